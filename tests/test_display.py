@@ -10,7 +10,9 @@ import pytest
 
 import dynamis as dy
 from dynamis.control.adapted_parameters import adapted_parameters
-from dynamis.display import LINE, MOST_ROWS, card, flat
+from dynamis.display import card, flat
+from dynamis.display.tables import MAX_ROWS
+from dynamis.display.text import MAX_REPR_CHARACTERS
 from dynamis.kinematics.workspace import workspace_slice
 from dynamis.simulation.loops.constraints import constraints
 from dynamis.task_space.feedback import Gains
@@ -52,8 +54,8 @@ def test_names_from_files_are_escaped():
 
 
 def test_a_long_table_is_cut_and_says_so():
-    shown = card("many", [], ("row",), [(str(k),) for k in range(MOST_ROWS + 7)])
-    assert shown.count("<tr>") == MOST_ROWS + 1
+    shown = card("many", [], ("row",), [(str(k),) for k in range(MAX_ROWS + 7)])
+    assert shown.count("<tr>") == MAX_ROWS + 1
     assert "and 7 more" in shown
 
 
@@ -273,7 +275,7 @@ def test_what_ends_a_cell_shows_itself_in_a_line_and_as_a_table(name):
     made = make()
     line = repr(made)
     assert "\n" not in line
-    assert len(line) <= LINE
+    assert len(line) <= MAX_REPR_CHARACTERS
     assert "array([" not in line
     for word in words:
         assert word in line
@@ -300,7 +302,7 @@ def test_names_of_any_kind_stay_on_their_line_and_within_their_cell(make):
     d.add_link("<i>&" + "x" * 300, "base", "revolute", inertia=dy.solids.box(0.1, 0.2, 0.3, mass=1.0))
     made = make(dy.Robot(d))
     assert "\n" not in repr(made)
-    assert len(repr(made)) <= LINE
+    assert len(repr(made)) <= MAX_REPR_CHARACTERS
     ElementTree.fromstring(made._repr_html_())
 
 

@@ -15,7 +15,7 @@ import dynamis
 SOURCE = Path(dynamis.__file__).parent
 ARCHITECTURE = SOURCE.parents[1] / "docs" / "architecture.md"
 GROUPS = {
-    "basics": ["errors", "version", "files"],
+    "basics": ["errors", "version", "tolerances", "files"],
     "core": ["scalar", "spatial", "model", "algorithms", "compiler"],
 }
 
@@ -74,6 +74,34 @@ def test_every_module_is_in_a_room_and_rooms_form_no_circle():
 def test_modules_import_each_other_in_no_circle():
     # the root package names its modules without importing them
     graphlib.TopologicalSorter({name: set(imports(path)) - {name, "dynamis"} for name, path in MODULES.items()}).prepare()
+
+
+def small_floats(value):
+    """The positive float literals of at most 1e-4 in an expression."""
+    return [n.value for n in ast.walk(value) if isinstance(n, ast.Constant) and type(n.value) is float and 0 < n.value <= 1e-4]
+
+
+def test_tolerances_are_defined_in_one_module():
+    # not tolerances: ranges of dampings, relaxations, step lengths and of numbers printed without a power of ten
+    allowed = {
+        "MIN_PLAIN",
+        "MIN_DAMPING",
+        "RELAXATIONS",
+        "SHORT_STEPS",
+        "STEP_RANGE",
+        "ADAPTIVE",
+    }
+    found = set()
+    for name, path in MODULES.items():
+        if name == "dynamis.tolerances" or name.split(".")[1:2] in (["identification"], ["compiler"], ["scalar"]):
+            continue
+        for statement in nodes(path)[0].body:
+            if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value and small_floats(statement.value):
+                targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                names = {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+                if not names & allowed and all(x == x.upper() for x in names):
+                    found.add(f"{name}: {', '.join(sorted(names))}")
+    assert not found
 
 
 def test_no_module_uses_private_names_of_another():

@@ -12,7 +12,7 @@ LAYERS = [
     ("subjects", ["statics", "analysis", "trajectories", "simulation", "kinematics", "classroom"]),
     ("robot", ["robot", "symbolic"]),
     ("core", ["algorithms", "model", "spatial", "scalar", "compiler"]),
-    ("basics", ["errors", "files", "version", "display", "drawing", "typesetting", "documents"]),
+    ("basics", ["errors", "files", "version", "tolerances", "display", "drawing", "typesetting", "documents"]),
 ]
 WIDTH, HEIGHT, LEFT, GAP, BOX = 960, 74, 100, 12, 50
 COLOURS = ["#5b7fb8", "#4d9a8b", "#4d9a8b", "#c08a3e", "#8a6bb0", "#7b8794"]

@@ -19,10 +19,10 @@ from dynamis.files.atomic_write import write_file
 MOTION, FORCE, STRUCTURE, INK, FAINT = "#2b5c8a", "#b5402f", "#7a7a7a", "#22303c", "#d7dde3"
 GOOD, SEQUENCE = "#3f7d4e", "viridis"
 KINDS = ("png", "svg", "pdf", "jpg", "jpeg")
-DOTS, ON_SCREEN = 160, 90  # per inch, in files and in notebooks
+FILE_DPI, NOTEBOOK_DPI = 160, 90
 PADDING = 0.1  # inches around panels and between the title and the edge
-CHARACTER, LEGEND_HANDLE, MOST_COLUMNS = 0.62, 5.0, 7  # of a legend: width of a character and of the rest, in font sizes
-CORNER = 0.08  # of a long edge of a 3-D plot: nearer to its ends there are no ticks
+CHARACTER_WIDTH, HANDLE_WIDTH, MAX_COLUMNS = 0.62, 5.0, 7  # of a legend; widths in font sizes
+TICK_MARGIN = 0.08  # of a long edge of a 3-D plot, at its ends: free of ticks
 DISTINCT_COLOURS = 10  # of matplotlib's default cycle
 
 
@@ -58,7 +58,7 @@ class Panels(tuple[Any, ...]):
 
     def _repr_png_(self) -> bytes:  # matplotlib itself shows figures of pyplot only
         self.displayed = True
-        return _drawn(self.figure, "png", ON_SCREEN)
+        return _drawn(self.figure, "png", NOTEBOOK_DPI)
 
     def __repr__(self) -> str:
         return f"<Panels: {len(self)} axes; the figure is .figure>"
@@ -118,8 +118,8 @@ def legend_outside(figure: Any, handles: Any, labels: Sequence[str], size: float
                    **style: Any) -> None:  # fmt: skip
     """A legend below or above all panels, with as many columns as fit the width of the figure."""
     points = 72.0 * figure.bbox.width / figure.dpi - 2.0 * size
-    column = size * (CHARACTER * max(map(len, labels), default=0) + LEGEND_HANDLE)
-    fitting = int(np.clip(points // column, 1, MOST_COLUMNS))
+    column = size * (CHARACTER_WIDTH * max(map(len, labels), default=0) + HANDLE_WIDTH)
+    fitting = int(np.clip(points // column, 1, MAX_COLUMNS))
     figure.legend(handles, labels, loc=f"outside {place}", fontsize=size, frameon=False,
                   ncols=min(fitting, max(len(labels), 1)), **style)  # fmt: skip
 
@@ -133,7 +133,7 @@ def space_axes(axes: Any, labels: Sequence[str]) -> None:
     for axis, extent in zip((axes.xaxis, axes.yaxis, axes.zaxis), extents, strict=True):
         # a short edge of the box has room for fewer ticks; on the long ones those in a corner would meet those of the others
         short = extent < 0.6 * max(extents)
-        room = 0.0 if short else CORNER * extent
+        room = 0.0 if short else TICK_MARGIN * extent
         low, high = axis.get_view_interval()
         for bins in (2, 3, 4, 5) if short else (4, 5, 7):
             ticks = MaxNLocator(nbins=bins, steps=[1, 2, 5, 10]).tick_values(low, high)
@@ -189,7 +189,7 @@ def save(figure: Any, path: str | os.PathLike[str] | None) -> Panels:
             raise InputError(
                 f"{printable(str(path), 400)} cannot be written: the file name must end in .png, .svg, .pdf or .jpg"
             )
-        write_file(target, _drawn(figure, kind, DOTS))
+        write_file(target, _drawn(figure, kind, FILE_DPI))
     panels = Panels(figure)
     if path is None:
         _display_after_cell(panels)

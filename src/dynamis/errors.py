@@ -129,9 +129,9 @@ def reason_of(error: BaseException, limit: int = 200) -> str:
     return text or type(error).__name__
 
 
-LONGEST_COMPARED = 80  # characters of a name that are compared with the known ones: the time grows with their square
-MOST_COMPARED = 5000  # known names
-MOST_LISTED, SOME = 20, 8  # names that a message lists where all fit, and where they do not
+MAX_COMPARED_CHARACTERS = 80  # of a name, with the known ones: the time grows with their square
+MAX_COMPARED_NAMES = 5000
+MAX_NAMES_LISTED, EXAMPLE_NAMES = 20, 8  # in a message: all of them, or examples if there are more
 
 
 def near_names(name: str, known: Iterable[str], most: int = 5) -> list[str]:
@@ -145,15 +145,15 @@ def near_names(name: str, known: Iterable[str], most: int = 5) -> list[str]:
     ['radius']
     """
     folded: dict[str, list[str]] = {}
-    for other in sorted(x for x in known if isinstance(x, str))[:MOST_COMPARED]:  # damaged files have others
-        folded.setdefault(other[:LONGEST_COMPARED].casefold(), []).append(other)
-    written = name[:LONGEST_COMPARED].casefold()
+    for other in sorted(x for x in known if isinstance(x, str))[:MAX_COMPARED_NAMES]:  # damaged files have others
+        folded.setdefault(other[:MAX_COMPARED_CHARACTERS].casefold(), []).append(other)
+    written = name[:MAX_COMPARED_CHARACTERS].casefold()
     close = difflib.get_close_matches(written, folded, n=2 * most, cutoff=0.5)
     close += [x for x in folded if written and x.startswith(written) and x not in close]  # abbreviations
     close.sort(key=lambda x: (-difflib.SequenceMatcher(None, x, written).ratio(), x))
 
     def other_case(other: str) -> float:
-        return -difflib.SequenceMatcher(None, other[:LONGEST_COMPARED], name[:LONGEST_COMPARED]).ratio()
+        return -difflib.SequenceMatcher(None, other[:MAX_COMPARED_CHARACTERS], name[:MAX_COMPARED_CHARACTERS]).ratio()
 
     return [other for x in close for other in sorted(folded[x], key=other_case)][:most]
 
@@ -166,8 +166,8 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> NameLookupErr
     near = near_names(name, names)
     if near:
         hint = "did you mean " + ", ".join(map(printable, near)) + "?"
-    elif len(names) <= MOST_LISTED:
+    elif len(names) <= MAX_NAMES_LISTED:
         hint = "there are: " + (", ".join(map(printable, names)) or "none")
     else:
-        hint = f"there are {len(names)}, such as " + ", ".join(map(printable, names[:SOME]))
+        hint = f"there are {len(names)}, such as " + ", ".join(map(printable, names[:EXAMPLE_NAMES]))
     return NameLookupError(f"no {kind} named {printable(name)}; {hint}")

@@ -105,9 +105,9 @@ def test_explain_names_the_way_and_its_cost():
 def test_long_code_is_compiled_once_enough_was_asked(monkeypatch):
     from dynamis.robot import evaluation
 
-    monkeypatch.setattr(evaluation, "AT_ONCE", 600)
-    monkeypatch.setattr(evaluation, "MOST", 1000)
-    monkeypatch.setattr(evaluation, "WORTH_COMPILING", 10)
+    monkeypatch.setattr(evaluation, "MAX_INSTRUCTIONS_AT_FIRST_CALL", 600)
+    monkeypatch.setattr(evaluation, "MAX_INSTRUCTIONS", 1000)
+    monkeypatch.setattr(evaluation, "STATES_BEFORE_COMPILING", 10)
     robot = dy.load("ur5e")
     q, v = robot.random(rng, 8), rng.normal(size=(8, 6))
     robot.inverse_dynamics(q, v, v)
@@ -115,7 +115,7 @@ def test_long_code_is_compiled_once_enough_was_asked(monkeypatch):
     assert list(robot.evaluator.kernels) == [("inverse_dynamics",)]  # the other is expected to be longer
     robot.coriolis_matrix(q, v)
     assert len(robot.evaluator.kernels) == 1  # it is too long
-    monkeypatch.setattr(evaluation, "MOST", 2000)
+    monkeypatch.setattr(evaluation, "MAX_INSTRUCTIONS", 2000)
     robot.coriolis_matrix(q, v)
     assert len(robot.evaluator.kernels) == 1  # not enough states yet
     compiled = robot.coriolis_matrix(q, v)

@@ -46,8 +46,8 @@ def test_a_log_that_unpacks_to_more_than_the_limit_is_refused_unless_it_is_raise
     pytest.importorskip(NEEDED.get(suffix, "numpy"))
     path = packed_log(tmp_path / f"run.{suffix}")
     assert len(read_log(path, ARM)) == ROWS
-    monkeypatch.setattr(limits, "SMALL_FILE", 1)
-    monkeypatch.setattr(limits, "RATIO", 1)
+    monkeypatch.setattr(limits, "MIN_COUNTED_BYTES", 1)
+    monkeypatch.setattr(limits, "MAX_EXPANSION", 1)
     with pytest.raises(errors.InputError, match=r"in memory.*DYNAMIS_READ_LIMIT"):
         read_log(path, ARM)
     monkeypatch.setenv("DYNAMIS_READ_LIMIT", "1000000")
@@ -62,8 +62,8 @@ def test_a_log_that_unpacks_to_more_than_the_limit_is_refused_unless_it_is_raise
 )
 def test_a_motion_that_unpacks_to_more_than_the_limit_is_refused(tmp_path, monkeypatch, suffix):
     path = dy.simulate(ARM, 0.2, [0.3, 0.2], points=200).save(tmp_path / f"motion.{suffix}")
-    monkeypatch.setattr(limits, "SMALL_FILE", 1)
-    monkeypatch.setattr(limits, "RATIO", 0.5)
+    monkeypatch.setattr(limits, "MIN_COUNTED_BYTES", 1)
+    monkeypatch.setattr(limits, "MAX_EXPANSION", 0.5)
     with pytest.raises(errors.InputError, match=r"motion\.\w+' takes .* in memory.*DYNAMIS_READ_LIMIT"):
         dy.Trajectory.load(path, ARM)
 

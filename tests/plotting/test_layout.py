@@ -8,7 +8,7 @@ import dynamis as dy
 pytest.importorskip("matplotlib", reason="needs Matplotlib: pip install matplotlib")
 
 from dynamis.drawing import legend_outside, new_figure, space_axes
-from dynamis.plotting.workspace import _beyond
+from dynamis.plotting.workspace import _clipped_extremes
 
 
 def boxes(figure, artists):
@@ -80,10 +80,10 @@ def test_views_of_a_low_workspace_end_with_the_data_and_labels_are_inside_the_fi
 
 def test_a_colour_scale_names_only_values_that_differ_from_its_ends_in_the_printed_digits():
     values = np.array([0.0, 0.1, 0.2499, 0.25001])
-    assert _beyond(values, 0.0, 0.25) == {}
-    assert _beyond(values, 0.0, 0.2) == {"above": "above 0.2 (largest value 0.25)"}
-    assert list(_beyond(values, 0.05, 0.2)) == ["below", "above"]
-    assert list(_beyond(np.array([1.0, np.inf]), 1.0, 5.0)) == ["above"]
+    assert _clipped_extremes(values, 0.0, 0.25) == {}
+    assert _clipped_extremes(values, 0.0, 0.2) == {"above": "above 0.2 (largest value 0.25)"}
+    assert list(_clipped_extremes(values, 0.05, 0.2)) == ["below", "above"]
+    assert list(_clipped_extremes(np.array([1.0, np.inf]), 1.0, 5.0)) == ["above"]
 
 
 @pytest.mark.parametrize("size", [(1.0, 1.0, 1.0), (2.0, 0.9, 1.9), (300.0, 250.0, 40.0)])

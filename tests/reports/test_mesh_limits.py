@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from dynamis import InputError
-from dynamis.files.mesh_limits import MOST_PLACED, check_mesh_file
+from dynamis.files.mesh_limits import MAX_INSTANCES, check_mesh_file
 from dynamis.reports.meshes.reading import MeshFile, read
 from dynamis.spatial.mesh import mesh_inertia
 
@@ -42,7 +42,7 @@ ACCESSOR = {"count": 300_000_000, "type": "VEC3", "componentType": 5126}
 PAIR = '<node id="n{k}"><instance_node url="#n{next}"/><instance_node url="#n{next}"/></node>'
 HOSTILE = {
     "count.glb": (glb({"asset": {"version": "2.0"}, "accessors": [ACCESSOR]}), "7.2 GB in memory"),
-    "doubling.glb": (glb(doubling(40)), f"more than {MOST_PLACED} meshes"),
+    "doubling.glb": (glb(doubling(40)), f"more than {MAX_INSTANCES} meshes"),
     "circle.glb": (glb({"nodes": [{"children": [1]}, {"children": [0]}]}), "contains itself"),
     "list.glb": (glb([1, 2]), "no glTF 2.0"),
     "wrong.glb": (glb({"accessors": [{"count": "many", "type": "VEC3"}]}), "no glTF 2.0"),
@@ -54,7 +54,7 @@ HOSTILE = {
         collada(
             "".join(PAIR.format(k=k, next=k + 1) for k in range(40)) + '<node id="n40"><instance_geometry url="#g"/></node>'
         ),
-        f"more than {MOST_PLACED} meshes",
+        f"more than {MAX_INSTANCES} meshes",
     ),
     "circle.dae": (collada('<node id="a"><instance_node url="#a"/></node>'), "contains itself"),
     "count.ply": (
@@ -79,7 +79,7 @@ def test_hostile_meshes_are_refused(name, tmp_path):
 
 
 def test_a_mesh_placed_often_is_counted_and_read(tmp_path):
-    nodes = "".join(f'<node id="n{k}"><instance_geometry url="#g"/></node>' for k in range(MOST_PLACED))
+    nodes = "".join(f'<node id="n{k}"><instance_geometry url="#g"/></node>' for k in range(MAX_INSTANCES))
     path = tmp_path / "many.dae"
     path.write_bytes(collada(nodes))
     assert check_mesh_file(path) == "dae"

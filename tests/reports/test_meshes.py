@@ -17,7 +17,7 @@ from dynamis.reports.meshes import encoding
 from dynamis.reports.meshes.drawing import drawing_of
 from dynamis.reports.meshes.encoding import encode, simplify
 from dynamis.reports.meshes.finding import find_mesh
-from dynamis.reports.meshes.surface import STEPS, Surface, joined, looks
+from dynamis.reports.meshes.surface import GRID_STEPS, Surface, joined, normal_classes
 from dynamis.reports.report import contents_of
 from dynamis.reports.scene import scene_of
 
@@ -55,7 +55,7 @@ def ball(folder, name="ball.stl", subdivisions=3):
 
 def surface_of(mesh):
     points, faces = joined(np.asarray(mesh.vertices), np.asarray(mesh.faces))
-    return Surface(points, faces, looks(points, faces), (None,))
+    return Surface(points, faces, normal_classes(points, faces), (None,))
 
 
 def decoded(mesh):
@@ -144,7 +144,7 @@ def test_a_small_mesh_stays_as_it_is(tmp_path):
     soup = mesh.vertices[mesh.faces].reshape(-1, 3)
     points, faces = joined(soup, np.arange(len(soup)).reshape(-1, 3))
     assert len(points) == len(mesh.vertices)
-    small = simplify(surface_of(mesh), 0.2 / STEPS)
+    small = simplify(surface_of(mesh), 0.2 / GRID_STEPS)
     vertices, corners = decoded(encode(small))
     again = trimesh.Trimesh(vertices, corners, process=False)
     assert again.is_watertight
@@ -182,7 +182,7 @@ def test_the_sides_of_a_thin_wall_stay_apart():
 
 
 def test_all_meshes_together_keep_to_the_triangles_there_may_be(tmp_path, monkeypatch):
-    monkeypatch.setattr(encoding, "MOST_TRIANGLES", 2000)
+    monkeypatch.setattr(encoding, "MAX_TRIANGLES", 2000)
     ball(tmp_path, "a.stl", 4)
     ball(tmp_path, "b.stl", 5)
     drawing = drawing_of(dy.load(arm(tmp_path, shape("a.stl"), shape("b.stl"), shape("a.stl"))))

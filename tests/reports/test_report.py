@@ -235,14 +235,14 @@ def test_only_optimised_code_is_timed(monkeypatch):
     from dynamis.reports.sections import speed
 
     before = []
-    best = speed._best
+    best = speed._shortest_time
 
     def timed(function, given):
         method = function.__self__.owned[0] if direct.available() else function  # the builtin's, and so the robot's
         before.append(method.__self__.kernel(function.__name__).state())
         return best(function, given)
 
-    monkeypatch.setattr(speed, "_best", timed)
+    monkeypatch.setattr(speed, "_shortest_time", timed)
     contents = contents_of("planar_2r_melchiorri", sections=["speed"])
     assert contents.sections[0].failed == ""
     assert len(before) == 10
@@ -431,7 +431,7 @@ def test_motions_say_that_the_base_is_fixed_and_which_joints_are_shown(monkeypat
         monkeypatch.setattr(motions, "is_mobile", lambda _, mobile=mobile: mobile)
         (section,) = contents_of("planar_2r_melchiorri", sections=["motions"]).sections
         told[mobile] = [b.summary for b in section.blocks if isinstance(b, Player)][1]
-        monkeypatch.setattr(motions, "JOINTS", 1)
+        monkeypatch.setattr(motions, "MAX_JOINTS_PER_FIGURE", 1)
     plots = {b.title: b.summary for b in section.blocks if isinstance(b, Plot)}
     assert plots["Tracking error"].endswith(
         "1 of 2 joints are shown: those with the largest errors, during the motion or at its end."

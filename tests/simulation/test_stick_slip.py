@@ -61,7 +61,7 @@ def nearly_degenerate(rng, n):
 
 
 def fits(M, r, laws, directions):
-    return not stick_slip._wrong(M, r, np.zeros(len(r)), directions, laws, set(laws))
+    return not stick_slip._violations(M, r, np.zeros(len(r)), directions, laws, set(laws))
 
 
 def test_settling_finds_an_answer_in_nearly_degenerate_systems_with_stops_too():
@@ -82,15 +82,15 @@ def test_settling_finds_an_answer_in_nearly_degenerate_systems_with_stops_too():
 
 def test_where_exchanging_goes_in_circles_all_choices_are_tried(monkeypatch):
     rng = np.random.default_rng(4)
-    monkeypatch.setattr(stick_slip, "ROUNDS", 0)
+    monkeypatch.setattr(stick_slip, "MAX_ITERATIONS", 0)
     for _ in range(30):
         M, r, laws = random_case(rng, 3)
         assert is_right(M, r, laws, settle(M, r, np.zeros(3), laws, {0, 1, 2})) is not None
 
 
 def test_what_cannot_be_settled_ends_the_motion_with_the_names_of_the_joints(monkeypatch):
-    monkeypatch.setattr(stick_slip, "ROUNDS", 0)
-    monkeypatch.setattr(stick_slip, "MOST_TRIED", 0)
+    monkeypatch.setattr(stick_slip, "MAX_ITERATIONS", 0)
+    monkeypatch.setattr(stick_slip, "MAX_ENUMERATED", 0)
     with pytest.raises(UnsettledError, match=r"\(0,\)"):
         settle(np.eye(1), np.array([9.0]), np.zeros(1), {0: dy.Coulomb(1, 1)}, {0})
     motion = simulate(block(2.0, coulomb=3.0), 2.0, torque=lambda t: [9.0])

@@ -320,7 +320,7 @@ def test_a_scheduler_that_is_not_there_is_said(tmp_path, monkeypatch):
         sweep(STUDY, tmp_path, scheduler="tcp://127.0.0.1:1")
     monkeypatch.undo()
     pytest.importorskip("distributed", reason="distributed is not installed")
-    monkeypatch.setattr(workers, "PATIENCE", 0.5)
+    monkeypatch.setattr(workers, "CONNECTION_TIMEOUT", 0.5)
     for address in ("tcp://127.0.0.1:1", "nowhere", "spam://x"):
         with pytest.raises(InputError, match=r"no Dask scheduler at .*dask scheduler"):
             sweep(STUDY, tmp_path, scheduler=address)

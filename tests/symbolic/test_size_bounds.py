@@ -54,11 +54,11 @@ def test_products_are_bounded_before_they_begin(monkeypatch):
     a, b, c = (dy.symbol(name) for name in "abc")
     r = Ring.of([a * b * c])
     total = sum((r.generator(x) for x in (a, b, c)), r.one)
-    monkeypatch.setattr(ring, "SMALL", 10)
-    monkeypatch.setattr(ring, "PIECE", 500)
+    monkeypatch.setattr(ring, "UNCHECKED_TERM_PRODUCTS", 10)
+    monkeypatch.setattr(ring, "TERM_PRODUCTS_PER_BATCH", 500)
     p = total**8
     assert r.product(p, p) == p * p  # in pieces
-    monkeypatch.setattr(ring, "MOST_BYTES", 8 * 3 * 400)
+    monkeypatch.setattr(ring, "MAX_POLYNOMIAL_BYTES", 8 * 3 * 400)
     with pytest.raises(budget.BudgetSpent, match=r"more than 3\d\d terms"):
         r.product(p, p)
     with pytest.raises(budget.BudgetSpent, match="powers above 1000"):
@@ -69,8 +69,8 @@ def test_long_coefficients_count_too(monkeypatch):
     a, b = (dy.symbol(name) for name in "ab")
     r = Ring.of([a * b])
     p = (r.generator(a) + flint.fmpq(3**4000, 7**4000) * r.generator(b) + 1) ** 6
-    monkeypatch.setattr(ring, "SMALL", 10)
-    monkeypatch.setattr(ring, "MOST_BYTES", 500_000)
+    monkeypatch.setattr(ring, "UNCHECKED_TERM_PRODUCTS", 10)
+    monkeypatch.setattr(ring, "MAX_POLYNOMIAL_BYTES", 500_000)
     with pytest.raises(budget.BudgetSpent):
         r.product(p, p)
 
@@ -78,8 +78,8 @@ def test_long_coefficients_count_too(monkeypatch):
 def test_time_is_looked_at_within_a_product(monkeypatch):
     a, b = (dy.symbol(name) for name in "ab")
     r = Ring.of([a * b])
-    monkeypatch.setattr(ring, "SMALL", 10)
-    monkeypatch.setattr(ring, "PIECE", 500)
+    monkeypatch.setattr(ring, "UNCHECKED_TERM_PRODUCTS", 10)
+    monkeypatch.setattr(ring, "TERM_PRODUCTS_PER_BATCH", 500)
     p = (r.generator(a) + r.generator(b) + 1) ** 9
     monkeypatch.setattr(r, "_budget", budget.Budget(seconds=0.0))
     with pytest.raises(budget.BudgetSpent, match="not completed in 0 s"):
@@ -88,7 +88,7 @@ def test_time_is_looked_at_within_a_product(monkeypatch):
 
 def test_uncancelled_quotients_are_equal_all_the_same(monkeypatch):
     a, b = (dy.symbol(name) for name in "ab")
-    monkeypatch.setattr(ring, "MOST_GCD", 1)
+    monkeypatch.setattr(ring, "MAX_GCD_TERM_PRODUCTS", 1)
     r = Ring.of([a * b])
     assert r.same(r.value((a * a - b * b) / (a - b)), r.value(a + b))
     assert not r.same(r.value((a * a + b * b) / (a - b)), r.value(a + b))

@@ -108,9 +108,9 @@ class TorqueLedger:
             return f"<TorqueLedger of {counted(np.shape(self.inertia)[-1], 'joint')}, symbolic>"
         most = {name: float(np.abs(x).max(initial=0.0)) for name, x in self.as_dict().items()}
         terms = sorted((name for name in most if most[name]), key=lambda name: -most[name])
-        told = ", ".join(f"{name} {most[name]:.4g}" for name in terms) or "0"
+        largest = ", ".join(f"{name} {most[name]:.4g}" for name in terms) or "0"
         return short(
-            f"<TorqueLedger of {counted(np.shape(self.inertia)[-1], 'joint')}: largest absolute values {told} N m or N>"
+            f"<TorqueLedger of {counted(np.shape(self.inertia)[-1], 'joint')}: largest absolute values {largest} N m or N>"
         )
 
     def _repr_html_(self) -> str:

@@ -12,12 +12,9 @@ from dynamis.errors import InputError
 from dynamis.model.model import Frame, Model
 from dynamis.scalar import atan2, cos, sin, sqrt, where
 from dynamis.spatial import Pose, about_axis, cross, skew
+from dynamis.tolerances import ARCTAN_SERIES_THREE_TERMS, RANK_TOLERANCE, SERIES_TWO_TERMS
 
 Array = npt.NDArray[Any]
-
-SINGULAR = 1e-9
-SMALL = 1e-4  # rad: below it the series is exact to rounding
-SERIES = 1e-5  # of tan²(angle / 2): below it three terms of the arc tangent are exact to rounding
 
 
 def _columns(model: Model, X_W: list[Pose], body: int) -> Any:
@@ -113,7 +110,7 @@ def _rotation_vector(R: Array) -> Array:
     sign = where(w < 0.0, -1.0, 1.0)  # of the two quaternions of R, that of the shorter way
     w, u = w * sign, u * sign
     square = np.dot(u, u)
-    small = square < SERIES * w * w
+    small = square < ARCTAN_SERIES_THREE_TERMS * w * w
     x = where(small, square / where(small, w * w, 1.0), 0.0)
     s = sqrt(where(small, 1.0, square))
     return u * where(small, (2.0 - x * (2.0 / 3.0 - 0.4 * x)) / where(small, w, 1.0), 2.0 * atan2(s, w) / s)
@@ -141,7 +138,7 @@ def orientation_rate_map(R: Array, kind: str) -> Array:
     if kind != "rotation_vector":
         return _euler_map(kind, phi)
     square = np.dot(phi, phi)
-    small = square < SMALL * SMALL
+    small = square < SERIES_TWO_TERMS
     angle = sqrt(where(small, 1.0, square))
     a = where(small, 0.5 - square / 24.0, (1.0 - cos(angle)) / (angle * angle))
     b = where(small, 1.0 / 6.0 - square / 120.0, (angle - sin(angle)) / (angle * angle * angle))
@@ -157,5 +154,5 @@ def analytic_jacobian(model: Model, q: Array, frame: Frame, orientation: str) ->
     cofactors = np.array([cross(T[:, 1], T[:, 2]), cross(T[:, 2], T[:, 0]), cross(T[:, 0], T[:, 1])])
     determinant = np.dot(T[:, 0], cofactors[0])
     # so near a singularity no digit of the rates is right: say infinite rather than 1e16
-    determinant = where(determinant * determinant < SINGULAR * SINGULAR, 0.0, determinant)
+    determinant = where(determinant * determinant < RANK_TOLERANCE * RANK_TOLERANCE, 0.0, determinant)
     return np.concatenate([J[:3], (cofactors / determinant) @ J[3:]])

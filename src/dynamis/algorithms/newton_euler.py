@@ -32,7 +32,7 @@ def joint_wrenches(
 ) -> tuple[Array, list[Array]]:
     """(τ, F), with the wrench F_i = (f, μ) that each joint transmits to its body; F_0 is the reaction at the base."""
     X = relative_poses(model, q)
-    # gravity is felt as an upward acceleration of the base: p̈_0 − g_0
+    # gravity acts like an upward acceleration of the base: p̈_0 − g_0
     v0, w0 = base.twist[:3], base.twist[3:]
     w, w_dot = [w0], [base.acceleration[3:]]
     p_ddot = [base.acceleration[:3] + cross(w0, v0) - base.pose.R.T @ model.gravity]

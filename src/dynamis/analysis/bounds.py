@@ -17,7 +17,7 @@ import numpy.typing as npt
 from dynamis.analysis import constants
 from dynamis.analysis.coriolis_norm import christoffel_entries, largest_form, unfoldings
 from dynamis.analysis.dependence import Expressions
-from dynamis.analysis.extremes import SAMPLES, prove, sample
+from dynamis.analysis.extremes import DEFAULT_SAMPLES, prove, sample
 from dynamis.analysis.linearised import Functions
 from dynamis.analysis.report import NORM_NAMES, Bound, StructuralBounds
 from dynamis.errors import InputError
@@ -28,8 +28,8 @@ from dynamis.scalar import is_number
 Array = npt.NDArray[Any]
 Progress = Callable[[float, str], None]
 
-SEARCHES = 11  # for the share of the time each may take
-MOST_SAMPLED = 2_000_000  # entries at all sampled points together
+SEARCH_COUNT = 11  # each may take its share of the time
+MAX_SAMPLED_ENTRIES = 2_000_000  # at all sampled points together
 
 
 def structural_bounds(
@@ -64,7 +64,7 @@ class _Search:
     ) -> None:
         self.robot, self.low, self.high, self.tolerance, self.progress = robot, low, high, tolerance, progress
         self.deadline = time.monotonic() + seconds
-        self.left = SEARCHES
+        self.left = SEARCH_COUNT
         self.model, self.n = robot.model, robot.n
         self.terms = Expressions(robot.model)
         self.turned = one_turn(self.model, low, high)
@@ -158,7 +158,14 @@ class _Search:
         slack = 1e-12 * abs(value) * self.n**2
         lower = max(value - slack, 0.0)
         return Bound(
-            "v_b (2)", "largest ‖C v‖ / ‖v‖²", lower, max(top, lower), value, self._whole(at, used), bool(closed), status
+            "v_b (2)",
+            "largest ‖C v‖ / ‖v‖²",
+            lower,
+            max(top, lower),
+            value,
+            self._full_configuration(at, used),
+            bool(closed),
+            status,
         )
 
     def _extreme(self, name: str, meaning: str, constant: constants.Constant, f: Functions, used: list[int],
@@ -181,23 +188,31 @@ class _Search:
         boxes = f"{found.boxes} box" + ("es" if found.boxes > 1 else "")
         status = f"proven ({boxes})" if certified else f"enclosure wider than the tolerance: time limit reached after {boxes}"
         return Bound(
-            name, meaning, float(lower), float(upper), float(value), self._whole(found.at, used), certified, status, largest
+            name,
+            meaning,
+            float(lower),
+            float(upper),
+            float(value),
+            self._full_configuration(found.at, used),
+            certified,
+            status,
+            largest,
         )
 
     def _turn(self, name: str) -> tuple[float, float]:
         """The deadline of the next search, and of its first half; unused time is left to the following searches."""
         now = time.monotonic()
         if self.progress is not None:
-            self.progress(1.0 - self.left / SEARCHES, name)
+            self.progress(1.0 - self.left / SEARCH_COUNT, name)
         share = max(self.deadline - now, 0.0) / max(self.left, 1)
         self.left -= 1
         return now + share, now + 0.5 * share
 
     @staticmethod
     def _samples(f: Functions) -> int:
-        return min(SAMPLES, max(16, MOST_SAMPLED // f.m))
+        return min(DEFAULT_SAMPLES, max(16, MAX_SAMPLED_ENTRIES // f.m))
 
-    def _whole(self, at: Array, used: list[int]) -> Array:
+    def _full_configuration(self, at: Array, used: list[int]) -> Array:
         """The configuration with the other coordinates at the centre of the box, or zero where it is unbounded."""
         q = np.where(np.isfinite(self.low + self.high), 0.5 * (self.low + self.high), np.clip(0.0, self.low, self.high))
         q[used] = np.clip(at, self.low[used], self.high[used])

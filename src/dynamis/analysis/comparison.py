@@ -16,12 +16,11 @@ from dynamis.errors import InputError, printable
 from dynamis.kinematics.directions import check_numeric
 from dynamis.robot import Robot
 from dynamis.spatial import Inertia
+from dynamis.tolerances import RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
 
-ROUNDING = 1e-12  # relative: rounding of a value written to a file and read again
 SPEED, ACCELERATION = 1.5, 3.0  # rad/s, rad/s²; m/s and m/s²: largest rates of the random states
-LEAST = 1e-3  # of the largest joint torque: the smallest torque to which a joint's difference is related
 WORDS = {
     "viscous": "viscous friction", "coulomb": "dry friction", "coulomb_bias": "dry friction bias", "rotor": "rotor inertia",
     "stiffness": "spring stiffness", "rest": "spring rest position",
@@ -225,7 +224,7 @@ class _Effects:
         }
         found = []
         for what, (inertia, one, two, change, unit, scale) in changed.items():
-            if abs(change) > 1e3 * ROUNDING * scale:
+            if abs(change) > 1e3 * RECURSION_ROUNDING * scale:
                 step = Y @ (inertia.parameters - A.parameters)
                 found.append(self._with_effect(Difference(what, pair.name, one, two, change, unit), step))
         return found
@@ -271,7 +270,8 @@ def _rms(x: Array) -> Array:
 
 
 def _scale(torques: Array) -> Array:
-    return np.maximum(torques, max(LEAST * float(torques.max(initial=0.0)), 1e-300))
+    # differences of weakly loaded joints are related to this part of the largest torque
+    return np.maximum(torques, max(1e-3 * float(torques.max(initial=0.0)), 1e-300))
 
 
 def _size(x: Array) -> float:
@@ -279,7 +279,7 @@ def _size(x: Array) -> float:
 
 
 def _differ(one: float, two: float) -> bool:
-    return one != two and not abs(two - one) <= ROUNDING * max(abs(one), abs(two))
+    return one != two and not abs(two - one) <= RECURSION_ROUNDING * max(abs(one), abs(two))
 
 
 def _part(d: Difference) -> float:

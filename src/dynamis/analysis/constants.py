@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.analysis.linearised import ROUNDING, Linearised
+from dynamis.analysis.linearised import OUTWARD_FACTOR, Linearised
+from dynamis.tolerances import RECURSION_ROUNDING, UNIT_ROUNDOFF
 
 Array = npt.NDArray[Any]
-
-UNIT = 2.0**-53  # relative rounding error of one operation
-NEGLIGIBLE = 1e-12  # eigenvalues below this part of the largest are scaled like it
 
 
 class Constant(ABC):
@@ -50,7 +48,7 @@ class LargestSum(Constant):
         middle = 0.5 * (np.abs(high) + np.abs(low)) + np.abs(chord) * f.spread
         slopes = np.abs(np.einsum("gm,nm,nmd->ngd", self.weights, chord, f.slope, optimize=True))
         sums = middle @ self.weights.T + np.einsum("ngd,nd->ng", slopes, f.half)
-        return sums.max(axis=1) * ROUNDING, f.shares
+        return sums.max(axis=1) * OUTWARD_FACTOR, f.shares
 
 
 class LeastSum(LargestSum):
@@ -65,7 +63,7 @@ class LeastSum(LargestSum):
         slopes = np.abs(np.einsum("gm,nm,nmd->ngd", self.weights, signs, f.slope, optimize=True))
         below = f.spread @ self.weights.T + np.einsum("ngd,nd->ng", slopes, f.half)
         sums = np.abs(f.value) @ self.weights.T
-        return -(sums - below - (ROUNDING - 1.0) * (sums + below)).max(axis=1), f.shares
+        return -(sums - below - (OUTWARD_FACTOR - 1.0) * (sums + below)).max(axis=1), f.shares
 
 
 class Length(Constant):
@@ -81,7 +79,7 @@ class Length(Constant):
         squares = (f.value**2).sum(axis=1) + 2.0 * (along * f.half).sum(axis=1)
         squares = squares + np.einsum("nd,nde,ne->n", f.half, gram, f.half, optimize=True)
         spread = np.sqrt((f.spread**2).sum(axis=1))
-        return (np.sqrt(squares * ROUNDING) + spread) * ROUNDING, f.shares
+        return (np.sqrt(squares * OUTWARD_FACTOR) + spread) * OUTWARD_FACTOR, f.shares
 
 
 class LargestEigenvalue(Constant):
@@ -122,7 +120,7 @@ class LeastLargestEigenvalue(LargestEigenvalue):
         value = np.einsum("ni,nij,nj->n", x, M.value, x, optimize=True)
         slopes = np.abs(np.einsum("ni,ndij,nj->nd", x, M.slope, x, optimize=True))
         spread = np.einsum("ni,nij,nj->n", size, f.spread[:, self.places] + _rounding(M), size, optimize=True)
-        length = 1.0 + 8 * self.n * UNIT
+        length = 1.0 + 8 * self.n * UNIT_ROUNDOFF
         return -(value - (slopes * f.half).sum(axis=1) - spread) / length, f.shares
 
 
@@ -154,12 +152,12 @@ class Unfolding(Constant):
         cross = S @ np.swapaxes(U, -1, -2)[:, None]
         gram = U @ np.swapaxes(U, -1, -2)
         size = np.abs(U) + np.einsum("ndij,nd->nij", np.abs(S), f.half)
-        error = 4 * U.shape[-1] * UNIT * size @ np.swapaxes(size, -1, -2)
+        error = 4 * U.shape[-1] * UNIT_ROUNDOFF * size @ np.swapaxes(size, -1, -2)
         linear = Linearised(gram, error, cross + np.swapaxes(cross, -1, -2), np.zeros_like(cross), f.half)
         first, _ = largest_eigenvalue(linear)
         moved = (np.sqrt((S * S).sum(axis=(2, 3))) * f.half).sum(axis=1)
         spread = np.sqrt((f.spread[:, self.places] ** 2).sum(axis=(1, 2)))
-        return (np.sqrt((first + moved**2) * ROUNDING) + spread) * ROUNDING, f.shares
+        return (np.sqrt((first + moved**2) * OUTWARD_FACTOR) + spread) * OUTWARD_FACTOR, f.shares
 
 
 def largest_eigenvalue(M: Linearised) -> tuple[Array, Array]:
@@ -175,7 +173,7 @@ def largest_eigenvalue(M: Linearised) -> tuple[Array, Array]:
     beta, epsilon = _rest(T, moved)
     bound = 0.5 * (alpha + beta) + np.sqrt(0.25 * (alpha - beta) ** 2 + epsilon**2)
     bound = np.where(np.isneginf(beta), alpha, bound)
-    return np.maximum(bound * (1.0 + defect), bound * (1.0 - defect)) + np.abs(bound) * (ROUNDING - 1.0), shares
+    return np.maximum(bound * (1.0 + defect), bound * (1.0 - defect)) + np.abs(bound) * (OUTWARD_FACTOR - 1.0), shares
 
 
 def smallest_eigenvalue(M: Linearised) -> tuple[Array, Array]:
@@ -186,7 +184,7 @@ def smallest_eigenvalue(M: Linearised) -> tuple[Array, Array]:
     of (α − s)(β − κ s) = ε², κ = λ_1 / λ_2.
     """
     eigenvalues, V = np.linalg.eigh(M.value)
-    eigenvalues = np.maximum(eigenvalues, NEGLIGIBLE * np.abs(eigenvalues).max(axis=1, keepdims=True) + 1e-300)
+    eigenvalues = np.maximum(eigenvalues, RECURSION_ROUNDING * np.abs(eigenvalues).max(axis=1, keepdims=True) + 1e-300)
     W = V / np.sqrt(eigenvalues)[:, None, :]
     A, moved, shares = _in_basis(M, W)
     defect = _defect(V)
@@ -202,7 +200,7 @@ def smallest_eigenvalue(M: Linearised) -> tuple[Array, Array]:
         positive = (beta < 0.0) & (alpha > 0.0) & (-beta * alpha > epsilon**2)
         s = np.where(positive, 2.0 * (-beta * alpha - epsilon**2) / np.where(positive, total + inner, 1.0), -np.inf)
     t = s * eigenvalues[:, 0]
-    return np.where(t > 0.0, t * (1.0 - defect) / ROUNDING, -np.inf), shares
+    return np.where(t > 0.0, t * (1.0 - defect) / OUTWARD_FACTOR, -np.inf), shares
 
 
 def _in_basis(M: Linearised, W: Array) -> tuple[Array, Array, Array]:
@@ -213,21 +211,21 @@ def _in_basis(M: Linearised, W: Array) -> tuple[Array, Array, Array]:
     by_variable = np.abs(Wt[:, None] @ M.slope @ W[:, None]) + size_t[:, None] @ M.radius @ size[:, None]
     by_variable = by_variable * M.half[:, :, None, None]
     moved = by_variable.sum(axis=1) + size_t @ (M.error + _rounding(M)) @ size
-    return T, moved * ROUNDING, np.sqrt((by_variable**2).sum(axis=(2, 3)))
+    return T, moved * OUTWARD_FACTOR, np.sqrt((by_variable**2).sum(axis=(2, 3)))
 
 
 def _defect(V: Array) -> Array:
     """Twice a bound of ‖VᵀV − 1‖: the effect on eigenvalues of V not being exactly orthogonal."""
     n = V.shape[1]
     gram = np.swapaxes(V, -1, -2) @ V - np.eye(n)
-    return 2.0 * np.sqrt((gram**2).sum(axis=(1, 2))) + 16 * n * n * UNIT
+    return 2.0 * np.sqrt((gram**2).sum(axis=(1, 2))) + 16 * n * n * UNIT_ROUNDOFF
 
 
 def _rounding(M: Linearised) -> Array:
     """A bound of the rounding error of products of M with two matrices, per entry of M."""
     n = M.value.shape[-1]
     changed = np.einsum("ndij,nd->nij", np.abs(M.slope) + M.radius, M.half)
-    return 8 * n * UNIT * (np.abs(M.value) + changed + M.error)
+    return 8 * n * UNIT_ROUNDOFF * (np.abs(M.value) + changed + M.error)
 
 
 def _rest(T: Array, moved: Array) -> tuple[Array, Array]:
@@ -239,7 +237,7 @@ def _rest(T: Array, moved: Array) -> tuple[Array, Array]:
     norm = np.minimum(rest.sum(axis=2).max(axis=1), np.sqrt((rest**2).sum(axis=(1, 2))))
     row = np.abs(T[:, 0, 1:]) + moved[:, 0, 1:]
     top = np.einsum("nii->ni", T)[:, 1:].max(axis=1)
-    return top + norm * ROUNDING, np.sqrt((row**2).sum(axis=1)) * ROUNDING
+    return top + norm * OUTWARD_FACTOR, np.sqrt((row**2).sum(axis=1)) * OUTWARD_FACTOR
 
 
 LEAST = (LeastSum, LeastLargestEigenvalue, SmallestEigenvalue)  # these maximise −f

@@ -11,8 +11,6 @@ from dynamis.scalar import Node, jacobian
 
 Array = npt.NDArray[Any]
 
-ROUNDS = 12
-
 
 def christoffel_entries(inertia: list[Any], places: Array, q: list[Node]) -> tuple[list[Any], Array]:
     """c_kij = ½ (∂M_ki/∂q_j + ∂M_kj/∂q_i − ∂M_ij/∂q_k) for i ≤ j, and their indices (n, n, n).
@@ -48,7 +46,7 @@ def largest_form(c: Array) -> Array:
     starts = np.vstack([np.eye(n), np.random.default_rng(0).standard_normal((4, n))])
     x = np.broadcast_to(starts / np.linalg.norm(starts, axis=1, keepdims=True), (len(c), len(starts), n))
     y = x
-    for _ in range(ROUNDS):
+    for _ in range(12):
         u = _unit(np.einsum("nkij,nsi,nsj->nsk", c, x, y, optimize=True))
         S = np.einsum("nkij,nsk->nsij", c, u, optimize=True)
         x = _unit(np.einsum("nsij,nsj->nsi", S, y))

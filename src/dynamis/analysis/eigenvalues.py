@@ -92,7 +92,7 @@ def _configuration(robot: Robot, q: Any) -> Array:
 
 def _chosen(robot: Robot, joint: Any, at: Array, low: Array, high: Array) -> list[int]:
     if joint is None:
-        return [_most_telling(robot, at, low, high)]
+        return [_most_influential(robot, at, low, high)]
     several = isinstance(joint, Sequence) and not isinstance(joint, str)
     asked = list(joint) if several else [joint]
     if len(asked) not in (1, 2):
@@ -111,7 +111,7 @@ def _chosen(robot: Robot, joint: Any, at: Array, low: Array, high: Array) -> lis
     return chosen
 
 
-def _most_telling(robot: Robot, at: Array, low: Array, high: Array) -> int:
+def _most_influential(robot: Robot, at: Array, low: Array, high: Array) -> int:
     """The coordinate of M with the largest relative change of the eigenvalues."""
     terms = Expressions(robot.model)
     used = [k for k in terms.coordinates_in(terms.inertia) if np.isfinite([low[k], high[k]]).all()]

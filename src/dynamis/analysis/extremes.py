@@ -15,12 +15,12 @@ from dynamis.analysis.linearised import Functions
 Array = npt.NDArray[Any]
 Objective = Callable[[Array], Array]  # values at points (N, d) -> (N,)
 
-SAMPLES = 4096
-STARTS = 8
-REFINEMENTS = 120
-BATCH = 512  # boxes at a time …
-MOST_SLOPES = 1_000_000  # … or fewer, so that no more slopes than these are held
-MOST_BOXES = 1_000_000
+DEFAULT_SAMPLES = 4096
+MAX_STARTS = 8
+MAX_ITERATIONS = 120
+BOXES_PER_BATCH = 512
+MAX_SLOPES = 1_000_000  # held in memory at a time; batches of functions with more are smaller
+MAX_BOXES = 1_000_000
 
 
 class Found(NamedTuple):
@@ -33,7 +33,7 @@ class Found(NamedTuple):
 
 
 def sample(
-    objective: Objective, lower: Array, upper: Array, samples: int = SAMPLES, deadline: float = np.inf
+    objective: Objective, lower: Array, upper: Array, samples: int = DEFAULT_SAMPLES, deadline: float = np.inf
 ) -> tuple[float, Array]:
     """The best of many random points and corners, refined by shrinking steps along axes and in random directions.
 
@@ -45,10 +45,10 @@ def sample(
     inside[: samples // 4] = np.round(inside[: samples // 4])  # extremes often stand in corners
     points = np.vstack([lower + inside * (upper - lower), 0.5 * (lower + upper)[None]])
     values = objective(points)
-    best = np.argsort(-values)[: min(STARTS, 1 + samples // 64)]
+    best = np.argsort(-values)[: min(MAX_STARTS, 1 + samples // 64)]
     x, fx = points[best], values[best]
     step = np.full(len(x), 0.1)
-    for _ in range(REFINEMENTS if (lower < upper).any() else 0):
+    for _ in range(MAX_ITERATIONS if (lower < upper).any() else 0):
         if time.monotonic() > deadline:
             break
         ways = np.vstack([np.eye(d), -np.eye(d), rng.standard_normal((d + 1, d))])
@@ -72,9 +72,9 @@ def prove(constant: Constant, functions: Functions, start: tuple[float, Array], 
     ``tolerance`` is in the unit of the value. Ends early at ``deadline`` (of ``time.monotonic``); the bound holds even then.
     """
     best, at = start
-    batch = min(BATCH, max(1, MOST_SLOPES // max(functions.m * functions.d, 1)))
+    batch = min(BOXES_PER_BATCH, max(1, MAX_SLOPES // max(functions.m * functions.d, 1)))
     low, high = functions.lower[None], functions.upper[None]
-    # less than rounding cannot be told apart
+    # differences below rounding are not resolved
     tolerance = max(tolerance, 4 * functions.m * float(functions.over(at[None], at[None]).error.max(initial=0.0)))
     everywhere, _ = constant.bound(functions.whole())
     bounds, cut, best, at = _evaluate(constant, functions, low, high, everywhere, best, at)
@@ -83,7 +83,7 @@ def prove(constant: Constant, functions: Functions, start: tuple[float, Array], 
         done = bounds <= best + tolerance
         settled = max(settled, bounds[done].max(initial=-np.inf))
         low, high, bounds, cut = (x[~done] for x in (low, high, bounds, cut))
-        if not len(bounds) or time.monotonic() > deadline or len(bounds) > MOST_BOXES:
+        if not len(bounds) or time.monotonic() > deadline or len(bounds) > MAX_BOXES:
             break
         order = np.argsort(-bounds, kind="stable")
         chosen, others = order[:batch], order[batch:]

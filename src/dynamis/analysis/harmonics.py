@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.scalar import Node, Program, topological
+from dynamis.tolerances import UNIT_ROUNDOFF
 
 Array = npt.NDArray[Any]
 
-MOST_VALUES = 6_000_000  # of all functions at all points of the grid
-HIGHEST_POWER = 4
-UNIT = 2.0**-53
+MAX_GRID_VALUES = 6_000_000  # of all functions at all points of the grid
+MAX_POWER = 4
 
 
 class Harmonics(NamedTuple):
@@ -47,8 +47,8 @@ def harmonics(
     points = np.where(turning > 0, 2 * turning + 1, power + 1)
     if (
         ((turning > 0) & (power > 0)).any()
-        or power.max(initial=0) > HIGHEST_POWER
-        or math.prod(points.tolist()) * m > MOST_VALUES
+        or power.max(initial=0) > MAX_POWER
+        or math.prod(points.tolist()) * m > MAX_GRID_VALUES
     ):
         return None
     middle, half = 0.5 * (lower + upper), np.maximum(0.5 * (upper - lower), 1e-9)
@@ -72,7 +72,7 @@ def harmonics(
             first.append(order / half[k])
             second.append(order * (order - 1.0) / half[k] ** 2)
     # rounding of the values, of the places where they are taken and of the transforms, each linear in the functions
-    rounding = 1000 * max(d, 1) * UNIT * size + 8.0 * error
+    rounding = 1000 * max(d, 1) * UNIT_ROUNDOFF * size + 8.0 * error
     sizes = np.abs(A) + rounding
     mean = A[(0,) * d].real
     curvature = np.empty((m, d, d))

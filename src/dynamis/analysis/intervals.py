@@ -15,12 +15,11 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.scalar import Node, topological
+from dynamis.tolerances import EPS, UNDERFLOW
 
 Array = npt.NDArray[Any]
 
-ULP = 2.0**-52  # one unit in the last place is at most this part of a number …
-SMALLEST = 2.0**-1021  # … or less than this, where numbers lose digits
-TURN = 2.0 * np.pi
+TWO_PI = 2.0 * np.pi
 
 
 class Interval(NamedTuple):
@@ -33,8 +32,8 @@ class Interval(NamedTuple):
 def outward(lower: Any, upper: Any, ulps: float = 1.0) -> Interval:
     """The interval widened by some units in the last place."""
     return Interval(
-        lower - (np.abs(lower) * (ulps * ULP) + SMALLEST),
-        upper + (np.abs(upper) * (ulps * ULP) + SMALLEST),
+        lower - (np.abs(lower) * (ulps * EPS) + UNDERFLOW),
+        upper + (np.abs(upper) * (ulps * EPS) + UNDERFLOW),
     )
 
 
@@ -117,11 +116,11 @@ def _wave(function: Any, a: Interval, crest: float) -> Interval:
     Where a maximum is missed because an end is within rounding of it, the error at that end is far smaller than the rounding
     added here.
     """
-    whole = np.logical_not(a.upper - a.lower < TURN)  # also where an end is infinite or not known
-    from_, to = np.where(whole, 0.0, a.lower), np.where(whole, TURN, a.upper)
+    whole = np.logical_not(a.upper - a.lower < TWO_PI)  # also where an end is infinite or not known
+    from_, to = np.where(whole, 0.0, a.lower), np.where(whole, TWO_PI, a.upper)
     first, second = function(from_), function(to)
     lower, upper = outward(np.minimum(first, second), np.maximum(first, second), 4.0)
-    start, end = from_ / TURN - crest, to / TURN - crest
+    start, end = from_ / TWO_PI - crest, to / TWO_PI - crest
     upper = np.where(whole | (np.floor(end) >= np.ceil(start)), 1.0, np.minimum(upper, 1.0))
     lower = np.where(whole | (np.floor(end - 0.5) >= np.ceil(start - 0.5)), -1.0, np.maximum(lower, -1.0))
     return Interval(lower, upper)
@@ -236,4 +235,4 @@ def _error(node: Node, size: float, parts: list[tuple[float, float]]) -> float:
         passed, computed = da / b, (a + da) / b
     else:
         return float("inf")
-    return (passed + ULP * computed) * (1.0 + 1e-9) + SMALLEST
+    return (passed + EPS * computed) * (1.0 + 1e-9) + UNDERFLOW

@@ -17,11 +17,12 @@ import numpy.typing as npt
 from dynamis.analysis.harmonics import harmonics
 from dynamis.analysis.intervals import Interval, IntervalProgram
 from dynamis.scalar import Node, Program, jacobian
+from dynamis.tolerances import RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
 
-ROUNDING = 1.0 + 1e-12  # of the few additions of positive numbers done outside the interval arithmetic
-MOST_OPERATIONS = 40_000  # beyond this, differentiating costs more than it can give in the time people wait
+OUTWARD_FACTOR = 1.0 + RECURSION_ROUNDING  # rounds up sums of a few positive numbers outside the interval arithmetic
+MAX_DIFFERENTIATED_OPERATIONS = 40_000  # beyond this, differentiating takes longer than it saves
 
 
 class Linearised(NamedTuple):
@@ -36,12 +37,12 @@ class Linearised(NamedTuple):
     @property
     def spread(self) -> Array:
         """The remainder bound of f(c) + Σ_k s_k (q_k − c_k): ρ (N, m)."""
-        return (self.error + np.einsum("nmd,nd->nm", self.radius, self.half)) * ROUNDING
+        return (self.error + np.einsum("nmd,nd->nm", self.radius, self.half)) * OUTWARD_FACTOR
 
     @property
     def reach(self) -> Array:
         """Bounds of the deviation from f(c) (N, m)."""
-        return (self.spread + np.einsum("nmd,nd->nm", np.abs(self.slope), self.half)) * ROUNDING
+        return (self.spread + np.einsum("nmd,nd->nm", np.abs(self.slope), self.half)) * OUTWARD_FACTOR
 
     @property
     def shares(self) -> Array:
@@ -59,7 +60,7 @@ class Functions:
         self._values = Program(variables, expressions)
         self._enclosed = IntervalProgram(variables, outputs)
         self._harmonics = None
-        self._differentiated = self.d > 0 and self.d * len(self._enclosed) <= MOST_OPERATIONS
+        self._differentiated = self.d > 0 and self.d * len(self._enclosed) <= MAX_DIFFERENTIATED_OPERATIONS
         if not self._differentiated:
             return
         derivatives = jacobian(expressions, variables)
@@ -88,11 +89,11 @@ class Functions:
     def over(self, lower: Array, upper: Array) -> Linearised:
         """The functions over N parts of the box, given by their ends (N, d)."""
         centre = 0.5 * (lower + upper)
-        half = np.maximum(upper - centre, centre - lower) * ROUNDING
+        half = np.maximum(upper - centre, centre - lower) * OUTWARD_FACTOR
         shape = (len(lower), self.m, self.d)
         if self._harmonics is not None:
             slope = np.broadcast_to(self._slopes(*centre.T), shape)
-            radius = 0.5 * np.einsum("mkl,nl->nmk", self._harmonics.curvature, half) * ROUNDING + self._slope_error
+            radius = 0.5 * np.einsum("mkl,nl->nmk", self._harmonics.curvature, half) * OUTWARD_FACTOR + self._slope_error
             return Linearised(self.at(centre), np.broadcast_to(self._error, shape[:2]), slope, radius, half)
         value, error = _middle(self._enclosed(centre, centre))
         slope = radius = np.zeros(shape)
@@ -100,11 +101,11 @@ class Functions:
             slope, radius = _middle(Interval(*(end.reshape(shape) for end in self._slopes_enclosed(lower, upper))))
         elif self.d:
             ends = self._enclosed(lower, upper)
-            error = np.maximum(ends.upper - value, value - ends.lower) * ROUNDING
+            error = np.maximum(ends.upper - value, value - ends.lower) * OUTWARD_FACTOR
         return Linearised(value, error, slope, radius, half)
 
 
 def _middle(a: Interval) -> tuple[Array, Array]:
     """Middle and half-width."""
     middle = 0.5 * (a.lower + a.upper)
-    return middle, np.maximum(a.upper - middle, middle - a.lower) * ROUNDING
+    return middle, np.maximum(a.upper - middle, middle - a.lower) * OUTWARD_FACTOR

@@ -17,15 +17,13 @@ from dynamis.kinematics.state_measures import free_coordinates
 from dynamis.model.joints import Free, Spherical
 from dynamis.robot import Robot
 from dynamis.spatial import motion_cross
+from dynamis.tolerances import EPS, NEGLIGIBLE, RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
 
-AT_REST = 1e-9  # of the accelerations that the weight and the torques would make
-RANK_TOLERANCE = 1e-9  # of the largest singular value
-TAKES_PART = 0.1  # of 1: smallest part in the neutral displacements that is listed
 # A double zero eigenvalue of a rigid mode has a Jordan block of size two: rounding of A by ε ‖A‖ moves it by √(ε ‖A‖)
 # times its condition, at most 6 on the humanoid of the library.
-ZERO_EIGENVALUE = 16.0
+ZERO_EIGENVALUE_FACTOR = 16.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,7 +92,7 @@ class Linearization:
     def at_equilibrium(self) -> bool:
         """Whether the state is an equilibrium: zero velocity and acceleration."""
         scale = 1.0 + float(np.abs(self.robot.forward_dynamics(self.q, self.v, np.zeros(self.robot.n))).max(initial=0.0))
-        return not self.v.any() and float(np.abs(self.acceleration).max(initial=0.0)) <= AT_REST * scale
+        return not self.v.any() and float(np.abs(self.acceleration).max(initial=0.0)) <= NEGLIGIBLE * scale
 
     @cached_property
     def _eigen(self) -> tuple[Array, Array]:
@@ -104,7 +102,7 @@ class Linearization:
     @cached_property
     def _zero(self) -> float:
         """Size in rad/s below which an eigenvalue, or its real part, is a rounding error."""
-        return ZERO_EIGENVALUE * float(np.sqrt(np.finfo(float).eps * np.linalg.norm(self.A, 2)))
+        return ZERO_EIGENVALUE_FACTOR * float(np.sqrt(EPS * np.linalg.norm(self.A, 2)))
 
     @property
     def eigenvalues(self) -> Array:
@@ -153,7 +151,7 @@ class Linearization:
         """
         parts = np.linalg.norm(self._neutral_basis, axis=1)
         order = np.argsort(-parts, kind="stable")
-        return tuple(self.robot.coordinate_names[k] for k in order if parts[k] > TAKES_PART)
+        return tuple(self.robot.coordinate_names[k] for k in order if parts[k] > 0.1)  # of 1
 
     @property
     def stable(self) -> bool:

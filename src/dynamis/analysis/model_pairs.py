@@ -14,13 +14,11 @@ from dynamis.model.joints import Helical, OneNumber, Prismatic
 from dynamis.model.model import Body, Model
 from dynamis.robot import Robot
 from dynamis.spatial import Inertia, Pose
+from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
 
 Changes = list[tuple[str, float, str]]  # what changed, by how much, the unit
-
-SAME_NUMBER = 1e-6  # relative, m or rad: values of one robot in two files
-SAME_CONVENTION = 0.1  # rad: link frames rotated by less follow the same convention, so that their difference is the robots'
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +103,8 @@ def pairs(first: Robot, second: Robot) -> Pairs:
         found.append(Pair(_called(first, i), i, j, body, other, at[0][i], at[1][j]))
     obstacles = [*obstacles, *_structure(first.model, second.model, found)]
     result = Pairs(first, second, tuple(found), tuple(obstacles), tuple(notes), alike=True)
-    if obstacles or all(turn(pair.X_first.R.T @ pair.X_second.R) < SAME_CONVENTION for pair in found):
+    # rad: by smaller angles the robots differ, not their conventions
+    if obstacles or all(turn(pair.X_first.R.T @ pair.X_second.R) < 0.1 for pair in found):
         return result
     # link frames are rotated by a convention or by a changed joint: the interpretation with fewer differences is taken
     in_world = replace(result, alike=False)
@@ -117,8 +116,8 @@ def _count_changes(pairs: Pairs) -> int:
     changed = 0
     for pair in pairs.bodies:
         A, B = pairs.first.model.with_locked_rotors(pair.i).parameters, pairs.inertia_of_second(pair).parameters
-        changed += bool(np.abs(B - A).max() > SAME_NUMBER * np.abs(A).max())
-        changed += any(change > SAME_NUMBER for _, change, _ in pairs.joint_change(pair))
+        changed += bool(np.abs(B - A).max() > FILE_PRECISION * np.abs(A).max())
+        changed += any(change > FILE_PRECISION for _, change, _ in pairs.joint_change(pair))
     return changed
 
 
@@ -142,19 +141,19 @@ def _missing(one: Any, two: Any, kind: str) -> list[str]:
 
 def _structure(first: Model, second: Model, found: list[Pair]) -> list[str]:
     place = {0: 0, **{pair.i: pair.j for pair in found}}
-    said = []
+    reasons = []
     for pair in found:
         one, two = pair.first, pair.second
         kinds = [type(body.motion).__name__.lower() for body in (one, two)]
         if kinds[0] != kinds[1]:
-            said.append(f"{pair.name} has a {kinds[0]} joint in the first robot, a {kinds[1]} joint in the second")
+            reasons.append(f"{pair.name} has a {kinds[0]} joint in the first robot, a {kinds[1]} joint in the second")
         elif place.get(one.parent) != two.parent:
-            said.append(f"{pair.name} has a different parent link in the second robot")
+            reasons.append(f"{pair.name} has a different parent link in the second robot")
         elif (one.ratio, one.offset) != (two.ratio, two.offset):
-            said.append(f"{pair.name} has a different mimic relation in the second robot")
+            reasons.append(f"{pair.name} has a different mimic relation in the second robot")
     if sum(b.is_rotor for _, b in first.moving) != sum(b.is_rotor for _, b in second.moving):
-        said.append("rotors are mounted on moving links in one robot only")
-    return said
+        reasons.append("rotors are mounted on moving links in one robot only")
+    return reasons
 
 
 def _joint_change(pair: Pair) -> Changes:

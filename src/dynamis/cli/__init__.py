@@ -11,11 +11,11 @@ def main() -> None:
     try:
         _main()
     except KeyboardInterrupt:  # before a command ran: commands report it themselves
-        from dynamis.cli.interrupts import INTERRUPTED, forget_interrupt
+        from dynamis.cli.interrupts import EXIT_INTERRUPTED, forget_interrupt
 
         forget_interrupt()
         sys.stderr.write("dynamis: interrupted\n")
-        sys.exit(INTERRUPTED)
+        sys.exit(EXIT_INTERRUPTED)
     except OSError as error:  # of the standard output, in --version and --help; commands report their own
         from dynamis.cli.error_handling import drop_output
 

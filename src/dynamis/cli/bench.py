@@ -15,7 +15,7 @@ from dynamis.cli.param_types import POSITIVE
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded
 
-USUAL = (
+DEFAULT_FUNCTIONS = (
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity", "inverse_dynamics_derivatives",
     "forward_dynamics_derivatives",
 )  # fmt: skip
@@ -59,7 +59,7 @@ def bench(
     from dynamis.errors import unknown_name
 
     found = loaded(robot, settings, floating)
-    asked = ",".join(USUAL) if functions is None else functions
+    asked = ",".join(DEFAULT_FUNCTIONS) if functions is None else functions
     names = list(known()) if asked == "all" else [x.strip() for x in asked.split(",")]
     for name in names:
         if name not in known():

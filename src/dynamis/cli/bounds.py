@@ -23,7 +23,6 @@ __all__ = ["assignments", "bounds", "numbers"]  # the parsers too: commands may 
 if TYPE_CHECKING:
     from dynamis.analysis.report import StructuralBounds
 
-DIGITS = 5
 
 HELP = """Guaranteed bounds of M(q), C(q, v) v, g(q) and friction over a box of configurations.
 
@@ -87,7 +86,7 @@ def _print(bound: StructuralBounds) -> None:
     for b in shown:
         values = (b.value, b.lower, b.upper)
         scale = scale_of([x for other in shown if other.meaning == b.meaning for x in (other.value, other.lower, other.upper)])
-        rows.append((b.name, b.meaning, *(number(x, DIGITS, scale) for x in values)))
+        rows.append((b.name, b.meaning, *(number(x, 5, scale) for x in values)))
         notes.setdefault(_note(b.status), []).append(b.name)
     print_table(f"{bound.robot}: structural properties", ("bound", "meaning", "found", "proven ≥", "proven ≤"), rows)
     for note, names in notes.items():

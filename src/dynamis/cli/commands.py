@@ -194,13 +194,13 @@ def check(file: str, strict: bool, every: bool, out: Path | None, as_json: bool)
             for change in changes:
                 echo(f"  repaired {change}", hang=4)
             print_written([out])
-            echo(f"  {counted(len(changes), 'change')}. {_kept(description, out)}", hang=2)
+            echo(f"  {counted(len(changes), 'change')}. {_preserved_parts(description, out)}", hang=2)
     if out is not None and not report.ok:
         print_error(f"{out} not written: --repair corrects implausible values, not errors")
     sys.exit(1 if report.errors or (strict and report.problems) else 0)
 
 
-def _kept(description: Description, out: Path) -> str:
+def _preserved_parts(description: Description, out: Path) -> str:
     """What a copy keeps of the original beside the model."""
     if description.document and out.suffix == ".urdf":
         return "Everything else is as in the original"

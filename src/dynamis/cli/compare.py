@@ -17,7 +17,7 @@ from dynamis.cli.param_types import NOT_NEGATIVE, SEED
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded, units
 
-SHOWN = 15
+MAX_ROWS = 15
 
 HELP = """Compare two models of a robot: their differences, sorted by the effect on the torques.
 
@@ -83,7 +83,7 @@ def _print(found: Any, both: str, same: bool, tolerance: float, show_all: bool) 
     terms = [(name, *x) for name, x in found.terms.items() if x.max(initial=0.0) > rounding]
     if terms:
         print_table("Differences (RMS) by term", ("term", *robot.coordinate_names), terms)
-    most = None if show_all else SHOWN
+    most = None if show_all else MAX_ROWS
     _print_differences(
         "Differing parameters, largest effect first",
         ("of", "parameter", "first", "second", "change", "unit", "effect", "on joint"),

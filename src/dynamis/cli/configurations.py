@@ -12,13 +12,13 @@ import click
 from dynamis.cli.console import echo
 from dynamis.cli.options import words_of
 from dynamis.errors import InputError, printable
+from dynamis.tolerances import FILE_PRECISION
 
 if TYPE_CHECKING:
     from dynamis.model.model import Coordinate
     from dynamis.robot import Robot
 
-NAMED = 5  # joints that a message lists
-ROUNDING = 1e-6  # rad or m: limits are often typed with a few digits
+MAX_JOINTS_LISTED = 5  # in a message
 UNITS = {"deg": math.pi / 180.0, "°": math.pi / 180.0, "rad": 1.0, "m": 1.0, "": 1.0}
 ENTRY = re.compile(r"(?P<value>.*?)(?P<unit>deg|°|rad|m)?", re.DOTALL)
 
@@ -92,7 +92,7 @@ def looks_like_degrees(c: Coordinate, value: float) -> bool:
 
 
 def _outside(c: Coordinate, value: float) -> bool:
-    return not c.lower - ROUNDING <= value <= c.upper + ROUNDING
+    return not c.lower - FILE_PRECISION <= value <= c.upper + FILE_PRECISION
 
 
 def _refuse_degrees(option: str, joints: list[Coordinate], q: Any) -> None:
@@ -130,9 +130,14 @@ def warn_fast(robot: Robot, option: str, v: Any) -> None:
         (c, x, most) for c, x, most in zip(robot.model.coordinates, v, robot.limits["velocity"], strict=True) if abs(x) > most
     ]
     if fast:
-        told = [f"{c.name} = {x:.4g}, limit {most:.4g} {'rad/s' if c.revolute else 'm/s'}" for c, x, most in fast[:NAMED]]
-        more = f"; and {len(fast) - NAMED} more" if len(fast) > NAMED else ""
-        echo((f"dynamis: warning: {option} exceeds the velocity limits: {'; '.join(told)}{more}", {"fg": "yellow"}), err=True)
+        exceeded = [
+            f"{c.name} = {x:.4g}, limit {most:.4g} {'rad/s' if c.revolute else 'm/s'}"
+            for c, x, most in fast[:MAX_JOINTS_LISTED]
+        ]
+        more = f"; and {len(fast) - MAX_JOINTS_LISTED} more" if len(fast) > MAX_JOINTS_LISTED else ""
+        echo(
+            (f"dynamis: warning: {option} exceeds the velocity limits: {'; '.join(exceeded)}{more}", {"fg": "yellow"}), err=True
+        )
 
 
 def outside_limits(robot: Robot, q: Any) -> list[Coordinate]:
@@ -146,9 +151,9 @@ def _warn_outside(robot: Robot, option: str, q: Any) -> None:
     outside = outside_limits(robot, q)
     if not outside:
         return
-    told = [
+    exceeded = [
         f"{c.name} = {q[c.q_index]:.4g}, limits {c.lower:.4g} … {c.upper:.4g} {'rad' if c.revolute else 'm'}"
-        for c in outside[:NAMED]
+        for c in outside[:MAX_JOINTS_LISTED]
     ]
-    more = f"; and {len(outside) - NAMED} more" if len(outside) > NAMED else ""
-    echo((f"dynamis: warning: {option} is outside the joint limits: {'; '.join(told)}{more}", {"fg": "yellow"}), err=True)
+    more = f"; and {len(outside) - MAX_JOINTS_LISTED} more" if len(outside) > MAX_JOINTS_LISTED else ""
+    echo((f"dynamis: warning: {option} is outside the joint limits: {'; '.join(exceeded)}{more}", {"fg": "yellow"}), err=True)

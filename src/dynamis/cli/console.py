@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-UNLIMITED = 400  # columns of a pipe or a file: wide enough for every table
+UNLIMITED_COLUMNS = 400  # of a pipe or a file: wide enough for every table
 ESCAPED = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # Unicode categories that a terminal may obey or not show
 Styled = str | tuple[str, dict[str, Any]]  # text, or text with the arguments of click.style
 
@@ -55,7 +55,7 @@ def console(err: bool = False) -> Console:
     """A Rich console for tables and progress: text is neither markup, nor emoji codes, nor highlighted."""
     from rich.console import Console
 
-    return Console(stderr=err, markup=False, emoji=False, highlight=False, width=columns(err) or UNLIMITED)
+    return Console(stderr=err, markup=False, emoji=False, highlight=False, width=columns(err) or UNLIMITED_COLUMNS)
 
 
 def print_rich(table: Table) -> None:

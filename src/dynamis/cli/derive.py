@@ -17,7 +17,7 @@ from dynamis.cli.states import require_joints
 from dynamis.documents.document import RENDERERS
 from dynamis.errors import InputError, printable
 
-LONG = 20_000  # characters that a terminal shows only after a question
+MAX_UNASKED_CHARACTERS = 20_000  # on a terminal; longer text is printed after confirmation
 
 
 def on_terminal() -> bool:
@@ -93,7 +93,7 @@ def derive(
         echo(f"wrote {clean_name(output)}")
     elif form == "equations":
         size = sum(map(len, equations))
-        if size > LONG and on_terminal():
+        if size > MAX_UNASKED_CHARACTERS and on_terminal():
             echo(f"The equations are {size / 1000:.0f} kB of text; -o FILE.html writes them as a typeset page.", err=True)
             click.confirm("Print them anyway?", abort=True, err=True)
         for equation in equations:

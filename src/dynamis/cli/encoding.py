@@ -8,7 +8,7 @@ import unicodedata
 
 HANDLER = "dynamis-ascii"
 # what decomposition does not give
-READABLE = {
+ASCII_REPLACEMENTS = {
     "–": "-", "—": "-", "−": "-", "‐": "-", "‑": "-", "…": "...", "·": "*", "•": "*", "×": "x", "÷": "/", "±": "+/-",
     "∓": "-/+",
     "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~", "≡": "==", "∝": "~", "→": "->", "←": "<-", "↔": "<->", "⇒": "=>", "▶": ">",
@@ -17,7 +17,7 @@ READABLE = {
     "″": "''", "⊤": "^T", "ᵀ": "^T", "†": "+", "‖": "||", "⟨": "<", "⟩": ">", "∘": " o ", "✓": "ok", "✗": "x", "ı": "i",
     "ß": "ss", "∧": "^", "⊗": "(x)", "�": "?",
 }  # fmt: skip
-RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n", strict=True))
+SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n", strict=True))
 MARKS = {"̂": "_hat", "̃": "_tilde", "̄": "_bar", "̇": "_dot", "̈": "_ddot", "⃗": "_vec"}  # over the letter before
 BOXES = (0x2500, 0x259F)  # box drawing and block elements
 
@@ -53,10 +53,10 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
 
 def ascii_of(character: str) -> str:
     """A readable ASCII form of one character: τ is tau, ² is ^2, é is e; an unknown one is its escape."""
-    if character in READABLE:
-        return READABLE[character]
-    if character in RAISED:
-        return f"^{RAISED[character]}"
+    if character in ASCII_REPLACEMENTS:
+        return ASCII_REPLACEMENTS[character]
+    if character in SUPERSCRIPTS:
+        return f"^{SUPERSCRIPTS[character]}"
     if character in MARKS:
         return MARKS[character]
     if BOXES[0] <= ord(character) <= BOXES[1]:

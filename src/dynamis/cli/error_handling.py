@@ -14,14 +14,14 @@ import click
 
 from dynamis.cli.console import clean_name, echo, echo_text
 from dynamis.cli.hints import for_command_line
-from dynamis.cli.interrupts import INTERRUPTED, forget_interrupt
+from dynamis.cli.interrupts import EXIT_INTERRUPTED, forget_interrupt
 from dynamis.errors import DynamisError, ModelWarning, ReachWarning
 
 if TYPE_CHECKING:
     from dynamis.model.diagnostics import Report
 
-SHOWN = 2  # warnings about one robot file
-BAD, NOBODY_READS = 2, 141  # the second as shells report a process ended by SIGPIPE
+MAX_WARNINGS_IN_FULL = 2  # about one robot file
+EXIT_ERROR, EXIT_BROKEN_PIPE = 2, 141  # the second as shells report a process ended by SIGPIPE
 
 
 def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -47,16 +47,16 @@ def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
             print_error(for_command_line(str(error).removesuffix(error.template).rstrip("\n")))
             if error.template:
                 echo_text(error.template.rstrip("\n"), err=True)
-            sys.exit(BAD)
+            sys.exit(EXIT_ERROR)
         except OSError as error:
             where = "" if error.filename is None else f"{clean_name(error.filename)}: "
             print_error(f"{where}{error.strerror or error}")
             drop_output()
-            sys.exit(BAD)
+            sys.exit(EXIT_ERROR)
         except (KeyboardInterrupt, click.Abort):
             forget_interrupt()
             print_warning("interrupted", label="")
-            sys.exit(INTERRUPTED)
+            sys.exit(EXIT_INTERRUPTED)
 
     return wrapper
 
@@ -73,7 +73,7 @@ def print_warning(message: str, label: str = "warning: ") -> None:
 
 def _end_unread() -> NoReturn:
     drop_output()
-    sys.exit(NOBODY_READS)
+    sys.exit(EXIT_BROKEN_PIPE)
 
 
 def drop_output() -> None:
@@ -86,7 +86,7 @@ def drop_output() -> None:
 
 
 class _Warnings:
-    """Prints warnings; those about one robot file together, the first ``SHOWN`` of them in full."""
+    """Prints warnings; those about one robot file together, the first ``MAX_WARNINGS_IN_FULL`` of them in full."""
 
     def __init__(self) -> None:
         self.reports: list[Any] = []
@@ -102,10 +102,10 @@ class _Warnings:
 
 def _print_findings(report: Report) -> None:
     found, source = report.warnings, clean_name(report.source)
-    if len(found) > SHOWN:
+    if len(found) > MAX_WARNINGS_IN_FULL:
         command = f"dynamis check {shlex.quote(source)}"
         print_warning(f"{source}: {len(found)} warnings about the model, such as the following; run {command} for all of them")
-    for problem in found[:SHOWN]:
+    for problem in found[:MAX_WARNINGS_IN_FULL]:
         place = source + (f":{problem.line}" if problem.line else "")
         done = f"; {problem.done}" if problem.done else ""
         print_warning(f"{place}: {clean_name(problem.where)}: {clean_name(problem.found)}{clean_name(done)}")

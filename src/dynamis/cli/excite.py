@@ -194,8 +194,8 @@ def _print(robot: Robot, found: Excitation) -> None:
     assumed = {(use.kind, use.name): " (assumed)" for use in found.uses if use.assumed}
     for k, c in enumerate(robot.model.coordinates):
         shares = [(kind, found.used[kind].get(c.name)) for kind in kinds]
-        told = [None if x is None else f"{x:.0f} %{assumed.get((kind, c.name), '')}" for kind, x in shares]
-        rows.append((c.name, *told, *(_peak(c, kind, found.peaks[kind][k]) for kind in PEAK_UNITS)))
+        percentages = [None if x is None else f"{x:.0f} %{assumed.get((kind, c.name), '')}" for kind, x in shares]
+        rows.append((c.name, *percentages, *(_peak(c, kind, found.peaks[kind][k]) for kind in PEAK_UNITS)))
     title = "Share of the limits used, peak velocity and peak acceleration"
     print_table(title, ("joint", *kinds, "peak v", "peak a"), rows)
     places = [use for use in found.uses if use.kind in ("place", "constraint")]

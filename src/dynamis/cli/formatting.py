@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from dynamis.cli.console import clean_name
+from dynamis.tolerances import PRINTED_AS_ZERO, SUM_ROUNDING
 
-DIGITS = 4
-ROUNDING = 1e-12  # of the largest number beside it: what is smaller is rounding error, and printed as 0
-SMALLEST = 1e-14  # in SI units, where there is nothing to compare with
-PLAIN = 1e6  # from here on numbers have an exponent
+DEFAULT_DIGITS = 4
 NONE = "–"
 
 
@@ -22,7 +20,7 @@ def scale_of(values: Iterable[Any]) -> float:
     return max((x for x in sizes if np.isfinite(x)), default=0.0)
 
 
-def number(value: Any, digits: int = DIGITS, scale: float = 0.0) -> str:
+def number(value: Any, digits: int = DEFAULT_DIGITS, scale: float = 0.0) -> str:
     """A number to ``digits`` significant digits; 0 where it is only rounding error beside numbers of size ``scale``."""
     if value is None:
         return NONE
@@ -31,10 +29,10 @@ def number(value: Any, digits: int = DIGITS, scale: float = 0.0) -> str:
     x = float(value)
     if not np.isfinite(x):
         return NONE if np.isnan(x) else "∞" if x > 0.0 else "-∞"
-    if abs(x) <= max(ROUNDING * scale, SMALLEST):
+    if abs(x) <= max(PRINTED_AS_ZERO * scale, SUM_ROUNDING):
         return "0"
     text = f"{x:.{digits}g}"
-    return f"{float(text):.0f}" if "e+" in text and abs(x) < PLAIN else text
+    return f"{float(text):.0f}" if "e+" in text and abs(x) < 1e6 else text
 
 
 def vector(values: Sequence[Any], digits: int = 3) -> str:
@@ -43,7 +41,7 @@ def vector(values: Sequence[Any], digits: int = 3) -> str:
     return "(" + ", ".join(number(x, digits, scale) for x in values) + ")"
 
 
-def column(values: Sequence[Any], digits: int = DIGITS) -> list[str]:
+def column(values: Sequence[Any], digits: int = DEFAULT_DIGITS) -> list[str]:
     """The cells of a table's column, rounded relative to its largest number."""
     scale = scale_of(values)
     return [number(x, digits, scale) for x in values]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dynamis.robot import Robot
 
 NAMES = ("ordinary", "weighted", "ridge", "consistent")
-SHOWN = 15
+MAX_ROWS = 15
 
 HELP = """Identify the dynamic parameters of a robot from logs.
 
@@ -206,15 +206,15 @@ def _print_parameters(found: Identification, show_all: bool) -> None:
     from dynamis.identification.validation.readable_names import bound_text
 
     s, base = found.statistics, found.base
-    order = list(range(base.rank)) if show_all else sorted(range(base.rank), key=lambda k: -s.share[k])[:SHOWN]
+    order = list(range(base.rank)) if show_all else sorted(range(base.rank), key=lambda k: -s.share[k])[:MAX_ROWS]
     rows = []
     for k in order:
         half = 0.5 * float(s.interval[k, 1] - s.interval[k, 0])
         row = (number(float(s.coef[k])), number(half, 2), number(float(base.prior[k])))
         rows.append((base.names[k], *row, base.model.unit(int(base.independent[k]))))
     print_table("Base parameters: most are combinations of parameters", ("parameter", "value", "± 95 %", "prior", "unit"), rows)
-    if not show_all and base.rank > SHOWN:
-        echo((f"  the {SHOWN} with the largest effect on the torques; --all shows all {base.rank}", {"dim": True}))
+    if not show_all and base.rank > MAX_ROWS:
+        echo((f"  the {MAX_ROWS} with the largest effect on the torques; --all shows all {base.rank}", {"dim": True}))
     for bound in dict.fromkeys(s.at_bound[k] for k in order if s.at_bound[k]):
         names = ", ".join(base.names[k] for k in order if s.at_bound[k] == bound)
         bullet("–", f"no interval, {bound_text(bound)}: {names}", dim=True)

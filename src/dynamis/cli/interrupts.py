@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-INTERRUPTED = 130  # the exit status, as shells report a process ended by SIGINT
+EXIT_INTERRUPTED = 130  # as shells report a process ended by SIGINT
 
 
 def forget_interrupt() -> None:

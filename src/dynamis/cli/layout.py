@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dynamis.cli.console import UNLIMITED, clean_name, columns, console, echo
-from dynamis.cli.formatting import DIGITS, NONE, column
+from dynamis.cli.console import UNLIMITED_COLUMNS, clean_name, columns, console, echo
+from dynamis.cli.formatting import DEFAULT_DIGITS, NONE, column
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-BETWEEN = 3  # cells between columns
-ALIGNED = 24  # cells of the headings in a list up to which its values are aligned
-PROSE = 30  # cells that a column of prose has at least
+COLUMN_GAP = 3  # cells
+MAX_ALIGNED_HEADING = 24  # cells of the headings in a list up to which its values are aligned
+MIN_PROSE_WIDTH = 30  # cells
 
 
 def print_table(
-    title: str, headings: Sequence[str], rows: Sequence[Sequence[Any]], *, texts: Sequence[int] = (), digits: int = DIGITS
+    title: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    texts: Sequence[int] = (),
+    digits: int = DEFAULT_DIGITS,
 ) -> None:
     """A table whose first column is names and whose others are numbers or words; ``texts`` are columns of prose.
 
@@ -28,7 +33,7 @@ def print_table(
         echo((clean_name(title), {"bold": True}))
     heads = [clean_name(head) for head in headings]
     cells = list(zip(*(column([row[k] for row in rows], digits) for k in range(len(heads))), strict=True))
-    width = columns() or UNLIMITED
+    width = columns() or UNLIMITED_COLUMNS
     if any(_width(heads, cells, group, texts) > width for group in fitting(heads, cells, width, texts)):
         _print_list(heads, cells)
         return
@@ -53,14 +58,14 @@ def _rich_table(heads: Sequence[str], cells: Sequence[Sequence[str]], group: Seq
 
 def _numeric(cells: Sequence[str]) -> bool:
     """Whether most entries are numbers, which are aligned at the right."""
-    told = [cell for cell in cells if cell and cell != NONE]
-    return 2 * sum(cell[0] in "0123456789+-−(.∞" for cell in told) >= len(told)
+    nonempty = [cell for cell in cells if cell and cell != NONE]
+    return 2 * sum(cell[0] in "0123456789+-−(.∞" for cell in nonempty) >= len(nonempty)
 
 
 def _print_list(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Each row as its name, with its values below."""
     wide = max(map(len, heads[1:]), default=0)
-    aligned = wide <= ALIGNED
+    aligned = wide <= MAX_ALIGNED_HEADING
     for row in rows:
         echo(f"  {row[0]}", hang=2)
         for head, cell in zip(heads[1:], row[1:], strict=True):
@@ -68,19 +73,19 @@ def _print_list(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     echo()
 
 
-def _wide(heads: Sequence[str], rows: Sequence[Sequence[str]], k: int, texts: Sequence[int]) -> int:
-    """Cells of column k with the space after it: its longest entry; of prose its longest word, at least PROSE."""
+def _column_width(heads: Sequence[str], rows: Sequence[Sequence[str]], k: int, texts: Sequence[int]) -> int:
+    """Cells of column k with the space after it: its longest entry; of prose its longest word, at least MIN_PROSE_WIDTH."""
     from rich.cells import cell_len
 
     entries = [heads[k], *(row[k] for row in rows)]
     if k in texts:
         longest = max((cell_len(word) for text in entries for word in text.split()), default=0)
-        return max(longest, min(PROSE, max(map(cell_len, entries)))) + BETWEEN
-    return max(map(cell_len, entries)) + BETWEEN
+        return max(longest, min(MIN_PROSE_WIDTH, max(map(cell_len, entries)))) + COLUMN_GAP
+    return max(map(cell_len, entries)) + COLUMN_GAP
 
 
 def _width(heads: Sequence[str], rows: Sequence[Sequence[str]], group: Sequence[int], texts: Sequence[int]) -> int:
-    return sum(_wide(heads, rows, k, texts) for k in group) - BETWEEN  # nothing follows the last column
+    return sum(_column_width(heads, rows, k, texts) for k in group) - COLUMN_GAP  # nothing follows the last column
 
 
 def fitting(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int, texts: Sequence[int] = ()) -> list[list[int]]:

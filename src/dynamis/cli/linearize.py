@@ -15,9 +15,9 @@ from dynamis.cli.formatting import counted, number
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import floating_option, json_option, q_option, set_option, v_option
 from dynamis.cli.states import loaded, units, vector
+from dynamis.tolerances import NEGLIGIBLE
 
-MATRICES_UP_TO = 8  # degrees of freedom: wider ones do not fit a terminal
-ROUNDING = 1e-9  # entries of A and B, in SI units, below which they are rounding error
+MAX_DOF_OF_MATRICES = 8  # larger matrices do not fit a terminal
 
 HELP = """Linearize the dynamics about a state.
 
@@ -81,7 +81,7 @@ def _print(near: Any) -> None:
     if near.neutral_coordinates and neutral > 1:
         moved = ", ".join(map(clean_name, near.neutral_coordinates))
         echo(f"  {neutral} neutral modes (eigenvalue 0): displacements without acceleration, of {moved}", hang=4)
-    if n <= MATRICES_UP_TO:
+    if n <= MAX_DOF_OF_MATRICES:
         names = robot.coordinate_names
         blocks = (
             ("A, lower left block: ∂a/∂q", near.A[n:, :n], names), ("A, lower right block: ∂a/∂v", near.A[n:, n:], names),
@@ -103,7 +103,7 @@ def _print(near: Any) -> None:
 
 def _clear(x: Any) -> float:
     """Zero where x is rounding error."""
-    return 0.0 if abs(x) < ROUNDING else float(x)
+    return 0.0 if abs(x) < NEGLIGIBLE else float(x)
 
 
 def _complex(x: complex) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.types import FloatParamType
 
-LONGEST = 60  # characters of a value that are compared with the choices
+MAX_COMPARED_CHARACTERS = 60  # of a value, with the choices
 
 
 class _Number(FloatParamType):
@@ -35,7 +35,7 @@ class Nearest(click.Choice[str]):
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ARG002  # click's signature
         choices = [str(choice) for choice in self.choices]
-        word = str(value).lower().replace("_", "-")[:LONGEST]
+        word = str(value).lower().replace("_", "-")[:MAX_COMPARED_CHARACTERS]
         near = [self.other_names[word]] if word in self.other_names else difflib.get_close_matches(word, choices, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
         return f"{value!r} is not one of {', '.join(choices)}.{hint}"

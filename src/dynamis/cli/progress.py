@@ -22,7 +22,7 @@ def waiting(name: str) -> Iterator[None]:
         yield
 
 
-LINE_INTERVAL = 20.0  # s between two lines of progress where the error stream is no terminal
+LINE_INTERVAL = 20.0  # s between two lines of progress where the error stream is not a terminal
 
 
 class Bar:

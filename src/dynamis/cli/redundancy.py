@@ -95,7 +95,7 @@ def redundancy(
     arm = loaded(robot, settings)
     arm = arm.replace(gravity=(0.0, 0.0, 0.0)) if no_gravity else arm
     task = _task(kind, rows, frame)
-    axes = _along(along, task, 2 if shape == "circle" else 1)
+    axes = _moving_components(along, task, 2 if shape == "circle" else 1)
     motion = Circle(size, period, cycles, (axes[0], axes[1])) if shape == "circle" else Line(size, period, cycles, axes[0])
     bandwidth, damping = _bandwidth(gains)
     preferences: list[Any] = [Damping(null_damping)] if null_damping else []
@@ -183,7 +183,7 @@ def _task(kind: str, rows: str | None, frame: str | None) -> Task:
     return PoseTask(frame)
 
 
-def _along(text: str | None, task: Task, count: int) -> tuple[int, ...]:
+def _moving_components(text: str | None, task: Task, count: int) -> tuple[int, ...]:
     """The components of the task that move; letters are those of the axes."""
     if text is None:
         if task.size < count:

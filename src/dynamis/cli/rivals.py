@@ -19,7 +19,6 @@ from dynamis.model.model import Model
 from dynamis.robot import Robot
 
 NAMES = ("pinocchio", "mujoco")
-AGREE = 1e-6  # relative to the largest torque: a larger difference means a different robot
 
 
 @dataclass(frozen=True, eq=False)

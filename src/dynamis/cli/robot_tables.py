@@ -14,7 +14,7 @@ from dynamis.model.diagnostics import Report
 from dynamis.model.joints import USES_AXIS
 from dynamis.robot import Robot
 
-SHOWN = 40
+MAX_ROWS = 40
 TRANSLATES = frozenset({"prismatic", "cylindrical", "planar", "free"})  # joint types with a coordinate in m
 PHYSICS = {
     "viscous": "viscous friction", "coulomb": "Coulomb friction", "reflected_rotor_inertia": "rotor inertia",
@@ -60,10 +60,10 @@ def print_summary(summary: dict[str, Any], robot: Robot) -> None:
 
 
 def _print_some(title: str, heads: tuple[str, ...], rows: list[Any], texts: tuple[int, ...] = ()) -> None:
-    """A table of at most SHOWN rows."""
-    print_table(title, heads, rows[:SHOWN], texts=texts)
-    if len(rows) > SHOWN:
-        echo(f"  … and {len(rows) - SHOWN} more (--json shows all)")
+    """A table of at most MAX_ROWS rows."""
+    print_table(title, heads, rows[:MAX_ROWS], texts=texts)
+    if len(rows) > MAX_ROWS:
+        echo(f"  … and {len(rows) - MAX_ROWS} more (--json shows all)")
 
 
 def _print_joints(joints: list[dict[str, Any]]) -> None:
@@ -106,7 +106,7 @@ def _print_dynamics(summary: dict[str, Any], robot: Robot) -> None:
     at = summary["at_home"]
     moved = any(x != y for x, y in zip(at["q"], robot.neutral(), strict=True))
     title = "In the home configuration" if moved else "At q = 0"
-    if robot.n > SHOWN:
+    if robot.n > MAX_ROWS:
         return
     if robot.model.symbolic:
         echo((title, {"bold": True}))

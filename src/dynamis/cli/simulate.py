@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.configurations import ROUNDING, degrees_option
+from dynamis.cli.configurations import degrees_option
 from dynamis.cli.console import clean_name, echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors, print_warning
 from dynamis.cli.formatting import number, with_units
@@ -19,15 +19,14 @@ from dynamis.cli.output_files import check_output, check_pictures, whole
 from dynamis.cli.param_types import POSITIVE
 from dynamis.cli.progress import Bar, waiting
 from dynamis.cli.states import beyond_effort_limits, loaded, units, vector
+from dynamis.tolerances import FILE_PRECISION, NEGLIGIBLE
 
 if TYPE_CHECKING:
     from dynamis.robot import Robot
     from dynamis.simulation.trajectory import Trajectory
 
-EVENTS = 20  # listed
-NAMED = 5  # joints listed in a warning
-EXCESS = 1e-9  # relative: smaller excesses over a velocity or effort limit are rounding
-SECONDS = 60.0  # default limit of the computing time
+MAX_EVENTS_LISTED = 20  # listed
+MAX_JOINTS_LISTED = 5  # in a warning
 
 HELP = """Simulate the motion of a robot under gravity, friction and constant torques.
 
@@ -61,7 +60,7 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 @click.option("--step", type=float, help="Step of the fixed-step methods, largest step of the adaptive ones, in s.")
 @click.option("--stops", type=click.Choice(["hard", "compliant"]),
               help="Joint limits as inelastic stops, or as springs of 10 000 N m/rad (N/m). Default: no stops.")  # fmt: skip
-@click.option("--seconds", type=float, default=SECONDS, show_default=True,
+@click.option("--seconds", type=float, default=60.0, show_default=True,
               help="Limit of the computing time in s; the motion until then is kept.")  # fmt: skip
 @click.option("--points", type=int, default=501, show_default=True, help="Number of output points.")
 @floating_option
@@ -139,10 +138,10 @@ def _print(motion: Trajectory) -> None:
     start, end = (number(float(x), 6) for x in (motion.energy[0], motion.energy[-1]))
     error = float(abs(motion.energy_error).max())
     echo(f"  energy: initial {start} J, final {end} J; largest error of the energy balance {error:.1e} J", hang=4)
-    for event in motion.events[:EVENTS]:
+    for event in motion.events[:MAX_EVENTS_LISTED]:
         echo(f"  {event}", hang=4)
-    if len(motion.events) > EVENTS:
-        echo(f"  … and {len(motion.events) - EVENTS} more events")
+    if len(motion.events) > MAX_EVENTS_LISTED:
+        echo(f"  … and {len(motion.events) - MAX_EVENTS_LISTED} more events")
 
 
 def _warn_limits(motion: Trajectory) -> None:
@@ -156,11 +155,11 @@ def _warn_limits(motion: Trajectory) -> None:
         if c.q_index is not None
         for x, unit in ((motion.q[:, c.q_index], "rad" if c.revolute else "m"),)
         for end in (float(x[np.argmax(np.maximum(c.lower - x, x - c.upper))]),)
-        if not c.lower - ROUNDING <= end <= c.upper + ROUNDING
+        if not c.lower - FILE_PRECISION <= end <= c.upper + FILE_PRECISION
     ]
     if beyond:
-        more = f", and {len(beyond) - NAMED} more" if len(beyond) > NAMED else ""
-        named = ", ".join(beyond[:NAMED])
+        more = f", and {len(beyond) - MAX_JOINTS_LISTED} more" if len(beyond) > MAX_JOINTS_LISTED else ""
+        named = ", ".join(beyond[:MAX_JOINTS_LISTED])
         print_warning(f"position limits exceeded during the motion: {named}{more}; --stops keeps joints within their limits")
     speed_units = ["rad/s" if c.revolute else "m/s" for c in robot.model.coordinates]
     _warn_excess(robot, "velocity", motion.v, speed_units)
@@ -175,12 +174,12 @@ def _warn_excess(robot: Robot, kind: str, values: Any, unit_names: list[str]) ->
     over = [
         f"{clean_name(name)} {number(peak, 3)} {unit} (limit {number(limit, 3)})"
         for name, peak, limit, unit in zip(robot.coordinate_names, peaks, limits, unit_names, strict=True)
-        if peak > limit * (1.0 + EXCESS)
+        if peak > limit * (1.0 + NEGLIGIBLE)
     ]
     if over:
-        more = f", and {len(over) - NAMED} more" if len(over) > NAMED else ""
+        more = f", and {len(over) - MAX_JOINTS_LISTED} more" if len(over) > MAX_JOINTS_LISTED else ""
         what = "torque" if kind == "effort" else kind
-        print_warning(f"{what} limits exceeded during the motion: {', '.join(over[:NAMED])}{more}")
+        print_warning(f"{what} limits exceeded during the motion: {', '.join(over[:MAX_JOINTS_LISTED])}{more}")
 
 
 def _stops(robot: Robot, kind: str | None) -> Any:

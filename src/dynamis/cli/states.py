@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dynamis.robot import Robot
 
 SIGNALS = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "torque"}
-ROWS = 65536  # read at a time
+ROWS_PER_BLOCK = 65536  # of a table that is read
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +166,9 @@ def rows_of(
             unstated[letter] = [not unit for unit in found.units]
             wanted += found.columns
     blocks = []
-    for block in regrouped(table.blocks(wanted, ROWS), ROWS):
+    for block in regrouped(table.blocks(wanted, ROWS_PER_BLOCK), ROWS_PER_BLOCK):
         blocks.append(block)
-        progress(0.0 if not table.count else min(1.0, ROWS * len(blocks) / table.count), "reading")
+        progress(0.0 if not table.count else min(1.0, ROWS_PER_BLOCK * len(blocks) / table.count), "reading")
     if not blocks:
         raise InputError(f"{table.label} has no rows")
     columns = together(blocks).columns

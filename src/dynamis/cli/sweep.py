@@ -18,7 +18,7 @@ from dynamis.cli.progress import Bar
 if TYPE_CHECKING:
     from dynamis.sweeps.table import SweepResult
 
-ENDINGS = 8  # shown
+MAX_ENDINGS_LISTED = 8
 
 HELP = """Simulate every case of a study: grids and random samples of states, loads, friction and parameters.
 
@@ -93,10 +93,10 @@ def _print(result: SweepResult) -> None:
         echo(f"  {result.resumed} of them from an earlier run")
     for note in result.notes:
         echo(f"  {note}")
-    for ending, count in result.endings.most_common(ENDINGS):
+    for ending, count in result.endings.most_common(MAX_ENDINGS_LISTED):
         echo(f"  {count:>8} {ending}", hang=11)
-    if len(result.endings) > ENDINGS:
-        echo(f"  and {len(result.endings) - ENDINGS} other endings: see column status of the results")
+    if len(result.endings) > MAX_ENDINGS_LISTED:
+        echo(f"  and {len(result.endings) - MAX_ENDINGS_LISTED} other endings: see column status of the results")
     if not len(result):
         return
     names = [*result.inputs, *(name for name in result.outputs if name != "t" or np.ptp(result["t"]))]

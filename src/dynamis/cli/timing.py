@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from dynamis.algorithms.registry import ALGORITHMS
-from dynamis.cli.rivals import AGREE, Rival
+from dynamis.cli.rivals import Rival
 from dynamis.compiler.kernel import wait_for_compiler
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.robot.compilation import COMPILED
+from dynamis.tolerances import FILE_PRECISION
 
-FEWEST = 3  # turns of each
-CALLS = 100  # of one state, in each measurement
+MIN_REPETITIONS = 3
+CALLS_PER_MEASUREMENT = 100  # of one state
 
 
 def functions() -> dict[str, tuple[str, ...]]:
@@ -84,11 +85,11 @@ def measure(
         }
         others = {who: offers[name] for who, offers in rivals.items() if name in offers}
         _check(name, call, one, others)
-        times = _best(contenders | {who: rival.run for who, rival in others.items()}, seconds)
+        times = _shortest_times(contenders | {who: rival.run for who, rival in others.items()}, seconds)
         row: dict[str, Any] = {
             "function": name, "operations": robot.cost(name)["total"], "first_call_ms": 1e3 * first,
-            "from_disk_ms": 1e3 * again, "one_call_us": 1e6 * times["one"] / CALLS,
-            "one_bare_call_us": 1e6 * times["one, bare"] / CALLS, "ns_per_state": 1e9 * times["bare"] / batch,
+            "from_disk_ms": 1e3 * again, "one_call_us": 1e6 * times["one"] / CALLS_PER_MEASUREMENT,
+            "one_bare_call_us": 1e6 * times["one, bare"] / CALLS_PER_MEASUREMENT, "ns_per_state": 1e9 * times["bare"] / batch,
             "ns_per_state_checked": 1e9 * times["checked"] / batch, "ns_per_state_threads": 1e9 * times["threads"] / batch,
             "rivals": {},
         }  # fmt: skip
@@ -119,7 +120,7 @@ def _first_calls(robot: Robot, name: str, state: list[Any]) -> tuple[float, floa
 
 
 def _often(call: Callable[..., object], state: list[Any]) -> None:
-    for _ in range(CALLS):
+    for _ in range(CALLS_PER_MEASUREMENT):
         call(*state)
 
 
@@ -133,16 +134,16 @@ def _check(name: str, call: Callable[..., Any], one: list[Any], others: Mapping[
     for who, rival in others.items():
         if rival.check is not None:
             error = np.abs(np.asarray(rival.check()) - ours).max() / max(1e-300, float(np.abs(ours).max()))
-            if not error < AGREE:
+            if not error < FILE_PRECISION:
                 what = name.replace("_", " ")
                 raise InputError(f"{who} differs in {what} by {error:.1e} (relative): it reads a different robot")
 
 
-def _best(contenders: Mapping[str, Callable[[], object]], seconds: float) -> dict[str, float]:
+def _shortest_times(contenders: Mapping[str, Callable[[], object]], seconds: float) -> dict[str, float]:
     """The shortest time of each, in turns, with about so many seconds each."""
     best = dict.fromkeys(contenders, float("inf"))
     end, turns = time.perf_counter() + seconds * len(contenders), 0
-    while turns < FEWEST or time.perf_counter() < end:
+    while turns < MIN_REPETITIONS or time.perf_counter() < end:
         for name, run in contenders.items():
             start = time.perf_counter()
             run()

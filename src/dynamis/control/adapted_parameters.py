@@ -17,10 +17,9 @@ from dynamis.control.slotine_li_regressor import slotine_li_regressor
 from dynamis.display import as_table, short
 from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
+from dynamis.tolerances import RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
-RANK = 1e-9  # of the largest column: smaller is rounding
-STATES = 60  # random ones, more than there are parameters over joints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,17 +53,17 @@ def adapted_parameters(robot: Robot, which: Any = "base") -> Adapted:
         candidates = _chosen(robot, [which] if isinstance(which, str) else list(which))
     Y = _stacked(robot)[:, candidates]
     size = np.linalg.norm(Y, axis=0)
-    seen = np.flatnonzero(size > RANK * max(float(size.max(initial=0.0)), 1e-300))
+    seen = np.flatnonzero(size > RANK_TOLERANCE * max(float(size.max(initial=0.0)), 1e-300))
     if not len(seen):
         raise InputError(f"none of the parameters {which!r} affects the torques of robot {robot.name!r}: choose others")
     _, R, order = qr(Y[:, seen] / size[seen], mode="economic", pivoting=True)
-    rank = int((np.abs(np.diagonal(R)) > RANK * abs(R[0, 0])).sum())
+    rank = int((np.abs(np.diagonal(R)) > RANK_TOLERANCE * abs(R[0, 0])).sum())
     kept, rest = np.sort(order[:rank]), np.sort(order[rank:])
     lump = np.zeros((rank, len(names)))
     lump[np.arange(rank), [candidates[seen[k]] for k in kept]] = 1.0
     if len(rest):
         K = np.linalg.lstsq(Y[:, seen[kept]], Y[:, seen[rest]], rcond=None)[0]
-        lump[:, [candidates[seen[k]] for k in rest]] = np.where(np.abs(K) > RANK, K, 0.0)
+        lump[:, [candidates[seen[k]] for k in rest]] = np.where(np.abs(K) > RANK_TOLERANCE, K, 0.0)
     columns = tuple(int(candidates[seen[k]]) for k in kept)
     return Adapted(columns, lump, tuple(names[c] for c in columns))
 
@@ -86,7 +85,7 @@ def _chosen(robot: Robot, which: list[Any]) -> list[int]:
 def _stacked(robot: Robot) -> Array:
     rng = np.random.default_rng(0)
     model, n = robot.model, robot.n
-    rows = [slotine_li_regressor(model, q, *rng.uniform(-2.0, 2.0, (3, n))) for q in robot.random(rng, STATES)]
+    rows = [slotine_li_regressor(model, q, *rng.uniform(-2.0, 2.0, (3, n))) for q in robot.random(rng, 60)]
     Y = np.vstack(rows)
     # dry friction and rotors are learnt only where the model has them: they would be found in every regressor
     held = [k for k, name in enumerate(robot.parameter_names) if _absent(robot, k, name)]

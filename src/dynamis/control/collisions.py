@@ -21,7 +21,6 @@ from dynamis.robot import Robot
 from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
-TOO_COARSE = 1.0  # step times bandwidth: beyond it the filter no longer follows
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,7 +93,7 @@ def observer_residuals(model: Robot, t: Any, q: Any, v: Any, tau: Any, *, bandwi
     _check_log(t, {"q": q, "v": v, "tau": tau})
     K = gain(bandwidth, "bandwidth", model.n)
     quickest = float(K.max(initial=0.0))
-    if len(t) > 1 and quickest * float(np.diff(t).max()) > TOO_COARSE:
+    if len(t) > 1 and quickest * float(np.diff(t).max()) > 1.0:  # beyond this, the observer's filter is faster than its samples
         raise InputError(
             f"points up to {np.diff(t).max():.3g} s apart are too coarse for {quickest:g} rad/s: use more points, or a "
             f"lower bandwidth"

@@ -81,12 +81,12 @@ def least_costs(comparison: LawComparison) -> dict[str, float | None]:
 
 def legend(comparison: LawComparison) -> list[str]:
     """The meaning of the mark and of the drift, and the reason why a goal is out of reach."""
-    told = [comparison.unreachable] if comparison.unreachable else []
+    notes = [comparison.unreachable] if comparison.unreachable else []
     if not comparison.periodic:
-        return told
+        return notes
     marked = any(x is not None for x in least_costs(comparison).values())
     best = [f"{BEST} lowest of the column, of the completed motions"] if marked else []
-    return [*told, *best, "drift: ‖q − q(0)‖ after the last cycle"]
+    return [*notes, *best, "drift: ‖q − q(0)‖ after the last cycle"]
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -21,7 +21,6 @@ from dynamis.display import as_call, as_table
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-LOOKED_AT = 512  # configurations
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,7 +80,7 @@ class ComputedTorque(ControlLaw):
 
 def inertia_known(robot: Robot, model: Robot) -> Condition:
     """‖1 − M⁻¹ M̂‖ < 1: the relative error of the commanded acceleration is below one [Spong 2006, §8.4]."""
-    q = robot.random(0, LOOKED_AT)
+    q = robot.random(0, 512)
     missed = np.eye(robot.n) - np.linalg.solve(robot.mass_matrix(q), model.mass_matrix(q))
     # the spectral radius does not depend on the units of the joints, as the norm would
     worst = float(np.abs(np.linalg.eigvals(missed)).max())

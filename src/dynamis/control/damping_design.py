@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from dynamis.errors import SingularError
 from dynamis.scalar import exp, log, solve_positive, sqrt
+from dynamis.tolerances import MOBILITY_ROUNDING
 
 Array = npt.NDArray[Any]
-SINGULAR = 1e-13  # least over largest eigenvalue of K^½ Λ⁻¹ K^½
-SCALED_ROUNDS, ROUNDS = 4, 11  # digits double in each; scaled ones first bring a condition of 1e8 down to a few
+SCALED_ITERATIONS, ITERATIONS = 4, 11  # quadratic convergence; scaled ones first bring a condition number of 1e8 down to a few
 
 
 def consistent_damping(mobility: Array, stiffness: Array, ratio: float = 1.0) -> Array:
@@ -37,7 +37,7 @@ def consistent_damping(mobility: Array, stiffness: Array, ratio: float = 1.0) ->
 
 def _refuse_singular(S: Array) -> None:
     least, most = np.linalg.eigvalsh(S)[[0, -1]] if np.isfinite(S).all() else (0.0, 0.0)
-    if least <= SINGULAR * most:
+    if least <= MOBILITY_ROUNDING * most:
         raise SingularError("the task is singular at this state and its damping is infinite; choose another task or start")
 
 
@@ -49,8 +49,8 @@ def inverse_square_root(S: Array) -> Array:
     size = len(S)
     one = np.eye(size)
     P, X = S, one
-    for k in range(ROUNDS):
-        if k < SCALED_ROUNDS:
+    for k in range(ITERATIONS):
+        if k < SCALED_ITERATIONS:
             # the determinant brings the eigenvalues around one
             factor = exp(log(_determinant(P)) * (-0.5 / size))
             P, X = P * (factor * factor), X * factor

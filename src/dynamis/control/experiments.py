@@ -45,9 +45,6 @@ from dynamis.task_space.tasks import Orientation, Position, Task
 from dynamis.trajectories.joint_moves import joint_move
 
 Array = npt.NDArray[Any]
-POINTS = 401  # of a move
-CYCLE_POINTS = 200  # per cycle
-RTOL = 1e-7  # of periodic motions, whose growth from cycle to cycle is measured
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -272,9 +269,10 @@ def _periodic(
     desired = motion.from_start(chosen.value(plant, q))
     if design.regularisation == 0.0:
         check_cycles(plant, chosen, q, motion, desired)
-    times = np.linspace(0.0, motion.duration, motion.cycles * CYCLE_POINTS + 1)
+    times = np.linspace(0.0, motion.duration, motion.cycles * 200 + 1)
     # the quintics' third derivatives jump at the ends of cycles: no step may be so long as to miss them
-    options = {"friction": "none", "rtol": RTOL, "atol": 1e-3 * RTOL, "step": motion.period / 20.0}
+    # accurate enough to measure the growth from cycle to cycle
+    options = {"friction": "none", "rtol": 1e-7, "atol": 1e-10, "step": motion.period / 20.0}
     return _Experiment(plant, chosen, motion, desired, times, options)
 
 
@@ -300,7 +298,7 @@ def _move(
     unreachable = "" if chosen is None or goal is None else why_unreachable(robot, chosen, there, q)
     if unreachable:
         warnings.warn(unreachable, ReachWarning, stacklevel=3)
-    options = {"friction": "smooth", "method": "rk4", "points": POINTS, "step": None}
+    options = {"friction": "smooth", "method": "rk4", "points": 401, "step": None}
     return _Experiment(robot, chosen, goal, joint_move(here, there, duration=over), end, options, unreachable)
 
 

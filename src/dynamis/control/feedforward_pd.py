@@ -19,10 +19,9 @@ from dynamis.control.reference import Reference, check_length, reference_of
 from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
 from dynamis.display import as_call, as_table
 from dynamis.robot import Robot
+from dynamis.tolerances import CENTRAL_DIFFERENCE_STEP
 
 Array = npt.NDArray[Any]
-INSTANTS = 41  # of the reference at which slopes are looked at
-NUDGE = 1e-6  # rad or m, for differences
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,7 +69,7 @@ class FeedforwardPD(ControlLaw):
         end = float(duration or getattr(self.reference, "duration", 0.0) or 1.0)
         kp, kd = (gain(x, "gain", robot.n) for x in (self.stiffness, self.damping))
         steepest, root = 0.0, np.sqrt(kp)
-        for t in np.linspace(0.0, end, INSTANTS):
+        for t in np.linspace(0.0, end, 41):
             slope = torque_slope(smooth_model(robot), *(np.asarray(x, dtype=float) for x in self._at(float(t))))
             falling = -0.5 * (slope + slope.T) / np.outer(root, root)
             steepest = max(steepest, float(np.linalg.eigvalsh(falling)[-1]))
@@ -91,6 +90,6 @@ class FeedforwardPD(ControlLaw):
 
 def torque_slope(robot: Robot, q: Array, v: Array, a: Array) -> Array:
     """∂ID/∂q (n, n) at a state, by central differences."""
-    nudges = NUDGE * np.eye(robot.n)
+    nudges = CENTRAL_DIFFERENCE_STEP * np.eye(robot.n)
     ahead, behind = (robot.inverse_dynamics(q + s * nudges, v, a) for s in (1.0, -1.0))
-    return np.asarray((ahead - behind).T / (2.0 * NUDGE))
+    return np.asarray((ahead - behind).T / (2.0 * CENTRAL_DIFFERENCE_STEP))

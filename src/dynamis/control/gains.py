@@ -11,7 +11,6 @@ from dynamis.errors import InputError
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-SAMPLES = 2048  # configurations at which the inertia that a joint sees is looked for
 
 
 def gains(bandwidth: Any, damping: Any = 1.0, robot: Robot | None = None) -> tuple[Array, Array]:
@@ -37,7 +36,7 @@ def gains(bandwidth: Any, damping: Any = 1.0, robot: Robot | None = None) -> tup
 
 def max_diagonal_inertia(robot: Robot) -> Array:
     """The largest M_kk (n) found over sampled configurations within the limits."""
-    q = np.vstack([robot.home()[None], robot.random(0, SAMPLES)])
+    q = np.vstack([robot.home()[None], robot.random(0, 2048)])
     return np.asarray(np.diagonal(robot.mass_matrix(q), axis1=1, axis2=2).max(axis=0))
 
 

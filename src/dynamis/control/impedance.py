@@ -30,10 +30,9 @@ from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.task_space.tasks import Orientation, Position, Task
+from dynamis.tolerances import SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
-
-DESIGNED = 1e-6  # relative: rounding of the eigenvalues from which a damping ratio is computed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,7 +120,7 @@ class Impedance(ControlLaw):
             (ratio, fastest), why = modes(mass, self.damping(mobility), self.stiffness), "as designed, in every mode"
         except SingularError:
             ratio, fastest, why = 0.0, 0.0, "the task is singular there: some direction can be neither moved nor damped"
-        if math.isclose(ratio, self.ratio, rel_tol=DESIGNED):
+        if math.isclose(ratio, self.ratio, rel_tol=SOLUTION_TOLERANCE):
             ratio = float(self.ratio)
         conditions = [
             positive(

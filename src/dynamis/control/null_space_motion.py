@@ -16,8 +16,7 @@ from dynamis.task_space.redundancy import LAWS, MINIMISED, law_weight
 from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
-STEADY = 1.25  # a null-space speed that grows by less from cycle to cycle counts as steady
-QUIET = 1e-6  # rad/s, m/s
+STEADY_GROWTH = 1.25  # factor per cycle: a null-space speed that changes by less is steady
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,12 +40,12 @@ class NullSpaceMotion:
         if self.stopped is not None:
             return f"stopped at {self.stopped:.3g} s"
         peak, left = float(self.speed.max(initial=0.0)), float(self.speed[-1])
-        if peak < QUIET:
+        if peak < 1e-6:  # rad/s or m/s
             return "none"
         speeds = f"peak {peak:.3g}, final {left:.2g}"
-        if not np.isfinite(self.growth) or 1.0 / STEADY <= self.growth <= STEADY:
+        if not np.isfinite(self.growth) or 1.0 / STEADY_GROWTH <= self.growth <= STEADY_GROWTH:
             return speeds
-        return f"{speeds}, {'grows' if self.growth > STEADY else 'decays'} by ×{self.growth:.2f} per cycle"
+        return f"{speeds}, {'grows' if self.growth > STEADY_GROWTH else 'decays'} by ×{self.growth:.2f} per cycle"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""

@@ -21,7 +21,7 @@ from dynamis.robot import Robot
 from dynamis.task_space.tasks import Position, Task
 
 Array = npt.NDArray[Any]
-WORST_CONDITION = 1e3  # of J M⁻¹ Jᵀ: beyond it forces grow out of proportion
+MAX_CONDITION = 1e3  # of J M⁻¹ Jᵀ: beyond it small task errors need large torques
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,5 +98,5 @@ def well_conditioned(robot: Robot, task: Task, q: Any = None) -> Condition:
     size = np.sqrt(np.maximum(np.diagonal(mobility), 1e-300))
     least, most = np.linalg.eigvalsh(mobility / np.outer(size, size))[[0, -1]]
     share = float(max(least, 0.0) / most)
-    return Condition("smallest over largest mobility at q", share > 1.0 / WORST_CONDITION, share, 1.0 / WORST_CONDITION,
+    return Condition("smallest over largest mobility at q", share > 1.0 / MAX_CONDITION, share, 1.0 / MAX_CONDITION,
                      SEARCHED, "the task is nonsingular there")  # fmt: skip

@@ -22,7 +22,6 @@ from dynamis.errors import InputError
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-LOOKED_AT = 512  # configurations
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,7 +125,7 @@ class PDGravity(ControlLaw):
 
 def largest_gravity(robot: Robot) -> Array:
     """The largest |g_k| (n) found over sampled configurations within the limits."""
-    q = np.vstack([robot.home()[None], robot.random(0, LOOKED_AT)])
+    q = np.vstack([robot.home()[None], robot.random(0, 512)])
     return np.asarray(np.abs(robot.gravity(q)).max(axis=0))
 
 

@@ -14,13 +14,11 @@ from dynamis.robot import Robot
 from dynamis.task_space.motions import Circle, Line
 from dynamis.task_space.operational import checked_instant
 from dynamis.task_space.path_check import first_unreachable, suggested_start
-from dynamis.task_space.singularities import TOLERANCE as RANK_TOLERANCE
 from dynamis.task_space.singularities import decide
 from dynamis.task_space.tasks import Position, Task
+from dynamis.tolerances import NEARLY_SINGULAR, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
-TOLERANCE = 1e-6  # m: far below the tracking error of a controller
-RESTARTS = 10  # random starts of the search; its diagnosis of a failure searches from 50 more
 
 
 def why_unreachable(robot: Robot, task: Task, goal: Array, q0: Array) -> str:
@@ -31,7 +29,7 @@ def why_unreachable(robot: Robot, task: Task, goal: Array, q0: Array) -> str:
     target = np.array(robot.pose(q0)[:3, 3], dtype=float)
     target[rows] = goal
     weights = np.isin(np.arange(3), rows).astype(float)
-    found = inverse_kinematics(robot, target, q0=q0, weights=weights, tolerance=TOLERANCE, restarts=RESTARTS)
+    found = inverse_kinematics(robot, target, q0=q0, weights=weights, tolerance=SOLUTION_TOLERANCE, restarts=10)
     if found.found or EXISTS in found.status:
         return ""
     reason = found.status.partition(": ")[2]
@@ -50,7 +48,7 @@ def check_cycles(robot: Robot, task: Task, q: Array, motion: Circle | Line, desi
     """Reject a periodic task motion that is singular at its start or leaves the workspace."""
     if task.size > robot.n:
         raise InputError(f"the task has {task.size} components, but the robot has {robot.n} joints: select fewer rows")
-    at = decide(checked_instant(robot, q, np.zeros(robot.n), task).whitened(), task.names, 0.0, True, RANK_TOLERANCE)
+    at = decide(checked_instant(robot, q, np.zeros(robot.n), task).whitened(), task.names, 0.0, True, NEARLY_SINGULAR)
     if at.singular:
         raise InputError(
             f"the task is singular at q0 ({at.how}): choose another start{_such_as(robot, task, motion)}, or a positive "

@@ -28,9 +28,9 @@ from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.scalar import maximum, minimum, sqrt
+from dynamis.tolerances import NORM_SMOOTHING
 
 Array = npt.NDArray[Any]
-TINY = 1e-12  # under the root: a length has no slope at zero
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,7 +180,7 @@ class RobustPD(ControlLaw):
 
 
 def _length(x: Array) -> Any:
-    return sqrt(np.dot(x, x) + TINY * TINY)
+    return sqrt(np.dot(x, x) + NORM_SMOOTHING * NORM_SMOOTHING)
 
 
 def _cut(x: Any, limit: float) -> Any:

@@ -25,12 +25,11 @@ from dynamis.control.slotine_li_regressor import slotine_li_regressor
 from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
 from dynamis.display import as_call, as_table
 from dynamis.robot import Robot
+from dynamis.tolerances import SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
-INSTANTS = 61  # of the reference at which the regressor's size is looked at
-LOOKED_AT = 64  # states at which the model is compared with the robot
-UNLEARNT = 1e-6  # of the largest torque: rounding
-FLOOR = 1e-3  # of the largest column: slower ones are not learnt a thousand times faster
+REFERENCE_SAMPLES = 61  # times at which the size of the regressor is computed
+STATE_SAMPLES = 64  # at which the model is compared with the robot
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,13 +77,13 @@ class SlotineLi(ControlLaw):
         end = float(duration or getattr(reference, "duration", 0.0) or 1.0)
         rng = np.random.default_rng(0)
         squares = np.zeros(len(adapted.columns))
-        for t in np.linspace(0.0, end, INSTANTS):
+        for t in np.linspace(0.0, end, REFERENCE_SAMPLES):
             q, v, a = (np.asarray(x, dtype=float) for x in at(float(t)))
             # about the reference, so that a goal at rest has something to learn from
             v, a = v + 0.1 * rng.standard_normal(robot.n), a + 0.1 * bandwidth * rng.standard_normal(robot.n)
             Y = slotine_li_regressor(robot.model, q, v, v, a, slip)[:, list(adapted.columns)]
-            squares += (Y * Y / damping[:, None]).sum(axis=0) / INSTANTS
-        rates = learning / np.maximum(squares, FLOOR * squares.max())
+            squares += (Y * Y / damping[:, None]).sum(axis=0) / REFERENCE_SAMPLES
+        rates = learning / np.maximum(squares, 1e-3 * squares.max())  # adaptation gains differ by a factor of 1000 at most
         return SlotineLi(reference, bandwidth, damping, rates, adapted, slip)
 
     def start(self, robot: Robot, q: Array, v: Array) -> Array:  # noqa: ARG002 - the model is where learning starts
@@ -139,7 +138,7 @@ class SlotineLi(ControlLaw):
         """The condition that some constant adapted parameters reproduce the robot's torques, at random states."""
         rng = np.random.default_rng(0)
         rows, missed, size = [], [], 0.0
-        for q in robot.random(rng, LOOKED_AT):
+        for q in robot.random(rng, STATE_SAMPLES):
             state = (q, *rng.standard_normal((3, robot.n)), self.slip)
             Y, tau = slotine_li_regressor(model.model, *state), slotine_li_regressor(robot.model, *state) @ robot.parameters
             rows.append(Y[:, list(self.adapted.columns)])
@@ -148,7 +147,8 @@ class SlotineLi(ControlLaw):
         A, b = np.concatenate(rows), np.concatenate(missed)
         left = float(np.abs(b - A @ np.linalg.lstsq(A, b, rcond=None)[0]).max()) / max(size, 1e-300)
         known = max(1.0 - left, 0.0)
-        return Condition("share of the torques that is modelled or adapted", left < UNLEARNT, known, 1.0 - UNLEARNT, SEARCHED,
+        return Condition("share of the torques that is modelled or adapted", left < SOLUTION_TOLERANCE, known,
+                         1.0 - SOLUTION_TOLERANCE, SEARCHED,
                          "the rest is a disturbance: s does not converge to zero, and estimates may drift")  # fmt: skip
 
     def _falling(self, robot: Robot, least: float) -> Condition:

@@ -133,13 +133,10 @@ def outweighs(what: str, bound: Bound, factor: float, why: str) -> Condition:
     return Condition(what, margin > 1.0, margin, 1.0, PROVEN if surely else SEARCHED, why)
 
 
-SAMPLES_A_RADIAN = 10.0  # about 63 samples per period of the bandwidth
-
-
 def sampled_often_enough(rate: float | None, bandwidth: float) -> tuple[Condition, ...]:
     """Rule for a law designed in continuous time: ten samples per 1/ω [Åström & Wittenmark 1997, §8.2]."""
     if rate is None:
         return ()
-    needed = SAMPLES_A_RADIAN * bandwidth
+    needed = 10.0 * bandwidth  # about 63 samples per period of the bandwidth
     why = "ten samples per 1/ω; the hold adds a phase lag of ω/(2 rate)"
     return (Condition("sample rate [Hz]", rate >= needed, float(rate), needed, RULE, why, "≥"),)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from dynamis.analysis import constants
 from dynamis.analysis.coriolis_norm import christoffel_entries, largest_form, unfoldings
 from dynamis.analysis.dependence import Expressions
-from dynamis.analysis.extremes import SAMPLES, prove, sample
+from dynamis.analysis.extremes import DEFAULT_SAMPLES, prove, sample
 from dynamis.analysis.linearised import Functions
 from dynamis.analysis.report import Bound
 from dynamis.display import as_table
@@ -28,8 +28,8 @@ from dynamis.robot import Robot
 from dynamis.scalar import Node, jacobian
 
 Array = npt.NDArray[Any]
-TOLERANCE = 1e-2  # relative: these are constants to stay above, not to report
-MOST_SAMPLED = 400_000  # entries at all sampled points together
+BOUND_TOLERANCE = 1e-2  # relative: gains stay above these constants with a larger margin
+MAX_SAMPLED_ENTRIES = 400_000  # at all sampled points together
 _slopes: weakref.WeakKeyDictionary[Robot, dict[bytes, Bound]] = weakref.WeakKeyDictionary()
 
 
@@ -121,22 +121,22 @@ class _Search:
     ) -> Bound:
         f = self.functions(entries)
         end = time.monotonic() + (self.seconds if seconds is None else seconds)
-        count = min(SAMPLES, max(16, MOST_SAMPLED // max(f.m, 1)))
+        count = min(DEFAULT_SAMPLES, max(16, MAX_SAMPLED_ENTRIES // max(f.m, 1)))
         value, at = sample(lambda x: constant.point(f.at(x)), f.lower, f.upper, count, end)
-        found = prove(constant, f, (value, at), TOLERANCE * abs(value), end)
-        closed = found.bound <= found.value + 2.0 * TOLERANCE * abs(found.value) + 1e-12
+        found = prove(constant, f, (value, at), BOUND_TOLERANCE * abs(value), end)
+        closed = found.bound <= found.value + 2.0 * BOUND_TOLERANCE * abs(found.value) + 1e-12
         return _bound(name, meaning, found.value, found.bound, closed)
 
     def bilinear(self, entries: list[Any], places: Array) -> Bound:
         """The smallest v_b with ‖C(x) y‖ ≤ v_b ‖x‖ ‖y‖, sampled; the proven bound is the norm of the coefficient matrix."""
         f = self.functions(entries)
         end = time.monotonic() + self.seconds
-        count = max(16, min(SAMPLES, MOST_SAMPLED // max(f.m, 1)) // 16)
+        count = max(16, min(DEFAULT_SAMPLES, MAX_SAMPLED_ENTRIES // max(f.m, 1)) // 16)
         value, _ = sample(lambda x: largest_form(f.at(x)[:, places]), f.lower, f.upper, count, end)
         way = constants.Unfolding(unfoldings(places)[0])
         start = sample(lambda x: way.point(f.at(x)), f.lower, f.upper, count, end)
-        found = prove(way, f, start, TOLERANCE * abs(start[0]), end)
-        closed = found.bound <= value * (1.0 + 2.0 * TOLERANCE) + 1e-12
+        found = prove(way, f, start, BOUND_TOLERANCE * abs(start[0]), end)
+        closed = found.bound <= value * (1.0 + 2.0 * BOUND_TOLERANCE) + 1e-12
         return _bound("v_b'", "largest ‖C'(x) y‖ / (‖x‖ ‖y‖)", value, found.bound, closed)
 
 

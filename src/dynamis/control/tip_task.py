@@ -10,17 +10,15 @@ import numpy.typing as npt
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 from dynamis.task_space.tasks import Position
+from dynamis.tolerances import NEGLIGIBLE, RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
-SAMPLES = 32  # random configurations: the rank of the Jacobian is its largest among them
-RANK_TOLERANCE = 1e-6  # of the largest singular value
-ZERO = 1e-9  # m/rad: entries of the Jacobian below it are rounding errors of arms of a few metres
 
 
 def tip_position(robot: Robot, q: Array) -> Position:
     """The tip position task at the configuration q, in the directions in which the arm can move the tip."""
-    jacobians = robot.jacobian(robot.random(0, SAMPLES))[:, :3]
-    rows = tuple(int(k) for k in np.flatnonzero(np.abs(jacobians).max(axis=(0, 2)) > ZERO))
+    jacobians = robot.jacobian(robot.random(0, 32))[:, :3]  # the rank is the largest at random configurations
+    rows = tuple(int(k) for k in np.flatnonzero(np.abs(jacobians).max(axis=(0, 2)) > NEGLIGIBLE))
     rank = max(map(_rank, jacobians))
     if not rows or rank < len(rows):
         tip, axes = printable(robot.model.tip), " and ".join("xyz"[k] for k in rows)
@@ -47,4 +45,4 @@ def check_tip_goal(goal: Any, task: Position) -> None:
 
 def _rank(J: Array) -> int:
     values = np.linalg.svd(J, compute_uv=False)
-    return int(np.sum(values > max(RANK_TOLERANCE * values[0], ZERO)))
+    return int(np.sum(values > max(RANK_TOLERANCE * values[0], NEGLIGIBLE)))

@@ -16,12 +16,12 @@ from dynamis.display import short, tracking_card
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.simulation.trajectory import Trajectory
+from dynamis.tolerances import CENTRAL_DIFFERENCE_STEP
 
 Array = npt.NDArray[Any]
-INSTANTS = 61  # between which the linearised error is taken exactly
-NUDGE = 1e-5  # rad or m, and likewise per second, for differences
-ALLOWANCE = 1.5  # for what the linearisation leaves out
-AFTERWARDS = 0.4  # of the duration: errors are largest shortly after a move, too
+REFERENCE_SAMPLES = 61  # between which the linearized error dynamics are integrated exactly
+LINEARIZATION_MARGIN = 1.5  # factor for the terms that linearization neglects
+SETTLING_SHARE = 0.4  # of the duration, added to it: errors are largest shortly after a move, too
 
 
 def tracking_bound(law: ControlLaw, plant: Robot, reference: Any, *, duration: float | None = None) -> Array:
@@ -29,7 +29,7 @@ def tracking_bound(law: ControlLaw, plant: Robot, reference: Any, *, duration: f
 
     It is a first-order estimate, not a proof, and may be exceeded by large errors.
     """
-    return np.asarray(ALLOWANCE * np.abs(predicted_error(law, plant, reference, duration=duration)[1]).max(axis=0))
+    return np.asarray(LINEARIZATION_MARGIN * np.abs(predicted_error(law, plant, reference, duration=duration)[1]).max(axis=0))
 
 
 def predicted_error(law: ControlLaw, plant: Robot, reference: Any, *, duration: float | None = None) -> tuple[Array, Array]:
@@ -42,8 +42,8 @@ def predicted_error(law: ControlLaw, plant: Robot, reference: Any, *, duration: 
     if not isinstance(law, ControlLaw) or law.size:
         raise InputError("errors are predicted for laws without internal states only")
     at = reference_of(reference)
-    end = float(duration or (1.0 + AFTERWARDS) * float(getattr(reference, "duration", 0.0) or 1.0))
-    n, times = plant.n, np.linspace(0.0, end, INSTANTS)
+    end = float(duration or (1.0 + SETTLING_SHARE) * float(getattr(reference, "duration", 0.0) or 1.0))
+    n, times = plant.n, np.linspace(0.0, end, REFERENCE_SAMPLES)
     y, errors = np.zeros(2 * n), [np.zeros(n)]
     for t, h in zip(0.5 * (times[1:] + times[:-1]), np.diff(times), strict=True):
         q, v, a = (np.asarray(x, dtype=float) for x in at(float(t)))
@@ -64,9 +64,11 @@ def _linearised(law: ControlLaw, plant: Robot, t: float, q: Array, v: Array, a: 
         return np.asarray(smooth.inverse_dynamics(q, v, a) - law(plant, t, q, v))
 
     dry = plant.inverse_dynamics(q, v, a) - smooth.inverse_dynamics(q, v, a)
-    nudges = NUDGE * np.eye(n)
+    nudges = CENTRAL_DIFFERENCE_STEP * np.eye(n)
     K, D = (
-        np.column_stack([(missing(q + dq, v + dv) - missing(q - dq, v - dv)) / (2.0 * NUDGE) for dq, dv in pairs])
+        np.column_stack(
+            [(missing(q + dq, v + dv) - missing(q - dq, v - dv)) / (2.0 * CENTRAL_DIFFERENCE_STEP) for dq, dv in pairs]
+        )
         for pairs in ([(d, 0.0 * d) for d in nudges], [(0.0 * d, d) for d in nudges])
     )
     solved = np.linalg.solve(plant.mass_matrix(q), np.column_stack([K, D, missing(q, v) + dry]))

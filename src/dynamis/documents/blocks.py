@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-LINE = 150  # characters of LaTeX that fit on one line of a page
+MAX_LINE_CHARACTERS = 150  # of LaTeX that fit on one line of a page
 
 
 def literal(name: str) -> str:
@@ -272,11 +272,11 @@ class Text:
 
 def equation(left: str, right: str) -> str:
     """left = right, broken before plus and minus signs where it is too long for a line."""
-    if len(left) + len(right) <= LINE or r"\begin{" in right:
+    if len(left) + len(right) <= MAX_LINE_CHARACTERS or r"\begin{" in right:
         return f"{left} = {right}"
     lines = [f"{left} ={{}}& "]
     for term in _terms(right):
-        if len(lines[-1]) > len(left) + 6 and len(lines[-1]) + len(term) > LINE:
+        if len(lines[-1]) > len(left) + 6 and len(lines[-1]) + len(term) > MAX_LINE_CHARACTERS:
             lines.append("& ")
         lines[-1] += term + " "
     return "\\begin{aligned}\n" + " \\\\\n".join(line.rstrip() for line in lines) + "\n\\end{aligned}"

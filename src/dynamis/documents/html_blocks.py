@@ -28,7 +28,7 @@ from dynamis.documents.blocks import (
 
 NUMBER = re.compile(r"[-−+±]?\d[\d.,]*( × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?( [pnµmkMG]?(s|m|N/m|J)| min( \d+ s)?|\s*%)?|–|−?∞|rigid")
 TONES = ("good", "warn", "bad")
-LONG = 40  # characters of a cell beyond which it may wrap
+MAX_UNWRAPPED_CHARACTERS = 40  # of a table cell
 
 
 def prose(text: str) -> str:
@@ -202,7 +202,7 @@ class Blocks:
     def table(self, table: Table) -> str:
         columns = list(zip(*table.rows, strict=True)) if table.rows else [()] * len(table.header)
         numeric = [bool(cells) and all(NUMBER.fullmatch(str(cell)) for cell in cells) for cells in columns]
-        long = [any(len(str(cell)) > LONG for cell in cells) for cells in columns]
+        long = [any(len(str(cell)) > MAX_UNWRAPPED_CHARACTERS for cell in cells) for cells in columns]
         head = "".join(
             f'<th scope="col"{" class=number" if n else ""}>{self.prose(x)}</th>'
             for x, n in zip(table.header, numeric, strict=True)

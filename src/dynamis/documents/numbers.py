@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-PLAIN_FROM, PLAIN_TO = 1e-4, 1e6  # sizes written without a power of ten
+from dynamis.tolerances import PRINTED_AS_ZERO
+
+MIN_PLAIN, MAX_PLAIN = 1e-4, 1e6  # sizes written without a power of ten
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-NOISE = 1e-11  # of the largest of several numbers: what remains of terms that cancel
 PREFIXES = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G"}
 
 
@@ -32,7 +33,7 @@ def text(value: Any, digits: int = 4) -> str:
     if not x:
         return "0"
     rounded = float(f"{x:.{digits}g}")
-    if not PLAIN_FROM <= abs(rounded) < PLAIN_TO:
+    if not MIN_PLAIN <= abs(rounded) < MAX_PLAIN:
         return power(x, max(digits - 1, 0), shorten=True)
     decimals = max(digits - 1 - math.floor(math.log10(abs(rounded))), 0)
     plain = f"{rounded:.{decimals}f}"
@@ -78,4 +79,4 @@ def without_noise(values: Any, scale: float | None = None) -> Any:
     if array.dtype == object:
         return values
     size = float(np.abs(array).max(initial=0.0)) if scale is None else scale
-    return np.where(np.abs(array) <= NOISE * size, 0.0, array)
+    return np.where(np.abs(array) <= PRINTED_AS_ZERO * size, 0.0, array)

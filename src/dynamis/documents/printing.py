@@ -13,8 +13,7 @@ from dynamis.files.atomic_write import write_file
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 NAMED = "DYNAMIS_BROWSER"  # an environment variable with the path of the browser
-PATIENCE = 180.0  # s
-SETTLED = 15_000  # ms of the page's own time
+VIRTUAL_TIME_BUDGET = 15_000  # ms of the page's own time
 
 
 def find_browser() -> str:
@@ -47,13 +46,13 @@ def print_pdf(page: str, target: Path) -> Path:
             "--no-pdf-header-footer",
             "--hide-scrollbars",
             f"--user-data-dir={folder}/profile",
-            f"--virtual-time-budget={SETTLED}",
+            f"--virtual-time-budget={VIRTUAL_TIME_BUDGET}",
             f"--print-to-pdf={made}",
             source.as_uri(),
         ]
         try:
             # the browser is the user's own, the arguments are ours
-            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)  # noqa: S603
+            done = subprocess.run(command, capture_output=True, text=True, timeout=180.0, check=False)  # noqa: S603
         except (OSError, subprocess.TimeoutExpired) as error:
             raise InputError(f"{browser} did not print the report: {error}") from None
         if not made.exists():

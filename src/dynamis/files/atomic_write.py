@@ -18,9 +18,8 @@ from pathlib import Path
 
 from dynamis.errors import InputError, printable
 
-PERMISSIONS = 0o777  # bits that are kept; those that change who a program runs as are not
-NEW_FILE = 0o666  # less the bits of the umask
-ABANDONED = 3600.0  # seconds after which an unfinished file or folder belongs to a process that was killed
+PERMISSION_BITS = 0o777  # kept; set-user-ID and set-group-ID bits are not
+ABANDONED_AFTER = 3600.0  # s: an older unfinished file or folder belongs to a process that was killed
 UNFINISHED = re.compile(r"\.dynamis-\w+|\..+\.\d+-[0-9a-f]{8}\.tmp", re.DOTALL)
 
 
@@ -42,7 +41,7 @@ def write_whole(path: Path, data: bytes) -> None:
     remove_abandoned(path.parent)
     before = _status(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    mode = NEW_FILE if before is None else before.st_mode & PERMISSIONS
+    mode = 0o666 if before is None else before.st_mode & PERMISSION_BITS  # less the bits of the umask
     try:
         # never more readable than the file it replaces, not even while it is written
         with open(beside, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as stream:
@@ -64,7 +63,7 @@ def remove_abandoned(folder: Path) -> None:
             if not UNFINISHED.fullmatch(entry.name):
                 continue
             found = entry.stat(follow_symlinks=False)
-            if time.time() - found.st_mtime < ABANDONED or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
+            if time.time() - found.st_mtime < ABANDONED_AFTER or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
                 continue
             if stat.S_ISDIR(found.st_mode):
                 shutil.rmtree(entry.path, ignore_errors=True)
@@ -79,7 +78,7 @@ def move_into_place(made: Path, path: Path) -> None:
         if hasattr(os, "chown") and made.stat().st_gid != before.st_gid:
             with contextlib.suppress(OSError):  # only members of the group may
                 os.chown(made, -1, before.st_gid)
-        made.chmod(before.st_mode & PERMISSIONS)
+        made.chmod(before.st_mode & PERMISSION_BITS)
     made.replace(path)
 
 

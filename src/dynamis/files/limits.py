@@ -16,8 +16,8 @@ import numpy as np
 
 from dynamis.errors import InputError, printable
 
-RATIO = 512
-SMALL_FILE = 1 << 20  # bytes: smaller files count as large as this
+MAX_EXPANSION = 512
+MIN_COUNTED_BYTES = 1 << 20  # smaller files count as large as this
 VARIABLE = "DYNAMIS_READ_LIMIT"
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
@@ -27,7 +27,7 @@ def read_limit(file_size: int) -> int:
     given = os.environ.get(VARIABLE, "")
     if given and not given.isdecimal():
         raise InputError(f"{VARIABLE} is a number of bytes, such as 4000000000, got {printable(given)}")
-    return max(RATIO * max(file_size, SMALL_FILE), int(given[:30] or 0))
+    return max(MAX_EXPANSION * max(file_size, MIN_COUNTED_BYTES), int(given[:30] or 0))
 
 
 def check_size(what: str, wanted: int, file_size: int) -> None:

@@ -17,9 +17,9 @@ from dynamis.errors import InputError, printable
 from dynamis.files.limits import check_size
 
 FORMATS = ("stl", "dae", "obj", "ply", "off", "glb")
-MOST_PLACED = 10_000  # times that the meshes of a file may be placed in its scene, in all
-LONGEST_HEADER = 1 << 16  # bytes of a PLY file before its numbers
-WORD = 8  # bytes of a number in memory
+MAX_INSTANCES = 10_000  # of meshes in the scene of a file
+MAX_HEADER_BYTES = 1 << 16  # of a PLY file
+BYTES_PER_NUMBER = 8  # in memory
 COMPONENTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 
 
@@ -68,7 +68,7 @@ def _check_gltf(file: BinaryIO, size: int) -> None:
     try:
         tree = json.loads(file.read(length))
         accessors, nodes = tree.get("accessors", []), tree.get("nodes", [])
-        wanted = sum(WORD * int(a["count"]) * COMPONENTS[a["type"]] for a in accessors)
+        wanted = sum(BYTES_PER_NUMBER * int(a["count"]) * COMPONENTS[a["type"]] for a in accessors)
         inside = {k: [*map(int, node.get("children", ())), *([None] if "mesh" in node else [])] for k, node in enumerate(nodes)}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         raise InputError("its JSON part is no glTF 2.0") from None
@@ -77,7 +77,7 @@ def _check_gltf(file: BinaryIO, size: int) -> None:
 
 
 def _check_ply(file: BinaryIO, size: int) -> None:
-    header = file.read(LONGEST_HEADER).partition(b"end_header")[0]
+    header = file.read(MAX_HEADER_BYTES).partition(b"end_header")[0]
     wanted, count = 0, 0
     for line in header.splitlines():
         words = line.split()
@@ -86,7 +86,7 @@ def _check_ply(file: BinaryIO, size: int) -> None:
                 raise InputError("its header has a number of elements that is none")
             count = int(words[2])
         elif words[:1] == [b"property"]:
-            wanted += count * WORD
+            wanted += count * BYTES_PER_NUMBER
     check_size("its geometry", wanted, size)
 
 
@@ -97,7 +97,7 @@ def _check_placed(inside: Mapping[int, list[int | None]]) -> None:
     try:
         for node in TopologicalSorter(graph).static_order():
             total[node] = sum(1 if part is None else total[part] for part in inside.get(node, ()))
-            if total[node] > MOST_PLACED:
-                raise InputError(f"its scene contains more than {MOST_PLACED} meshes")
+            if total[node] > MAX_INSTANCES:
+                raise InputError(f"its scene contains more than {MAX_INSTANCES} meshes")
     except CycleError:
         raise InputError("a node of its scene contains itself") from None

@@ -17,7 +17,7 @@ from dynamis.kinematics.turns import Turns
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-AT_ONCE = 50  # starts, between two reports of progress
+STARTS_PER_BATCH = 50  # between two reports of progress
 
 
 def all_solutions(
@@ -56,7 +56,7 @@ def all_solutions(
     kept: list[Solution] = []
     done = 0
     while done < starts:
-        count = min(AT_ONCE, int(starts) - done)
+        count = min(STARTS_PER_BATCH, int(starts) - done)
         begin = problem.starts(rng, count)
         if done == 0:
             begin[0] = reference

@@ -15,7 +15,7 @@ from dynamis.scalar import Node, topological
 
 Array = npt.NDArray[Any]
 
-FARTHEST = 1e6  # metres or radians; beyond this sines have few digits left and nothing is a robot
+MAX_MAGNITUDE = 1e6  # m or rad: sines of larger angles have few correct digits
 
 
 def check_robot(robot: Any) -> None:
@@ -63,8 +63,8 @@ def box_of(robot: Robot, lower: Any, upper: Any) -> tuple[Array, Array]:
     for k in np.flatnonzero(low > high):
         raise InputError(f"the box is empty: lower {low[k]:g} > upper {high[k]:g} for {names[k]}")
     for end in (low, high):
-        for k in np.flatnonzero(np.isfinite(end) & (np.abs(end) > FARTHEST)):
-            raise InputError(f"the box extends to {end[k]:g} for {names[k]}; the largest allowed magnitude is {FARTHEST:g}")
+        for k in np.flatnonzero(np.isfinite(end) & (np.abs(end) > MAX_MAGNITUDE)):
+            raise InputError(f"the box extends to {end[k]:g} for {names[k]}; the largest magnitude is {MAX_MAGNITUDE:g}")
     return low, high
 
 

@@ -14,14 +14,13 @@ from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.model import Frame
 from dynamis.robot import Robot
 from dynamis.scalar import Node, symbol
+from dynamis.tolerances import RECURSION_ROUNDING, SUM_ROUNDING
 
 Array = npt.NDArray[Any]
 
 ROWS = ("x", "y", "z", "rx", "ry", "rz")
 GROUPS = {"linear": (0, 1, 2), "angular": (3, 4, 5), "all": (0, 1, 2, 3, 4, 5)}
-LOOKED_AT = 16  # random configurations, to see what never moves
-NEVER = 1e-12  # metres or radians
-ROUNDING = 1e-14  # of a length, in an entry of a Jacobian
+SAMPLES = 16  # random configurations that show which directions never move
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +62,7 @@ class Directions:
     @property
     def noise(self) -> float:
         """The rounding error of a zero singular value."""
-        return ROUNDING * max(self.length, 1.0)
+        return SUM_ROUNDING * max(self.length, 1.0)
 
     def unit(self) -> str:
         return (
@@ -153,8 +152,8 @@ def movable_rows(robot: Robot, frame: str | None = None) -> list[int]:
     if robot.model.symbolic:
         x = np.array([symbol(f"q[{k + 1}]") for k in range(robot.nq)], dtype=object)
         return [k for k, row in enumerate(robot.jacobian(x, frame)) if any(isinstance(v, Node) or v != 0.0 for v in row)]
-    J = robot.jacobian(robot.random(0, LOOKED_AT), frame)
-    return [int(k) for k in np.flatnonzero(np.abs(J).max(axis=(0, 2), initial=0.0) > NEVER)]
+    J = robot.jacobian(robot.random(0, SAMPLES), frame)
+    return [int(k) for k in np.flatnonzero(np.abs(J).max(axis=(0, 2), initial=0.0) > RECURSION_ROUNDING)]
 
 
 def characteristic_length(robot: Robot, frame: str | None = None) -> float:
@@ -176,7 +175,7 @@ def characteristic_length(robot: Robot, frame: str | None = None) -> float:
             c = model.coordinates[k]
             ends = [abs(x) for x in (c.lower, c.upper) if np.isfinite(x)]
             total += max(ends, default=0.0) if not c.revolute and c.q_index is not None else 0.0
-    return total if total > NEVER else 1.0
+    return total if total > RECURSION_ROUNDING else 1.0
 
 
 def in_order_of_q(robot: Robot, states: Array) -> Array:

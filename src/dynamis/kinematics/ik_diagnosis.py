@@ -9,20 +9,20 @@ import numpy.typing as npt
 
 from dynamis.kinematics.damped_least_squares import Reached, descend
 from dynamis.kinematics.ik_problem import Problem
-from dynamis.kinematics.turns import ROUNDING, Turns
+from dynamis.kinematics.turns import Turns
+from dynamis.tolerances import NEARLY_SINGULAR, RANK_TOLERANCE, RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
-SINGULAR = 1e-4  # smallest over largest singular value: some direction is as good as lost
-SEARCH = 50  # random starts before anything is blamed: the target may be within reach after all
-TRIES = 12  # random starts of each further question
+MAX_SEARCH_STARTS = 50  # random: the target may be within reach after all
+DIAGNOSIS_STARTS = 12  # random, for each possible cause
 EXISTS = "a solution exists: increase restarts="
 
 
 def why_not(task: Problem, q: Array, errors: Array, tolerance: Array, rng: np.random.Generator) -> str:
     """The reason for the failure, from the configuration with the smallest error."""
-    if descend(task, task.starts(rng, SEARCH), tolerance).found.any():
+    if descend(task, task.starts(rng, MAX_SEARCH_STARTS), tolerance).found.any():
         return f"{_misses(task, errors)}, but {EXISTS}"
-    starts = np.concatenate([q[None], task.starts(rng, TRIES)])
+    starts = np.concatenate([q[None], task.starts(rng, DIAGNOSIS_STARTS)])
     free = _without_limits(task, starts, tolerance)
     if free is not None:
         beyond = _beyond_limits(task, free)
@@ -40,12 +40,10 @@ def why_not(task: Problem, q: Array, errors: Array, tolerance: Array, rng: np.ra
         point = descend(task.of_position(), starts, tolerance)
         if point.found.any():
             off = f"smallest error {errors[1]:.3g} rad and {errors[0]:.3g} m"
-            return f"the position is reachable, but not with this orientation: {off}{_held(task, q)}"
-        nearest = float(point.errors[:, 0].min())
-        return (
-            f"the position is out of reach by {nearest:.3g} m{_held(task, point.q[point.best()])}{_singular(task, q, possible)}"
-        )
-    held, singular = _held(task, q), _singular(task, q, possible)
+            return f"the position is reachable, but not with this orientation: {off}{_joints_at_limits(task, q)}"
+        nearest, held = float(point.errors[:, 0].min()), _joints_at_limits(task, point.q[point.best()])
+        return f"the position is out of reach by {nearest:.3g} m{held}{_singular(task, q, possible)}"
+    held, singular = _joints_at_limits(task, q), _singular(task, q, possible)
     if task.kind == "position":
         return f"the position is out of reach by {errors[0]:.3g} m{held}{singular}"
     return f"the orientation is out of reach by {errors[1]:.3g} rad{held}{singular}"
@@ -59,7 +57,7 @@ def _misses(task: Problem, errors: Array) -> str:
 
 def _possible(task: Problem, rng: np.random.Generator) -> Array:
     """An orthonormal basis (k, r) of the directions in which the frame can move in some configuration."""
-    J = task.jacobian(task.starts(rng, TRIES))
+    J = task.jacobian(task.starts(rng, DIAGNOSIS_STARTS))
     U, values, _ = np.linalg.svd(np.concatenate(list(J), axis=1), full_matrices=False)
     return np.asarray(U[:, values > 1e-9 * max(values[0], 1e-300)])
 
@@ -67,7 +65,7 @@ def _possible(task: Problem, rng: np.random.Generator) -> Array:
 def _directions_lost(task: Problem, q: Array, possible: Array, rng: np.random.Generator) -> str:
     """A sentence if the robot cannot move the frame in all directions of the task in any configuration."""
     wanted = int((task.weights > 0.0).sum())
-    can = int(np.linalg.matrix_rank(task.jacobian(task.starts(rng, TRIES)), tol=1e-9).max())
+    can = int(np.linalg.matrix_rank(task.jacobian(task.starts(rng, DIAGNOSIS_STARTS)), tol=RANK_TOLERANCE).max())
     e = task.errors(q[None])[0][0]
     hopeless = float(np.linalg.norm(e - possible @ (possible.T @ e)))
     if can == possible.shape[1] and hopeless <= 1e-3 * float(np.linalg.norm(e)):
@@ -97,7 +95,7 @@ def _without_limits(task: Problem, starts: Array, tolerance: Array) -> Array | N
 def _outside(task: Problem, q: Array) -> Array:
     """Violation of the limits by each entry of q (…, nq), up to rounding."""
     outside = np.maximum(task.lower - q, q - task.upper)
-    return np.where(outside > ROUNDING, outside, 0.0)
+    return np.where(outside > RECURSION_ROUNDING, outside, 0.0)
 
 
 def _beyond_limits(task: Problem, solution: Array) -> str:
@@ -110,7 +108,7 @@ def _beyond_limits(task: Problem, solution: Array) -> str:
     )
 
 
-def _held(task: Problem, q: Array) -> str:
+def _joints_at_limits(task: Problem, q: Array) -> str:
     """Joints at a limit."""
     return "".join(
         f", {c.name} is at its {'lower' if q[c.q_index] == task.lower[c.q_index] else 'upper'} limit"
@@ -121,4 +119,8 @@ def _held(task: Problem, q: Array) -> str:
 
 def _singular(task: Problem, q: Array, possible: Array) -> str:
     values = np.linalg.svd(possible.T @ task.jacobian(q[None])[0], compute_uv=False)
-    return ", and the nearest configuration is singular (arm stretched or folded)" if values[-1] < SINGULAR * values[0] else ""
+    return (
+        ", and the nearest configuration is singular (arm stretched or folded)"
+        if values[-1] < NEARLY_SINGULAR * values[0]
+        else ""
+    )

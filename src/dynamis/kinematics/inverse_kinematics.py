@@ -18,7 +18,7 @@ from dynamis.robot import Robot
 from dynamis.spatial import Pose
 
 Array = npt.NDArray[Any]
-AT_ONCE = 10  # random starts
+STARTS_PER_BATCH = 10  # random starts
 
 
 def inverse_kinematics(
@@ -62,7 +62,7 @@ def inverse_kinematics(
     best, steps, done = (reached.q[0], reached.errors[0], bool(reached.found[0])), reached.steps, 0
     turns = Turns(robot, bool(limits))
     while not best[2] and done < restarts:
-        count = min(AT_ONCE, int(restarts) - done)
+        count = min(STARTS_PER_BATCH, int(restarts) - done)
         reached = descend(problem, problem.starts(rng, count), near)
         done, steps = done + count, steps + reached.steps
         if reached.found.any():
@@ -74,7 +74,7 @@ def inverse_kinematics(
     if not best[2]:
         settled = descend(problem, best[0][None], near, patient=True)
         best, steps = (settled.q[0], settled.errors[0], bool(settled.found[0])), steps + settled.steps
-    return _told(problem, turns.nearest(best[0], reference), best[1], best[2], steps, done, near, rng)
+    return _solution(problem, turns.nearest(best[0], reference), best[1], best[2], steps, done, near, rng)
 
 
 def inverse_kinematics_each(
@@ -143,8 +143,8 @@ def turns_apart(robot: Robot, q: Array, reference: Array) -> Array:
     return np.asarray(q - reference if robot.nq == robot.n else robot.difference(np.broadcast_to(reference, q.shape), q))
 
 
-def _told(problem: Problem, q: Array, errors: Array, found: bool, steps: int, restarts: int, near: Array,
-          rng: np.random.Generator) -> Solution:  # fmt: skip
+def _solution(problem: Problem, q: Array, errors: Array, found: bool, steps: int, restarts: int, near: Array,
+              rng: np.random.Generator) -> Solution:  # fmt: skip
     after = f" after {restarts} restarts" if restarts else ""
     status = f"found{after}" if found else f"not found{after}: {why_not(problem, q, errors, near, rng)}"
     return Solution(q, float(errors[0]), float(errors[1]), steps, restarts, found, status)

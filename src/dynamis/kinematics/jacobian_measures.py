@@ -13,7 +13,7 @@ from dynamis.scalar import maximum, solve_positive, sqrt
 
 Array = npt.NDArray[Any]
 
-MOST_MINORS = 2000  # beyond this the determinant of J Jᵀ is quicker, and accurate enough
+MAX_MINORS = 2000  # beyond this the determinant of J Jᵀ is quicker, and accurate enough
 
 
 def minors(A: Array) -> list[Any]:
@@ -40,7 +40,7 @@ def volume(A: Array) -> Any:
     m, n = A.shape
     if m == n:
         return abs(minors(A)[0])
-    if math.comb(n, m) <= MOST_MINORS:
+    if math.comb(n, m) <= MAX_MINORS:
         return sqrt(sum((x * x for x in minors(A)), 0.0))
     return sqrt(maximum(minors(A @ A.T)[0], 0.0))
 

@@ -16,11 +16,11 @@ from dynamis.kinematics.jacobian_measures import dynamic_volume, mobility, volum
 from dynamis.model.model import Model
 from dynamis.robot import Robot
 from dynamis.scalar import Node, gradient
+from dynamis.tolerances import RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
 
 KINDS = ("velocity", "force", "dynamic")
-FLAT = 1e-12  # of the largest singular value: what is less is zero
 
 
 def manipulability(robot: Robot, q: Any, frame: str | None = None, kind: str = "velocity", *, rows: Any = None) -> Any:
@@ -75,7 +75,7 @@ def manipulability_gradient(robot: Robot, q: Any, frame: str | None = None, *, r
     A = task.selection @ robot.jacobian(q, frame)
     # J̇ is linear in v, so along the unit velocities it is ∂J/∂q_k; the axis k stands before those of J
     slopes = task.selection @ robot.jacobian_dot(np.asarray(q, dtype=float)[..., None, :], np.eye(robot.n), frame)
-    shares = np.einsum("...kmn,...nm->...k", slopes, np.linalg.pinv(A, rcond=FLAT))
+    shares = np.einsum("...kmn,...nm->...k", slopes, np.linalg.pinv(A, rcond=RECURSION_ROUNDING))
     return np.asarray(np.where(w[..., None] > 0.0, w[..., None] * shares, 0.0))
 
 
@@ -100,7 +100,7 @@ def condition_number(robot: Robot, q: Any, frame: str | None = None, *, rows: An
     values = np.linalg.svd(scaled_jacobian(robot, q, task), compute_uv=False)
     if task.size > robot.n:
         return np.full(values.shape[:-1], np.inf)[()]
-    flat = values[..., -1] <= np.maximum(FLAT * values[..., 0], task.noise)
+    flat = values[..., -1] <= np.maximum(RECURSION_ROUNDING * values[..., 0], task.noise)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(flat, np.inf, values[..., 0] / np.where(flat, 1.0, values[..., -1]))[()]
 
@@ -139,6 +139,6 @@ def operational_eigenvalues(robot: Robot, q: Any, frame: str | None = None, *, r
     np.float64(inf)
     """
     values = np.maximum(np.linalg.eigvalsh(operational_mobility(robot, q, frame, rows=rows)), 0.0)
-    flat = values <= FLAT * values[..., -1:]
+    flat = values <= RECURSION_ROUNDING * values[..., -1:]
     with np.errstate(divide="ignore"):
         return np.asarray(np.where(flat, np.inf, 1.0 / np.where(flat, 1.0, values))[..., ::-1])

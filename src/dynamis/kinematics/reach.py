@@ -12,12 +12,9 @@ from scipy.optimize import minimize
 from dynamis.kinematics.directions import in_order_of_q
 from dynamis.model.joints import Revolute
 from dynamis.robot import Robot
+from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
-
-STARTS = 4  # samples from which each extreme is refined
-ACCURACY = 1e-4  # of the reach: the optimiser ends that far from a smallest distance of zero
-PARALLEL = 1e-6  # sine of the angle between two axes
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ def reach_of(robot: Robot, frame: str, q: Array, lower: Array, upper: Array) -> 
     distance = np.linalg.norm(robot.pose(q, frame)[:, :3, 3] - origin, axis=1)
     ranked = np.argsort(distance)
     found = {}
-    for sign, starts in ((1.0, ranked[:STARTS]), (-1.0, ranked[-STARTS:])):
+    for sign, starts in ((1.0, ranked[:4]), (-1.0, ranked[-4:])):
 
         def half_square(x: Array, sign: float = sign) -> tuple[float, Array]:
             at = in_order_of_q(robot, x[None])[0]
@@ -51,7 +48,8 @@ def reach_of(robot: Robot, frame: str, q: Array, lower: Array, upper: Array) -> 
         ends = [minimize(half_square, q[k, order], jac=True, method="L-BFGS-B", bounds=bounds).fun for k in starts]
         found[sign] = float(np.sqrt(max(2.0 * sign * min(ends), 0.0)))
     largest, smallest = found[-1.0], found[1.0]
-    return Reach(largest, smallest if smallest > ACCURACY * largest else 0.0, origin, definition)
+    # accuracy of the minimization near a distance of zero
+    return Reach(largest, smallest if smallest > 1e-4 * largest else 0.0, origin, definition)
 
 
 def shoulder(robot: Robot, frame: str) -> tuple[Array, str]:
@@ -76,7 +74,7 @@ def shoulder(robot: Robot, frame: str) -> tuple[Array, str]:
     a: Array = np.asarray(first.placement.R @ first.motion.axis, dtype=float)
     b: Array = np.asarray(X.R @ second.motion.axis, dtype=float)
     normal = np.cross(a, b)
-    if np.linalg.norm(normal) < PARALLEL:
+    if np.linalg.norm(normal) < FILE_PRECISION:
         return plain
     # the foot on the first axis of the common normal of the two axes
     along = np.cross(np.asarray(X.p, dtype=float) - p, b) @ normal / (normal @ normal)

@@ -15,11 +15,9 @@ from dynamis.kinematics.directions import directions_of
 from dynamis.kinematics.manipulability import condition_number, manipulability, operational_eigenvalues
 from dynamis.model.joints import Free
 from dynamis.robot import Robot
+from dynamis.tolerances import RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
-
-ROUNDING = 1e-12  # of the largest torque: what is less counts as none
-SMALL_TORQUE = 0.2  # of a load's largest torque about each joint: near a singularity along gravity
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,9 +52,9 @@ def payload_capacity(robot: Robot, q: Any, frame: str | None = None, *, torque_l
     limits = effort_limits(robot, torque_limits)
     g = robot.gravity(q)
     d = torques_per_kilogram(robot, q, frame)
-    still = np.abs(d) <= ROUNDING * np.abs(d).max(axis=-1, keepdims=True)
+    still = np.abs(d) <= RECURSION_ROUNDING * np.abs(d).max(axis=-1, keepdims=True)
     most = np.where(still, np.inf, (np.sign(d) * limits - g) / np.where(still, 1.0, d)).min(axis=-1)
-    able = (np.abs(g) <= limits + ROUNDING * np.abs(g).max(axis=-1, keepdims=True)).all(axis=-1)
+    able = (np.abs(g) <= limits + RECURSION_ROUNDING * np.abs(g).max(axis=-1, keepdims=True)).all(axis=-1)
     return np.where(able, np.maximum(most, 0.0), 0.0)[()]
 
 
@@ -69,7 +67,8 @@ def torques_per_kilogram(robot: Robot, q: Any, frame: str | None = None) -> Arra
 def payload_note(robot: Robot, q: Array, others: Array, frame: str | None = None) -> str:
     """A note if at ``q`` (nq) the joints carry almost nothing of a load, compared with ``others`` (N, nq); else empty."""
     most = np.abs(torques_per_kilogram(robot, others, frame)).max(axis=0)
-    small = SMALL_TORQUE * most + ROUNDING * most.max()  # a joint with a vertical axis carries nothing anywhere
+    # a torque per joint below a fifth of its largest: near a singularity along gravity
+    small = 0.2 * most + RECURSION_ROUNDING * most.max()  # a joint with a vertical axis carries nothing anywhere
     if (np.abs(torques_per_kilogram(robot, q, frame)) > small).any():
         return ""
     return (

@@ -10,10 +10,9 @@ import numpy.typing as npt
 from dynamis.errors import InputError
 from dynamis.spatial import Pose
 from dynamis.spatial.rotation import log_quaternion, to_quaternion
+from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
-ROTATION_TOLERANCE = 1e-6  # what single precision leaves of a rotation; more is a mistake
-NEARLY_HALF_A_TURN = 3.0  # rad, from where on the antisymmetric part of a rotation says too little about its axis
 
 
 def as_pose(value: Any, name: str = "target") -> Pose:
@@ -28,14 +27,14 @@ def as_pose(value: Any, name: str = "target") -> Pose:
 
 
 def as_rotation(value: Any, name: str = "target") -> Array:
-    """The rotation nearest to a 3 × 3 matrix that is orthonormal to `ROTATION_TOLERANCE`."""
+    """The rotation nearest to a 3 × 3 matrix that is orthonormal to `FILE_PRECISION`."""
     R = _finite(value, (3, 3), name)
     lengths = np.linalg.norm(R, axis=0)
-    if np.abs(lengths - 1.0).max() > ROTATION_TOLERANCE:
+    if np.abs(lengths - 1.0).max() > FILE_PRECISION:
         worst = int(np.abs(lengths - 1.0).argmax())
         raise InputError(f"{name} is not a pose: column {worst} of its rotation has length {lengths[worst]:.6g}, not 1")
     products = np.abs(R.T @ R - np.eye(3))
-    if products.max() > ROTATION_TOLERANCE:
+    if products.max() > FILE_PRECISION:
         i, j = np.unravel_index(int(products.argmax()), (3, 3))
         raise InputError(f"{name} is not a pose: columns {i} and {j} of its rotation are not orthogonal")
     if np.linalg.det(R) < 0.0:
@@ -64,7 +63,7 @@ def rotation_vectors(R: Array) -> Array:
     sine = np.linalg.norm(w, axis=-1)
     angle = np.arctan2(sine, 0.5 * (np.trace(R, axis1=-2, axis2=-1) - 1.0))
     phi = w * (angle / np.where(sine > 1e-150, sine, 1.0) + (sine <= 1e-150))[..., None]
-    for place in np.argwhere(angle > NEARLY_HALF_A_TURN):
+    for place in np.argwhere(angle > 3.0):  # rad: nearer to π the antisymmetric part of R determines the axis badly
         phi[tuple(place)] = log_quaternion(to_quaternion(R[tuple(place)]))
     return np.asarray(phi)
 

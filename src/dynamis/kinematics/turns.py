@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from dynamis.model.joints import Revolute
 from dynamis.robot import Robot
+from dynamis.tolerances import RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
-TURN = 2.0 * np.pi
-ROUNDING = 1e-12  # rad, beyond a limit: a joint at −π is at π too
+TWO_PI = 2.0 * np.pi
 
 
 class Turns:
@@ -29,18 +29,18 @@ class Turns:
         """q (…, nq) with each such joint shifted by full turns to be closest to a reference within its limits."""
         result = np.array(q)
         angle = result[..., self.places]
-        turned = angle - TURN * np.round((angle - reference[self.places]) / TURN)
+        turned = angle - TWO_PI * np.round((angle - reference[self.places]) / TWO_PI)
         # where the nearest is beyond a limit, the next turn towards the range is the nearest within; there may be none
-        turned = turned - TURN * np.ceil((turned - self.upper - ROUNDING) / TURN).clip(min=0.0)
-        turned = turned + TURN * np.ceil((self.lower - ROUNDING - turned) / TURN).clip(min=0.0)
-        fits = (turned <= self.upper + ROUNDING) & (turned >= self.lower - ROUNDING)
+        turned = turned - TWO_PI * np.ceil((turned - self.upper - RECURSION_ROUNDING) / TWO_PI).clip(min=0.0)
+        turned = turned + TWO_PI * np.ceil((self.lower - RECURSION_ROUNDING - turned) / TWO_PI).clip(min=0.0)
+        fits = (turned <= self.upper + RECURSION_ROUNDING) & (turned >= self.lower - RECURSION_ROUNDING)
         result[..., self.places] = np.where(fits, np.clip(turned, self.lower, self.upper), angle)
         return result
 
     def apart(self, a: Array, b: Array) -> Array:
         """The difference a − b (…, nq), of periodic joints modulo full turns."""
         gap = np.array(a - b)
-        gap[..., self.places] -= TURN * np.round(gap[..., self.places] / TURN)
+        gap[..., self.places] -= TWO_PI * np.round(gap[..., self.places] / TWO_PI)
         return gap
 
 

@@ -17,18 +17,17 @@ from dynamis.kinematics.directions import in_order_of_q
 from dynamis.kinematics.reach import Reach, reach_of
 from dynamis.kinematics.state_measures import Measure, measure_named, payload_note, with_unit
 from dynamis.robot import Robot
+from dynamis.tolerances import NEGLIGIBLE, RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
 Progress = Callable[[float, str], None]
 
-AT_ONCE = 20_000  # states between two reports of progress
-MOST = 20_000_000
-FLAT = 1e-9  # of the largest extent
-LOOKED_AT = 64  # configurations, to see in how many directions the frame moves
-A_CELL = 12.0  # points that an occupied cell holds on average, so that few are missed
+STATES_PER_BATCH = 20_000  # between two reports of progress
+MAX_SAMPLES = 20_000_000
+RANK_SAMPLES = 64  # configurations that show in how many directions the frame moves
+POINTS_PER_CELL = 12.0  # on average, so that few occupied cells are missed
 PLANES = {"xy": (0, 1, 2), "xz": (0, 2, 1), "yz": (1, 2, 0)}
-NEAR = 1e-9  # of the reach: a point in the plane
-STEPS = 12  # of Newton's method towards the plane, at most
+MAX_NEWTON_STEPS = 12  # towards the plane
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,11 +73,11 @@ class Workspace:
         """Coordinates along the principal axes of the cloud, and these axes as rows; world axes where possible."""
         low, high = self.box
         size = max(float((high - low).max()), 1e-300)
-        straight = np.flatnonzero(high - low > FLAT * size)
+        straight = np.flatnonzero(high - low > RANK_TOLERANCE * size)
         centred = self.points - self.points.mean(axis=0)
         # singular values of the points: eigenvalues of their covariance would lose half of the digits
         _, extents, axes = np.linalg.svd(np.linalg.qr(centred, mode="r"))
-        count = int((extents > FLAT * size * np.sqrt(len(centred))).sum()) if size > 1e-300 else 0
+        count = int((extents > RANK_TOLERANCE * size * np.sqrt(len(centred))).sum()) if size > 1e-300 else 0
         rows = np.eye(3)[straight] if len(straight) == count else axes[:count]
         return self.points @ rows.T, rows
 
@@ -89,8 +88,8 @@ class Workspace:
     @property
     def _freedoms(self) -> int:
         """The largest rank of the position Jacobian over the samples."""
-        values = np.linalg.svd(self.robot.jacobian(self.q[:LOOKED_AT], self.frame)[:, :3], compute_uv=False)
-        return int((values > FLAT * max(float(values.max(initial=0.0)), 1e-300)).sum(axis=1).max(initial=0))
+        values = np.linalg.svd(self.robot.jacobian(self.q[:RANK_SAMPLES], self.frame)[:, :3], compute_uv=False)
+        return int((values > RANK_TOLERANCE * max(float(values.max(initial=0.0)), 1e-300)).sum(axis=1).max(initial=0))
 
     @property
     def volume(self) -> float:
@@ -103,7 +102,7 @@ class Workspace:
         if x.shape[1] == 0 or self._freedoms < x.shape[1]:
             return 0.0
         low, extent = x.min(axis=0), np.ptp(x, axis=0)
-        about = float((np.prod(extent) * A_CELL / len(x)) ** (1.0 / x.shape[1]))
+        about = float((np.prod(extent) * POINTS_PER_CELL / len(x)) ** (1.0 / x.shape[1]))
         # a whole number of cells along each axis, half a cell beyond its ends: then cells at a straight edge are half full
         side = extent / np.maximum(np.round(extent / about), 1.0)
         cells = np.floor((x - low) / side + 0.5).astype(int) + 1
@@ -199,9 +198,9 @@ class WorkspaceSlice:
         flat = where[:, 0] * counts[1] + where[:, 1]
         numbers = np.full(int(counts.prod()), np.nan)
         if pick == "mean":
-            told = np.isfinite(self.values)
-            sums = np.bincount(flat[told], self.values[told], minlength=len(numbers))
-            met = np.bincount(flat[told], minlength=len(numbers))
+            finite = np.isfinite(self.values)
+            sums = np.bincount(flat[finite], self.values[finite], minlength=len(numbers))
+            met = np.bincount(flat[finite], minlength=len(numbers))
             numbers[met > 0] = sums[met > 0] / met[met > 0]
         else:
             (np.fmax if (pick == "best") == self.measure.more_is_better else np.fmin).at(numbers, flat, self.values)
@@ -223,8 +222,8 @@ class WorkspaceSlice:
 
     def quantiles(self, shares: Sequence[float]) -> list[float]:
         """Quantiles of the values, infinite ones at singular configurations included; nan where there is no value."""
-        told = self.values[~np.isnan(self.values)]
-        return [float(x) for x in np.quantile(told, shares, method="inverted_cdf")] if len(told) else [np.nan] * len(shares)
+        finite = self.values[~np.isnan(self.values)]
+        return [float(x) for x in np.quantile(finite, shares, method="inverted_cdf")] if len(finite) else [np.nan] * len(shares)
 
     def summary(self) -> str:
         value, place, q = self.best
@@ -279,12 +278,12 @@ def workspace(
     """
     check_robot(robot)
     f = robot.model.frame(frame)
-    q = _configurations(robot, _count(samples, "samples", MOST), seed, lower, upper)
+    q = _configurations(robot, _count(samples, "samples", MAX_SAMPLES), seed, lower, upper)
     points = np.empty((len(q), 3))
-    for start in range(0, len(q), AT_ONCE):
-        part = slice(start, start + AT_ONCE)
+    for start in range(0, len(q), STATES_PER_BATCH):
+        part = slice(start, start + STATES_PER_BATCH)
         points[part] = robot.pose(q[part], f.name)[:, :3, 3]
-        _tell(progress, min(1.0, (start + AT_ONCE) / len(q)), "reaching")
+        _report_progress(progress, min(1.0, (start + STATES_PER_BATCH) / len(q)), "reaching")
     return Workspace(robot, f.name, points, q, reach_of(robot, f.name, q, *box_of(robot, lower, upper)))
 
 
@@ -312,7 +311,7 @@ def workspace_slice(
     measure = colour if isinstance(colour, Measure) else measure_named(colour, options)
     f = robot.model.frame(frame)
     measure = with_unit(measure, robot, f.name, rows)
-    q = _configurations(robot, _count(samples, "samples", MOST), seed, lower, upper)
+    q = _configurations(robot, _count(samples, "samples", MAX_SAMPLES), seed, lower, upper)
     chosen = _plane(robot, f.name, plane, q)
     a, b, normal = PLANES[chosen]
     height = float(_first_origin(robot, f.name)[normal]) if level is None else float(level)
@@ -320,12 +319,12 @@ def workspace_slice(
         raise InputError(f"level must be a finite number of metres, got {level!r}")
     low, high = box_of(robot, lower, upper)
     kept, points, values = [], [], []
-    for start in range(0, len(q), AT_ONCE):
-        part = _onto_plane(robot, f.name, q[start : start + AT_ONCE], normal, height, low, high)
+    for start in range(0, len(q), STATES_PER_BATCH):
+        part = _onto_plane(robot, f.name, q[start : start + STATES_PER_BATCH], normal, height, low, high)
         kept.append(part)
         points.append(robot.pose(part, f.name)[:, (a, b), 3])
         values.append(np.asarray(measure.of(robot, part, f.name, rows), dtype=float) if len(part) else np.zeros(0))
-        _tell(progress, min(1.0, (start + AT_ONCE) / len(q)), measure.label)
+        _report_progress(progress, min(1.0, (start + STATES_PER_BATCH) / len(q)), measure.label)
     found = np.concatenate(kept)
     if not len(found):
         raise InputError(
@@ -340,7 +339,7 @@ def _count(value: Any, name: str, most: int) -> int:
     return value
 
 
-def _tell(progress: Progress | None, fraction: float, text: str) -> None:
+def _report_progress(progress: Progress | None, fraction: float, text: str) -> None:
     if progress is not None:
         progress(fraction, text)
 
@@ -380,7 +379,7 @@ def _plane(robot: Robot, frame: str, plane: str | None, q: Array) -> str:
         return plane
     points = robot.pose(q[:64], frame)[:, :3, 3]
     extent = np.ptp(points, axis=0)
-    still = np.flatnonzero(extent <= FLAT * max(float(extent.max()), 1e-300))
+    still = np.flatnonzero(extent <= RANK_TOLERANCE * max(float(extent.max()), 1e-300))
     return next((name for name, (_, _, normal) in PLANES.items() if len(still) == 1 and normal == still[0]), "xz")
 
 
@@ -388,8 +387,8 @@ def _onto_plane(robot: Robot, frame: str, q: Array, normal: int, level: float, l
     """The configurations that a few Newton steps move onto the plane, within the limits."""
     here = q
     order = np.array([c.q_index for c in robot.model.coordinates], dtype=int)
-    tolerance = NEAR * max(1.0, float(np.abs(level)))
-    for _ in range(STEPS):
+    tolerance = NEGLIGIBLE * max(1.0, float(np.abs(level)))
+    for _ in range(MAX_NEWTON_STEPS):
         away = robot.pose(here, frame)[:, normal, 3] - level
         if not (np.abs(away) > tolerance).any():
             break

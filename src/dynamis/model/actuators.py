@@ -84,17 +84,17 @@ class Saturated(Actuator):
         _check(self, "efficiency", "more than 0 and at most 1", lambda x: 0.0 < x <= 1.0)
 
     def torque(self, x: Array, u: Any, q: Any, v: Any) -> Any:  # noqa: ARG002
-        u = _beyond(u, self.dead_zone)
+        u = _dead_zone(u, self.dead_zone)
         limit = self.effort
         if is_there(self.speed, np.inf):
             driving = u * v > 0.0
             if is_there(limit, np.inf):
                 share = (self.speed - abs(v)) / (self.speed * (1.0 - self.knee))
-                limit = limit * _choose(driving, _within(share, 0.0, 1.0), 1.0)
+                limit = limit * _choose(driving, _clamped(share, 0.0, 1.0), 1.0)
             else:
                 u = _choose(driving, _choose(abs(v) < self.speed, u, 0.0), u)
         if is_there(limit, np.inf):
-            u = _within(u, -limit, limit)
+            u = _clamped(u, -limit, limit)
         return _through_gear(u, v, self.efficiency)
 
     _repr_html_ = as_table
@@ -141,7 +141,7 @@ class DCMotor(Actuator):
         return self.gain * self.constant * self.ratio
 
     def _voltage(self, u: Any) -> Any:
-        return _within(u, -self.supply, self.supply) if is_there(self.supply, np.inf) else u
+        return _clamped(u, -self.supply, self.supply) if is_there(self.supply, np.inf) else u
 
     def current(self, x: Array, u: Any, v: Any) -> Any:
         """i."""
@@ -192,7 +192,7 @@ class Elastic(Actuator):
 
     def stretch(self, theta: Any, q: Any) -> Any:
         """θ − q, counted from the edge of the play."""
-        return _beyond(theta - q, 0.5 * self.backlash)
+        return _dead_zone(theta - q, 0.5 * self.backlash)
 
     def slip(self, theta: Any, theta_dot: Any, q: Any, v: Any) -> Any:
         """θ̇ − q̇ while the flanks touch, nothing in the play."""
@@ -244,11 +244,11 @@ def _choose(condition: Any, a: Any, b: Any) -> Any:
     return chosen[()] if isinstance(chosen, np.ndarray) and chosen.ndim == 0 else chosen
 
 
-def _within(x: Any, low: Any, high: Any) -> Any:
+def _clamped(x: Any, low: Any, high: Any) -> Any:
     return minimum(maximum(x, low), high)
 
 
-def _beyond(x: Any, width: Any) -> Any:
+def _dead_zone(x: Any, width: Any) -> Any:
     """x less what lies within ± width."""
     return sign(x) * maximum(abs(x) - width, 0.0) if is_there(width, 0.0) else x
 

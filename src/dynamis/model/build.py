@@ -15,17 +15,17 @@ from dynamis.model.description import Description, Fresh, Joint
 from dynamis.model.diagnostics import Report
 from dynamis.model.joint_coordinates import JointPhysics, coordinates_of, effective_limits, leaders, narrowed, resolved_actuator
 from dynamis.model.joints import Primitive, Spin, stages
-from dynamis.model.massless import CURE, MOST, always_massless, is_regular, joints_in
+from dynamis.model.massless import CURE, MAX_DOF_FOR_RANK, always_massless, is_regular, joints_in
 from dynamis.model.model import Body, Coordinate, Frame, Model
 from dynamis.model.plausibility import check_plausibility
 from dynamis.model.structure import check_structure
 from dynamis.scalar import sqrt
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose
+from dynamis.tolerances import SUM_ROUNDING
 
 Array = npt.NDArray[Any]
 
-NOISE = 1e-14
 SINGULAR_MASS = "singular-mass"  # the code of its finding
 _COORDINATE_AXES = frozenset({(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)})
 
@@ -45,9 +45,9 @@ def examine(description: Description, report: Report | None = None) -> Report:
 def check_mass_matrix(description: Description, report: Report) -> None:
     """Warn of joints that together move no mass, unless each of them was found to carry none by itself."""
     carried = {joint.child for joint in description.joints}
-    inertias = [link.mass_properties.inertia if link.mass_properties else _NOTHING for link in description.links
+    inertias = [link.mass_properties.inertia if link.mass_properties else _ZERO_INERTIA for link in description.links
                 if link.name in carried]  # fmt: skip
-    if len(inertias) > MOST or all(map(is_regular, inertias)):
+    if len(inertias) > MAX_DOF_FOR_RANK or all(map(is_regular, inertias)):
         return
     model = build(description, checked=True)
     motion = always_massless(model)
@@ -92,7 +92,7 @@ def snap(x: Array) -> Array:
     if x.dtype == object:
         return np.array([snap(np.array(e)).item() if isinstance(e, float) else e for e in x.flat]).reshape(x.shape)
     nearest = np.rint(x)
-    return np.where(np.abs(x - nearest) <= NOISE, nearest, x) + 0.0  # + 0.0 turns −0 into 0
+    return np.where(np.abs(x - nearest) <= SUM_ROUNDING, nearest, x) + 0.0  # + 0.0 turns −0 into 0
 
 
 def snap_pose(pose: Pose) -> Pose:
@@ -106,7 +106,7 @@ def snap_poses(poses: list[Pose]) -> list[Pose]:
     if plain:
         R = snap(np.stack([poses[k].R for k in plain]))
         p = np.stack([poses[k].p for k in plain])
-        p = np.where(np.abs(p) < NOISE, 0.0, p)
+        p = np.where(np.abs(p) < SUM_ROUNDING, 0.0, p)
         for k, turned, moved in zip(plain, R, p, strict=True):
             result[k] = Pose(turned, moved)
     for k, X in enumerate(poses):
@@ -124,7 +124,7 @@ def unit(axis: Array) -> Array:
     return snap(axis / np.linalg.norm(axis))
 
 
-_NOTHING = Inertia.zero()
+_ZERO_INERTIA = Inertia.zero()
 
 
 @dataclass
@@ -137,7 +137,7 @@ class _Draft:
     motion: Primitive
     joint: Joint
     suffix: str
-    inertia: Inertia = _NOTHING
+    inertia: Inertia = _ZERO_INERTIA
 
     @property
     def is_rotor(self) -> bool:
@@ -187,7 +187,7 @@ class _Builder:
                 if draft is None:
                     self.base = self.base + inertia
                 else:
-                    draft.inertia = inertia if draft.inertia is _NOTHING else draft.inertia + inertia
+                    draft.inertia = inertia if draft.inertia is _ZERO_INERTIA else draft.inertia + inertia
             for out in reversed(leaving.get(name, ())):
                 place = Pose(out.origin.R, out.origin.p.copy()) if pose.is_identity() else pose @ out.origin
                 place = place @ out.tail if out.type == "fixed" else place
@@ -263,8 +263,8 @@ class _Builder:
             moments = np.stack([d.inertia.first_moment for d in plain])
             sizes = np.abs(tensors).max(axis=(1, 2), keepdims=True)
             masses = np.array([d.inertia.mass for d in plain])[:, None]
-            tensors = np.where(np.abs(tensors) <= NOISE * sizes, 0.0, tensors)
-            moments = np.where(np.abs(moments) <= NOISE * masses, 0.0, moments)
+            tensors = np.where(np.abs(tensors) <= SUM_ROUNDING * sizes, 0.0, tensors)
+            moments = np.where(np.abs(moments) <= SUM_ROUNDING * masses, 0.0, moments)
             for draft, tensor, moment in zip(plain, tensors, moments, strict=True):
                 draft.inertia = Inertia(draft.inertia.mass, moment, tensor)
 

@@ -10,8 +10,8 @@ from typing import Any
 from dynamis.display import as_text, counted, short
 from dynamis.errors import FormatError, ModelError, ModelWarning, printable
 
-ALIKE = 3  # warnings of one kind that are given one by one
-NAMED = 4  # of those beyond, how many are named
+MAX_SIMILAR_WARNINGS = 3  # of one kind that are printed one by one
+MAX_PLACES_LISTED = 4  # of each further kind
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,7 +134,7 @@ def summarised(problems: Iterable[Problem]) -> list[Problem]:
     result: list[Problem] = []
     for problem in listed:
         alike = kinds[problem.code] if problem.severity != "error" else [problem]
-        if len(alike) <= ALIKE:
+        if len(alike) <= MAX_SIMILAR_WARNINGS:
             result.append(problem)
         elif problem is alike[0]:
             result.append(replace(problem, found=f"{problem.found} ({_others(alike[1:])})"))
@@ -143,8 +143,8 @@ def summarised(problems: Iterable[Problem]) -> list[Problem]:
 
 def _others(problems: list[Problem]) -> str:
     """ "and 11 more like it: joint 'a' (line 12), …"."""
-    places = [p.where + (f" (line {p.line})" if p.line else "") for p in problems[:NAMED]]
-    rest = f", … and {counted(len(problems) - NAMED, 'other')}" if len(problems) > NAMED else ""
+    places = [p.where + (f" (line {p.line})" if p.line else "") for p in problems[:MAX_PLACES_LISTED]]
+    rest = f", … and {counted(len(problems) - MAX_PLACES_LISTED, 'other')}" if len(problems) > MAX_PLACES_LISTED else ""
     return f"and {len(problems)} more like it: {', '.join(places)}{rest}"
 
 

@@ -20,11 +20,10 @@ from dynamis.model.description import Joint
 from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import about_axis
+from dynamis.tolerances import FEW_ROUNDINGS, SUM_ROUNDING
 
 Array = npt.NDArray[Any]
 
-PITCH_NOISE = 1e-14  # relative to the linear part of a screw, at least 1 m
-ROUNDINGS = 4 * float(np.finfo(float).eps)  # likewise, where the type says that there is a pitch
 
 X_AXIS, Z_AXIS = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 X_AXIS.setflags(write=False)
@@ -59,40 +58,40 @@ def joint_from_modified_dh(_kind: str, a: Any, alpha: Any, d: Any, theta: Any) -
     return _rx(alpha) @ _tx(a) @ _rz(theta) @ _tz(d), Pose.identity()
 
 
-def joint_from_screw(home: Pose, screw: Array, said: str | None = None) -> tuple[str, Pose, Array, Any, Pose]:
+def joint_from_screw(home: Pose, screw: Array, stated_type: str | None = None) -> tuple[str, Pose, Array, Any, Pose]:
     """(type, origin, axis, pitch, tail) of the joint home · exp(X q), X = (v, ω) in the link's frame.
 
-    ``said`` is the type a file gives beside the screw; it must be what the screw is.
+    ``stated_type`` is the type a file gives beside the screw; it must be what the screw is.
     """
-    if said == "fixed":
+    if stated_type == "fixed":
         return "fixed", home, Z_AXIS.copy(), 0.0, Pose.identity()
     v, w = screw[:3], screw[3:]
-    if not _some(w):
-        if not _some(v):
+    if not _any_nonzero(w):
+        if not _any_nonzero(v):
             raise InputError("the screw is zero; give (vx, vy, vz, wx, wy, wz)")
         _require_unit(v, "linear part of a sliding screw")
-        _require_type(said, ("prismatic",))
+        _require_type(stated_type, ("prismatic",))
         return "prismatic", home, unit(v), 0.0, Pose.identity()
     _require_unit(w, "angular part of a screw")
     pitch = np.dot(w, v)
     point = np.array([w[1] * v[2] - w[2] * v[1], w[2] * v[0] - w[0] * v[2], w[0] * v[1] - w[1] * v[0]])  # ω × v
     # ω · v of a pure rotation is rounding noise of |v|
     size = max([1.0, *(abs(x) for x in v if not isinstance(x, Node))])
-    plain = not isinstance(pitch, Node) and abs(pitch) <= PITCH_NOISE * size
-    _require_type(said, ("revolute", "continuous", "helical") if plain else ("helical",))
-    name = (said or "revolute") if plain else "helical"
-    if name != "helical" or (plain and abs(pitch) <= ROUNDINGS * max(abs(x) for x in v)):
+    plain = not isinstance(pitch, Node) and abs(pitch) <= SUM_ROUNDING * size
+    _require_type(stated_type, ("revolute", "continuous", "helical") if plain else ("helical",))
+    name = (stated_type or "revolute") if plain else "helical"
+    if name != "helical" or (plain and abs(pitch) <= FEW_ROUNDINGS * max(abs(x) for x in v)):
         pitch = 0.0
     return name, home @ Pose.translation(point), unit(w), pitch, Pose.translation(-point)
 
 
-def _some(values: Array) -> bool:
+def _any_nonzero(values: Array) -> bool:
     return any(isinstance(x, Node) or x != 0.0 for x in values)
 
 
-def _require_type(said: str | None, allowed: tuple[str, ...]) -> None:
-    if said is not None and said not in allowed:
-        raise InputError(f"the screw is a {allowed[0]} joint's, but the type says {said}; correct one of them")
+def _require_type(stated_type: str | None, allowed: tuple[str, ...]) -> None:
+    if stated_type is not None and stated_type not in allowed:
+        raise InputError(f"the screw is a {allowed[0]} joint's, but the type says {stated_type}; correct one of them")
 
 
 def _require_unit(direction: Array, what: str) -> None:

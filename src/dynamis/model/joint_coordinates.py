@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 def narrowed(leader: Coordinate, follower: Limits, ratio: float, offset: float) -> Coordinate:
     """The leader's limits, narrowed to what the follower allows: lower ≤ ratio · q + offset ≤ upper."""
     if follower.lower == follower.upper:
-        return leader  # nobody means a joint that cannot move
+        return leader  # equal limits, which would lock the joint, count as none
     low, high = sorted(((follower.lower - offset) / ratio + 0.0, (follower.upper - offset) / ratio + 0.0))
     fastest = min(leader.velocity, follower.velocity / abs(ratio))
     if max(leader.lower, low) > min(leader.upper, high):
@@ -105,7 +105,7 @@ class JointPhysics:
 
 
 def _reflected(joint: Joint) -> Any:
-    """The rotor's inertia as it is felt at the joint."""
+    """The rotor's inertia reflected to the joint."""
     return joint.drive.rotor_inertia * joint.drive.gear_ratio * joint.drive.gear_ratio
 
 

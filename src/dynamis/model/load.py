@@ -23,7 +23,7 @@ SUFFIXES = {".urdf": "urdf", ".xml": "urdf", ".mjcf": "urdf", ".toml": "toml"}
 # formats that are refused, by what their documents contain or, for want of that, by their ending
 FOREIGN = {".xacro": "a xacro macro file", ".sdf": "an SDF model"}
 CURES = {".xacro": "expand it first: xacro FILE > robot.urdf"}
-LISTED = 6  # files of a folder that a message names
+MAX_FILES_LISTED = 6  # of a folder, in a message
 TEXT = "URDF text"  # what messages call a document given as text
 
 
@@ -66,7 +66,7 @@ def _folder(path: Path) -> FormatError:
         files = sorted(x.name for x in path.iterdir() if x.suffix.lower() in SUFFIXES and x.is_file())
     except OSError:
         files = []
-    some = ", ".join(map(printable, files[:LISTED])) + (", …" if len(files) > LISTED else "")
+    some = ", ".join(map(printable, files[:MAX_FILES_LISTED])) + (", …" if len(files) > MAX_FILES_LISTED else "")
     advice = f"give one of its files: {some}" if files else "give a .urdf or .toml file, or a robot's name"
     return FormatError(f"{printable(str(path))} is a folder; {advice}")
 

@@ -14,9 +14,7 @@ from dynamis.spatial.inertia import Inertia
 
 Array = npt.NDArray[Any]
 
-MOST = 200  # degrees of freedom for which the rank is determined when a robot is loaded; its cost grows with their cube
-SAMPLES = 3  # random configurations at which the rank is determined; one regular configuration proves the robot regular
-TAKES_PART = 0.05  # of the largest component of a motion: joints with less are not named
+MAX_DOF_FOR_RANK = 200  # for which the rank of M is computed on loading: its cost grows with their cube
 CURE = "give the links that these joints carry mass and inertia, give the joints rotor inertia, or make them fixed"
 
 
@@ -53,7 +51,7 @@ def always_massless(model: Model) -> Array | None:
         return None
     rng = np.random.default_rng(0)
     motion: Array | None = None
-    for _ in range(SAMPLES):
+    for _ in range(3):  # random configurations; one regular configuration proves the robot regular
         motion = massless_motion(model, _random_configuration(model, rng))
         if motion is None:
             return None
@@ -63,7 +61,8 @@ def always_massless(model: Model) -> Array | None:
 def joints_in(model: Model, motion: Array) -> list[str]:
     """The joints that take part in a motion."""
     size = np.abs(motion)
-    return list(dict.fromkeys(c.joint for c, x in zip(model.coordinates, size, strict=True) if x > TAKES_PART * size.max()))
+    # joints with smaller components of the motion are not named
+    return list(dict.fromkeys(c.joint for c, x in zip(model.coordinates, size, strict=True) if x > 0.05 * size.max()))
 
 
 def describe_motion(model: Model, motion: Array) -> str:

@@ -13,14 +13,12 @@ from dynamis.model.actuators import Elastic
 from dynamis.model.description import Description, Joint, Link
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import USES_AXIS
-from dynamis.model.values import AXIS_TOLERANCE
 from dynamis.scalar import Node
+from dynamis.tolerances import FILE_PRECISION, TYPED_PRECISION
 
 # larger than any joint turns or any arm reaches, smaller than what a wrong unit gives
-MANY_TURNS = 20.0  # rad
-FAR = 20.0  # m
-INERTIA_TOLERANCE = 1e-6
-POINT = 1e-7  # m: a body whose radii of gyration are smaller is a point mass, its tensor rounding noise
+MAX_JOINT_ANGLE = 20.0  # rad
+MAX_LENGTH = 20.0  # m
 
 
 def check_plausibility(description: Description, report: Report) -> None:
@@ -60,13 +58,13 @@ def inertia_fault(mass: float, moments: Any, asymmetry: float, size: float) -> s
 
     ``moments`` are its principal moments in ascending order, ``asymmetry`` and ``size`` the largest |Iᵢⱼ − Iⱼᵢ| and |Iᵢⱼ|.
     """
-    if size <= mass * POINT**2:
+    if size <= mass * 1e-7**2:  # m: smaller radii of gyration are those of a point mass, its tensor rounding errors
         return ""
-    if asymmetry > INERTIA_TOLERANCE * size:
+    if asymmetry > FILE_PRECISION * size:
         return "asymmetric"
-    if moments[0] < -INERTIA_TOLERANCE * size:
+    if moments[0] < -FILE_PRECISION * size:
         return "negative"
-    return "triangle" if moments[0] + moments[1] < moments[2] * (1.0 - INERTIA_TOLERANCE) else ""
+    return "triangle" if moments[0] + moments[1] < moments[2] * (1.0 - FILE_PRECISION) else ""
 
 
 def _check_inertias(links: list[Link], report: Report) -> None:
@@ -97,20 +95,20 @@ def _check_inertias(links: list[Link], report: Report) -> None:
             report.warn("inertia-triangle", where,
                         f"the principal moments {principal} kg m² break the triangle inequality: {a:.4g} + {b:.4g} < {c:.4g}",
                         "each moment at most the sum of the other two", repair, "used as written", line)  # fmt: skip
-        if mass.mass > 0.0 and c > mass.mass * FAR**2:
+        if mass.mass > 0.0 and c > mass.mass * MAX_LENGTH**2:
             report.warn("inertia-unit", where,
                         f"a moment of {c:.4g} kg m² for {mass.mass:.4g} kg means mass {np.sqrt(c / mass.mass):.3g} m away",
                         "metres" if mass.solid else "kg m²",
                         "divide the lengths of the solid by 1000 if the file gives millimetres" if mass.solid
                         else "divide by 1e6 if the file gives kg mm²", "used as written", line)  # fmt: skip
-        if max(map(abs, mass.com)) > FAR:
+        if max(map(abs, mass.com)) > MAX_LENGTH:
             report.warn("length-unit", where, f"the centre of mass is {np.abs(mass.com).max():.4g} m away", "metres",
                         "divide by 1000 if the file gives millimetres", "used as written", line)  # fmt: skip
 
 
 def _check_joint(joint: Joint, report: Report) -> None:
     where, line = f"joint {printable(joint.name)}", joint.line
-    if _numbers(joint.origin.p) and max(map(abs, joint.origin.p)) > FAR:
+    if _numbers(joint.origin.p) and max(map(abs, joint.origin.p)) > MAX_LENGTH:
         report.warn("length-unit", where, f"its origin is {np.abs(joint.origin.p).max():.4g} m away", "metres",
                     "divide by 1000 if the file gives millimetres", "used as written", line)  # fmt: skip
     axes = [(joint.axis, "axis")] if joint.type in USES_AXIS else []
@@ -119,7 +117,7 @@ def _check_joint(joint: Joint, report: Report) -> None:
         if not _numbers(axis):
             continue
         length = math.hypot(*axis)
-        if abs(length - 1.0) > AXIS_TOLERANCE:
+        if abs(length - 1.0) > TYPED_PRECISION:
             report.warn("axis-length", where, f"the {what} has length {length:.6g}", "length 1", "divide it by its length",
                         "only its direction is used", joint.lines.get("axis", line))  # fmt: skip
     limits = joint.limits
@@ -142,11 +140,11 @@ def _check_joint(joint: Joint, report: Report) -> None:
         report.warn("limits-unused", where, f"position limits on a {joint.type} joint, which has several positions", "none",
                     "remove them, or use joints with one position each", "they are not used", line)  # fmt: skip
     finite = [abs(x) for x in (limits.lower, limits.upper) if math.isfinite(x)]
-    if joint.type in ("revolute", "universal") and finite and max(finite) > MANY_TURNS:
+    if joint.type in ("revolute", "universal") and finite and max(finite) > MAX_JOINT_ANGLE:
         report.warn("angle-unit", where, f"a limit of {max(finite):g} rad is {max(finite) / (2 * np.pi):.3g} turns",
                     "radians", "multiply by π/180 if the file gives degrees", "used as written",
                     joint.lines.get("limits", line))  # fmt: skip
-    if joint.type == "prismatic" and finite and max(finite) > FAR:
+    if joint.type == "prismatic" and finite and max(finite) > MAX_LENGTH:
         report.warn("length-unit", where, f"a limit of {max(finite):g} m", "metres",
                     "divide by 1000 if the file gives millimetres", "used as written",
                     joint.lines.get("limits", line))  # fmt: skip
@@ -178,7 +176,7 @@ def _check_rotors(description: Description, report: Report) -> None:
         if not _numbers(drive.rotor_inertia, mass.tensor, axis):
             continue
         own = float(axis @ mass.tensor @ axis) / float(axis @ axis)
-        if own < drive.rotor_inertia * (1.0 - INERTIA_TOLERANCE):
+        if own < drive.rotor_inertia * (1.0 - FILE_PRECISION):
             carrier = f"link {printable(str(drive.motor_link))}, whose own inertia about that axis is {own:.4g} kg m²"
             report.warn("rotor-inertia", f"joint {printable(joint.name)}",
                         f"its rotor of {drive.rotor_inertia:.4g} kg m² is on {carrier}",

@@ -18,10 +18,9 @@ from dynamis.model.model import Body, Model
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY
+from dynamis.tolerances import SUM_ROUNDING
 
 Array = npt.NDArray[Any]
-
-NOISE = 1e-14  # of a turned or slid placement, relative to its size
 
 
 def reframe(model: Model, apart: bool) -> Model:
@@ -43,7 +42,7 @@ def reframe(model: Model, apart: bool) -> Model:
         bodies[i] = _moved(body, axis, shift)
         for k, child in children:
             bodies[k] = replace(child, placement=_clean(shift.inverse() @ child.placement))
-    return replace(model, bodies=tuple(_apart(bodies) if apart else bodies))
+    return replace(model, bodies=tuple(_with_placement_bodies(bodies) if apart else bodies))
 
 
 def _axis(body: Body) -> Array | None:
@@ -51,7 +50,7 @@ def _axis(body: Body) -> Array | None:
     return body.motion.axis if isinstance(body.motion, Revolute) and _is_aligned_axis(body.motion.axis) else None
 
 
-def _apart(bodies: list[Body | None]) -> list[Body | None]:
+def _with_placement_bodies(bodies: list[Body | None]) -> list[Body | None]:
     """Oblique placements as massless bodies before the joints."""
     result: list[Body | None] = []
     number: list[int] = []
@@ -123,20 +122,20 @@ def _angle(turn: Array, u: Array) -> float:
 
 
 def _is_aligned_axis(u: Array) -> bool:
-    return u.dtype != object and int(np.sum(np.abs(u) > NOISE)) == 1
+    return u.dtype != object and int(np.sum(np.abs(u) > SUM_ROUNDING)) == 1
 
 
 def _is_aligned(R: Array) -> bool:
-    return R.dtype == object or int(np.sum(np.abs(R) > NOISE)) == 3
+    return R.dtype == object or int(np.sum(np.abs(R) > SUM_ROUNDING)) == 3
 
 
 def _clean(pose: Pose) -> Pose:
     if object in (pose.R.dtype, pose.p.dtype):
         return pose
-    R = np.where(np.abs(pose.R) <= NOISE, 0.0, pose.R)
-    R = np.where(np.abs(np.abs(R) - 1.0) <= NOISE, np.round(R), R)
-    return Pose(R, np.where(np.abs(pose.p) <= NOISE * np.abs(pose.p).max(initial=0.0), 0.0, pose.p))
+    R = np.where(np.abs(pose.R) <= SUM_ROUNDING, 0.0, pose.R)
+    R = np.where(np.abs(np.abs(R) - 1.0) <= SUM_ROUNDING, np.round(R), R)
+    return Pose(R, np.where(np.abs(pose.p) <= SUM_ROUNDING * np.abs(pose.p).max(initial=0.0), 0.0, pose.p))
 
 
 def _is_turn_about_axis(R: Array) -> bool:
-    return R.dtype != object and int(np.sum(np.abs(R) > NOISE)) == 5
+    return R.dtype != object and int(np.sum(np.abs(R) > SUM_ROUNDING)) == 5

@@ -10,10 +10,10 @@ from dynamis.errors import printable
 from dynamis.model.build import unit
 from dynamis.model.description import Description, Joint, MassProperties
 from dynamis.model.joints import USES_AXIS
-from dynamis.model.plausibility import INERTIA_TOLERANCE, inertia_fault
-from dynamis.model.values import AXIS_TOLERANCE
+from dynamis.model.plausibility import inertia_fault
 from dynamis.scalar import Node
 from dynamis.spatial.inertia import nearest_consistent_tensor
+from dynamis.tolerances import FILE_PRECISION, TYPED_PRECISION
 
 # the codes of the findings that are gone after a repair
 REPAIRED = frozenset({"inertia-asymmetric", "inertia-negative", "inertia-triangle", "axis-length", "limits-swapped"})
@@ -48,7 +48,7 @@ def _repaired_tensor(mass: MassProperties) -> Any:
     if not inertia_fault(mass.mass, moments, np.abs(I - I.T).max(), size):
         return None
     # about the centre of mass itself: by way of the link's origin a small tensor far away would drown in rounding
-    return nearest_consistent_tensor(I, INERTIA_TOLERANCE)
+    return nearest_consistent_tensor(I, FILE_PRECISION)
 
 
 def _repair_joint(joint: Joint, changes: list[str]) -> None:
@@ -58,7 +58,7 @@ def _repair_joint(joint: Joint, changes: list[str]) -> None:
         if axis is None or axis.dtype == object or (name == "axis2" and joint.type != "universal"):
             continue
         length = float(np.linalg.norm(axis))
-        if abs(length - 1.0) > AXIS_TOLERANCE:
+        if abs(length - 1.0) > TYPED_PRECISION:
             changes.append(f"{where}: {what} of length {length:.6g} → 1")
             setattr(joint, name, unit(axis))
     limits = joint.limits

@@ -29,7 +29,7 @@ SIZES = {
     "mesh": ("scale x", "scale y", "scale z"),
 }
 ALONG_Z = ("cylinder", "capsule", "tapered_capsule")  # may be given from one point to another
-RIM = 12  # points on the rim of a cylinder and on each of the rings of an ellipsoid
+POINTS_PER_CIRCLE = 12  # on the rims of a cylinder and the rings of an ellipsoid
 _SIGNS = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
 
 
@@ -78,11 +78,11 @@ def _own_balls(shape: Shape) -> tuple[Array, Array]:
         case "rounded_box":
             return _SIGNS * (np.array(s[:3]) / 2.0 - s[3]), np.full(8, s[3])
         case "cylinder":
-            return np.concatenate([s[0] * _ring() + end for end in _on_axis(s[1])]), np.zeros(2 * RIM)
+            return np.concatenate([s[0] * _ring() + end for end in _on_axis(s[1])]), np.zeros(2 * POINTS_PER_CIRCLE)
         case "ellipsoid":
             heights = np.linspace(-1.0, 1.0, 7)
             rings = [np.sqrt(1.0 - z * z) * _ring() + np.array([0.0, 0.0, z]) for z in heights]
-            return np.concatenate(rings) * np.array(s), np.zeros(RIM * len(heights))
+            return np.concatenate(rings) * np.array(s), np.zeros(POINTS_PER_CIRCLE * len(heights))
         case _:
             return np.zeros((0, 3)), np.zeros(0)
 
@@ -92,5 +92,5 @@ def _on_axis(length: float) -> Array:
 
 
 def _ring() -> Array:
-    angle = 2.0 * np.pi * np.arange(RIM) / RIM
-    return np.column_stack([np.cos(angle), np.sin(angle), np.zeros(RIM)])
+    angle = 2.0 * np.pi * np.arange(POINTS_PER_CIRCLE) / POINTS_PER_CIRCLE
+    return np.column_stack([np.cos(angle), np.sin(angle), np.zeros(POINTS_PER_CIRCLE)])

@@ -11,7 +11,7 @@ from dynamis.model.actuators import Actuator, Elastic, is_there
 from dynamis.model.description import Description, Drive, Joint, Mimic
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import JOINT_TYPES
-from dynamis.model.values import LARGEST, check_values
+from dynamis.model.values import MAX_MAGNITUDE, check_values
 
 
 def check_structure(description: Description, report: Report) -> None:
@@ -130,7 +130,7 @@ def _check_tree(description: Description, report: Report, *, sound: bool) -> Non
 def _check_mimics(usable: list[Joint], names: set[str], report: Report) -> None:
     """``names`` are those of all joints: a joint with an error of its own can still be followed."""
     joints = {joint.name: joint for joint in usable}
-    # a fixed joint follows nobody
+    # a fixed joint has no leader
     followers = [j for j in usable if isinstance(j.mimic, Mimic) and isinstance(j.mimic.joint, str) and j.type != "fixed"]
     for joint in followers:
         assert joint.mimic is not None
@@ -161,7 +161,7 @@ def _has_numbers(joint: Joint) -> bool:
 
 
 def _check_mimic_circles(followers: list[Joint], joints: dict[str, Joint], report: Report) -> None:
-    led: set[str] = set()  # known to lead to a joint that follows nobody
+    led: set[str] = set()  # whose chain of leaders is known to end
     for joint in followers:
         path: list[str] = []
         on_path: set[str] = set()
@@ -194,10 +194,10 @@ def _check_mimic_products(followers: list[Joint], joints: dict[str, Joint], repo
             ratio, offset = known[mimic.joint]
             known[item.name] = (mimic.ratio * ratio, mimic.ratio * offset + mimic.offset)
             ratio, offset = map(abs, known[item.name])
-            if not (1.0 / LARGEST <= ratio <= LARGEST and offset <= LARGEST):
+            if not (1.0 / MAX_MAGNITUDE <= ratio <= MAX_MAGNITUDE and offset <= MAX_MAGNITUDE):
                 where, line = f"joint {printable(item.name)}", item.lines.get("mimic", item.line)
                 found = f"along its chain of followed joints the ratio becomes {known[item.name][0]:g}, the offset {offset:g}"
-                allowed = f"ratios from {1.0 / LARGEST:g} to {LARGEST:g}, offsets up to {LARGEST:g}"
+                allowed = f"ratios from {1.0 / MAX_MAGNITUDE:g} to {MAX_MAGNITUDE:g}, offsets up to {MAX_MAGNITUDE:g}"
                 report.error("mimic-ratio", where, found, allowed, "correct the ratios or offsets of the chain", line)
 
 

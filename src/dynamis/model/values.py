@@ -20,12 +20,12 @@ from dynamis.model.joints import USES_AXIS
 from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY
+from dynamis.tolerances import TYPED_PRECISION
 
 Array = npt.NDArray[Any]
 
-AXIS_TOLERANCE = 1e-4  # of the length of an axis: more than rounding to four digits leaves
-MANY_TURNS = 6.5  # rad: a little more than a turn, which no angle of a pose or a DH table needs
-LARGEST = 1e50  # beyond it products of a few numbers overflow; no robot comes near
+MAX_POSE_ANGLE = 6.5  # rad: a little more than a turn, which no angle of a pose or a DH table needs
+MAX_MAGNITUDE = 1e50  # beyond it products of a few numbers overflow; no robot comes near
 
 
 def shown(value: Any, limit: int = 70) -> str:
@@ -53,14 +53,14 @@ def check_values(description: Description, joints: list[Joint], report: Report) 
 
 def warn_degrees(report: Report, where: str, key: str, angles: Sequence[Any], line: int | None, cure: str) -> None:
     """Add a warning where an angle of a pose or a table exceeds a turn: it is probably in degrees."""
-    if any(not isinstance(x, Node) and abs(x) > MANY_TURNS for x in angles):
+    if any(not isinstance(x, Node) and abs(x) > MAX_POSE_ANGLE for x in angles):
         listed = ", ".join(f"{x}" if isinstance(x, Node) else f"{x:g}" for x in angles)
         found = f"{key} is {listed if len(angles) == 1 else f'({listed})'}: more than a turn"
         report.warn("angle-unit", where, found, "radians", cure, "used as written", line)
 
 
 class _Sweep:
-    """Collects numbers with their owners and looks at all of them at once, which spares long chains much time."""
+    """Collects numbers with their owners and checks all of them at once, which is much faster for long chains."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
@@ -88,7 +88,7 @@ class _Sweep:
             try:
                 value = float(value)
             except OverflowError:
-                self.wrong(owner, what, value, f"finite numbers up to {LARGEST:g}")
+                self.wrong(owner, what, value, f"finite numbers up to {MAX_MAGNITUDE:g}")
                 return 0.0
         if not (infinite and math.isinf(value)):
             self.numbers.append(value)
@@ -122,17 +122,17 @@ class _Sweep:
 
     def finish(self) -> None:
         values = np.array(self.numbers)
-        for k in np.flatnonzero(~(np.abs(values) <= LARGEST)):
+        for k in np.flatnonzero(~(np.abs(values) <= MAX_MAGNITUDE)):
             owner, what = self.number_owners[k]
-            self.wrong(owner, what, self.numbers[k], f"finite numbers up to {LARGEST:g}")
+            self.wrong(owner, what, self.numbers[k], f"finite numbers up to {MAX_MAGNITUDE:g}")
         flat = np.concatenate(self.arrays) if self.arrays else np.zeros(0)
-        bad = ~(np.abs(flat) <= LARGEST)
+        bad = ~(np.abs(flat) <= MAX_MAGNITUDE)
         if bad.any():
             ends = np.cumsum([len(a) for a in self.arrays])
             for k in sorted(set(np.searchsorted(ends, np.flatnonzero(bad), side="right").tolist())):
                 owner, what = self.array_owners[k]
-                self.wrong(owner, what, self.arrays[k].tolist(), f"finite numbers up to {LARGEST:g}")
-        finite = [k for k, R in enumerate(self.rotations) if not bad.any() or (np.abs(R) <= LARGEST).all()]
+                self.wrong(owner, what, self.arrays[k].tolist(), f"finite numbers up to {MAX_MAGNITUDE:g}")
+        finite = [k for k, R in enumerate(self.rotations) if not bad.any() or (np.abs(R) <= MAX_MAGNITUDE).all()]
         if finite:
             R = np.stack([self.rotations[k] for k in finite])
             error = np.abs(R @ R.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2))
@@ -186,7 +186,7 @@ def _joint(joint: Joint, sweep: _Sweep) -> None:
         names = DRIVE_NUMBERS if holder is joint.drive else tuple(vars(holder))
         values = [getattr(holder, name) for name in names]
         if all(type(value) is float for value in values) and (
-            all(value == value for value in values) if infinite else sum(map(abs, values)) <= LARGEST  # noqa: PLR0124
+            all(value == value for value in values) if infinite else sum(map(abs, values)) <= MAX_MAGNITUDE  # noqa: PLR0124
         ):
             continue  # nearly always: plain numbers, nan is the one that differs from itself
         for key, value in zip(names, values, strict=True):
@@ -221,7 +221,7 @@ def _axes(joint: Joint, report: Report) -> None:
     motor_axis = joint.drive.motor_axis
     if motor_axis is not None and not any(isinstance(x, Node) for x in motor_axis):
         length = math.hypot(*motor_axis)
-        if abs(length - 1.0) > AXIS_TOLERANCE:
+        if abs(length - 1.0) > TYPED_PRECISION:
             found = f"the motor axis has length {length:g}"
             where = f"joint {printable(joint.name)}"
             report.error("motor-axis", where, found, "length 1", "give the motor's direction as a unit vector", joint.line)

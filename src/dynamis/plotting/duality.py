@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
-LONGEST = 0.42  # of the arm's extent: the longer half-axis of an ellipse
-SAID = 4  # sentences below
+ELLIPSE_SIZE = 0.42  # longer half-axis, of the arm's extent
+MAX_SENTENCES = 4  # below the plot
 
 
 def plot(found: Duality, path: str | os.PathLike[str] | None) -> Any:
@@ -28,12 +28,12 @@ def plot(found: Duality, path: str | os.PathLike[str] | None) -> Any:
     grid = figure.add_gridspec(1, 2, width_ratios=(1.0, 1.35))
     _robot(figure.add_subplot(grid[0, 0]), found)
     _diagram(figure.add_subplot(grid[0, 1]), found)
-    said = [textwrap.shorten(s, 150, placeholder=" …") for s in found.sentences[:SAID]]
-    more = len(found.sentences) - len(said)
+    sentences = [textwrap.shorten(s, 150, placeholder=" …") for s in found.sentences[:MAX_SENTENCES]]
+    more = len(found.sentences) - len(sentences)
     lines = (
-        [*said, f"… and {more} more"]
+        [*sentences, f"… and {more} more"]
         if more
-        else said or ["every motion of the frame is possible, and every wrench needs joint torque"]
+        else sentences or ["every motion of the frame is possible, and every wrench needs joint torque"]
     )
     figure.supxlabel("\n".join(lines), fontsize=10.5, x=0.01, ha="left", color=INK)
     state = "in a singular configuration" if found.singular else "in a regular configuration"
@@ -53,7 +53,7 @@ def _robot(axes: Any, found: Duality) -> None:
         (velocity_ellipsoid, MOTION, "velocities for ‖q̇‖ = 1"),
     ):
         ellipse: Ellipsoid = make(robot, q, frame, rows=plane)
-        scale = LONGEST * size / max(float(ellipse.radii[np.isfinite(ellipse.radii)].max(initial=0.0)), 1e-300)
+        scale = ELLIPSE_SIZE * size / max(float(ellipse.radii[np.isfinite(ellipse.radii)].max(initial=0.0)), 1e-300)
         if np.isposinf(ellipse.radii).any():
             _strip(axes, ellipse, tip, scale, size, colour, name)
             continue

@@ -12,8 +12,7 @@ from dynamis.drawing import FORCE, INK, MOTION, heading, legend_outside, new_fig
 from dynamis.identification.excitation.excitation import Excitation
 
 Array = npt.NDArray[Any]
-POINTS = 1501
-MOST_ROWS, FEWEST_ROWS = 32, 5
+MAX_ROWS, MIN_ROWS = 32, 5
 UNITS = {"position": ("rad", "m"), "velocity": ("rad/s", "m/s"), "acceleration": ("rad/s²", "m/s²"), "torque": ("N m", "N")}
 
 
@@ -22,7 +21,7 @@ def plot(excitation: Excitation, path: str | os.PathLike[str] | None = None) -> 
     figure = new_figure(12.5, 8.0)
     halves = figure.add_gridspec(1, 2, width_ratios=(1.9, 1.0))
     left, right = halves[0].subgridspec(3, 1), halves[1].subgridspec(2, 1, height_ratios=(1.0, 1.7))
-    t = np.linspace(0.0, excitation.duration, POINTS)
+    t = np.linspace(0.0, excitation.duration, 1501)
     q, v, a = excitation.at(t)
     shown = {"position": q, "velocity": v, "acceleration": a}
     if excitation.robot is not None:
@@ -117,7 +116,7 @@ def _shares(axes: Any, excitation: Excitation) -> None:
     tidy(axes)
     kinds = {kind: names for kind, names in excitation.used.items() if names}
     colours = {"position": MOTION, "velocity": "#6f9bc4", "acceleration": "#a9c4dd", "torque": FORCE, "place": "#7a7a7a"}
-    rows = list(dict.fromkeys(name for names in kinds.values() for name in names))[:MOST_ROWS]
+    rows = list(dict.fromkeys(name for names in kinds.values() for name in names))[:MAX_ROWS]
     height = 0.8 / max([1, *(sum(name in names for names in kinds.values()) for name in rows)])
     for kind, names in kinds.items():
         places = []
@@ -130,7 +129,7 @@ def _shares(axes: Any, excitation: Excitation) -> None:
     axes.axvline(100.0, color=FORCE, linewidth=0.9)
     axes.axvspan(100.0, 110.0, color=FORCE, alpha=0.16, linewidth=0.0, zorder=0)
     axes.set_xlim(0.0, 106.0)
-    axes.set_ylim(max(len(rows), FEWEST_ROWS) - 0.5, -0.5)
+    axes.set_ylim(max(len(rows), MIN_ROWS) - 0.5, -0.5)
     axes.set_yticks(range(len(rows)), rows, fontsize=8)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("% of the limit")

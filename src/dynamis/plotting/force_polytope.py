@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from dynamis.statics.force_polytope import ForcePolytope
 
 Array = npt.NDArray[Any]
-LINE = 95  # characters of a line below the plot
 
 
 def plot(found: ForcePolytope, path: str | os.PathLike[str] | None) -> Any:
@@ -47,8 +46,8 @@ def plot(found: ForcePolytope, path: str | os.PathLike[str] | None) -> Any:
         f"{found.robot.name}: force polytope at {found.task.frame.name}\n{who}", fontsize=12, x=0.02, ha="left", color=INK
     )
     if found.sentences:
-        told = textwrap.fill("; ".join(found.sentences), LINE)
-        figure.supxlabel(told, fontsize=9.5, color="0.4", x=0.02, ha="left")
+        caption = textwrap.fill("; ".join(found.sentences), 95)
+        figure.supxlabel(caption, fontsize=9.5, color="0.4", x=0.02, ha="left")
     return save(figure, path)
 
 

@@ -13,6 +13,7 @@ from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, legend_outsid
 from dynamis.errors import InputError
 from dynamis.plotting.tracking_panels import draw
 from dynamis.robot import Robot
+from dynamis.tolerances import RECURSION_ROUNDING
 
 if TYPE_CHECKING:
     from dynamis.control.experiments import LawComparison, LawRun
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 COLOURS = ("#2b5c8a", "#3f7d4e", "#b5402f", "#8a5a9e", "#b07d12", "#22303c")
 COSTS = {"driven-acceleration": "½ τᵀM⁻²τ", "acceleration-energy": "½ τᵀM⁻¹τ", "torque": "½ τᵀτ"}
-MANY_TIMES = 30.0  # torques that differ by more are not drawn to one scale
-NOTHING = 1e-12
-MOST_NAMES = 12  # in the legend
+MAX_SCALE_RATIO = 30.0  # torques that differ by more are not drawn to one scale
 
 
 def plot(comparison: LawComparison, path: str | os.PathLike[str] | None = None) -> Any:
@@ -159,7 +158,7 @@ def _plane(points: Array) -> tuple[int, int]:
 
 def _draw_torques(comparison: LawComparison, figure: Any, panels: Any) -> None:
     peaks = [run.peak_torque for run in comparison.runs]
-    together = max(peaks) < MANY_TIMES * max(min(peaks), NOTHING)
+    together = max(peaks) < MAX_SCALE_RATIO * max(min(peaks), RECURSION_ROUNDING)
     names = comparison.robot.coordinate_names
     colours = line_colours(len(names))
     for place, (axes, run) in enumerate(zip(panels, comparison.runs, strict=True)):
@@ -174,7 +173,7 @@ def _draw_torques(comparison: LawComparison, figure: Any, panels: Any) -> None:
         axes.set_ylabel("N m" if place == 0 else "")
         tidy(axes)
     handles, labels = panels[0].get_legend_handles_labels()
-    if len(labels) <= MOST_NAMES:
+    if len(labels) <= 12:
         legend_outside(figure, handles, labels, 9)
 
 
@@ -193,7 +192,7 @@ def _draw_speeds(comparison: LawComparison, axes: Any) -> None:
         )
     peak = max(float(_cycles_of(run).speed.max(initial=0.0)) for run in comparison.runs)
     least = min(float(_cycles_of(run).speed.max(initial=0.0)) for run in comparison.runs)
-    if peak > MANY_TIMES * max(least, NOTHING):
+    if peak > MAX_SCALE_RATIO * max(least, RECURSION_ROUNDING):
         axes.set_yscale("symlog", linthresh=max(least, 1e-3 * peak))
     for k in range(1, comparison.motion.cycles):
         axes.axvline(k * comparison.motion.period, color=FAINT, zorder=0)
@@ -224,8 +223,8 @@ def _draw_costs(comparison: LawComparison, axes: Any) -> None:
     keys, runs = list(_cycles_of(comparison.runs[0]).costs), comparison.runs
     width = 0.8 / len(runs)
     for place, run in enumerate(runs):
-        least = [max(min(_cycles_of(other).costs[key] for other in runs), NOTHING) for key in keys]
-        times = [max(_cycles_of(run).costs[key], NOTHING) / x for key, x in zip(keys, least, strict=True)]
+        least = [max(min(_cycles_of(other).costs[key] for other in runs), RECURSION_ROUNDING) for key in keys]
+        times = [max(_cycles_of(run).costs[key], RECURSION_ROUNDING) / x for key, x in zip(keys, least, strict=True)]
         x = np.arange(len(keys)) + (place - 0.5 * (len(runs) - 1)) * width
         axes.bar(x, times, 0.92 * width, color=_colour(place))
         for at, value in zip(x, times, strict=True):

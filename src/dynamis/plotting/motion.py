@@ -16,9 +16,6 @@ from dynamis.trajectories.joint_moves import check_plain
 from dynamis.trajectories.motion import Motion
 
 Array = npt.NDArray[Any]
-POINTS = 1201
-LINE = 110  # letters of the status
-TELLING = 1.6  # times the largest value: a limit farther away would only flatten the lines
 
 
 class Panel(NamedTuple):
@@ -52,8 +49,8 @@ def plot(motion: Motion, path: str | os.PathLike[str] | None = None, robot: Robo
         ax.margins(x=0.01)
     axes[-1].set_xlabel("t in s")
     title = (f"{robot.name}: " if robot is not None else "") + f"duration {motion.duration:.4g} s"
-    told = textwrap.fill(motion.status, LINE)
-    figure.suptitle(f"{title}\n{told}" if told else title, fontsize=10, x=0.01, ha="left")
+    status = textwrap.fill(motion.status, 110)
+    figure.suptitle(f"{title}\n{status}" if status else title, fontsize=10, x=0.01, ha="left")
     if len(names) > 1 or robot is not None:
         handles, labels = axes[0].get_legend_handles_labels()
         legend_outside(figure, handles, labels)
@@ -73,7 +70,7 @@ def _sampled(motion: Motion) -> tuple[Array, Array, Array, Array]:
     T = motion.duration
     breaks = motion.breaks
     close = 1e-9 * T
-    t = np.unique(np.clip(np.concatenate([np.linspace(0.0, T, POINTS), breaks - close, breaks + close]), 0.0, T))
+    t = np.unique(np.clip(np.concatenate([np.linspace(0.0, T, 1201), breaks - close, breaks + close]), 0.0, T))
     q, v, a = (x.reshape(len(t), -1) for x in motion.at(t))
     # the rest before and after belongs to the picture of an acceleration that starts or ends with a jump
     return (
@@ -89,7 +86,7 @@ def _lines(ax: Any, t: Array, panel: Panel, names: Sequence[str]) -> None:
     for k, name in enumerate(names):
         ax.plot(t, panel.values[:, k], label=name, color=f"C{k % 10}", linewidth=1.5, linestyle="-" if k < 10 else "--")
     for limit in np.unique(panel.limits) if panel.limits is not None else ():
-        if 0.0 < limit <= TELLING * largest:
+        if 0.0 < limit <= 1.6 * largest:  # a limit farther away would only flatten the curves
             for sign in (-1.0, 1.0):
                 ax.axhline(sign * limit, color="0.35", linewidth=0.9, linestyle=(0, (4, 4)), zorder=1.5)
     if largest == 0.0:

@@ -13,9 +13,6 @@ from dynamis.plotting.projection import best_plane, draw_robot, finish
 if TYPE_CHECKING:
     from dynamis.statics.stiffness import Stiffness
 
-LONGEST = 0.35  # of the arm's extent
-MILLI = 1e3
-
 
 def plot(found: Stiffness, path: str | os.PathLike[str] | None) -> Any:
     """Plot the arm, its compliance ellipse, and the share of each joint, base and link in the compliance."""
@@ -27,7 +24,7 @@ def plot(found: Stiffness, path: str | os.PathLike[str] | None) -> Any:
     axes = figure.add_subplot(1, 2, 1) if several else figure.add_subplot()
     points = draw_robot(axes, robot, q, frame, plane)
     tip, size = points[-1], max(float(np.ptp(points, axis=0).max()), 0.3)
-    scale = LONGEST * size / max(float(ellipse.radii.max()), 1e-300)
+    scale = 0.35 * size / max(float(ellipse.radii.max()), 1e-300)
     outline = tip + scale * ellipse.outline()
     axes.fill(*outline.T, color=MOTION, alpha=0.18, zorder=3)
     axes.plot(*outline.T, color=MOTION, linewidth=2.2, zorder=4)
@@ -37,7 +34,7 @@ def plot(found: Stiffness, path: str | os.PathLike[str] | None) -> Any:
         way = ", ".join(f"{x:.2f}" for x in direction + 0.0).replace("-", "\N{MINUS SIGN}")
         axes.plot(*np.array([tip - half, tip + half]).T, color=MOTION, linewidth=1.4, linestyle=style, zorder=5,
                   label=f"principal stiffness {stiff} along ({plane[0]}, {plane[1]}) = ({way})")  # fmt: skip
-    shown = f": at most {MILLI * ellipse.radii.max():.3g} mm/N" if ellipse.radii.max() < 0.1 else ""
+    shown = f": at most {1e3 * ellipse.radii.max():.3g} mm/N" if ellipse.radii.max() < 0.1 else ""
     finish(axes, plane, f"compliance ellipse at {frame}{shown}", [points, outline])
     # below the panels: inside them a label could lie over the robot or its ellipse
     handles, labels = axes.get_legend_handles_labels()

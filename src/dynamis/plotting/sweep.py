@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dynamis.sweeps.table import SweepResult
 
 INK, FAINT = "#2b5c8a", "#b8cbe0"
-PANELS = 6
+MAX_PANELS = 6
 
 
 def plot(result: SweepResult, path: str | os.PathLike[str] | None, output: str | None, over: str | None) -> Any:
@@ -45,10 +45,10 @@ def _pairs(result: SweepResult, output: str | None, over: str | None) -> list[tu
     changing = [name for name in result.outputs if _changes(result, name)]
     ends = [name for name in changing if name.startswith(("q.", "peak_"))] or changing or result.outputs
     if output is not None:
-        return [(x, output) for x in ([over] if over is not None else result.inputs[:PANELS])]
+        return [(x, output) for x in ([over] if over is not None else result.inputs[:MAX_PANELS])]
     if over is not None or len(result.inputs) == 1:
-        return [(over or result.inputs[0], y) for y in ends[:PANELS]]
-    return [(x, ends[0]) for x in result.inputs[:PANELS]]
+        return [(over or result.inputs[0], y) for y in ends[:MAX_PANELS]]
+    return [(x, ends[0]) for x in result.inputs[:MAX_PANELS]]
 
 
 def _changes(result: SweepResult, name: str) -> bool:

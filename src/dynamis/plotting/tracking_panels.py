@@ -11,8 +11,6 @@ from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, line_colours,
 if TYPE_CHECKING:
     from dynamis.control.experiments import LawRun
 
-MOST_BARS = 16
-
 
 def draw(run: LawRun, panels: Any) -> None:
     """Draw the four panels of a law."""
@@ -80,7 +78,7 @@ def _shares(ax: Any, run: LawRun, colours: list[Any], joint_colours: list[Any]) 
         heading(ax, "RMS error")
         _bars(ax, rows, f"{{:.2g}} {run.units[0]}", None)
         return
-    most = sorted(range(len(rows)), key=lambda k: -rows[k][1])[:MOST_BARS]
+    most = sorted(range(len(rows)), key=lambda k: -rows[k][1])[:16]
     left_out = "" if len(most) == len(rows) else f": {len(most)} of {len(rows)}, the largest"
     rows = [rows[k] for k in sorted(most)]
     heading(ax, f"utilisation of bounds and limits{left_out}")

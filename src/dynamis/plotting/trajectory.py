@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.drawing import legend_above, legend_outside, line_colours, new_figure, save
+from dynamis.tolerances import NEGLIGIBLE
 
 if TYPE_CHECKING:
     from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
-MOST_LINES = 40  # in one panel
-FEW_LINES = 7
-MOST_EVENTS = 60
-NOTHING = 1e-9  # W per J of the largest kinetic energy: smaller powers are rounding errors
+MAX_CURVES = 40  # in one panel
+MAX_EQUAL_WIDTH_CURVES = 7  # more are drawn with decreasing widths
+MAX_EVENTS = 60
 POWERS = ("torques", "friction", "viscous", "wrenches", "stops")
 
 
@@ -38,7 +38,7 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> 
         ax.margins(x=0.02)
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(alpha=0.25, linewidth=0.6)
-        for event in trajectory.events[:MOST_EVENTS]:
+        for event in trajectory.events[:MAX_EVENTS]:
             ax.axvline(event.time, color="0.75", linewidth=0.6, zorder=0)
     for ax in panels[len(draw) :]:
         ax.remove()
@@ -46,10 +46,10 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> 
         ax.set_xlabel("t in s")
         ax.tick_params(labelbottom=True)
     _joint_legends(trajectory, figure, *panels[:2])
-    told = [f"simulation {trajectory.status}"]
-    told += ["all joint torques are zero"] if _draw_torque not in draw else []
-    told += ["grey lines: events"] if trajectory.events else []
-    figure.suptitle(f"{trajectory.robot.name}: {'; '.join(told)}", fontsize=12, x=0.01, ha="left")
+    parts = [f"simulation {trajectory.status}"]
+    parts += ["all joint torques are zero"] if _draw_torque not in draw else []
+    parts += ["grey lines: events"] if trajectory.events else []
+    figure.suptitle(f"{trajectory.robot.name}: {'; '.join(parts)}", fontsize=12, x=0.01, ha="left")
     return save(figure, path)
 
 
@@ -60,7 +60,7 @@ def _has_torques(trajectory: Trajectory) -> bool:
 
 def _has_power(trajectory: Trajectory) -> bool:
     largest = max(float(np.abs(getattr(trajectory.power, name)).max(initial=0.0)) for name in POWERS)
-    return largest > NOTHING * float(np.abs(trajectory.kinetic_energy).max(initial=0.0))
+    return largest > NEGLIGIBLE * float(np.abs(trajectory.kinetic_energy).max(initial=0.0))
 
 
 def _joint_legends(trajectory: Trajectory, figure: Any, position: Any, velocity: Any) -> None:
@@ -78,9 +78,9 @@ def _title(ax: Any, title: str, unit: str) -> None:
 
 
 def _lines(ax: Any, t: Array, values: Array, labels: Sequence[str], **style: Any) -> None:
-    count = min(values.shape[1], MOST_LINES)
+    count = min(values.shape[1], MAX_CURVES)
     # lines that coincide, as those of symmetric legs, stay visible beside the narrower ones above them
-    widths = np.linspace(3.0, 1.0, count) if count > FEW_LINES else np.full(count, 1.4)
+    widths = np.linspace(3.0, 1.0, count) if count > MAX_EQUAL_WIDTH_CURVES else np.full(count, 1.4)
     for k, colour in enumerate(line_colours(count)):
         ax.plot(t, values[:, k], label=labels[k], color=colour, **{"linewidth": widths[k], **style})
 
@@ -104,16 +104,16 @@ def _draw_velocity(trajectory: Trajectory, ax: Any) -> None:
 
 def _draw_torque(trajectory: Trajectory, ax: Any) -> None:
     t, stops, names = trajectory.t, trajectory.stop_torque, trajectory.robot.coordinate_names
-    for k, colour in enumerate(line_colours(min(trajectory.robot.n, MOST_LINES))):
+    for k, colour in enumerate(line_colours(min(trajectory.robot.n, MAX_CURVES))):
         ax.plot(t, trajectory.tau[:, k], label=names[k], color=colour, linewidth=1.4)
         if np.any(trajectory.friction[:, k]):
             ax.plot(t, trajectory.friction[:, k], color=colour, linewidth=1.2, linestyle=":")
         if stops is not None and np.any(stops[:, k]):
             ax.plot(t, stops[:, k], color=colour, linewidth=1.2, linestyle="-.")
-    told = ["torque"]
-    told += ["dry friction (dotted)"] if np.any(trajectory.friction) else []
-    told += ["stops (dash-dotted)"] if stops is not None and np.any(stops) else []
-    _title(ax, ", ".join(told), _units(trajectory)[2])
+    parts = ["torque"]
+    parts += ["dry friction (dotted)"] if np.any(trajectory.friction) else []
+    parts += ["stops (dash-dotted)"] if stops is not None and np.any(stops) else []
+    _title(ax, ", ".join(parts), _units(trajectory)[2])
 
 
 def _draw_energy(trajectory: Trajectory, ax: Any) -> None:

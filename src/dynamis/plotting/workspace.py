@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
-LABEL = 44  # characters in a line of the label beside a colour scale
-MOST_DOTS = 12_000  # in the scatter; the views count all points
-CLIPPED = (0.005, 0.98)  # quantiles at the ends of a colour scale: single cells beyond them would take most of the colours
-LOW = 0.5  # height over width of a workspace whose side views are wide and low
+MAX_DOTS = 12_000  # in the scatter plot; the projections count all points
+COLOUR_QUANTILES = (
+    0.005,
+    0.98,
+)  # at the ends of a colour scale: single cells beyond would take most of the colours
+LOW_ASPECT = 0.5  # height over width of a workspace whose side views are wide and low
 AXES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 
 
@@ -61,7 +63,7 @@ def _views(cloud: Workspace) -> Any:
     """A scatter and three views; below one another where the workspace is low, so that the figure has no empty half."""
     size = np.ptp(cloud.points, axis=0)
     share = float(size[2] / max(size[0], size[1]))
-    if share > LOW:
+    if share > LOW_ASPECT:
         figure = new_figure(10.4, 9.4)
         grid = figure.add_gridspec(2, 2)
         places = {"3d": grid[0, 0], "xz": grid[0, 1], "xy": grid[1, 0], "yz": grid[1, 1]}
@@ -103,12 +105,12 @@ def _scatter(axes: Any, cloud: Workspace) -> None:
     behind = cloud.points[cloud.points[:, 1] >= cloud.origin[1]]
     half = len(behind) > len(cloud.points) // 8
     behind = behind if half else cloud.points
-    some = behind[:: max(1, len(behind) // MOST_DOTS)]
+    some = behind[:: max(1, len(behind) // MAX_DOTS)]
     distance = np.linalg.norm(some - cloud.origin, axis=1)
     axes.scatter(*some.T, c=distance, cmap=SEQUENCE, s=5.0, alpha=0.7, linewidths=0, rasterized=True)
     axes.set_aspect("equal")
     size = [abs(high - low) for low, high in (axes.get_xlim(), axes.get_ylim(), axes.get_zlim())]
-    low = size[2] < LOW * max(size)
+    low = size[2] < LOW_ASPECT * max(size)
     space_axes(axes, ("x [m]", "y [m]", "z [m]"))
     axes.view_init(elev=28 if low else 18, azim=-68)
     if low:  # the box fills the width: its labels need room
@@ -129,15 +131,15 @@ def plot_slice(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick:
     figure = new_figure(7.6, 6.9)
     axes = figure.add_subplot()
     measure = found.measure
-    low, high = np.quantile(there, CLIPPED) if len(there) else (0.0, 1.0)
+    low, high = np.quantile(there, COLOUR_QUANTILES) if len(there) else (0.0, 1.0)
     logarithmic = measure.logarithmic and low > 0.0 and high > 3.0 * low
     norm = LogNorm(low, high) if logarithmic else Normalize(min(low, 0.0) if measure.more_is_better else low, high)
     colours = SEQUENCE if measure.more_is_better else f"{SEQUENCE}_r"
     drawn = axes.pcolormesh(x, y, np.where(np.isposinf(numbers), high, numbers).T, cmap=colours, norm=norm, rasterized=True)
     unit = f" [{measure.unit}]" if measure.unit else ""
-    beyond = _beyond(there, float(norm.vmin or 0.0), float(norm.vmax or 0.0))
+    beyond = _clipped_extremes(there, float(norm.vmin or 0.0), float(norm.vmax or 0.0))
     ends = {(): "neither", ("below",): "min", ("above",): "max", ("below", "above"): "both"}[tuple(beyond)]
-    label = textwrap.fill(f"{measure.label}{unit}", LABEL)
+    label = textwrap.fill(f"{measure.label}{unit}", 44)
     bar = figure.colorbar(drawn, ax=axes, label=label, pad=0.02, shrink=0.85, extend=ends)
     bar.outline.set_visible(False)
     for formatter in ("set_major_formatter", "set_minor_formatter") if logarithmic and high < 30.0 * low else ():
@@ -161,7 +163,7 @@ def plot_slice(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick:
     return save(figure, path)
 
 
-def _beyond(numbers: Array, low: float, high: float) -> dict[str, str]:
+def _clipped_extremes(numbers: Array, low: float, high: float) -> dict[str, str]:
     """The ends of a colour scale that values go beyond by at least the printed digits, with the extreme value."""
     found = {}
     least, most = (float(numbers.min()), float(numbers.max())) if len(numbers) else (low, high)
@@ -181,6 +183,6 @@ def _without_pinholes(numbers: Array) -> Array:
     padded = np.pad(numbers, 1, constant_values=np.nan)
     shifts = [np.roll(padded, (i, j), (0, 1))[1:-1, 1:-1] for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
     around = np.stack(shifts)
-    told = np.isfinite(around)
-    mean = np.where(told, around, 0.0).sum(axis=0) / np.maximum(told.sum(axis=0), 1)
-    return np.where(np.isnan(numbers) & (told.sum(axis=0) >= 5), mean, numbers)
+    finite = np.isfinite(around)
+    mean = np.where(finite, around, 0.0).sum(axis=0) / np.maximum(finite.sum(axis=0), 1)
+    return np.where(np.isnan(numbers) & (finite.sum(axis=0) >= 5), mean, numbers)

@@ -13,7 +13,7 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 
-LEVELS = 65535  # steps over a joint's range: 0.0002 rad over two turns
+QUANTIZATION_LEVELS = 65535  # over a joint's range: 0.0002 rad over two turns
 
 
 def encoded(robot: Robot, q: Array, cells: Array, count: int) -> str:
@@ -25,5 +25,5 @@ def encoded(robot: Robot, q: Array, cells: Array, count: int) -> str:
     order = np.array([c.q_index for c in robot.model.coordinates], dtype=int)
     levels = np.zeros((count, robot.n), dtype="<u2")
     share = (q[:, order] - low) / np.maximum(high - low, 1e-300)
-    levels[cells] = np.round(np.clip(share, 0.0, 1.0) * LEVELS).astype("<u2")
+    levels[cells] = np.round(np.clip(share, 0.0, 1.0) * QUANTIZATION_LEVELS).astype("<u2")
     return base64.b64encode(levels.tobytes()).decode("ascii")

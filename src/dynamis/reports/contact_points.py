@@ -16,6 +16,7 @@ from scipy.spatial import ConvexHull, QhullError
 from dynamis.reports.meshes.drawing import drawing_of
 from dynamis.reports.staging import body_poses
 from dynamis.robot import Robot
+from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
 
@@ -26,12 +27,11 @@ DIRECTIONS /= np.linalg.norm(DIRECTIONS, axis=1, keepdims=True)
 OPPOSITE = np.argmin(DIRECTIONS @ DIRECTIONS.T, axis=1)
 MIRRORED = np.argmax(DIRECTIONS @ (DIRECTIONS * [1.0, -1.0, 1.0]).T, axis=1)  # of each direction, that with −y
 THICKNESS = (1.0, 0.5, 0.0)  # radii, of half the least width of a body
-TIED = 1e-6  # of the width of a body: points as far out as each other
-TOLERANCE = 0.014  # of the size of the drawn robot: how far a body's shape may reach beyond its spheres …
-BEYOND = 0.5  # … and of this, how far its spheres may reach beyond its shape
+SPHERE_TOLERANCE = 0.014  # of the size of the drawn robot, by which a body's shape may extend beyond its spheres
+OUTER_TOLERANCE = 0.5  # of SPHERE_TOLERANCE, by which the spheres may extend beyond the shape
 
 
-SMALL = 0.07  # of the size of the drawn robot: smaller bodies between others touch the floor by their neighbours
+MIN_BODY_SIZE = 0.07  # of the size of the drawn robot: smaller inner bodies touch the floor by their neighbours
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ def contact_points(robot: Robot) -> list[ContactPoint]:
     size = float(np.ptp(placed, axis=0).max())
     found = []
     for body, (points, radii) in outlines.items():
-        if robot.model.children[body] and float((np.ptp(points, axis=0) + 2.0 * radii.max()).max()) < SMALL * size:
+        if robot.model.children[body] and float((np.ptp(points, axis=0) + 2.0 * radii.max()).max()) < MIN_BODY_SIZE * size:
             continue
         frame = next(f for f in robot.model.frames.values() if f.body == body)
         R, p = (np.asarray(x, dtype=float) for x in frame.pose)
-        found += [ContactPoint(frame.name, R.T @ (c - p), r) for c, r in spheres(points, radii, TOLERANCE * size)]
+        found += [ContactPoint(frame.name, R.T @ (c - p), r) for c, r in spheres(points, radii, SPHERE_TOLERANCE * size)]
     return found
 
 
@@ -71,7 +71,7 @@ def spheres(points: Array, radii: Array, tolerance: float) -> list[tuple[Array, 
     hull = (points @ DIRECTIONS.T + radii[:, None]).max(axis=0)
     centres, sizes = _candidates(points, radii, hull)
     reach = centres @ DIRECTIONS.T + sizes[:, None]  # (candidates, directions)
-    covers = (reach >= hull - tolerance) & (reach <= hull + BEYOND * tolerance).all(axis=1, keepdims=True)
+    covers = (reach >= hull - tolerance) & (reach <= hull + OUTER_TOLERANCE * tolerance).all(axis=1, keepdims=True)
     count = len(DIRECTIONS)
     partner = np.concatenate([MIRRORED + k * count for k in range(len(THICKNESS))])
     left, taken = np.ones(count, dtype=bool), []
@@ -94,7 +94,7 @@ def _candidates(points: Array, radii: Array, hull: Array) -> tuple[Array, Array]
     width = hull + hull[OPPOSITE]
     thickness = 0.5 * float(width.min())
     outer = points @ DIRECTIONS.T + radii[:, None]
-    tied = outer >= hull - TIED * max(float(width.max()), 1e-12)
+    tied = outer >= hull - FILE_PRECISION * max(float(width.max()), 1e-12)
     # the middle of a face at right angles to a direction, so that rounding does not choose among its corners
     touching = (tied.T @ points + (tied.T @ radii)[:, None] * DIRECTIONS) / tied.sum(axis=0)[:, None]
     centres = np.concatenate([touching - part * thickness * DIRECTIONS for part in THICKNESS])

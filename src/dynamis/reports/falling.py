@@ -30,13 +30,13 @@ from dynamis.simulation.trajectory import Trajectory
 Array = npt.NDArray[Any]
 
 DURATION, POINTS = 2.0, 151  # s
-DECAY = 4.0  # s: the time constant with which damping alone would slow the joint of the largest inertia
-SAMPLES = 200  # configurations, to find the points of the robot that can touch the floor
-SIZE = 0.02  # radius of the contact spheres, of the reach
+DAMPING_TIME = 4.0  # s: time constant with which damping alone would slow the joint of the largest inertia
+CONTACT_SAMPLES = 200  # configurations, to find the points of the robot that can touch the floor
+CONTACT_RADIUS = 0.02  # of the reach
 STEP = 5e-4  # s
-SINKING = 3e-3  # of the reach: the penetration at which one contact carries the weight of the robot
+STATIC_PENETRATION = 3e-3  # of the reach, where one contact carries the weight of the robot
 DAMPING, FRICTION, SLIP = 1.0, 0.6, 0.1  # s/m, –, m/s
-LIMP = 0.2  # s: the time constant DECAY of a robot on a floating base, so that it comes to rest within the simulation
+FLOATING_DAMPING_TIME = 0.2  # s: likewise for a floating base, so that it comes to rest within the simulation
 STOP_STIFFNESS, STOP_DAMPING = 200.0, 0.5  # N·m/rad, s/rad
 ADAPTIVE: dict[str, Any] = {"rtol": 1e-7, "atol": 1e-9, "points": POINTS}
 
@@ -60,7 +60,7 @@ def released(robot: Robot) -> Robot:
 def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
     """The motion from ``q0`` without actuation."""
     free = any(c.q_index is None for c in robot.model.coordinates)
-    damping = light_damping(robot, q0, LIMP if free else DECAY)
+    damping = light_damping(robot, q0, FLOATING_DAMPING_TIME if free else DAMPING_TIME)
     damped = robot.replace(friction={name: {"viscous": d} for name, d in damping.items()}) if damping else robot
     scene = scene_of(robot)
     serial = robot.model.tip is not None and all(c.q_index is not None for c in robot.model.coordinates)
@@ -72,10 +72,10 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
         touching = contact_points(robot) if free else touching_points(robot, q0)
         q0 = _above_the_floor(robot, q0, touching, scene)
     again = [f"damped = robot.replace(friction={{{', '.join(f'{k!r}: dict(viscous={d:.6g})' for k, d in damping.items())}}})"]
-    told = _damping_told(robot, damping)
+    sentences = _damping_sentences(robot, damping)
     if limited:
         stiff = f"compliant stops ({STOP_STIFFNESS:g} N·m/rad)" if not serial else "inelastic hard stops"
-        told.append(f"Joint limits act as {stiff}.")
+        sentences.append(f"Joint limits act as {stiff}.")
     if not serial:
         motion = _with_contacts(damped, q0, v0, touching, limited, scene)
         floor = ""
@@ -87,18 +87,18 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
                 "computed."
             )
         again += _contacts_again(robot, touching, limited, scene, q0)
-        return Fall(motion, tuple(x for x in (*told, floor) if x), tuple(again))
+        return Fall(motion, tuple(x for x in (*sentences, floor) if x), tuple(again))
     stops = HardStops() if limited else None
     events = {"floor contact": Event(_clearance(damped, touching, scene), stop=True)} if touching else None
     motion = simulate(damped, DURATION, q0, v0, stops=stops, events=events, **ADAPTIVE)
     if events and motion.t[-1] < DURATION - 1e-9:
         where = _lowest(damped, touching, scene, motion.q[-1])
-        told.append(f"The simulation ends at {motion.t[-1]:.3g} s, when {where} touches the floor.")
+        sentences.append(f"The simulation ends at {motion.t[-1]:.3g} s, when {where} touches the floor.")
         motion = simulate(damped, float(motion.t[-1]), q0, v0, stops=stops, **ADAPTIVE)  # again, for evenly spaced points
     given = f"q0={_rounded(q0)}" + ("" if v0 is None else f", v0={_rounded(v0)}")
     limits = ", stops=dy.HardStops()" if limited else ""
     again.append(f"fall = dy.simulate(damped, {float(motion.t[-1]):.6g}, {given}{limits})")
-    return Fall(motion, tuple(told), tuple(again))
+    return Fall(motion, tuple(sentences), tuple(again))
 
 
 def _above_the_floor(robot: Robot, q0: Array, touching: list[ContactPoint], scene: dict[str, Any]) -> Array:
@@ -133,7 +133,7 @@ def light_damping(robot: Robot, q: Array, decay: float) -> dict[str, float]:
     return made
 
 
-def _damping_told(robot: Robot, damping: dict[str, float]) -> list[str]:
+def _damping_sentences(robot: Robot, damping: dict[str, float]) -> list[str]:
     if not damping:
         return ["Joint friction is that of the model."]
     kinds: dict[str, list[float]] = {}
@@ -152,10 +152,10 @@ def touching_points(robot: Robot, q0: Array) -> list[ContactPoint]:
     up, floor = np.asarray(scene["up"]), float(scene["floor"])
     low, high = ranges(robot)
     rng = np.random.default_rng(0)
-    q = np.tile(robot.home(), (SAMPLES, 1))
+    q = np.tile(robot.home(), (CONTACT_SAMPLES, 1))
     for k, c in enumerate(model.coordinates):
         if c.q_index is not None:
-            q[1:, c.q_index] = rng.uniform(low[k], high[k], SAMPLES - 1)
+            q[1:, c.q_index] = rng.uniform(low[k], high[k], CONTACT_SAMPLES - 1)
     free = any(c.q_index is None for c in model.coordinates)
     found = []
     for i, body in model.moving:
@@ -164,7 +164,7 @@ def touching_points(robot: Robot, q0: Array) -> list[ContactPoint]:
             continue
         frame, point = _end(robot, i, frames)
         heights = np.array([_height(robot, x, i, frame, point, up) for x in (q0, *q)])
-        radius = float(np.clip(heights[0] - floor, 0.0, SIZE * scene["reach"]))
+        radius = float(np.clip(heights[0] - floor, 0.0, CONTACT_RADIUS * scene["reach"]))
         sinks = heights.min() < floor + radius or free
         if (np.ptp(heights) > 1e-6 or free) and sinks and heights[0] >= floor - 1e-9:
             found.append(ContactPoint(frame, point, radius))
@@ -218,7 +218,7 @@ def _lowest(robot: Robot, touching: list[ContactPoint], scene: dict[str, Any], q
 
 def _contact_law(robot: Robot, scene: dict[str, Any]) -> dict[str, float]:
     weight = float(robot.mass) * float(np.linalg.norm(np.asarray(robot.model.gravity, dtype=float)))
-    stiffness = float(f"{weight / (SINKING * scene['reach']):.2g}")
+    stiffness = float(f"{weight / (STATIC_PENETRATION * scene['reach']):.2g}")
     return {"stiffness": stiffness, "damping": DAMPING, "friction": FRICTION, "slip": SLIP}
 
 

@@ -19,9 +19,9 @@ from dynamis.reports.scene import scene_of
 from dynamis.robot import Robot
 from dynamis.simulation.trajectory import Trajectory
 
-RATE = 60.0  # pictures per second of a motion …
-MOST = 1800  # … and their largest number
-LEAST_HEIGHT = 200  # pixels
+FRAMES_PER_SECOND = 60.0
+MAX_FRAMES = 1800
+MIN_HEIGHT = 200  # pixels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,8 +67,8 @@ def view(shown: Robot | Trajectory, *, height: int = 480) -> View:
     >>> dy.view(dy.load("ur5e"))
     <View: the robot 'UR5e'; a notebook shows it, write('view.html') makes a page>
     """
-    if isinstance(height, bool) or not isinstance(height, numbers.Integral) or height < LEAST_HEIGHT:
-        raise InputError(f"height={height!r} must be a whole number of pixels, {LEAST_HEIGHT} or more")
+    if isinstance(height, bool) or not isinstance(height, numbers.Integral) or height < MIN_HEIGHT:
+        raise InputError(f"height={height!r} must be a whole number of pixels, {MIN_HEIGHT} or more")
     if isinstance(shown, Robot):
         return View(shown.name, _of_robot(shown), int(height))
     if isinstance(shown, Trajectory):
@@ -90,7 +90,7 @@ def _of_motion(motion: Trajectory) -> Player:
     if len(motion) < 2:
         raise InputError(f"there is no motion to play: {motion.status}")
     start, end = float(motion.t[0]), float(motion.t[-1])
-    times = np.linspace(start, end, int(np.clip(np.ceil((end - start) * RATE), 2, MOST)) + 1)
+    times = np.linspace(start, end, int(np.clip(np.ceil((end - start) * FRAMES_PER_SECOND), 2, MAX_FRAMES)) + 1)
     q, _ = motion.at(times)
     title = f"{motion.robot.name}: {motion.status}"
     return Player("motion", title, short(times), short(q, 6), "", scene_of(motion.robot))

@@ -15,9 +15,8 @@ from dynamis.spatial.pose import Pose
 
 Array = npt.NDArray[Any]
 
-RADIUS = 0.032  # of a capsule, of the reach, where all mass is still to come
-THINNEST = 0.38  # of that radius, where no mass is left to carry
-NEAR = 1e-4  # of the reach: closer points coincide
+CAPSULE_RADIUS = 0.032  # of the reach, at the base, which carries all masses
+TIP_RADIUS = 0.38  # of CAPSULE_RADIUS, where no mass is left to carry
 LINKS = ((0.774, 0.805, 0.839, 1.0), (0.397, 0.504, 0.624, 1.0))  # linear colours, in turn along the tree
 BASE, JOINT, SLIDE = (0.147, 0.184, 0.227, 1.0), (0.032, 0.171, 0.434, 1.0), (0.584, 0.089, 0.05, 1.0)
 
@@ -63,7 +62,9 @@ def _radii(model: Model, reach: float) -> list[float]:
         carried[i] += float(body.inertia.mass)
         carried[body.parent] += carried[i]
     most = max(carried[0], 1e-12)
-    return [RADIUS * reach * (THINNEST + (1.0 - THINNEST) * float(np.cbrt(max(mass, 0.0) / most))) for mass in carried]
+    return [
+        CAPSULE_RADIUS * reach * (TIP_RADIUS + (1.0 - TIP_RADIUS) * float(np.cbrt(max(mass, 0.0) / most))) for mass in carried
+    ]
 
 
 def _ends(model: Model, body: int, radii: list[float], reach: float) -> list[tuple[Array, float]]:
@@ -71,16 +72,17 @@ def _ends(model: Model, body: int, radii: list[float], reach: float) -> list[tup
 
     To the joints of its children; where it has none to its farthest frame, or as far again as its centre of mass.
     """
+    coincident = 1e-4 * reach
     children = [(i, model.bodies[i]) for i in model.children[body]]
     found = [(np.asarray(b.placement.p, dtype=float), radii[i]) for i, b in children if b is not None and not b.is_rotor]
     if not found and body:
         frames = [np.asarray(f.pose.p, dtype=float) for f in model.frames.values() if f.body == body]
         far = max(frames, key=lambda p: float(np.linalg.norm(p)), default=np.zeros(3))
         centre = _centre_of_mass(model, body)
-        if np.linalg.norm(far) <= NEAR * reach and centre is not None:
+        if np.linalg.norm(far) <= coincident and centre is not None:
             far = 2.0 * centre
         found = [(far, 0.85 * radii[body])]
-    return [(end, radius) for end, radius in found if np.linalg.norm(end) > NEAR * reach]
+    return [(end, radius) for end, radius in found if np.linalg.norm(end) > coincident]
 
 
 def _centre_of_mass(model: Model, body: int) -> Array | None:

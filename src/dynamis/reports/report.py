@@ -34,7 +34,7 @@ SECTIONS = {
     "parameters": ("base_parameters", 0.08),
     "speed": ("speed", 0.1),
 }
-SECONDS = 30.0
+DEFAULT_SECONDS = 30.0
 FOOTER = (
     "All results are computed from one model of the robot, in SI units. Each section ends with the Python code that "
     "reproduces it."
@@ -62,7 +62,7 @@ def report(
     sections: Sequence[str] | None = None,
     without: Sequence[str] = (),
     values: Mapping[str, float] | None = None,
-    seconds: float = SECONDS,
+    seconds: float = DEFAULT_SECONDS,
     progress: Progress | None = None,
 ) -> Path:
     """Write the analysis of a robot to one file and return its path: .html (self-contained, works offline), .md or .pdf.
@@ -90,7 +90,7 @@ def contents_of(
     without: Sequence[str] = (),
     values: Mapping[str, float] | None = None,
     source: str | None = None,
-    seconds: float = SECONDS,
+    seconds: float = DEFAULT_SECONDS,
     progress: Progress | None = None,
 ) -> Contents:
     """The computed sections of a report; ``source`` is the argument of `load` for a robot already loaded."""

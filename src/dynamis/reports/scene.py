@@ -19,7 +19,7 @@ from dynamis.spatial.pose import Pose
 
 Array = npt.NDArray[Any]
 
-DIGITS = 12  # of poses: the page's forward kinematics agree with the robot's to rounding
+POSE_DIGITS = 12  # the page's forward kinematics agree with the robot's to rounding
 
 
 @functools.lru_cache(maxsize=4)  # several figures of a report show the same robot
@@ -32,7 +32,7 @@ def scene_of(robot: Robot) -> dict[str, Any]:
     return {
         "name": robot.name,
         "nq": robot.nq,
-        "home": short(robot.home(), DIGITS),
+        "home": short(robot.home(), POSE_DIGITS),
         "bodies": [_body(b, number[b.parent]) for _, b in kept],
         "frames": [
             {"name": f.name, "body": number[f.body], "pose": _pose(f.pose)} for f in (model.frames[x] for x in model.link_names)
@@ -58,17 +58,17 @@ def _body(body: Body, parent: int) -> dict[str, Any]:
         "q": body.q_index.start,
     }
     if isinstance(m, Revolute | Prismatic | Helical):
-        made["axis"] = short(m.axis, DIGITS)
+        made["axis"] = short(m.axis, POSE_DIGITS)
     if isinstance(m, Helical):
-        made["pitch"] = short(m.pitch, DIGITS)
+        made["pitch"] = short(m.pitch, POSE_DIGITS)
     if body.ratio != 1.0 or body.offset != 0.0:
-        made |= {"ratio": short(body.ratio, DIGITS), "offset": short(body.offset, DIGITS)}
+        made |= {"ratio": short(body.ratio, POSE_DIGITS), "offset": short(body.offset, POSE_DIGITS)}
     return made
 
 
 def _pose(pose: Pose) -> list[float]:
     """Twelve numbers, row by row: R | p."""
-    return [float(x) for row in short(np.column_stack([pose.R, pose.p]), DIGITS) for x in row]
+    return [float(x) for row in short(np.column_stack([pose.R, pose.p]), POSE_DIGITS) for x in row]
 
 
 def _mass(inertia: Any, body: int) -> dict[str, Any]:

@@ -14,20 +14,18 @@ from dynamis.reports.meshes.drawing import Drawing, Drawn, drawing_of
 from dynamis.reports.numbers import main_frame, ranges
 from dynamis.robot import Robot
 from dynamis.spatial.pose import Pose
+from dynamis.tolerances import RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
 
-DIGITS = 12  # of configurations
-SAMPLES = 200  # configurations, to see how much room the robot takes, and as many to find a pose
-CLOSER = 50  # more of them, around the best
-FLAT = 1e-9
-BENT = 1.6  # rad or m that a joint may be away from the middle in the pose
-# a good pose has the tip so far out and so high, in reaches …
-OUT, HIGH = 0.55, 0.5
-# … and is also judged by the height of the links, the distance from the middle of the ranges, the view from the side
-LIFTED, NEAR_MIDDLE, SIDEWAYS = 0.9, 0.25, 0.25
-CAMERA = 0.75  # rad from the forward direction to where the page looks from: view3d.js
-AFLOAT = 0.3  # of the reach: height above the floor of what floats without gravity
+POSE_SAMPLES = 200  # configurations, for the extent of the robot, and as many to find a pose
+REFINEMENT_SAMPLES = 50  # around the best
+MAX_JOINT_DISTANCE = 1.6  # rad or m from the middle of its range, in the pose
+# desired position of the tip in the pose, in reaches …
+TIP_DISTANCE, TIP_HEIGHT = 0.55, 0.5
+# … and weights of the height of the links, the distance from the middle of the ranges, and the view from the side
+HEIGHT_WEIGHT, MIDDLE_WEIGHT, SIDE_VIEW_WEIGHT = 0.9, 0.25, 0.25
+CAMERA_ANGLE = 0.75  # rad between the forward direction and that to the camera: view3d.js
 
 
 def stage_of(robot: Robot) -> dict[str, Any]:
@@ -40,7 +38,7 @@ def stage_of(robot: Robot) -> dict[str, Any]:
     extent = np.ptp(points.reshape(-1, 3), axis=0)
     upright = up[2] > 0.9
     # an arm that swings in an upright plane hangs from a wall; others stand on the floor or on their feet
-    planar = bool((extent <= FLAT * max(float(extent.max()), 1e-300)).any()) and not upright
+    planar = bool((extent <= RANK_TOLERANCE * max(float(extent.max()), 1e-300)).any()) and not upright
     reach = max(float(np.linalg.norm(points, axis=-1).max()), 1e-3)
     drawing = drawing_of(robot)
     floor = float(heights.min()) if planar or not upright else min(0.0, _lowest(robot, drawing, q[0], up, base=True))
@@ -54,14 +52,14 @@ def stage_of(robot: Robot) -> dict[str, Any]:
             pose[free : free + 3] -= lowest * up
             floor = 0.0
         elif free is not None:
-            floor = lowest - AFLOAT * reach
+            floor = lowest - 0.3 * reach
         elif is_mobile(robot):
             floor = lowest
         else:
             floor = min(floor, lowest)
     held = not planar and upright and not is_mobile(robot)
     return {
-        "pose": short(pose, DIGITS),
+        "pose": short(pose, 12),
         "up": short(up, 6),
         "floor": short(floor, 5),
         "planar": planar,
@@ -118,11 +116,11 @@ def _configurations(robot: Robot, widest: float) -> Array:
     low, high = ranges(robot)
     rng = np.random.default_rng(0)
     rest = robot.home()
-    q = np.tile(rest, (SAMPLES, 1))
+    q = np.tile(rest, (POSE_SAMPLES, 1))
     for k, c in enumerate(robot.model.coordinates):
         if c.q_index is not None and c.q_index < robot.nq:
             at = rest[c.q_index]
-            q[1:, c.q_index] = rng.uniform(max(low[k], at - widest), min(high[k], at + widest), SAMPLES - 1)
+            q[1:, c.q_index] = rng.uniform(max(low[k], at - widest), min(high[k], at + widest), POSE_SAMPLES - 1)
     return q
 
 
@@ -135,11 +133,11 @@ def _showing_pose(robot: Robot, up: Array, floor: float, reach: float, planar: b
     low, high = ranges(robot)
     places = np.array([c.q_index for c in model.coordinates], dtype=int)
     rng = np.random.default_rng(1)
-    q = _configurations(robot, BENT)
+    q = _configurations(robot, MAX_JOINT_DISTANCE)
     for width in (0.4, 0.2, 0.1):  # closer and closer around the best so far
         best = q[np.argsort(_cost(robot, q, rest, up, floor, reach, planar))[0]]
-        around = np.tile(best, (CLOSER, 1))
-        around[1:, places] = np.clip(best[places] + width * rng.normal(size=(CLOSER - 1, robot.n)), low, high)
+        around = np.tile(best, (REFINEMENT_SAMPLES, 1))
+        around[1:, places] = np.clip(best[places] + width * rng.normal(size=(REFINEMENT_SAMPLES - 1, robot.n)), low, high)
         q = around
     return np.asarray(q[int(np.argmin(_cost(robot, q, rest, up, floor, reach, planar)))])
 
@@ -151,17 +149,17 @@ def _cost(robot: Robot, q: Array, rest: Array, up: Array, floor: float, reach: f
     heights = points @ up / reach
     out = tips - np.outer(tips @ up, up)
     far = np.linalg.norm(out, axis=1)
-    cost = np.hypot(far / reach - OUT, tips @ up / reach - HIGH)
-    cost -= LIFTED * heights.mean(axis=1)
+    cost = np.hypot(far / reach - TIP_DISTANCE, tips @ up / reach - TIP_HEIGHT)
+    cost -= HEIGHT_WEIGHT * heights.mean(axis=1)
     places = np.array([c.q_index for c in robot.model.coordinates], dtype=int)
-    cost += NEAR_MIDDLE * np.abs(q[:, places] - rest[places]).mean(axis=1) / BENT
+    cost += MIDDLE_WEIGHT * np.abs(q[:, places] - rest[places]).mean(axis=1) / MAX_JOINT_DISTANCE
     if not planar:
         # the direction the camera looks along, on the floor: an arm along it hides itself
         forward = np.array([1.0, 0.0, 0.0]) if abs(up[2]) > 0.9 else np.array([0.0, 0.0, 1.0])
         forward = forward - forward @ up * up
         forward /= np.linalg.norm(forward)
-        towards = np.cos(CAMERA) * forward + np.sin(CAMERA) * np.cross(up, forward)
-        cost += SIDEWAYS * np.abs(out @ towards) / np.maximum(far, 1e-9)
+        towards = np.cos(CAMERA_ANGLE) * forward + np.sin(CAMERA_ANGLE) * np.cross(up, forward)
+        cost += SIDE_VIEW_WEIGHT * np.abs(out @ towards) / np.maximum(far, 1e-9)
         cost += 10.0 * (heights.min(axis=1) < floor / reach - 1e-6)
     return np.asarray(cost)
 

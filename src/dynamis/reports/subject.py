@@ -18,8 +18,8 @@ from dynamis.robot import Robot, load
 from dynamis.scalar import Node, evaluate, symbol, topological
 
 # default values by symbol, or by its first letter as textbooks use it; I alone is an inertia about a joint axis
-USUAL = {"I": 0.5, "J": 0.5}
-BY_LETTER = {
+DEFAULT_VALUES = {"I": 0.5, "J": 0.5}
+DEFAULT_BY_LETTER = {
     "g": 9.81,
     "m": 1.0,
     "M": 1.0,
@@ -33,7 +33,6 @@ BY_LETTER = {
     "I": 0.1,
     "J": 0.1,
 }
-OTHERWISE = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +74,7 @@ def subject_of(robot: Robot, values: Mapping[str, float] | None, source: str | N
                 else InputError(f"robot {robot.name!r} has no symbols, so there is no {name!r} to give a value to")
             )
     assumed = frozenset(names) - set(given)
-    numbers = {name: float(given.get(name, USUAL.get(name, BY_LETTER.get(name[0], OTHERWISE)))) for name in names}
+    numbers = {name: float(given.get(name, DEFAULT_VALUES.get(name, DEFAULT_BY_LETTER.get(name[0], 1.0)))) for name in names}
     return Subject(robot, with_numbers(robot, numbers) if names else robot, numbers, assumed, source or _origin(robot))
 
 

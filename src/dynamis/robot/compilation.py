@@ -19,7 +19,7 @@ from dynamis.compiler.lowering import trace
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.model import fingerprint
 from dynamis.robot.configurations import Configurations
-from dynamis.robot.evaluation import MOST
+from dynamis.robot.evaluation import MAX_INSTRUCTIONS
 from dynamis.robot.inputs import CONFIGURATIONS
 from dynamis.robot.kernel_report import KernelReport, kernel_report
 from dynamis.scalar import Node
@@ -96,7 +96,7 @@ class Compilation(Configurations):
         if self.model.symbolic or not self.evaluator.can_be_compiled(algorithm):
             raise InputError(
                 f"{name} of robot {printable(self.name)} cannot be compiled: the robot has symbolic parameters, no joints, "
-                f"or so many that the code would exceed {MOST} instructions"
+                f"or so many that the code would exceed {MAX_INSTRUCTIONS} instructions"
             )
         return self.evaluator.kernel(algorithm, dict(self._sizes(algorithm)), self._options_of(algorithm, frame))
 

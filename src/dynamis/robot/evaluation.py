@@ -25,11 +25,11 @@ Array = npt.NDArray[Any]
 Given = dict[str, tuple[Any, int]]  # arguments with the lengths they must have
 
 # Straight-line code grows with the robot; an instruction takes about 0.2 ms and 4 kB to compile.
-AT_ONCE = 30_000  # instructions that are compiled at the first call
-MOST = 300_000  # instructions of functions that grow with pairs of joints; longer ones are not compiled
-# states, for code between these bounds: at 80 joints the plain Coriolis matrix takes 47 ms, compiling it 49 s; a link of a
+MAX_INSTRUCTIONS_AT_FIRST_CALL = 30_000  # longer functions are compiled after a number of states
+MAX_INSTRUCTIONS = 300_000  # of functions that grow with pairs of joints; longer ones are not compiled
+# for code between these bounds: at 80 joints the plain Coriolis matrix takes 47 ms, compiling it 49 s; a link of a
 # long chain takes 0.4 ms in the plain recursion, 10 ms to trace
-WORTH_COMPILING, WORTH_ROLLING = 500, 30
+STATES_BEFORE_COMPILING, STATES_BEFORE_ROLLING = 500, 30
 PRECISIONS = (DOUBLE, SINGLE)
 
 
@@ -126,15 +126,17 @@ class Evaluator:
         """Short code at the first call; long code once enough states have been asked for to repay the time."""
         if not self.can_be_compiled(algorithm):
             return False
-        if self.expected_instructions(algorithm) <= AT_ONCE or algorithm.slow:
+        if self.expected_instructions(algorithm) <= MAX_INSTRUCTIONS_AT_FIRST_CALL or algorithm.slow:
             return True
         self._asked[key] += states
-        return self._asked[key] >= (WORTH_COMPILING if algorithm.per_pair or algorithm.per_triple else WORTH_ROLLING)
+        return self._asked[key] >= (
+            STATES_BEFORE_COMPILING if algorithm.per_pair or algorithm.per_triple else STATES_BEFORE_ROLLING
+        )
 
     def can_be_compiled(self, algorithm: Algorithm) -> bool:
         """Whether the code fits in memory; code that grows only with the number of joints always does."""
         grows = algorithm.per_pair or algorithm.per_triple
-        return self.model.n > 0 and (not grows or self.expected_instructions(algorithm) <= MOST)
+        return self.model.n > 0 and (not grows or self.expected_instructions(algorithm) <= MAX_INSTRUCTIONS)
 
     def expected_instructions(self, algorithm: Algorithm) -> int:
         """Estimated length of the compiled code."""

@@ -18,7 +18,7 @@ Array = npt.NDArray[Any]
 
 STATES = {"q": "positions", "v": "velocities", "a": "accelerations", "tau": "torques", "q0": "positions", "v0": "velocities"}
 CONFIGURATIONS = ("q", "q0", "q1")
-QUATERNION_TOLERANCE = 1e-3  # a drift integration may leave; more is a mistake
+QUATERNION_TOLERANCE = 1e-3  # of its length: drift of an integration; a larger deviation is an error
 
 
 class Inputs:

@@ -11,20 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import SingularError
-from dynamis.simulation.events import ROUNDINGS, EventRecord, Watcher
+from dynamis.simulation.events import EventRecord, Watcher
 from dynamis.simulation.friction import StickingLaw
 from dynamis.simulation.hard_stops import Sides, Stop, Stops, laws_with_stops
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sources import SourceError
 from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, run_piece
 from dynamis.simulation.stick_slip import UnsettledError, scale_of, settle, sizes, solve
+from dynamis.tolerances import NEGLIGIBLE, RECURSION_ROUNDING, TIME_ROUNDING
 
 Array = npt.NDArray[Any]
 METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
 REACHED = "completed"
-SWITCHES_AT_ONCE = 60  # more at one instant means that the friction has no solution there
-HAIR = 1e-9  # of the scale of what holds a joint: beyond its range by so much, the joint starts
-UNMOVED = 1e-12  # of the largest change of velocity in an impact: joints at rest that get less have got nothing
+MAX_SWITCHES_PER_INSTANT = 60  # more mean that the friction has no solution there
 
 
 @dataclass
@@ -103,7 +102,7 @@ def integrate(
     except KeyboardInterrupt:
         run.result.interrupted(float(times[0]))
     if watcher is not None:
-        run.result.events = sorted([*run.result.events, *watcher.told()], key=lambda event: event.time)
+        run.result.events = sorted([*run.result.events, *watcher.records()], key=lambda event: event.time)
     return run.result
 
 
@@ -127,7 +126,7 @@ class _Run:
         self.stops, self.watcher, self.clock = stops, watcher, clock
         self.names, self.nq = motion.robot.coordinate_names, motion.robot.nq
         self.start, self.end = float(times[0]), float(times[-1])
-        self.told = progress
+        self.progress = progress
         # at is the instant of the last change; t may be a few roundings later
         self.t, self.at, self.y, self.at_once = self.start, self.start, y0.copy(), 0
         self.result = Pieces()
@@ -174,7 +173,7 @@ class _Run:
         q, v, _ = self.motion.split(self.y)
         M = self.motion.smooth.mass_matrix(q.copy())
         after = self.stops.after_impact(M, v.copy(), hitting, self.stops.resting(self.y))
-        unmoved = (v == 0.0) & (np.abs(after) <= UNMOVED * np.abs(after - v).max())
+        unmoved = (v == 0.0) & (np.abs(after) <= RECURSION_ROUNDING * np.abs(after - v).max())
         after[unmoved] = 0.0
         self.y[-1] += 0.5 * float(after @ M @ after - v @ M @ v)
         v[:] = after
@@ -221,8 +220,8 @@ class _Run:
         )  # fmt: skip
 
     def _progress(self, t: float) -> None:
-        if self.told is not None:
-            self.told((t - self.start) / (self.end - self.start))
+        if self.progress is not None:
+            self.progress((t - self.start) / (self.end - self.start))
 
     def _keep(self, piece: Piece, state: _State) -> None:
         """Append a piece and the event that ended it to the result."""
@@ -245,7 +244,7 @@ class _Run:
         elif piece.failure is not None:
             result.status, result.failure = f"stopped: {piece.failure}", piece.failure
         elif piece.message is not None:
-            self._stopped(self._why(piece.message))
+            self._stopped(self._underflow_reason(piece.message))
         elif not self._ended_by_watch():
             self._cross(piece, state)
 
@@ -256,7 +255,7 @@ class _Run:
 
     def _cross(self, piece: Piece, state: _State) -> None:
         """Set the state exactly on the event surface, so that the next piece starts beyond it."""
-        if self.at_once > SWITCHES_AT_ONCE:
+        if self.at_once > MAX_SWITCHES_PER_INSTANT:
             joints = tuple(sorted({tag[1] for tag in piece.crossed}))
             self._stopped(f"endless stick-slip transitions ({self._joints(joints)})")
             return
@@ -269,9 +268,9 @@ class _Run:
                 self.stops.snap(self.y, {k: side})
         if any(kind == "gives way" for kind, _, _ in piece.crossed):
             # the instant is found to a few roundings: a push that jumps there must be seen from its far side
-            self.t += ROUNDINGS * max(1.0, abs(self.t))
+            self.t += TIME_ROUNDING * max(1.0, abs(self.t))
 
-    def _why(self, message: str) -> str:
+    def _underflow_reason(self, message: str) -> str:
         """The probable reason for the step-size underflow."""
         _, v, _ = self.motion.split(self.y)
         if not np.isfinite(self.y).all() or np.abs(v).max(initial=0.0) > 1e6:
@@ -359,15 +358,15 @@ class _State:
             if s:
                 found.append(Crossing(partial(_against, self.motion.robot.nq + k, s), ("stops", k, s)))
                 continue
-            # a hair more than what holds, so that a joint that just holds does not start at once
-            hair = HAIR * scale_of(self.laws[k], self._sizes[k])
+            # slightly beyond the friction limit, so that a joint that just sticks does not start at once
+            margin = NEGLIGIBLE * scale_of(self.laws[k], self._sizes[k])
             for side, end in zip((-1, 1), self.laws[k].holding, strict=True):
                 if np.isfinite(end):
-                    found.append(Crossing(partial(self._excess, k, side, end + side * hair), ("gives way", k, side)))
+                    found.append(Crossing(partial(self._excess, k, side, end + side * margin), ("gives way", k, side)))
         for stop in [] if self.stops is None else self.stops.all:
             if self.resting.get(stop.k) != stop.side:
                 rate = self.motion.robot.nq + stop.k
-                found.append(Crossing(partial(_beyond, stop), ("hits", stop.k, stop.side), rate))
+                found.append(Crossing(partial(_penetration, stop), ("hits", stop.k, stop.side), rate))
         return found
 
     def _excess(self, k: int, side: int, end: float, t: float, y: Array) -> float:
@@ -380,6 +379,6 @@ def _against(place: int, direction: int, _t: float, y: Array) -> float:
     return float(-direction * y[place])
 
 
-def _beyond(stop: Stop, _t: float, y: Array) -> float:
+def _penetration(stop: Stop, _t: float, y: Array) -> float:
     """The position beyond its limit."""
     return float(stop.side * (y[stop.place] - stop.limit))

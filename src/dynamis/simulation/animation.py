@@ -18,8 +18,8 @@ from dynamis.spatial import rotation
 
 Array = npt.NDArray[Any]
 FORMAT = "dynamis animation 1"
-DIGITS = 6
-MOST_FRAMES = 1_000_000
+DECIMALS = 6
+MAX_FRAMES = 1_000_000
 
 
 def animation(motion: Trajectory, rate: float = 60.0) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def frame_times(motion: Trajectory, rate: float) -> Array:
         raise InputError(f"rate must be a positive number of frames per second, got {rate!r}")
     start, end = float(motion.t[0]), float(motion.t[-1])
     count = np.floor((end - start) * rate + 1e-9) + 1
-    if count > MOST_FRAMES:
+    if count > MAX_FRAMES:
         raise InputError(f"rate={rate:g} gives {count:.3g} frames for {end - start:g} s: use a lower rate")
     return np.asarray((start + np.arange(int(count)) / rate).clip(start, end))
 
@@ -93,8 +93,8 @@ def continuous_quaternions(R: Array) -> Array:
 
 
 def _rounded(x: Array) -> Any:
-    return (np.round(x, DIGITS) + 0.0).tolist()
+    return (np.round(x, DECIMALS) + 0.0).tolist()
 
 
 def _significant(x: Array) -> list[float]:
-    return [float(f"{value:.{DIGITS}g}") for value in np.asarray(x)]
+    return [float(f"{value:.{DECIMALS}g}") for value in np.asarray(x)]

@@ -17,17 +17,18 @@ import numpy.typing as npt
 
 from dynamis.robot import Robot
 from dynamis.scalar import maximum, solve_positive, sqrt
-from dynamis.simulation.adaptive import HAIR, Pieces
+from dynamis.simulation.adaptive import Pieces
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sampling import Held
 from dynamis.simulation.stepped import Pushes, TracedMotion
 from dynamis.simulation.stepping import Clock
-from dynamis.simulation.stick_slip import FITS, scale_of
+from dynamis.simulation.stick_slip import scale_of
+from dynamis.tolerances import NEGLIGIBLE, RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
 EXPLICIT = ("DOP853", "RK45", "RK23")
-LARGEST = 12  # degrees of freedom: larger robots take longer to compile than most motions last
-MOST_STEPS = 200  # in one interval; more are left to SciPy's integrators, whose order is higher
+MAX_COMPILED_DOF = 12  # larger robots take longer to compile than most motions to integrate
+MAX_STEPS_PER_INTERVAL = 200  # more are left to SciPy's integrators, whose order is higher
 SHRINK, GROW, SAFETY = 0.2, 5.0, 0.9
 
 # the coefficients of Dormand and Prince, order 5 with an error estimate of order 4 [Hairer 1993, Table II.5.2]
@@ -161,7 +162,7 @@ class CompiledPieces:
     @staticmethod
     def suits(motion: EquationsOfMotion, pushes: Pushes, method: str) -> bool:
         """Whether such motions can be compiled."""
-        return pushes.compilable and method in EXPLICIT and 0 < motion.robot.n <= LARGEST
+        return pushes.compilable and method in EXPLICIT and 0 < motion.robot.n <= MAX_COMPILED_DOF
 
     def interval(self, a: float, b: float, y: Array, reported: Array, before: Pieces | None) -> Pieces | None:
         """The motion from a to b, or None if the stick-slip state changes between."""
@@ -176,7 +177,7 @@ class CompiledPieces:
         h = min(self.h, self.longest)
         while t < b:
             tries += 1
-            if tries > MOST_STEPS:
+            if tries > MAX_STEPS_PER_INTERVAL:
                 return None
             if self.clock is not None and self.clock.over:
                 return None
@@ -239,7 +240,9 @@ class CompiledPieces:
                     return False
                 continue
             low, high, scale = self.ranges[k]
-            for d, margin in zip((row[k] for row in rows), (FITS if first else HAIR, HAIR), strict=True):
+            for d, margin in zip(
+                (row[k] for row in rows), (RECURSION_ROUNDING if first else NEGLIGIBLE, NEGLIGIBLE), strict=True
+            ):
                 if not low - margin * scale <= d <= high + margin * scale:
                     return False
         for t in inside[(inside > piece.t) & (inside < piece.t + piece.h)] if len(inside) else ():

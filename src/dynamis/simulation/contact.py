@@ -17,10 +17,10 @@ from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.scalar import maximum, minimum, sqrt, tanh, where
 from dynamis.spatial import Pose, cross, skew
+from dynamis.tolerances import NORM_SMOOTHING
 
 Array = npt.NDArray[Any]
-STEPS = (2e-5, 1e-3)  # s: the shortest and the longest step that is chosen for contacts
-SMALL = 1e-12  # m/s, under the root: the direction of slip where there is none does not matter
+STEP_RANGE = (2e-5, 1e-3)  # s: the shortest and the longest step that is chosen for contacts
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,7 +126,7 @@ class Contact:
 
     def _resistance(self, normal: Any, sliding: Array) -> Any:
         """Friction force divided by slip velocity."""
-        speed = sqrt(np.dot(sliding, sliding) + SMALL * SMALL)
+        speed = sqrt(np.dot(sliding, sliding) + NORM_SMOOTHING * NORM_SMOOTHING)
         return self.friction * normal * tanh(speed / self.slip) / speed
 
     def mass(self, q: Array) -> float:
@@ -220,9 +220,9 @@ def contact(
 
 
 def step_for(contacts: Sequence[Contact | ContactGroup], q: Array) -> float:
-    """A step that resolves the oscillation of the effective masses on the contacts: √(m/k) / 10, within ``STEPS``."""
-    shortest = min((0.1 * np.sqrt(c.mass(q) / c.stiffness) for c in contacts), default=STEPS[1])
-    return float(np.clip(shortest, *STEPS))
+    """A step that resolves the oscillation of the effective masses on the contacts: √(m/k) / 10, within ``STEP_RANGE``."""
+    shortest = min((0.1 * np.sqrt(c.mass(q) / c.stiffness) for c in contacts), default=STEP_RANGE[1])
+    return float(np.clip(shortest, *STEP_RANGE))
 
 
 def contacts_in(wrenches: Mapping[str, Any] | None) -> list[Contact | ContactGroup]:

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table, as_text, short
 from dynamis.errors import InputError
 from dynamis.simulation.sources import checked_push
+from dynamis.tolerances import TIME_ROUNDING
 
 Array = npt.NDArray[Any]
-ROUNDINGS = 16 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,7 +116,7 @@ class Watcher:
 
     def _located(self, one: _Watched, between: Callable[[float], Array], a: float, b: float) -> float:
         """The first sign change, on the side where the sign has changed."""
-        spacing = ROUNDINGS * max(abs(a), abs(b), 1e-300)
+        spacing = TIME_ROUNDING * max(abs(a), abs(b), 1e-300)
         while b - a > spacing:
             middle = 0.5 * (a + b)
             if self._sign(one, middle, between(middle)) == one.sign:
@@ -126,14 +126,14 @@ class Watcher:
         return b
 
     def _happens(self, one: _Watched, t: float) -> None:
-        if t - one.last <= ROUNDINGS * max(1.0, abs(t)):
+        if t - one.last <= TIME_ROUNDING * max(1.0, abs(t)):
             return  # the same zero, seen from its two sides
         one.last = t
         self.events.append(EventRecord(t, "happens", one.name))
         if one.watch.stop and self.stopped is None:
             self.stopped = one.name
 
-    def told(self) -> list[EventRecord]:
+    def records(self) -> list[EventRecord]:
         """The events since the last call."""
         events, self.events = self.events, []
         return events

@@ -22,8 +22,8 @@ from dynamis.simulation.time_stepping import time_stepping
 
 Array = npt.NDArray[Any]
 State = tuple[Array, Array, Array]
-MOST_STEPS = 1e9  # of one motion: minutes of the smallest robot, compiled; hours of others
-MIDPOINT_ROUNDS = 10  # of fixed-point iteration: each gains as many digits as the step is short
+MAX_STEPS = 1e9  # of one motion: minutes for the smallest robot, compiled; hours for others
+MIDPOINT_ITERATIONS = 10  # of the fixed-point iteration: its error shrinks in proportion to the step length
 
 
 class Flow:
@@ -129,7 +129,7 @@ def _momentum_midpoint(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any)
     robot, half = flow.motion.smooth, 0.5 * h
     p = robot.mass_matrix(q) @ v
     v_mid, x_mid, p_mid = v, x, p
-    for _ in range(MIDPOINT_ROUNDS):
+    for _ in range(MIDPOINT_ITERATIONS):
         q_mid = q + half * v_mid
         tau, wrenches = flow.forces(t + half, q_mid, v_mid, x_mid)
         p_mid = p + half * flow.momentum_rate(q_mid, v_mid, tau, wrenches)
@@ -144,7 +144,7 @@ def _momentum_midpoint(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any)
 def _velocity_midpoint(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any) -> State:
     half = 0.5 * h
     q_mid, v_mid, x_mid = q, v, x
-    for _ in range(MIDPOINT_ROUNDS):
+    for _ in range(MIDPOINT_ITERATIONS):
         q_mid, before = q + half * configuration_rate(flow.model, q_mid, v_mid), (v_mid, x_mid)
         _, v_rate, x_rate = flow.rates(t + half, q_mid, v_mid, x_mid)
         v_mid, x_mid = v + half * v_rate, x + half * x_rate
@@ -153,20 +153,19 @@ def _velocity_midpoint(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any)
     return moved(flow.model, q, h * q_rate), 2.0 * v_mid - v, 2.0 * x_mid - x
 
 
-SETTLED = 1e-6  # of the largest number of a state: more is left where a step is too long to be solved by iteration
 RULES: dict[str, Any] = {"euler": euler, "rk4": rk4, "midpoint": midpoint, "time_stepping": time_stepping}
 
 
 def check_step_length(step: float, start: float, end: float, name: str = "step") -> None:
     """Reject steps below the rounding of t, and excessive numbers of steps. ``name`` is that of the argument."""
     latest, duration = max(abs(start), abs(end)), end - start
-    least = max(4.0 * float(np.finfo(float).eps) * latest, duration / MOST_STEPS, float(np.finfo(float).tiny))
+    least = max(4.0 * float(np.finfo(float).eps) * latest, duration / MAX_STEPS, float(np.finfo(float).tiny))
     cure = f"use at least {name}={_rounded_up(least):g}, or simulate a shorter motion"
     if step < 4.0 * float(np.finfo(float).eps) * latest:
         raise InputError(f"{name}={step:g} s is below the rounding error of t = {latest:g} s: {cure}")
-    if duration > MOST_STEPS * step:
+    if duration > MAX_STEPS * step:
         raise InputError(
-            f"{name}={step:g} s means {duration / step:.0e} steps for {duration:g} s, more than {MOST_STEPS:.0e}: {cure}"
+            f"{name}={step:g} s means {duration / step:.0e} steps for {duration:g} s, more than {MAX_STEPS:.0e}: {cure}"
         )
 
 

@@ -23,11 +23,11 @@ from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.simulation.friction import StickingLaw
 from dynamis.simulation.stick_slip import Sticking, settle, solve
+from dynamis.tolerances import NEGLIGIBLE
 
 Array = npt.NDArray[Any]
 Sides = dict[int, int]  # of joints at their stops: 1 at the upper, −1 at the lower
 SIDES = {1: "upper", -1: "lower"}
-AT_THE_LIMIT = 1e-9  # rad or m: a start so little beyond a limit is at it
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,7 +118,7 @@ class Stops:
         q = q.copy()
         for stop in self.all:
             over = stop.side * (q[stop.place] - stop.limit)
-            if over > AT_THE_LIMIT * max(1.0, abs(stop.limit)):
+            if over > NEGLIGIBLE * max(1.0, abs(stop.limit)):
                 raise InputError(
                     f"{self.names[stop.k]} starts at {q[stop.place]:.6g}, beyond its {SIDES[stop.side]} stop at "
                     f"{stop.limit:.6g}: start within the limits, or without stops"

@@ -16,7 +16,7 @@ from dynamis.simulation.friction import BristleLaw, Law, SmoothLaw, StickingLaw
 from dynamis.simulation.sources import Command, Source, SourceError
 
 Array = npt.NDArray[Any]
-BEYOND_ALL_BOUNDS = 1e60  # in rad/s or m/s
+MAX_VELOCITY = 1e60  # rad/s or m/s: a motion that exceeds it has diverged
 
 
 # made once for each robot, as its compiled functions come with it
@@ -116,8 +116,8 @@ class EquationsOfMotion:
 
     def check_bounds(self, t: float, v: Array) -> None:
         """Reject velocities whose squares overflow."""
-        if len(v) and not np.abs(v).max() < BEYOND_ALL_BOUNDS:
-            k = int(np.argmax(~(np.abs(v) < BEYOND_ALL_BOUNDS)))
+        if len(v) and not np.abs(v).max() < MAX_VELOCITY:
+            k = int(np.argmax(~(np.abs(v) < MAX_VELOCITY)))
             name = self.robot.coordinate_names[k]
             raise SourceError(f"the velocity of {name} diverged ({v[k]:.3g}) at t = {t:.6g} s")
 

@@ -14,16 +14,16 @@ import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
+from dynamis.tolerances import NEGLIGIBLE
 
 Array = npt.NDArray[Any]
-GOLDEN, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-JUST_BEFORE = 1e-9  # of an interval: a time this close to its beginning, by rounding, is in it
+INCREMENT, FIRST_MULTIPLIER, SECOND_MULTIPLIER = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 def mixed(x: Any, xp: Any = np) -> Any:
     """SplitMix64's finaliser: a bijection of 64-bit numbers in which every bit depends on all others."""
-    x = (x ^ (x >> xp.uint64(30))) * xp.uint64(FIRST)
-    x = (x ^ (x >> xp.uint64(27))) * xp.uint64(SECOND)
+    x = (x ^ (x >> xp.uint64(30))) * xp.uint64(FIRST_MULTIPLIER)
+    x = (x ^ (x >> xp.uint64(27))) * xp.uint64(SECOND_MULTIPLIER)
     return x ^ (x >> xp.uint64(31))
 
 
@@ -32,8 +32,8 @@ def hashed(seed: int, rollouts: Any, intervals: Any, joints: Any, xp: Any = np) 
     x = xp.asarray([seed % 2**64], dtype=xp.uint64)
     for numbers in (rollouts, intervals, joints):
         # mixed between, or rollout 1 in interval 2 would be rollout 2 in interval 1
-        x = mixed(x + xp.uint64(GOLDEN), xp) ^ xp.asarray(numbers).astype(xp.int64).astype(xp.uint64)
-    return mixed(x + xp.uint64(GOLDEN), xp)
+        x = mixed(x + xp.uint64(INCREMENT), xp) ^ xp.asarray(numbers).astype(xp.int64).astype(xp.uint64)
+    return mixed(x + xp.uint64(INCREMENT), xp)
 
 
 def uniform(bits: Any, xp: Any = np) -> Any:
@@ -79,14 +79,14 @@ class Noise:
 
     def interval(self, t: Any) -> Any:
         """The index of the interval that contains a time."""
-        return np.floor(np.asarray(t) / self.hold + JUST_BEFORE).astype(np.int64)
+        return np.floor(np.asarray(t) / self.hold + NEGLIGIBLE).astype(np.int64)
 
     def values(self, intervals: Any, rollouts: Any, n: int, xp: Any = np) -> Any:
         """Torques (rollouts, n) of an interval, or (intervals, rollouts, n) of several, as arrays of ``xp`` (NumPy or CuPy)."""
         k, r = xp.asarray(intervals)[..., None, None], xp.asarray(rollouts)[:, None]
         bits = hashed(int(self.seed), r, k, xp.arange(n), xp)
         radius = xp.sqrt(-2.0 * xp.log(uniform(bits, xp)))
-        angle = 2.0 * np.pi * uniform(mixed(bits + xp.uint64(GOLDEN), xp), xp)
+        angle = 2.0 * np.pi * uniform(mixed(bits + xp.uint64(INCREMENT), xp), xp)
         return radius * xp.cos(angle) * xp.asarray(self.deviations(n))
 
     def source(self, n: int) -> NoiseSource:

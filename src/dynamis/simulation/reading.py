@@ -27,10 +27,10 @@ from dynamis.simulation.motion import controller_name
 from dynamis.simulation.resume import model_digest
 from dynamis.simulation.sampling import Samples
 from dynamis.simulation.trajectory import FinalState, Trajectory
+from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
 Contents = tuple[Table, dict[str, Any] | None, dict[str, Array]]  # columns, what else is known, what resuming needs
-ENERGIES_AGREE = 1e-6  # of the largest energy: what a table with fewer digits may lose
 
 
 class _WrongFileError(Exception):
@@ -203,7 +203,7 @@ def _same_energies(robot: Robot, table: Table, parts: Mapping[str, Array]) -> bo
         raise _WrongFileError(f"its states are invalid: {error}") from None
     written = [_column(table, "kinetic_energy"), _column(table, "potential_energy")]
     scale = max(1e-300, *(float(np.abs(x).max()) for x in written))
-    return all(np.abs(a - b).max() <= ENERGIES_AGREE * scale for a, b in zip(found, written, strict=True))
+    return all(np.abs(a - b).max() <= FILE_PRECISION * scale for a, b in zip(found, written, strict=True))
 
 
 def _events(note: Mapping[str, Any]) -> tuple[EventRecord, ...]:

@@ -18,7 +18,7 @@ from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.noise import Noise
 
 Progress = Callable[[float], None]
-AT_ONCE = 64_000_000  # numbers of results between two looks at the clock of a progress bar
+MAX_NUMBERS_PER_CALL = 64_000_000  # of results, between two updates of a progress bar
 
 
 class BatchMarch:
@@ -51,7 +51,7 @@ class BatchMarch:
         kept = [y[None]]
         run = functools.partial(march, kernel, t=0.0, h=self.h, stages=stages)
         if self.noise is None:
-            at_once = max(1, AT_ONCE // max(1, y.size * every))
+            at_once = max(1, MAX_NUMBERS_PER_CALL // max(1, y.size * every))
             for done in range(0, self.steps // every, at_once):
                 some = min(at_once, self.steps // every - done)
                 kept.append(run(y, self.rows, first=done * every, reports=some, every=every))

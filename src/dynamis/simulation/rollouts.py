@@ -25,11 +25,12 @@ from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.contact import contacts_in
 from dynamis.simulation.controllers import Controller
-from dynamis.simulation.fixed_step import SETTLED, check_step_length
+from dynamis.simulation.fixed_step import check_step_length
 from dynamis.simulation.friction import BristleLaw, StickingLaw, in_words, laws_of
 from dynamis.simulation.noise import Noise
 from dynamis.simulation.rollout_driver import BatchMarch, Progress
 from dynamis.simulation.sampling import Sampled
+from dynamis.tolerances import SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
 
@@ -290,7 +291,7 @@ class BatchSimulation:
         """The compiled step and, if the controller has to be called from Python instead, the reason."""
         if stage not in self._kernels:
             kernel = self._loop.kernel(stage=stage)
-            self._kernels[stage] = kernel, _why_not(self._loop, kernel)
+            self._kernels[stage] = kernel, _untraceable_reason(self._loop, kernel)
         return self._kernels[stage]
 
 
@@ -299,16 +300,16 @@ def _check_mapping(name: str, value: Any) -> None:
         raise InputError(f"{name}= must be a mapping of names to values, got {type(value).__name__}")
 
 
-def _why_not(loop: ClosedLoop, kernel: Kernel) -> str:
+def _untraceable_reason(loop: ClosedLoop, kernel: Kernel) -> str:
     """Empty if the step can be traced; otherwise the reason for calling the controller from Python."""
     try:
         code = kernel.code
     except Exception as error:
         if isinstance(error, ValueError) and "broadcast" in str(error) and (vectors := loop.flat_vectors()):
-            told = ", ".join(f"{name!r} has shape ({size},)" for name, size in vectors.items())
+            shapes = ", ".join(f"{name!r} has shape ({size},)" for name, size in vectors.items())
             raise InputError(
-                f"the controller fails: {error}. {told}: one vector for all motions; for one number per motion the shape must "
-                "be (motions, 1)"
+                f"the controller fails: {error}. {shapes}: one vector for all motions; for one number per motion the shape "
+                "must be (motions, 1)"
             ) from None
         missing = "has no value" in str(error)
         if (loop.law.torque is None and loop.law.states is None) or missing or loop.symbolic:
@@ -353,7 +354,7 @@ def _starts(loop: ClosedLoop, q0: Any, v0: Any) -> tuple[Any, Any]:
 
 def _tolerance(dtype: Any) -> float:
     """Tolerance of an iteration relative to the state; larger in single precision."""
-    return max(SETTLED, 100.0 * float(np.finfo(dtype).eps))
+    return max(SOLUTION_TOLERANCE, 100.0 * float(np.finfo(dtype).eps))
 
 
 def _largest(*arrays: Any) -> Any:

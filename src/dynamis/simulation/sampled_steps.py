@@ -11,9 +11,9 @@ import numpy.typing as npt
 from dynamis.errors import InputError
 from dynamis.scalar import Node, floor, where
 from dynamis.simulation.sampling import Sampled
+from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
-WHOLE = 1e-6  # of a step: periods and delays must be whole numbers of steps as closely as that
 
 
 class SampledSteps:
@@ -69,6 +69,6 @@ def _quantised(x: Array, resolution: float) -> Array:
 
 def _steps(seconds: float, step: float, what: str) -> int:
     count = round(seconds / step)
-    if count < 1 or abs(count * step - seconds) > WHOLE * step:
+    if count < 1 or abs(count * step - seconds) > FILE_PRECISION * step:
         raise InputError(f"{what}, {seconds:g} s, must be a multiple of the step of {step:g} s: choose another step=")
     return count

@@ -16,10 +16,10 @@ from dynamis.errors import InputError
 from dynamis.simulation.adaptive import REACHED, Pieces, integrate
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sources import SourceError, checked_push
+from dynamis.tolerances import NEGLIGIBLE
 
 Array = npt.NDArray[Any]
-ROUNDING = 1e-9  # of a period: instants closer than that are one
-AT_ONCE = 1000  # periods whose instants are computed together: a motion may have more than fit into memory
+PERIODS_PER_BATCH = 1000  # whose instants are computed together: those of a long motion may not fit into memory
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,7 +96,7 @@ class Held:
 
     def __call__(self, t: float) -> Array:
         t = t if self.inside is None else self.inside
-        return self._torques[bisect_right(self._times, t + ROUNDING * self.period) - 1]
+        return self._torques[bisect_right(self._times, t + NEGLIGIBLE * self.period) - 1]
 
     def changes(self, start: float, end: float) -> Array:
         """The sampling instants, and those at which delayed commands become active, between two times."""
@@ -106,17 +106,17 @@ class Held:
     def _samples(self, start: float, end: float) -> Array:
         """The sampling instants between two times, and perhaps one before."""
         first = max(int(np.floor((start - self.origin) * self.sampled.rate)), 0)
-        count = int(np.ceil((end - self.origin) * self.sampled.rate - ROUNDING))
+        count = int(np.ceil((end - self.origin) * self.sampled.rate - NEGLIGIBLE))
         return self.origin + np.arange(first, max(count, first)) / self.sampled.rate
 
     def reach(self, t: float, q: Array, v: Array) -> None:
         """Take a sample if one is due at this time."""
-        due = self.origin + self._taken / self.sampled.rate
-        if due <= t + ROUNDING * self.period:
+        due = self.origin + self._sample_count / self.sampled.rate
+        if due <= t + NEGLIGIBLE * self.period:
             self._sample(due, q, v)
 
     @property
-    def _taken(self) -> int:
+    def _sample_count(self) -> int:
         return self._first + len(self._seen) - 1
 
     def _sample(self, t: float, q: Array, v: Array) -> None:
@@ -135,10 +135,10 @@ class Held:
 
     def samples(self, t: float) -> Samples:
         """The memory at a time, before a sample due there."""
-        count = int(np.ceil((t - self.origin) * self.sampled.rate - ROUNDING))
-        count = min(max(count, self._first), self._taken)
-        known = len(self._times) - (self._taken - count)
-        acting = max(0, min(bisect_right(self._times, t + ROUNDING * self.period), known) - 1)
+        count = int(np.ceil((t - self.origin) * self.sampled.rate - NEGLIGIBLE))
+        count = min(max(count, self._first), self._sample_count)
+        known = len(self._times) - (self._sample_count - count)
+        acting = max(0, min(bisect_right(self._times, t + NEGLIGIBLE * self.period), known) - 1)
         return Samples(
             self.sampled.rate, self.sampled.delay, self.origin, count, np.array(self._times[acting:known]),
             np.array(self._torques[acting:known]), self._seen[count - self._first],
@@ -207,10 +207,10 @@ def integrate_stepwise(
 def instants(steps: Sequence[Stepwise], start: float, end: float) -> Iterator[float]:
     """Start, every change between, and end, one after the other; instants that differ only by rounding are merged."""
     shortest = min(source.period for source in steps)
-    least, last, b = ROUNDING * shortest, start, start
+    least, last, b = NEGLIGIBLE * shortest, start, start
     yield start
     while b < end - least:
-        a, b = b, min(b + AT_ONCE * shortest, end)
+        a, b = b, min(b + PERIODS_PER_BATCH * shortest, end)
         # a little more than this window, so that a change at its edge is in one of both
         found = np.unique(np.concatenate([source.changes(a - source.period, b + source.period) for source in steps]))
         for t in found[(found >= a - least) & (found < b - least)].tolist():

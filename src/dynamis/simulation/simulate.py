@@ -37,9 +37,10 @@ from dynamis.simulation.stepped import Pushes, TracedMotion, march_one
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.stick_slip import solve
 from dynamis.simulation.trajectory import Trajectory
+from dynamis.tolerances import EPS
 
 Array = npt.NDArray[Any]
-LEAST_RTOL = 100 * float(np.finfo(float).eps)  # the integrators take no less
+MIN_RTOL = 100.0 * EPS  # of SciPy's integrators
 
 
 def simulate(
@@ -201,7 +202,7 @@ def _adaptive_options(method: str, rtol: Any, atol: Any, longest: Any) -> dict[s
     rtol, atol = 1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol
     if method not in METHODS:
         raise InputError(f"method={method!r} is unknown; choose {', '.join((*METHODS, *RULES))}")
-    for name, tolerance, least in (("rtol", rtol, LEAST_RTOL), ("atol", atol, 0.0)):
+    for name, tolerance, least in (("rtol", rtol, MIN_RTOL), ("atol", atol, 0.0)):
         if not (isinstance(tolerance, int | float | np.number) and least <= tolerance < np.inf):
             raise InputError(f"{name} must be a number of at least {least:g}, got {tolerance!r}")
     return {"rtol": rtol, "atol": atol} | ({} if longest is None else {"max_step": longest})

@@ -20,7 +20,7 @@ from dynamis.scalar import maximum
 from dynamis.simulation.contact import Contact, ContactGroup, contacts_in
 from dynamis.simulation.contact_terms import ContactTerms
 from dynamis.simulation.controllers import Law
-from dynamis.simulation.fixed_step import SETTLED, Flow, take_step
+from dynamis.simulation.fixed_step import Flow, take_step
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.resume import names_inside
 from dynamis.simulation.sampling import Held, Stepwise, instants
@@ -28,11 +28,12 @@ from dynamis.simulation.sources import SourceError
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.stick_slip import torques
 from dynamis.simulation.trajectory import FinalState, Trajectory
+from dynamis.tolerances import SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
-CHUNKS = (16, 10_000)  # compiled steps between two looks at the clock: the first ones, and the most
-LOOK_UP = 0.02  # s: no more is spent between two looks, if steps are equally long
-DIVERGING = 1e6  # rad/s or m/s: a failure at such a velocity is one of the motion, not of the configuration
+STEPS_PER_CALL = (16, 10_000)  # compiled steps between two checks of the time limit: at first, and at most
+MAX_SECONDS_PER_CALL = 0.02  # between two checks of the time limit
+DIVERGENT_VELOCITY = 1e6  # rad/s or m/s: a failure at a higher velocity is due to the motion, not to the configuration
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,7 @@ class _Compiled:
         self, motion: EquationsOfMotion, pushes: Pushes, method: str, held: Held | None, tick: Callable[[], None]
     ) -> None:
         self.motion, self.method, self.held, self.tick = motion, method, held, tick
-        self.traced, self.chunk = TracedMotion(motion, pushes), CHUNKS[0]
+        self.traced, self.chunk = TracedMotion(motion, pushes), STEPS_PER_CALL[0]
         self.kernel = step_kernel(self.traced, method)
 
     def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
@@ -214,8 +215,8 @@ class _Compiled:
             if not np.isfinite(new).all():
                 self._find_divergence(start, given, t, h, range(k, k + some))
             k += some
-            if some == self.chunk and 2.0 * (time.perf_counter() - began) < LOOK_UP:
-                self.chunk = min(2 * self.chunk, CHUNKS[1])
+            if some == self.chunk and 2.0 * (time.perf_counter() - began) < MAX_SECONDS_PER_CALL:
+                self.chunk = min(2 * self.chunk, STEPS_PER_CALL[1])
         self.motion.check_bounds(t + count * h, self.motion.split(new[:-1])[1])
         _check_settled(self.method, t, new[:-1], float(new[-1]))
         return np.asarray(new[:-1])
@@ -273,16 +274,16 @@ class _Called:
             try:
                 y = take_step(self.flow, self.method, t + k * h, y, h)
             except (SingularError, InputError, OverflowError, FloatingPointError) as error:
-                raise SourceError(self._why(t + k * h, y, error)) from error
+                raise SourceError(self._failure_reason(t + k * h, y, error)) from error
             _check_settled(self.method, t + k * h, y, self.flow.last_change)
             self.motion.check_bounds(t + (k + 1) * h, self.motion.split(y)[1])
         return y
 
-    def _why(self, t: float, y: Array, error: Exception) -> str:
+    def _failure_reason(self, t: float, y: Array, error: Exception) -> str:
         """The reason for a failed step: divergence, or equations without solution at a moderate state."""
         v = self.motion.split(y)[1]
         k = int(np.argmax(np.abs(v)))
-        if not abs(v[k]) < DIVERGING:
+        if not abs(v[k]) < DIVERGENT_VELOCITY:
             name = self.motion.robot.coordinate_names[k]
             return f"the velocity of {name} diverges ({v[k]:.3g}) at t = {t:.6g} s: use a shorter step or lower gains"
         return f"{error} (at t = {t:.6g} s)"
@@ -302,7 +303,7 @@ def _in_time(clock: Clock) -> None:
 
 
 def _check_settled(method: str, t: float, y: Array, left: float) -> None:
-    if left > SETTLED * max(1.0, float(np.abs(y).max(initial=0.0))):
+    if left > SOLUTION_TOLERANCE * max(1.0, float(np.abs(y).max(initial=0.0))):
         raise SourceError(f"the iteration of the {method} rule did not converge at t = {t:.6g} s: use a shorter step")
 
 

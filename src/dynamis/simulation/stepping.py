@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.simulation.events import ROUNDINGS, Watcher
+from dynamis.simulation.events import Watcher
 from dynamis.simulation.sources import SourceError
+from dynamis.tolerances import TIME_ROUNDING
 
 Array = npt.NDArray[Any]
-RETRIES = 12  # with shorter steps, where a function failed
-STIFF = 1e-4  # s: explicit methods that go on in shorter steps are held up by stability
+MAX_RETRIES = 12  # with shorter steps, where a function failed
 
 
 class OutOfTimeError(Exception):
@@ -53,7 +53,8 @@ class Clock:
         if not self._lengths:
             return f"{spent}, before its first step"
         typical = median(self._lengths)
-        if method in ("RK45", "RK23", "DOP853") and typical < STIFF:
+        # s: stability, not accuracy, limits the steps of an explicit method to less
+        if method in ("RK45", "RK23", "DOP853") and typical < 1e-4:
             advice = "the equations are stiff; try method='Radau' or 'LSODA'"
         else:
             advice = "increase seconds= or rtol=, or simulate a shorter motion"
@@ -122,7 +123,7 @@ def run_piece(
     try:
         accepted(t)
         first_step = None
-        for _ in range(1 + RETRIES):
+        for _ in range(1 + MAX_RETRIES):
             first_step = _march(piece, rates, reported, crossings, watcher, clock, accepted, method, options, first_step)
             if first_step is None:
                 break
@@ -175,7 +176,7 @@ def _march(
             accepted(solver.t)
     except SourceError as error:
         piece.failure = error
-        return max(0.1 * (reach[0] - piece.end), ROUNDINGS * max(1.0, abs(piece.end)))
+        return max(0.1 * (reach[0] - piece.end), TIME_ROUNDING * max(1.0, abs(piece.end)))
     return None
 
 
@@ -221,7 +222,7 @@ def _first_crossing(
     if not found:
         return b, []
     first = min(t for t, _ in found)
-    return first, [tag for t, tag in found if t - first <= ROUNDINGS * max(1.0, abs(first))]
+    return first, [tag for t, tag in found if t - first <= TIME_ROUNDING * max(1.0, abs(first))]
 
 
 def _peak(crossing: Crossing, between: Any, a: float, y_a: Array, b: float, y_b: Array) -> float | None:

@@ -21,13 +21,11 @@ import numpy.typing as npt
 
 from dynamis.errors import DynamisError
 from dynamis.simulation.friction import StickingLaw
+from dynamis.tolerances import RECURSION_ROUNDING, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
-ROUNDS = 200
-MOST_TRIED = 3**8  # choices that are all tried where exchanging goes in circles
-FITS = 1e-12  # of the scale of a joint's torques
-NEARLY_FITS = 1e-6  # the most that the best of all choices may be wrong by
-SMALLEST = 1e-12  # N m: a scale where there are no torques at all
+MAX_ITERATIONS = 200
+MAX_ENUMERATED = 3**8  # combinations of stick and slip, tried one by one where the iteration cycles
 
 
 Sticking = Mapping[int, StickingLaw]
@@ -60,7 +58,7 @@ def solve(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Sticki
 def scale_of(law: StickingLaw, size: float) -> float:
     """Reference magnitude of a joint's torques: its friction, or the applied torque (``size``) if much larger."""
     ends = [abs(x) for x in law.holding if np.isfinite(x)]
-    return max(*ends, 1e-3 * size, SMALLEST) if ends else max(1e-3 * size, SMALLEST)
+    return max(*ends, 1e-3 * size, 1e-12)  # N m or N: positive also without torques
 
 
 def sizes(M: Array, r: Array, a: Array) -> Array:
@@ -73,8 +71,8 @@ def settle(M: Array, r: Array, v: Array, laws: Sticking, still: set[int]) -> dic
     directions = {k: 0 if k in still else (1 if v[k] > 0 else -1) for k in laws}
     for rule in (_worst, _first):
         met = set()
-        for _ in range(ROUNDS):
-            wrong = _wrong(M, r, v, directions, laws, still)
+        for _ in range(MAX_ITERATIONS):
+            wrong = _violations(M, r, v, directions, laws, still)
             if not wrong:
                 return directions
             choice = tuple(directions[k] for k in sorted(still))
@@ -98,7 +96,7 @@ def torques(M: Array, r: Array, v: Array, laws: Sticking) -> Array:
 Wrong = tuple[float, int, int]  # how much, which joint, and the direction it should rather have
 
 
-def _wrong(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Sticking, still: set[int]) -> list[Wrong]:
+def _violations(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Sticking, still: set[int]) -> list[Wrong]:
     """The violations of the joints at rest."""
     if not still:
         return []
@@ -113,7 +111,7 @@ def _wrong(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Stick
         else:
             # released, but pushed back: it holds after all
             excess, better = -a[k] * directions[k] * M[k, k], 0
-        if excess > FITS * scale:
+        if excess > RECURSION_ROUNDING * scale:
             found.append((float(excess / scale), k, better))
     return found
 
@@ -130,13 +128,13 @@ def _first(wrong: list[Wrong]) -> Wrong:
 def _tried(M: Array, r: Array, v: Array, directions: dict[int, int], laws: Sticking, still: set[int]) -> dict[int, int]:
     """The best of all combinations, if within tolerance."""
     joints = sorted(still)
-    if 3 ** len(joints) <= MOST_TRIED:
+    if 3 ** len(joints) <= MAX_ENUMERATED:
         best = np.inf
         for choice in product((0, 1, -1), repeat=len(joints)):
             tried = directions | dict(zip(joints, choice, strict=True))
-            worst = max((w[0] for w in _wrong(M, r, v, tried, laws, still)), default=0.0)
+            worst = max((w[0] for w in _violations(M, r, v, tried, laws, still)), default=0.0)
             if worst < best:
                 best, directions = worst, tried
-        if best <= NEARLY_FITS:
+        if best <= SOLUTION_TOLERANCE:
             return directions
-    raise UnsettledError(k for _, k, _ in _wrong(M, r, v, directions, laws, still))
+    raise UnsettledError(k for _, k, _ in _violations(M, r, v, directions, laws, still))

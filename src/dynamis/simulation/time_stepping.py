@@ -23,8 +23,11 @@ from dynamis.simulation.contact_terms import ContactTerms
 from dynamis.simulation.motion import EquationsOfMotion
 
 Array = npt.NDArray[Any]
-EXCHANGES = 4  # of the sets of joints that slide and hold, in one step; what is left is exchanged in the next
-MEAN, DAMPED = 0.25, 0.3  # parts of a step: the mean depth of a contact, and its part in v' with some numerical damping
+MAX_SET_CHANGES = 4  # of sliding and sticking joints in one step; the rest follow in the next
+MEAN_DEPTH_SHARE, DAMPED_SHARE = (
+    0.25,
+    0.3,
+)  # parts of a step: the mean depth of a contact, and its part in v' with some numerical damping
 
 
 class Impulse:
@@ -57,7 +60,7 @@ class Impulse:
         pushed: Any = 0.0 * start
         slope: Any = np.zeros((len(start), len(start)))
         if self.contacts is not None:
-            pushed, slope = self.contacts.assembled(self.v, ahead, shift * h, DAMPED * h)
+            pushed, slope = self.contacts.assembled(self.v, ahead, shift * h, DAMPED_SHARE * h)
         A, b = A + h * slope, b + h * pushed
         new, d = self._sticking(A, b, start, h) if self.motion.sticking else (solve_positive(A, b), 0.0 * start)
         mean = 0.5 * (start + new)
@@ -71,7 +74,7 @@ class Impulse:
         slides = {k: where(start[k] > 0.0, 1.0, where(start[k] < 0.0, -1.0, 0.0)) for k in laws}
         kind = object if object in (A.dtype, b.dtype) else float
         new, d = start, np.zeros(len(start), dtype=kind)
-        for _ in range(EXCHANGES):
+        for _ in range(MAX_SET_CHANGES):
             free, d = np.ones(len(start), dtype=kind), np.zeros(len(start), dtype=kind)
             for k, law in laws.items():
                 free[k] = abs(slides[k])
@@ -95,10 +98,10 @@ class Impulse:
 def time_stepping(flow: Any, t: Any, q: Array, v: Array, x: Array, h: Any) -> tuple[Array, Array, Array]:
     """One step: a half step, then the full step with the equations at the midpoint."""
     half = Impulse(flow.motion, t, q, v, flow.inside(x))
-    v_mid, power = half.solve(v, v, 0.5 * h, MEAN)
+    v_mid, power = half.solve(v, v, 0.5 * h, MEAN_DEPTH_SHARE)
     x_mid = x + 0.5 * h * flow.inner_rates(t, q, v, x, power)
     q_mid = flow.moved(q, q, v + v_mid, 0.25 * h)
     whole = Impulse(flow.motion, t + 0.5 * h, q_mid, v_mid, flow.inside(x_mid))
-    v_new, power = whole.solve(v, 2.0 * v_mid - v, h, -MEAN)
+    v_new, power = whole.solve(v, 2.0 * v_mid - v, h, -MEAN_DEPTH_SHARE)
     x_new = x + h * flow.inner_rates(t + 0.5 * h, q_mid, v_mid, x_mid, power)
     return flow.moved(q, q_mid, v + v_new, 0.5 * h), v_new, x_new

@@ -24,7 +24,6 @@ from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
 DAMPING = (0.0, 30.0, 80.0)
-DURATION = 10.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +61,7 @@ def arm(damping: float = 0.0) -> Robot:
     return robot.replace(friction={name: {"viscous": damping} for name in robot.joint_names})
 
 
-def two_link_study(damping: tuple[float, ...] = DAMPING, duration: float = DURATION, points: int = 1001) -> Study:
+def two_link_study(damping: tuple[float, ...] = DAMPING, duration: float = 10.0, points: int = 1001) -> Study:
     """The three motions."""
     motions = []
     for d in damping:

@@ -13,10 +13,10 @@ from dynamis.errors import InputError
 from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY, cross, skew
+from dynamis.tolerances import SUM_ROUNDING
 
 Array = npt.NDArray[Any]
 
-ROUNDING = 64 * np.finfo(float).eps  # of second moments about the origin, in the shift to the centre of mass
 PARAMETER_NAMES = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 
 
@@ -151,7 +151,7 @@ class Inertia:
             return not P.any()
         about_origin, h = P[:3, :3], self.first_moment
         about_com = about_origin - np.outer(h, h / self.mass)
-        allowed = tolerance * max(np.trace(about_com), 0.0) + ROUNDING * np.abs(np.trace(about_origin))
+        allowed = tolerance * max(np.trace(about_com), 0.0) + SUM_ROUNDING * np.abs(np.trace(about_origin))
         return bool(np.linalg.eigvalsh(about_com)[0] >= -allowed)
 
     def nearest_consistent(self, margin: float = 1e-6) -> Inertia:

@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.scalar import atan2, cos, sin, sqrt, where
+from dynamis.tolerances import SERIES_ONE_TERM, SERIES_THREE_TERMS
 
 Array = npt.NDArray[Any]
 IDENTITY = np.eye(3)
 IDENTITY.setflags(write=False)
-SMALL = 1e-4  # squares of angles below which three terms of a series are exact
-TINY = 1e-24  # the same for one term
 
 
 def skew(u: Array) -> Array:
@@ -121,7 +120,7 @@ def log_quaternion(q: Array) -> Array:
     """The rotation vector φ, |φ| ≤ π, of a unit quaternion."""
     shorter = where(q[3] < 0.0, -1.0, 1.0)
     w, square = shorter * q[3], q[:3] @ q[:3]
-    is_turned = square > TINY
+    is_turned = square > SERIES_ONE_TERM
     s = sqrt(where(is_turned, square, 1.0))
     return np.asarray(shorter * where(is_turned, 2.0 * atan2(s, w) / s, 2.0 / where(is_turned, 1.0, w)) * q[:3])
 
@@ -129,7 +128,7 @@ def log_quaternion(q: Array) -> Array:
 def left_jacobian(phi: Array) -> Array:
     """∫₀¹ exp(s S(φ)) ds: what a constant body twist makes of its linear part while it turns by φ."""
     S, square = skew(phi), phi @ phi
-    is_turned = square > SMALL
+    is_turned = square > SERIES_THREE_TERMS
     x = where(is_turned, square, 1.0)
     angle = sqrt(x)
     b = where(is_turned, (angle - sin(angle)) / (angle * x), 1.0 / 6.0 + square * (-1.0 / 120.0 + square / 5040.0))
@@ -139,7 +138,7 @@ def left_jacobian(phi: Array) -> Array:
 def left_jacobian_derivative(phi: Array, rho: Array) -> Array:
     """∂(left_jacobian(φ) ρ)/∂φ, from left_jacobian(φ) ρ = ρ + a φ × ρ + b φ × (φ × ρ)."""
     square = phi @ phi
-    is_turned = square > SMALL
+    is_turned = square > SERIES_THREE_TERMS
     x = where(is_turned, square, 1.0)
     angle = sqrt(x)
     s, c = sin(angle), cos(angle)
@@ -160,7 +159,7 @@ def left_jacobian_derivative(phi: Array, rho: Array) -> Array:
 def inverse_left_jacobian(phi: Array) -> Array:
     """The inverse of `left_jacobian`, for |φ| < 2π."""
     S, square = skew(phi), phi @ phi
-    is_turned = square > SMALL
+    is_turned = square > SERIES_THREE_TERMS
     x = where(is_turned, square, 1.0)
     half = 0.5 * sqrt(x)
     b = where(is_turned, (1.0 - half * cos(half) / sin(half)) / x, 1.0 / 12.0 + square * (1.0 / 720.0 + square / 30240.0))
@@ -169,6 +168,6 @@ def inverse_left_jacobian(phi: Array) -> Array:
 
 def _half_sine(square: Any) -> Any:
     """sin(φ/2) / φ of an angle given by its square, finite at 0."""
-    is_turned = square > SMALL
+    is_turned = square > SERIES_THREE_TERMS
     angle = sqrt(where(is_turned, square, 1.0))
     return where(is_turned, sin(0.5 * angle) / angle, 0.5 + square * (-1.0 / 48.0 + square / 3840.0))

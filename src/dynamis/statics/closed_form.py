@@ -23,7 +23,7 @@ from dynamis.symbolic.roles import roles_of
 Array = npt.NDArray[Any]
 
 FORCES = ("F_x", "F_y", "F_z", "N_x", "N_y", "N_z")
-MOST = 3  # directions in which the inverse is still worth printing
+MAX_INVERTED_ROWS = 3  # of a compliance matrix whose inverse is short enough to print
 
 
 class StaticFormulas:
@@ -98,9 +98,10 @@ class StaticFormulas:
     def stiffness(self) -> Formulas:
         """K_p = (J K_q⁻¹ Jᵀ)⁻¹; for a square J it is J⁻ᵀ K_q J⁻¹."""
         m = len(self.rows)
-        if m > MOST:
+        if m > MAX_INVERTED_ROWS:
             raise InputError(
-                f"the symbolic inverse of a {m} × {m} compliance is too large; select at most {MOST} rows, such as rows='xy'"
+                f"the symbolic inverse of a {m} × {m} compliance is too large; "
+                f"select at most {MAX_INVERTED_ROWS} rows, such as rows='xy'"
             )
         if m > self.n:
             raise SingularError(

@@ -18,9 +18,9 @@ from dynamis.statics.stiffness import base_part, joint_matrix
 
 Array = npt.NDArray[Any]
 
-STEPS = 40  # of Newton's method for one part of the load
-PARTS = 256  # into which a load is cut at most
-FAR = 0.5  # rad or m: a longer step is shortened
+MAX_NEWTON_STEPS = 40  # for one increment of the load
+MAX_LOAD_INCREMENTS = 256
+MAX_STEP = 0.5  # rad or m, of any joint
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,7 +136,7 @@ class _Balance:
                 dq, done, part = there, load, min(1.0 - load, 2.0 * part) if load < 1.0 else part
                 continue
             part *= 0.5
-            if part < 1.0 / PARTS:
+            if part < 1.0 / MAX_LOAD_INCREMENTS:
                 raise SingularError(
                     f"no stable equilibrium was found beyond {done:.0%} of the load: the arm buckles; "
                     "increase the joint stiffness or reduce the load"
@@ -145,7 +145,7 @@ class _Balance:
 
     def _newton(self, dq: Array, w: Array, tolerance: float) -> tuple[Array | None, int]:
         enough = tolerance * max(1.0, float(np.abs(self.robot.jacobian(self.q0, self.frame).T @ w).max(initial=0.0)))
-        for k in range(STEPS):
+        for k in range(MAX_NEWTON_STEPS):
             off = self.residual(dq, w)
             if float(np.abs(off).max(initial=0.0)) <= enough:
                 return dq, k
@@ -154,5 +154,5 @@ class _Balance:
             if np.linalg.eigvalsh(0.5 * (slope + slope.T)).min() <= 0.0:
                 return None, k
             step = -np.linalg.solve(slope, off)
-            dq = dq + step * min(1.0, FAR / max(float(np.abs(step).max()), 1e-300))
-        return None, STEPS
+            dq = dq + step * min(1.0, MAX_STEP / max(float(np.abs(step).max()), 1e-300))
+        return None, MAX_NEWTON_STEPS

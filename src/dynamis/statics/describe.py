@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from dynamis.tolerances import SINGULAR_VECTOR_ROUNDING
 
-SMALL = 1e-7  # of a vector of length one: what is less is rounding
+Array = npt.NDArray[Any]
 
 
 def vector_text(x: Any) -> str:
@@ -20,7 +20,7 @@ def vector_text(x: Any) -> str:
 
 def clean(x: Array) -> Array:
     """Rounding errors set to zero, and the sign chosen so that the largest entry is positive."""
-    x = np.where(np.abs(x) < SMALL * np.abs(x).max(initial=0.0), 0.0, x)
+    x = np.where(np.abs(x) < SINGULAR_VECTOR_ROUNDING * np.abs(x).max(initial=0.0), 0.0, x)
     largest = x[np.argmax(np.abs(x) - 1e-9 * np.arange(len(x)))] if len(x) else 1.0
     return x if largest >= 0 else -x
 
@@ -31,7 +31,7 @@ def readable(basis: Array) -> Array:
     if k == 0:
         return basis
     Q, _ = np.linalg.qr(basis)
-    inside = [i for i in range(m) if 1.0 - Q[i] @ Q[i] < SMALL]
+    inside = [i for i in range(m) if 1.0 - Q[i] @ Q[i] < SINGULAR_VECTOR_ROUNDING]
     columns = [np.eye(m)[i] for i in inside]
     rest = Q.copy()
     rest[inside] = 0.0
@@ -57,10 +57,10 @@ def wrench_text(w: Array, origin: Array) -> str:
     """A wrench (f, μ) at a point as text: a force, a moment, or a force along a line through another point."""
     f, mu = w[:3], w[3:]
     size = np.linalg.norm(w)
-    if np.linalg.norm(mu) < SMALL * size or np.linalg.norm(f) < SMALL * size:
+    if np.linalg.norm(mu) < SINGULAR_VECTOR_ROUNDING * size or np.linalg.norm(f) < SINGULAR_VECTOR_ROUNDING * size:
         return push_text(clean(w))
     along = clean(f / np.linalg.norm(f))
-    if abs(f @ mu) < SMALL * np.linalg.norm(f) * np.linalg.norm(mu):
+    if abs(f @ mu) < SINGULAR_VECTOR_ROUNDING * np.linalg.norm(f) * np.linalg.norm(mu):
         return f"a force along {vector_text(along)} through the point {vector_text(origin + np.cross(f, mu) / (f @ f))}"
     size = np.linalg.norm(f)
     return f"a force along {vector_text(f / size)} with a moment {vector_text(mu / size)} m times the force"
@@ -70,9 +70,9 @@ def push_text(w: Array) -> str:
     """One wrench (f, μ), with its sign, as text."""
     f, mu = w[:3], w[3:]
     size = np.linalg.norm(w)
-    if np.linalg.norm(mu) < SMALL * size:
+    if np.linalg.norm(mu) < SINGULAR_VECTOR_ROUNDING * size:
         return f"a force along {vector_text(f / np.linalg.norm(f))}"
-    if np.linalg.norm(f) < SMALL * size:
+    if np.linalg.norm(f) < SINGULAR_VECTOR_ROUNDING * size:
         return f"a moment about {vector_text(mu / np.linalg.norm(mu))}"
     return f"the wrench {vector_text(w)}"
 
@@ -81,9 +81,9 @@ def motion_text(v: Array) -> str:
     """A twist (ṗ, ω) as text."""
     p, w = v[:3], v[3:]
     size = np.linalg.norm(v)
-    if np.linalg.norm(w) < SMALL * size:
+    if np.linalg.norm(w) < SINGULAR_VECTOR_ROUNDING * size:
         return f"move along {vector_text(clean(p / np.linalg.norm(p)))}"
-    if np.linalg.norm(p) < SMALL * size:
+    if np.linalg.norm(p) < SINGULAR_VECTOR_ROUNDING * size:
         return f"rotate about {vector_text(clean(w / np.linalg.norm(w)))}"
     return f"move along {vector_text(p / np.linalg.norm(p))} while rotating about {vector_text(w / np.linalg.norm(p))} rad/m"
 

@@ -16,10 +16,9 @@ from dynamis.kinematics.manipulability import scaled_jacobian
 from dynamis.robot import Robot
 from dynamis.statics.convention import one_state
 from dynamis.statics.describe import joints_text, motion_text, readable, wrench_text
+from dynamis.tolerances import RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
-
-GAP = 1e-9  # of the largest singular value: a smaller one counts as zero
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,15 +74,15 @@ class Duality:
         point = self.robot.pose(self.q, self.task.frame.name)[:3, 3]
         carried = readable(self.structure_wrenches / self._force_scale[:, None]) * self._force_scale[:, None]
         lost = readable(self.impossible_motions / self.task.scale[:, None]) * self.task.scale[:, None]
-        said = [f"{wrench_text(w, point)} needs no joint torque: the structure carries it"
+        sentences = [f"{wrench_text(w, point)} needs no joint torque: the structure carries it"
                 for w in (self.task.selection.T @ carried).T]  # fmt: skip
-        said += [f"{self.task.frame.name} cannot {motion_text(v)}" for v in (self.task.selection.T @ lost).T]
+        sentences += [f"{self.task.frame.name} cannot {motion_text(v)}" for v in (self.task.selection.T @ lost).T]
         names = self.robot.coordinate_names
-        said += [
+        sentences += [
             f"{self.task.frame.name} is not moved by the self-motion {joints_text(x, names)}"
             for x in readable(self.self_motions).T
         ]
-        return tuple(said)
+        return tuple(sentences)
 
     @property
     def _force_scale(self) -> Array:
@@ -129,7 +128,13 @@ class Duality:
 
 
 def duality(
-    robot: Robot, q: Any, frame: str | None = None, *, rows: Any = "all", length: float | None = None, gap: float = GAP
+    robot: Robot,
+    q: Any,
+    frame: str | None = None,
+    *,
+    rows: Any = "all",
+    length: float | None = None,
+    gap: float = RANK_TOLERANCE,
 ) -> Duality:
     """The four subspaces of a robot at a frame, in one configuration.
 

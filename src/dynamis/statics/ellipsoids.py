@@ -13,10 +13,9 @@ from dynamis.errors import InputError
 from dynamis.kinematics.directions import Directions, directions_of
 from dynamis.robot import Robot
 from dynamis.statics.convention import one_state
+from dynamis.tolerances import RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
-
-ZERO = 1e-12  # of the largest singular value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +44,7 @@ class Ellipsoid:
         """Whether a point (m) lies in the ellipsoid."""
         y = self.directions.T @ (np.asarray(x, dtype=float) - self.centre)
         size = float(np.abs(y).max(initial=0.0))
-        if np.any(np.abs(y[self.radii == 0.0]) > ZERO * max(size, 1.0)):
+        if np.any(np.abs(y[self.radii == 0.0]) > RECURSION_ROUNDING * max(size, 1.0)):
             return False
         bounded = (self.radii > 0.0) & np.isfinite(self.radii)
         return bool(((y[bounded] / self.radii[bounded]) ** 2).sum() <= 1.0 + slack)
@@ -56,7 +55,7 @@ class Ellipsoid:
         if d.shape != self.centre.shape or not np.isfinite(d).all() or not d.any():
             raise InputError(f"direction must have {len(self.centre)} finite numbers, not all zero; got {direction!r}")
         y = self.directions.T @ (d / np.linalg.norm(d))
-        y = np.where(np.abs(y) < ZERO, 0.0, y)
+        y = np.where(np.abs(y) < RECURSION_ROUNDING, 0.0, y)
         if np.any(y[self.radii == 0.0]):
             return 0.0
         bounded = (self.radii > 0.0) & np.isfinite(self.radii)
@@ -123,7 +122,7 @@ def _task_svd(
         noise *= float(k.max() if multiply else 1.0 / k.min())
     U, s, _ = np.linalg.svd(A)
     values = np.zeros(task.size)
-    values[: len(s)] = np.where(s > max(ZERO * float(s.max(initial=0.0)), noise), s, 0.0)
+    values[: len(s)] = np.where(s > max(RECURSION_ROUNDING * float(s.max(initial=0.0)), noise), s, 0.0)
     return U, values, task
 
 

@@ -18,12 +18,9 @@ from dynamis.kinematics.state_measures import effort_limits
 from dynamis.robot import Robot
 from dynamis.statics.convention import one_state, side
 from dynamis.statics.describe import push_text, readable, wrench_text
+from dynamis.tolerances import NEGLIGIBLE, RANK_TOLERANCE, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
-
-ZERO = 1e-10  # of the largest singular value, or of the largest limit
-EQUAL = 1e-6  # of the largest limit: a torque that cannot leave its limit by more is held there
-SLACK = 1e-9  # by which a torque at its limit may be off it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +59,7 @@ class ForcePolytope:
         away = np.linalg.svd(self.vertices - self.vertices[0], compute_uv=False)
         return int((away > 1e-9 * max(float(np.abs(self.vertices).max(initial=0.0)), 1e-300)).sum())
 
-    def contains(self, wrench: Any, slack: float = SLACK) -> bool:
+    def contains(self, wrench: Any, slack: float = NEGLIGIBLE) -> bool:
         """Whether a wrench (m) can be held within the torque limits."""
         w = np.asarray(wrench, dtype=float)
         if w.shape != (self.task.size,):
@@ -90,7 +87,7 @@ class ForcePolytope:
         point = self.robot.pose(self.q, self.task.frame.name)[:3, 3]
         carried = (self.task.selection.T @ readable(self.unbounded)).T
         J = self.robot.jacobian(self.q, self.task.frame.name)
-        return tuple(f"{wrench_text(w, point)} is unbounded: {_why(J.T @ w, self.task)}" for w in carried)
+        return tuple(f"{wrench_text(w, point)} is unbounded: {_unbounded_reason(J.T @ w, self.task)}" for w in carried)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot the polygon (two directions) or polyhedron (three); returns the axes."""
@@ -150,13 +147,13 @@ def force_polytope(
     at = one_state(robot, q)
     task = directions_of(robot, frame, rows)
     A, b = _half_spaces(robot, at, task, torque_limits, gravity, by)
-    told = np.isfinite(b)
+    limited = np.isfinite(b)
     names = [f"{name} at {sign} limit" for sign in "+−" for name in robot.coordinate_names]
-    A, b = A[told], b[told]
+    A, b = A[limited], b[limited]
     _, s, Vt = np.linalg.svd(A)
-    r = int((s > max(ZERO * float(s.max(initial=0.0)), task.noise)).sum())
+    r = int((s > max(RANK_TOLERANCE * float(s.max(initial=0.0)), task.noise)).sum())
     basis = Vt[:r].T
-    limits = tuple(itertools.compress(names, told))
+    limits = tuple(itertools.compress(names, limited))
     return ForcePolytope(robot, at, task, by, A, b, limits, basis, Vt[r:].T, _corners(A @ basis, b) @ basis.T)
 
 
@@ -172,17 +169,17 @@ def _corners(A: Array, b: Array) -> Array:
     """The vertices (V, r) of a bounded set A y ≤ b, in order around it where r = 2."""
     r = A.shape[1]
     norms = np.linalg.norm(A, axis=1)
-    moving = norms > ZERO * max(float(norms.max(initial=0.0)), 1e-300)
-    if (b[~moving] < -SLACK * np.abs(b).max(initial=1.0)).any():
+    moving = norms > RANK_TOLERANCE * max(float(norms.max(initial=0.0)), 1e-300)
+    if (b[~moving] < -NEGLIGIBLE * np.abs(b).max(initial=1.0)).any():
         return np.zeros((0, r))
     if r == 0:
         return np.zeros((1, 0))
     A, b = A[moving] / norms[moving, None], b[moving] / norms[moving]
     centre, room = _deepest_point(A, b)
     size = max(float(np.abs(b).max()), 1e-300)
-    if room < -SLACK * size:
+    if room < -NEGLIGIBLE * size:
         return np.zeros((0, r))
-    if room <= SLACK * size:
+    if room <= NEGLIGIBLE * size:
         return _flat_corners(A, b / size, centre / size) * size
     if r == 1:
         y = b / A[:, 0]
@@ -202,13 +199,13 @@ def _flat_corners(A: Array, b: Array, inside: Array) -> Array:
     from scipy.optimize import linprog
 
     bounds = [(None, None)] * A.shape[1]
-    found = [linprog(row, A_ub=A, b_ub=b + SLACK, bounds=bounds, method="highs") for row in A]
+    found = [linprog(row, A_ub=A, b_ub=b + NEGLIGIBLE, bounds=bounds, method="highs") for row in A]
     room = np.array([limit - x.fun if x.status == 0 else np.inf for limit, x in zip(b, found, strict=True)])
-    held = room <= max(EQUAL, float(room.min()))
+    held = room <= max(SOLUTION_TOLERANCE, float(room.min()))
     E, e = A[held], b[held]
     _, s, Vt = np.linalg.svd(E)
-    N = Vt[int((s > EQUAL * s[0]).sum()) :].T
-    start = inside + np.linalg.lstsq(E, e - E @ inside, rcond=EQUAL)[0]
+    N = Vt[int((s > SOLUTION_TOLERANCE * s[0]).sum()) :].T
+    start = inside + np.linalg.lstsq(E, e - E @ inside, rcond=SOLUTION_TOLERANCE)[0]
     within = _corners(A[~held] @ N, b[~held] - A[~held] @ start) if N.shape[1] else np.zeros((1, 0))
     return np.asarray(start + within @ N.T) if len(within) else inside[None]
 
@@ -255,15 +252,15 @@ def largest_force(
     A, b = _half_spaces(robot, at, task, torque_limits, gravity, by)
     helpers = np.eye(6)[:, [_known_row(x) for x in ((free,) if isinstance(free, str) else free)]]
     columns = np.column_stack([A @ d, A @ helpers])
-    columns = np.where(np.abs(columns) < ZERO * max(float(np.abs(A).max(initial=0.0)), 1e-300), 0.0, columns)
-    told = np.isfinite(b)
+    columns = np.where(np.abs(columns) < RANK_TOLERANCE * max(float(np.abs(A).max(initial=0.0)), 1e-300), 0.0, columns)
+    limited = np.isfinite(b)
     bounds = [(0.0, None)] + [(None, None)] * helpers.shape[1]
-    found = linprog([-1.0, *np.zeros(helpers.shape[1])], A_ub=columns[told], b_ub=b[told], bounds=bounds, method="highs")
+    found = linprog([-1.0, *np.zeros(helpers.shape[1])], A_ub=columns[limited], b_ub=b[limited], bounds=bounds, method="highs")
     who = "exerted by the environment" if by == "environment" else "exerted by the robot"
     kind = push_text(d)
     nothing = np.zeros(6)
     if found.status == 3:
-        why = _why(robot.jacobian(at, frame).T @ d, task)
+        why = _unbounded_reason(robot.jacobian(at, frame).T @ d, task)
         return LargestForce(np.inf, d, nothing, robot.gravity(at) if gravity else np.zeros(robot.n), (),
                             f"{kind}, {who}, is unbounded: {why}")  # fmt: skip
     if found.status not in (0, 2):
@@ -283,9 +280,9 @@ def largest_force(
     )
 
 
-def _why(torque: Array, task: Directions) -> str:
+def _unbounded_reason(torque: Array, task: Directions) -> str:
     """The reason for which a wrench is unbounded."""
-    free = float(np.abs(torque).max(initial=0.0)) <= max(ZERO * task.length, task.noise)
+    free = float(np.abs(torque).max(initial=0.0)) <= max(RANK_TOLERANCE * task.length, task.noise)
     return "the structure carries it" if free else "the loaded joints have no torque limits"
 
 

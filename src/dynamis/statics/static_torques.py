@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_table, counted, flat, short, static_torques_card
-from dynamis.kinematics.state_measures import ROUNDING, torque_bounds
+from dynamis.kinematics.state_measures import torque_bounds
 from dynamis.robot import Robot
 from dynamis.statics.convention import on_robot
+from dynamis.tolerances import RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
 
@@ -55,7 +56,7 @@ class StaticTorques:
     @property
     def _within(self) -> Array:
         size = np.abs(self.total)
-        rounding = size <= ROUNDING * size.max(axis=-1, keepdims=True, initial=0.0)
+        rounding = size <= RECURSION_ROUNDING * size.max(axis=-1, keepdims=True, initial=0.0)
         return np.atleast_1d((self.used <= 1.0) | rounding)
 
     def __repr__(self) -> str:

@@ -21,10 +21,9 @@ from dynamis.statics.convention import one_state, one_wrench
 from dynamis.statics.describe import motion_text, readable
 from dynamis.statics.ellipsoids import Ellipsoid, refuse_mixed
 from dynamis.statics.geometric_stiffness import check_coordinates, load_stiffness, weight_stiffness
+from dynamis.tolerances import RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
-
-RIGID = 1e-9  # of the largest compliance, made comparable by a length: what is less counts as none
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,13 +57,13 @@ class Stiffness:
     @property
     def rank(self) -> int:
         s = self._scaled[1]
-        return int((s > RIGID * max(float(s.max()), 1e-300)).sum())
+        return int((s > RANK_TOLERANCE * max(float(s.max()), 1e-300)).sum())
 
     @property
     def gives_way(self) -> Array:
         """For each of the six directions (x, y, z, rx, ry, rz), whether its diagonal compliance is nonzero."""
         S = np.array([1.0] * 3 + [self.length] * 3)
-        return np.asarray(np.diag(self.compliance) * S**2 > RIGID * max(float(self._scaled[1].max()), 1e-300))
+        return np.asarray(np.diag(self.compliance) * S**2 > RANK_TOLERANCE * max(float(self._scaled[1].max()), 1e-300))
 
     @property
     def rigid(self) -> Array:
@@ -75,8 +74,8 @@ class Stiffness:
     def stiffness(self) -> Array:
         """K_p = C⁻¹ (6 × 6); raises `SingularError` if there are rigid directions."""
         if self.rank < 6:
-            said = "; ".join(self.sentences)
-            raise SingularError(f"the 6 × 6 compliance is singular: {said}. Select other directions, such as on('xy')")
+            sentences = "; ".join(self.sentences)
+            raise SingularError(f"the 6 × 6 compliance is singular: {sentences}. Select other directions, such as on('xy')")
         return np.linalg.inv(self.compliance)
 
     def compliance_on(self, rows: Any) -> Array:
@@ -90,8 +89,8 @@ class Stiffness:
         C = self.compliance_on(rows)
         scaled = C / task.scale[:, None] / task.scale
         values = np.linalg.svd(scaled, compute_uv=False)
-        if values[-1] <= RIGID * max(values[0], 1e-300):
-            U = np.linalg.svd(scaled)[0][:, values <= RIGID * max(values[0], 1e-300)]
+        if values[-1] <= RANK_TOLERANCE * max(values[0], 1e-300):
+            U = np.linalg.svd(scaled)[0][:, values <= RANK_TOLERANCE * max(values[0], 1e-300)]
             stiff = (task.selection.T @ (readable(U) * task.scale[:, None])).T
             raise SingularError(f"{self.frame} is rigid: no load can make it {' or '.join(motion_text(v) for v in stiff)}")
         return np.linalg.inv(C)
@@ -123,8 +122,8 @@ class Stiffness:
         basis = self._scaled[0][:, self.rank :]
         S = np.array([1.0] * 3 + [self.length] * 3)
         rigid = (readable(basis * S[:, None]) / S[:, None]).T
-        said = [f"{self.frame} is rigid: no load can make it {motion_text(v)}" for v in rigid]
-        return (*said, *([self.buckling] if self.buckling else []))
+        sentences = [f"{self.frame} is rigid: no load can make it {motion_text(v)}" for v in rigid]
+        return (*sentences, *([self.buckling] if self.buckling else []))
 
     @property
     def buckling(self) -> str:
@@ -139,7 +138,7 @@ class Stiffness:
         task = directions_of(self.robot, self.frame, rows)
         refuse_mixed(task)
         U, s, _ = np.linalg.svd(self.compliance_on(rows if rows is not None else task.selection))
-        s = np.where(s > RIGID * max(float(s.max()), 1e-300), s, 0.0)
+        s = np.where(s > RANK_TOLERANCE * max(float(s.max()), 1e-300), s, 0.0)
         return Ellipsoid(s, U, np.zeros(len(s)), "m/N" if task.linear.all() else "rad/(N m)")
 
     def stiffness_ellipsoid(self, rows: Any = None) -> Ellipsoid:

@@ -14,10 +14,10 @@ from dynamis.kinematics.directions import directions_of
 from dynamis.robot import Robot
 from dynamis.statics.convention import one_state
 from dynamis.statics.geometric_stiffness import check_coordinates
+from dynamis.tolerances import RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
 
-ZERO = 1e-10
 DEFAULT_ROWS = {2: None, 3: None, 6: "all"}
 
 
@@ -65,7 +65,7 @@ def joint_stiffness_for(
     """
     at = one_state(robot, q)
     check_coordinates(robot)
-    K_w = _wanted(wanted)
+    K_w = _desired_stiffness(wanted)
     task = directions_of(robot, frame, DEFAULT_ROWS.get(len(K_w)) if rows is None else rows)
     if task.size != len(K_w):
         raise InputError(
@@ -80,10 +80,10 @@ def joint_stiffness_for(
     with np.errstate(divide="ignore"):
         values = 1.0 / np.diag(C_q) if diagonal else np.diag(np.linalg.inv(C_q))
     matrix = np.diag(values) if diagonal else np.linalg.inv(C_q)
-    return JointStiffness(values, matrix, C_q, np.linalg.pinv(C, rcond=ZERO, hermitian=True), residual)
+    return JointStiffness(values, matrix, C_q, np.linalg.pinv(C, rcond=RANK_TOLERANCE, hermitian=True), residual)
 
 
-def _wanted(wanted: Any) -> Array:
+def _desired_stiffness(wanted: Any) -> Array:
     try:
         K = np.array(wanted, dtype=float)
     except (TypeError, ValueError):
@@ -105,7 +105,7 @@ def _springs(J: Array, K_w: Array) -> Array:
     entries = (seen[rows] * seen[columns]) * weight[:, None]
     # columns of like size: one joint may move the frame far more than another, and one that does not move it is held
     sizes = np.linalg.norm(entries, axis=0)
-    moving = sizes > ZERO * max(float(sizes.max(initial=0.0)), 1e-300)
+    moving = sizes > RANK_TOLERANCE * max(float(sizes.max(initial=0.0)), 1e-300)
     c = np.zeros(J.shape[1])
     if moving.any():
         c[moving] = nnls(entries[:, moving] / sizes[moving], (rows == columns) * 1.0)[0] / sizes[moving]
@@ -116,7 +116,7 @@ def _full(J: Array, K_w: Array, null_stiffness: float | None) -> Array:
     """The inverse of Jᵀ K J + k₀ N Nᵀ: where J has full rank, J (·) Jᵀ is the desired compliance."""
     K = J.T @ K_w @ J
     _, s, Vt = np.linalg.svd(J)
-    r = int((s > ZERO * max(float(s.max(initial=0.0)), 1e-300)).sum())
+    r = int((s > RANK_TOLERANCE * max(float(s.max(initial=0.0)), 1e-300)).sum())
     if r == 0:
         raise SingularError("the Jacobian is zero in these directions here, so joint stiffness has no effect on the frame")
     N = Vt[r:].T

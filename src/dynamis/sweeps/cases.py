@@ -33,7 +33,6 @@ Setting = tuple[str, str, float]
 
 STATE = ("q0", "v0", "torque")
 AXES = ("x", "y", "z")
-KEPT_ROBOTS = 8
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ def _robot(study: Study, values: Sequence[float] | None) -> Robot:
     robot = Robot(_changed(study, changes), _checked=True)
     with _lock:
         _robots[key] = robot
-        while len(_robots) > KEPT_ROBOTS:
+        while len(_robots) > 8:
             _robots.popitem(last=False)
     return robot
 

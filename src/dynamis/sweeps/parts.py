@@ -25,7 +25,7 @@ Row = list[Any]
 FORMAT = "dynamis sweep 1"
 MANIFEST, COPY, PARTS, LOCK = "study.json", "study.toml", "parts", "lock"
 NOT_JSON = "a line is not JSON"
-OWN = {MANIFEST, COPY, PARTS, LOCK, "results.csv"}
+OWN_FILES = {MANIFEST, COPY, PARTS, LOCK, "results.csv"}
 
 
 class SweepFolder:
@@ -84,14 +84,14 @@ class SweepFolder:
     def _check_files(self) -> None:
         """Before anything is opened or computed."""
         try:
-            for name in sorted(OWN - {PARTS}):
+            for name in sorted(OWN_FILES - {PARTS}):
                 self._is_file(self.path / name)
         except OSError as error:
             raise self._unusable(error) from None
 
     @staticmethod
     def _is_own(path: Path) -> bool:
-        return path.name in OWN or (path.name.startswith(".") and path.suffix == ".tmp") or ".bad" in path.suffixes
+        return path.name in OWN_FILES or (path.name.startswith(".") and path.suffix == ".tmp") or ".bad" in path.suffixes
 
     def _check_owner(self) -> bool:
         """Whether the folder is identified as that of this study."""

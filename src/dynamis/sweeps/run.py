@@ -17,9 +17,9 @@ from dynamis.sweeps.study_file import read_study
 from dynamis.sweeps.table import SweepResult
 from dynamis.sweeps.workers import Crew, LocalPool, dask_crew
 
-TRIES = 3
-HOPELESS = 5  # parts that fail before any is done
-LOOK_UP = 2.0  # seconds without a result after which to see whether anybody is there
+MAX_ATTEMPTS = 3
+MAX_INITIAL_FAILURES = 5  # parts that fail before any succeeds
+POLL_INTERVAL = 2.0  # s without a result after which the workers are counted
 Progress = Callable[[float, str], None]
 
 
@@ -106,7 +106,7 @@ class _Job:
         todo = deque(part for part in range(self.study.parts) if part not in self.done)
         suspects: deque[int] = deque()  # were at work when a process died: one by one, to see whose fault it was
         flying: dict[Future[list[Row]], int] = {}
-        self._tell()
+        self._report_progress()
         try:
             while (todo or suspects or flying) and self.stopped is None:
                 if suspects:
@@ -115,11 +115,11 @@ class _Job:
                 else:
                     while todo and len(flying) < 2 * crew.size and self._submit(executor, flying, todo.popleft()):
                         pass
-                landed = wait(flying, LOOK_UP, FIRST_COMPLETED).done
+                landed = wait(flying, POLL_INTERVAL, FIRST_COMPLETED).done
                 if not landed and crew.gone():
                     self.stopped = "connection to the scheduler lost: restart scheduler and workers, then the sweep"
                 alone = len(flying) == 1
-                broken = self._look_at(landed, flying, todo)
+                broken = self._collect(landed, flying, todo)
                 if broken and self.stopped is None:
                     if crew.renew is None:
                         self.stopped = "the executor is broken (a worker died): run sweep again with a new one"
@@ -134,7 +134,7 @@ class _Job:
             for future in () if crew.gone() else flying:
                 future.cancel()
 
-    def _look_at(
+    def _collect(
         self, landed: Iterable[Future[list[Row]]], flying: dict[Future[list[Row]], int], todo: deque[int]
     ) -> list[int]:
         """Store completed parts; return the parts whose executor broke."""
@@ -172,18 +172,18 @@ class _Job:
             return
         self.done[part] = rows
         self.cases += len(rows)
-        self._tell()
+        self._report_progress()
 
     def _failed(self, part: int, reason: str, again: deque[int]) -> None:
         self.tries[part] += 1
-        if self.tries[part] < TRIES:
+        if self.tries[part] < MAX_ATTEMPTS:
             again.appendleft(part)
             return
         self.failed[part] = reason
-        if not self.done and len(self.failed) >= min(HOPELESS, self.study.parts):
+        if not self.done and len(self.failed) >= min(MAX_INITIAL_FAILURES, self.study.parts):
             self.stopped = f"the first {len(self.failed)} parts all failed ({reason})"
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         if self.progress is not None:
             self.progress(self.cases / self.study.cases, f"{self.cases} of {self.study.cases} cases")
 
@@ -196,7 +196,7 @@ class _Job:
             return f"stopped: {self.stopped}; {cases} of {self.study.cases} cases are done and saved"
         if self.failed:
             names = "; ".join(self._name(part) for part in sorted(self.failed)[:5])
-            return f"{cases} of {self.study.cases} cases done; failed after {TRIES} attempts: {names}"
+            return f"{cases} of {self.study.cases} cases done; failed after {MAX_ATTEMPTS} attempts: {names}"
         return f"{cases} cases done"
 
     def _name(self, part: int) -> str:

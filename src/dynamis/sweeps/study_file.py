@@ -16,7 +16,7 @@ from dynamis.errors import DynamisError, InputError, literal, printable, unknown
 from dynamis.model.description import DRIVE_NUMBERS
 from dynamis.model.load import SUFFIXES, find
 from dynamis.model.readers.expressions import parse_expression
-from dynamis.model.values import LARGEST
+from dynamis.model.values import MAX_MAGNITUDE
 from dynamis.scalar import Node
 from dynamis.simulation.adaptive import METHODS
 from dynamis.simulation.fixed_step import RULES, check_step_length
@@ -28,10 +28,10 @@ from dynamis.version import __version__
 LISTS = ("q0", "v0", "torque", "gravity")
 KINDS = (*LISTS, "parameters", "payload", "mass", *DRIVE_NUMBERS)
 OPTIONS = ("method", "step", "rtol", "atol", "points", "friction", "seconds")
-PATIENCE = 60.0  # seconds for the integration of a case, unless the study says otherwise
+DEFAULT_SECONDS = 60.0  # for the integration of a case
 PLAIN = ("robot", "base", "duration", "draws", "seed", "part", *OPTIONS)
 HOLD = ("q", "stiffness", "damping", "gravity")
-MOST_CASES = 10_000_000
+MAX_CASES = 10_000_000
 MAX_BYTES = 2**20
 
 
@@ -120,9 +120,9 @@ class _Reader:
             )
         points = math.prod(len(v.numbers) for v in variables if v.law == "grid")
         cases = points * draws
-        if cases > MOST_CASES:
+        if cases > MAX_CASES:
             raise self.wrong(
-                "vary", f"{cases} cases, at most {MOST_CASES}: use coarser grids or fewer draws, or split the study"
+                "vary", f"{cases} cases, at most {MAX_CASES}: use coarser grids or fewer draws, or split the study"
             )
         fixed, frame = self.fixed()
         options = self.options()
@@ -137,9 +137,9 @@ class _Reader:
 
     def fingerprint(self, robot: bytes) -> str:
         """Digest of the study without comments and whitespace, the robot file, and the version."""
-        said = {key: value for key, value in self.document.items() if key != "robot"}
+        settings = {key: value for key, value in self.document.items() if key != "robot"}
         try:
-            text = json.dumps(said, ensure_ascii=False)
+            text = json.dumps(settings, ensure_ascii=False)
         except (TypeError, ValueError):
             raise self.wrong("", "dates and times are not allowed in a study: give numbers, strings and lists") from None
         return hashlib.sha256(b"\0".join([__version__.encode(), text.encode(), robot])).hexdigest()
@@ -159,8 +159,8 @@ class _Reader:
             number = float(value)
         except OverflowError:
             number = math.inf
-        if not abs(number) <= LARGEST:
-            raise self.wrong(where, f"{literal(value)} is out of range; give a finite number up to {LARGEST:g}")
+        if not abs(number) <= MAX_MAGNITUDE:
+            raise self.wrong(where, f"{literal(value)} is out of range; give a finite number up to {MAX_MAGNITUDE:g}")
         return number
 
     def positive(self, key: str) -> float:
@@ -207,7 +207,7 @@ class _Reader:
             "method": self.choice("method", ("DOP853", *(m for m in METHODS if m != "DOP853"), *RULES)),
             "friction": self.choice("friction", ("model", "smooth", "none")),
             "points": self.whole("points", 201, 2),
-            "seconds": self.positive("seconds") if "seconds" in self.document else PATIENCE,
+            "seconds": self.positive("seconds") if "seconds" in self.document else DEFAULT_SECONDS,
         }
         made |= {key: self.positive(key) for key in ("step", "rtol", "atol") if key in self.document}
         if (made["method"] in RULES) != ("step" in made):

@@ -122,7 +122,7 @@ class SweepResult:
     _repr_html_ = as_text
 
 
-WIDTH = 100
+MAX_LINE_CHARACTERS = 100
 STATISTICS = ("mean", "deviation", "least", "5 %", "median", "95 %", "most")
 HEADINGS = ("mean", "std. deviation", "min", "5 %", "median", "95 %", "max")
 
@@ -160,10 +160,10 @@ def summary(result: SweepResult) -> str:
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of at most ``WIDTH`` characters: where long names leave no room beside them, the numbers are below."""
+    """Lines of at most ``MAX_LINE_CHARACTERS``; below long names that leave no room beside them, the numbers."""
     widths = [max(len(row[k]) for row in [HEADINGS, *rows]) + 2 for k in range(len(HEADINGS))]
     indent = 2 + max(map(len, names))
-    below = indent + sum(widths) > WIDTH
+    below = indent + sum(widths) > MAX_LINE_CHARACTERS
     indent = 4 if below else indent
 
     def line(start: str, cells: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import InputError
-from dynamis.model.values import LARGEST
+from dynamis.model.values import MAX_MAGNITUDE
 
 Numbers = tuple[float, ...]
 
@@ -73,14 +73,14 @@ def _normal(rng: np.random.Generator, numbers: Numbers, within: Numbers) -> floa
 LAWS: dict[str, RandomLaw] = {
     "uniform": RandomLaw(2, "[lowest, highest]", lambda x: x[0] < x[1], lambda rng, x, _: float(rng.uniform(x[0], x[1]))),
     "log_uniform": RandomLaw(
-        2, "[lowest, highest], both at least 1e-50", lambda x: 1.0 / LARGEST <= x[0] < x[1], _log_uniform
+        2, "[lowest, highest], both at least 1e-50", lambda x: 1.0 / MAX_MAGNITUDE <= x[0] < x[1], _log_uniform
     ),
     "normal": RandomLaw(2, "[mean, standard deviation], the latter positive", lambda x: x[1] > 0, _normal),
     "choice": RandomLaw(None, "[a, b, c]", lambda x: len(x) > 0, lambda rng, x, _: x[int(rng.integers(len(x)))]),
 }  # fmt: skip
 GRIDS = {"grid": "[values]", "from": "the first, with to and count"}
 HOW = "{ uniform = [a, b] }, { log_uniform = [a, b] }, { normal = [mean, deviation] }, { choice = [a, b, c] }, { grid = [a, b, c] } or { from = a, to = b, count = n }"  # noqa: E501  one sentence
-MOST_POINTS = 10_000_000
+MAX_POINTS = 10_000_000
 
 
 def read_variable(kind: str, target: str, entry: dict[str, Any], number: Callable[[Any, str], float]) -> Variable:
@@ -106,7 +106,7 @@ def read_variable(kind: str, target: str, entry: dict[str, Any], number: Callabl
             raise InputError("a grid requires at least one value, without duplicates: correct the list")
         return Variable(kind, target, "grid", values)
     if law == "from":
-        if not {"to", "count"} <= set(entry) or type(entry["count"]) is not int or not 1 < entry["count"] <= MOST_POINTS:
+        if not {"to", "count"} <= set(entry) or type(entry["count"]) is not int or not 1 < entry["count"] <= MAX_POINTS:
             raise InputError("an even grid is { from = a, to = b, count = n } with an integer n of at least 2")
         first, last = number(entry["from"], "from"), number(entry["to"], "to")
         if first == last:

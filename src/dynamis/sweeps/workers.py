@@ -18,7 +18,7 @@ from typing import Any
 
 from dynamis.errors import InputError, MissingExtraError
 
-PATIENCE = 30.0  # seconds until a scheduler that does not answer, or has no workers, is given up
+CONNECTION_TIMEOUT = 30.0  # s until a scheduler that does not answer, or has no workers, is given up
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def dask_crew(address: str) -> Iterator[Crew]:
     except ImportError:
         raise MissingExtraError("a scheduler requires Dask: pip install 'dynamis[distributed]'") from None
     try:
-        client = make(address, timeout=PATIENCE, set_as_default=False)
+        client = make(address, timeout=CONNECTION_TIMEOUT, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(
             f"no Dask scheduler at {address!r} ({error.__class__.__name__}): start one with `dask scheduler`, and give "
@@ -105,7 +105,7 @@ def dask_crew(address: str) -> Iterator[Crew]:
         ) from None
     with client:
         try:
-            client.wait_for_workers(1, timeout=PATIENCE)
+            client.wait_for_workers(1, timeout=CONNECTION_TIMEOUT)
         except TimeoutError:
             raise InputError(f"the scheduler at {address} has no workers: start some with `dask worker {address}`") from None
         size = max(1, sum(client.nthreads().values()))

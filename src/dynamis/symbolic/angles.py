@@ -14,12 +14,12 @@ import numpy.typing as npt
 from dynamis.model.joints import Helical, Prismatic, Revolute
 from dynamis.model.model import Model
 from dynamis.scalar import Node, topological
+from dynamis.tolerances import RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
-PARALLEL = 1e-12
-MOST_TURNS = 12  # the largest multiple of an angle whose sine is multiplied out: beyond, digits cancel
-MOST_MULTIPLE = 64  # the same of a joint's angle, whose sine the equations have in any case
-MULTIPLIED_OUT = 64  # terms
+MAX_ANGLE_MULTIPLE = 12  # whose sine is expanded in powers: beyond, digits cancel
+MAX_JOINT_ANGLE_MULTIPLE = 64  # likewise of a joint's angle, whose sine is in the equations in any case
+MAX_EXPANDED_TERMS = 64  # terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def _expanded(node: Node, args: list[Expansion]) -> Expansion:
         return {units: -ratio for units, ratio in args[0].items()}
     if node.op == "div" and list(args[1]) == [()]:
         return {units: ratio / args[1][()] for units, ratio in args[0].items()}
-    if node.op == "mul" and len(args[0]) * len(args[1]) <= MULTIPLIED_OUT:
+    if node.op == "mul" and len(args[0]) * len(args[1]) <= MAX_EXPANDED_TERMS:
         product: Expansion = {}
         for units, ratio in args[0].items():
             for others, factor in args[1].items():
@@ -117,7 +117,7 @@ def angles_for(forms: Sequence[LinearForm], given: Sequence[Angle] = ()) -> list
     for unit, ratios in groups.values():
         for group in ratios:
             below = lcm(*(r.denominator for r in group))
-            if max(group) * below <= MOST_TURNS and id(unit) not in known:
+            if max(group) * below <= MAX_ANGLE_MULTIPLE and id(unit) not in known:
                 found.append(Angle(unit, below))
             else:
                 part = _shared(group)
@@ -149,13 +149,17 @@ def _divided(given: Sequence[Angle], forms: Sequence[LinearForm]) -> list[Angle]
 
 def _counts(ratio: Fraction, denominator: int) -> bool:
     """Whether a multiple of a unit is a small integer multiple of unit/denominator."""
-    return (ratio * denominator).denominator == 1 and abs(ratio * denominator) <= MOST_MULTIPLE and denominator <= MOST_TURNS
+    return (
+        (ratio * denominator).denominator == 1
+        and abs(ratio * denominator) <= MAX_JOINT_ANGLE_MULTIPLE
+        and denominator <= MAX_ANGLE_MULTIPLE
+    )
 
 
 def _join(groups: list[list[Fraction]], ratio: Fraction) -> None:
     for group in groups:
         joined = [*group, ratio]
-        if max(joined) / _shared(joined) <= MOST_TURNS:
+        if max(joined) / _shared(joined) <= MAX_ANGLE_MULTIPLE:
             group.append(ratio)
             return
     groups.append([ratio])
@@ -204,6 +208,6 @@ def _parallel(a: Array, b: Array) -> int:
     if object in (a.dtype, b.dtype):
         a, b = (np.array([x if not isinstance(x, Node) else np.nan for x in u], dtype=float) for u in (a, b))
     for sign in (1, -1):
-        if np.all(np.abs(a - sign * b) < PARALLEL):
+        if np.all(np.abs(a - sign * b) < RECURSION_ROUNDING):
             return sign
     return 0

@@ -18,9 +18,9 @@ import flint
 from dynamis.symbolic.ring import Atom, Polynomial, Ring
 from dynamis.symbolic.trig_rewriting import arc_terms
 
-LARGEST_DENOMINATOR = 96
-FACTORED_UP_TO, FACTORED_DEGREE = 40, 30  # terms and degree: factorising more costs time and hardly ever finds anything
-ARRANGED_UP_TO = 5000  # terms: longer sums are nothing to read, and grouping them takes minutes
+MAX_DENOMINATOR = 96
+MAX_FACTORED_TERMS, MAX_FACTORED_DEGREE = 40, 30  # factoring larger sums takes long and rarely succeeds
+MAX_ARRANGED_TERMS = 5000  # longer sums are not read, and grouping them takes minutes
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Arranger:
         ``grouping`` prescribes how the outermost sum is grouped: by "link", "angle", "length", "rate", or each "term".
         """
         terms = terms_of(p)
-        if len(terms) <= 1 or len(terms) > ARRANGED_UP_TO:
+        if len(terms) <= 1 or len(terms) > MAX_ARRANGED_TERMS:
             return Sum(tuple(self._product({m: c}) for m, c in terms.items()))
         if grouping:
             groups = self._grouped(terms, grouping)
@@ -138,7 +138,7 @@ class Arranger:
         if len(rest) == 1:
             number *= next(iter(rest.values()))
         else:
-            small = len(rest) <= FACTORED_UP_TO and _degree(rest) <= FACTORED_DEGREE and _is_exact(rest)
+            small = len(rest) <= MAX_FACTORED_TERMS and _degree(rest) <= MAX_FACTORED_DEGREE and _is_exact(rest)
             sign, pieces = _factors(rest) if small else (1, [(rest, 1)])
             number *= sign
             if len(pieces) == 1 and pieces[0][1] == 1:
@@ -382,7 +382,7 @@ def _primitive(terms: Terms) -> tuple[Fraction, Terms]:
 
 def _is_exact(terms: Terms) -> bool:
     """Whether the coefficients are simple fractions rather than measured decimals."""
-    return all(c.denominator <= LARGEST_DENOMINATOR for c in terms.values())
+    return all(c.denominator <= MAX_DENOMINATOR for c in terms.values())
 
 
 def _fraction(x: Any) -> Fraction:

@@ -32,12 +32,12 @@ from dynamis.symbolic.parameters import LinearForm, Rule
 from dynamis.symbolic.ring import Atom, Polynomial, Ring
 from dynamis.symbolic.terms import Terms
 from dynamis.symbolic.trig_rewriting import arc_terms
+from dynamis.tolerances import RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
 # within a body: what stays first, what moves to the parent (for a joint about z) last
 ORDER = (9, 4, 5, 7, 8, 1, 2, 6, 3, 0)
 LETTERS = ("m_{}", "mx_{}", "my_{}", "mz_{}", "I_xx{}", "I_xy{}", "I_yy{}", "I_xz{}", "I_yz{}", "I_zz{}")
-DEPENDENT = 1e-9
 StateMonomial = tuple[int, ...]
 
 
@@ -147,12 +147,12 @@ def _relations(ring: Ring, columns: list[_Column]) -> dict[int, dict[int, tuple[
         rest = column - Q[:, :r] @ along
         again = Q[:, :r].T @ rest  # once more, for what rounding left of the first time
         along, rest = along + again, rest - Q[:, :r] @ again
-        if np.linalg.norm(rest) > DEPENDENT * np.linalg.norm(column):
+        if np.linalg.norm(rest) > RANK_TOLERANCE * np.linalg.norm(column):
             Q[:, r], R[:r, r], R[r, r] = rest / np.linalg.norm(rest), along, np.linalg.norm(rest)
             independent.append(d)
         else:
             solution = np.linalg.solve(R[:r, :r], along)
-            support = [(s, x) for s, x in zip(independent, solution, strict=True) if abs(x) > DEPENDENT]
+            support = [(s, x) for s, x in zip(independent, solution, strict=True) if abs(x) > RANK_TOLERANCE]
             relations[d] = _coefficients(ring, columns, d, support) if np.any(column) else {}
     return relations
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, log2
 
-from dynamis.symbolic.equivalence import NOISE, WRITTEN, Exponents, is_noise, largest_coefficients, size
+from dynamis.symbolic.equivalence import MAX_TYPED_DENOMINATOR, Exponents, is_noise, largest_coefficients, size
 from dynamis.symbolic.expression import Expression
+from dynamis.tolerances import SUM_ROUNDING
 
 
 def without_rounding_noise(value: Expression) -> Expression:
@@ -16,7 +17,7 @@ def without_rounding_noise(value: Expression) -> Expression:
     terms. Coefficients are compared among terms with the same parameters, whose units are then the same.
     """
     p = value.numerator
-    if all(int(c.q) <= WRITTEN for c in p.coeffs()):
+    if all(int(c.q) <= MAX_TYPED_DENOMINATOR for c in p.coeffs()):
         return value
     ring = value.algebra.ring
     terms = p.to_dict()
@@ -29,19 +30,19 @@ def summed(parts: Sequence[Expression]) -> Expression:
     """The sum of expressions, without terms that cancel except for rounding errors.
 
     Coefficients computed from decimals, such as masses times squared lengths, are known to about 1e-16 of their size. Where
-    those of one term add up to less than NOISE of the largest of them, the term is zero.
+    those of one term add up to less than SUM_ROUNDING of the largest of them, the term is zero.
     """
     total = parts[0]
     for part in parts[1:]:
         total = total + part
     if not total.expanded or any(x.denominator is not None for x in parts):
         return total
-    if all(int(c.q) <= WRITTEN for c in total.numerator.coeffs()):
+    if all(int(c.q) <= MAX_TYPED_DENOMINATOR for c in total.numerator.coeffs()):
         return total
     sizes: dict[Exponents, float] = {}
     for part in parts:
         for exponents, c in part.numerator.to_dict().items():
             sizes[exponents] = max(sizes.get(exponents, -inf), size(c))
     terms = total.numerator.to_dict()
-    kept = {e: c for e, c in terms.items() if size(c) > log2(NOISE) + sizes[e]}
+    kept = {e: c for e, c in terms.items() if size(c) > log2(SUM_ROUNDING) + sizes[e]}
     return total if len(kept) == len(terms) else Expression(total.algebra, total.algebra.ring.context.from_dict(kept))

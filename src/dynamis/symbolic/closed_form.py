@@ -27,7 +27,7 @@ from dynamis.symbolic.parameters import LinearForm, by_inspection
 from dynamis.symbolic.terms import Terms
 
 Array = npt.NDArray[Any]
-SHOWN_UP_TO, LONGEST_SHOWN = 6, 4000  # degrees of freedom, and letters of LaTeX, that a notebook shows
+MAX_DOF_SHOWN, MAX_CHARACTERS_SHOWN = 6, 4000  # in a notebook; characters of LaTeX
 
 
 class ClosedForm(Terms):
@@ -50,10 +50,10 @@ class ClosedForm(Terms):
 
     def _repr_latex_(self) -> str | None:
         """The equations of motion if short enough; otherwise a notebook shows the repr."""
-        if not self.expanded or not 0 < self.n <= SHOWN_UP_TO:
+        if not self.expanded or not 0 < self.n <= MAX_DOF_SHOWN:
             return None
         written = self.equations._repr_latex_()
-        return written if len(written) <= LONGEST_SHOWN else None
+        return written if len(written) <= MAX_CHARACTERS_SHOWN else None
 
     @cached_property
     def equations(self) -> Equations:

@@ -12,7 +12,7 @@ from dynamis.symbolic.expression import Algebra, Expression, Formulas
 from dynamis.symbolic.ring import Ring
 from dynamis.symbolic.terms import Terms
 
-NAMES = 24  # more names than these do not help a reader
+MAX_ABBREVIATIONS = 24  # more do not help a reader
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,9 +46,9 @@ def with_named_factors(form: Terms) -> Compact:
         lead = c.numerator.leading_coefficient()
         number, first = found.setdefault(str(c.numerator / lead), (len(found), c))
         multiples[index] = number, lead / first.numerator.leading_coefficient()
-        if len(found) > NAMES:
+        if len(found) > MAX_ABBREVIATIONS:
             break
-    if not 0 < len(found) <= NAMES:
+    if not 0 < len(found) <= MAX_ABBREVIATIONS:
         return Compact((), form.christoffel, form.C, form.M_dot, form.N)
     names = tuple(("h" if len(found) == 1 else f"h_{{{k + 1}}}", c) for k, c in found.values())
     letters = replace(form.algebra.letters, names={f"name {k}": name for k, (name, _) in enumerate(names)})

@@ -13,7 +13,7 @@ from dynamis.symbolic.expression import Expression, Formulas
 from dynamis.symbolic.notation import Notation, plain_text
 from dynamis.symbolic.terms import Terms
 
-EXPLICIT_UP_TO = 3  # degrees of freedom: beyond them the inverse of M fills pages
+MAX_EXPLICIT_DOF = 3  # beyond, the inverse of M fills pages
 
 
 class Equation:
@@ -52,7 +52,7 @@ class Equation:
             if not form.M[i, j].is_zero
         ]
         if not form.coriolis_vector[i].is_zero:
-            pieces += [way.write(x, notation) for x in _apart(form.coriolis_vector[i])]
+            pieces += [way.write(x, notation) for x in _by_rate_products(form.coriolis_vector[i])]
         others = [form.viscous[i], form.dry[i], form.spring[i], form.g[i]]
         pieces += [way.write(term, notation) for term in others if not term.is_zero]
         return f"{joined(pieces)} = {torque}"
@@ -107,7 +107,7 @@ def times(entry: Expression, factor: str, notation: Any, way: Way) -> str:
     return f"{left}{written}{right}{way.between}{factor}"
 
 
-def _apart(term: Expression) -> list[Expression]:
+def _by_rate_products(term: Expression) -> list[Expression]:
     """Velocity terms, one product of rates at a time."""
     if not term.expanded:
         return [term]
@@ -153,7 +153,7 @@ def state_space(form: Terms) -> StateSpace:
     """The state-space form of the equations of motion."""
     bias = (form.coriolis_vector + form.g + form.viscous + form.dry + form.spring).view(Formulas)
     n = form.n
-    if n > EXPLICIT_UP_TO or not form.expanded or n == 0:
+    if n > MAX_EXPLICIT_DOF or not form.expanded or n == 0:
         return StateSpace(bias, None, None, None)
     M = np.asarray(form.M)
     determinant = _determinant(M)

@@ -11,12 +11,10 @@ import numpy as np
 from dynamis.errors import InputError
 from dynamis.scalar import Node, is_number
 from dynamis.symbolic.ring import Polynomial, Ring
+from dynamis.tolerances import SUM_ROUNDING
 
-# relative to the largest coefficient beside the same symbols, or of the terms that were added: a few hundred roundings of
-# 1e-16, far below any number that someone measured
-NOISE = 1e-14
 Exponents = tuple[int, ...]
-WRITTEN = 10**9  # the largest denominator of a number that someone wrote down, rather than computed
+MAX_TYPED_DENOMINATOR = 10**9  # of a number typed by a person rather than computed
 
 
 @runtime_checkable
@@ -69,10 +67,10 @@ def _nodes(x: Any) -> Any:
 
 def is_rounding_noise(ring: Ring, difference: Polynomial, beside: Polynomial) -> bool:
     """Whether a difference of computed decimals is within their rounding errors."""
-    if all(int(c.q) <= WRITTEN for c in difference.coeffs()):
+    if all(int(c.q) <= MAX_TYPED_DENOMINATOR for c in difference.coeffs()):
         return False
     largest = largest_coefficients(ring, beside.to_dict())
-    return all(is_noise(ring, e, c, largest, 100 * NOISE) for e, c in difference.to_dict().items())
+    return all(is_noise(ring, e, c, largest, 100 * SUM_ROUNDING) for e, c in difference.to_dict().items())
 
 
 def largest_coefficients(ring: Ring, terms: Mapping[Exponents, Any]) -> dict[Exponents, float]:
@@ -84,7 +82,7 @@ def largest_coefficients(ring: Ring, terms: Mapping[Exponents, Any]) -> dict[Exp
     return found
 
 
-def is_noise(ring: Ring, exponents: Exponents, c: Any, largest: Mapping[Exponents, float], noise: float = NOISE) -> bool:
+def is_noise(ring: Ring, exponents: Exponents, c: Any, largest: Mapping[Exponents, float], noise: float = SUM_ROUNDING) -> bool:
     """Whether a coefficient is a rounding error of the largest beside the same parameters."""
     return size(c) <= log2(noise) + largest.get(exponents[_first(ring) :], -inf)
 

@@ -22,7 +22,7 @@ from dynamis.symbolic.sympy_form import SympyForm
 from dynamis.symbolic.trig_rewriting import arc_terms, dressed, dressed_terms
 
 Array = npt.NDArray[Any]
-MOST_ENTRIES = 40  # different values of Christoffel symbols that a notebook shows
+MAX_CHRISTOFFEL_VALUES = 40  # shown in a notebook
 
 
 class Algebra:
@@ -366,7 +366,7 @@ class Formulas(np.ndarray[Any, Any]):
                 same.append(name)
         if not groups:
             return r"c_{ijk} = 0 \text{ for all } i, j, k"
-        lines = [" = ".join(names) + " &= " + x.latex() for x, names in groups[:MOST_ENTRIES]]
-        if len(groups) > MOST_ENTRIES:
-            lines.append(rf"&\text{{and {len(groups) - MOST_ENTRIES} more values}}")
+        lines = [" = ".join(names) + " &= " + x.latex() for x, names in groups[:MAX_CHRISTOFFEL_VALUES]]
+        if len(groups) > MAX_CHRISTOFFEL_VALUES:
+            lines.append(rf"&\text{{and {len(groups) - MAX_CHRISTOFFEL_VALUES} more values}}")
         return r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}"

@@ -13,7 +13,7 @@ from dynamis.symbolic.angles import linear_form
 from dynamis.symbolic.notation import SymbolPrinter
 from dynamis.symbolic.printing import raised
 
-WORTH_A_NAME = 4  # letters
+MIN_ABBREVIATED_SYMBOLS = 4  # in an expression that gets a name
 SUM, PRODUCT, LEAF = 1, 2, 3
 
 
@@ -49,7 +49,7 @@ def latex(outputs: Sequence[Any], letters: SymbolPrinter, names: str = "x") -> l
 
     for node in order:
         written = _written(node, [of(a) for a in node.args] if node.op != "symbol" else [], letters)
-        if uses[id(node)] > 1 and written.letters >= WORTH_A_NAME:
+        if uses[id(node)] > 1 and written.letters >= MIN_ABBREVIATED_SYMBOLS:
             name = f"{names}_{{{len(lines) + 1}}}"
             lines.append((name, written.text))
             written = _Written(written.negative, name, LEAF, 1)

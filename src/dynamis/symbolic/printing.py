@@ -7,11 +7,11 @@ from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 
-from dynamis.symbolic.arrangement import LARGEST_DENOMINATOR, Product, Sum
+from dynamis.symbolic.arrangement import MAX_DENOMINATOR, Product, Sum
 from dynamis.symbolic.notation import SymbolPrinter
 from dynamis.symbolic.ring import Atom, Ring
 
-WRITTEN_OUT = 10**12
+MAX_PRINTED_INTEGER = 10**12
 
 
 def latex(arrangement: Sum, ring: Ring, letters: SymbolPrinter, digits: int = 6) -> str:
@@ -76,7 +76,7 @@ def raised(written: str, power: int) -> str:
 
 
 def _number_latex(x: Fraction, digits: int) -> str:
-    if x.denominator == 1 and x < WRITTEN_OUT:
+    if x.denominator == 1 and x < MAX_PRINTED_INTEGER:
         return str(x.numerator)
     if _is_fraction(x):
         return rf"\tfrac{{{x.numerator}}}{{{x.denominator}}}"
@@ -87,11 +87,11 @@ def _number_latex(x: Fraction, digits: int) -> str:
 
 def _is_fraction(x: Fraction) -> bool:
     """Whether someone would write ½ or ⅓ rather than a decimal such as 17.4."""
-    return x.denominator <= LARGEST_DENOMINATOR and x.denominator % 5 != 0 and x < WRITTEN_OUT
+    return x.denominator <= MAX_DENOMINATOR and x.denominator % 5 != 0 and x < MAX_PRINTED_INTEGER
 
 
 def _number_text(x: Fraction, digits: int) -> str:
-    if (x.denominator == 1 and x < WRITTEN_OUT) or _is_fraction(x):
+    if (x.denominator == 1 and x < MAX_PRINTED_INTEGER) or _is_fraction(x):
         return str(x.numerator) if x.denominator == 1 else f"{x.numerator}/{x.denominator}"
     return _decimal(x, digits)
 

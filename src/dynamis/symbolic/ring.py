@@ -31,12 +31,12 @@ _COMMUTING = frozenset({"min", "max", "and", "or", "eq"})
 _STEPS = frozenset({"sign", "floor", "lt", "le", "eq", "not", "and", "or"})  # constant wherever they have a derivative
 
 # FLINT ends the process when it gets no memory, and cannot be interrupted: products are bounded before they begin.
-MOST_BYTES = 256 * 2**20  # of one polynomial: exponents as Python holds them, and coefficients
-MOST_DEGREE = 1000
-SMALL = 1000  # term products that are harmless whatever their coefficients are
-PIECE = 1_000_000  # term products, some milliseconds: then size and clock are checked
+MAX_POLYNOMIAL_BYTES = 256 * 2**20  # exponents as Python holds them, and coefficients
+MAX_DEGREE = 1000
+UNCHECKED_TERM_PRODUCTS = 1000  # small enough whatever their coefficients are
+TERM_PRODUCTS_PER_BATCH = 1_000_000  # some milliseconds: then size and clock are checked
 # up to which term products of numerator and denominator, and degree, common factors are searched for
-MOST_GCD, GCD_DEGREE = 1_000_000, 60
+MAX_GCD_TERM_PRODUCTS, MAX_GCD_DEGREE = 1_000_000, 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,17 +204,17 @@ class Ring:
 
     def product(self, a: Polynomial, b: Polynomial) -> Polynomial:
         """a · b; raises `BudgetSpent` where it would become too large, before the memory is taken."""
-        if max(a.total_degree(), 0) + max(b.total_degree(), 0) > MOST_DEGREE:
-            raise BudgetSpent(f"the expanded form has powers above {MOST_DEGREE}")
+        if max(a.total_degree(), 0) + max(b.total_degree(), 0) > MAX_DEGREE:
+            raise BudgetSpent(f"the expanded form has powers above {MAX_DEGREE}")
         if len(a) < len(b):
             a, b = b, a
-        if len(a) * len(b) <= SMALL:
+        if len(a) * len(b) <= UNCHECKED_TERM_PRODUCTS:
             return a * b
         bits = sum(max(c.height_bits() for c in p.coeffs()) for p in (a, b))
-        most = MOST_BYTES // (8 * len(self.atoms) + bits // 4)
-        if len(a) * len(b) <= min(PIECE, most):
+        most = MAX_POLYNOMIAL_BYTES // (8 * len(self.atoms) + bits // 4)
+        if len(a) * len(b) <= min(TERM_PRODUCTS_PER_BATCH, most):
             return a * b
-        total, terms, size = self.zero, list(b.to_dict().items()), max(1, PIECE // len(a))
+        total, terms, size = self.zero, list(b.to_dict().items()), max(1, TERM_PRODUCTS_PER_BATCH // len(a))
         for first in range(0, len(terms), size):
             total = total + a * self.context.from_dict(dict(terms[first : first + size]))
             if len(total) > most:
@@ -259,7 +259,7 @@ class Ring:
         if numerator.is_zero():
             return self.zero, None
         degree = max(numerator.total_degree(), denominator.total_degree())
-        if len(numerator) * len(denominator) <= MOST_GCD and degree <= GCD_DEGREE:
+        if len(numerator) * len(denominator) <= MAX_GCD_TERM_PRODUCTS and degree <= MAX_GCD_DEGREE:
             common = numerator.gcd(denominator)
             if not common.is_constant():
                 numerator, denominator = numerator / common, denominator / common

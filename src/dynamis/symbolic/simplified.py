@@ -10,7 +10,7 @@ from dynamis.symbolic.expression import Algebra
 from dynamis.symbolic.notation import SymbolPrinter, notation_of
 from dynamis.symbolic.ring import Ring
 
-READABLE = 200  # terms
+MAX_TERMS_SHOWN = 200  # terms
 
 
 def simplified(node: Any) -> str:
@@ -23,8 +23,8 @@ def simplified(node: Any) -> str:
     """
     try:
         ring = Ring.of([node])
-        ring.expand([node], Budget(seconds=1.0, terms=100 * READABLE))
+        ring.expand([node], Budget(seconds=1.0, terms=100 * MAX_TERMS_SHOWN))
         expression = Algebra(ring, SymbolPrinter(notation_of(None), {}, ())).of_node(node)
-        return str(expression) if len(expression) <= READABLE else str(node)
+        return str(expression) if len(expression) <= MAX_TERMS_SHOWN else str(node)
     except (InputError, BudgetSpent):  # divided by zero, no polynomial, or too large a one
         return str(node)

@@ -18,7 +18,6 @@ from dynamis.symbolic.notation import SymbolPrinter
 from dynamis.symbolic.ring import Atom, Ring
 from dynamis.symbolic.trig_rewriting import arc_terms
 
-LONGEST = 60
 _STATE = {"position": "q", "velocity": "qd", "acceleration": "qdd", "torque": "tau"}
 _FUNCTIONS = {"abs": "Abs", "max": "Max", "min": "Min"} | {
     name: name for name in ("acos", "asin", "atan2", "cos", "exp", "floor", "log", "sign", "sin", "sqrt", "tanh")
@@ -119,7 +118,7 @@ class SympyForm:
 
     def _safe(self, name: str) -> str:
         plain = name if re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) else re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
-        plain = plain[:LONGEST]
+        plain = plain[:60]
         if not plain or plain in self._reserved or plain[0].isdigit() or re.fullmatch(r"(q|qd|qdd|tau)\d*", plain):
             return f"p_{plain}" if plain else "p"
         return plain

@@ -24,7 +24,6 @@ from dynamis.symbolic.ring import Ring
 from dynamis.symbolic.roles import free_letters, motor_roles, roles_of
 
 Array = npt.NDArray[Any]
-SHOWN_UP_TO, LONGEST_SHOWN = 6, 4000  # degrees of freedom, and letters of LaTeX, that a notebook shows
 
 
 class Terms:

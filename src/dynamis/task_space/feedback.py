@@ -22,7 +22,7 @@ from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
 Motion = Callable[[float], tuple[Any, Any, Any]]
-FALLBACK = 0.01  # λ of a law of one's own at a singular state
+FALLBACK_DAMPING = 0.01  # λ of a user's control law at a singular state
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,10 +132,10 @@ class Feedback:
         checked_instant(self.robot, q, v, self.task)
         if self._name is None:
             warnings.warn(
-                f"the task is singular at this state: the law is damped with λ = {FALLBACK:g}. Set the damping explicitly "
-                "with regularisation=…",
+                f"the task is singular at this state: the law is damped with λ = {FALLBACK_DAMPING:g}. Set the damping "
+                "explicitly with regularisation=…",
                 SingularityWarning, stacklevel=3,
             )  # fmt: skip
-            return self.kernel(q, v, desired, np.array([FALLBACK]))
+            return self.kernel(q, v, desired, np.array([FALLBACK_DAMPING]))
         command = commanded_acceleration(self.robot, q, v, self.task, np.split(desired, 3), self.gains.K_P, self.gains.K_D)
         return resolve(self.robot, q, v, self.task, command, self._name, null_space=self._preferences).tau

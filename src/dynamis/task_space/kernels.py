@@ -109,11 +109,11 @@ def _called(kernel: Kernel, arrays: tuple[Any, ...], damping: Any) -> Any:
     result = kernel(*given, as_cupy(level) if gpu else level)
     parts = result if isinstance(result, tuple) else (result,)
     if isinstance(parts[0], np.ndarray):
-        _tell(parts, kernel.name)
+        _warn_not_finite(parts, kernel.name)
     return result
 
 
-def _tell(parts: tuple[Array, ...], name: str) -> None:
+def _warn_not_finite(parts: tuple[Array, ...], name: str) -> None:
     """Warn about the number of states whose results are not finite."""
     if all(np.isfinite(part).all() for part in parts):
         return

@@ -20,13 +20,12 @@ from dynamis.task_space.operational import checked_instant, checked_state
 from dynamis.task_space.redundancy import Weight, law_weight, weight_matrix
 from dynamis.task_space.resolve import task_vector
 from dynamis.task_space.tasks import Task
+from dynamis.tolerances import NEGLIGIBLE, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
-EQUAL, BETWEEN = 5, 0  # DAQP's kinds of constraints
-SOLVED, TOLERANCE, UNBOUNDED = 1, 1e-9, 1e30
-SLACK = 1e-7  # of a limit: less than this beyond it is rounding
-SLACKS = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # what a second program may exceed the first one's answer by
-FIRM = 1e-6  # of its largest entry: added to a singular cost that the solver's own regularisation fails on
+EQUALITY, INEQUALITY = 5, 0  # DAQP's kinds of constraints
+SOLVED, INFINITE_BOUND = 1, 1e30  # DAQP's exit flag and bound
+RELAXATIONS = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # by which the second program may exceed the optimum of the first
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,9 +93,9 @@ def limited_torque(
     a = np.linalg.solve(M, tau - n)
     task_error = wanted - at.drift - at.J @ a
     excess = np.maximum(np.maximum(a - a_high, a_low - a), 0.0)
-    excess[excess <= SLACK * np.maximum(1.0, np.abs(a))] = 0.0
+    excess[excess <= SOLUTION_TOLERANCE * np.maximum(1.0, np.abs(a))] = 0.0
     names = robot.coordinate_names
-    room = SLACK * np.maximum(1.0, np.abs(tau))
+    room = SOLUTION_TOLERANCE * np.maximum(1.0, np.abs(tau))
     active = tuple(names[k] for k in np.flatnonzero((tau >= tau_high - room) | (tau <= tau_low + room)))
     near = 1e-5 * np.maximum(1.0, np.abs(a))
     held = tuple(names[k] for k in np.flatnonzero((a >= a_high - near) | (a <= a_low + near)))
@@ -124,7 +123,7 @@ class _Problem:
         if found is not None:
             return found, True
         excess = self._least_excess()
-        for slack in SLACKS:  # the first is enough unless numbers of very different sizes meet
+        for slack in RELAXATIONS:  # the first is enough unless numbers of very different sizes meet
             room = 0.0 if excess is None else excess + slack * (1.0 + excess)
             a_low, a_high = self.a_low - room, self.a_high + room
             # the least ‖J a − r‖² …
@@ -157,13 +156,15 @@ class _Problem:
         rows = self.M if J is None else np.vstack([self.M, J])
         equal = np.zeros(0) if J is None else r
         low, high = np.concatenate([a_low, self.low, equal]), np.concatenate([a_high, self.high, equal])
-        return self._run(H, f, rows, low, high, np.array([BETWEEN] * (2 * n) + [EQUAL] * m, dtype=np.int32))
+        return self._run(H, f, rows, low, high, np.array([INEQUALITY] * (2 * n) + [EQUALITY] * m, dtype=np.int32))
 
     def _run(self, H: Array, f: Array, rows: Array, low: Array, high: Array, sense: Array) -> Array | None:
-        for firm in (0.0, FIRM * float(np.abs(H).max())):
+        for firm in (0.0, 1e-6 * float(np.abs(H).max())):  # a singular cost on which the solver's own regularization fails
             costs = H + firm * np.eye(len(H))
-            given = (costs, f, rows, np.minimum(high, UNBOUNDED), np.maximum(low, -UNBOUNDED))
-            x, _, flag, _ = self.daqp.solve(*(np.ascontiguousarray(y, dtype=float) for y in given), sense, primal_tol=TOLERANCE)
+            given = (costs, f, rows, np.minimum(high, INFINITE_BOUND), np.maximum(low, -INFINITE_BOUND))
+            x, _, flag, _ = self.daqp.solve(
+                *(np.ascontiguousarray(y, dtype=float) for y in given), sense, primal_tol=NEGLIGIBLE
+            )
             if flag == SOLVED and np.isfinite(x).all():
                 return np.array(x)
             if np.linalg.matrix_rank(H) == len(H):

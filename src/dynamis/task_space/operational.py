@@ -15,9 +15,10 @@ from dynamis.display import as_table, short
 from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.scalar import solve_positive
-from dynamis.task_space.singularities import TOLERANCE, decide
+from dynamis.task_space.singularities import decide
 from dynamis.task_space.task_state import TaskState, actuated_coordinates, solved
 from dynamis.task_space.tasks import Task
+from dynamis.tolerances import NEARLY_SINGULAR
 
 Array = npt.NDArray[Any]
 
@@ -76,7 +77,7 @@ def operational_space(
     *,
     damping: float = 0.0,
     truncate: bool = False,
-    tolerance: float = TOLERANCE,
+    tolerance: float = NEARLY_SINGULAR,
     actuated: Any = None,
 ) -> OperationalModel:
     """Operational-space dynamics Λ, μ, p of a task at one state.
@@ -125,7 +126,7 @@ def operational_terms(robot: Robot, q: Any, v: Any, task: Task, damping: Any = 0
 
 def checked_instant(robot: Robot, q: Array, v: Array, task: Task, actuated: Any = None) -> TaskState:
     """The instant evaluated numerically, checked to be finite."""
-    with np.errstate(all="ignore"):  # looked at just below
+    with np.errstate(all="ignore"):  # finiteness is checked below
         at = TaskState.of(robot, q, v, task, actuated)
     if not (np.isfinite(at.J).all() and np.isfinite(at.drift).all()):
         raise SingularError(

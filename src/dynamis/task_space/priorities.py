@@ -20,9 +20,10 @@ from dynamis.scalar import solve_positive, where
 from dynamis.task_space.null_space import checked_preferences, preferred_torque
 from dynamis.task_space.operational import checked_instant, checked_state
 from dynamis.task_space.resolve import task_vector
-from dynamis.task_space.singularities import TOLERANCE, Decision, decide
+from dynamis.task_space.singularities import Decision, decide
 from dynamis.task_space.task_state import of_task, singular, solved
 from dynamis.task_space.tasks import Task
+from dynamis.tolerances import NEARLY_SINGULAR
 
 Array = npt.NDArray[Any]
 Levels = Sequence[tuple[Task, Any]]  # (task, ẍ), the most important first
@@ -88,7 +89,14 @@ def _recursion(M: Array, n: Array, parts: Sequence[tuple[Array, Array]], invert:
 
 
 def prioritised(
-    robot: Robot, q: Any, v: Any, levels: Levels, *, null_space: Any = (), damping: float = 0.0, tolerance: float = TOLERANCE
+    robot: Robot,
+    q: Any,
+    v: Any,
+    levels: Levels,
+    *,
+    null_space: Any = (),
+    damping: float = 0.0,
+    tolerance: float = NEARLY_SINGULAR,
 ) -> Prioritised:
     """The torque for tasks in order of priority, with a report of each.
 

@@ -14,9 +14,10 @@ from dynamis.robot import Robot
 from dynamis.task_space.null_space import checked_preferences, preferred_torque
 from dynamis.task_space.operational import checked_instant, checked_state
 from dynamis.task_space.redundancy import LAWS, Weight, law_weight, weight_matrix
-from dynamis.task_space.singularities import TOLERANCE, decide
+from dynamis.task_space.singularities import decide
 from dynamis.task_space.task_state import TaskState, actuated_coordinates
 from dynamis.task_space.tasks import Task
+from dynamis.tolerances import NEARLY_SINGULAR
 
 Array = npt.NDArray[Any]
 
@@ -54,7 +55,7 @@ def resolve(
     null_space: Any = (),
     damping: float = 0.0,
     truncate: bool = False,
-    tolerance: float = TOLERANCE,
+    tolerance: float = NEARLY_SINGULAR,
     actuated: Any = None,
 ) -> Resolution:
     """The torque that realises ẍ with minimal cost ½ (τ − τ₀)ᵀ W (τ − τ₀), with a report.

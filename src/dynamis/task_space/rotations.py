@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.algorithms.jacobian import SINGULAR, orientation_coordinates, orientation_rate_map
+from dynamis.algorithms.jacobian import orientation_coordinates, orientation_rate_map
 from dynamis.scalar import cos, sin, sqrt, where
 from dynamis.spatial import cross, skew
+from dynamis.tolerances import RANK_TOLERANCE, SERIES_FIVE_TERMS
 
 Array = npt.NDArray[Any]
 
 EULER = ("rpy", "zyx", "xyz", "zyz", "zxz")
 COORDINATES = ("geometric", "rotation_vector", *EULER)
-SMALL_SQUARE = 1e-2  # rad²: below it the series are exact to rounding, above it the closed forms lose two digits at most
 
 
 def orientation_error(R_desired: Any, R: Any) -> Array:
@@ -37,7 +37,7 @@ def rotation_of(phi: Array) -> Array:
 
 def _exponential_factors(square: Any) -> tuple[Any, Any]:
     """a = (1 − cos θ)/θ² and b = (θ − sin θ)/θ³ as functions of θ²."""
-    small = square < SMALL_SQUARE
+    small = square < SERIES_FIVE_TERMS
     x = where(small, square, 0.0)
     y = where(small, 1.0, square)
     angle = sqrt(y)
@@ -48,7 +48,7 @@ def _exponential_factors(square: Any) -> tuple[Any, Any]:
 
 def _slopes(square: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """da/dθ² and db/dθ², from sin θ/θ = 1 − θ² b and cos θ = 1 − θ² a."""
-    small = square < SMALL_SQUARE
+    small = square < SERIES_FIVE_TERMS
     x = where(small, square, 0.0)
     y = where(small, 1.0, square)
     da = where(small, -1 / 24 + x * (1 / 360 - x * (1 / 13440 - x / 907200)), (1.0 - y * b - 2.0 * a) / (2.0 * y))
@@ -88,5 +88,5 @@ def inverse_times(T: Array, columns: Array) -> Array:
     cofactors = np.array([cross(T[:, 1], T[:, 2]), cross(T[:, 2], T[:, 0]), cross(T[:, 0], T[:, 1])])
     determinant = np.dot(T[:, 0], cofactors[0])
     # so near a singularity no digit of the rates is right: say infinite rather than 1e16
-    determinant = where(determinant * determinant < SINGULAR * SINGULAR, 0.0, determinant)
+    determinant = where(determinant * determinant < RANK_TOLERANCE * RANK_TOLERANCE, 0.0, determinant)
     return (cofactors @ columns) / determinant

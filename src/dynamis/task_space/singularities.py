@@ -10,11 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, SingularityWarning
+from dynamis.tolerances import SAFE_DIVISOR
 
 Array = npt.NDArray[Any]
-
-TOLERANCE = 1e-4  # of the largest singular value of J M^-½: below it a direction counts as lost
-NOTHING = 1e-150  # a task that does not move at all
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +57,8 @@ def decide(
     values = np.zeros(m)
     values[: len(sigma)] = sigma
     largest, least = float(values[0]), float(values[-1])
-    rank = int((values > max(tolerance * (largest if scale is None else scale), NOTHING)).sum())
-    condition = largest / least if least > NOTHING else np.inf
+    rank = int((values > max(tolerance * (largest if scale is None else scale), SAFE_DIVISOR)).sum())
+    condition = largest / least if least > SAFE_DIVISOR else np.inf
     if damping > 0.0:
         how = f"damped least squares with λ = {damping:g}"
     elif rank == m:

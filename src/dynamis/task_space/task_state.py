@@ -15,12 +15,9 @@ from dynamis.errors import InputError, SingularError, unknown_name
 from dynamis.robot import Robot
 from dynamis.scalar import maximum, minimum, solve_positive, where
 from dynamis.task_space.tasks import Task
+from dynamis.tolerances import FEW_ROUNDINGS, MOBILITY_ROUNDING
 
 Array = npt.NDArray[Any]
-
-ROUNDING = 1e-13  # of its diagonal entry: a pivot below it is what rounding, and the condition of M, have left
-NO_ROW = 1e-26  # of the largest diagonal entry: below it a row of J is rounding itself
-HELD = 1e-15  # of the largest diagonal entry: a λ² above it is felt
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,10 +139,11 @@ def singular(G: Array, damping: Any = 0.0) -> Any:
     largest = diagonal[0]
     for entry in diagonal[1:]:
         largest = maximum(largest, entry)
-    rounding, no_row = ROUNDING, NO_ROW * largest
+    # a row of J that is rounding itself has the square of that in its diagonal entry
+    rounding, no_row = MOBILITY_ROUNDING, MOBILITY_ROUNDING**2 * largest
     if not _is_none(damping):
         square = damping * damping
-        held = square > HELD * largest
+        held = square > FEW_ROUNDINGS * largest
         rounding, no_row = where(held, 0.0, rounding), where(held, 0.0, no_row)
         G, diagonal = G + square * np.eye(len(G)), [entry + square for entry in diagonal]
     safe: Any = 1.0

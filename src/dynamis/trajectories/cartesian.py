@@ -21,12 +21,12 @@ from dynamis.errors import InputError
 from dynamis.kinematics.targets import as_point, as_pose, rotation_vectors
 from dynamis.scalar import Node, cos, maximum, minimum, sin
 from dynamis.spatial import Pose, skew
+from dynamis.tolerances import RECURSION_ROUNDING
 from dynamis.trajectories.motion import Motion, Polynomials, State
 from dynamis.trajectories.profiles import polynomial
 from dynamis.trajectories.validate import positive
 
 Array = npt.NDArray[Any]
-NO_TURN = 1e-12  # rad
 X_AXIS = np.array([1.0, 0.0, 0.0])  # about which nothing turns, where nothing turns
 
 
@@ -72,7 +72,7 @@ class CartesianMotion:
         theta, u = _angle_and_axis(self.bend)
         W, along = skew(u), np.outer(u, u)
         sine, versine = sin(theta * s), 2.0 * sin(0.5 * theta * s) * sin(0.5 * theta * s)
-        if theta > NO_TURN:
+        if theta > RECURSION_ROUNDING:
             p = _times(s, along @ self.rate) + _times(sine / theta, self.rate - along @ self.rate)
             p = p + _times(versine / theta, W @ self.rate)
         else:
@@ -118,7 +118,7 @@ def screw(pose0: Any, pose1: Any, profile: Polynomials | float) -> CartesianMoti
     turn = _turn(X0.R, X1.R)
     theta, u = _angle_and_axis(turn)
     rate = X1.p - X0.p
-    if theta > NO_TURN:
+    if theta > RECURSION_ROUNDING:
         along = np.outer(u, u)
         over = along + np.sin(theta) / theta * (np.eye(3) - along) + 2.0 * np.sin(theta / 2.0) ** 2 / theta * skew(u)
         rate = np.linalg.solve(over, rate)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from dynamis.robot import Robot
 from dynamis.trajectories.motion import PathMotion, Polynomials, State
-from dynamis.trajectories.reachability import SLOWEST, Interval
+from dynamis.trajectories.reachability import Interval
 
 Array = npt.NDArray[Any]
 
@@ -36,7 +36,7 @@ def intervals(robot: Robot, path: Polynomials, limits: Limits, s: Array, tight: 
     middle = 0.5 * (s[:-1] + s[1:])
     piece = np.searchsorted(path.times[1:-1], middle, side="right")
     direction = np.sign(path.on_pieces(middle, piece)[1])
-    slowest = SLOWEST * path.duration
+    slowest = 1e-6 * path.duration  # per second: below it, the tangent of √x is that at this rate
 
     def between(part: slice, *, resting: bool) -> list[Interval]:
         ends = [

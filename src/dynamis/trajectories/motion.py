@@ -19,10 +19,10 @@ from dynamis.display import motion_card, plotted, short
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.scalar import Node, maximum, minimum, where
+from dynamis.tolerances import SHORTEST_PIECE
 
 Array = npt.NDArray[Any]
 State = tuple[Any, Any, Any]
-SHORT = 1e-6  # of a duration: pieces whose spans the rounding of times would change too much
 
 
 class Motion(ABC):
@@ -155,7 +155,7 @@ class Polynomials(Motion):
         spans = np.diff(self.times) * factor
         times = self.times * factor
         gentler = np.ones(len(spans))  # velocities change alike in pieces that last longer for the rounding of times
-        for k in np.flatnonzero((spans > 0.0) & (spans < SHORT * times[-1])):
+        for k in np.flatnonzero((spans > 0.0) & (spans < SHORTEST_PIECE * times[-1])):
             times[k + 1 :] = np.maximum(times[k + 1 :], not_before(times[k], spans[k]))
             gentler[k] = spans[k] / (times[k + 1] - times[k])
         axes = (1,) * len(self.shape)

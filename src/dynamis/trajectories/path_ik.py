@@ -13,16 +13,17 @@ from dynamis.kinematics.ik_problem import ROWS, make_problem
 from dynamis.kinematics.inverse_kinematics import inverse_kinematics, tolerances
 from dynamis.kinematics.targets import rotation_vectors
 from dynamis.robot import Robot
+from dynamis.tolerances import RECURSION_ROUNDING
 from dynamis.trajectories.cartesian import CartesianMotion
 from dynamis.trajectories.joint_moves import check_plain
 from dynamis.trajectories.motion import PathMotion, Polynomials
 from dynamis.trajectories.splines import from_b_spline
 
 Array = npt.NDArray[Any]
-FIRST, MOST = 16, 1024  # intervals between points on the path
+INITIAL_INTERVALS, MAX_INTERVALS = 16, 1024  # intervals between points on the path
 BETWEEN = (0.25, 0.5, 0.75)  # of each interval, where the deviation is measured
-JUMP = 0.5  # rad or m from point to point, of the finest division: no longer one motion
-EXACT = 1e-11  # m and rad, at the points
+MAX_JOINT_STEP = 0.5  # rad or m between neighbouring points of the finest division: more is a jump to another branch
+POINT_TOLERANCE = 10.0 * RECURSION_ROUNDING  # m and rad, at the given points
 
 
 def follow(
@@ -59,17 +60,17 @@ def follow(
     check_plain(robot)
     near, start = tolerances(tolerance), motion.along(0.0)[0]
     first = inverse_kinematics(robot, _part(start, kind), frame, q0=q0, kind=kind, limits=limits,
-                               tolerance=np.minimum(near, EXACT), restarts=restarts, seed=seed)  # fmt: skip
+                               tolerance=np.minimum(near, POINT_TOLERANCE), restarts=restarts, seed=seed)  # fmt: skip
     if not first.found:
         raise InputError(f"no configuration for the first pose: {first.status}")
-    count, q = FIRST, first.q[None]
+    count, q = INITIAL_INTERVALS, first.q[None]
     while True:
         s = np.linspace(0.0, 1.0, count + 1)
-        q = _along_path(robot, motion, frame, kind, limits, first.q, s, near, final=count >= MOST)
+        q = _along_path(robot, motion, frame, kind, limits, first.q, s, near, final=count >= MAX_INTERVALS)
         if len(q) == len(s):
             path = _spline(s, q)
             worst = _deviation(robot, motion, frame, kind, path, s)
-            if (worst <= near).all() or count >= MOST:
+            if (worst <= near).all() or count >= MAX_INTERVALS:
                 break
         count *= 2
     status = f"largest deviation {worst[0]:.2g} m and {worst[1]:.2g} rad, {count + 1} points"
@@ -85,18 +86,20 @@ def _part(X: Array, kind: str) -> Array:
 def _along_path(robot: Robot, motion: CartesianMotion, frame: str | None, kind: str, limits: bool, q: Array, s: Array,
                 near: Array, *, final: bool) -> Array:  # fmt: skip
     """Configurations at the points of the path, as far as they are continuous; an unreachable point is an error."""
-    found, exact = [q], np.minimum(near, EXACT)
+    found, exact = [q], np.minimum(near, POINT_TOLERANCE)
     for k in range(1, len(s)):
         problem = make_problem(robot, _part(motion.along(s[k])[0], kind), frame, kind, limits, None)
         # straight on from the last two is nearer than the last
         guess = np.clip(2.0 * found[-1] - found[-2] if k > 1 else found[-1], problem.lower, problem.upper)
         reached = descend(problem, guess[None], exact)
-        jumped = np.abs(reached.q[0] - found[-1]).max() > JUMP
+        jumped = np.abs(reached.q[0] - found[-1]).max() > MAX_JOINT_STEP
         if jumped or not reached.found[0]:
-            told = inverse_kinematics(robot, _part(motion.along(s[k])[0], kind), frame, q0=found[-1], kind=kind, limits=limits)
-            if told.found and not final:
+            diagnosis = inverse_kinematics(
+                robot, _part(motion.along(s[k])[0], kind), frame, q0=found[-1], kind=kind, limits=limits
+            )
+            if diagnosis.found and not final:
                 break  # smaller steps may lead on
-            why = "the solution branch ends at a singularity or a joint limit" if told.found else told.status
+            why = "the solution branch ends at a singularity or a joint limit" if diagnosis.found else diagnosis.status
             raise InputError(f"the joints cannot follow the path beyond s = {s[k - 1]:.3g}: {why}")
         found.append(reached.q[0])
     return np.array(found)

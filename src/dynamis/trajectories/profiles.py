@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.trajectories.motion import SHORT, Polynomials, not_before, standing
+from dynamis.tolerances import RECURSION_ROUNDING, SHORTEST_PIECE
+from dynamis.trajectories.motion import Polynomials, not_before, standing
 from dynamis.trajectories.validate import number, numbers, positive
 
 Array = npt.NDArray[Any]
 Ramp = list[tuple[float, float, float]]  # pieces: duration, acceleration at the start, jerk
-NOTHING = 1e-13  # of a duration: pieces that rounding leaves
 
 
 def polynomial(
@@ -112,14 +112,14 @@ def _ramp_time(T: float, way: float, velocity: float | None, acceleration: float
     """The acceleration time of a profile of given duration: from the limits, or a third of it; at most half."""
     if acceleration is not None:
         a = positive(acceleration, "acceleration")
-        if 4.0 * way > a * T * T * (1.0 + NOTHING):
+        if 4.0 * way > a * T * T * (1.0 + RECURSION_ROUNDING):
             raise InputError(
                 f"a distance of {way:g} in {T:g} s requires an acceleration of at least {4.0 * way / T**2:g}, the limit is "
                 f"{a:g}"
             )
         # the shorter ramp of D = a t (T − t), written without the difference of close numbers
         ramp = 2.0 * way / a / (T + math.sqrt(max(0.0, T * T - 4.0 * way / a))) if way else T / 2.0
-        if velocity is not None and way / (T - ramp) > positive(velocity, "velocity") * (1.0 + NOTHING):
+        if velocity is not None and way / (T - ramp) > positive(velocity, "velocity") * (1.0 + RECURSION_ROUNDING):
             raise InputError(
                 f"a distance of {way:g} in {T:g} s requires a velocity of {way / (T - ramp):g} at this acceleration, "
                 f"the limit is {velocity:g}"
@@ -163,7 +163,7 @@ def with_duration(profile: Polynomials, duration: float, moving_ends: bool = Fal
     T = positive(duration, "duration")
     if moving_ends:
         raise InputError("a profile of given duration is from rest to rest: omit the start and end velocities")
-    least = profile.duration * (1.0 - NOTHING)
+    least = profile.duration * (1.0 - RECURSION_ROUNDING)
     if least > T:
         raise InputError(
             f"the minimum duration within the limits is {profile.duration:.6g} s; a duration of {T:g} s is too short"
@@ -192,7 +192,7 @@ def _by_limits(
         return sum((_time(_ramp(x, peak, a, j)) * (x + peak) / 2.0) for x in (v0, v1))
 
     least, peak = max(v0, v1), v
-    if length(least) > way * (1.0 + NOTHING):
+    if length(least) > way * (1.0 + RECURSION_ROUNDING):
         raise InputError(
             f"changing the velocity from {v0:g} to {v1:g} requires a distance of {length(least):g} within these limits, not "
             f"{way:g}"
@@ -228,7 +228,7 @@ def _built(start: float, end: float, up: Ramp, cruise: float, down: Ramp, v0: fl
     A piece shorter than the rounding of its times is extended to the next representable time.
     """
     pieces = _without_rounding([*up, (cruise, 0.0, 0.0), *down], v0)
-    short = SHORT * _time(pieces)
+    short = SHORTEST_PIECE * _time(pieces)
     sign = -1.0 if end < start else 1.0
     times, rows, position, velocity = [0.0], [], 0.0, v0
     for T, a, j in pieces:
@@ -252,5 +252,5 @@ def _without_rounding(pieces: Ramp, v0: float) -> Ramp:
     """Remove pieces that are due to rounding: negligible in time, velocity and acceleration."""
     changes = np.array([[T, T * (a + T * j / 2.0), T * j] for T, a, j in pieces])
     most = np.array([changes[:, 0].sum(), max(v0, (v0 + np.cumsum(changes[:, 1])).max()), max(abs(a) for _, a, _ in pieces)])
-    kept = (np.abs(changes) > NOTHING * most).any(axis=1) & (changes[:, 0] > 0.0)
+    kept = (np.abs(changes) > RECURSION_ROUNDING * most).any(axis=1) & (changes[:, 0] > 0.0)
     return [piece for piece, keep in zip(pieces, kept, strict=True) if keep]

@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.tolerances import NEGLIGIBLE, RECURSION_ROUNDING
+
 Array = npt.NDArray[Any]
-ROUNDING = 1e-10  # of x: kept clear of the end of a range, so that rounding does not leave it
-REPEATS, SETTLED = 40, 1e-11
-SLOWEST = 1e-6  # of the path in a second: below it the tangent of the root is that at this rate
+MAX_ITERATIONS = 40
+CONVERGED = 10.0 * RECURSION_ROUNDING  # relative change of x
 
 
 class UnreachableError(Exception):
@@ -71,14 +72,14 @@ class Interval:
         ends = []
         for side, first in ((0, low), (1, high)):
             x = x_end = first
-            for _ in range(REPEATS):
+            for _ in range(MAX_ITERATIONS):
                 rows = np.concatenate([self.rows(x, x_end), arrive])
                 found = _range(rows)
                 if self.linear or found[0] > found[1]:
                     break
                 before, x = x, found[side]
                 x_end = x + 2.0 * self.length * _largest(rows, x)
-                if abs(x - before) <= SETTLED * x + self.slowest**2:
+                if abs(x - before) <= CONVERGED * x + self.slowest**2:
                     break
             ends.append(found)
             if self.linear:
@@ -88,10 +89,10 @@ class Interval:
     def largest(self, x: float, high: float) -> float:
         """The largest u at x."""
         x_end, u = high, np.inf
-        for _ in range(REPEATS):
+        for _ in range(MAX_ITERATIONS):
             u = _largest(self.rows(x, x_end), x)
             before, x_end = x_end, min(high, max(0.0, x + 2.0 * self.length * u))
-            if self.linear or abs(x_end - before) <= SETTLED * x_end + self.slowest**2:
+            if self.linear or abs(x_end - before) <= CONVERGED * x_end + self.slowest**2:
                 break
         return u
 
@@ -102,9 +103,9 @@ def quickest(intervals: list[Interval]) -> Array:
     for i in reversed(range(len(intervals))):
         low, high = intervals[i].controllable(*ranges[i + 1])
         # rounding aside, a range that is empty, or does not hold the rest at the start, is the end
-        if low > high * (1.0 + ROUNDING) + 1e-12 or (i == 0 and low > 1e-9 * max(1.0, high)):
+        if low > high * (1.0 + NEGLIGIBLE) + 1e-12 or (i == 0 and low > 1e-9 * max(1.0, high)):
             raise UnreachableError(i)
-        ranges[i] = low, max(low, high * (1.0 - ROUNDING))
+        ranges[i] = low, max(low, high * (1.0 - NEGLIGIBLE))
     x = np.zeros(len(intervals) + 1)
     for i, interval in enumerate(intervals[:-1]):
         x[i + 1] = np.clip(x[i] + 2.0 * interval.length * interval.largest(x[i], ranges[i + 1, 1]), *ranges[i + 1])

@@ -51,7 +51,7 @@ def spline(
         raise InputError("times=None requires velocity=")
     if any(x.any() for x in speeds):
         raise InputError("times=None is for motions from rest to rest: omit the start and end velocities, or give times")
-    return _within(_interpolated(_paced(via, bounds["velocity"]), via, speeds, order), bounds)
+    return _scaled_to_limits(_interpolated(_paced(via, bounds["velocity"]), via, speeds, order), bounds)
 
 
 def spline_path(points: Any) -> Polynomials:
@@ -116,7 +116,7 @@ def _paced(via: Array, velocity: Array) -> Array:
     return np.concatenate([[0.0], np.cumsum(needed)])
 
 
-def _within(motion: Polynomials, bounds: dict[str, Array]) -> Polynomials:
+def _scaled_to_limits(motion: Polynomials, bounds: dict[str, Array]) -> Polynomials:
     """The motion scaled in time until a limit is reached."""
     rates = motion.derivative()
     factor = float((rates.peaks() / bounds["velocity"]).max())

@@ -17,14 +17,12 @@ from dynamis.trajectories.splines import spline_path
 from dynamis.trajectories.validate import limits as bounds
 
 Array = npt.NDArray[Any]
-ROUNDS = 12
-WITHIN = 1e-4  # of a limit: how far below it the largest use is aimed at
-IDLE = 0.994  # of the nearest limit: an interval that uses less holds a switch, and is divided
-FAR_BEYOND = 1.001  # of a limit: an interval that uses more is divided, not tightened
-SHORTEST = 3e-5  # of the path: intervals are divided no further
-LOOKS = np.array([0.0, 0.15, 0.35, 0.5, 0.65, 0.85, 1.0])  # of an interval's time, where the limits are looked at
-STANDING = 1e-6  # of the mean |q'|: there a path stands still in its parameter
-TOWARDS_ENDS = 8  # further points at each end
+MAX_REFINEMENTS = 12
+TARGET_SHARE = 0.9999  # of a limit, for the largest use
+SWITCHING_SHARE = 0.994  # of the nearest limit: an interval that uses less contains a switching point, and is divided
+MAX_EXCESS = 1.001  # of a limit: an interval that uses more is divided, not tightened
+SAMPLE_SHARES = np.array([0.0, 0.15, 0.35, 0.5, 0.65, 0.85, 1.0])  # of an interval's time, at which the limits are evaluated
+EXTRA_END_POINTS = 8  # at each end
 KINDS = ("torque", "velocity", "acceleration")
 
 
@@ -81,7 +79,7 @@ def _geometry(path: Any) -> Polynomials:
     pace = np.linalg.norm(q1, axis=1)
     if pace.max() == 0.0:
         raise InputError("the path has zero length")
-    if pace.min() > STANDING * pace.mean():
+    if pace.min() > 1e-6 * pace.mean():  # where q' vanishes the path stands still in its parameter
         return way
     # a motion that rests somewhere: by the length of its way it does not
     far = np.concatenate([[True], np.linalg.norm(np.diff(q, axis=0), axis=1) > 1e-3 * pace.mean() * way.duration / 400.0])
@@ -98,7 +96,7 @@ def _division(path: Polynomials, points: int) -> Array:
     Limits that are active at rest, without dry friction, then affect the motion for a short time only.
     """
     turning = [s for s, _ in path.derivative().zeros()]
-    ends = path.duration / points * 4.0 ** -np.arange(1.0, TOWARDS_ENDS + 1.0)
+    ends = path.duration / points * 4.0 ** -np.arange(1.0, EXTRA_END_POINTS + 1.0)
     even = np.linspace(0.0, path.duration, points + 1)
     s = np.sort(np.concatenate([even, path.times, turning, ends, path.duration - ends]))
     keep = np.concatenate([[True], np.diff(s) > 1e-9 * path.duration])
@@ -109,35 +107,35 @@ def _division(path: Polynomials, points: int) -> Array:
 
 def _refined(robot: Robot, path: Polynomials, limits: Limits, s: Array) -> PathMotion:
     """Solve, check between the points, tighten where a limit is exceeded, subdivide where none is active, and repeat."""
-    tight = np.full(len(s) - 1, 1.0 - WITHIN)
+    tight = np.full(len(s) - 1, TARGET_SHARE)
     best: tuple[float, PathMotion, Array, Array] | None = None
-    for _ in range(ROUNDS):
+    for _ in range(MAX_REFINEMENTS):
         try:
             x = quickest(intervals(robot, path, limits, s, tight))
         except UnreachableError as error:
-            raise InputError(_why_not(robot, path, limits, s, error.interval)) from None
+            raise InputError(_infeasibility_message(robot, path, limits, s, error.interval)) from None
         motion = PathMotion(path, _clock(s, x))
         t = motion.clock.times
-        looks = t[:-1, None] + np.diff(t)[:, None] * LOOKS
-        used = use(robot, limits, motion, looks)
-        largest = used.reshape(len(looks), len(LOOKS), -1).max(axis=2)
+        samples = t[:-1, None] + np.diff(t)[:, None] * SAMPLE_SHARES
+        used = use(robot, limits, motion, samples)
+        largest = used.reshape(len(samples), len(SAMPLE_SHARES), -1).max(axis=2)
         worst, over = float(largest.max()), largest.max(axis=1)
         if worst <= 1.0 and (best is None or motion.duration < best[1].duration):
-            best = worst, motion, looks, used
-        long = np.diff(s) > SHORTEST * path.duration
-        divide = ((largest.min(axis=1) < IDLE) | (over > FAR_BEYOND)) & long
+            best = worst, motion, samples, used
+        long = np.diff(s) > 3e-5 * path.duration  # shorter intervals are not divided
+        divide = ((largest.min(axis=1) < SWITCHING_SHARE) | (over > MAX_EXCESS)) & long
         if worst <= 1.0 and not divide.any():
             break
-        s, tight = _divided(s, np.where(over > 1.0, tight * (1.0 - WITHIN) / over, tight), divide)
+        s, tight = _divided(s, np.where(over > 1.0, tight * (TARGET_SHARE) / over, tight), divide)
     if best is None:
         raise InputError("no motion within the limits was found: increase points=")
-    return _told(robot, *best)
+    return _with_active_limits(robot, *best)
 
 
 def _divided(s: Array, tight: Array, where: Array) -> tuple[Array, Array]:
     """Intervals divided in four, without the tightening of the undivided interval."""
     parts = np.where(where, 4, 1)
-    tight = np.where(where, 1.0 - WITHIN, tight)
+    tight = np.where(where, TARGET_SHARE, tight)
     number = np.concatenate([np.arange(k) for k in parts])
     finer = np.repeat(s[:-1], parts) + number * np.repeat(np.diff(s) / parts, parts)
     return np.append(finer, s[-1]), np.repeat(tight, parts)
@@ -151,10 +149,10 @@ def _clock(s: Array, x: Array) -> Polynomials:
     return Polynomials(np.concatenate([[0.0], np.cumsum(spans)]), np.stack([s[:-1], pace[:-1], u / 2.0], axis=1))
 
 
-def _told(robot: Robot, worst: float, motion: PathMotion, looks: Array, used: Array) -> PathMotion:
+def _with_active_limits(robot: Robot, worst: float, motion: PathMotion, samples: Array, used: Array) -> PathMotion:
     """The motion with the share of time in which each limit is active."""
-    spans = np.repeat(np.diff(motion.clock.times) / len(LOOKS), len(LOOKS))
-    flat = used.reshape(looks.size, -1).argmax(axis=1)
+    spans = np.repeat(np.diff(motion.clock.times) / len(SAMPLE_SHARES), len(SAMPLE_SHARES))
+    flat = used.reshape(samples.size, -1).argmax(axis=1)
     shares = np.bincount(flat, weights=spans, minlength=used.shape[-1] * len(KINDS)) / motion.duration
     n = used.shape[-1]
     texts = [
@@ -165,7 +163,7 @@ def _told(robot: Robot, worst: float, motion: PathMotion, looks: Array, used: Ar
     return PathMotion(motion.path, motion.clock, "active limits, by share of time: " + ", ".join(texts), {"use": worst})
 
 
-def _why_not(robot: Robot, path: Polynomials, limits: Limits, s: Array, interval: int) -> str:
+def _infeasibility_message(robot: Robot, path: Polynomials, limits: Limits, s: Array, interval: int) -> str:
     """The message where the path cannot be followed, naming a joint that cannot hold gravity there."""
     ends = s[interval : interval + 2]
     q = path.inside(ends)[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dynamis.classroom.answers.latex import CLOSING, SYMMETRIC
-from dynamis.classroom.answers.layout import MAX_DEPTH
+from dynamis.classroom.answers.layout import MAX_NESTING
 from dynamis.classroom.answers.names import FUNCTION_OF, RECIPROCAL_OF, Names, address_of
 from dynamis.classroom.answers.tables import GAPS, list_cells, matrix_cells
 from dynamis.classroom.answers.tokens import Token
@@ -94,8 +94,8 @@ def _after_arguments(tokens: Sequence[Token], k: int, key: str, names: Names) ->
     of_time = arguments == ["t"] and not names.is_known("t") and key not in FUNCTION_OF
     vectors = all(names.vocabulary.is_vector(x) for x in arguments)
     own = names.is_own(key) and names.vocabulary.resolve(key) is None
-    said = names.arguments.get(key) == tuple(arguments)
-    return end + 1 if of_time or (own and (vectors or said)) else k
+    declared = names.arguments.get(key) == tuple(arguments)
+    return end + 1 if of_time or (own and (vectors or declared)) else k
 
 
 class _Parser:
@@ -121,8 +121,8 @@ class _Parser:
 
     def deeper(self, token: Token) -> None:
         self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise self.wrong(token, f"brackets are nested deeper than {MAX_DEPTH}", "name a part of the formula, as in h = …")
+        if self.depth > MAX_NESTING:
+            raise self.wrong(token, f"brackets are nested deeper than {MAX_NESTING}", "name a part of the formula, as in h = …")
 
     def whole(self) -> Tree:
         tree = self.sum()

@@ -11,7 +11,7 @@ from dynamis.classroom.answers.tables import GAPS, end_of_group, parts_cells
 from dynamis.classroom.answers.tokens import Token
 from dynamis.errors import printable
 
-MAX_DEPTH = 40
+MAX_NESTING = 40
 _DEPTH = {"open": 1, "begin": 1, "close": -1, "end": -1}
 
 
@@ -64,8 +64,8 @@ def _matched(tokens: Sequence[Token], source: Source) -> list[Token]:
     for k, token in enumerate(tokens):
         if token.kind in ("open", "begin"):
             open_.append(k)
-            if len(open_) > MAX_DEPTH:
-                found = f"brackets are nested deeper than {MAX_DEPTH}"
+            if len(open_) > MAX_NESTING:
+                found = f"brackets are nested deeper than {MAX_NESTING}"
                 raise source.error(token.at, found, "name a part of the formula, as in h = …")
         elif token.kind in ("close", "end"):
             while open_ and tokens[open_[-1]].text == "\\{" and not _closes(tokens[open_[-1]], token):
@@ -75,7 +75,7 @@ def _matched(tokens: Sequence[Token], source: Source) -> list[Token]:
             open_.pop()
     for k in open_:
         if tokens[k].text != "\\{":
-            raise source.error(tokens[k].at, f"{_shown(tokens[k])} is not closed", f"close it with {_closing(tokens[k])}")
+            raise source.error(tokens[k].at, f"{_token_text(tokens[k])} is not closed", f"close it with {_closing(tokens[k])}")
         dropped.add(k)
     return [token for k, token in enumerate(tokens) if k not in dropped]
 
@@ -88,13 +88,13 @@ def _closes(opening: Token, closing: Token) -> bool:
 
 def _mismatch(opening: Token | None, closing: Token, source: Source) -> Exception:
     if opening is None:
-        return source.error(closing.at, f"{_shown(closing)} is unmatched", "delete it, or open it before")
+        return source.error(closing.at, f"{_token_text(closing)} is unmatched", "delete it, or open it before")
     line, column = source.place(opening.at)
-    found = f"{_shown(closing)} is found before {_shown(opening)} of line {line}, column {column}, is closed"
+    found = f"{_token_text(closing)} is found before {_token_text(opening)} of line {line}, column {column}, is closed"
     return source.error(closing.at, found, f"close it with {_closing(opening)}")
 
 
-def _shown(token: Token) -> str:
+def _token_text(token: Token) -> str:
     return f"\\{token.kind}{{{token.text}}}" if token.kind in ("begin", "end") else printable(token.text)
 
 

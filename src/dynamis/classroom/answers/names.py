@@ -20,7 +20,7 @@ RECIPROCAL_OF = {"sec": "cos", "csc": "sin", "cot": "tan"}
 FUNCTION_OF = {
     **{name: name for name in FUNCTIONS}, "sgn": "sign", "arcsin": "asin", "arccos": "acos", "ln": "log", **RECIPROCAL_OF,
 }  # fmt: skip
-_LONGEST = 16  # letters of a name within a product that is written together
+_MAX_NAME_LENGTH = 16  # letters of a name in a product written without spaces
 _ENTRY = re.compile(
     r"(?P<letter>[^0-9,']*[^0-9,'+-])(?:(?P<digits>[1-9]{1,3})|(?P<numbers>[1-9][0-9]{0,3}(?:,[1-9][0-9]{0,3}){1,2}))(?P<dots>'*)"
 )
@@ -76,7 +76,7 @@ class Names:
         cuts = [k for k in range(size) if not units[k].joined] + [size]
         best: dict[int, tuple[int, int, int]] = {0: (0, 1, 0)}  # cut: names up to it, ways to reach it, the cut before
         for j, cut in enumerate(cuts[1:], 1):
-            for start in cuts[max(0, j - _LONGEST) : j]:
+            for start in cuts[max(0, j - _MAX_NAME_LENGTH) : j]:
                 if start in best and self.is_known(spelled(start, cut)):
                     count, ways = best[start][0] + 1, best[start][1]
                     if cut not in best or count < best[cut][0]:

@@ -212,7 +212,7 @@ class _Reading:
             self.add(("", ()), chain.at, chain.end, values)
         elif chain.at in self.remarks and isinstance(rule.trees[0], Name):  # … with g = 9.81
             self.prose.append(self.quoted(chain.at, chain.end))
-        elif len(values) < 2 or not all(is_same(values[0], x) for x in values):  # q_1 = θ_1 says nothing new
+        elif len(values) < 2 or not all(is_same(values[0], x) for x in values):  # q_1 = θ_1 is not an answer
             raise self.nothing_defined(chain, rule.trees[0])
 
     def relates(self, values: Sequence[Any]) -> bool:

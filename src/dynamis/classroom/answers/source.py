@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from dynamis.errors import FormatError, InputError, printable
 from dynamis.model.diagnostics import Problem
 
-MAX_LENGTH = 100_000  # characters; a page of formulas has some 3000
-_WINDOW = 70  # characters of a long line shown in a message: with its indent it fits a terminal of 80 columns
+MAX_CHARACTERS = 100_000  # a page of formulas has some 3000
+_EXCERPT_CHARACTERS = 70  # of a long line in a message: with its indent it fits a terminal of 80 columns
 _OPENING = re.compile(r"\$\$?|\\[\[(]|\\begin\{(?:equation|align|alignat|gather|multline|eqnarray|displaymath|math)\*?\}")
 _CLOSING = {"\\[": "\\]", "\\(": "\\)"}
 
@@ -37,8 +37,8 @@ class Source:
     def of(text: str, file: str) -> Source:
         if not isinstance(text, str):
             raise InputError(f"an answer must be a string, got {type(text).__name__}")
-        if len(text) > MAX_LENGTH:
-            found = f"the answer has {len(text)} characters, at most {MAX_LENGTH} are allowed"
+        if len(text) > MAX_CHARACTERS:
+            found = f"the answer has {len(text)} characters, at most {MAX_CHARACTERS} are allowed"
             raise Source("", file, "", [0]).error(0, found, "give the formulas only")
         given = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
         starts = [0, *(k + 1 for k, c in enumerate(given) if c == "\n")]
@@ -81,9 +81,9 @@ def _pointed(line: str, at: int) -> tuple[str, str]:
     >>> _pointed("a + + b", 4)
     ('a + + b', '    ^')
     """
-    left = max(0, min(at - _WINDOW // 2, len(line) - _WINDOW))
-    before, after = "…" if left else "", "…" if left + _WINDOW < len(line) else ""
-    part = line[left : left + _WINDOW]
+    left = max(0, min(at - _EXCERPT_CHARACTERS // 2, len(line) - _EXCERPT_CHARACTERS))
+    before, after = "…" if left else "", "…" if left + _EXCERPT_CHARACTERS < len(line) else ""
+    part = line[left : left + _EXCERPT_CHARACTERS]
     ahead = before + part[: at - left]
     # combining marks take no cell of a terminal, wide characters two
     cells = sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in ahead)
@@ -110,7 +110,7 @@ def _without_prose(text: str) -> str:
 def _marked(text: str) -> Iterator[tuple[int, int]]:
     """The ranges of the marked formulas of a text."""
     at = 0
-    unclosed: set[str] = set()  # looked for once in vain, not again at every opening
+    unclosed: set[str] = set()  # whose closing was searched once without success
     while opening := _OPENING.search(text, at):
         mark = opening[0]
         closing = _CLOSING.get(mark, mark.replace("begin", "end"))

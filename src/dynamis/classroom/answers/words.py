@@ -24,9 +24,9 @@ from dynamis.classroom.answers.latex import (
 from dynamis.classroom.answers.source import Source
 
 DIGITS = "0123456789"
-MAX_UNITS = 80
-_MAX_INDEX = 40
-_MAX_BRACES = 8
+MAX_WORD_LETTERS = 80
+_MAX_INDEX_LETTERS = 40
+_MAX_BRACE_DEPTH = 8
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
 _UNDERSCORE = re.compile(r"[ \t]*_[ \t]*")
 _POWER_FIRST = re.compile(r"\^[ \t]*(?:\{[ \t]*([0-9]+)[ \t]*\}|([0-9]))(?=[ \t]*_)")
@@ -115,11 +115,11 @@ class _Reader:
             return self.braced(at, braces)
         if is_letter(c):
             return self.letter(at, False), at + 1
-        start = self.base(at, braces + 1) if braces < _MAX_BRACES else None
+        start = self.base(at, braces + 1) if braces < _MAX_BRACE_DEPTH else None
         return None if start is None else start[:2]
 
     def braced(self, at: int, braces: int) -> tuple[list[Unit], int] | None:
-        if braces >= _MAX_BRACES:
+        if braces >= _MAX_BRACE_DEPTH:
             return None
         word = self.word(self.after_spaces(at + 1), braces + 1)
         if word is None or word.power:
@@ -131,8 +131,10 @@ class _Reader:
         """The letters, digits, indices and primes that follow."""
         start, power, joined, indexed = at, "", False, False
         while True:
-            if len(units) > MAX_UNITS:
-                raise self.source.error(start, f"a word of more than {MAX_UNITS} letters", "put * or spaces between factors")
+            if len(units) > MAX_WORD_LETTERS:
+                raise self.source.error(
+                    start, f"a word of more than {MAX_WORD_LETTERS} letters", "put * or spaces between factors"
+                )
             c = self.text[at : at + 1]
             if c and c in PRIME:
                 units.append(Unit(PRIME[c], at, True))
@@ -205,7 +207,7 @@ class _Reader:
             at += 1
             if open_ == 0:
                 break
-        if not 0 < len(found) <= _MAX_INDEX:
+        if not 0 < len(found) <= _MAX_INDEX_LETTERS:
             what = "too long" if found else "empty"
             raise self.source.error(start, f"this index is {what}", "write the index, as in m_{1}")
         return found, at

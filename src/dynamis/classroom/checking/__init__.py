@@ -21,7 +21,7 @@ from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of, parameter_latex
 
 DECIMAL = r"(?<![0-9.])[0-9]*\.[0-9]+"
-DIGITS_OF_ROUNDED = 4  # a decimal with fewer significant digits, such as 9.81, is meant as it stands
+MIN_ROUNDED_DIGITS = 4  # a decimal with fewer significant digits, such as 9.81, is taken as exact
 __all__ = ["EntryVerdict", "Quantity", "Verdict", "canonical", "check_answer", "names"]
 
 
@@ -63,7 +63,7 @@ def _rounding(text: str) -> float:
     """The relative rounding error of the decimals of a text; 0 if all are short."""
     written = re.findall(DECIMAL, text)
     digits = [len(number.replace(".", "").lstrip("0")) for number in written]
-    rounded = [k for k in digits if k >= DIGITS_OF_ROUNDED]
+    rounded = [k for k in digits if k >= MIN_ROUNDED_DIGITS]
     return 10.0 ** (1 - min(rounded)) if rounded else 0.0
 
 

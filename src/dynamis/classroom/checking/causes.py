@@ -12,7 +12,7 @@ from dynamis.symbolic.arrangement import Monomial, Role, Terms
 from dynamis.symbolic.ring import Atom, Ring
 
 Write = Callable[[Terms], str]
-EXCHANGES_UP_TO = 300  # terms of an entry in which exchanged symbols are looked for
+MAX_TERMS_FOR_EXCHANGES = 300  # of an entry that is searched for exchanged symbols
 ONE, HALF = Fraction(1), Fraction(1, 2)
 SIMPLE = 12  # the largest denominator of a factor that is written as a fraction
 SIGN = "the sign of a product"
@@ -87,9 +87,9 @@ class Slip:
         if len(links) != 1 or (link := links.pop()) < 2 or not all(self._is_of_earlier_joint(m, link) for m in self.lost):
             return None
         rates = " + ".join(self.rate(k) for k in range(1, link + 1))
-        said = f"the angular velocity of link {link} is {rates}, not {self.rate(link)} alone"
+        message = f"the angular velocity of link {link} is {rates}, not {self.rate(link)} alone"
         return Cause(
-            f"{said}: {self.write(self.lost)} is missing", f"the angular velocity of link {link} is not {self.rate(link)}"
+            f"{message}: {self.write(self.lost)} is missing", f"the angular velocity of link {link} is not {self.rate(link)}"
         )
 
     def _is_of_earlier_joint(self, m: Monomial, link: int) -> bool:
@@ -109,14 +109,14 @@ class Slip:
             if not link or link not in moments or any(m in self.given or self._length_degree(m) != 2 for m in same):
                 return None
         which = " and ".join(map(str, links))
-        said = f"the parallel-axis (Steiner) term of link {which}"
-        missing = f"{said} is missing: {self.write(self.lost)}"
-        return Cause(missing, f"{said} is missing: the moment of inertia is about the centre of mass")
+        message = f"the parallel-axis (Steiner) term of link {which}"
+        missing = f"{message} is missing: {self.write(self.lost)}"
+        return Cause(missing, f"{message} is missing: the moment of inertia is about the centre of mass")
 
     def _exchange(self) -> Cause | None:
         """One symbol in place of another, or two exchanged, in all the terms that differ."""
         lost = self.lost
-        if len(lost) < 2 or not self.found or len(self.right) > EXCHANGES_UP_TO:
+        if len(lost) < 2 or not self.found or len(self.right) > MAX_TERMS_FOR_EXCHANGES:
             return None
         used = sorted({k for m in self.right for k, _ in m if self.ring.atoms[k].kind == "symbol"})
         come = sorted({k for m in self.given for k, _ in m if self.ring.atoms[k].kind == "symbol"})
@@ -162,8 +162,8 @@ class Slip:
             del lost[m], found[x]
         if lost:
             one = len(lost) == 1
-            said = f"missing: {self.write(lost)}" if one else f"missing terms: {self.write(lost)}"
-            yield Cause(said, "a term is missing" if one else f"{len(lost)} terms are missing")
+            message = f"missing: {self.write(lost)}" if one else f"missing terms: {self.write(lost)}"
+            yield Cause(message, "a term is missing" if one else f"{len(lost)} terms are missing")
         if found:
             yield Cause("superfluous: " + self.write(found), "superfluous: " + self.write(found))
 
@@ -236,13 +236,13 @@ class Slip:
 def whole_factor(k: Fraction, entries: int = 1) -> Cause:
     """The whole is k times the correct one: a sign, a missing ½, another number."""
     if k == -1:
-        said = f"sign error: every {'term' if entries == 1 else 'wrong entry'} has the opposite sign"
-        return Cause(said, said)
-    said = "the whole expression is" if entries == 1 else f"all {entries} wrong entries are"
-    said = f"{said} {times(k)} the correct value"
+        message = f"sign error: every {'term' if entries == 1 else 'wrong entry'} has the opposite sign"
+        return Cause(message, message)
+    message = "the whole expression is" if entries == 1 else f"all {entries} wrong entries are"
+    message = f"{message} {times(k)} the correct value"
     if k in (2, HALF):
-        said += f": a factor {'½' if k == 2 else '2'} is missing" + ("" if entries == 1 else " in the whole expression")
-    return Cause(said, said)
+        message += f": a factor {'½' if k == 2 else '2'} is missing" + ("" if entries == 1 else " in the whole expression")
+    return Cause(message, message)
 
 
 def times(k: Fraction) -> str:

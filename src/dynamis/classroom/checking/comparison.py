@@ -30,7 +30,7 @@ from dynamis.symbolic.notation import Notation, plain_text
 from dynamis.symbolic.ring import Polynomial, Ring
 from dynamis.symbolic.trig_rewriting import dressed
 
-HIGHEST_DEGREE = 64
+MAX_DEGREE = 64
 ANOTHER_DATUM = "up to a constant (another datum)"
 TO_THE_DIGITS = "to the digits given"
 RANDOM_STATES = 20
@@ -95,8 +95,8 @@ class AnswerComparison:
 
     def _finding(self, index: tuple[int, ...], entry: Located) -> EntryVerdict:
         if index not in self.right:
-            said = f"there is no such entry: the {self.asked.name} is {described(shape_of(self.right))}"
-            return EntryVerdict(self.name(index), entry.line, False, cause=said, hint=said)
+            message = f"there is no such entry: the {self.asked.name} is {described(shape_of(self.right))}"
+            return EntryVerdict(self.name(index), entry.line, False, cause=message, hint=message)
         right, nodes = self.right[index], [entry.node, *entry.also]
         comparison = EntryComparison(self, [right, *nodes]) if index in self.divided else self._common
         note = difference = ""
@@ -125,8 +125,8 @@ class AnswerComparison:
         wrong = [index for index, finding in zip(sorted(self.given), findings, strict=True) if not finding.right]
         factors = {self._factor(index) for index in wrong}
         if len(wrong) > 1 and len(factors) == 1 and (k := factors.pop()) is not None:
-            said = f"{times(k)} the correct value"
-            return [f if f.right else replace(f, cause=said, hint=said) for f in findings], whole_factor(k, len(wrong))
+            message = f"{times(k)} the correct value"
+            return [f if f.right else replace(f, cause=message, hint=message) for f in findings], whole_factor(k, len(wrong))
         return findings, Cause("", "")
 
     def _factor(self, index: tuple[int, ...]) -> Fraction | None:
@@ -155,11 +155,11 @@ class AnswerComparison:
             return None
         skew = all(self._is_zero(difference[i, j] + difference[j, i]) for i, j in entries if i <= j)
         rate = unicodedata.normalize("NFC", self.letters.notation.inertia + "\u0307")
-        said = (
+        message = (
             "C q̇ is right: this is a factorisation other than by Christoffel symbols. "
             f"{rate} − 2C is {'' if skew else 'not '}skew-symmetric."
         )
-        return Cause(said, said)
+        return Cause(message, message)
 
     def _is_zero(self, node: Any) -> bool:
         numerator, _ = Ring.of([node], self.form.algebra.ring.angles).value(node)
@@ -336,16 +336,16 @@ def _refuse_high_degrees(answers: list[Any]) -> None:
     for node in topological(answers):
         below = [degrees[id(x)] for x in node.args if isinstance(x, Node)]
         degrees[id(node)] = sum(below) if node.op in ("mul", "div") else max(below, default=1)
-        if degrees[id(node)] > HIGHEST_DEGREE:
-            raise InputError(f"the answer is of a degree above {HIGHEST_DEGREE}, above that of any equation of motion")
+        if degrees[id(node)] > MAX_DEGREE:
+            raise InputError(f"the answer is of a degree above {MAX_DEGREE}, above that of any equation of motion")
 
 
-JOINTS_UP_TO = 4  # for larger robots computing the mistaken quantities takes longer than the check
+MAX_DOF_FOR_MISTAKES = 4  # for larger robots the mistaken quantities take longer than the check
 
 
 def mistaken_for(form: ClosedForm, asked: Quantity, index: tuple[int, ...], given: Any) -> Cause | None:
     """The cause, if the entry is that of another quantity or follows from a common mistake made throughout."""
-    if not form.expanded or form.n > JOINTS_UP_TO:
+    if not form.expanded or form.n > MAX_DOF_FOR_MISTAKES:
         return None
     for node, cause in _candidates(form, asked, index):
         ring = Ring.of([node, given], form.algebra.ring.angles, [*form.q, *form.v, *form.a])
@@ -357,14 +357,14 @@ def mistaken_for(form: ClosedForm, asked: Quantity, index: tuple[int, ...], give
 def _candidates(form: ClosedForm, asked: Quantity, index: tuple[int, ...]) -> Iterator[tuple[Any, Cause]]:
     M = form.notation.inertia
     if asked.name == "coriolis-power":
-        said = f"this is the kinetic energy, ½ q̇ᵀ {M} q̇: the required term contains the rate of {M}"
-        yield form.kinetic_energy.node(), Cause(said, said)
+        message = f"this is the kinetic energy, ½ q̇ᵀ {M} q̇: the required term contains the rate of {M}"
+        yield form.kinetic_energy.node(), Cause(message, message)
     if asked.name == "coriolis-vector" and index[0] < form.n:
         rates = [form.algebra.of_node(v) for v in form.v]
         terms = [form.M_dot[index[0], j] * rates[j] for j in range(form.n)]
         total = sum(terms[1:], terms[0])
-        said = f"this is the first part of the vector only, the rate of {M} times q̇"
-        yield total.node(), Cause(f"{said}: −½ ∂(q̇ᵀ {M} q̇)/∂q_{index[0] + 1} is missing", said)
+        message = f"this is the first part of the vector only, the rate of {M} times q̇"
+        yield total.node(), Cause(f"{message}: −½ ∂(q̇ᵀ {M} q̇)/∂q_{index[0] + 1} is missing", message)
     if asked.inertial and all_parallel(form):
         yield from _relative_rates(form, asked, index)
 
@@ -391,7 +391,7 @@ def _relative_rates(form: ClosedForm, asked: Quantity, index: tuple[int, ...]) -
         relative = {id(v): v - form.v[k] for k, v in enumerate(form.v[1:])}
         node = next(iter(asked.entries.values())).node(relative)
     rates = [plain_text(form.algebra.letters.variable("velocity", k + 1)) for k in range(form.n)]
-    said = f"the angular velocity of link 2 is {rates[0]} + {rates[1]}, not {rates[1]} alone"
+    message = f"the angular velocity of link 2 is {rates[0]} + {rates[1]}, not {rates[1]} alone"
     if form.n > 2:
-        said += ", and so on for the links that follow"
-    yield node, Cause(said, f"the angular velocity of link 2 is not {rates[1]}")
+        message += ", and so on for the links that follow"
+    yield node, Cause(message, f"the angular velocity of link 2 is not {rates[1]}")

@@ -95,8 +95,8 @@ class Verdict:
             return f"C q̇ is right; {given - len(self.wrong)} of {given} entries are those of the Christoffel matrix"
         if not self.correct:
             return f"{given - len(self.wrong)} of {given} entr{'y is' if given == 1 else 'ies are'} right"
-        said = " ".join(["correct", *sorted({f.note for f in self.findings if f.note})])
-        return said if self.complete else f"{said} as far as given; not given: {', '.join(self.absent)}"
+        verdict = " ".join(["correct", *sorted({f.note for f in self.findings if f.note})])
+        return verdict if self.complete else f"{verdict} as far as given; not given: {', '.join(self.absent)}"
 
     def report(self, *, hint: bool = False) -> str:
         """The verdict as text; with ``hint``, causes without the solution."""

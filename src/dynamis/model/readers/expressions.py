@@ -18,7 +18,7 @@ from dynamis.scalar.node import binary, unary
 
 _TOKEN = re.compile(r"\s*(?:([0-9.]+(?:[eE][-+]?[0-9]+)?)|([A-Za-z_][A-Za-z0-9_']*)|(\*\*|[-+*/^(),]))")
 PARAMETER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_']*")
-MAX_LENGTH = 10_000
+MAX_CHARACTERS = 10_000
 MAX_DEPTH = 60
 
 _ONE = ("abs", "acos", "asin", "cos", "exp", "floor", "log", "sign", "sin", "sqrt", "tanh")
@@ -65,8 +65,8 @@ def _numbers(value: Any) -> list[float]:
 
 class _Parser:
     def __init__(self, text: str, names: Mapping[str, Any], hints: bool) -> None:
-        if len(text) > MAX_LENGTH:
-            raise InputError(f"an expression of {len(text)} characters; at most {MAX_LENGTH} are allowed")
+        if len(text) > MAX_CHARACTERS:
+            raise InputError(f"an expression of {len(text)} characters; at most {MAX_CHARACTERS} are allowed")
         self.text, self.names, self.hints, self.depth = text, names, hints, 0
         self.tokens: list[tuple[str, str]] = []
         position = 0

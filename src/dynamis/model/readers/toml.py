@@ -222,10 +222,10 @@ class _Reader:
             )
         elif section == "poe":
             home, screw = row.pose(), row.vector("screw", 6, [0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
-            said = joint.type if "type" in row else None
+            stated_type = joint.type if "type" in row else None
             made = row.attempt(
                 "screw",
-                lambda: joint_from_screw(home, screw, said),
+                lambda: joint_from_screw(home, screw, stated_type),
                 "(vx, vy, vz, wx, wy, wz) of unit length",
                 "correct the screw or the type",
                 "screw",

@@ -15,7 +15,7 @@ from dynamis.errors import DynamisError, InputError, near_names, printable, unkn
 from dynamis.model.diagnostics import Report
 from dynamis.model.readers.expressions import UndeclaredParameterError, parse_expression
 from dynamis.model.readers.numbers import advice
-from dynamis.model.values import LARGEST, shown, warn_degrees
+from dynamis.model.values import MAX_MAGNITUDE, shown, warn_degrees
 from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY, from_rpy
@@ -67,7 +67,7 @@ class TomlTable:
         return self.line
 
     def only(self, known: set[str], required: Sequence[str] = ()) -> None:
-        """Report unknown keys; the key that was meant is looked for among the ``required`` ones that are missing first."""
+        """Report unknown keys; the suggestion is taken first from the ``required`` keys that are missing."""
         for key in self.entries:
             if key not in known:
                 missing = near_names(key, [name for name in required if name not in self.entries])
@@ -83,10 +83,10 @@ class TomlTable:
             return default
         return value
 
-    def number(self, key: str, default: Any = 0.0, *, largest: float = LARGEST) -> Any:
+    def number(self, key: str, default: Any = 0.0, *, largest: float = MAX_MAGNITUDE) -> Any:
         return self.scalar(self.entries.get(key, default), key, largest=largest)
 
-    def real(self, key: str, default: float, *, largest: float = LARGEST) -> float:
+    def real(self, key: str, default: float, *, largest: float = MAX_MAGNITUDE) -> float:
         """A number that must not be a symbol."""
         value = self.number(key, default, largest=largest)
         if isinstance(value, Node):
@@ -128,7 +128,7 @@ class TomlTable:
             return tuple(default)
         return tuple(float(x) for x in values)
 
-    def scalar(self, value: Any, what: str, *, largest: float = LARGEST) -> Any:
+    def scalar(self, value: Any, what: str, *, largest: float = MAX_MAGNITUDE) -> Any:
         """The value of an entry: a number up to ``largest``, or a node."""
         number = self.plain_scalar(value, what)
         if isinstance(number, float) and abs(number) > largest:

@@ -25,7 +25,7 @@ from dynamis.model.joints import USES_AXIS
 from dynamis.model.readers.numbers import PLAIN, advice, miscounted, parse_number, parse_numbers
 from dynamis.model.readers.xml_tree import Document, Element, parse_xml
 from dynamis.model.shapes import SIZES, fault
-from dynamis.model.values import LARGEST, warn_degrees
+from dynamis.model.values import MAX_MAGNITUDE, warn_degrees
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY, from_rpy
 
@@ -345,7 +345,7 @@ class _Reader:
         return np.array(self.numbers(element, key, 3, where, default))
 
     def number(
-        self, element: Element, key: str, where: str, default: float | None = None, *, largest: float = LARGEST
+        self, element: Element, key: str, where: str, default: float | None = None, *, largest: float = MAX_MAGNITUDE
     ) -> float:
         text = element.attributes.get(key)
         if text is None and default is not None:
@@ -363,13 +363,13 @@ class _Reader:
                 return [0.0] * count
             return default
         values = parse_numbers(text, count)
-        if values is not None and max(map(abs, values)) <= LARGEST:
+        if values is not None and max(map(abs, values)) <= MAX_MAGNITUDE:
             return values
         what = f"<{element.tag} {key}={printable(text)}>"
         allowed = PLAIN if count == 1 else f"{count} {PLAIN}"
         words = text.split()
         if values is not None:
-            repair, allowed = "give the value in SI units (rad, m, kg)", f"finite numbers up to {LARGEST:g}"
+            repair, allowed = "give the value in SI units (rad, m, kg)", f"finite numbers up to {MAX_MAGNITUDE:g}"
         else:
             repair = advice(text, count)
             counted = all(parse_number(word) is not None for word in words) and len(words) != count and len(text) <= 200

@@ -89,8 +89,8 @@ def _prove(description: Description, text: str, form: str) -> None:
 def _appearance(appearance: Appearance) -> list[str]:
     lines = []
     if appearance.pose:
-        said = [f"{_text(joint)} = {_scalar(x)}" for joint, x in appearance.pose.items()]
-        lines.append("pose = { " + ", ".join(said) + " }")
+        entries = [f"{_text(joint)} = {_scalar(x)}" for joint, x in appearance.pose.items()]
+        lines.append("pose = { " + ", ".join(entries) + " }")
     if appearance.mobile:
         lines.append("mobile = true")
     if appearance.meshes:
@@ -159,8 +159,8 @@ def _physics(joint: Joint) -> list[str]:
     if joint.drive.motor_axis is not None:
         lines.append(f"motor_axis = {_vector(joint.drive.motor_axis)}")
     if joint.actuator is not None:
-        said = [f"{key} = {_scalar(x)}" for key, x in joint.actuator.stated.items()]
-        lines.append("actuator = { " + ", ".join([f'kind = "{joint.actuator.kind}"', *said]) + " }")
+        entries = [f"{key} = {_scalar(x)}" for key, x in joint.actuator.stated.items()]
+        lines.append("actuator = { " + ", ".join([f'kind = "{joint.actuator.kind}"', *entries]) + " }")
     limits = [f"{k} = {_scalar(v)}" for k, v in vars(joint.limits).items() if v != getattr(none, k)]
     if limits:
         lines.append("limits = { " + ", ".join(limits) + " }")

@@ -17,7 +17,6 @@ from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import to_rpy
 
-LARGE = 1e9
 _NAMES = {ours: theirs for theirs, ours in URDF_TYPES.items()}
 SEQUENCES = {"cylindrical": ("prismatic", "continuous"), "universal": ("continuous", "continuous")}  # of joints URDF knows
 
@@ -179,7 +178,7 @@ def _physics(joint: Joint) -> list[str]:
     extra: dict[str, str] = {}
     if joint.type in ("revolute", "prismatic") or np.isfinite(list(limits.values())).any():
         # other readers require every number, so a large one stands for none, and our own mark says so
-        shown = {key: value if np.isfinite(value) else -LARGE if key == "lower" else LARGE for key, value in limits.items()}
+        shown = {key: value if np.isfinite(value) else -1e9 if key == "lower" else 1e9 for key, value in limits.items()}
         if joint.type not in ("revolute", "prismatic"):
             shown = {key: shown[key] for key in ("velocity", "effort")}
         lines.append("    <limit " + " ".join(f'{key}="{number_text(value)}"' for key, value in shown.items()) + "/>")
@@ -198,8 +197,8 @@ def _physics(joint: Joint) -> list[str]:
     if drive.motor_axis is not None:
         attributes.append(f'motor_axis="{_numbers(drive.motor_axis)}"')
     if joint.actuator is not None:
-        said = [f'{key}="{number_text(x)}"' for key, x in joint.actuator.stated.items()]
-        inner = " ".join([f'kind="{joint.actuator.kind}"', *said])
+        stated = [f'{key}="{number_text(x)}"' for key, x in joint.actuator.stated.items()]
+        inner = " ".join([f'kind="{joint.actuator.kind}"', *stated])
         lines += ["    " + " ".join(["<dynamis", *attributes]) + ">", f"      <actuator {inner}/>", "    </dynamis>"]
     elif attributes:
         lines.append("    <dynamis " + " ".join(attributes) + "/>")

@@ -23,11 +23,10 @@ from dynamis.model.writers.xml_text import escaped, number_text
 from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY, from_rpy
+from dynamis.tolerances import FEW_ROUNDINGS, RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
 
-ROUNDING = 1e-15  # relative: a value that differs by less is the one that was written
-PROVEN = 1e-12  # relative: how closely the edited document, read again, must agree with what was wanted
 _ENTRIES = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
 _DYNAMICS = {"viscous": "damping", "coulomb": "friction"}
 
@@ -74,7 +73,11 @@ def _edit_inertial(edits: _Edits, link: Element, before: MassProperties | None, 
     origin = next(iter(inertial.all("origin")), None)
     if _differ(before.com, after.com):
         written = parse_numbers(origin.attributes.get("xyz", ""), 3) if origin is not None else None
-        text = _vector(after.com) if origin is None or written is None else _words(origin.attributes["xyz"], written, after.com)
+        text = (
+            _vector(after.com)
+            if origin is None or written is None
+            else _edited_components(origin.attributes["xyz"], written, after.com)
+        )
         edits.set(inertial, "origin", {"xyz": text})
     if _differ(before.tensor, after.tensor):
         rpy = parse_numbers(origin.attributes.get("rpy", ""), 3) if origin is not None else None
@@ -86,7 +89,7 @@ def _edit_inertial(edits: _Edits, link: Element, before: MassProperties | None, 
         changed = {
             key: number_text(turned[place])
             for key, place in _ENTRIES.items()
-            if (x := old[key]) is None or abs(turned[place] - x) > ROUNDING * size
+            if (x := old[key]) is None or abs(turned[place] - x) > FEW_ROUNDINGS * size
         }
         edits.set(inertial, "inertia", changed)
 
@@ -95,7 +98,11 @@ def _edit_joint(edits: _Edits, element: Element, before: Joint, after: Joint) ->
     if _differ(before.axis, after.axis):
         axis = next(iter(element.all("axis")), None)
         written = parse_numbers(axis.attributes.get("xyz", ""), 3) if axis is not None else None
-        text = _vector(after.axis) if axis is None or written is None else _words(axis.attributes["xyz"], written, after.axis)
+        text = (
+            _vector(after.axis)
+            if axis is None or written is None
+            else _edited_components(axis.attributes["xyz"], written, after.axis)
+        )
         edits.set(element, "axis", {"xyz": text})
     limits = {k: number_text(v) for k, v in vars(after.limits).items() if _differ(getattr(before.limits, k), v)}
     if limits:
@@ -165,10 +172,10 @@ def _vector(values: Any) -> str:
     return " ".join(map(number_text, values))
 
 
-def _words(text: str, written: list[float], values: Array) -> str:
+def _edited_components(text: str, written: list[float], values: Array) -> str:
     """A vector as it was written, except for the components that changed."""
     words, size = text.split(), float(np.abs(values).max())
-    same = [abs(new - old) <= ROUNDING * size for new, old in zip(values, written, strict=True)]
+    same = [abs(new - old) <= FEW_ROUNDINGS * size for new, old in zip(values, written, strict=True)]
     return " ".join(word if kept else number_text(x) for word, kept, x in zip(words, same, values, strict=True))
 
 
@@ -222,7 +229,7 @@ def _same_values(one: Description, other: Description) -> bool:
         pairs += [(v, w) for v, w in zip(vars(j.limits).values(), vars(k.limits).values(), strict=True) if v != w]
         if (j.drive.motor_link, j.drive.motor_axis) != (k.drive.motor_link, k.drive.motor_axis):
             return False
-    return one.name == other.name and not any(_differ(a, b, PROVEN) for a, b in pairs)
+    return one.name == other.name and not any(_differ(a, b, RECURSION_ROUNDING) for a, b in pairs)
 
 
 def _plain(*values: Any) -> bool:
@@ -233,7 +240,7 @@ def _same_pose(one: Pose, other: Pose) -> bool:
     return _plain(*one, *other) and not (_differ(one.R, other.R) or _differ(one.p, other.p))
 
 
-def _differ(one: Any, other: Any, tolerance: float = ROUNDING) -> bool:
+def _differ(one: Any, other: Any, tolerance: float = FEW_ROUNDINGS) -> bool:
     a, b = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
     if np.array_equal(a, b):
         return False

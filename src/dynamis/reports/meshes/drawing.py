@@ -26,8 +26,8 @@ from dynamis.spatial.pose import Pose
 
 Array = npt.NDArray[Any]
 
-SECONDS = 10.0  # for reading all meshes
-NAMED = 3  # meshes a note names before it only counts
+MAX_READING_SECONDS = 10.0  # for all meshes
+MAX_MESHES_LISTED = 3  # in a note
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ def _from_links(robot: Robot, shapes: dict[str, list[Shape]], meshes: _Meshes) -
     model = robot.model
     drawn: list[Drawn] = []
     made_up = {i for i, body in enumerate(model.bodies) if body is None or not body.is_rotor}
-    # each mesh is looked at, so that the notes name all that are missing
+    # every mesh is examined, so that the notes name all that are missing
     drawable = {name: [meshes.can_draw(shape) for shape in them] for name, them in shapes.items()}
     whole = {name: all(them) for name, them in drawable.items()}
     made_up -= {model.frames[name].body for name, them in shapes.items() if them}
@@ -173,7 +173,7 @@ class _Meshes:
         self.broken: dict[str, str] = {}
         self.unread: set[str] = set()
         self.lacking = lacking()
-        self.until = time.perf_counter() + SECONDS
+        self.until = time.perf_counter() + MAX_READING_SECONDS
 
     def number(self, name: str) -> int:
         """The place of a mesh among those used; the same file has one place whatever it is called."""
@@ -199,7 +199,7 @@ class _Meshes:
             self.lost.append(name)
             return
         if time.perf_counter() > self.until:
-            self.broken[name] = f"reading the other meshes took {SECONDS:g} s"
+            self.broken[name] = f"reading the other meshes took {MAX_READING_SECONDS:g} s"
             return
         why = fault(found)
         if why is None:
@@ -228,4 +228,6 @@ def _count(names: Iterable[str]) -> str:
 
 def _list(names: Iterable[str]) -> str:
     every = sorted(dict.fromkeys(printable(name.rsplit("/", 1)[-1]) for name in names))
-    return ", ".join(every[:NAMED]) + (f" and {len(every) - NAMED} more" if len(every) > NAMED else "")
+    return ", ".join(every[:MAX_MESHES_LISTED]) + (
+        f" and {len(every) - MAX_MESHES_LISTED} more" if len(every) > MAX_MESHES_LISTED else ""
+    )

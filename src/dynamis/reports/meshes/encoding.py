@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.reports.meshes.reading import MeshFile, read
-from dynamis.reports.meshes.surface import STEPS, Surface
+from dynamis.reports.meshes.surface import GRID_STEPS, Surface
 
 Array = npt.NDArray[Any]
 
@@ -26,11 +26,11 @@ def encoded(files: tuple[MeshFile, ...]) -> list[dict[str, Any]]:
 
 def encode(surface: Surface) -> dict[str, Any]:
     """The numbers `page/robot_parts.js` decodes: vertices in steps from the lowest, triangles in the order of their colours."""
-    low, step = surface.low, surface.size / STEPS
+    low, step = surface.low, surface.size / GRID_STEPS
     colours = list(dict.fromkeys(surface.colours))
     paint = np.array([colours.index(colour) for colour in surface.colours])[surface.part]
     counts = np.bincount(paint, minlength=len(colours))
-    wide = len(surface.vertices) > STEPS
+    wide = len(surface.vertices) > GRID_STEPS
     return {
         "low": [float(x) for x in low],
         "step": step,
@@ -49,29 +49,29 @@ def _text(numbers: Array, kind: str) -> str:
     return base64.b64encode(numbers.astype(kind).tobytes()).decode("ascii")
 
 
-MOST_TRIANGLES = 60_000  # of all meshes: about 700 kB in the page
-MOST_COUNTED = 400_000  # triangles looked at to choose the grid
-COARSEST = 0.2  # side of a cell by size of the mesh
+MAX_TRIANGLES = 60_000  # of all meshes: about 700 kB in the page
+MAX_COUNTED_TRIANGLES = 400_000  # when the grid is chosen
+MAX_CELL_SIZE = 0.2  # of the size of the mesh
 
 
 def cell_of(surface: Surface, fineness: float) -> float:
     """The side of a cell: small parts get finer ones, but not in proportion, since they are seen from as far."""
-    return float(np.clip(fineness * np.sqrt(surface.size), surface.size / STEPS, COARSEST * surface.size))
+    return float(np.clip(fineness * np.sqrt(surface.size), surface.size / GRID_STEPS, MAX_CELL_SIZE * surface.size))
 
 
 def fineness_of(surfaces: Sequence[Surface]) -> float:
     """The least with which all meshes keep to the triangles there may be, by bisection of its logarithm."""
-    every = -(-sum(len(s.triangles) for s in surfaces) // MOST_COUNTED)  # a sample of larger ones is enough
+    every = -(-sum(len(s.triangles) for s in surfaces) // MAX_COUNTED_TRIANGLES)  # a sample of larger ones is enough
     low, high = 1e-6, 10.0
-    if not surfaces or _left(surfaces, low, every) <= MOST_TRIANGLES:
+    if not surfaces or _triangles_left(surfaces, low, every) <= MAX_TRIANGLES:
         return low
     for _ in range(12):
         middle = np.sqrt(low * high)
-        low, high = (low, middle) if _left(surfaces, middle, every) <= MOST_TRIANGLES else (middle, high)
+        low, high = (low, middle) if _triangles_left(surfaces, middle, every) <= MAX_TRIANGLES else (middle, high)
     return high
 
 
-def _left(surfaces: Sequence[Surface], fineness: float, every: int) -> int:
+def _triangles_left(surfaces: Sequence[Surface], fineness: float, every: int) -> int:
     """How many triangles have their corners in three different cells."""
     count = 0
     for s in surfaces:

@@ -17,8 +17,7 @@ from dynamis.model.model import Model
 from dynamis.model.packages import resolve_mesh
 from dynamis.model.readers.urdf import read_urdf
 from dynamis.spatial.pose import Pose
-
-SAME = 1e-4  # m, and of the entries of R: frames that differ by less are the same
+from dynamis.tolerances import TYPED_PRECISION
 
 
 def installed_description(name: str) -> tuple[Description, Path] | None:
@@ -48,7 +47,8 @@ def corresponding_meshes(description: Description, model: Model) -> tuple[dict[s
     shapes = {name: them for name, them in shapes.items() if them and name in model.frames and name in theirs.frames}
     ours_at, theirs_at = _frames_at_zero(model), _frames_at_zero(theirs)
     agree = all(
-        np.abs(ours_at[name].R - theirs_at[name].R).max() < SAME and np.abs(ours_at[name].p - theirs_at[name].p).max() < SAME
+        np.abs(ours_at[name].R - theirs_at[name].R).max() < TYPED_PRECISION
+        and np.abs(ours_at[name].p - theirs_at[name].p).max() < TYPED_PRECISION
         for name in shapes
     )
     return (shapes, folder) if agree and shapes else None

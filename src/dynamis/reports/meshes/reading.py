@@ -14,7 +14,7 @@ from dynamis.errors import InputError
 from dynamis.files.mesh_limits import check_mesh_file
 from dynamis.files.mesh_readers import lacking, load_mesh, metres_per_unit, not_installed
 from dynamis.model.packages import resolve_mesh
-from dynamis.reports.meshes.surface import LOOKS, Surface, joined, looks
+from dynamis.reports.meshes.surface import NORMAL_DIRECTIONS, Surface, joined, normal_classes
 
 Array = npt.NDArray[Any]
 
@@ -84,7 +84,7 @@ def read(file: MeshFile) -> Surface | str:
     except InputError as error:
         return str(error)
     except OSError as error:
-        return error.strerror or type(error).__name__  # without the path, which is nobody else's business
+        return error.strerror or type(error).__name__  # without the path, which is private
     missing = lacking(kind)
     if missing is not None:
         return missing
@@ -115,7 +115,7 @@ def _surface(scene: Any, kind: str) -> Surface:
         points, faces = joined(points, faces[:, ::-1] if np.linalg.det(X[:3, :3]) < 0 else faces)
         vertices.append(points)
         triangles.append(count + faces)
-        layers.append(len(LOOKS) * len(colours) + looks(points, faces))
+        layers.append(len(NORMAL_DIRECTIONS) * len(colours) + normal_classes(points, faces))
         colours.append(_colour(geometry.visual))
         count += len(points)
     if not vertices:

@@ -10,17 +10,17 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-STEPS = 2**16 - 1  # along the longest side of a mesh
-# the corners of a tetrahedron, turned so that faces of machines, which look along axes, are not between two of them
-LOOKS = np.array([[0.83, 0.45, 0.33], [-0.67, 0.74, -0.08], [-0.33, -0.59, 0.74], [0.17, -0.6, -0.99]])
+GRID_STEPS = 2**16 - 1  # along the longest side of a mesh
+# the corners of a tetrahedron, rotated so that normals along coordinate axes are not midway between two of them
+NORMAL_DIRECTIONS = np.array([[0.83, 0.45, 0.33], [-0.67, 0.74, -0.08], [-0.33, -0.59, 0.74], [0.17, -0.6, -0.99]])
 
 
 @dataclass(frozen=True, eq=False)
 class Surface:
     """Triangles (m, 3) between vertices (n, 3) in metres, and of each vertex its layer (n,).
 
-    Vertices of different layers are never merged. Of a part of the mesh there are as many layers as there are `LOOKS`, by
-    where its surface looks: the two sides of a thin wall stay apart. ``colours`` has one for each part, or None.
+    Vertices of different layers are never merged. Each part of the mesh has one layer per row of `NORMAL_DIRECTIONS`, by the
+    direction of its normal: the two sides of a thin wall stay apart. ``colours`` has one for each part, or None.
     """
 
     vertices: Array
@@ -39,7 +39,7 @@ class Surface:
     @property
     def part(self) -> Array:
         """The part each triangle is of."""
-        return np.asarray(self.layer[self.triangles[:, 0]] // len(LOOKS))
+        return np.asarray(self.layer[self.triangles[:, 0]] // len(NORMAL_DIRECTIONS))
 
 
 def joined(points: Array, faces: Array) -> tuple[Array, Array]:
@@ -47,14 +47,14 @@ def joined(points: Array, faces: Array) -> tuple[Array, Array]:
     low, size = points.min(axis=0), np.ptp(points, axis=0).max()
     if not 0.0 < size < np.inf:  # nor where one is not a number
         raise ValueError("its vertices are not points in space")
-    x, y, z = np.rint((points - low) * (STEPS / size)).astype(np.int64).T
+    x, y, z = np.rint((points - low) * (GRID_STEPS / size)).astype(np.int64).T
     _, first, again = np.unique(x << 32 | y << 16 | z, return_index=True, return_inverse=True)
     return points[first], again[faces]
 
 
-def looks(points: Array, faces: Array) -> Array:
-    """Which of the directions `LOOKS` is nearest to where the surface looks at each vertex."""
+def normal_classes(points: Array, faces: Array) -> Array:
+    """The index of the row of `NORMAL_DIRECTIONS` nearest to the surface normal at each vertex."""
     a, b, c = np.moveaxis(points[faces], 1, 0)
-    seen = np.cross(b - a, c - a) @ LOOKS.T
-    around = [np.bincount(faces.ravel(), np.repeat(x, 3), len(points)) for x in seen.T]
+    components = np.cross(b - a, c - a) @ NORMAL_DIRECTIONS.T
+    around = [np.bincount(faces.ravel(), np.repeat(x, 3), len(points)) for x in components.T]
     return np.argmax(np.array(around), axis=0)

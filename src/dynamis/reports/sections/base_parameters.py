@@ -8,7 +8,7 @@ from dynamis.identification.base_parameters import base_parameters
 from dynamis.reports.subject import Subject
 
 KEY, TITLE = "parameters", "Base parameters"
-SHORT = 160  # characters of a combination that are printed
+MAX_COMBINATION_CHARACTERS = 160  # printed
 
 
 def build(subject: Subject, section: Section) -> None:
@@ -23,7 +23,7 @@ def build(subject: Subject, section: Section) -> None:
     rows = []
     for k in range(base.rank):
         sum_ = base.expressions[k]
-        shown = sum_ if len(sum_) <= SHORT else sum_[:SHORT].rsplit(" ", 1)[0] + " …"
+        shown = sum_ if len(sum_) <= MAX_COMBINATION_CHARACTERS else sum_[:MAX_COMBINATION_CHARACTERS].rsplit(" ", 1)[0] + " …"
         rows.append((base.names[k], text(float(base.prior[k])), base.model.unit(int(base.independent[k])), shown))
     header = ("leading parameter", "value", "unit", "linear combination")
     section.add(Table("Base parameters", header, rows, folded=len(rows) > 12))

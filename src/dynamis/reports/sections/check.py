@@ -18,17 +18,16 @@ from dynamis.model.load import check
 from dynamis.reports.budget import Budget
 from dynamis.reports.subject import Subject
 from dynamis.robot import Robot
+from dynamis.tolerances import EPS, RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
 
 KEY, TITLE = "check", "Model check and verification"
 STATES = ((7, 50), (12, 20), (10**9, 5))  # up to so many degrees of freedom: so many random states
-DIFFERENCED = 5  # of them with differences of M
-EXTRA = 50  # further states at most, while there is time
-EXACT = 1e-10  # tolerance between exact formulations, far above rounding errors
-BY_DIFFERENCES = 1e-7  # tolerance of finite differences of M
-SMALL = 1e-300
-LAGRANGE_UP_TO = 12  # degrees of freedom: its derivatives grow quickly
+DIFFERENCED_STATES = 5  # of them, at which M is differentiated numerically
+MAX_EXTRA_STATES = 50  # while there is time
+FORMULATION_TOLERANCE = 100.0 * RECURSION_ROUNDING  # between exact formulations, with a margin for ill-conditioned states
+MAX_LAGRANGE_DOF = 12  # its derivatives grow quickly
 
 
 class Worst:
@@ -38,10 +37,16 @@ class Worst:
         self.rows: dict[str, tuple[str, float, float, int]] = {}
 
     def compare(
-        self, what: str, against: str, value: Any, reference: Any, limit: float = EXACT, scale: float | None = None
+        self,
+        what: str,
+        against: str,
+        value: Any,
+        reference: Any,
+        limit: float = FORMULATION_TOLERANCE,
+        scale: float | None = None,
     ) -> None:
         value, reference = np.asarray(value, dtype=float), np.asarray(reference, dtype=float)
-        size = max(float(np.abs(reference).max(initial=0.0)) if scale is None else scale, SMALL)
+        size = max(float(np.abs(reference).max(initial=0.0)) if scale is None else scale, 1e-300)
         error = float(np.abs(value - reference).max(initial=0.0)) / size
         _, worst, _, count = self.rows.get(what, ("", 0.0, 0.0, 0))
         self.rows[what] = (against, max(worst, error), limit, count + 1)
@@ -98,9 +103,9 @@ def build(subject: Subject, section: Section) -> None:
 
 def add_extra(subject: Subject, section: Section, budget: Budget) -> None:
     """The reference algorithms at further random states, as long as there is time."""
-    q, v, a = _random_states(subject.robot, 1, EXTRA)
+    q, v, a = _random_states(subject.robot, 1, MAX_EXTRA_STATES)
     further, done = Worst(), 0
-    while done < EXTRA and budget.left > 0.0:
+    while done < MAX_EXTRA_STATES and budget.left > 0.0:
         _at_one_state(subject.robot, q[done], v[done], a[done], further, costly=False)
         done += 1
     if done:
@@ -116,8 +121,8 @@ def certificate(robot: Robot) -> tuple[Worst, list[str]]:
     count = next(states for size, states in STATES if robot.n <= size)
     q, v, a = _random_states(robot, 0, count)
     for k in range(count):
-        _at_one_state(robot, q[k], v[k], a[k], worst, costly=k < DIFFERENCED)
-    if robot.n <= LAGRANGE_UP_TO:
+        _at_one_state(robot, q[k], v[k], a[k], worst, costly=k < DIFFERENCED_STATES)
+    if robot.n <= MAX_LAGRANGE_DOF:
         tau, rates = lagrange_program(m)(q, v, a)
         for k in range(count):
             rnea = newton_euler.rnea(m, q[k], v[k], a[k])
@@ -136,7 +141,7 @@ def certificate(robot: Robot) -> tuple[Worst, list[str]]:
                 scale=float(np.abs(v[k]) @ np.abs(lossless) + np.abs(rates[k]).sum()),
             )
     else:
-        notes.append(f"Lagrange’s equations are compared for robots of up to {LAGRANGE_UP_TO} degrees of freedom only.")
+        notes.append(f"Lagrange’s equations are compared for robots of up to {MAX_LAGRANGE_DOF} degrees of freedom only.")
     _compiled(robot, q, v, a, worst)
     return worst, notes
 
@@ -162,18 +167,22 @@ def _at_one_state(robot: Robot, q: Array, v: Array, a: Array, worst: Worst, *, c
     eigenvalues = np.linalg.eigvalsh(M)
     # the acceleration is a difference of those due to τ and to the bias, with their absolute errors
     produced = max(float(np.abs(a).max()), float(np.abs(np.linalg.solve(M, dynamics.bias(m, q, v))).max()))
-    sharp = max(EXACT, 50.0 * np.finfo(float).eps * float(eigenvalues[-1] / eigenvalues[0])) * produced / float(np.abs(a).max())
+    sharp = max(FORMULATION_TOLERANCE, 50.0 * EPS * float(eigenvalues[-1] / eigenvalues[0])) * produced / float(np.abs(a).max())
     worst.compare(
         "Forward dynamics of the inverse dynamics",
         "the acceleration",
         dynamics.forward_dynamics(m, q, v, full),
         a,
-        max(sharp, EXACT),
+        max(sharp, FORMULATION_TOLERANCE),
     )
     if not m.coupled:
         driving = full - dynamics.joint_bias(m, q, v)
         worst.compare(
-            "Articulated-body algorithm", "M⁻¹ (τ − bias)", articulated_body.aba(m, q, v, driving), a, max(sharp, EXACT)
+            "Articulated-body algorithm",
+            "M⁻¹ (τ − bias)",
+            articulated_body.aba(m, q, v, driving),
+            a,
+            max(sharp, FORMULATION_TOLERANCE),
         )
     worst.compare(
         "Regressor times parameters, Y π", "inverse dynamics", regressor.regressor(m, q, v, a) @ regressor.parameters(m), full
@@ -186,7 +195,7 @@ def _at_one_state(robot: Robot, q: Array, v: Array, a: Array, worst: Worst, *, c
             "Ṁ from finite differences of M",
             C + C.T,
             M_dot,
-            BY_DIFFERENCES,
+            1e-7,
             scale=float(np.abs(M).max() + np.abs(M_dot).max()),
         )
 

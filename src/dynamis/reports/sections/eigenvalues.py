@@ -14,7 +14,7 @@ from dynamis.reports.subject import Subject
 
 KEY, TITLE = "eigenvalues", "Eigenvalues of the inertia matrix"
 POINTS, SAMPLES = 121, 500
-JOINTS, LINES = 7, 8
+MAX_JOINTS, MAX_CURVES = 7, 8
 
 
 def build(subject: Subject, section: Section) -> None:
@@ -28,20 +28,20 @@ def build(subject: Subject, section: Section) -> None:
     share = np.quantile(condition, (0.05, 0.95))
     mixed = len({c.revolute for c in robot.model.coordinates}) > 1
     unit = "kg·m² and kg" if mixed else "kg·m²" if robot.model.coordinates[0].revolute else "kg"
-    told = "" if mixed else f" {unit}"
+    suffix = "" if mixed else f" {unit}"
     section.add(
         Facts(
             [
-                ("Smallest eigenvalue", text(float(values.min())) + told),
-                ("Largest eigenvalue", text(float(values.max())) + told),
+                ("Smallest eigenvalue", text(float(values.min())) + suffix),
+                ("Largest eigenvalue", text(float(values.max())) + suffix),
                 ("Condition number, 5th to 95th percentile", f"{text(float(share[0]), 3)} … {text(float(share[1]), 3)}"),
             ]
         )
     )
     movable = plain_coordinates(robot)
     low, high = ranges(robot)
-    kept, found = _kept(robot.n), []
-    for k in by_influence(robot, movable)[:JOINTS] if movable else []:
+    kept, found = _drawn_indices(robot.n), []
+    for k in by_influence(robot, movable)[:MAX_JOINTS] if movable else []:
         x = np.linspace(low[k], high[k], POINTS)
         q = np.tile(robot.home(), (POINTS, 1))
         q[:, robot.model.coordinates[k].q_index] = x
@@ -54,7 +54,7 @@ def build(subject: Subject, section: Section) -> None:
         first, along, _ = found[0]
         ends = text(float(along[:, -1].min())), text(float(along[:, -1].max()))
         change = f"is {ends[0]}" if ends[0] == ends[1] else f"varies from {ends[0]} to {ends[1]}"
-        summary = f"Along {robot.coordinate_names[first]} the largest eigenvalue {change}{told}."
+        summary = f"Along {robot.coordinate_names[first]} the largest eigenvalue {change}{suffix}."
         title, views = "Eigenvalues of M along one joint, the others in the home configuration", [view for _, _, view in found]
         section.add(Plot(title, "", f"eigenvalue [{unit}]", views, summary, "along", logarithmic=robot.n > 1))
         if mixed:
@@ -93,8 +93,8 @@ def _snippet(subject: Subject, joints: Sequence[int], kept: Sequence[int]) -> st
     return "\n".join(lines)
 
 
-def _kept(n: int) -> list[int]:
-    return list(range(n)) if n <= LINES else sorted({round(x) for x in np.linspace(0, n - 1, LINES)})
+def _drawn_indices(n: int) -> list[int]:
+    return list(range(n)) if n <= MAX_CURVES else sorted({round(x) for x in np.linspace(0, n - 1, MAX_CURVES)})
 
 
 def _subscript(k: int) -> str:

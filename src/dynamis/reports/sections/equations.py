@@ -16,13 +16,13 @@ from dynamis.symbolic.closed_form import ClosedForm
 KEY, TITLE = "equations", "Equations of motion"
 MATHEMATICS = True  # $…$ in its texts
 COUNTED = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix", "gravity")
-FEW = 9  # formulas that are shown one after the other
-WIDE = 230  # characters of LaTeX in the widest row of a matrix that fits a page
-TERMS = 24  # of an entry, expanded
-READABLE = 900  # characters of LaTeX of one entry
-EXPANDED_UP_TO = 7  # degrees of freedom
-EXPANDED_TERMS = 2e4  # at which an expansion is given up: a limit on its size, as limits on time vary between machines
-DERIVED_UP_TO = 3
+MAX_UNFOLDED_FORMULAS = 9
+MAX_ROW_CHARACTERS = 230  # of LaTeX in the widest row of a matrix that fits a page
+MAX_TERMS_PER_ENTRY = 24  # expanded
+MAX_ENTRY_CHARACTERS = 900  # of LaTeX
+MAX_EXPANDED_DOF = 7  # degrees of freedom
+MAX_EXPANDED_TERMS = 2e4  # a limit on the size, as limits on time vary between machines
+MAX_DERIVED_DOF = 3
 LINE_BREAK = r" \\[0.45em] "
 
 
@@ -35,7 +35,7 @@ def build(subject: Subject, section: Section) -> None:
         motion = r"M(q)\,\ddot q + C(q, \dot q)\,\dot q + g(q)" + terms
         section.lead = f"The equations of motion in closed form: ${motion} = \\tau$."
         section.add(*_closed(form))
-        if n <= DERIVED_UP_TO:
+        if n <= MAX_DERIVED_DOF:
             section.add(Folded("Derivation", _derivation(form)))
     else:
         section.lead = (
@@ -50,16 +50,16 @@ def build(subject: Subject, section: Section) -> None:
         'form.derivation().write("derivation.html")\n'
     )
     section.reproduce = (
-        f"import dynamis as dy\n\n{closed if n <= EXPANDED_UP_TO else ''}"
+        f"import dynamis as dy\n\n{closed if n <= MAX_EXPANDED_DOF else ''}"
         f"{subject.load}\nprint(robot.explain('inverse_dynamics'))"
     )
 
 
 def _form(subject: Subject, section: Section) -> ClosedForm | None:
-    if subject.robot.n > EXPANDED_UP_TO:
+    if subject.robot.n > MAX_EXPANDED_DOF:
         return None
     try:
-        form = subject.given.closed_form(seconds=math.inf, terms=EXPANDED_TERMS)
+        form = subject.given.closed_form(seconds=math.inf, terms=MAX_EXPANDED_TERMS)
     except DynamisError as error:
         section.notes.append(f"No closed form: {str(error).rstrip('.')}.")
         return None
@@ -70,9 +70,9 @@ def _form(subject: Subject, section: Section) -> ClosedForm | None:
 
 def _readable(form: ClosedForm) -> bool:
     """Whether M is expanded and short enough to print."""
-    if not form.expanded or max(len(x) for x in form.M.flat) > TERMS:
+    if not form.expanded or max(len(x) for x in form.M.flat) > MAX_TERMS_PER_ENTRY:
         return False
-    return max(len(x.latex()) for x in form.M.flat) <= READABLE
+    return max(len(x.latex()) for x in form.M.flat) <= MAX_ENTRY_CHARACTERS
 
 
 def _closed(form: ClosedForm) -> list[Block]:
@@ -102,17 +102,17 @@ def _joint_terms(form: ClosedForm) -> list[tuple[str, Any]]:
 def _coriolis(C: Any) -> list[Block]:
     """C where it fits the page, else entry by entry and collapsed, else its length."""
     longest = max(len(x) for x in C.flat)
-    if longest > 4 * TERMS:
+    if longest > 4 * MAX_TERMS_PER_ENTRY:
         return [Say(f"The longest entry of C has {longest} terms; closed_form().C returns the full matrix.")]
     blocks = _matrix(r"C(q, \dot q)", C)
-    return blocks if len(blocks) <= FEW else [Folded(f"The {len(blocks)} nonzero entries of C", blocks)]
+    return blocks if len(blocks) <= MAX_UNFOLDED_FORMULAS else [Folded(f"The {len(blocks)} nonzero entries of C", blocks)]
 
 
 def _matrix(left: str, A: Any, *, symmetric: bool = False) -> list[Block]:
     """A matrix where it fits the page, else its entries one by one, those that are zero left out."""
     texts = [[x.latex() for x in row] for row in A]
     columns = [max(len(row[j]) for row in texts) for j in range(len(texts))]
-    if sum(columns) <= WIDE:
+    if sum(columns) <= MAX_ROW_CHARACTERS:
         rows = LINE_BREAK.join(" & ".join(row) for row in texts)
         return [Formula(f"{left} = \\begin{{bmatrix}} {rows} \\end{{bmatrix}}")]
     letter = left.partition("(")[0]
@@ -130,7 +130,7 @@ def _matrix(left: str, A: Any, *, symmetric: bool = False) -> list[Block]:
 
 def _vector(left: str, values: Any) -> list[Block]:
     texts = [x.latex() for x in values]
-    if max(map(len, texts)) <= WIDE:
+    if max(map(len, texts)) <= MAX_ROW_CHARACTERS:
         rows = LINE_BREAK.join(texts)
         return [Formula(f"{left} = \\begin{{bmatrix}} {rows} \\end{{bmatrix}}")]
     return [Formula(equation(f"{left}_{{{k + 1}}}", text)) for k, text in enumerate(texts) if text != "0"]

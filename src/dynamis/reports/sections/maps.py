@@ -14,20 +14,19 @@ from dynamis.documents.numbers import short, text, without_noise
 from dynamis.reports.numbers import effort_name, ranges, torque_unit, unit_of
 from dynamis.reports.subject import Subject
 from dynamis.robot import Robot
+from dynamis.tolerances import NEGLIGIBLE
 
 Array = npt.NDArray[Any]
 Values = Callable[[Array], Array]  # of configurations (..., nq): one number per coordinate (..., n)
 Unit = Callable[[Robot, int], str]
 
 KEY, TITLE = "maps", "Gravity torque and inertia"
-CELLS = 45
-POINTS = 181
+CELLS_PER_AXIS = 45
+POINTS_PER_LINE = 181
 SAMPLES = 64
-SHOWN = 4  # coordinates whose torque or inertia has a map
-CANDIDATES = 6  # coordinates from which the axes of a map are chosen
-COARSE = 9  # points per axis, to compare pairs of axes
-ONE_SIDED = 1e-3  # weight of a variation along one axis alone
-NOTHING = 1e-9
+MAX_MAPS = 4  # coordinates whose torque or inertia has a map
+CANDIDATE_AXES = 6  # coordinates from which the axes of a map are chosen
+COARSE_POINTS_PER_AXIS = 9  # to compare pairs of axes
 
 
 def build(subject: Subject, section: Section) -> None:
@@ -41,7 +40,7 @@ def build(subject: Subject, section: Section) -> None:
         ("Joint inertia (diagonal of M)", "M", lambda q: _diagonal(robot, q), inertia_unit),
     ]
     if len(movable) == 1:
-        computed = _along(robot, movable[0], section)
+        computed = _line_figures(robot, movable[0], section)
         section.lead = (
             f"Gravity {effort_name(robot, movable[0])} and inertia as functions of {robot.coordinate_names[movable[0]]}."
         )
@@ -61,7 +60,7 @@ def build(subject: Subject, section: Section) -> None:
 
 
 GRID = f"""
-def grid(a, x, b, y, cells={CELLS}):
+def grid(a, x, b, y, cells={CELLS_PER_AXIS}):
     # configurations at the centres of cells: q[a] in x along the rows, q[b] in y along the columns, the others at home
     centres = (np.arange(cells) + 0.5) / cells
     q = np.tile(robot.home(), (cells, cells, 1))
@@ -71,7 +70,7 @@ def grid(a, x, b, y, cells={CELLS}):
 
 """
 LINE = f"""
-def line(k, x, points={POINTS}):
+def line(k, x, points={POINTS_PER_LINE}):
     # configurations with q[k] in x
     q = np.tile(robot.home(), (points, 1))
     q[:, k] = np.linspace(*x, points)
@@ -119,7 +118,7 @@ def by_influence(robot: Robot, movable: list[int]) -> list[int]:
     low, high = ranges(robot)
     q = robot.random(rng, SAMPLES)
     g, M = robot.gravity(q), robot.mass_matrix(q)
-    scale = max(float(np.abs(g).mean()), NOTHING), max(float(np.abs(M).mean()), NOTHING)
+    scale = max(float(np.abs(g).mean()), NEGLIGIBLE), max(float(np.abs(M).mean()), NEGLIGIBLE)
     effect = {}
     for k in movable:
         moved = q.copy()
@@ -151,12 +150,14 @@ def _map(
     axes, variation = best_axes(robot, values, movable)
     largest = float(variation.max())
     at_rest = values(robot.home())
-    if not largest > NOTHING * max(float(np.abs(at_rest).max()), 1.0):
-        same = [k for k in range(robot.n) if abs(at_rest[k]) > NOTHING] or [0]
-        told = ", ".join(f"{text(float(at_rest[k]))} {unit(robot, k)} ({robot.coordinate_names[k]})" for k in same[:SHOWN])
-        section.notes.append(f"{title}: independent of the configuration, {told}.")
+    if not largest > NEGLIGIBLE * max(float(np.abs(at_rest).max()), 1.0):
+        same = [k for k in range(robot.n) if abs(at_rest[k]) > NEGLIGIBLE] or [0]
+        values_text = ", ".join(
+            f"{text(float(at_rest[k]))} {unit(robot, k)} ({robot.coordinate_names[k]})" for k in same[:MAX_MAPS]
+        )
+        section.notes.append(f"{title}: independent of the configuration, {values_text}.")
         return []
-    ranked = [int(k) for k in np.argsort(-variation, kind="stable") if variation[k] > 1e-3 * largest][:SHOWN]
+    ranked = [int(k) for k in np.argsort(-variation, kind="stable") if variation[k] > 1e-3 * largest][:MAX_MAPS]
     views = [_view(robot, k, letter, values, unit(robot, k), axes[k]) for k in ranked]
     section.add(HeatMap(title, views, "joint"))
     return [
@@ -169,31 +170,31 @@ def best_axes(robot: Robot, values: Values, movable: Sequence[int]) -> tuple[lis
     """For each entry of ``values`` the pair of coordinates it varies most with, others at rest, and its range there (n,)."""
     spread = {k: np.ptp(values(_line(robot, k)), axis=0) for k in movable}
     random = values(robot.random(1, SAMPLES))
-    scale = np.maximum(np.ptp(random, axis=0), NOTHING)
+    scale = np.maximum(np.ptp(random, axis=0), NEGLIGIBLE)
     # pairs among the coordinates that change any entry most, and among those that change each entry most
     ranked = sorted(movable, key=lambda k: -float((spread[k] / scale).max()))
-    pairs = {tuple(sorted(pair)) for pair in combinations(ranked[:CANDIDATES], 2)}
+    pairs = {tuple(sorted(pair)) for pair in combinations(ranked[:CANDIDATE_AXES], 2)}
     for k in range(robot.n):
         own = sorted(movable, key=lambda j: -float(spread[j][k]))[:3]
         pairs |= {tuple(sorted(pair)) for pair in combinations(own, 2)}
     best: list[tuple[int, int]] = [(movable[0], movable[1])] * robot.n
     score, found = np.full(robot.n, -1.0), np.zeros(robot.n)
     for a, b in sorted(pairs):
-        grid = values(_rectangle(robot, a, b, COARSE))
+        grid = values(_rectangle(robot, a, b, COARSE_POINTS_PER_AXIS))
         # mean variance along each axis: the map is to change along both, and only then as much as possible
         along = np.stack([grid.var(axis=1).mean(axis=0), grid.var(axis=0).mean(axis=0)])
-        worth = along.min(axis=0) + ONE_SIDED * along.sum(axis=0)
+        worth = along.min(axis=0) + 1e-3 * along.sum(axis=0)  # a small weight for variations along one axis alone
         for k in range(robot.n):
             # a later pair must be better by more than rounding
-            if worth[k] > score[k] * (1.0 + 1e-9) + NOTHING**2:
+            if worth[k] > score[k] * (1.0 + 1e-9) + NEGLIGIBLE**2:
                 best[k], score[k], found[k] = (a, b), worth[k], float(np.ptp(grid[..., k]))
     return best, found
 
 
 def _line(robot: Robot, k: int) -> Array:
     low, high = ranges(robot)
-    q = np.tile(robot.home(), (POINTS, 1))
-    q[:, robot.model.coordinates[k].q_index] = np.linspace(low[k], high[k], POINTS)
+    q = np.tile(robot.home(), (POINTS_PER_LINE, 1))
+    q[:, robot.model.coordinates[k].q_index] = np.linspace(low[k], high[k], POINTS_PER_LINE)
     return q
 
 
@@ -209,7 +210,7 @@ def _rectangle(robot: Robot, a: int, b: int, cells: int) -> Array:
 
 def _view(robot: Robot, k: int, letter: str, values: Values, unit: str, pair: tuple[int, int]) -> Grid:
     (a, b), name, c = pair, robot.coordinate_names, robot.model.coordinates
-    q = _rectangle(robot, a, b, CELLS)
+    q = _rectangle(robot, a, b, CELLS_PER_AXIS)
     found = without_noise(values(q)[..., k])
     low, high = ranges(robot)
     axes = Axes(
@@ -232,10 +233,10 @@ def _view(robot: Robot, k: int, letter: str, values: Values, unit: str, pair: tu
     return Grid(axes, short(found, 4), f"{letter} of {name[k]}", unit, summary)
 
 
-def _along(robot: Robot, k: int, section: Section) -> list[tuple[str, str]]:
+def _line_figures(robot: Robot, k: int, section: Section) -> list[tuple[str, str]]:
     """The figures over the only coordinate, and the Python that computes their values."""
     low, high = ranges(robot)
-    x, q = np.linspace(low[k], high[k], POINTS), _line(robot, k)
+    x, q = np.linspace(low[k], high[k], POINTS_PER_LINE), _line(robot, k)
     g, M = robot.gravity(q)[:, k], robot.mass_matrix(q)[:, k, k]
     for title, values, unit in (
         (f"Gravity {effort_name(robot, k)}", without_noise(g), torque_unit(robot, k)),

@@ -21,21 +21,20 @@ from dynamis.reports.subject import Subject
 from dynamis.robot import Robot
 from dynamis.simulation.simulate import simulate
 from dynamis.simulation.trajectory import Trajectory
+from dynamis.tolerances import NEGLIGIBLE
 from dynamis.trajectories.joint_moves import joint_move
 
 Array = npt.NDArray[Any]
 
 KEY, TITLE = "motions", "Simulated motions"
-MOVE, REST = 2.0, 0.5  # s
+MOVE_SECONDS, REST_SECONDS = 2.0, 0.5  # s
 BANDWIDTH = 10.0  # rad/s
-OFF = 0.05  # rad or m: the largest initial error
-DEVIATION = 0.1  # rad or m, from an unstable equilibrium
-ALIVE = 0.3  # of the largest gravity torque: from a configuration with less the robot would hardly fall
-PUSH = 0.5  # rad/s or m/s, where there is no gravity
-JOINTS = 8  # in one figure
-ZERO = 1e-9
-STEADY = 1e-4  # rad or m: smallest final error that is explained
-COINCIDE = 2e-3  # of the range of a figure: lines closer than this are drawn as one
+INITIAL_ERROR = 0.05  # rad or m, the largest of the joints
+INITIAL_DEVIATION = 0.1  # rad or m, from an unstable equilibrium
+MIN_GRAVITY_SHARE = 0.3  # of the largest gravity torque: from a configuration with less the robot would hardly fall
+INITIAL_VELOCITY = 0.5  # rad/s or m/s, where there is no gravity
+MAX_JOINTS_PER_FIGURE = 8
+COINCIDENCE = 2e-3  # of the range of a figure: closer curves are drawn as one
 
 
 def build(subject: Subject, section: Section) -> None:
@@ -67,24 +66,24 @@ def build(subject: Subject, section: Section) -> None:
 
 def _tracking(robot: Robot, section: Section) -> list[str]:
     a, b = ends(robot)
-    off = OFF * (np.arange(robot.n) + 1.0) / robot.n
-    law = ComputedTorque.designed(joint_move(a, b, duration=MOVE), bandwidth=BANDWIDTH)
+    off = INITIAL_ERROR * (np.arange(robot.n) + 1.0) / robot.n
+    law = ComputedTorque.designed(joint_move(a, b, duration=MOVE_SECONDS), bandwidth=BANDWIDTH)
     try:
-        motion = simulate(robot, MOVE + REST, a - off, controller=law.with_model(robot), **ADAPTIVE)
+        motion = simulate(robot, MOVE_SECONDS + REST_SECONDS, a - off, controller=law.with_model(robot), **ADAPTIVE)
     except DynamisError as error:
         section.notes.append(f"The motion under computed torque could not be simulated: {error}")
         return []
-    told = (
-        f"Joint-space move of {MOVE:g} s under computed-torque control with bandwidth {BANDWIDTH:g} rad/s, from an initial "
-        f"error of up to {OFF:g} rad or m.",
+    sentences = (
+        f"Joint-space move of {MOVE_SECONDS:g} s under computed-torque control with bandwidth {BANDWIDTH:g} rad/s, from an "
+        f"initial error of up to {INITIAL_ERROR:g} rad or m.",
         *(("The base is fixed in this simulation.",) if is_mobile(robot) else ()),
     )
-    _show(section, "move", "Computed-torque control along a joint-space move", motion, told, law)
+    _show(section, "move", "Computed-torque control along a joint-space move", motion, sentences, law)
     return [
-        f"move = dy.trajectories.joint_move(np.array({short(a, 6)}), np.array({short(b, 6)}), duration={MOVE})",
+        f"move = dy.trajectories.joint_move(np.array({short(a, 6)}), np.array({short(b, 6)}), duration={MOVE_SECONDS})",
         f"law = dy.control.ComputedTorque.designed(move, bandwidth={BANDWIDTH})",
         f"start = np.array({short(a - off, 6)})",
-        f"motion = dy.simulate(robot, {MOVE + REST}, start, controller=law.with_model(robot))",
+        f"motion = dy.simulate(robot, {MOVE_SECONDS + REST_SECONDS}, start, controller=law.with_model(robot))",
         "print(motion, motion.ledger.total[-1])",
     ]
 
@@ -97,22 +96,22 @@ def start(robot: Robot) -> tuple[Array, Array | None]:
     q = np.concatenate([[_pose(robot), robot.home()], robot.random(0, 64)])
     loads = np.abs(robot.gravity(q)).max(axis=1)
     free = [k for k, c in enumerate(robot.model.coordinates) if c.q_index is None]
-    if loads.max() < ZERO:
-        return q[0], PUSH * np.random.default_rng(0).uniform(-1.0, 1.0, robot.n)
+    if loads.max() < NEGLIGIBLE:
+        return q[0], INITIAL_VELOCITY * np.random.default_rng(0).uniform(-1.0, 1.0, robot.n)
     if free:
         return q[0], None
-    if loads[0] < ALIVE * loads.max() and (way := _unstable_direction(robot, q[0])) is not None:
-        return q[0] + DEVIATION * way, None
-    return q[int(np.argmax(loads >= ALIVE * loads.max()))], None
+    if loads[0] < MIN_GRAVITY_SHARE * loads.max() and (way := _unstable_direction(robot, q[0])) is not None:
+        return q[0] + INITIAL_DEVIATION * way, None
+    return q[int(np.argmax(loads >= MIN_GRAVITY_SHARE * loads.max()))], None
 
 
 def _unstable_direction(robot: Robot, q: Array) -> Array | None:
     """Of an equilibrium of gravity, the direction in q of fastest fall, its largest entry 1; None of a stable one."""
-    if np.abs(robot.gravity(q)).max() > ZERO:
+    if np.abs(robot.gravity(q)).max() > NEGLIGIBLE:
         return None
     index = np.array([c.q_index for c in robot.model.coordinates])
     values, directions = np.linalg.eigh(robot.inverse_dynamics_derivatives(q, np.zeros(robot.n), np.zeros(robot.n)).dq)
-    if values[0] > -ZERO:
+    if values[0] > -NEGLIGIBLE:
         return None
     way = np.zeros(robot.nq)
     way[index] = directions[:, 0] / directions[np.argmax(np.abs(directions[:, 0])), 0]
@@ -142,7 +141,7 @@ def distinct(lines: dict[str, Array]) -> dict[str, Any]:
     }
     groups: list[tuple[list[str], Array]] = []
     for name, x in lines.items():
-        same = next((names for names, y in groups if float(np.abs(x - y).max()) <= COINCIDE * size), None)
+        same = next((names for names, y in groups if float(np.abs(x - y).max()) <= COINCIDENCE * size), None)
         if same is None:
             groups.append(([name], x))
         else:
@@ -159,7 +158,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _show(
-    section: Section, name: str, title: str, motion: Trajectory, told: tuple[str, ...], law: ComputedTorque | None = None
+    section: Section, name: str, title: str, motion: Trajectory, sentences: tuple[str, ...], law: ComputedTorque | None = None
 ) -> None:
     robot, t = motion.robot, short(motion.t)
     if len(motion) < 2:
@@ -169,7 +168,7 @@ def _show(
     balance = f"Energy is balanced to {kept}."
     stop = next((e for e in motion.events if "hits" in e.kind), None)
     hit = f" {stop.joint} {stop.kind} at {stop.time:.3g} s." if stop is not None else ""
-    summary = " ".join([*told, balance]) + hit
+    summary = " ".join([*sentences, balance]) + hit
     section.add(Player(name, title, t, short(motion.q, 6), summary, scene_of(robot)))
     order = [robot.coordinate_names[k] for k in range(robot.n)]
     unit = _position_unit(robot, range(robot.n))
@@ -230,7 +229,7 @@ def _balance(motion: Trajectory) -> str:
     error = float(np.abs(motion.energy_error).max())
     energies = motion.kinetic_energy, motion.potential_energy, motion.work
     exchanged = max(float(np.ptp(x)) for x in energies)
-    if not exchanged > ZERO:
+    if not exchanged > NEGLIGIBLE:
         return quantity(error, "J", 2)
     share = 100.0 * error / exchanged
     return f"{text(share, 2) if share >= 1e-4 else power(share, 0)} % of the energy exchanged ({quantity(exchanged, 'J')})"
@@ -247,20 +246,20 @@ def _left_out(shown: int, total: int, criterion: str) -> str:
 
 def _largest(values: Array, count: int | None = None) -> list[int]:
     most = np.abs(values).max(axis=0)
-    return sorted(int(k) for k in np.argsort(-most)[: JOINTS if count is None else count])
+    return sorted(int(k) for k in np.argsort(-most)[: MAX_JOINTS_PER_FIGURE if count is None else count])
 
 
 def shown_errors(off: Array) -> list[int]:
     """The joints with the largest errors during the motion, and the one with the largest error at its end."""
     last = int(np.argmax(np.abs(off[-1])))
     shown = _largest(off)
-    return shown if last in shown else sorted([*_largest(off, JOINTS - 1), last])
+    return shown if last in shown else sorted([*_largest(off, MAX_JOINTS_PER_FIGURE - 1), last])
 
 
 def held_by_friction(motion: Trajectory, off: Array) -> str:
     """The explanation of errors that remain at the end, where Coulomb friction holds joints at rest."""
     robot = motion.robot
-    held = (motion.v[-1] == 0.0) & (robot.model.coulomb > 0.0) & (np.abs(off[-1]) > STEADY)
+    held = (motion.v[-1] == 0.0) & (robot.model.coulomb > 0.0) & (np.abs(off[-1]) > 1e-4)
     if not held.any():
         return ""
     count = int(held.sum())
@@ -279,14 +278,14 @@ def _ledger(section: Section, name: str, motion: Trajectory) -> None:
     """The torque of each joint, term by term."""
     robot, terms = motion.robot, motion.ledger.as_dict()
     largest = max(float(np.abs(x).max()) for x in terms.values())
-    shown = {TERMS.get(term, term): x for term, x in terms.items() if np.abs(x).max() > ZERO * max(largest, 1e-300)}
+    shown = {TERMS.get(term, term): x for term, x in terms.items() if np.abs(x).max() > NEGLIGIBLE * max(largest, 1e-300)}
     if not shown:
         return
     heavy = np.max([np.abs(x).max(axis=0) for x in shown.values()], axis=0)
     views = []
     # the joint with the largest term comes first
-    for k in (int(k) for k in np.argsort(-heavy)[:JOINTS]):
-        lines = {term: x[:, k] for term, x in shown.items() if np.abs(x[:, k]).max() > ZERO * largest}
+    for k in (int(k) for k in np.argsort(-heavy)[:MAX_JOINTS_PER_FIGURE]):
+        lines = {term: x[:, k] for term, x in shown.items() if np.abs(x[:, k]).max() > NEGLIGIBLE * largest}
         effort, unit = effort_name(robot, k), torque_unit(robot, k)
         lines |= {f"actuator {effort}": np.sum([x[:, k] for x in shown.values()], axis=0)}
         joint = f"{robot.coordinate_names[k]} [{unit}]"

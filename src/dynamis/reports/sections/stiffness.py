@@ -14,13 +14,12 @@ from dynamis.reports.sections.maps import has_plain_coordinates
 from dynamis.reports.sections.workspace import CELLS, EXTENTS, intervals, slice_map
 from dynamis.reports.subject import Subject
 from dynamis.statics.force_polytope import largest_force
+from dynamis.tolerances import RANK_TOLERANCE
 
 KEY, TITLE = "stiffness", "Stiffness and strength"
-SPRING = 1e4  # N·m/rad or N/m: assumed, as robot files do not state the stiffness of transmissions
+JOINT_STIFFNESS = 1e4  # N·m/rad or N/m: assumed, as robot files do not state the stiffness of transmissions
 LOAD = 100.0  # N
 SAMPLES = 20_000
-FEW = 200  # configurations: enough for the dimension of the workspace
-RIGID = 1e-12  # of the largest compliance
 
 
 def build(subject: Subject, section: Section) -> None:
@@ -31,22 +30,24 @@ def build(subject: Subject, section: Section) -> None:
     low, high = ranges(robot)
     q = np.array(scene_of(robot)["pose"], dtype=float)
     section.lead = (
-        f"Cartesian stiffness of {frame} for an assumed stiffness of {quantity(SPRING, 'N·m/rad')} per revolute joint and "
-        f"{quantity(SPRING, 'N/m')} per prismatic joint. Robot files do not contain transmission stiffness; results scale "
-        "linearly with the assumed values. The table is computed at one pose, given below it."
+        f"Cartesian stiffness of {frame} for an assumed stiffness of {quantity(JOINT_STIFFNESS, 'N·m/rad')} per revolute joint "
+        f"and {quantity(JOINT_STIFFNESS, 'N/m')} per prismatic joint. Robot files do not contain transmission stiffness; "
+        "results scale linearly with the assumed values. The table is computed at one pose, given below it."
     )
-    cloud = workspace(robot, frame, samples=FEW, lower=low, upper=high)
+    cloud = workspace(robot, frame, samples=200, lower=low, upper=high)
     if cloud.dimension < 2:
         section.notes.append(f"No map is drawn: {frame} {EXTENTS[cloud.dimension][2]}.")
     else:
         section.lead += " The map shows the best configuration of each cell."
-        found = workspace_slice(robot, "stiffness", frame=frame, samples=SAMPLES, joint_stiffness=SPRING, lower=low, upper=high)
+        found = workspace_slice(
+            robot, "stiffness", frame=frame, samples=SAMPLES, joint_stiffness=JOINT_STIFFNESS, lower=low, upper=high
+        )
         section.add(slice_map(found))
     J = robot.jacobian(q, frame)[:3]
-    compliance, axes = np.linalg.eigh(J @ J.T / SPRING)
+    compliance, axes = np.linalg.eigh(J @ J.T / JOINT_STIFFNESS)
     rows = []
     for c, axis in zip(compliance[::-1], axes.T[::-1], strict=True):
-        rigid = c <= RIGID * compliance[-1]
+        rigid = c <= RANK_TOLERANCE * compliance[-1]
         moved = "0" if rigid else quantity(LOAD * float(c), "m")
         rows.append(("rigid" if rigid else quantity(1.0 / float(c), "N/m"), moved, triple(axis)))
     section.add(
@@ -61,21 +62,21 @@ def build(subject: Subject, section: Section) -> None:
         g = np.asarray(robot.model.gravity, dtype=float)
         down = g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, -1.0])
         try:
-            said = largest_force(robot, q, down, frame=frame, by="robot").sentence
-            section.notes.append(f"Largest force along gravity in this pose: {said}.")
+            sentence = largest_force(robot, q, down, frame=frame, by="robot").sentence
+            section.notes.append(f"Largest force along gravity in this pose: {sentence}.")
         except DynamisError as error:
             section.notes.append(f"The largest force in this pose could not be computed: {error}")
     section.reproduce = (
         f"import dynamis as dy\n\n{subject.load}\n"
         f"q = {short(q, 6)}\n"
-        f"print(dy.statics.stiffness(robot, q, {SPRING:g}, frame={frame!r}).compliance)\n"
+        f"print(dy.statics.stiffness(robot, q, {JOINT_STIFFNESS:g}, frame={frame!r}).compliance)\n"
     )
     if cloud.dimension < 2:
         return
     section.reproduce += (
         f"\nfrom dynamis.kinematics.workspace import workspace_slice\n\n{intervals(robot)}\n"
-        f"found = workspace_slice(robot, 'stiffness', frame={frame!r}, samples={SAMPLES}, joint_stiffness={SPRING:g},\n"
-        f"                        lower=low, upper=high)\n"
+        f"found = workspace_slice(robot, 'stiffness', frame={frame!r}, samples={SAMPLES}, "
+        f"joint_stiffness={JOINT_STIFFNESS:g},\n                        lower=low, upper=high)\n"
         f"x, y, stiffness = found.grid({CELLS})  # edges of the cells, and the best value of each cell\n"
         "found.plot('stiffness.png')"
     )

@@ -21,7 +21,7 @@ Array = npt.NDArray[Any]
 
 KEY, TITLE = "workspace", "Workspace and manipulability"
 SAMPLES, CELLS = 40_000, 44
-EXACT = 17  # digits of a float
+FLOAT_DIGITS = 17  # with which a float is reproduced exactly
 EXTENTS = (
     ("Volume", "", "does not move"),
     ("Length", " m", "moves along a line"),
@@ -81,7 +81,7 @@ def intervals(robot: Robot) -> str:
     limits = robot.limits
     if np.array_equal(low, limits["lower"]) and np.array_equal(high, limits["upper"]):
         return "low, high = robot.limits['lower'], robot.limits['upper']"
-    return f"low, high = {short(low, EXACT)}, {short(high, EXACT)}"  # rounded ends would shift the random samples
+    return f"low, high = {short(low, FLOAT_DIGITS)}, {short(high, FLOAT_DIGITS)}"  # rounded ends would shift the random samples
 
 
 def _density_snippet(robot: Robot, plane: str, frame: str) -> str:

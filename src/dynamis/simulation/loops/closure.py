@@ -64,7 +64,7 @@ def _across(axis: Vector) -> tuple[Array, Array]:
     return one, two / np.linalg.norm(two)
 
 
-def _apart(a: Place, b: Place) -> Rows:
+def _separation(a: Place, b: Place) -> Rows:
     """p_a − p_b, in world axes."""
     return list(a.p - b.p), list(a.J - b.J), list(a.a - b.a)
 
@@ -143,7 +143,7 @@ class Point(Closure):
         return tuple(f"{self.frame_a} on {self.frame_b}: {axis}" for axis in "xyz")
 
     def rows(self, robot: Robot, q: Array, v: Array) -> Rows:
-        return _apart(_place(robot, q, v, self.frame_a), _place(robot, q, v, self.frame_b))
+        return _separation(_place(robot, q, v, self.frame_a), _place(robot, q, v, self.frame_b))
 
     def check(self, robot: Robot) -> None:
         _check_ends(robot, self.frame_a, self.frame_b)
@@ -221,7 +221,7 @@ class Pin(Closure):
         z = b.R @ np.array(self.axis_b)
         # a turn of a by θ about each of the two directions across the axis shows as θ
         sines = [_cosine(a, b, a.R @ np.cross(self.axis, about), z) for about in _across(self.axis)]
-        return _joined(_apart(a, b), _half_angles(sines, _cosine(a, b, a.R @ np.array(self.axis), z)))
+        return _joined(_separation(a, b), _half_angles(sines, _cosine(a, b, a.R @ np.array(self.axis), z)))
 
     def check(self, robot: Robot) -> None:
         _check_ends(robot, self.frame_a, self.frame_b)
@@ -251,7 +251,7 @@ class Weld(Closure):
         ]
         x, y, z = (_cosine(a, b, a.R[:, i], b.R[:, i]) for i in range(3))
         trace = x.plus(y).plus(z).times(0.5)
-        return _joined(_apart(a, b), _half_angles(sines, trace._replace(value=trace.value - 0.5)))
+        return _joined(_separation(a, b), _half_angles(sines, trace._replace(value=trace.value - 0.5)))
 
     def check(self, robot: Robot) -> None:
         _check_ends(robot, self.frame_a, self.frame_b)

@@ -21,11 +21,10 @@ from dynamis.robot import Robot
 from dynamis.simulation.fixed_step import moved
 from dynamis.simulation.loops.closure import Closure, closures_of
 from dynamis.simulation.loops.constraints import Constraints, evaluate, labels, rank_of
+from dynamis.tolerances import RECURSION_ROUNDING, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
-CLOSED = 1e-12  # of h, in m and rad
-INCONSISTENT = 1e-6  # of H v̇, beside its own size
-LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e8
+MIN_DAMPING, MAX_DAMPING = 1e-12, 1e8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,7 +106,7 @@ def constrained_dynamics(
     r = torques - robot.inverse_dynamics(at, rates, np.zeros(robot.n), wrenches)
     rate = wanted_rate(c, rates, alpha, beta)
     solved = solve(robot.mass_matrix(at), r, c.H, rate)
-    if solved.residual > INCONSISTENT * (1.0 + np.abs(rate).max()):
+    if solved.residual > SOLUTION_TOLERANCE * (1.0 + np.abs(rate).max()):
         raise SingularError(
             f"no acceleration keeps the loops closed at this state (off by {solved.residual:.3g}): H has rank {solved.rank} "
             f"of {len(c.h)} rows here, a singular configuration, and v is not along one of the motions that meet in it"
@@ -137,7 +136,7 @@ def assemble(
     q_guess: Any,
     locked: Sequence[str | int] = (),
     *,
-    tolerance: float = CLOSED,
+    tolerance: float = RECURSION_ROUNDING,
     iterations: int = 200,
 ) -> Array:
     """A configuration near the guess that closes the loops, with the ``locked`` coordinates unchanged.
@@ -156,18 +155,18 @@ def assemble(
     free = [k for k in range(robot.n) if k not in coordinates_of(robot, locked)]
     now, damping = evaluate(robot, held, q, rest), 0.0
     for _ in range(iterations):
-        if np.abs(now.h).max() <= tolerance or damping > MOST_DAMPING:
+        if np.abs(now.h).max() <= tolerance or damping > MAX_DAMPING:
             break
         step = np.zeros(robot.n)
         step[free] = _damped_step(now.H[:, free], now.h, damping)
         q_new = robot.integrate(q, step)
         new = evaluate(robot, held, q_new, rest)
         if np.dot(new.h, new.h) < np.dot(now.h, now.h):
-            q, now, damping = q_new, new, 0.0 if damping <= LEAST_DAMPING else damping / 10.0
+            q, now, damping = q_new, new, 0.0 if damping <= MIN_DAMPING else damping / 10.0
         elif np.abs(now.h).max() <= 100.0 * tolerance:
             break  # rounding
         else:
-            damping = max(10.0 * damping, LEAST_DAMPING)
+            damping = max(10.0 * damping, MIN_DAMPING)
     worst = int(np.argmax(np.abs(now.h)))
     if np.abs(now.h[worst]) > 100.0 * tolerance:
         fixed = f" with {', '.join(map(str, locked))} locked" if locked else ""
@@ -197,7 +196,7 @@ def assemble_velocity(
     target = np.concatenate([np.zeros(len(H) - len(fixed)), v[fixed]])
     M = robot.mass_matrix(at)
     found = solve(M, M @ v, H, target)
-    if found.residual > INCONSISTENT * (1.0 + np.abs(v).max()):
+    if found.residual > SOLUTION_TOLERANCE * (1.0 + np.abs(v).max()):
         raise InputError(
             f"no velocity closes the loops with {', '.join(map(str, locked))} as given (off by {found.residual:.3g})"
         )

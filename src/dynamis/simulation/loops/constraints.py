@@ -15,10 +15,9 @@ from dynamis.display import as_table, as_text, short
 from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.simulation.loops.closure import Closure, closures_of
+from dynamis.tolerances import LOOP_RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
-# of the largest singular value; where motions branch h is quadratic, so that rounding places q to its square root only
-RANK_TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,7 +114,7 @@ def labels(closures: Sequence[Closure]) -> tuple[str, ...]:
 
 
 def independence(
-    robot: Robot, closures: Closure | Sequence[Closure], q: Any, tolerance: float = RANK_TOLERANCE
+    robot: Robot, closures: Closure | Sequence[Closure], q: Any, tolerance: float = LOOP_RANK_TOLERANCE
 ) -> Independence:
     """The rank of H at one configuration, and which rows are redundant there.
 
@@ -135,7 +134,7 @@ def independence(
     return Independence(names, rank, robot.n, tuple(names[k] for k in extra), U[:, rank:].T, s)
 
 
-def rank_of(singular_values: Array, tolerance: float = RANK_TOLERANCE) -> int:
+def rank_of(singular_values: Array, tolerance: float = LOOP_RANK_TOLERANCE) -> int:
     if not 0.0 < tolerance < 1.0:
         raise InputError(f"tolerance= of a rank must be between 0 and 1, got {tolerance!r}")
     return int(np.count_nonzero(singular_values > tolerance * singular_values[0])) if len(singular_values) else 0

@@ -223,10 +223,10 @@ def delta(
         around = Pose.rotation(about_axis(Z, 2.0 * np.pi * (k - 1) / 3.0))
         d.add_link(f"corner_{k}", "platform", origin=around @ _at(platform))
     rods = tuple(Distance(f"elbow_{k}", f"corner_{k}", rod) for k in (1, 2, 3))
-    return Mechanism(d, rods, np.array([*angles, *_below(spheres, rod)]))
+    return Mechanism(d, rods, np.array([*angles, *_lower_intersection(spheres, rod)]))
 
 
-def _below(centres: Sequence[Array], radius: float) -> Array:
+def _lower_intersection(centres: Sequence[Array], radius: float) -> Array:
     """The lower of the two points equidistant from three points."""
     a, b, c = centres
     normal = np.cross(b - a, c - a)

@@ -20,9 +20,9 @@ from dynamis.robot import Robot
 from dynamis.simulation.loops.closure import Closure, closures_of
 from dynamis.simulation.loops.constrained import coordinates_of
 from dynamis.simulation.loops.constraints import evaluate, rank_of
+from dynamis.tolerances import SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
-OPEN = 1e-6  # of H v, beside the size of v
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,7 +115,7 @@ def reduced_dynamics(
     torques = inputs.one_state(tau, robot.n, "tau")
     c = evaluate(robot, held, at, rates)
     opening = float(np.abs(c.H @ rates).max())
-    if opening > OPEN * (1.0 + np.abs(rates).max()):
+    if opening > SOLUTION_TOLERANCE * (1.0 + np.abs(rates).max()):
         raise InputError(
             f"v violates the constraints (max |H v| = {opening:.3g}): assemble_velocity gives the closest admissible velocity"
         )

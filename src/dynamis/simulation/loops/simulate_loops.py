@@ -23,17 +23,17 @@ from dynamis.simulation.events import EventRecord
 from dynamis.simulation.fixed_step import moved
 from dynamis.simulation.friction import laws_of
 from dynamis.simulation.loops.closure import Closure, closures_of
-from dynamis.simulation.loops.constrained import INCONSISTENT, Constrained, project, solve, wanted_rate
-from dynamis.simulation.loops.constraints import RANK_TOLERANCE, Constraints, evaluate, labels, redundant_rows
+from dynamis.simulation.loops.constrained import Constrained, project, solve, wanted_rate
+from dynamis.simulation.loops.constraints import Constraints, evaluate, labels, redundant_rows
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.simulate import output_times, state_vector
 from dynamis.simulation.sources import Command, SourceError, torque_source, wrench_sources
 from dynamis.simulation.trajectory import Trajectory
+from dynamis.tolerances import LOOP_RANK_TOLERANCE, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
 ONE_STEP = ("RK23", "RK45", "DOP853")  # methods that start anew from any state
 STABILISATIONS = ("projection", "baumgarte", "none")
-OPEN = 1e-6  # of h and H v at the start
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -133,7 +133,7 @@ def _closed(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) -> 
     c = evaluate(robot, closures, q, v)
     for name, values, cure in (("q0", c.h, "assemble"), ("v0", c.H @ v, "assemble_velocity")):
         worst = int(np.argmax(np.abs(values)))
-        if abs(values[worst]) > OPEN * (1.0 + (np.abs(v).max() if name == "v0" else 0.0)):
+        if abs(values[worst]) > SOLUTION_TOLERANCE * (1.0 + (np.abs(v).max() if name == "v0" else 0.0)):
             raise InputError(
                 f"{name} does not close the loops: {labels(closures)[worst]!r} is off by {abs(values[worst]):.3g}; "
                 f"{cure}(robot, closures, {name}) gives one that does"
@@ -222,7 +222,7 @@ class _Run:
 
     def _follow(self, last: _Solved, t: float, y: Array, count: bool = False) -> _Solved:
         """The next state with its loops closed, after a check of the interval between."""
-        at = self.solved(t, self._back(y, count))
+        at = self.solved(t, self._projected(y, count))
         if self.complete:
             self._check(at)
         kept = self.rows
@@ -230,7 +230,7 @@ class _Run:
             self.events.append(EventRecord(t, "passed a singular configuration, where motion branches meet", "the mechanism"))
         return at
 
-    def _back(self, y: Array, count: bool) -> Array:
+    def _projected(self, y: Array, count: bool) -> Array:
         """The state projected onto the constraints, if selected, with normalised quaternions."""
         q, v, _ = self.motion.split(y)
         if not self.projecting:
@@ -249,12 +249,12 @@ class _Run:
     def rows(self) -> Array:
         """As many independent rows, in the order given."""
         H = self.kept[0].c.H
-        return np.setdiff1d(np.arange(len(H)), redundant_rows(H, self.rank, RANK_TOLERANCE * float(np.linalg.norm(H, 2))))
+        return np.setdiff1d(np.arange(len(H)), redundant_rows(H, self.rank, LOOP_RANK_TOLERANCE * float(np.linalg.norm(H, 2))))
 
     def _check(self, at: _Solved) -> None:
         """Stop where the motion is undetermined."""
         now, where = at.now, f"stopped at t = {at.t:.6g} s: "
-        if now.residual > INCONSISTENT * (1.0 + np.abs(now.acceleration).max()):
+        if now.residual > SOLUTION_TOLERANCE * (1.0 + np.abs(now.acceleration).max()):
             self.status = (
                 where + f"no acceleration keeps the loops closed (off by {now.residual:.3g}): a singular configuration"
             )

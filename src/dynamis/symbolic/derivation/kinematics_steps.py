@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
 
 KINDS = {Revolute: "revolute", Prismatic: "prismatic", Helical: "helical", Spin: "rotor"}
-SHOWN = 900  # characters: a Jacobian wider than that fills a page without being read
+MAX_JACOBIAN_CHARACTERS = 900  # a wider Jacobian fills a page
 
 
 def write(document: Document, form: ClosedForm) -> None:
@@ -108,7 +108,7 @@ def _positions(section: Section, form: ClosedForm) -> None:
 
 
 def _sized(section: Section, left: str, values: Formulas) -> None:
-    if not all(x.expanded for x in values.flat) or sum(_terms(x) for x in values.flat) > SHOWN // 12:
+    if not all(x.expanded for x in values.flat) or sum(_terms(x) for x in values.flat) > MAX_JACOBIAN_CHARACTERS // 12:
         section.say(f"${left}$ is too wide to print here.")
         return
     section.show(f"{left} = {values.latex()}")

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from dynamis.documents.blocks import Section
 from dynamis.documents.document import Document
-from dynamis.symbolic.derivation.readable import READABLE, show_entries
+from dynamis.symbolic.derivation.readable import MAX_FORMULA_CHARACTERS, show_entries
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
 
-LISTED = 60  # values of Christoffel symbols
+MAX_CHRISTOFFEL_VALUES = 60  # listed
 
 
 def write(document: Document, form: ClosedForm) -> None:
@@ -90,15 +90,15 @@ def _christoffel(section: Section, form: ClosedForm) -> None:
                 c = compact.christoffel[i, j, k]
                 if c.is_zero:
                     continue
-                value = c.latex() if len(c) <= READABLE // 12 else f"\\text{{{len(c)} terms}}"
+                value = c.latex() if len(c) <= MAX_FORMULA_CHARACTERS // 12 else f"\\text{{{len(c)} terms}}"
                 both = {_triple(form, i, j, k), _triple(form, i, k, j)}
                 groups.setdefault(value, []).append(" = ".join(f"c_{{{x}}}" for x in sorted(both)))
     if not groups:
         section.say(f"${n.inertia}$ is constant: all of them are zero.")
-    for value, names in list(groups.items())[:LISTED]:
+    for value, names in list(groups.items())[:MAX_CHRISTOFFEL_VALUES]:
         section.show(" = ".join(names), value)
-    if len(groups) > LISTED:
-        section.say(f"… and {len(groups) - LISTED} more values.")
+    if len(groups) > MAX_CHRISTOFFEL_VALUES:
+        section.say(f"… and {len(groups) - MAX_CHRISTOFFEL_VALUES} more values.")
 
 
 def _coriolis(section: Section, form: ClosedForm) -> None:
@@ -109,7 +109,7 @@ def _coriolis(section: Section, form: ClosedForm) -> None:
     if not _has_expanded_velocity_terms(form):
         return
     C = form.compact.C
-    if sum(len(x) for x in C.flat) <= READABLE // 20:
+    if sum(len(x) for x in C.flat) <= MAX_FORMULA_CHARACTERS // 20:
         section.show(rf"C(q, \dot q) = {C.latex()}")
     elif form.compact.names:
         show_entries(section, [(f"C_{{{_pair(i, j)}}}", C[i, j]) for i in range(form.n) for j in range(form.n)], "x")
@@ -128,7 +128,7 @@ def _skew(section: Section, form: ClosedForm) -> None:
     if not _has_expanded_velocity_terms(form):
         return
     compact = form.compact
-    if sum(len(x) for x in compact.N.flat) <= READABLE // 20:
+    if sum(len(x) for x in compact.N.flat) <= MAX_FORMULA_CHARACTERS // 20:
         section.show(rf"\dot {n.inertia} = {compact.M_dot.latex()}")
         section.show(rf"N = \dot {n.inertia} - 2C = {compact.N.latex()} = -N^T")
     held = (form.N + form.N.T).view(type(form.N)).is_zero
@@ -176,7 +176,7 @@ def _equations(section: Section, form: ClosedForm) -> None:
         rf" \quad\Longrightarrow\quad {n.inertia}(q)\, \ddot q + C(q, \dot q)\, \dot q + g(q) + \text{{friction}}"
         r" = \tau + J^T w"
     )
-    if not _has_expanded_velocity_terms(form) or _longest(form) > READABLE // 12:
+    if not _has_expanded_velocity_terms(form) or _longest(form) > MAX_FORMULA_CHARACTERS // 12:
         section.say(
             "In full they are too long to print; they are given by the matrices above, and `closed_form().equations` prints "
             "each one."
@@ -207,9 +207,9 @@ def _state_space(section: Section, form: ClosedForm) -> None:
         space = form.state_space
         assert space.determinant is not None
         assert space.adjugate is not None
-        if len(space.determinant) < READABLE // 20:
+        if len(space.determinant) < MAX_FORMULA_CHARACTERS // 20:
             section.show(rf"\det {n.inertia}", space.determinant.latex())
-            if sum(len(x) for x in space.adjugate.flat) < READABLE // 20:
+            if sum(len(x) for x in space.adjugate.flat) < MAX_FORMULA_CHARACTERS // 20:
                 left = rf"{n.inertia}^{{-1}} = \frac{{1}}{{\det {n.inertia}}}"
                 section.show(f"{left} {space.adjugate.latex()}" if form.n > 1 else left)
 

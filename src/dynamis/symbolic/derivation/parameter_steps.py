@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynamis.documents.document import Document
 from dynamis.symbolic.budget import BudgetSpent
-from dynamis.symbolic.derivation.readable import READABLE
+from dynamis.symbolic.derivation.readable import MAX_FORMULA_CHARACTERS
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
@@ -31,7 +31,7 @@ def write(document: Document, form: ClosedForm) -> None:
         entries = [(i, k, form.regressor[i, k]) for i in range(form.n) for k in range(len(form.parameters))]
         for i, k, value in entries:
             text = value.latex()
-            if not value.is_zero and len(text) < READABLE:
+            if not value.is_zero and len(text) < MAX_FORMULA_CHARACTERS:
                 section.show(f"y_{{{i + 1}{k + 1}}}" if k < 9 else f"y_{{{i + 1},{k + 1}}}", text)
         if any(value.is_zero for _, _, value in entries):
             section.say("Entries that are not listed are zero.")

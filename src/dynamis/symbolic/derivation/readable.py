@@ -8,8 +8,8 @@ from dynamis.documents.blocks import Section
 from dynamis.symbolic import factored
 from dynamis.symbolic.expression import Expression
 
-READABLE = 1500  # characters of LaTeX
-NAMED = 120  # subexpressions
+MAX_FORMULA_CHARACTERS = 1500  # of LaTeX
+MAX_SUBEXPRESSIONS = 120  # named
 
 
 def show_entries(section: Section, entries: Iterable[tuple[str, Expression]], name: str) -> None:
@@ -17,8 +17,8 @@ def show_entries(section: Section, entries: Iterable[tuple[str, Expression]], na
     listed = [(left, value) for left, value in entries if not value.is_zero]
     if not listed:
         return
-    texts = [value.latex() if value.expanded and len(value) <= READABLE // 8 else "" for _, value in listed]
-    if all(0 < len(text) <= READABLE for text in texts):
+    texts = [value.latex() if value.expanded and len(value) <= MAX_FORMULA_CHARACTERS // 8 else "" for _, value in listed]
+    if all(0 < len(text) <= MAX_FORMULA_CHARACTERS for text in texts):
         for (left, _), text in zip(listed, texts, strict=True):
             section.show(left, text)
         return
@@ -31,7 +31,7 @@ def show_entries(section: Section, entries: Iterable[tuple[str, Expression]], na
         section.say(
             f"Expanded, the longest of these has {max(sizes)} terms; they are given here with names for common subexpressions."
         )
-    if len(named) > NAMED:
+    if len(named) > MAX_SUBEXPRESSIONS:
         section.say(
             f"There are {len(named)} common subexpressions, too many to print. `closed_form()` has every entry, and its "
             f"`kernel` computes them."

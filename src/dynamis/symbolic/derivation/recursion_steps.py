@@ -19,15 +19,15 @@ from dynamis.spatial import Pose, cross
 from dynamis.symbolic.closed_form import ClosedForm
 
 Array = npt.NDArray[Any]
-NEWTON_EULER_UP_TO = 3  # degrees of freedom: beyond them a link's quantities no longer fit a line
-ARTICULATED_UP_TO = 2
-TERMS = 80
+MAX_NEWTON_EULER_DOF = 3  # beyond, a link's quantities no longer fit a line
+MAX_ARTICULATED_BODY_DOF = 2
+MAX_TERMS_SHOWN = 80
 
 
 def write(document: Document, form: ClosedForm) -> None:
     """Newton–Euler, the articulated-body algorithm, and operation counts."""
     section = document.section("The Newton–Euler recursion")
-    if form.expanded and form.n <= NEWTON_EULER_UP_TO and not form.model.coupled:
+    if form.expanded and form.n <= MAX_NEWTON_EULER_DOF and not form.model.coupled:
         _newton_euler(section, form)
     elif form.model.coupled:
         section.say(
@@ -37,7 +37,7 @@ def write(document: Document, form: ClosedForm) -> None:
     else:
         section.say("Link by link the quantities are too long to print for this robot; `robot.inverse_dynamics` computes them.")
     section = document.section("The articulated-body algorithm")
-    if form.expanded and form.n <= ARTICULATED_UP_TO and not form.model.coupled:
+    if form.expanded and form.n <= MAX_ARTICULATED_BODY_DOF and not form.model.coupled:
         _articulated(section, form)
     elif form.model.coupled:
         section.say("The algorithm requires independent joints, but some bodies move with the joint of another (mimic joints).")
@@ -119,7 +119,7 @@ def _newton_euler(section: Section, form: ClosedForm) -> None:
 def _vector(section: Section, form: ClosedForm, letter: str, number: int, values: Array) -> None:
     formulas = form.formulas(values)
     name = f"{letter[:-2]}_{{C_{number}}}" if letter.endswith("_C") else f"{letter}_{number}"
-    if sum(len(x) for x in formulas.flat) > TERMS:
+    if sum(len(x) for x in formulas.flat) > MAX_TERMS_SHOWN:
         section.say(f"${name}$ is too long to print.")
     else:
         section.show(f"{name}^{number} = {formulas.latex()}")
@@ -140,10 +140,10 @@ def _articulated(section: Section, form: ClosedForm) -> None:
                 section.show(f"{letter}_{number}", form.expression(values[0, 0]).latex())
                 continue
             formulas = form.formulas(values)
-            if sum(len(x) for x in formulas.flat) <= 4 * TERMS:
+            if sum(len(x) for x in formulas.flat) <= 4 * MAX_TERMS_SHOWN:
                 section.show(f"{letter}_{number} = {formulas.latex()}")
         bias = form.formulas(art.b_hat[i])
-        if sum(len(x) for x in bias.flat) <= TERMS:
+        if sum(len(x) for x in bias.flat) <= MAX_TERMS_SHOWN:
             section.show(rf"\hat b_{number} = {bias.latex()}")
     section.say(
         "Outward again, each acceleration follows from the one before: "
@@ -158,10 +158,10 @@ def _costs(section: Section, form: ClosedForm) -> None:
     section.table(("", "closed form", "recursion"), [(name, str(a), str(b)) for name, a, b in counts])
 
 
-NESTED_UP_TO = 30_000  # terms of C: nesting more takes longer than deriving them
+MAX_NESTED_TERMS = 30_000  # of C: nesting more takes longer than deriving them
 
 
-def operation_counts(form: ClosedForm, largest: float = NESTED_UP_TO) -> list[tuple[str, int, int]]:
+def operation_counts(form: ClosedForm, largest: float = MAX_NESTED_TERMS) -> list[tuple[str, int, int]]:
     """(what, closed form, recursion) for M, C, g and τ: operations of each graph, common parts counted once.
 
     C and τ are left out where C has more terms than ``largest``.
