@@ -15,6 +15,7 @@ import resource
 import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -68,18 +69,12 @@ class Judge:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        used = time.process_time()
-        if used > self.limit:
+        if time.process_time() > self.limit:
             self.verdict.limited = True
             item.session.shouldstop = "out of time"
-        allowed = PATIENCE + SLOWER * self.usual.get(item.nodeid, 1.0)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(used + allowed) + 1, resource.RLIM_INFINITY))
-        signal.setitimer(signal.ITIMER_REAL, 10.0 * allowed)  # for one that waits
-        try:
-            return (yield)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
-            self.verdict.ran += 1
+        allow(self.usual.get(item.nodeid, 1.0))
+        self.verdict.ran += 1
+        return (yield)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed and not self.verdict.by:
@@ -88,6 +83,13 @@ class Judge:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed and not self.verdict.by:
             self.verdict.outcome, self.verdict.by = "killed", f"import of {report.nodeid}"
+
+
+def allow(usual: float) -> None:
+    """Time for the next test: when it is over, the process is ended by a signal."""
+    seconds = PATIENCE + SLOWER * usual
+    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time() + seconds) + 1, resource.RLIM_INFINITY))
+    signal.setitimer(signal.ITIMER_REAL, 10.0 * seconds)  # for one that waits
 
 
 def judged(tree: Path, order: list[str], usual: dict[str, float], limit: float) -> Verdict:
@@ -100,7 +102,11 @@ def judged(tree: Path, order: list[str], usual: dict[str, float], limit: float) 
             judge.verdict.outcome, judge.verdict.by = "killed", f"pytest ends with status {int(status)}"
         return vars(judge.verdict)
 
-    result, status = in_child(tree, run)
+    return verdict_of(*in_child(tree, run))
+
+
+def verdict_of(result: dict[str, Any] | None, status: int) -> Verdict:
+    """From what a process has answered, or how it ended."""
     if result is not None:
         return Verdict(**result)
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGALRM):
@@ -111,17 +117,22 @@ def judged(tree: Path, order: list[str], usual: dict[str, float], limit: float) 
 OPTIONS = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "timeout=0"]
 
 
-def in_child(tree: Path, function: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any] | None, int]:
-    """(what a function returns in a forked process that imports the package from a tree, or None; its exit status)."""
-    scratch = tree.parent / "scratch"
+def in_child(tree: Path, function: Callable[[], Any], settled: bool = False) -> tuple[Any, int]:
+    """(what a function returns in a forked process that imports the package from a tree, or None; its exit status).
+
+    ``settled``: this process has itself imported it from there.
+    """
+    scratch = tree.parent / ("scratch" if not settled else "inner")
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
-    answer = tree.parent / "answer.json"
+    answer = scratch.with_suffix(".json")
     answer.unlink(missing_ok=True)
     child = os.fork()
     if child == 0:
         try:
-            _settle(tree, scratch)
+            if not settled:
+                _settle(tree)
+            _confine(scratch)
             result = function()
             answer.write_text(json.dumps(result), encoding="utf-8")
         finally:
@@ -134,20 +145,22 @@ def in_child(tree: Path, function: Callable[[], dict[str, Any]]) -> tuple[dict[s
     return (json.loads(answer.read_text(encoding="utf-8")) if answer.exists() else None), status
 
 
-def _settle(tree: Path, scratch: Path) -> None:
-    os.setpgid(0, 0)
+def _settle(tree: Path) -> None:
     os.chdir(tree)
     sys.path[:] = [str(tree / "src"), *(p for p in sys.path if p not in ("", str(Path(__file__).parents[1])))]
-    os.environ.update(PYTHONPATH=str(tree / "src"), TMPDIR=str(scratch))
+    os.environ["PYTHONPATH"] = str(tree / "src")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    import tempfile
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    os.dup2(nothing, 2)
 
+
+def _confine(scratch: Path) -> None:
+    os.setpgid(0, 0)
+    os.environ["TMPDIR"] = str(scratch)
     tempfile.tempdir = None
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, 1)
-    os.dup2(nothing, 2)

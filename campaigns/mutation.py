@@ -36,6 +36,7 @@ import pytest
 from campaigns.covering import Covering, Recorder, Tracer
 from campaigns.forked import OPTIONS, Verdict, import_third_party, in_child, judged
 from campaigns.mutants import Mutant, mutants_of
+from campaigns.patching import Collected
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("mutation.jsonl")
@@ -49,6 +50,7 @@ SECONDS = 60.0  # of processor time for the tests of one mutant
 FIRST = 40, 5  # tests, and files they are in: these run before all others are collected
 
 Record = dict[str, Any]
+Case = tuple[Record, Mutant]
 
 
 def main() -> int:
@@ -59,6 +61,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="first seed; by default the one after those of earlier runs")
     parser.add_argument("--limit", type=float, default=SECONDS, help="processor time for one mutant in s (default 60)")
     parser.add_argument("--again", action="store_true", help="try the survivors of the file again")
+    parser.add_argument("--longer", action="store_true", help="try those survivors again whose tests did not all run in time")
     parser.add_argument("--score", action="store_true", help="print the score and the survivors, and try nothing")
     arguments = parser.parse_args()
     known = records()
@@ -66,14 +69,12 @@ def main() -> int:
     if not arguments.score:
         with tempfile.TemporaryDirectory() as folder:
             trial = Trial(copied_tree(Path(folder)), arguments.limit)
-            if arguments.again:
-                _again(trial, known, packages)
+            if arguments.again or arguments.longer:
+                try_all(trial, survivors(trial, packages, arguments.longer))
             else:
                 first = max((r["seed"] for r in known), default=-1) + 1 if arguments.seed is None else arguments.seed
                 done = {r["seed"] for r in known}
-                for seed in range(first, first + arguments.count):
-                    if seed not in done:
-                        _append(_show(tried(trial, seed, packages, records())))
+                try_all(trial, draw(trial, [s for s in range(first, first + arguments.count) if s not in done], packages))
     print(score(records()))
     return 0
 
@@ -154,16 +155,27 @@ class Trial:
                 self._write(path, original)
             wrong = self._unreliable(verdict, last) if verdict.outcome == "killed" else []
             if not wrong:
-                break
+                return _result(verdict, begun, tests)
             for test in wrong:
                 self.covering.forget(test)
             tests = [test for test in tests if test not in wrong]
-        result: Record = {"outcome": verdict.outcome, "seconds": round(time.monotonic() - begun), "tests": len(tests)}
-        if verdict.by:
-            result["by"] = verdict.by
-        if verdict.limited:
-            result["ran"] = verdict.ran
-        return result
+
+    def patched_outcome(self, collected: Collected, path: Path, mutant: Mutant, compiler: bool) -> Record | None:
+        """The same without importing the package anew; None for a mutant that this cannot make."""
+        original = (self.tree / path).read_text(encoding="utf-8")
+        patches = collected.patches(path, original, mutant.applied(original))
+        if patches is None:
+            return None
+        begun = time.monotonic()
+        while True:
+            tests = self.covering.select(path.as_posix(), mutant.line)
+            verdict = collected.judged(patches, tests, self.covering.seconds, self.limit, compiler)
+            if verdict.by not in tests or verdict.by in self.reliable:
+                return _result(verdict, begun, tests)
+            if collected.judged([], [verdict.by], self.covering.seconds, self.limit, compiler).outcome == "survived":
+                self.reliable.add(verdict.by)
+                return _result(verdict, begun, tests)
+            self.covering.forget(verdict.by)
 
     def _judged(self, tests: list[str]) -> tuple[Verdict, list[str]]:
         """(verdict, its tests): of a few quick tests, and of all others where these notice nothing."""
@@ -194,6 +206,15 @@ class Trial:
         (self.tree / path).write_text(text, encoding="utf-8")
         version = next(self.versions)
         os.utime(self.tree / path, (version, version))  # bytecode is known to be old by the second in which the source changed
+
+
+def _result(verdict: Verdict, begun: float, tests: list[str]) -> Record:
+    result: Record = {"outcome": verdict.outcome, "seconds": round(time.monotonic() - begun), "tests": len(tests)}
+    if verdict.by:
+        result["by"] = verdict.by
+    if verdict.limited:
+        result["ran"] = verdict.ran
+    return result
 
 
 def test_files(tree: Path) -> list[str]:
@@ -230,42 +251,66 @@ def drawn(tree: Path, seed: int, packages: list[str], known: list[Record]) -> tu
             return package, path, mutant
 
 
-def tried(trial: Trial, seed: int, packages: list[str], known: list[Record]) -> Record:
-    package, path, mutant = drawn(trial.tree, seed, packages, known)
-    return {"seed": seed, "package": package, "file": path.as_posix(), "line": mutant.line, "kind": mutant.kind,
-            "before": mutant.before, "after": mutant.after, **trial.outcome(path, mutant)}  # fmt: skip
+def draw(trial: Trial, seeds: list[int], packages: list[str]) -> list[Case]:
+    known, cases = records(), []
+    for seed in seeds:
+        package, path, mutant = drawn(trial.tree, seed, packages, known)
+        record = {"seed": seed, "package": package, "file": path.as_posix(), "line": mutant.line, "kind": mutant.kind,
+                  "before": mutant.before, "after": mutant.after}  # fmt: skip
+        known.append(record)
+        cases.append((record, mutant))
+    return cases
 
 
-def _again(trial: Trial, known: list[Record], packages: list[str]) -> None:
-    """Try survivors of earlier runs; a change whose text is no longer in the file at all is left as it is."""
-    for record in known:
+def survivors(trial: Trial, packages: list[str], longer: bool) -> list[Case]:
+    """Survivors of earlier runs; a change whose text is no longer in the file at all is left as it is."""
+    cases = []
+    for record in records():
         if record["outcome"] != "survived" or "equivalent" in record or record["package"] not in packages:
             continue
-        path = Path(record["file"])
-        source = (trial.tree / path).read_text(encoding="utf-8")
-        same = [m for m in mutants_of(source) if all(getattr(m, key) == record[key] for key in ("kind", "before", "after"))]
-        if not same:
+        if longer and "ran" not in record:
             continue
-        mutant = min(same, key=lambda m: abs(m.line - record["line"]))
-        record.pop("ran", None)
-        record["first"] = "survived"  # the score of the tests before they knew this mutant
-        record.update(line=mutant.line, **trial.outcome(path, mutant))
-        _show(record)
-        RESULTS.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in known), encoding="utf-8")
+        source = (trial.tree / record["file"]).read_text(encoding="utf-8")
+        same = [m for m in mutants_of(source) if all(getattr(m, key) == record[key] for key in ("kind", "before", "after"))]
+        if same:
+            mutant = min(same, key=lambda m: abs(m.line - record["line"]))
+            again = {key: value for key, value in record.items() if key != "ran"} | {"line": mutant.line}
+            # the score of the tests before they knew this mutant
+            cases.append((again if longer else again | {"first": "survived"}, mutant))
+    return cases
 
 
-def _append(record: Record) -> None:
-    with RESULTS.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record, ensure_ascii=False) + "\n")
+def try_all(trial: Trial, cases: list[Case]) -> None:
+    """Mutants of functions in a process that has collected all tests, all others each in a process that imports everything."""
+    output = os.dup(1)
+    answers = trial.tree.parent / "tried"
+    answers.touch()
+
+    def work(collected: Collected) -> None:
+        for record, mutant in cases:
+            outcome = trial.patched_outcome(collected, Path(record["file"]), mutant, record["package"] == "compiler")
+            if outcome is not None:
+                save(record | outcome, output)
+                with answers.open("a") as file:
+                    file.write(f"{record['seed']}\n")
+
+    def collect() -> int:
+        return int(pytest.main([*OPTIONS[1:], *TESTS], plugins=[Collected(trial.tree, work)]))
+
+    in_child(trial.tree, collect)
+    done = {int(seed) for seed in answers.read_text().split()}
+    for record, mutant in cases:
+        if record["seed"] not in done:
+            save(record | trial.outcome(Path(record["file"]), mutant), output)
 
 
-def _show(record: Record) -> Record:
+def save(record: Record, output: int) -> None:
+    """Append a record to the file, or put it in the place of the one with its seed, and print it."""
+    known = {r["seed"]: r for r in records()} | {record["seed"]: record}
+    RESULTS.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in known.values()), encoding="utf-8")
     change = f"{record['before']}  ->  {record['after']}"
-    print(
-        f"seed {record['seed']}: {record['outcome']} in {record['seconds']} s: {record['file']}:{record['line']}, {change}",
-        flush=True,
-    )
-    return record
+    line = f"seed {record['seed']}: {record['outcome']} in {record['seconds']} s: {record['file']}:{record['line']}, {change}\n"
+    os.write(output, line.encode())
 
 
 if __name__ == "__main__":
