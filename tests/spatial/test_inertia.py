@@ -8,6 +8,7 @@ from collada_file import TETRAHEDRON
 from random_trees import random_inertia, random_pose, relative_error
 
 import dynamis as dy
+from dynamis.scalar import symbol
 from dynamis.spatial import Inertia, Pose, force_cross, motion_cross, skew, solids
 
 
@@ -159,6 +160,36 @@ def test_a_collada_mesh_weighs_in_the_unit_that_its_file_states(tmp_path):
     assert inertia.com == pytest.approx(0.5 * (corner + edge / 4.0))
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"mass": 1.0, "density": 1.0}, {"mass": 0.0}, {"density": -1.0}, {"mass": np.inf}, {"density": np.nan}, {"mass": "1"},
+     {"mass": 1.0, "scale": 0.0}, {"mass": 1.0, "scale": -1.0}],
+)  # fmt: skip
+def test_an_impossible_mass_density_or_scale_of_a_mesh_is_refused(given):
+    import trimesh
+
+    with pytest.raises(dy.InputError, match="must be a finite positive number|exactly one of"):
+        dy.mesh_inertia(trimesh.creation.box((1.0, 1.0, 1.0)), **given)
+
+
+def test_a_mesh_weighs_the_same_from_a_file_and_with_its_faces_inside_out(tmp_path):
+    import trimesh
+
+    surface = trimesh.creation.box((1.0, 0.6, 0.4))
+    path = tmp_path / "box.stl"
+    surface.export(path)
+    expected = solids.box(1.0, 0.6, 0.4, density=10.0).matrix()
+    surface.invert()
+    for source in (surface, path, str(path)):
+        assert relative_error(dy.mesh_inertia(source, density=10.0).matrix(), expected) < 1e-7  # STL is single precision
+    assert surface.volume < 0.0  # the caller's mesh is not changed
+    with pytest.raises(dy.InputError, match="cannot be read"):
+        dy.mesh_inertia(tmp_path / "missing.stl", density=10.0)
+    (tmp_path / "zip.dae").write_bytes(b"PK\x03\x04")
+    with pytest.raises(dy.InputError, match="compressed archive"):
+        dy.mesh_inertia(tmp_path / "zip.dae", density=10.0)
+
+
 def test_an_open_mesh_is_refused(tmp_path):
     import trimesh
 
@@ -168,6 +199,12 @@ def test_an_open_mesh_is_refused(tmp_path):
     surface.export(path)
     with pytest.raises(dy.InputError, match="watertight"):
         dy.mesh_inertia(path, mass=1.0)
+
+
+def test_the_consistency_of_a_symbolic_inertia_is_not_decided():
+    m = symbol("m")
+    with pytest.raises(dy.InputError, match="symbolic inertia"):
+        Inertia.about_com(m, np.zeros(3), m * np.eye(3)).is_consistent()
 
 
 def test_a_body_without_mass_has_no_inertia_either():
