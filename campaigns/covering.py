@@ -1,7 +1,8 @@
 """Which tests execute which lines of the source: a map from lines to tests, recorded once and kept in the user's cache folder.
 
 Lines are known by their file and text, not by their number, so that the map remains valid when other lines of the file change.
-A test file is recorded in a process of its own, and again when its text changes; tests that fail there are left out.
+A test file is recorded in a process of its own; when its text changes, the tests that are new in it. Tests that fail there are
+left out.
 """
 
 from __future__ import annotations
@@ -94,10 +95,10 @@ class _Function:
 
 
 class Recorder:
-    """pytest's plugin for a recording: the lines, the seconds and the outcome of each test."""
+    """pytest's plugin for a recording: the lines, the seconds and the outcome of each test that is not ``known``."""
 
-    def __init__(self, tracer: Tracer) -> None:
-        self.tracer = tracer
+    def __init__(self, tracer: Tracer, known: dict[str, dict[str, Any]]) -> None:
+        self.tracer, self.known = tracer, known
         self.tests: dict[str, dict[str, Any]] = {}
         self.used: defaultdict[str, float] = defaultdict(float)
 
@@ -109,6 +110,9 @@ class Recorder:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        if item.nodeid in self.known:
+            self.tests[item.nodeid] = self.known[item.nodeid]
+            return True
         function = item.nodeid.partition("[")[0]
         if self.used[function] > ENOUGH:
             return True
@@ -134,34 +138,42 @@ class Covering:
         self.seconds: dict[str, float] = {}
         self.tests: dict[Line, set[str]] = {}
         self.of_file: dict[str, set[str]] = {}
+        self.unusable: set[str] = set()
 
-    @staticmethod
-    def place(tree: Path, test_file: str) -> Path:
-        """The record of a test file, or of the examples in a folder of the source."""
-        place = tree / test_file
+    def digest(self, test_file: str) -> str:
+        """Of a test file, or of a folder of the source, whose examples are tests."""
+        place = self.tree / test_file
         digest = hashlib.sha256()
         for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             digest.update(path.read_bytes())
-        return CACHE / f"{test_file.replace('/', '-')}-{digest.hexdigest()[:16]}.json"
+        return digest.hexdigest()
+
+    def stored(self, test_file: str) -> dict[str, Any]:
+        """What is known of a test file: its digest when it was recorded, and its tests."""
+        try:
+            found: dict[str, Any] = json.loads(_place(test_file).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            found = {"digest": "", "tests": {}}
+        return found
 
     def store(self, test_file: str, tests: dict[str, dict[str, Any]]) -> None:
-        """Keep what a recorder found, with the text of lines in the place of their numbers."""
+        """Keep the tests of a file: new ones with the text of lines in the place of their numbers."""
         known: dict[str, list[str]] = {}
         for test in tests.values():
-            for file in test["lines"]:
-                known.setdefault(file, (self.tree / file).read_text(encoding="utf-8").splitlines())
-            lines = {line_of(file, known[file][n - 1]) for file, numbers in test["lines"].items() for n in numbers}
-            test["lines"] = sorted(lines)
+            if isinstance(test["lines"], dict):
+                for file in test["lines"]:
+                    known.setdefault(file, (self.tree / file).read_text(encoding="utf-8").splitlines())
+                lines = {line_of(file, known[file][n - 1]) for file, numbers in test["lines"].items() for n in numbers}
+                test["lines"] = sorted(lines)
         CACHE.mkdir(parents=True, exist_ok=True)
-        place = self.place(self.tree, test_file)
-        for old in CACHE.glob(f"{test_file.replace('/', '-')}-*.json"):
-            old.unlink()
-        place.write_text(json.dumps(tests), encoding="utf-8")
+        _place(test_file).write_text(json.dumps({"digest": self.digest(test_file), "tests": tests}), encoding="utf-8")
 
     def load(self, test_files: list[str]) -> None:
         for test_file in test_files:
-            for name, test in json.loads(self.place(self.tree, test_file).read_text(encoding="utf-8")).items():
-                if test["passed"]:
+            for name, test in self.stored(test_file)["tests"].items():
+                if not test["passed"]:
+                    self.unusable.add(name)
+                else:
                     self.seconds[name] = test["seconds"]
                     for line in test["lines"]:
                         self.tests.setdefault(line, set()).add(name)
@@ -170,6 +182,11 @@ class Covering:
     def forget(self, test: str) -> None:
         """Leave out a test that does not pass with the original source when it runs without the others."""
         self.seconds.pop(test, None)
+        self.unusable.add(test)
+
+    def is_new(self, test: str) -> bool:
+        """Whether it was not recorded."""
+        return test not in self.seconds and test not in self.unusable
 
     def select(self, file: str, number: int) -> list[str]:
         """The tests that execute the statement at a line, the quickest first and otherwise file by file.
@@ -196,6 +213,10 @@ class Covering:
         return sum(self.seconds[test] > step for step in STEPS), Path(file).stem not in test_file, test_file, self.seconds[test]
 
 
+def _place(test_file: str) -> Path:
+    return CACHE / f"{test_file.replace('/', '-')}.json"
+
+
 def _statement(tree: ast.Module, number: int) -> tuple[int, int, list[str]]:
     """(first line, last line) of the smallest statement at a line, without the statements in it; names it defines on import.
 
@@ -208,7 +229,8 @@ def _statement(tree: ast.Module, number: int) -> tuple[int, int, list[str]]:
         if not at:
             break
         path.append(at[0])
-        block = [s for part in ("body", "orelse", "finalbody", "handlers", "cases") for s in getattr(at[0], part, [])]
+        block = [s for part in ("body", "orelse", "finalbody", "handlers") for s in getattr(at[0], part, [])]
+        block += [s for case in getattr(at[0], "cases", []) for s in case.body]
     if not path:
         return number, number, []
     own = path[-1]

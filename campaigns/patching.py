@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
+from campaigns.covering import Covering
 from campaigns.forked import Verdict, allow, in_child, verdict_of
 
 
@@ -55,6 +56,11 @@ class Collected:
         new_of = {_key(old): new for old, new in pairs}
         found = [(f, new_of[_key(f.__code__)]) for f in self.functions if _key(f.__code__) in new_of]
         return found or None
+
+    def other_cases(self, tests: list[str], covering: Covering) -> list[str]:
+        """Cases of these tests that were left out when lines were recorded."""
+        functions = {test.partition("[")[0] for test in tests}
+        return [name for name in self.items if name.partition("[")[0] in functions and covering.is_new(name)]
 
     def judged(self, patches: list[tuple[FunctionType, CodeType]], order: list[str], usual: dict[str, float], limit: float,
                compiler: bool) -> Verdict:  # fmt: skip

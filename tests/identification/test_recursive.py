@@ -108,3 +108,10 @@ def test_wrong_settings_and_rows_are_refused():
         fit.partial_fit([np.nan, 1.0], [1.0])
     with pytest.raises(InputError, match="indistinguishable"):
         RecursiveLeastSquares().fit(np.ones((10, 2)), np.ones(10), names=["a", "b"])
+
+
+@pytest.mark.parametrize("noise", [0.0, -1.0, [1.0, 0.0], [1.0], np.nan])
+def test_a_noise_that_is_not_positive_or_not_of_every_joint_is_refused(noise):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(InputError, match="noise= takes a standard deviation above zero"):
+        RecursiveLeastSquares(noise=noise).partial_fit(X, X @ [1.0, 2.0], joint=np.arange(20) % 2)

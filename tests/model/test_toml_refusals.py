@@ -302,3 +302,10 @@ def test_a_number_no_robot_has_is_refused_without_another_complaint(two_links, r
         ('com = ["l/2", 0, 0]', f"com = [{value}, 0, 0]"),
     ):
         assert "up to 1e+50" in str(refused(two_links(old, new), "robot.toml"))
+
+
+def test_a_file_with_more_links_than_any_robot_has_is_refused(two_links, save, refused, monkeypatch):
+    monkeypatch.setattr("dynamis.model.readers.toml.MAX_ROWS", 3)
+    assert dy.load(save(two_links(), "robot.toml")).n == 2
+    monkeypatch.setattr("dynamis.model.readers.toml.MAX_ROWS", 2)
+    assert "3 links" in str(refused(two_links(), "robot.toml"))

@@ -45,6 +45,11 @@ STRUCTURE = {
     "tiny axis": ('xyz="0 1 0"', 'xyz="0 1e-200 0"', ["joint 'shoulder'", "axis"]),
     "axis without xyz": ('<axis xyz="0 1 0"/>', "<axis/>", ["joint 'shoulder'", "<axis> has no xyz"]),
     "two roots": ('<link name="base"/>', '<link name="base"/><link name="lost"/>', ["'base'", "'lost'", "one root"]),
+    "nine roots": (
+        '<link name="base"/>',
+        '<link name="base"/>' + "".join(f'<link name="lost{k}"/>' for k in range(8)),
+        ["9 links have no parent: 'base', 'lost0', 'lost1', 'lost2', 'lost3', 'lost4';"],
+    ),
     "two parents": (
         "</robot>",
         '<joint name="again" type="fixed"><parent link="base"/><child link="tool"/></joint></robot>',

@@ -168,7 +168,7 @@ def test_a_collada_mesh_weighs_in_the_unit_that_its_file_states(tmp_path):
 def test_an_impossible_mass_density_or_scale_of_a_mesh_is_refused(given):
     import trimesh
 
-    with pytest.raises(dy.InputError, match="must be a finite positive number|exactly one of"):
+    with pytest.raises(dy.InputError, match=r"must be a finite positive number|exactly one of"):
         dy.mesh_inertia(trimesh.creation.box((1.0, 1.0, 1.0)), **given)
 
 
