@@ -120,6 +120,32 @@ def test_what_is_not_ordinary_does_not_go_by_the_prepared_launch(code, grid):
     assert len(grid.launches) == 1 + len(others)  # nothing was started for no states
 
 
+def test_memory_of_a_gpu_is_not_copied_and_other_numbers_are_sent_over(grid, monkeypatch):
+    class Shown:
+        __cuda_array_interface__ = {}
+
+    class Dlpack:
+        def __init__(self, device):
+            self.device = device
+
+        def __dlpack_device__(self):
+            return self.device, 0
+
+    class ShownInBothWays(Shown, Dlpack):
+        pass
+
+    cupy = sys.modules["cupy"]
+    cupy.asarray, cupy.from_dlpack = (lambda x: ("asarray", x)), (lambda x: ("from_dlpack", x))
+    for value, way in (
+        (Dlpack(2), "from_dlpack"),
+        (Dlpack(1), "asarray"),
+        (Shown(), "asarray"),
+        (ShownInBothWays(2), "asarray"),
+        ([1.0], "asarray"),
+    ):
+        assert cuda.as_cupy(value) == (way, value)
+
+
 def test_launches_are_kept_for_a_few_shapes(code, grid):
     kernel = cuda.CudaKernel(code)
     for count in [*range(1, 3 * cuda.PLANS), 3, 3]:

@@ -124,3 +124,9 @@ def test_the_text_for_the_compiler_is_made_from_the_listing_alone():
         text = llvm_text.render(code, target)
         assert llvm_text.render(code, target) == text
         assert jit.assemble(text, 0) == jit.assemble(text, 0)
+
+
+def test_vectors_have_the_same_width_in_both_precisions():
+    double, single = jit.host_target("double"), jit.host_target("float")
+    assert double.width == single.width
+    assert single.lanes == 2 * double.lanes

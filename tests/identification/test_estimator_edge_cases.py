@@ -5,7 +5,7 @@ import pytest
 from floating import floating
 
 import dynamis as dy
-from dynamis.errors import InputError
+from dynamis.errors import InputError, NameLookupError
 from dynamis.identification import (
     Column,
     LeastSquares,
@@ -254,3 +254,52 @@ def test_standard_errors_of_runs_at_different_rates():
         judged = statistics(X, X @ [1.0, 2.0] + e, np.zeros(len(e), int), t, fit.coef_, fit.covariance_, ["a", "b"], run=run)
         off.append((fit.coef_ - [1.0, 2.0]) / judged.std)
     assert 0.5 < np.sqrt(np.mean(np.square(off))) < 1.6
+
+
+def test_rows_that_are_not_finite_are_named():
+    X, y, joint, _ = followed_joint()
+    names = [f"p{k}" for k in range(X.shape[1])]
+    holes, gaps = X.copy(), y.copy()
+    holes[3, 1], gaps[[2, 5]] = np.nan, np.inf
+    for names_, words in ((names, r"X\[3, 1\] is nan, column 'p1'; 1 rows"), (None, r"X\[3, 1\] is nan; 1 rows")):
+        with pytest.raises(InputError, match=words):
+            LeastSquares().fit(holes, y, joint=joint, names=names_)
+    for names_ in (names, None):
+        with pytest.raises(InputError, match=r"y\[2\] is inf; 2 rows"):
+            LeastSquares().fit(X, gaps, joint=joint, names=names_)
+
+
+def test_rows_and_joints_of_other_shapes_are_refused():
+    X, y, joint, _ = followed_joint()
+    for rows, given in ((X[:, 0], y), (X, X), (X, y[:-1])):
+        with pytest.raises(InputError, match=r"X must be \(rows, parameters\)"):
+            LeastSquares().fit(rows, given)
+    for wrong in (joint[:-1], joint.astype(float), joint - 1):
+        with pytest.raises(InputError, match="joint must be an integer ≥ 0"):
+            LeastSquares().fit(X, y, joint=wrong)
+    with pytest.raises(InputError, match=f"{X.shape[1]} rows cannot determine {X.shape[1]} parameters"):
+        LeastSquares().fit(X[: X.shape[1]], y[: X.shape[1]])
+
+
+def test_blocks_of_time_are_at_least_three():
+    X, y, joint, _ = followed_joint()
+    assert Ridge().fit(X, y, joint=joint, blocks=np.arange(len(y)) * 3 // len(y)).strength_ > 0.0
+    for labels in (np.arange(len(y)) * 2 // len(y), np.arange(len(y) - 1)):
+        with pytest.raises(InputError, match="at least three distinct values"):
+            Ridge().fit(X, y, joint=joint, blocks=labels)
+
+
+def test_only_the_named_parameters_are_estimated():
+    X, y, joint, _ = followed_joint()
+    names = [f"p{k}" for k in range(X.shape[1])]
+    kept = [k for k in range(len(names)) if k != 1]
+    some, all_of_them = WeightedLeastSquares(only=[names[k] for k in kept]), WeightedLeastSquares()
+    some.fit(X, y, joint=joint, names=names)
+    all_of_them.fit(X[:, kept], y, joint=joint)
+    assert np.allclose(some.coef_[kept], all_of_them.coef_, rtol=1e-12)
+    assert np.allclose(some.covariance_[np.ix_(kept, kept)], all_of_them.covariance_, rtol=1e-9)
+    assert (some.coef_[1], some.at_bound_[1], some.covariance_[1].any()) == (0.0, "fixed", False)
+    with pytest.raises(InputError, match="pass names= to fit"):
+        WeightedLeastSquares(only=["p0"]).fit(X, y, joint=joint)
+    with pytest.raises(NameLookupError, match="p9"):
+        WeightedLeastSquares(only=["p0", "p9"]).fit(X, y, joint=joint, names=names)

@@ -24,19 +24,19 @@ def integrated(inside, size, count=60, seed=0):
 @pytest.mark.parametrize(
     ("solid", "inside", "size"),
     [
-        (solids.sphere(0.5, mass=1.0), lambda p: (p**2).sum(1) <= 0.25, (0.5, 0.5, 0.5)),
-        (solids.box(1.0, 0.6, 0.4, mass=1.0), lambda p: p[:, 0] < 9, (0.5, 0.3, 0.2)),
-        (solids.cylinder(0.3, 1.0, mass=1.0), lambda p: (p[:, :2] ** 2).sum(1) <= 0.09, (0.3, 0.3, 0.5)),
-        (solids.hollow_cylinder(0.4, 0.2, 1.0, mass=1.0),
+        (lambda: solids.sphere(0.5, mass=1.0), lambda p: (p**2).sum(1) <= 0.25, (0.5, 0.5, 0.5)),
+        (lambda: solids.box(1.0, 0.6, 0.4, mass=1.0), lambda p: p[:, 0] < 9, (0.5, 0.3, 0.2)),
+        (lambda: solids.cylinder(0.3, 1.0, mass=1.0), lambda p: (p[:, :2] ** 2).sum(1) <= 0.09, (0.3, 0.3, 0.5)),
+        (lambda: solids.hollow_cylinder(0.4, 0.2, 1.0, mass=1.0),
          lambda p: ((p[:, :2] ** 2).sum(1) <= 0.16) & ((p[:, :2] ** 2).sum(1) >= 0.04), (0.4, 0.4, 0.5)),
-        (solids.ellipsoid(0.5, 0.3, 0.2, mass=1.0), lambda p: ((p / [0.5, 0.3, 0.2]) ** 2).sum(1) <= 1.0, (0.5, 0.3, 0.2)),
-        (solids.disc(0.5, mass=1.0), lambda p: (p[:, :2] ** 2).sum(1) <= 0.25, (0.5, 0.5, 0.0)),
-        (solids.rod(1.0, mass=1.0), lambda p: p[:, 0] < 9, (0.0, 0.0, 0.5)),
+        (lambda: solids.ellipsoid(0.5, 0.3, 0.2, mass=1.0), lambda p: ((p / [0.5, 0.3, 0.2]) ** 2).sum(1) <= 1.0, (0.5, 0.3, 0.2)),
+        (lambda: solids.disc(0.5, mass=1.0), lambda p: (p[:, :2] ** 2).sum(1) <= 0.25, (0.5, 0.5, 0.0)),
+        (lambda: solids.rod(1.0, mass=1.0), lambda p: p[:, 0] < 9, (0.0, 0.0, 0.5)),
     ],
 )  # fmt: skip
 def test_a_solids_moments_are_its_integrals(solid, inside, size):
-    assert np.diag(solid.tensor) == pytest.approx(integrated(inside, size), rel=0.06)
-    assert solid.is_consistent()
+    assert np.diag(solid().tensor) == pytest.approx(integrated(inside, size), rel=0.06)
+    assert solid().is_consistent()
 
 
 def test_density_times_volume_is_mass():
