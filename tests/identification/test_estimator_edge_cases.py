@@ -281,6 +281,17 @@ def test_rows_and_joints_of_other_shapes_are_refused():
         LeastSquares().fit(X[: X.shape[1]], y[: X.shape[1]])
 
 
+def test_predictions_need_rows_of_the_same_columns():
+    X, y, joint, _ = followed_joint()
+    fit = LeastSquares().fit(X, y, joint=joint)
+    assert np.array_equal(fit.predict(X[:3]), X[:3] @ fit.coef_)
+    for rows in (X[0], X[:, 1:], X[None]):
+        with pytest.raises(InputError):
+            fit.predict(rows)
+    with pytest.raises(InputError, match="fit"):
+        LeastSquares().predict(X)
+
+
 def test_blocks_of_time_are_at_least_three():
     X, y, joint, _ = followed_joint()
     assert Ridge().fit(X, y, joint=joint, blocks=np.arange(len(y)) * 3 // len(y)).strength_ > 0.0

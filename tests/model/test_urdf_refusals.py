@@ -120,13 +120,21 @@ def test_a_joint_cannot_follow_another_through_a_fixed_one(arm, refused):
     assert "'mount' is fixed" in str(refused(text))
 
 
-def test_links_in_a_circle_beside_a_sound_tree_are_refused(arm, refused):
+def test_links_in_a_circle_beside_a_sound_tree_are_refused(arm, refused, line_of):
     ring = '<link name="a"/><link name="b"/>' + "".join(
         f'<joint name="{p}{c}" type="fixed"><parent link="{p}"/><child link="{c}"/></joint>' for p, c in ("ab", "ba")
     )
-    message = str(refused(arm("</robot>", ring + "</robot>")))
-    assert "'a', 'b'" in message
-    assert "circle" in message
+    text = arm("</robot>", ring.replace("/><link", "/>\n<link") + "</robot>")
+    error = refused(text)
+    assert "'a', 'b'" in str(error)
+    assert "circle" in str(error)
+    assert [problem.line for problem in error.problems if "circle" in str(problem)] == [line_of(text, '<link name="a"/>')]
+
+
+def test_an_axis_is_a_direction_unless_it_is_zero_to_rounding(arm, refused, save, quiet_load, same_dynamics):
+    short = quiet_load(save(arm('<axis xyz="0 1 0"/>', '<axis xyz="0 1e-11 0"/>')))
+    same_dynamics(short, quiet_load(save(arm())))
+    assert "a direction that is not zero" in str(refused(arm('<axis xyz="0 1 0"/>', '<axis xyz="0 1e-13 0"/>')))
 
 
 def test_a_circle_of_all_links_is_refused_as_having_no_root(refused):

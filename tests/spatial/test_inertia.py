@@ -160,6 +160,20 @@ def test_a_collada_mesh_weighs_in_the_unit_that_its_file_states(tmp_path):
     assert inertia.com == pytest.approx(0.5 * (corner + edge / 4.0))
 
 
+def test_only_a_pose_of_numbers_without_displacement_is_the_identity():
+    turned = Pose.rotation(np.eye(3)[[1, 2, 0]])
+    assert all(
+        pose.is_identity() for pose in (Pose.identity(), Pose.translation([0.0, 0.0, 0.0]), Pose(np.eye(3), np.zeros(3)))
+    )
+    displaced = Pose.translation([0.0, 1e-9, 0.0]), Pose(np.eye(3), np.array([0.0, 0.0, 1.0])), turned
+    symbolic = (
+        Pose.translation([symbol("l"), 0.0, 0.0]),
+        Pose.rotation(np.eye(3).astype(object)),
+        Pose.translation(np.array([0.0] * 3, object)),
+    )
+    assert not any(pose.is_identity() for pose in (*displaced, *symbolic))
+
+
 @pytest.mark.parametrize(
     "given",
     [{}, {"mass": 1.0, "density": 1.0}, {"mass": 0.0}, {"density": -1.0}, {"mass": np.inf}, {"density": np.nan}, {"mass": "1"},
