@@ -273,10 +273,10 @@ def survivors(trial: Trial, packages: list[str], longer: bool) -> list[Case]:
         if longer and record.get("tests") and "ran" not in record:
             continue
         source = (trial.tree / record["file"]).read_text(encoding="utf-8")
-        same = [m for m in mutants_of(source) if all(getattr(m, key) == record[key] for key in ("kind", "before", "after"))]
+        same = [m for m in mutants_of(source) if all(getattr(m, key) == record[key] for key in ("kind", "before"))]
         if same:
             mutant = min(same, key=lambda m: abs(m.line - record["line"]))
-            again = {key: value for key, value in record.items() if key != "ran"} | {"line": mutant.line}
+            again = {key: value for key, value in record.items() if key != "ran"} | {"line": mutant.line, "after": mutant.after}
             # the score of the tests before they knew this mutant
             cases.append((again if longer else again | {"first": "survived"}, mutant))
     return cases

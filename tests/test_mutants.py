@@ -19,6 +19,7 @@ def f(a, b=2.0):
     if a < b and not b:
         raise ValueError(f"{a + b}")
     größe = -a * b
+    größe = max(a, b @ b)
     größe += 1
     return g(a @ b, größe)
 '''

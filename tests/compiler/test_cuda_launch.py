@@ -122,7 +122,7 @@ def test_what_is_not_ordinary_does_not_go_by_the_prepared_launch(code, grid):
 
 def test_memory_of_a_gpu_is_not_copied_and_other_numbers_are_sent_over(grid, monkeypatch):
     class Shown:
-        __cuda_array_interface__ = {}
+        __cuda_array_interface__ = None
 
     class Dlpack:
         def __init__(self, device):

@@ -130,6 +130,10 @@ def test_vectors_have_the_same_width_in_both_precisions():
     double, single = jit.host_target("double"), jit.host_target("float")
     assert double.width == single.width
     assert single.lanes == 2 * double.lanes
+    for wide in (double, single):
+        short = jit.single_state_target(wide.precision)
+        assert (short is None) is (wide.width <= jit.SHORT)
+        assert short is None or (short.precision, short.width) == (wide.precision, jit.SHORT)
 
 
 def test_better_code_is_asked_for_unless_the_quick_tier_is_wanted(monkeypatch):
