@@ -89,7 +89,7 @@ def allow(usual: float) -> None:
     """Time for the next test: when it is over, the process is ended by a signal."""
     seconds = PATIENCE + SLOWER * usual
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time() + seconds) + 1, resource.RLIM_INFINITY))
-    signal.setitimer(signal.ITIMER_REAL, 10.0 * seconds)  # for one that waits
+    signal.setitimer(signal.ITIMER_REAL, 3.0 * seconds)  # for one that waits
 
 
 def judged(tree: Path, order: list[str], usual: dict[str, float], limit: float) -> Verdict:

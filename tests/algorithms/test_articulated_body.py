@@ -7,8 +7,10 @@ from random_trees import random_robot, random_states
 import dynamis as dy
 from dynamis.algorithms.articulated_body import aba, articulated_inertias
 from dynamis.algorithms.kinematics import REST, MovingBase, relative_poses, twists
-from dynamis.scalar import symbol
-from dynamis.spatial import motion_cross
+from dynamis.model.description import Description
+from dynamis.robot import Robot
+from dynamis.scalar import Program, symbol
+from dynamis.spatial import Inertia, motion_cross
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -39,6 +41,20 @@ def test_a_symbolic_wrench_gives_a_symbolic_acceleration():
     wrench = np.array([0.0, F, 0.0, 0.0, 0.0, 0.0], dtype=object)
     a = aba(m, q, v, tau, {len(m.bodies) - 1: wrench})
     assert a.dtype == object
+
+
+def test_a_symbolic_robot_has_the_accelerations_of_its_numbers():
+    def pendulum(m):
+        d = Description("pendulum", gravity=[0.0, -9.81, 0.0]).add_link("base")
+        return Robot(
+            d.add_link(
+                "bob", "base", "revolute", joint_name="hinge", inertia=Inertia.about_com(m, [0.5, 0.0, 0.0], 0.1 * np.eye(3))
+            )
+        )
+
+    m, state = symbol("m"), (np.array([0.3]), np.array([0.5]), np.array([1.0]))
+    found = aba(pendulum(m).model, *state)
+    assert Program([m], found)(2.0) == pytest.approx(aba(pendulum(2.0).model, *state), rel=1e-14)
 
 
 def test_joints_that_are_not_independent_are_refused():

@@ -21,6 +21,7 @@ from dynamis.identification import (
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.full_parameters import full_parameters
 from dynamis.identification.identify import identify
+from dynamis.identification.pseudo_inertia import packed
 from dynamis.identification.validation.statistics import statistics
 from dynamis.identification.write_back import edit
 from dynamis.spatial.pose import Pose
@@ -290,6 +291,15 @@ def test_predictions_need_rows_of_the_same_columns():
             fit.predict(rows)
     with pytest.raises(InputError, match="fit"):
         LeastSquares().predict(X)
+
+
+def test_a_body_at_the_limit_of_consistency_is_infinitely_far_from_the_prior():
+    space = BodySpace(LinearModel(ARM))
+    for eigenvalue, penalty in ((-1e-3, np.inf), (0.0, np.inf), (1e-3, 2.0 * (1e-3 - np.log(1e-3) - 1.0))):
+        x = space.wish.copy()
+        x[space.links[0].place] = packed(np.diag([eigenvalue - 1.0, 0.0, 0.0, 0.0]))
+        x[space.links[1].place] = 0.0
+        assert space.penalty(x, "entropic") == pytest.approx(penalty)
 
 
 def test_blocks_of_time_are_at_least_three():
