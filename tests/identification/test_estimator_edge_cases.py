@@ -19,6 +19,7 @@ from dynamis.identification import (
     normal_equations,
 )
 from dynamis.identification.estimators.body_space import BodySpace
+from dynamis.identification.estimators.factors import FoldFactors
 from dynamis.identification.full_parameters import full_parameters
 from dynamis.identification.identify import identify
 from dynamis.identification.pseudo_inertia import packed
@@ -280,6 +281,19 @@ def test_rows_and_joints_of_other_shapes_are_refused():
             LeastSquares().fit(X, y, joint=wrong)
     with pytest.raises(InputError, match=f"{X.shape[1]} rows cannot determine {X.shape[1]} parameters"):
         LeastSquares().fit(X[: X.shape[1]], y[: X.shape[1]])
+
+
+def test_as_many_rows_as_parameters_are_too_few_for_their_errors():
+    X, y, _, _ = followed_joint()
+    few = X.shape[1]
+    for count, enough in ((few, False), (few + 1, True)):
+        none = np.zeros(count, int)
+        folds = FoldFactors.of(X[:count], y[:count], none, none, 1, 1)
+        if enough:
+            assert LeastSquares(per_joint=False).fit_factors(folds).dof_ == 1
+        else:
+            with pytest.raises(InputError, match=f"{few} rows cannot determine {few} parameters"):
+                LeastSquares().fit_factors(folds)
 
 
 def test_predictions_need_rows_of_the_same_columns():

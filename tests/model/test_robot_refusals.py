@@ -207,3 +207,15 @@ def test_an_axis_that_is_not_three_numbers_is_refused_where_it_is_given(axis):
     with pytest.raises(dy.InputError, match="axis= takes three numbers"):
         d.add_link("upper", "base", "revolute", axis=axis)
     assert d.add_link("upper", "base", "revolute", axis=[0, 0, 2]).joints[0].axis.dtype == float
+
+
+def test_a_matrix_is_a_rotation_up_to_rounding():
+    def arm(factor):
+        d = Description("arm").add_link("base")
+        d.add_link("upper", "base", "revolute", origin=dy.Pose.rotation(factor * np.eye(3)), inertia=dy.solids.sphere(0.1, mass=1.0))
+        return dy.Robot(d)
+
+    assert arm(1.0 + 1e-7).n == 1
+    for factor in (1.0 + 1e-5, 1.0 - 1e-5, -1.0):
+        with pytest.raises(dy.ModelError, match="a rotation matrix"):
+            arm(factor)

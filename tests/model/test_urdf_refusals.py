@@ -137,6 +137,10 @@ def test_an_axis_is_a_direction_unless_it_is_zero_to_rounding(arm, refused, save
     assert "a direction that is not zero" in str(refused(arm('<axis xyz="0 1 0"/>', '<axis xyz="0 1e-13 0"/>')))
 
 
+def test_what_is_no_vector_is_refused_with_an_example_of_one(arm, refused):
+    assert 'write 3 numbers, such as "0.5 0 0"' in str(refused(arm('xyz="0.4 0 0"', 'xyz="a b c"')))
+
+
 def test_a_circle_of_all_links_is_refused_as_having_no_root(refused):
     joints = "".join(
         f'<joint name="{p}{c}" type="fixed"><parent link="{p}"/><child link="{c}"/></joint>' for p, c in ("ab", "ba")

@@ -234,3 +234,14 @@ def test_without_a_reader_of_meshes_the_error_names_what_to_install(module, pack
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == module else find(name))
     with pytest.raises(dy.MissingExtraError, match=f"{package} is not installed: pip install trimesh pycollada"):
         dy.mesh_inertia(tmp_path / "box.dae", mass=1.0)
+
+
+@pytest.mark.parametrize(("missing", "named"), [("lxml.etree", "lxml"), (None, "trimesh")])
+def test_a_package_that_a_reader_of_meshes_lacks_is_named(missing, named, tmp_path, monkeypatch):
+    def lacks(*_, **__):
+        raise ModuleNotFoundError("missing", name=missing)
+
+    monkeypatch.setattr("dynamis.spatial.mesh.load_mesh", lacks)
+    (tmp_path / "box.stl").write_text("solid box")
+    with pytest.raises(dy.MissingExtraError, match=f"{named} is not installed"):
+        dy.mesh_inertia(tmp_path / "box.stl", mass=1.0)
