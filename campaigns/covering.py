@@ -139,6 +139,7 @@ class Covering:
         self.tests: dict[Line, set[str]] = {}
         self.of_file: dict[str, set[str]] = {}
         self.unusable: set[str] = set()
+        self.added: set[str] = set()  # since the map was first made: meant for mutants that survived
 
     def digest(self, test_file: str) -> str:
         """Of a test file, or of a folder of the source, whose examples are tests."""
@@ -175,6 +176,7 @@ class Covering:
                     self.unusable.add(name)
                 else:
                     self.seconds[name] = test["seconds"]
+                    self.added |= {name} if test.get("added") else set()
                     for line in test["lines"]:
                         self.tests.setdefault(line, set()).add(name)
                         self.of_file.setdefault(line.partition(":")[0], set()).add(name)
@@ -207,10 +209,11 @@ class Covering:
     def _executing(self, file: str, texts: list[str]) -> set[str]:
         return set().union(*(self.tests.get(line_of(file, text), set()) for text in texts if text.strip()))
 
-    def _rank(self, test: str, file: str) -> tuple[int, bool, str, float]:
-        """Quick tests first; of those that are about as quick, the tests of the changed module first."""
-        test_file = test.partition("::")[0]
-        return sum(self.seconds[test] > step for step in STEPS), Path(file).stem not in test_file, test_file, self.seconds[test]
+    def _rank(self, test: str, file: str) -> tuple[bool, int, bool, str, float]:
+        """Added tests first, then quick ones; of those that are about as quick, the tests of the changed module first."""
+        seconds, test_file = self.seconds[test], test.partition("::")[0]
+        step = sum(seconds > step for step in STEPS)
+        return test not in self.added, step, Path(file).stem not in test_file, test_file, seconds
 
 
 def _place(test_file: str) -> Path:

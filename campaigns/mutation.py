@@ -125,13 +125,14 @@ class Trial:
         import_third_party()
         self.covering = Covering(tree)
         files = test_files(tree)
-        for file in files:
-            stored = self.covering.stored(file)
+        known = {file: self.covering.stored(file) for file in files}
+        added = any(stored["tests"] for stored in known.values())
+        for file, stored in known.items():
             if stored["digest"] != self.covering.digest(file):
-                self._record(file, stored["tests"])
+                self._record(file, stored["tests"], added)
         self.covering.load(files)
 
-    def _record(self, file: str, known: dict[str, Any]) -> None:
+    def _record(self, file: str, known: dict[str, Any], added: bool) -> None:
         def run() -> dict[str, Any]:
             recorder = Recorder(Tracer(self.tree, list(PACKAGES)), known)
             pytest.main([*OPTIONS[1:], file], plugins=[recorder])
@@ -141,6 +142,8 @@ class Trial:
         tests, status = in_child(self.tree, run)
         if tests is None:
             raise SystemExit(f"{file}: the tests could not be recorded; the process ended with status {status}")
+        for name in tests.keys() - known.keys():
+            tests[name]["added"] = added
         self.covering.store(file, tests)
         print(f"{file}: {len(tests.keys() - known.keys())} tests recorded in {time.monotonic() - begun:.0f} s", flush=True)
 

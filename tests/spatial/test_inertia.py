@@ -112,6 +112,11 @@ def test_consistency_does_not_depend_on_the_units_of_mass_and_length(mass, lengt
             assert body.is_consistent() is consistent
 
 
+@pytest.mark.parametrize(("excess", "consistent"), [(5e-10, True), (1e-8, False)])
+def test_the_triangle_inequality_may_be_violated_by_rounding_only(excess, consistent):
+    assert Inertia.about_com(1.0, np.zeros(3), np.diag([1.0, 1.0, 2.0 * (1.0 + excess)])).is_consistent() is consistent
+
+
 def test_the_nearest_consistent_inertia_is_consistent_and_keeps_mass_and_centre():
     rng = np.random.default_rng(4)
     for _ in range(50):
@@ -162,6 +167,9 @@ def test_a_collada_mesh_weighs_in_the_unit_that_its_file_states(tmp_path):
 
 def test_only_a_pose_of_numbers_without_displacement_is_the_identity():
     turned = Pose.rotation(np.eye(3)[[1, 2, 0]])
+    for array in Pose.identity():  # it is shared
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
     assert all(
         pose.is_identity() for pose in (Pose.identity(), Pose.translation([0.0, 0.0, 0.0]), Pose(np.eye(3), np.zeros(3)))
     )
