@@ -296,6 +296,20 @@ def test_as_many_rows_as_parameters_are_too_few_for_their_errors():
                 LeastSquares().fit_factors(folds)
 
 
+def test_the_noise_of_each_joint_is_repeated_to_convergence():
+    rng = np.random.default_rng(3)
+    X, joint = rng.normal(size=(300, 4)), np.arange(300) % 3
+    y = X @ [1.0, -2.0, 3.0, 0.5] + np.array([0.01, 0.3, 5.0])[joint] * rng.normal(size=300)
+    noise = np.ones(3)
+    for _ in range(50):
+        A = X / noise[joint, None]
+        Q, left = np.linalg.qr(A)[0], y / noise[joint]
+        left = (left - Q @ (Q.T @ left)) * noise[joint]
+        noise = np.sqrt(np.bincount(joint, left**2) / (100.0 - np.bincount(joint, (Q**2).sum(axis=1))))
+    assert np.allclose(WeightedLeastSquares().fit(X, y, joint=joint).noise_, noise, rtol=1e-8)
+    assert np.allclose(Ridge(strength=1e-9).fit(X, y, joint=joint).noise_, noise, rtol=1e-5)
+
+
 def test_predictions_need_rows_of_the_same_columns():
     X, y, joint, _ = followed_joint()
     fit = LeastSquares().fit(X, y, joint=joint)

@@ -320,3 +320,16 @@ def test_a_file_with_more_links_than_any_robot_has_is_refused(two_links, save, r
 )  # fmt: skip
 def test_a_screw_that_is_not_of_unit_length_or_of_another_type_is_refused(refused, row, words):
     assert words in str(refused(f"[[poe]]\n{row}\nmass = 1\n", "robot.toml"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "found", "allowed"),
+    [
+        ('shapes = "box"', "shapes = 'box'", "shapes = [{ … }, …]"),
+        ("inertia = 5", "inertia = 5", "inertia = { xx, xy, xz, yy, yz, zz }"),
+    ],
+)
+def test_a_value_in_the_place_of_a_table_is_reported_with_a_code_for_scripts(two_links, save, entry, found, allowed):
+    old = "viscous = 0.1" if entry.startswith("shapes") else 'inertia = { zz = "m*l^2/12", yy = "m*l^2/12" }'
+    report = dy.check(save(two_links(old, entry), "robot.toml"))
+    assert [(e.code, e.found, e.allowed) for e in report.errors] == [("table", found, allowed)]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import dynamis as dy
@@ -135,6 +136,15 @@ def test_an_axis_is_a_direction_unless_it_is_zero_to_rounding(arm, refused, save
     short = quiet_load(save(arm('<axis xyz="0 1 0"/>', '<axis xyz="0 1e-11 0"/>')))
     same_dynamics(short, quiet_load(save(arm())))
     assert "a direction that is not zero" in str(refused(arm('<axis xyz="0 1 0"/>', '<axis xyz="0 1e-13 0"/>')))
+
+
+UNITS = {"deg": np.pi / 180, "degree": np.pi / 180, "degrees": np.pi / 180, "°": np.pi / 180, "rad": 1.0, "mm": 1e-3, "cm": 1e-2,
+         "m": 1.0, "g": 1e-3, "kg": 1.0, "N": 1.0, "Nm": 1.0}  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_number_with_a_unit_is_refused_with_its_value_in_si_units(arm, refused, unit):
+    assert f"write {-30.0 * UNITS[unit]:.10g} instead of -30 {unit}" in str(refused(arm('lower="-2"', f'lower="-30 {unit}"')))
 
 
 def test_what_is_no_vector_is_refused_with_an_example_of_one(arm, refused):
