@@ -18,7 +18,7 @@ from dynamis.identification import (
     equations,
     normal_equations,
 )
-from dynamis.identification.estimators.body_space import BodySpace
+from dynamis.identification.estimators.body_space import BodySpace, TypicalSizes
 from dynamis.identification.estimators.factors import FoldFactors
 from dynamis.identification.full_parameters import full_parameters
 from dynamis.identification.identify import identify
@@ -308,6 +308,18 @@ def test_the_noise_of_each_joint_is_repeated_to_convergence():
         noise = np.sqrt(np.bincount(joint, left**2) / (100.0 - np.bincount(joint, (Q**2).sum(axis=1))))
     assert np.allclose(WeightedLeastSquares().fit(X, y, joint=joint).noise_, noise, rtol=1e-8)
     assert np.allclose(Ridge(strength=1e-9).fit(X, y, joint=joint).noise_, noise, rtol=1e-5)
+
+
+def test_the_typical_size_of_a_parameter_gives_the_torques_of_the_joints_it_acts_on():
+    model = LinearModel(ARM)
+    typical = TypicalSizes(model)
+    torque = np.sqrt(np.mean((typical.rows @ model.prior) ** 2, axis=0))
+    columns = np.sqrt(np.mean(typical.rows**2, axis=0))
+    for size, column in zip(typical.of_model(model.prior), columns.T, strict=True):
+        acts = column > 1e-9 * column.max()
+        assert size == pytest.approx(
+            np.sqrt(np.sum(torque[acts] ** 2) / np.sum(column**2)) if acts.any() else np.sqrt(np.mean(torque**2))
+        )
 
 
 def test_predictions_need_rows_of_the_same_columns():
