@@ -1,13 +1,14 @@
 """Do the tests notice wrong source? A sample of small wrong changes (mutants), each tried against the tests that execute it.
 
 Each mutant is drawn by a seed and made in a copy of the repository. The tests that execute the changed statement run there, the
-quickest first, up to the first failure or until the processor time is used up: see campaigns/covering.py and forked.py. A
-mutant that no test executes has survived. Outcomes are appended to campaigns/mutation.jsonl, so that a run can be interrupted
-and continued: seeds that are in the file are not tried again. A mutant that changes no result ("equivalent") is marked by hand
-in the file, with the reason, and not counted.
+quickest first, up to the first failure or until the processor time is used up: see campaigns/covering.py, patching.py and
+forked.py. A mutant that no test executes has survived. Outcomes are kept in campaigns/mutation.jsonl, so that a run can be
+interrupted and continued: seeds that are in the file are not tried again. "ran" is the number of tests that ran in time, where
+these are not all. A mutant that changes no result ("equivalent") is marked by hand in the file, with the reason, and not counted.
 
   python -m campaigns.mutation -n 100               the next 100 seeds
   python -m campaigns.mutation -n 20 -p spatial     of one package
+  python -m campaigns.mutation --longer --limit 60  survivors for which the time was too short, with more of it
   python -m campaigns.mutation --again              survivors once more, after tests were added
   python -m campaigns.mutation --score              what the file says
 

@@ -1,8 +1,8 @@
 """Mutants in a process that has imported the package and collected the tests: the code of the changed functions is replaced.
 
-Forking such a process costs milliseconds, importing everything anew costs seconds. What was computed while modules were
-imported, and programs that tests start, use the original code: only what fails here is certain, so survivors are confirmed by
-`python -m campaigns.mutation --again`, which changes the file itself.
+Forking such a process takes milliseconds, importing everything anew takes seconds. What was computed while modules were
+imported, and programs that tests start, use the original code: a mutant may survive here that a complete run of the tests would
+notice, never the other way round. Changes of a module's or class's own statements are made in the file: see campaigns/forked.py.
 """
 
 from __future__ import annotations
