@@ -4,7 +4,8 @@ Each mutant is drawn by a seed and made in a copy of the repository. The tests t
 quickest first, up to the first failure or until the processor time is used up: see campaigns/covering.py, patching.py and
 forked.py. A mutant that no test executes has survived. Outcomes are kept in campaigns/mutation.jsonl, so that a run can be
 interrupted and continued: seeds that are in the file are not tried again. "ran" is the number of tests that ran in time, where
-these are not all. A mutant that changes no result ("equivalent") is marked by hand in the file, with the reason, and not counted.
+these are not all. A mutant that changes no result ("equivalent") is marked by hand in the file, with the reason; it does not
+count.
 
   python -m campaigns.mutation -n 100               the next 100 seeds
   python -m campaigns.mutation -n 20 -p spatial     of one package

@@ -2,7 +2,7 @@
 
 Forking such a process takes milliseconds, importing everything anew takes seconds. What was computed while modules were
 imported, and programs that tests start, use the original code: a mutant may survive here that a complete run of the tests would
-notice, never the other way round. Changes of a module's or class's own statements are made in the file: see campaigns/forked.py.
+notice, never the other way round. Changes of a module's or class's own statements are made in the file: see forked.py.
 """
 
 from __future__ import annotations
