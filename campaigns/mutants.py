@@ -16,6 +16,7 @@ SWAPPED: dict[type, type] = {
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
 TOLERANCE = 1e-3  # constants at most this large are tolerances: multiplied by 100, others by 2
+SYMMETRIC = ("min", "max", "np.minimum", "np.maximum")  # functions whose first two arguments may be exchanged
 SILENT = ("__repr__", "__str__", "_repr_html_")  # functions that only describe
 
 
@@ -86,7 +87,8 @@ def _inside(node: ast.AST) -> list[ast.AST]:
 
 def _changes_at(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, str]]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-        yield node, "swap operands", f"({ast.unparse(node.right)} @ {ast.unparse(node.left)})"
+        if ast.dump(node.left) != ast.dump(node.right):
+            yield node, "swap operands", _text(ast.BinOp(node.right, ast.MatMult(), node.left))
     elif isinstance(node, ast.BinOp) and type(node.op) in SWAPPED and not _is_text(node):
         yield node, "arithmetic", _text(ast.BinOp(node.left, SWAPPED[type(node.op)](), node.right))
     elif isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPPED:
@@ -102,7 +104,7 @@ def _changes_at(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, str]]
         yield from _constants(node)
     elif isinstance(node, ast.Call) and len(node.args) > 1 and not any(isinstance(a, ast.Starred) for a in node.args[:2]):
         first, second, *others = node.args
-        if ast.dump(first) != ast.dump(second):
+        if ast.dump(first) != ast.dump(second) and ast.unparse(node.func) not in SYMMETRIC:
             yield node, "swap arguments", _text(ast.Call(node.func, [second, first, *others], node.keywords))
     elif isinstance(node, ast.AugAssign | ast.Raise | ast.Continue | ast.Break) or _is_called(node):
         assert isinstance(node, ast.stmt)

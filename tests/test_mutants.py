@@ -19,18 +19,23 @@ def f(a, b=2.0):
     if a < b and not b:
         raise ValueError(f"{a + b}")
     größe = -a * b
+    größe = max(a, b @ b)
     größe += 1
     return g(a @ b, größe)
 '''
 
 
-@pytest.fixture(scope="module")
-def found():
-    spec = importlib.util.spec_from_file_location("campaigns_mutants", PATH)
+def imported(name):
+    spec = importlib.util.spec_from_file_location(f"campaigns_{name}", PATH.with_name(f"{name}.py"))
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    return module.mutants_of(SOURCE)
+    return module
+
+
+@pytest.fixture(scope="module")
+def found():
+    return imported("mutants").mutants_of(SOURCE)
 
 
 def test_every_kind_of_change_is_made_and_text_is_left_alone(found):
@@ -58,3 +63,59 @@ def test_a_change_is_made_where_it_stands(found):
         assert changed != SOURCE
         assert len(changed) == len(SOURCE) - len(mutant.before) + len(mutant.after)
         assert SOURCE.splitlines()[mutant.line - 1].find(mutant.before) >= 0
+
+
+@pytest.fixture
+def covering(tmp_path):
+    module = imported("covering")
+    (tmp_path / "f.py").write_text(COVERED)
+    found = module.Covering(tmp_path)
+    for test, (seconds, lines) in {"slow::a": (3.0, [5, 6, 9]), "quick::b": (0.01, [5, 6]), "other::c": (0.0, [13])}.items():
+        found.seconds[test] = seconds
+        for number in lines:
+            found.tests.setdefault(module.line_of("f.py", COVERED.splitlines()[number - 1]), set()).add(test)
+            found.of_file.setdefault("f.py", set()).add(test)
+    return found
+
+
+COVERED = """LIMIT = 1.0
+UNUSED = 2.0
+
+def f(a, b=3.0):
+    if a > LIMIT:
+        return g(
+            a,
+            b)
+    return a - b
+
+def g(a, b):
+    c = a * b
+    return h(c)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "tests"),
+    [(5, ["quick::b", "slow::a"]), (8, ["quick::b", "slow::a"]), (9, ["slow::a"]), (12, []), (13, ["other::c"]),
+     (4, ["quick::b", "slow::a"]), (1, ["quick::b", "slow::a"]), (2, ["other::c", "quick::b", "slow::a"])],
+)  # fmt: skip
+def test_a_change_is_tried_with_the_tests_that_execute_its_statement_the_quickest_first(covering, line, tests):
+    """Lines 1, 2 and 4 are executed by the import: the tests are those of the lines that use the name, or of the function."""
+    assert covering.select("f.py", line) == tests
+
+
+def test_the_lines_that_a_function_executes_are_recorded(tmp_path):
+    path = tmp_path / "src" / "dynamis" / "part" / "f.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(COVERED)
+    module = imported("covering")
+    space = {}
+    exec(compile(COVERED, path, "exec"), space)
+    tracer = module.Tracer(tmp_path, ["part"])
+    before = sys.gettrace()
+    try:
+        tracer.start()
+        space["f"](0.5)
+        assert tracer.stop() == {"src/dynamis/part/f.py": [5, 9]}
+    finally:
+        sys.settrace(before)

@@ -12,6 +12,7 @@ from random_trees import random_robot, random_states, relative_error
 from dynamis.algorithms import articulated_body, coriolis, dynamics, mass_matrix, newton_euler, newton_euler_base, regressor
 from dynamis.algorithms.joint_physics import spring_torque
 from dynamis.algorithms.lagrange import lagrange_program
+from dynamis.scalar import symbol
 
 STATES, CHUNK = 10, 10
 COSTLY_STATES = 2  # for what takes n runs or differences
@@ -23,6 +24,15 @@ SKEW = 1e-9  # what differences of M can resolve
 def test_all_formulations_agree_on_random_trees(chunk):
     for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
         agree_on_one_tree(seed)
+
+
+def test_wrenches_may_be_missing_and_may_be_symbolic():
+    robot = random_robot(np.random.default_rng(1), bodies=3, floating=False)
+    q, v, a = (x[0] for x in random_states(np.random.default_rng(2), robot, 1))
+    pushed = {1: np.array([symbol("F"), 0.0, 0.0, 0.0, 0.0, 0.0], dtype=object)}
+    for formulation in (newton_euler.rnea, newton_euler_base.rnea_base_frame):
+        assert relative_error(formulation(robot.model, q, v, a), newton_euler.rnea(robot.model, q, v, a, {})) < EXACT
+        assert formulation(robot.model, q, v, a, pushed).dtype == object
 
 
 @pytest.mark.campaign

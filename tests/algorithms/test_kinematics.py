@@ -115,6 +115,9 @@ def test_the_rates_of_rpy_angles_are_infinite_only_where_no_digit_of_them_is_rig
         J = robot.analytic_jacobian([0.3, np.pi / 2 - away, 0.2], orientation="rpy")
         np.testing.assert_allclose(J[3:], np.eye(3)[::-1], rtol=0.0, atol=1e-15 / away**2 if away > 1e-7 else 2.0)
         assert np.isfinite(J).all()
+    for away in (1e-10, 0.0):
+        with pytest.raises(dy.SingularError, match="orientation coordinates are singular"):
+            robot.analytic_jacobian([0.3, np.pi / 2 - away, 0.2], orientation="rpy")
 
 
 def test_the_rotation_vector_and_its_rates_are_accurate_at_every_angle():

@@ -8,7 +8,9 @@ from campaign_params import seeds
 from random_trees import random_inertia, random_pose, random_robot, random_states, relative_error
 
 import dynamis as dy
-from dynamis.model.description import MassProperties
+from dynamis.algorithms.energy import spring_energy
+from dynamis.model.build import with_floating_base
+from dynamis.model.description import Drive, MassProperties
 from dynamis.spatial import Pose
 
 pytestmark = pytest.mark.usefixtures("without_compilation")
@@ -155,3 +157,26 @@ def test_the_mirror_image_of_a_robot(seed):
     sign = np.array([-1.0 if c.revolute else 1.0 for c in robot.model.coordinates])
     mirrored = dy.Robot(d).inverse_dynamics(sign * q, sign * v, sign * a)
     assert relative_error(sign * mirrored, robot.inverse_dynamics(q, v, a)) < 1e-12
+
+
+def test_a_wrench_takes_its_power_from_the_joints_in_both_axes():
+    robot, rng = dy.load("ur5e"), np.random.default_rng(7)
+    (q,), (v,), (a,) = random_states(rng, robot, 1)
+    wrench, tip = rng.standard_normal(6), robot.model.tip
+    free, ledger = robot.inverse_dynamics(q, v, a), robot.torque_ledger(q, v, a)
+    for axes in ("world", "local"):
+        pushed = robot.jacobian(q, axes=axes).T @ wrench
+        assert relative_error(robot.inverse_dynamics(q, v, a, {tip: wrench}, axes=axes), free - pushed) < 1e-12
+        assert relative_error(robot.torque_ledger(q, v, a, {tip: wrench}, axes=axes).total, ledger.total - pushed) < 1e-12
+        assert relative_error(robot.forward_dynamics(q, v, free - pushed, {tip: wrench}, axes=axes), a) < 1e-10
+
+
+def test_a_spring_stores_half_its_stiffness_times_the_square_of_its_stretch():
+    d = dy.Description("slider", gravity=[0.0, 0.0, 0.0]).add_link("base", inertia=random_inertia(np.random.default_rng(0)))
+    d.add_link(
+        "cart", "base", "prismatic", inertia=random_inertia(np.random.default_rng(1)), drive=Drive(stiffness=20.0, rest=0.3)
+    )
+    q = np.array([0.7])
+    assert spring_energy(dy.Robot(d).model, q) == pytest.approx(0.5 * 20.0 * 0.4**2)
+    flying = dy.Robot(with_floating_base(d))  # positions of a free joint have no springs
+    assert flying.potential_energy(np.append(flying.neutral()[:-1], q)) == pytest.approx(0.5 * 20.0 * 0.4**2)

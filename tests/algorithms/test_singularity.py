@@ -16,9 +16,10 @@ from dynamis.compiler.lowering import trace
 from dynamis.errors import ModelWarning, SingularError
 from dynamis.model.build import with_floating_base
 from dynamis.model.description import Description
-from dynamis.model.massless import massless_motion
+from dynamis.model.massless import is_regular, massless_motion
 from dynamis.robot import Robot
-from dynamis.scalar import solve_positive
+from dynamis.scalar import solve_positive, symbol
+from dynamis.spatial import Inertia
 
 CART_POLE = """<robot name="cart_pole">
   <link name="rail"/>
@@ -205,3 +206,11 @@ def test_rollouts_name_the_joints_of_a_singular_state_in_the_batch():
     assert made.finite.tolist() == [True, False]
     assert made.status.startswith("1 of 2 ended at a singular mass matrix (motion 1")
     assert "'first', 'third'" in made.status
+
+
+def test_only_a_body_with_mass_and_moments_about_every_axis_is_regular():
+    m = symbol("m")
+    assert all(is_regular(body) for body in (dy.solids.sphere(0.1, mass=1.0), dy.solids.sphere(0.1, mass=m)))
+    flat = dy.solids.disc(0.1, mass=1.0)
+    assert is_regular(flat)
+    assert not any(is_regular(body) for body in (Inertia.zero(), dy.solids.point_mass(mass=1.0), dy.solids.rod(0.1, mass=1.0)))

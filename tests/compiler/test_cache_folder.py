@@ -122,7 +122,8 @@ def test_a_pipe_in_a_files_place_does_not_wait_for_a_writer(entry):
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner here")
 def test_a_folder_that_the_group_or_others_may_write_to_is_not_used(folder):
-    folder.mkdir()
+    assert cache.folder() is not None
+    assert folder.stat().st_mode & 0o777 == 0o700  # as it is made
     for mode, used in {0o700: True, 0o755: True, 0o720: False, 0o770: False, 0o702: False, 0o777: False}.items():
         folder.chmod(mode)
         assert (cache.folder() is not None) is used, oct(mode)

@@ -11,7 +11,7 @@ from processes import output_of
 
 import dynamis as dy
 from dynamis.algorithms import dynamics, mass_matrix
-from dynamis.compiler import jit
+from dynamis.compiler import background, jit
 from dynamis.compiler.kernel import wait_for_compiler
 
 THREADS = 32
@@ -234,3 +234,15 @@ assert len(told) == 1 and "gravity" in told[0] and "MemoryError" in told[0], tol
 
 def test_a_kernel_that_cannot_be_improved_does_not_stop_the_next():
     assert output_of(FAILING, DYNAMIS_NO_CACHE="1").strip() == "True 1 2"
+
+
+def test_a_complaint_of_the_compiling_thread_is_shown_where_warnings_are_errors(monkeypatch):
+    shown = []
+    monkeypatch.setattr(threading, "excepthook", shown.append)
+    background._complain("no better code")
+    assert [(x.exc_type, str(x.exc_value), x.thread) for x in shown] == [
+        (RuntimeWarning, "no better code", threading.current_thread())
+    ]
+    with pytest.warns(RuntimeWarning, match="no better code"):
+        background._complain("no better code")
+    assert len(shown) == 1

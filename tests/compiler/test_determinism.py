@@ -124,3 +124,27 @@ def test_the_text_for_the_compiler_is_made_from_the_listing_alone():
         text = llvm_text.render(code, target)
         assert llvm_text.render(code, target) == text
         assert jit.assemble(text, 0) == jit.assemble(text, 0)
+
+
+def test_vectors_have_the_same_width_in_both_precisions():
+    double, single = jit.host_target("double"), jit.host_target("float")
+    assert double.width == single.width
+    assert single.lanes == 2 * double.lanes
+    for wide in (double, single):
+        short = jit.single_state_target(wide.precision)
+        assert (short is None) is (wide.width <= jit.SHORT)
+        assert short is None or (short.precision, short.width) == (wide.precision, jit.SHORT)
+
+
+def test_better_code_is_asked_for_unless_the_quick_tier_is_wanted(monkeypatch):
+    asked = []
+    monkeypatch.setattr("dynamis.compiler.kernel._background.ask", lambda name, job: asked.append(name))
+    for tier, expected in (("quick", []), (None, ["tripled"])):
+        monkeypatch.delenv("DYNAMIS_TIER", raising=False)
+        if tier:
+            monkeypatch.setenv("DYNAMIS_TIER", tier)
+        kernel = Kernel([lambda x: 3.0 * x], [("x", 2)], "tripled")
+        assert kernel.state() == "at the first call"
+        assert np.array_equal(kernel(np.ones(2)), [3.0, 3.0])
+        assert kernel.state() == "float64 baseline code, optimisation pending"
+        assert asked == expected

@@ -292,3 +292,10 @@ def test_a_kernel_of_more_operands_than_can_be_called_directly_is_called_all_the
     kernel = Kernel([lambda *vectors: sum(vectors)], [(name, 2) for name in names], "total")
     assert np.array_equal(kernel(*[np.ones(2)] * len(names)), np.full(2, float(len(names))))
     assert not isinstance(kernel.__call__, types.BuiltinFunctionType)
+
+
+@pytest.mark.skipif(not direct.available(), reason="kernels are not called directly here")
+def test_a_builtin_is_connected_unless_it_waits_for_a_kernel():
+    assert direct.is_connected(len)
+    assert direct.is_connected(lambda x: x)
+    assert not direct.is_connected(direct.direct_function("waiting", lambda *values: None))

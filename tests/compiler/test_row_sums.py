@@ -52,3 +52,8 @@ def test_what_would_be_read_beyond_the_end_is_refused():
         row_sums(np.asfortranarray(x), weights, 1, np.empty((8, 4)))
     with pytest.raises(TypeError, match="double precision"):
         row_sums(x.astype(np.float32), weights, 1, np.empty((8, 4)))
+    fixed = np.empty((8, 4))
+    fixed.setflags(write=False)
+    for weights_, step, out in ((weights, 1, fixed), (weights[:0], 1, np.empty((8, 4))), (weights, 0, np.empty((8, 4)))):
+        with pytest.raises(ValueError, match="nonempty weights, a step of at least one, and a writable"):
+            row_sums(x, weights_, step, out)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.compiler import sincos
 from dynamis.compiler.kernel import Kernel
 
 PRECISIONS = [np.float64, np.float32]
@@ -168,3 +169,19 @@ def test_angles_beside_a_very_large_one_keep_two_units_in_the_last_place(dtype):
     errors = errors_in_units(found, x)
     worst = int(errors.max(axis=1).argmax())
     assert errors.max() <= 2.0, f"{errors[worst]} at {x[worst]!r}"
+
+
+@pytest.mark.parametrize(("coefficients", "unit"), [(sincos.DOUBLE, 2.0**-53), (sincos.SINGLE, 2.0**-24)])
+def test_polynomials_and_parts_of_a_right_angle_are_more_accurate_than_rounding(coefficients, unit):
+    """sin x = x + x³ S(x²), cos x = 1 − x²/2 + x⁴ C(x²) up to π/4, in more digits than they are used with."""
+    mpmath = pytest.importorskip("mpmath", reason="mpmath is not installed")
+    with mpmath.workdps(60):
+        for x in map(mpmath.mpf, np.linspace(0.0, np.pi / 4, 33)[1:]):
+            z = x * x
+            sine = x + x * z * mpmath.polyval([mpmath.mpf(c) for c in coefficients.sine], z)
+            cosine = 1 - z / 2 + z * z * mpmath.polyval([mpmath.mpf(c) for c in coefficients.cosine], z)
+            assert abs(sine / mpmath.sin(x) - 1) < unit
+            assert abs(cosine / mpmath.cos(x) - 1) < unit
+        parts = [mpmath.mpf(part) for part in coefficients.half_pi]
+        assert abs(sum(parts) - mpmath.pi / 2) <= 2.0 * unit * parts[-1]
+        assert abs(coefficients.two_over_pi * mpmath.pi / 2 - 1) < 2.0 * unit

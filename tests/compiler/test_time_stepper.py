@@ -46,6 +46,31 @@ def test_one_stiffness_goes_with_many_states_and_the_other_way_round():
     assert march(kernel, y[0], (rng.uniform(1, 2, (4, 1)),), **options).shape == (2, 4, 2)
 
 
+def test_a_table_gives_an_argument_its_next_row_after_every_so_many_steps():
+    kernel, rng = oscillator(), np.random.default_rng(3)
+    y, rows = rng.normal(size=(5, 2)), rng.uniform(1, 2, (4, 5, 1))
+    for values in (rows, rows[:, 0]):  # one row for each state, and one for all
+        expected, state = [], y
+        for k in range(2, 8):
+            state = kernel(state, np.array([0.25 + k * 0.125]), np.array([0.125]), values[k // 3])
+            expected += [state] if k % 2 else []
+        found = march(kernel, y, (module.Table(values, 3),), t=0.25, h=0.125, reports=3, every=2, first=2)
+        assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("first", "reports", "every", "fits"),
+    [(0, 6, 2, True), (2, 5, 2, True), (1, 6, 2, False), (0, 13, 1, False), (0, 1, 13, False)],
+)
+def test_a_table_that_is_too_short_is_refused(first, reports, every, fits):
+    table, options = module.Table(np.ones((4, 1)), 3), {"t": 0.0, "h": 0.1, "reports": reports, "every": every, "first": first}
+    if fits:
+        assert march(oscillator(), np.ones(2), (table,), **options).shape == (reports, 2)
+        return
+    with pytest.raises(dy.InputError, match=f"the table has 4 rows of 3 steps, but {first + reports * every} steps are taken"):
+        march(oscillator(), np.ones(2), (table,), **options)
+
+
 def test_blocks_and_threads_change_no_bit(monkeypatch):
     kernel, rng = oscillator(), np.random.default_rng(2)
     y, k = rng.normal(size=(1000, 2)), rng.uniform(1, 2, (1000, 1))

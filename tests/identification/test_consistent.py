@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from scipy.optimize import minimize
 import dynamis as dy
 from dynamis.errors import InputError
 from dynamis.identification.base_parameters import base_parameters
+from dynamis.identification.estimators import consistent
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.estimators.factors import factor, joint_noise, whitened
@@ -209,6 +211,26 @@ def test_priors_may_be_given_by_name():
     fit = PhysicallyConsistent(base, prior={name: 3.0}).fit(X, y, joint=joint)
     assert BodySpace(base.model, {name: 3.0}).prior[base.model.index(name)] == 3.0
     assert fit.get_params()["prior"] == {name: 3.0}
+
+
+def test_the_weight_of_the_prior_is_raised_until_the_solver_succeeds(monkeypatch):
+    base = base_of("planar_2r_melchiorri")
+    X, y, joint = rows(base, 20, 0.1, 20)
+    usual = PhysicallyConsistent(base).fit(X, y, joint=joint).regularisation_
+    tried, original = [], consistent.fit_bodies
+
+    def fails_twice(space, G, g, weight, metric):
+        tried.append(weight)
+        return replace(original(space, G, g, weight, metric), solved=len(tried) > 2)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(consistent, "fit_bodies", fails_twice)
+        assert PhysicallyConsistent(base).fit(X, y, joint=joint).regularisation_ == pytest.approx(1e4 * usual)
+    assert tried == pytest.approx([usual, 1e2 * usual, 1e4 * usual])
+    monkeypatch.setattr(consistent, "fit_bodies", lambda *arguments: replace(original(*arguments), solved=False))
+    for regularisation in ("auto", 1.0):
+        with pytest.raises(InputError, match="fit failed"):
+            PhysicallyConsistent(base, regularisation=regularisation).fit(X, y, joint=joint)
 
 
 def log_cholesky_minimum(space, G, g, weight):

@@ -5,7 +5,7 @@ import pytest
 from floating import floating
 
 import dynamis as dy
-from dynamis.errors import InputError
+from dynamis.errors import InputError, NameLookupError
 from dynamis.identification import (
     Column,
     LeastSquares,
@@ -18,9 +18,11 @@ from dynamis.identification import (
     equations,
     normal_equations,
 )
-from dynamis.identification.estimators.body_space import BodySpace
+from dynamis.identification.estimators.body_space import BodySpace, TypicalSizes
+from dynamis.identification.estimators.factors import FoldFactors
 from dynamis.identification.full_parameters import full_parameters
 from dynamis.identification.identify import identify
+from dynamis.identification.pseudo_inertia import packed
 from dynamis.identification.validation.statistics import statistics
 from dynamis.identification.write_back import edit
 from dynamis.spatial.pose import Pose
@@ -254,3 +256,111 @@ def test_standard_errors_of_runs_at_different_rates():
         judged = statistics(X, X @ [1.0, 2.0] + e, np.zeros(len(e), int), t, fit.coef_, fit.covariance_, ["a", "b"], run=run)
         off.append((fit.coef_ - [1.0, 2.0]) / judged.std)
     assert 0.5 < np.sqrt(np.mean(np.square(off))) < 1.6
+
+
+def test_rows_that_are_not_finite_are_named():
+    X, y, joint, _ = followed_joint()
+    names = [f"p{k}" for k in range(X.shape[1])]
+    holes, gaps = X.copy(), y.copy()
+    holes[3, 1], gaps[[2, 5]] = np.nan, np.inf
+    for names_, words in ((names, r"X\[3, 1\] is nan, column 'p1'; 1 rows"), (None, r"X\[3, 1\] is nan; 1 rows")):
+        with pytest.raises(InputError, match=words):
+            LeastSquares().fit(holes, y, joint=joint, names=names_)
+    for names_ in (names, None):
+        with pytest.raises(InputError, match=r"y\[2\] is inf; 2 rows"):
+            LeastSquares().fit(X, gaps, joint=joint, names=names_)
+
+
+def test_rows_and_joints_of_other_shapes_are_refused():
+    X, y, joint, _ = followed_joint()
+    for rows, given in ((X[:, 0], y), (X, X), (X, y[:-1])):
+        with pytest.raises(InputError, match=r"X must be \(rows, parameters\)"):
+            LeastSquares().fit(rows, given)
+    for wrong in (joint[:-1], joint.astype(float), joint - 1):
+        with pytest.raises(InputError, match="joint must be an integer ≥ 0"):
+            LeastSquares().fit(X, y, joint=wrong)
+    with pytest.raises(InputError, match=f"{X.shape[1]} rows cannot determine {X.shape[1]} parameters"):
+        LeastSquares().fit(X[: X.shape[1]], y[: X.shape[1]])
+
+
+def test_as_many_rows_as_parameters_are_too_few_for_their_errors():
+    X, y, _, _ = followed_joint()
+    few = X.shape[1]
+    for count, enough in ((few, False), (few + 1, True)):
+        none = np.zeros(count, int)
+        folds = FoldFactors.of(X[:count], y[:count], none, none, 1, 1)
+        if enough:
+            assert LeastSquares(per_joint=False).fit_factors(folds).dof_ == 1
+        else:
+            with pytest.raises(InputError, match=f"{few} rows cannot determine {few} parameters"):
+                LeastSquares().fit_factors(folds)
+
+
+def test_the_noise_of_each_joint_is_repeated_to_convergence():
+    rng = np.random.default_rng(3)
+    X, joint = rng.normal(size=(300, 4)), np.arange(300) % 3
+    y = X @ [1.0, -2.0, 3.0, 0.5] + np.array([0.01, 0.3, 5.0])[joint] * rng.normal(size=300)
+    noise = np.ones(3)
+    for _ in range(50):
+        A = X / noise[joint, None]
+        Q, left = np.linalg.qr(A)[0], y / noise[joint]
+        left = (left - Q @ (Q.T @ left)) * noise[joint]
+        noise = np.sqrt(np.bincount(joint, left**2) / (100.0 - np.bincount(joint, (Q**2).sum(axis=1))))
+    assert np.allclose(WeightedLeastSquares().fit(X, y, joint=joint).noise_, noise, rtol=1e-8)
+    assert np.allclose(Ridge(strength=1e-9).fit(X, y, joint=joint).noise_, noise, rtol=1e-5)
+
+
+def test_the_typical_size_of_a_parameter_gives_the_torques_of_the_joints_it_acts_on():
+    model = LinearModel(ARM)
+    typical = TypicalSizes(model)
+    torque = np.sqrt(np.mean((typical.rows @ model.prior) ** 2, axis=0))
+    columns = np.sqrt(np.mean(typical.rows**2, axis=0))
+    for size, column in zip(typical.of_model(model.prior), columns.T, strict=True):
+        acts = column > 1e-9 * column.max()
+        assert size == pytest.approx(
+            np.sqrt(np.sum(torque[acts] ** 2) / np.sum(column**2)) if acts.any() else np.sqrt(np.mean(torque**2))
+        )
+
+
+def test_predictions_need_rows_of_the_same_columns():
+    X, y, joint, _ = followed_joint()
+    fit = LeastSquares().fit(X, y, joint=joint)
+    assert np.array_equal(fit.predict(X[:3]), X[:3] @ fit.coef_)
+    for rows in (X[0], X[:, 1:], X[None]):
+        with pytest.raises(InputError):
+            fit.predict(rows)
+    with pytest.raises(InputError, match="fit"):
+        LeastSquares().predict(X)
+
+
+def test_a_body_at_the_limit_of_consistency_is_infinitely_far_from_the_prior():
+    space = BodySpace(LinearModel(ARM))
+    for eigenvalue, penalty in ((-1e-3, np.inf), (0.0, np.inf), (1e-3, 2.0 * (1e-3 - np.log(1e-3) - 1.0))):
+        x = space.wish.copy()
+        x[space.links[0].place] = packed(np.diag([eigenvalue - 1.0, 0.0, 0.0, 0.0]))
+        x[space.links[1].place] = 0.0
+        assert space.penalty(x, "entropic") == pytest.approx(penalty)
+
+
+def test_blocks_of_time_are_at_least_three():
+    X, y, joint, _ = followed_joint()
+    assert Ridge().fit(X, y, joint=joint, blocks=np.arange(len(y)) * 3 // len(y)).strength_ > 0.0
+    for labels in (np.arange(len(y)) * 2 // len(y), np.arange(len(y) - 1)):
+        with pytest.raises(InputError, match="at least three distinct values"):
+            Ridge().fit(X, y, joint=joint, blocks=labels)
+
+
+def test_only_the_named_parameters_are_estimated():
+    X, y, joint, _ = followed_joint()
+    names = [f"p{k}" for k in range(X.shape[1])]
+    kept = [k for k in range(len(names)) if k != 1]
+    some, all_of_them = WeightedLeastSquares(only=[names[k] for k in kept]), WeightedLeastSquares()
+    some.fit(X, y, joint=joint, names=names)
+    all_of_them.fit(X[:, kept], y, joint=joint)
+    assert np.allclose(some.coef_[kept], all_of_them.coef_, rtol=1e-12)
+    assert np.allclose(some.covariance_[np.ix_(kept, kept)], all_of_them.covariance_, rtol=1e-9)
+    assert (some.coef_[1], some.at_bound_[1], some.covariance_[1].any()) == (0.0, "fixed", False)
+    with pytest.raises(InputError, match="pass names= to fit"):
+        WeightedLeastSquares(only=["p0"]).fit(X, y, joint=joint)
+    with pytest.raises(NameLookupError, match="p9"):
+        WeightedLeastSquares(only=["p0", "p9"]).fit(X, y, joint=joint, names=names)

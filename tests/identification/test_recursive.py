@@ -108,3 +108,19 @@ def test_wrong_settings_and_rows_are_refused():
         fit.partial_fit([np.nan, 1.0], [1.0])
     with pytest.raises(InputError, match="indistinguishable"):
         RecursiveLeastSquares().fit(np.ones((10, 2)), np.ones(10), names=["a", "b"])
+
+
+@pytest.mark.parametrize("noise", [0.0, -1.0, [1.0, 0.0], [1.0], np.nan])
+def test_a_noise_that_is_not_positive_or_not_of_every_joint_is_refused(noise):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(InputError, match="noise= takes a standard deviation above zero"):
+        RecursiveLeastSquares(noise=noise).partial_fit(X, X @ [1.0, 2.0], joint=np.arange(20) % 2)
+
+
+def test_the_noise_of_a_whole_log_is_that_of_the_residuals_of_each_joint():
+    rng = np.random.default_rng(1)
+    X, joint = rng.normal(size=(200, 3)), np.arange(200) % 2
+    y = X @ [1.0, 2.0, 3.0] + np.array([0.1, 1.0])[joint] * rng.normal(size=200)
+    fit = RecursiveLeastSquares().fit(X, y, joint=joint)
+    squares = np.bincount(joint, (y - X @ fit.coef_) ** 2) / 100
+    assert np.allclose(fit.noise_, np.sqrt(squares * 200 / 197), rtol=1e-12)

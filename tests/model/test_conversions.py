@@ -102,7 +102,7 @@ def test_axes_in_every_relation_keep_their_dynamics_in_every_form(relation, form
 
 
 @pytest.mark.parametrize("convention", ["standard", "modified"])
-@pytest.mark.parametrize("angle", [1e-8, 1e-7])
+@pytest.mark.parametrize("angle", [1e-8, 1e-7, 1e-4, 1e-3])
 def test_axes_that_are_nearly_but_not_quite_parallel_are_refused_rather_than_garbled(convention, angle):
     bar = dy.solids.box(0.1, 0.2, 0.3, mass=1.0)
     d = dy.Description("nearly").add_link("base").add_link("a", "base", "revolute", inertia=bar)
@@ -112,7 +112,9 @@ def test_axes_that_are_nearly_but_not_quite_parallel_are_refused_rather_than_gar
         again = dy.Robot(to_dh(d, convention)[0])
     except dy.ConversionError as error:
         assert "nearly" in str(error)
+        assert angle < 1e-3
     else:
+        assert angle > 1e-4
         q = np.array([0.3, 0.4])
         assert again.mass_matrix(q) == pytest.approx(dy.Robot(d).mass_matrix(q), rel=1e-8)
 

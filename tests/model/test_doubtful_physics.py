@@ -232,3 +232,10 @@ def test_a_robot_that_is_singular_at_zero_alone_has_no_motion_without_mass():
 
     assert singular((0, 0, 1), (0, 0, 1)) == []
     assert singular((0, 0, 1), (1, 0, 0)) == ["joint 'fore_joint'"]  # the mass lies on the second axis
+
+
+@pytest.mark.parametrize(("excess", "doubted"), [(1e-7, False), (1e-5, True)])
+def test_moments_that_violate_the_triangle_inequality_beyond_printed_digits_are_doubted(arm, save, excess, doubted):
+    old = 'ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.02"'
+    text = arm(old, f'ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="{0.03 * (1.0 + excess)!r}"')
+    assert bool(dy.check(save(text)).warnings) is doubted

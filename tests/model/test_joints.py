@@ -5,6 +5,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.model import joints
+from dynamis.model.forms import joint_from_screw
 from dynamis.model.joints import JOINT_TYPES, Helical, JointType, Stage
 from dynamis.spatial import Pose
 
@@ -152,3 +153,11 @@ def test_joint_axes_along_coordinates_leave_no_rounding_in_the_model():
                inertia=dy.solids.sphere(0.1, mass=1.0))  # fmt: skip
     R = dy.Robot(d).model.moving[0][1].placement.R
     assert set(R.flat) <= {0.0, 1.0, -1.0}
+
+
+def test_a_pitch_beyond_rounding_is_kept_where_the_type_says_that_there_is_one():
+    screw = np.array([0.0, 0.0, 5e-15, 0.0, 0.0, 1.0])
+    kinds = {said: joint_from_screw(Pose.identity(), screw, said)[:4:3] for said in ("helical", "revolute", None)}
+    assert kinds == {"helical": ("helical", 5e-15), "revolute": ("revolute", 0.0), None: ("revolute", 0.0)}
+    aside = np.array([0.0, -3.0, 4e-16, 0.0, 0.0, 1.0])  # rounding of a rotation about an axis 3 m away
+    assert joint_from_screw(Pose.identity(), aside, "helical")[3] == 0.0

@@ -15,6 +15,7 @@ DEGREES = {
 
 def test_the_library_holds_the_robots_of_the_lectures_and_real_ones():
     assert set(library_names()) == set(DEGREES)
+    assert [name for name, _ in library_table()] == library_names()
     assert all(about for _, about in library_table())
 
 

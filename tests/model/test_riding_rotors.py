@@ -437,3 +437,17 @@ def test_closed_forms_and_fewest_parameters_of_random_arms_with_riding_rotors(se
     rotors = [body for _, body in robot.model.moving if body.is_rotor]
     reflected = dy.Robot(d).replace(rotors="reflected").closed_form()
     assert form.base.dimension <= reflected.base.dimension + len(rotors)
+
+
+def test_a_motor_without_an_axis_of_its_own_turns_about_that_of_its_joint_where_all_coordinates_are_zero():
+    """A joint on the way that follows another is turned by its offset there."""
+    rng = np.random.default_rng(2)
+    d = dy.Description("arm").add_link("base").add_link("a", "base", "revolute", joint_name="j1", inertia=random_inertia(rng))
+    d.add_link("b", "a", "revolute", joint_name="j2", axis=[1.0, 0.0, 0.0], origin=random_pose(rng), inertia=random_inertia(rng),
+               mimic=Mimic("j1", 1.0, 0.4))  # fmt: skip
+    d.add_link("c", "b", "revolute", joint_name="j3", axis=[0.0, 1.0, 0.0], origin=random_pose(rng), inertia=random_inertia(rng),
+               drive=Drive(rotor_inertia=1e-3, gear_ratio=10.0, motor_link="a"))  # fmt: skip
+    robot = dy.Robot(d)
+    ((_, rotor),) = regressor.rotors(robot.model)
+    carrier, turned = (robot.pose(np.zeros(2), link)[:3, :3] for link in ("a", "c"))
+    np.testing.assert_allclose(carrier @ rotor.motion.axis, turned[:, 1], atol=1e-14)

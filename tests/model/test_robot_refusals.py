@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.model.description import Description
 
 ROBOT = dy.load("ur5e")
 GOOD = [0.1] * 6
@@ -198,3 +199,25 @@ def test_a_description_edited_with_a_wrong_value_works_or_is_refused_by_our_own_
 def test_a_rotation_that_is_none_is_refused():
     with pytest.raises(dy.ModelError, match="rotation"):
         dy.Robot(edited(EDITS["not a rotation"]))
+
+
+@pytest.mark.parametrize("axis", ["z", ["x", "y", "z"], [0, 1], [[0, 0, 1]], 1.0, [0, 0, 1j]])
+def test_an_axis_that_is_not_three_numbers_is_refused_where_it_is_given(axis):
+    d = Description("arm").add_link("base")
+    with pytest.raises(dy.InputError, match="axis= takes three numbers"):
+        d.add_link("upper", "base", "revolute", axis=axis)
+    assert d.add_link("upper", "base", "revolute", axis=[0, 0, 2]).joints[0].axis.dtype == float
+
+
+def test_a_matrix_is_a_rotation_up_to_rounding():
+    def arm(factor):
+        d = Description("arm").add_link("base")
+        d.add_link(
+            "upper", "base", "revolute", origin=dy.Pose.rotation(factor * np.eye(3)), inertia=dy.solids.sphere(0.1, mass=1.0)
+        )
+        return dy.Robot(d)
+
+    assert arm(1.0 + 1e-7).n == 1
+    for factor in (1.0 + 1e-5, 1.0 - 1e-5, -1.0):
+        with pytest.raises(dy.ModelError, match="a rotation matrix"):
+            arm(factor)

@@ -302,3 +302,34 @@ def test_a_number_no_robot_has_is_refused_without_another_complaint(two_links, r
         ('com = ["l/2", 0, 0]', f"com = [{value}, 0, 0]"),
     ):
         assert "up to 1e+50" in str(refused(two_links(old, new), "robot.toml"))
+
+
+def test_a_file_with_more_links_than_any_robot_has_is_refused(two_links, save, refused, monkeypatch):
+    monkeypatch.setattr("dynamis.model.readers.toml.MAX_ROWS", 3)
+    assert dy.load(save(two_links(), "robot.toml")).n == 2
+    monkeypatch.setattr("dynamis.model.readers.toml.MAX_ROWS", 2)
+    assert "3 links" in str(refused(two_links(), "robot.toml"))
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [('type = "revolute"\nscrew = [0, 0, 1, 0, 0, 0]', "prismatic joint's, but the type says revolute"),
+     ('type = "prismatic"\nscrew = [0, 0, 0, 0, 0, 1]', "but the type says prismatic"),
+     ("screw = [0, 0, 1.00001, 0, 0, 0]", "it must be 1"), ("screw = [0, 0, 0, 0, 0, 0.99999]", "it must be 1"),
+     ("screw = [0, 0, 0, 0, 0, 0]", "the screw is zero")],
+)  # fmt: skip
+def test_a_screw_that_is_not_of_unit_length_or_of_another_type_is_refused(refused, row, words):
+    assert words in str(refused(f"[[poe]]\n{row}\nmass = 1\n", "robot.toml"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "found", "allowed"),
+    [
+        ('shapes = "box"', "shapes = 'box'", "shapes = [{ … }, …]"),
+        ("inertia = 5", "inertia = 5", "inertia = { xx, xy, xz, yy, yz, zz }"),
+    ],
+)
+def test_a_value_in_the_place_of_a_table_is_reported_with_a_code_for_scripts(two_links, save, entry, found, allowed):
+    old = "viscous = 0.1" if entry.startswith("shapes") else 'inertia = { zz = "m*l^2/12", yy = "m*l^2/12" }'
+    report = dy.check(save(two_links(old, entry), "robot.toml"))
+    assert [(e.code, e.found, e.allowed) for e in report.errors] == [("table", found, allowed)]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import dynamis as dy
@@ -45,6 +46,11 @@ STRUCTURE = {
     "tiny axis": ('xyz="0 1 0"', 'xyz="0 1e-200 0"', ["joint 'shoulder'", "axis"]),
     "axis without xyz": ('<axis xyz="0 1 0"/>', "<axis/>", ["joint 'shoulder'", "<axis> has no xyz"]),
     "two roots": ('<link name="base"/>', '<link name="base"/><link name="lost"/>', ["'base'", "'lost'", "one root"]),
+    "nine roots": (
+        '<link name="base"/>',
+        '<link name="base"/>' + "".join(f'<link name="lost{k}"/>' for k in range(8)),
+        ["9 links have no parent: 'base', 'lost0', 'lost1', 'lost2', 'lost3', 'lost4';"],
+    ),
     "two parents": (
         "</robot>",
         '<joint name="again" type="fixed"><parent link="base"/><child link="tool"/></joint></robot>',
@@ -115,13 +121,34 @@ def test_a_joint_cannot_follow_another_through_a_fixed_one(arm, refused):
     assert "'mount' is fixed" in str(refused(text))
 
 
-def test_links_in_a_circle_beside_a_sound_tree_are_refused(arm, refused):
+def test_links_in_a_circle_beside_a_sound_tree_are_refused(arm, refused, line_of):
     ring = '<link name="a"/><link name="b"/>' + "".join(
         f'<joint name="{p}{c}" type="fixed"><parent link="{p}"/><child link="{c}"/></joint>' for p, c in ("ab", "ba")
     )
-    message = str(refused(arm("</robot>", ring + "</robot>")))
-    assert "'a', 'b'" in message
-    assert "circle" in message
+    text = arm("</robot>", ring.replace("/><link", "/>\n<link") + "</robot>")
+    error = refused(text)
+    assert "'a', 'b'" in str(error)
+    assert "circle" in str(error)
+    assert [problem.line for problem in error.problems if "circle" in str(problem)] == [line_of(text, '<link name="a"/>')]
+
+
+def test_an_axis_is_a_direction_unless_it_is_zero_to_rounding(arm, refused, save, quiet_load, same_dynamics):
+    short = quiet_load(save(arm('<axis xyz="0 1 0"/>', '<axis xyz="0 1e-11 0"/>')))
+    same_dynamics(short, quiet_load(save(arm())))
+    assert "a direction that is not zero" in str(refused(arm('<axis xyz="0 1 0"/>', '<axis xyz="0 1e-13 0"/>')))
+
+
+UNITS = {"deg": np.pi / 180, "degree": np.pi / 180, "degrees": np.pi / 180, "°": np.pi / 180, "rad": 1.0, "mm": 1e-3, "cm": 1e-2,
+         "m": 1.0, "g": 1e-3, "kg": 1.0, "N": 1.0, "Nm": 1.0}  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_number_with_a_unit_is_refused_with_its_value_in_si_units(arm, refused, unit):
+    assert f"write {-30.0 * UNITS[unit]:.10g} instead of -30 {unit}" in str(refused(arm('lower="-2"', f'lower="-30 {unit}"')))
+
+
+def test_what_is_no_vector_is_refused_with_an_example_of_one(arm, refused):
+    assert 'write 3 numbers, such as "0.5 0 0"' in str(refused(arm('xyz="0.4 0 0"', 'xyz="a b c"')))
 
 
 def test_a_circle_of_all_links_is_refused_as_having_no_root(refused):

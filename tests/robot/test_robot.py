@@ -7,7 +7,9 @@ from random_trees import random_inertia, random_robot, random_states, relative_e
 
 import dynamis as dy
 from dynamis.algorithms import mass_matrix
-from dynamis.algorithms.registry import Algorithm
+from dynamis.algorithms.registry import ALGORITHMS, Algorithm
+from dynamis.model.description import Description, Mimic
+from dynamis.robot import Robot
 
 
 @pytest.fixture(scope="module")
@@ -393,3 +395,22 @@ def test_a_function_of_the_model_is_evaluated_over_batches():
     robot = dy.load("ur5e")
     q = robot.random(0, (4, 3))
     assert robot.evaluate(trace, q) == pytest.approx(np.trace(robot.mass_matrix(q), axis1=-2, axis2=-1))
+
+
+@pytest.mark.parametrize(
+    ("joints", "coupled", "methods"),
+    [(16, False, ["M"]), (17, False, ["M", "ABA"]), (39, False, ["M", "ABA"]), (40, False, ["ABA"]), (40, True, ["M"])],
+)
+def test_forward_dynamics_is_compiled_by_recursion_for_long_chains_of_independent_joints(joints, coupled, methods):
+    d = Description("chain").add_link("l0")
+    for k in range(1, joints + 1):
+        d.add_link(f"l{k}", f"l{k - 1}", "revolute", joint_name=f"j{k}", origin=dy.Pose.translation([0.1, 0.0, 0.0]),
+                   inertia=dy.solids.sphere(0.05, mass=1.0))  # fmt: skip
+    if coupled:
+        d.add_link(
+            "follower", "l0", "revolute", joint_name="follower", mimic=Mimic("j1"), inertia=dy.solids.sphere(0.05, mass=1.0)
+        )
+    row, model = ALGORITHMS["forward_dynamics"], Robot(d).model
+    short = {"factorisation M = Lᵀ D L, solved for τ − bias": "M", "articulated-body algorithm": "ABA"}
+    assert [short[m.title] for m in row.candidates(model)] == methods
+    assert [short[m.title] for m in row.compared(model)] == (["M"] if coupled else ["M", "ABA"])

@@ -8,7 +8,7 @@ import dynamis as dy
 from dynamis.algorithms.jacobian import com_jacobian
 from dynamis.algorithms.kinematics import relative_poses, world_poses
 from dynamis.algorithms.newton_euler import joint_wrenches
-from dynamis.algorithms.statics import static_forces, torque_from_wrench
+from dynamis.algorithms.statics import static_forces
 from dynamis.scalar import gradient, jacobian
 from dynamis.spatial import Inertia, from_rpy, skew
 
@@ -66,7 +66,6 @@ def test_static_torque_is_j_transpose_times_the_wrench_of_the_robot(robot):
     q, F = robot.random(3), np.arange(1.0, 7.0)
     weightless, tip = robot.replace(gravity=(0, 0, 0)), robot.model.frame()
     close(weightless.static_torque(q, {tip.name: -F}), robot.jacobian(q).T @ F)
-    close(torque_from_wrench(robot.model, q, tip, F), robot.jacobian(q).T @ F)
     close(robot.static_torque(q, {tip.name: F}), robot.gravity(q) - robot.jacobian(q).T @ F)
 
 

@@ -8,6 +8,7 @@ from collada_file import TETRAHEDRON
 from random_trees import random_inertia, random_pose, relative_error
 
 import dynamis as dy
+from dynamis.scalar import symbol
 from dynamis.spatial import Inertia, Pose, force_cross, motion_cross, skew, solids
 
 
@@ -23,19 +24,19 @@ def integrated(inside, size, count=60, seed=0):
 @pytest.mark.parametrize(
     ("solid", "inside", "size"),
     [
-        (solids.sphere(0.5, mass=1.0), lambda p: (p**2).sum(1) <= 0.25, (0.5, 0.5, 0.5)),
-        (solids.box(1.0, 0.6, 0.4, mass=1.0), lambda p: p[:, 0] < 9, (0.5, 0.3, 0.2)),
-        (solids.cylinder(0.3, 1.0, mass=1.0), lambda p: (p[:, :2] ** 2).sum(1) <= 0.09, (0.3, 0.3, 0.5)),
-        (solids.hollow_cylinder(0.4, 0.2, 1.0, mass=1.0),
+        (lambda: solids.sphere(0.5, mass=1.0), lambda p: (p**2).sum(1) <= 0.25, (0.5, 0.5, 0.5)),
+        (lambda: solids.box(1.0, 0.6, 0.4, mass=1.0), lambda p: p[:, 0] < 9, (0.5, 0.3, 0.2)),
+        (lambda: solids.cylinder(0.3, 1.0, mass=1.0), lambda p: (p[:, :2] ** 2).sum(1) <= 0.09, (0.3, 0.3, 0.5)),
+        (lambda: solids.hollow_cylinder(0.4, 0.2, 1.0, mass=1.0),
          lambda p: ((p[:, :2] ** 2).sum(1) <= 0.16) & ((p[:, :2] ** 2).sum(1) >= 0.04), (0.4, 0.4, 0.5)),
-        (solids.ellipsoid(0.5, 0.3, 0.2, mass=1.0), lambda p: ((p / [0.5, 0.3, 0.2]) ** 2).sum(1) <= 1.0, (0.5, 0.3, 0.2)),
-        (solids.disc(0.5, mass=1.0), lambda p: (p[:, :2] ** 2).sum(1) <= 0.25, (0.5, 0.5, 0.0)),
-        (solids.rod(1.0, mass=1.0), lambda p: p[:, 0] < 9, (0.0, 0.0, 0.5)),
+        (lambda: solids.ellipsoid(0.5, 0.3, 0.2, mass=1.0), lambda p: ((p / [0.5, 0.3, 0.2]) ** 2).sum(1) <= 1.0, (0.5, 0.3, 0.2)),
+        (lambda: solids.disc(0.5, mass=1.0), lambda p: (p[:, :2] ** 2).sum(1) <= 0.25, (0.5, 0.5, 0.0)),
+        (lambda: solids.rod(1.0, mass=1.0), lambda p: p[:, 0] < 9, (0.0, 0.0, 0.5)),
     ],
 )  # fmt: skip
 def test_a_solids_moments_are_its_integrals(solid, inside, size):
-    assert np.diag(solid.tensor) == pytest.approx(integrated(inside, size), rel=0.06)
-    assert solid.is_consistent()
+    assert np.diag(solid().tensor) == pytest.approx(integrated(inside, size), rel=0.06)
+    assert solid().is_consistent()
 
 
 def test_density_times_volume_is_mass():
@@ -111,6 +112,11 @@ def test_consistency_does_not_depend_on_the_units_of_mass_and_length(mass, lengt
             assert body.is_consistent() is consistent
 
 
+@pytest.mark.parametrize(("excess", "consistent"), [(5e-10, True), (1e-8, False)])
+def test_the_triangle_inequality_may_be_violated_by_rounding_only(excess, consistent):
+    assert Inertia.about_com(1.0, np.zeros(3), np.diag([1.0, 1.0, 2.0 * (1.0 + excess)])).is_consistent() is consistent
+
+
 def test_the_nearest_consistent_inertia_is_consistent_and_keeps_mass_and_centre():
     rng = np.random.default_rng(4)
     for _ in range(50):
@@ -159,6 +165,53 @@ def test_a_collada_mesh_weighs_in_the_unit_that_its_file_states(tmp_path):
     assert inertia.com == pytest.approx(0.5 * (corner + edge / 4.0))
 
 
+def test_only_a_pose_of_numbers_without_displacement_is_the_identity():
+    turned = Pose.rotation(np.eye(3)[[1, 2, 0]])
+    for array in Pose.identity():  # it is shared
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+    assert all(
+        pose.is_identity() for pose in (Pose.identity(), Pose.translation([0.0, 0.0, 0.0]), Pose(np.eye(3), np.zeros(3)))
+    )
+    displaced = Pose.translation([0.0, 1e-9, 0.0]), Pose(np.eye(3), np.array([0.0, 0.0, 1.0])), turned
+    symbolic = (
+        Pose.translation([symbol("l"), 0.0, 0.0]),
+        Pose.rotation(np.eye(3).astype(object)),
+        Pose.translation(np.array([0.0] * 3, object)),
+    )
+    assert not any(pose.is_identity() for pose in (*displaced, *symbolic))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"mass": 1.0, "density": 1.0}, {"mass": 0.0}, {"density": -1.0}, {"mass": np.inf}, {"density": np.nan}, {"mass": "1"},
+     {"mass": 1.0, "scale": 0.0}, {"mass": 1.0, "scale": -1.0}],
+)  # fmt: skip
+def test_an_impossible_mass_density_or_scale_of_a_mesh_is_refused(given):
+    import trimesh
+
+    with pytest.raises(dy.InputError, match=r"must be a finite positive number|exactly one of"):
+        dy.mesh_inertia(trimesh.creation.box((1.0, 1.0, 1.0)), **given)
+
+
+def test_a_mesh_weighs_the_same_from_a_file_and_with_its_faces_inside_out(tmp_path):
+    import trimesh
+
+    surface = trimesh.creation.box((1.0, 0.6, 0.4))
+    path = tmp_path / "box.stl"
+    surface.export(path)
+    expected = solids.box(1.0, 0.6, 0.4, density=10.0).matrix()
+    surface.invert()
+    for source in (surface, path, str(path)):
+        assert relative_error(dy.mesh_inertia(source, density=10.0).matrix(), expected) < 1e-7  # STL is single precision
+    assert surface.volume < 0.0  # the caller's mesh is not changed
+    with pytest.raises(dy.InputError, match="cannot be read"):
+        dy.mesh_inertia(tmp_path / "missing.stl", density=10.0)
+    (tmp_path / "zip.dae").write_bytes(b"PK\x03\x04")
+    with pytest.raises(dy.InputError, match="compressed archive"):
+        dy.mesh_inertia(tmp_path / "zip.dae", density=10.0)
+
+
 def test_an_open_mesh_is_refused(tmp_path):
     import trimesh
 
@@ -168,6 +221,12 @@ def test_an_open_mesh_is_refused(tmp_path):
     surface.export(path)
     with pytest.raises(dy.InputError, match="watertight"):
         dy.mesh_inertia(path, mass=1.0)
+
+
+def test_the_consistency_of_a_symbolic_inertia_is_not_decided():
+    m = symbol("m")
+    with pytest.raises(dy.InputError, match="symbolic inertia"):
+        Inertia.about_com(m, np.zeros(3), m * np.eye(3)).is_consistent()
 
 
 def test_a_body_without_mass_has_no_inertia_either():
@@ -183,3 +242,14 @@ def test_without_a_reader_of_meshes_the_error_names_what_to_install(module, pack
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == module else find(name))
     with pytest.raises(dy.MissingExtraError, match=f"{package} is not installed: pip install trimesh pycollada"):
         dy.mesh_inertia(tmp_path / "box.dae", mass=1.0)
+
+
+@pytest.mark.parametrize(("missing", "named"), [("lxml.etree", "lxml"), (None, "trimesh")])
+def test_a_package_that_a_reader_of_meshes_lacks_is_named(missing, named, tmp_path, monkeypatch):
+    def lacks(*_, **__):
+        raise ModuleNotFoundError("missing", name=missing)
+
+    monkeypatch.setattr("dynamis.spatial.mesh.load_mesh", lacks)
+    (tmp_path / "box.stl").write_text("solid box")
+    with pytest.raises(dy.MissingExtraError, match=f"{named} is not installed"):
+        dy.mesh_inertia(tmp_path / "box.stl", mass=1.0)

@@ -26,7 +26,7 @@ def rnea_base_frame(model: Model, q: Array, v: Array, a: Array, wrenches: BodyWr
     X_W = world_poses(model, relative_poses(model, q))
     R, p = [X.R for X in X_W], [X.p for X in X_W]
     zero = np.zeros(3)
-    w, w_dot, p_dot, p_ddot = [zero], [zero], [zero], [-model.gravity]
+    w, w_dot, p_ddot = [zero], [zero], [-model.gravity]
 
     # forward: velocities and accelerations of the links
     for i, body in model.moving:
@@ -39,7 +39,6 @@ def rnea_base_frame(model: Model, q: Array, v: Array, a: Array, wrenches: BodyWr
         carried = p_ddot[k] + cross(w_dot[k], r) + cross(w[k], cross(w[k], r))
         w.append(w[k] + th_dot)
         w_dot.append(w_dot[k] + th_ddot + cross(w[k], th_dot))
-        p_dot.append(p_dot[k] + cross(w[k], r) + d_dot)
         # slide axes are fixed in the moved link, so they turn with it: d/dt (R s) = ω_i × R s, and once more ω_k ×
         p_ddot.append(carried + d_ddot + cross(w[i], d_dot) + cross(w[k], d_dot))
 

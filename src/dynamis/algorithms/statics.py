@@ -1,4 +1,4 @@
-"""Static forces of joints and links, by recursion and by τ = Jᵀ F.
+"""Static forces of joints and links, by recursion.
 
 Wrenches are exerted by the environment on the robot; the static torques are τ = g(q) − Σ Jᵀ w.
 """
@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.algorithms.jacobian import jacobian
 from dynamis.algorithms.kinematics import relative_poses, world_poses
 from dynamis.algorithms.newton_euler import BodyWrenches
-from dynamis.model.model import Frame, Model
+from dynamis.model.model import Model
 from dynamis.spatial.rotation import cross
 
 Array = npt.NDArray[Any]
@@ -41,8 +40,3 @@ def static_forces(model: Model, q: Array, wrenches: BodyWrenches | None = None) 
         f[k] = f[k] + f[i]
         N[k] = N[k] + N[i] + cross(X_W[i].p - X_W[k].p, f[i])
     return tau, np.array(f), np.array(N)
-
-
-def torque_from_wrench(model: Model, q: Array, frame: Frame, wrench: Array) -> Array:
-    """Jᵀ w, the joint torques of a wrench (world axes, at the frame's origin)."""
-    return jacobian(model, q, frame).T @ wrench

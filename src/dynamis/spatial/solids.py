@@ -29,9 +29,7 @@ def _solid(xx: Any, yy: Any, zz: Any, volume: Any, mass: Any, density: Any, **le
     if (mass is None) == (density is None):
         raise InputError("give exactly one of mass= and density=")
     if mass is None:
-        if volume is None:
-            raise InputError("this solid has no volume: give mass= instead of density=")
-        mass = density * volume
+        mass = density * volume  # a solid without volume takes no density
     return Inertia(mass, np.zeros(3), np.diag(np.array([mass * xx, mass * yy, mass * zz])))
 
 
