@@ -100,7 +100,7 @@ def test_a_term_the_model_lacks_is_recognised(kind, friction, spoil, cure):
     case = simulated(friction=friction, spoil=spoil)
     s = case.judged()
     rows = case.rows
-    found = missing_terms(rows.X, rows.y, s.residual, rows.joint, rows.t, rows.v, run=rows.run, names=rows.joints)
+    found = missing_terms(rows, s.residual)
     assert sum(term.kind == kind for term in found) >= 5, found
     said = verdict(s, equations=rows).about("missing")
     assert any(cure in f.sentence for f in said)
@@ -115,7 +115,7 @@ def test_a_delay_is_measured():
 
     case = simulated(rate=200.0, seconds=10.0, noise=0.005, spoil=spoil)
     rows, s = case.rows, case.judged()
-    found = missing_terms(rows.X, rows.y, s.residual, rows.joint, rows.t, rows.v, run=rows.run, names=rows.joints)
+    found = missing_terms(rows, s.residual)
     shifts = [term.size for term in found if term.kind == "delay"]
     assert len(shifts) >= 4
     assert np.median(shifts) == pytest.approx(late, rel=0.3)

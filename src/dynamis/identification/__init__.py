@@ -19,7 +19,6 @@ from dynamis.identification.excitation import design_excitation
 from dynamis.identification.linear_model import Column, LinearModel
 from dynamis.identification.logs import Log, Mapping, examine, read_log
 from dynamis.identification.payload import identify_payload
-from dynamis.identification.reduction.long_logs import LongLog, normal_equations_of_logs
 from dynamis.identification.reduction.normal_equations import Stream, merge, normal_equations
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals import prepare, suggest_cutoff
@@ -32,7 +31,6 @@ __all__ = [
     "LeastSquares",
     "LinearModel",
     "Log",
-    "LongLog",
     "Mapping",
     "PhysicallyConsistent",
     "RecursiveLeastSquares",
@@ -52,7 +50,6 @@ __all__ = [
     "identify_static_payload",
     "merge",
     "normal_equations",
-    "normal_equations_of_logs",
     "prepare",
     "read_log",
     "suggest_cutoff",

@@ -22,7 +22,7 @@ from dynamis.identification.full_parameters import InfeasibleError, full_paramet
 from dynamis.identification.logs.finding import LogFinding
 from dynamis.identification.samples import Samples
 from dynamis.identification.validation.consistency import inconsistent_links, link_consistency
-from dynamis.identification.validation.essential import EssentialParameters, essential_parameters
+from dynamis.identification.validation.essential import EssentialParameters, essential_of
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.report import describe_estimator, report_of
 from dynamis.identification.validation.statistics import Statistics
@@ -115,8 +115,8 @@ class Identification:
         """The parameters needed to explain the torques; ``WeightedLeastSquares(only=found.essential.names)`` fits these."""
         rows = self.equations
         shares = {j.joint: j.whiteness.effective for j in self.statistics.joints if j.whiteness is not None}
-        effective = [shares.get(name, 1.0) for name in rows.joints[: int(rows.joint.max()) + 1]]
-        return essential_parameters(rows.X, rows.y, rows.names, joint=rows.joint, effective=effective)
+        effective = [shares.get(name, 1.0) for name in rows.joints]
+        return essential_of(rows.whole, rows.names, effective=effective)
 
     def write(self, path: str | os.PathLike[str]) -> Written:
         """Write the identified robot as .urdf or .toml, and verify the file by loading it.

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
@@ -26,15 +27,17 @@ from dynamis.identification.logs.examine import examine
 from dynamis.identification.logs.examine_torques import examine_torques
 from dynamis.identification.logs.finding import LogFinding, raise_errors
 from dynamis.identification.logs.log import Log
-from dynamis.identification.logs.reading import read_log
+from dynamis.identification.logs.reading import log_beginning
 from dynamis.identification.model_terms import better_settings
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.prepare import prepare
-from dynamis.identification.validation.held_out import Folds, Validation, cross_validate, predictions
+from dynamis.identification.signals.windows import WINDOW, prepare_in_windows
+from dynamis.identification.validation.held_out import Folds, predictions, validations
 from dynamis.identification.validation.statistics import judge_fit
 from dynamis.identification.validation.verdict import RESIDUAL
 from dynamis.robot import Robot, load
 
+Array = npt.NDArray[Any]
 COMPARED = ("ordinary", "weighted", "ridge", "consistent")
 NO_LITERAL = "…"  # in place of an argument that cannot be written as a literal
 Source = Log | Samples | str | os.PathLike[str]
@@ -102,25 +105,28 @@ def identify(
     separate = folds_of(rows, runs, folds, block_seconds if validate is None else None)
     separate.fit(main)
     others = {name: chosen(other, base) for name, other in others_by_name(estimator, compare).items()}
-    judged: dict[str, Validation] = {}
     fresh = None
     if validate is not None:
         fresh = equations(base, _samples(validate, base, mapping, signals or {}, examined, notes, caps))
+    fits: dict[str, Array] = {}
     for number, (name, each) in enumerate({label(estimator): main, **others}.items()):
         tell(0.5 + 0.4 * number / (1 + len(others)), f"validating ({name})")
         try:
             if fresh is None:
-                judged[name] = cross_validate(each, separate, prior=base.prior)
+                fits[name] = separate.fits(each)
             else:
-                fit = each if each is main else separate.fit(each)
-                judged[name] = predictions(fit.coef_, rows, fresh, prior=base.prior)
+                fits[name] = (each if each is main else separate.fit(each)).coef_
         except InputError as error:
             if name == label(estimator):
                 raise
             notes.append(f"{name}: {error}")
+    if fresh is None:
+        judged = dict(zip(fits, validations(list(fits.values()), separate, prior=base.prior), strict=True))
+    else:
+        judged = dict(zip(fits, predictions(list(fits.values()), rows, fresh, prior=base.prior), strict=True))
     tell(0.95, "computing statistics")
     found = Identification(
-        base, main, rows, tuple(runs), judge_fit(rows, main), judged, label(estimator), tuple(notes),
+        base, main, rows, tuple(runs), judge_fit(rows, main, factors=separate.whole), judged, label(estimator), tuple(notes),
         validated=fresh is not None, call=call, log_findings=tuple(caps), limits=limits, validated_rows=fresh,
     )  # fmt: skip
     tell(1.0, "done")
@@ -180,11 +186,11 @@ def _samples(
             if examined:
                 look_at(examine_torques(source, robot, base=base), notes, caps)
             continue
-        log = source if isinstance(source, Log) else read_log(source, robot, mapping)
+        log, more = (source, None) if isinstance(source, Log) else log_beginning(source, robot, mapping, WINDOW)
         whose = printable(log.source) if log.source else "the log"
         if examined:
             look_at(examine(log, robot), notes, caps)
-        ready = prepare(log, robot, **signals)
+        ready = prepare(log, robot, **signals) if more is None else prepare_in_windows(log, more, robot, **signals)
         notes += [f"{whose}: {note}" for note in ready.notes]
         runs += ready.samples
         if examined:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.identification.decimation import Decimation
+from dynamis.identification.signals.splines import CubicSpline
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -63,10 +64,8 @@ class MotionSummary:
 
     @functools.cached_property
     def _splines(self) -> dict[int, Any]:
-        from scipy.interpolate import CubicSpline
-
         runs = [k for k in range(len(self.filters)) if np.count_nonzero(self.run == k) > 3]
-        return {k: CubicSpline(self.t[self.run == k], self.tau[self.run == k], axis=0) for k in runs}
+        return {k: CubicSpline(self.t[self.run == k], self.tau[self.run == k]) for k in runs}
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +107,6 @@ class Explained:
 
 def explained(robot: Robot, motion: MotionSummary, *, reversed_gravity: bool = False) -> Explained:
     """Fit the model and free friction to the torques of a run; with reversed gravity, as if the robot were upside down."""
-    from scipy.optimize import nnls
-
     tau = motion.torque - motion.torque.mean(axis=0)
     predicted = np.asarray(robot.inverse_dynamics(motion.q, motion.v, motion.a))
     if reversed_gravity:
@@ -128,10 +125,26 @@ def explained(robot: Robot, motion: MotionSummary, *, reversed_gravity: bool = F
         size[size <= 1e-9 * np.abs(F).max(initial=1.0)] = np.inf  # constant columns explain nothing
         Q, R = np.linalg.qr(F / size)
         b = Q.T @ tau[:, j]
-        x, rest = nnls(R, b)
-        _, rest_alone = nnls(R[:, :3], b)
+        x, rest = _non_negative(R, b)
+        _, rest_alone = _non_negative(R[:, :3], b)
         inside = float(b @ b)
         fraction[j], alone[j] = ((inside - r**2) / (count * variance[j]) for r in (rest, rest_alone))
         scale[j], fitted[:, j] = x[3] / size[3], F / size @ x + motion.torque[:, j].mean()
         foretold[j] = 0.0 if np.isinf(size[3]) else float(R[3, 3] * size[3]) ** 2 / count
     return Explained(variance, fraction, alone, scale, foretold, predicted, fitted)
+
+
+def _non_negative(A: Array, b: Array) -> tuple[Array, float]:
+    """Return the non-negative least squares solution for a few columns, and the norm of its residual.
+
+    It is the best non-negative one among the least squares solutions of all subsets of columns.
+    """
+    best, least = np.zeros(A.shape[1]), float(np.linalg.norm(b))
+    for bits in range(1, 1 << A.shape[1]):
+        kept = np.array([k for k in range(A.shape[1]) if bits >> k & 1])
+        x = np.linalg.lstsq(A[:, kept], b)[0]
+        rest = float(np.linalg.norm(b - A[:, kept] @ x))
+        if (x >= 0.0).all() and rest < least:
+            best, least = np.zeros(A.shape[1]), rest
+            best[kept] = x
+    return best, least

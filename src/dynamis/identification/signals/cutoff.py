@@ -52,7 +52,6 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
     True
     """
     from scipy.ndimage import maximum_filter1d
-    from scipy.signal import welch
 
     x = np.asarray(q, dtype=float)
     x = x.reshape(len(x), -1)
@@ -61,7 +60,7 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
     # of second differences: the spectrum of the slow motion would leak otherwise
     bends = np.diff(x, 2, axis=0)
     size = min(len(bends), max(SHORTEST - 2, len(bends) // SEGMENTS))
-    f, P = welch(bends, 1.0 / period, window="blackmanharris", nperseg=size, detrend=False, axis=0)
+    f, P = _spectrum(bends, period, size)
     shape = (2.0 * np.sin(np.pi * f * period)) ** 4  # spectrum of differenced white noise
     floor = np.median(P[f > 0.5 * f[-1]] / shape[f > 0.5 * f[-1], None], axis=0) + 1e-300
     seen = maximum_filter1d(shape, 2 * SMEAR + 1) + LEAK * shape.sum()  # with the window
@@ -85,6 +84,17 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
         f"the noisiest, {who}, has a noise floor of {noise[noisiest]:.2g}{unit}"
     )
     return Cutoff(value, joints, noise, note, band)
+
+
+def _spectrum(x: Array, period: float, size: int) -> tuple[Array, Array]:
+    """Return the frequencies (m,) and the power spectral density (m, n) of x, averaged over half-overlapping segments."""
+    angle = 2.0 * np.pi * np.arange(size) / size
+    window = 0.35875 - 0.48829 * np.cos(angle) + 0.14128 * np.cos(2.0 * angle) - 0.01168 * np.cos(3.0 * angle)
+    starts = range(0, len(x) - size + 1, size - size // 2)
+    power = [np.abs(np.fft.rfft(x[k : k + size] * window[:, None], axis=0)) ** 2 for k in starts]
+    P = np.mean(power, axis=0) * period / np.sum(window**2)
+    P[1 : (size + 1) // 2] *= 2.0  # of both signs of the frequency
+    return np.fft.rfftfreq(size, period), P
 
 
 def _velocity_band(x: Array, period: float, cutoffs: Array) -> Array:

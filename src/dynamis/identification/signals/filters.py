@@ -44,7 +44,7 @@ def low_pass(x: Any, period: float, cutoff: float, order: int = 4, *, every: int
     width = max(1, BLOCK // len(signal))
     for first in range(0, flat.shape[1], width):
         block = slice(first, first + width)
-        kept[:, block] = _zero_phase(sos, flat[:, block], pad, pad)[:, ::every].T
+        kept[:, block] = _zero_phase(sos, flat[:, block], pad, pad)[::every]
     return kept.reshape(len(kept), *signal.shape[1:])
 
 
@@ -89,7 +89,7 @@ def _stretch(
     flat = held.reshape(len(held), -1)
     filtered = _zero_phase(sos, flat, pad if ends[0] else 0, pad if ends[1] else 0)
     first = -(-rows[0] // every) * every  # rows kept have an index divisible by `every` in the whole signal
-    kept = np.ascontiguousarray(filtered[:, first - start : rows[1] - start : every].T)
+    kept = np.ascontiguousarray(filtered[first - start : rows[1] - start : every])
     return kept.reshape(len(kept), *held.shape[1:])
 
 
@@ -104,14 +104,12 @@ def margin(period: float, cutoff: float, order: int = 4) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _margin(period: float, cutoff: float, order: int) -> int:
-    from scipy.signal import sosfilt
-
     sos = _sections(period, cutoff, order)
-    slowest = max(abs(np.roots(section[3:])).max() for section in sos)
+    slowest = max(abs(np.roots([1.0, *section[3:]])).max() for section in sos)
     length = int(np.ceil(3.0 * np.log(NEGLIGIBLE) / np.log(slowest))) + 10
     impulse = np.zeros(length)
     impulse[0] = 1.0
-    h = np.abs(sosfilt(sos, impulse))
+    h = np.abs(_forward(sos, impulse[:, None])[:, 0])
     # the response of both passes is Σ_k h(k) h(k + n); beyond n on both sides it sums to at most 2 Σ_k |h(k)| tail(k + n)
     tail = np.concatenate([np.cumsum(h[::-1])[::-1], np.zeros(length)])
     low, high = 0, length
@@ -143,11 +141,33 @@ def _positive(value: Any) -> bool:
 
 
 def _sections(period: float, cutoff: float, order: int) -> Array:
-    from scipy.signal import butter
-
+    """Return sections (k, 5) of first or second order, b0, b1, b2, a1, a2: the bilinear transform of a Butterworth filter."""
     check_cutoff(period, cutoff)
     order = _count(order, "order")
-    return np.asarray(butter(order, cutoff, fs=1.0 / period, output="sos"))
+    K = np.tan(np.pi * cutoff * period)
+    sections = []
+    for k in range(order // 2):
+        damping = 2.0 * K * np.sin(np.pi * (2 * k + 1) / (2 * order))
+        scale = 1.0 + damping + K**2
+        b = K**2 / scale
+        sections.append([b, 2.0 * b, b, 2.0 * (K**2 - 1.0) / scale, (1.0 - damping + K**2) / scale])
+    if order % 2:
+        sections.append([K / (1.0 + K), K / (1.0 + K), 0.0, (K - 1.0) / (1.0 + K), 0.0])
+    return np.array(sections)
+
+
+def _forward(sections: Array, x: Array) -> Array:
+    """Filter the columns of x (N, c) from rest: a banded triangular system for each section."""
+    from scipy.linalg.lapack import dtbtrs
+
+    y, bands = np.asfortranarray(x), np.ones((3, len(x)), order="F")
+    for b0, b1, b2, a1, a2 in sections:
+        right = b0 * y
+        right[1:] += b1 * y[:-1]
+        right[2:] += b2 * y[:-2]
+        bands[1], bands[2] = a1, a2
+        y = dtbtrs(bands, right, uplo="L", diag="U", overwrite_b=1)[0]
+    return np.asarray(y)
 
 
 def _extension(period: float, cutoff: float) -> int:
@@ -155,19 +175,18 @@ def _extension(period: float, cutoff: float) -> int:
 
 
 def _zero_phase(sos: Array, x: Array, before: int, after: int) -> Array:
-    """Filter the columns of x (N, c) forward and backward, with this many reflected samples at its ends: (c, N)."""
-    from scipy.signal import sosfilt, sosfilt_zi
-
+    """Filter the columns of x (N, c) forward and backward, with this many reflected samples at its ends."""
     N = len(x)
-    y = np.empty((x.shape[1], before + N + after))
-    y[:, before : before + N] = x.T
-    y[:, :before] = (2.0 * x[0] - x[before:0:-1]).T if before else y[:, :0]
-    y[:, before + N :] = (2.0 * x[-1] - x[-2 : -after - 2 : -1]).T if after else y[:, :0]
-    rest = sosfilt_zi(sos)[:, None, :]
+    y = np.empty((before + N + after, x.shape[1]), order="F")
+    y[before : before + N] = x
+    if before:
+        y[:before] = 2.0 * x[0] - x[before:0:-1]
+    if after:
+        y[before + N :] = 2.0 * x[-1] - x[-2 : -after - 2 : -1]
     for _ in range(2):
-        # initial state of a constant signal equal to the first sample
-        y = sosfilt(sos, y, axis=-1, zi=rest * y[None, :, :1])[0][:, ::-1]
-    return y[:, before : before + N]
+        first = y[0].copy()  # the initial state is that of a constant signal equal to the first sample
+        y = (_forward(sos, y - first) + first)[::-1]
+    return y[before : before + N]
 
 
 def _signal(x: Any) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
+from dynamis.identification.signals.splines import CubicSpline
 
 Array = npt.NDArray[Any]
 
@@ -103,8 +104,6 @@ def _resolution(x: Array) -> float:
 
 
 def _interpolate(x: Array, bad: Array) -> None:
-    from scipy.interpolate import CubicSpline
-
     if not bad.any():
         return
     good, wanted = np.flatnonzero(~bad), np.flatnonzero(bad)

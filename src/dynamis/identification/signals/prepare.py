@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -41,10 +41,14 @@ INTERPOLATED = 0.25  # of a period of the cut-off: longer gaps are not interpola
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared(Sequence[Samples]):
-    """The uninterrupted runs of a log, a list of `Samples`, and ``notes`` on the processing."""
+    """The uninterrupted runs of a log, a list of `Samples`, and ``notes`` on the processing.
+
+    ``settings`` are the arguments of `prepare` that were chosen from the log.
+    """
 
     samples: list[Samples]
     notes: tuple[str, ...]
+    settings: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -115,10 +119,9 @@ def prepare(
     (1, True)
     """
     _check(rest, trim, every, delay)
-    raw = Measured.of(log, robot, transmission, drive_gains)
+    raw, notes = Measured.of(log, robot, transmission, drive_gains), list[str]()
     logged = _taken_from_the_log(raw, robot, logged)
     automatic = cutoff is None and parallel is None and "a" not in logged
-    notes: list[str] = []
     stamps = usable_stamps(raw, GAP if gap is None else gap, robot.coordinate_names, notes)
     clock = _clock(raw, stamps, jitter, period, GAP if gap is None else gap)
     if gap is None and len(clock.runs) > 1:
@@ -165,7 +168,8 @@ def prepare(
         notes.append(f"{left_out} of {len(clock.runs)} runs dropped: too short for the filters, or without motion")
     if not samples:
         raise InputError(f"no run of the log is long enough to be used ({'; '.join(notes)})")
-    return Prepared(samples, tuple(notes))
+    chosen = {"period": clock.period, "cutoff": cutoff, "parallel": parallel, "every": every, "slow": slowest, "gap": gap}
+    return Prepared(samples, tuple(notes), chosen)
 
 
 def rows_kept(period: float, parallel: float) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
+from dynamis.identification.signals.splines import CubicSpline
 from dynamis.identification.signals.timestamps import (
     SAME,
     first_period,
@@ -75,12 +76,12 @@ class Run:
         if len(x) != len(self.rows):
             raise InputError(f"this run has {len(self.rows)} rows, but {len(x)} values are given")
         if not self.even:
-            return _spline(self.times, x, self.t)
+            return CubicSpline(self.times, x)(self.t)
         result = np.empty((len(self), *x.shape[1:]))
         result[self.ticks] = x
         missing = self.missing
         if missing.any():
-            result[missing] = _spline(self.ticks.astype(float), x, np.flatnonzero(missing))
+            result[missing] = CubicSpline(self.ticks.astype(float), x)(np.flatnonzero(missing))
         return result
 
 
@@ -119,6 +120,8 @@ def repair(t: Any, *, period: float | None = None, gap: float = GAP, jitter: str
         raise InputError(f"gap={gap!r} must be at least one period")
     notes: list[str] = []
     rows = np.flatnonzero(np.isfinite(stamps))
+    if len(rows) < 3:
+        raise InputError(f"no run: {len(rows)} of {len(stamps)} rows have a time and positions that can be used")
     if len(rows) < len(stamps):
         notes.append(f"rows without a time dropped: {which(np.flatnonzero(~np.isfinite(stamps)))}")
     again = np.ones(len(stamps), dtype=bool) if repeats is None else np.asarray(repeats, dtype=bool)
@@ -200,13 +203,3 @@ def _told(
             f"uneven stamps (RMS {off.std() / h:.1%} of a period, at most {np.abs(off).max() / h:.1%}) {done}, period {h:.6g} s"
         )
     return dropped, duplicated, tuple(notes)
-
-
-def _spline(at: Array, values: Array, wanted: Array) -> Array:
-    from scipy.interpolate import CubicSpline
-
-    if len(at) < 4:
-        return np.stack([np.interp(wanted, at, c) for c in values.reshape(len(at), -1).T], axis=-1).reshape(
-            -1, *values.shape[1:]
-        )
-    return np.asarray(CubicSpline(at, values, axis=0)(wanted))

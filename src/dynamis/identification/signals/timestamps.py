@@ -131,12 +131,15 @@ def refined(parts: list[Array], h: float) -> float:
 
 def ticks_of(s: Array, h: float) -> Array:
     """Return the tick of each stamp: increasing integers nearest the stamps [isotonic regression of ticks − row numbers]."""
-    from scipy.optimize import isotonic_regression
-
     order = np.arange(len(s))
     ahead = (s - s[0]) / h - order
     ahead -= np.median(ahead - np.round(ahead))  # the first stamp is no better than any other
-    ticks = np.round(isotonic_regression(ahead).x).astype(int) + order
+    nearest = np.round(ahead)
+    if np.abs(ahead - nearest).max(initial=0.0) > 0.25 or (np.diff(nearest) < 0.0).any():  # else the regression changes nothing
+        from scipy.optimize import isotonic_regression
+
+        nearest = np.round(isotonic_regression(ahead).x)
+    ticks = nearest.astype(int) + order
     return ticks - ticks[0]
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_table
-from dynamis.identification.reduction.normal_equations import householder_qr
+from dynamis.identification.equations import Equations, equations_of_rows
+from dynamis.identification.estimators.factors import householder_qr
 
 Array = npt.NDArray[Any]
 CHUNK = 16384
@@ -73,17 +74,25 @@ def excitation_of(R: Array, every: Array, rows: int, names: Sequence[str] | None
     return Excitation(labels, ratios[0], ratios[1], values, np.nan_to_num(own), np.linalg.norm(every, axis=0) / rows**0.5)
 
 
-def leverage(X: Array, *, noise: Array | None = None, R: Array | None = None) -> Array:
-    """Return the leverage (rows,) of each row, 0 … 1: the diagonal of X (XᵀX)⁻¹ Xᵀ; it sums to the rank. ``R`` is the
-    triangular factor of the rows, if known."""
-    _, sigma, Vt = np.linalg.svd(triangle(X, noise) if R is None else R, full_matrices=False)
+def leverage_of(rows: Equations, R: Array, noise: Array) -> Array:
+    """Return the leverage (rows,) of each row, 0 … 1: the diagonal of X (XᵀX)⁻¹ Xᵀ; it sums to the rank.
+
+    ``R`` is the triangular factor of X, the rows of each joint divided by its ``noise`` (joints,).
+    """
+    _, sigma, Vt = np.linalg.svd(R, full_matrices=False)
     shown = sigma > 1e-13 * sigma.max(initial=0.0)
     root = Vt[shown].T / sigma[shown]
-    found = np.empty(len(X))
-    for part in chunks(len(X)):
-        rows = X[part] if noise is None else X[part] / noise[part, None]
-        found[part] = np.sum((rows @ root) ** 2, axis=1)
+    found = np.empty(len(rows))
+    for chunk in rows.chunks():
+        for part in chunk:
+            found[part.rows] = np.sum((part.A[:, :-1] @ root[part.columns]) ** 2, axis=1) / noise[part.joint] ** 2
     return found
+
+
+def leverage(X: Array) -> Array:
+    """Return the leverage (rows,) of each row of a matrix."""
+    rows = equations_of_rows(X, np.zeros(len(X)), np.zeros(len(X), int), None, [""] * X.shape[1], [""])
+    return leverage_of(rows, triangle(X), np.ones(1))
 
 
 def triangle(X: Array, noise: Array | None = None) -> Array:

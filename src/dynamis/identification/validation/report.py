@@ -135,7 +135,7 @@ def _torques(
         caption = "Measured torque of each joint, its prediction while held out, and the difference."
         return drawn("Measured and predicted torque", caption, plot_torques, rows, v.predicted)
     caption = "Measured torque of each joint, that of the fit, and the difference."
-    return drawn("Measured and fitted torque", caption, plot_torques, rows, rows.X @ s.coef)
+    return drawn("Measured and fitted torque", caption, plot_torques, rows, rows.predict(s.coef))
 
 
 def _lead(verdict: Verdict) -> str:

@@ -54,9 +54,19 @@ def relative(e: Array, y: Array) -> float:
     return 0.0 if size == 0.0 else float("inf")
 
 
-def relative_by_joint(e: Array, y: Array, joint: Array, count: int) -> Array:
-    """Return 100 |e| / |y| of every joint (count,); NaN if a joint has no rows."""
-    return np.array([relative(e[joint == j], y[joint == j]) for j in range(count)])
+def percent(squares: Array, torque: Array, counts: Array) -> tuple[float, Array]:
+    """Return 100 |e| / |τ| of all joints together and of each (n,), from sums of squares and numbers of rows (n,).
+
+    It is infinite if the torque is zero, NaN without rows.
+    """
+
+    def ratio(e: float, y: float, rows: int) -> float:
+        if not rows:
+            return float("nan")
+        return 100.0 * float(np.sqrt(e / y)) if y > 0.0 else 0.0 if e == 0.0 else float("inf")
+
+    every = ratio(float(squares.sum()), float(torque.sum()), int(counts.sum()))
+    return every, np.array([ratio(*sums) for sums in zip(squares, torque, counts, strict=True)])
 
 
 def names_of_joints(joint: Array, names: Sequence[str] | None = None) -> tuple[str, ...]:

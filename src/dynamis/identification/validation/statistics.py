@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,13 @@ import numpy.typing as npt
 
 from dynamis.display import as_table
 from dynamis.errors import InputError
-from dynamis.identification.estimators.factors import factor, whitened
-from dynamis.identification.validation.excitation import Excitation, excitation_of, leverage
+from dynamis.identification.equations import Equations, equations_of_rows
+from dynamis.identification.estimators.factors import FoldFactors, whitened
+from dynamis.identification.validation.excitation import Excitation, excitation_of, leverage_of
 from dynamis.identification.validation.residuals import JointResidual, names_of_joints, relative, residuals_by_joint
 from dynamis.identification.validation.whiteness import autocorrelated_covariance, widening
 
 if TYPE_CHECKING:
-    from dynamis.identification.equations import Equations
     from dynamis.identification.estimators.estimator import Estimator
 
 Array = npt.NDArray[Any]
@@ -52,8 +53,13 @@ class Statistics:
     joints: tuple[JointResidual, ...]
     excitation: Excitation
     residual: Array
-    leverage: Array
+    leverages: Callable[[], Array]
     at_bound: tuple[str, ...]
+
+    @functools.cached_property
+    def leverage(self) -> Array:
+        """The leverage (rows,) of each row, 0 … 1."""
+        return self.leverages()
 
     @property
     def median_inflation(self) -> float:
@@ -117,20 +123,52 @@ def statistics(
     times = None if t is None else np.asarray(t, float)
     runs = None if run is None else np.asarray(run)
     _check(X, y, joint, times, coef, C, names, level)
+    rows = equations_of_rows(X, y, joint, times, names, names_of_joints(joint, joint_names), runs)
+    return _statistics(
+        rows, coef, C, noise=noise, weighted=weighted, autocorrelated=autocorrelated and times is not None, level=level,
+        at_bound=at_bound, related=times is not None,
+    )  # fmt: skip
+
+
+def judge_fit(
+    equations: Equations, estimator: Estimator, *, autocorrelated: bool = True, factors: FoldFactors | None = None
+) -> Statistics:
+    """Return the statistics of a fitted estimator on the rows it was fitted to, with their ``factors`` if these are known."""
+    return _statistics(
+        equations, estimator.coef_, estimator.covariance_, autocorrelated=autocorrelated, at_bound=estimator.at_bound_,
+        factors=factors,
+    )  # fmt: skip
+
+
+def _statistics(
+    rows: Equations,
+    coef: Array,
+    C: Array,
+    *,
+    noise: Any = None,
+    weighted: bool | None = None,
+    autocorrelated: bool = True,
+    level: float = 0.95,
+    at_bound: Sequence[str] = (),
+    related: bool = True,
+    factors: FoldFactors | None = None,
+) -> Statistics:
     if len(at_bound) not in (0, len(coef)):
         raise InputError(f"at_bound= has {len(at_bound)} entries; expected one for each of {len(coef)} parameters")
-    whose = names_of_joints(joint, joint_names)
-    e = y - X @ coef
+    y, joint, r = rows.y, rows.joint, len(coef)
+    e = y - rows.predict(coef)
     torque = max(float(np.sqrt(np.mean(y**2))), 1e-300)
-    sigma = noise_of_joints(e, joint, len(whose)) if noise is None else np.asarray(noise, float)
+    sigma = noise_of_joints(e, joint, len(rows.joints)) if noise is None else np.asarray(noise, float)
     sigma = np.maximum(sigma, 1e-12 * torque)
-    weighed = not _unweighted(X, e) if weighted is None else weighted
-    white, window, dof, wider = C, 1, float(max(len(y) - len(coef), 1)), 1.0
-    joints = residuals_by_joint(e, y, joint, times, run=runs, names=whose)
-    if autocorrelated and times is not None:
-        C, window = autocorrelated_covariance(X, e, joint, times, white, sigma, run=runs, weighted=weighed)
+    R = (rows.whole if factors is None else factors).R[0]
+    plain_R = whitened(R, np.ones(len(R)))[:r]
+    weighed = not _unweighted(plain_R, coef, float(np.linalg.norm(e))) if weighted is None else weighted
+    white, window, dof, wider = C, 1, float(max(len(y) - r, 1)), 1.0
+    joints = residuals_by_joint(e, y, joint, rows.t if related else None, run=rows.run, names=rows.joints)
+    if autocorrelated:
+        C, window = autocorrelated_covariance(rows, R, e, white, sigma, weighted=weighed)
         wider = widening(window, max(j.rows for j in joints))
-    bound = tuple(at_bound) or ("",) * len(coef)
+    bound = tuple(at_bound) or ("",) * r
     scatters = np.array([not active for active in bound])
     std, plain = (np.where(scatters, np.sqrt(np.maximum(np.diag(c), 0.0)), np.nan) for c in (C, white))
     from scipy.special import stdtrit
@@ -139,32 +177,24 @@ def statistics(
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation = np.where(coef != 0.0, 100.0 * std / np.abs(coef), np.where(std > 0.0, np.inf, 0.0 * std))
         inflation = np.where(plain == 0.0, 1.0, std / plain)
-    rows = sigma[joint] if weighed else None
-    factors = [factor(X, y, np.flatnonzero(joint == j)) for j in range(len(whose))]
-    plain_R = whitened(factors, np.ones(len(factors)))[: X.shape[1], :-1]
-    R = whitened(factors, sigma)[: X.shape[1], :-1] if weighed else plain_R
-    excited = excitation_of(R, plain_R, len(y), names)
+    used_R = (whitened(R, sigma)[:r] if weighed else plain_R)[:, :-1]
+    excited = excitation_of(used_R, plain_R[:, :-1], len(y), rows.names)
     moved = excited.column_rms * np.abs(coef)
     return Statistics(
-        tuple(names), coef, C, std, np.stack([coef - half, coef + half], axis=1), deviation, inflation, window, level,
+        rows.names, coef, C, std, np.stack([coef - half, coef + half], axis=1), deviation, inflation, window, level,
         len(y), dof, relative(e, y), 100.0 * moved / torque, joints, excited, e,
-        leverage(X, noise=rows, R=R), bound,
+        functools.partial(leverage_of, rows, used_R, sigma if weighed else np.ones(len(R))), bound,
     )  # fmt: skip
 
 
-def judge_fit(equations: Equations, estimator: Estimator, *, autocorrelated: bool = True) -> Statistics:
-    """Return the statistics of a fitted estimator on the rows it was fitted to."""
-    rows = equations
-    return statistics(
-        rows.X, rows.y, rows.joint, rows.t, estimator.coef_, estimator.covariance_, rows.names,
-        run=rows.run, joint_names=rows.joints, autocorrelated=autocorrelated, at_bound=estimator.at_bound_,
-    )  # fmt: skip
+def _unweighted(R: Array, coef: Array, size: float) -> bool:
+    """Return whether rows were not weighted: only then is the residual, of this norm, orthogonal to every column.
 
-
-def _unweighted(X: Array, e: Array) -> bool:
-    """Return whether rows were not weighted: only then is the residual orthogonal to every column."""
-    along, lengths = np.abs(X.T @ e), np.sqrt(np.einsum("ij,ij->j", X, X))
-    return bool(np.all(along <= 1e-7 * lengths * np.linalg.norm(e)))
+    ``R`` is the triangular factor of [X, y].
+    """
+    X = R[:, :-1]
+    along, lengths = np.abs(X.T @ (R[:, -1] - X @ coef)), np.linalg.norm(X, axis=0)
+    return bool(np.all(along <= 1e-7 * lengths * size))
 
 
 def noise_of_joints(e: Array, joint: Array, count: int) -> Array:

@@ -6,6 +6,7 @@ correlated. N samples with a correlation length of T count as N/T [Ljung 1978, S
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
-from dynamis.identification.validation.excitation import chunks
+from dynamis.identification.equations import Equations
 
 Array = npt.NDArray[Any]
 
@@ -154,72 +155,74 @@ def widening(window: int, instants: int) -> float:
     return 1.0 + (2.9694 * b + 0.4160 * b**2 - 0.5324 * b**3) / 1.9600
 
 
-def scatter_of_scores(scores: Array, t: Array, *, run: Array | None = None, window: int = 1) -> Array:
-    """Return the sum over pairs of instants of s_i s_jᵀ with weights decreasing from 1 to 0 at ``window`` samples apart.
+def scatter_of_scores(rows: Equations, weight: Array, window: int = 1) -> Array:
+    """Return the sum over pairs of instants of s_i s_jᵀ with weights decreasing from 1 to 0 at ``window`` samples apart, where
+    the score of an instant is s = Σ w X over its rows, with ``weight`` (rows,) w; rows without weight do not count.
 
     Bartlett weights are the overlap of two windows, so the sum over pairs equals the sum over all windows of the squared
     window sums: one matrix product instead of one per lag, and positive semi-definite.
     """
-    return _scatter(scores, np.ones(len(t)), np.ones(scores.shape[1]), t, run, window)
+    order = np.lexsort((rows.t, rows.run))
+    order = order[weight[order] != 0.0]
+    r = len(rows.names)
+    S = np.zeros((r, r))
+    if not len(order):
+        return S
+    t, run = rows.t[order], rows.run[order]
+    fresh = np.concatenate([[True], (np.diff(t) != 0.0) | (np.diff(run) != 0)])
+    at = positions(t[fresh], run[fresh], window)
+    place = np.full(len(rows), -1)
+    place[order] = at[np.cumsum(fresh) - 1]  # of each row on a grid of samples
+    tail, done = np.zeros((window, r)), 0
+    for chunk in rows.chunks():
+        parts = [(part, place[part.rows]) for part in chunk]
+        last = max((int(on.max(initial=-1)) for _, on in parts), default=-1)
+        if last < done:
+            continue
+        grid = np.zeros((last + 1 - done, r))
+        for part, on in parts:
+            used = on >= 0
+            grid[np.ix_(on[used] - done, part.columns)] += (part.A[:, :-1] * weight[part.rows, None])[used]
+        S += _squared_window_sums(tail, grid)
+        tail, done = np.concatenate([tail, grid])[-window:], last + 1
+    return (S + _squared_window_sums(tail, np.zeros((window, r)))) / window
 
 
-def _scatter(X: Array, factor: Array, unit: Array, t: Array, run: Array | None, window: int) -> Array:
-    """Return `scatter_of_scores` of the scores factor_i unit_k X_ik, which are never all in memory."""
-    order = np.lexsort((t, run)) if run is not None else np.argsort(t, kind="stable")
-    times = t[order]
-    runs = np.zeros(len(t)) if run is None else run[order]
-    first = np.flatnonzero(np.concatenate([[True], (np.diff(times) != 0.0) | (np.diff(runs) != 0)]))
-    at = positions(times[first], runs[first], window)
-    grid = np.zeros((int(at[-1]) + 1 + 2 * window, X.shape[1]))
-    ends = np.append(first, len(t))
-    for part in chunks(len(first)):
-        begins = first[part]
-        rows = order[begins[0] : ends[part.start + len(begins)]]
-        # sum over the joints of one instant
-        grid[at[part] + window] = np.add.reduceat(X[rows] * factor[rows, None], begins - begins[0], axis=0)
-    grid *= unit
-    total = np.cumsum(grid, axis=0, out=grid)
-    S = np.zeros((X.shape[1], X.shape[1]))
-    for part in chunks(len(total) - window):
-        sums = total[part.start + window : part.stop + window] - total[part][: len(total) - window - part.start]
-        S += sums.T @ sums
-    return S / window
+def _squared_window_sums(before: Array, new: Array) -> Array:
+    """Return Σ s sᵀ over the windows that end in ``new``; s is the sum over a window, as long as ``before``."""
+    total = np.cumsum(np.concatenate([before, new]), axis=0)
+    sums = total[len(before) :] - total[: len(new)]
+    return np.asarray(sums.T @ sums)
 
 
 def autocorrelated_covariance(
-    X: Array,
-    e: Array,
-    joint: Array,
-    t: Array,
-    covariance: Array,
-    noise: Array,
-    *,
-    run: Array | None = None,
-    weighted: bool = True,
+    rows: Equations, factors: Sequence[Array], e: Array, covariance: Array, noise: Array, *, weighted: bool = True
 ) -> tuple[Array, int]:
-    """Return the covariance of the parameters for autocorrelated residuals, and the window in samples.
+    """Return the covariance of the parameters for autocorrelated residuals e (rows,), and the window in samples.
 
-    ``covariance`` C is that for white residuals of standard deviation ``noise`` (joints,). The scores XᵀW e have the scatter S,
-    for white noise S_0, so the covariance is C + H⁻¹ (S − S_0) H⁻¹. For a fit ``weighted`` by the noise H⁻¹ = C, so that with a
-    prior only the part due to the data grows; otherwise H = XᵀX.
+    ``covariance`` C is that for white residuals of standard deviation ``noise`` (joints,), ``factors`` are those of each
+    joint. The scores XᵀW e have the scatter S, for white noise S_0, so the covariance is C + H⁻¹ (S − S_0) H⁻¹. For a fit
+    ``weighted`` by the noise H⁻¹ = C, so that with a prior only the part due to the data grows; otherwise H = XᵀX.
     """
     # in units of the standard errors, which differ by orders of magnitude
     unit = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     unit = np.where(unit > 0.0, unit, 1.0)
     covariance = covariance / np.outer(unit, unit)
-    weight = 1.0 / noise[joint] ** 2 if weighted else np.ones(len(e))
-    bread = covariance if weighted else np.linalg.pinv((X.T @ X) * np.outer(unit, unit), hermitian=True)
-    S, S_0, window, pull = np.zeros(covariance.shape), np.zeros(covariance.shape), 1, np.empty(len(e))
-    for part in chunks(len(e)):
-        Z = X[part] * unit
-        pull[part] = weight[part] * np.einsum("ij,ij->i", Z @ bread, Z)
-        S_0 += (Z.T * (weight * noise[joint])[part] ** 2) @ Z
-    for rows in _of_one_rate(t, run):  # the window is a number of samples
-        own = None if run is None else run[rows]
-        error = e[rows] * _released(pull[rows], e[rows], joint[rows], t[rows], own)
-        width = bandwidth(error, joint[rows], t[rows], run=own)
-        same = len(rows) == len(e) and np.array_equal(rows, np.arange(len(e)))
-        S += _scatter(X if same else X[rows], weight[rows] * error, unit, t[rows], own, width)
+    weight = 1.0 / noise**2 if weighted else np.ones(len(noise))
+    grams = [(F[:, :-1] * unit).T @ (F[:, :-1] * unit) for F in factors]
+    bread = covariance if weighted else np.linalg.pinv(sum(grams, np.zeros(1)), hermitian=True)
+    S_0 = sum(((w * s) ** 2 * G for w, s, G in zip(weight, noise, grams, strict=True)), np.zeros(covariance.shape))
+    S, window = np.zeros(covariance.shape), 1
+    rates = _of_one_rate(rows.t, rows.run)
+    for own in rates:  # the window is a number of samples
+        mine = _factors_of(rows, own) if len(rates) > 1 else factors
+        pull = [w * np.sum((F[:, :-1] * unit @ bread) * (F[:, :-1] * unit)) for w, F in zip(weight, mine, strict=True)]
+        t, run, joint = rows.t[own], rows.run[own], rows.joint[own]
+        error = e[own] * _released(np.array(pull), e[own], joint, t, run)[joint]
+        width = bandwidth(error, joint, t, run=run)
+        scores = np.zeros(len(rows))
+        scores[own] = weight[joint] * error
+        S += scatter_of_scores(rows, scores, width) * np.outer(unit, unit)
         window = max(window, width)
     values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
     there = values > 1e-15 * max(float(values[-1]), 1e-300)  # fixed directions stay fixed
@@ -230,6 +233,13 @@ def autocorrelated_covariance(
     return np.asarray((half * (1.0 + np.maximum(excess, LEAST))) @ half.T) * np.outer(unit, unit), window
 
 
+def _factors_of(rows: Equations, own: Array) -> Sequence[Array]:
+    """Return the triangular factors of some rows."""
+    label = np.ones(len(rows), int)
+    label[own] = 0
+    return rows.factors(label, 2).R[0]
+
+
 def _of_one_rate(t: Array, run: Array | None) -> list[Array]:
     """Yield the rows (in order) of runs with about the same period."""
     order = in_order(t, run)
@@ -238,13 +248,14 @@ def _of_one_rate(t: Array, run: Array | None) -> list[Array]:
 
 
 def _released(pull: Array, e: Array, joint: Array, t: Array, run: Array | None) -> Array:
-    """Return the ratio (rows,) of errors to residuals from the leverage ``pull`` (rows,): the fit adapts to the errors.
+    """Return the ratio (joints,) of errors to residuals from the total leverage ``pull`` of each joint: the fit adapts to the
+    errors.
 
     A joint that determines r_j parameters with n_j independent samples has residuals of √(1 − r_j / n_j) times its errors.
     """
-    factor = np.ones(len(e))
+    factor = np.ones(len(pull))
     for j in np.unique(joint):
         at = joint == j
         independent = float(at.sum()) * whiteness(e[at], t[at], run=None if run is None else run[at]).effective
-        factor[at] = 1.0 / np.sqrt(1.0 - min(float(pull[at].sum()) / max(independent, 1.0), 0.5))
+        factor[j] = 1.0 / np.sqrt(1.0 - min(float(pull[j]) / max(independent, 1.0), 0.5))
     return factor
