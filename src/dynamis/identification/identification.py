@@ -77,7 +77,13 @@ class Identification:
         own = getattr(self.estimator, "full_", None)
         if own is not None:
             return np.asarray(own)
-        return full_parameters(self.base, self.estimator.coef_, infeasible="nearest", covariance=self.estimator.covariance_)
+        covariance = self.estimator.covariance_
+        selected = getattr(self.estimator, "only", None)
+        if selected is not None:  # the others are zero for want of information: they may move towards the prior
+            others = np.array([name not in selected for name in self.base.names])
+            size = np.maximum(np.abs(self.base.prior), 1e-3 * np.abs(self.base.prior).max(initial=1e-9))
+            covariance = covariance + np.diag(np.where(others, size**2, 0.0))
+        return full_parameters(self.base, self.estimator.coef_, infeasible="nearest", covariance=covariance)
 
     @functools.cached_property
     def improved(self) -> Edited:
@@ -112,11 +118,8 @@ class Identification:
 
     @functools.cached_property
     def essential(self) -> EssentialParameters:
-        """The parameters needed to explain the torques; ``WeightedLeastSquares(only=found.essential.names)`` fits these."""
-        rows = self.equations
-        shares = {j.joint: j.whiteness.effective for j in self.statistics.joints if j.whiteness is not None}
-        effective = [shares.get(name, 1.0) for name in rows.joints]
-        return essential_of(rows.whole, rows.names, effective=effective)
+        """The parameters needed to explain the torques; ``identify(…, only="essential")`` fits these."""
+        return essential_of(self.equations.whole, self.equations.names, effective=self.statistics.effective)
 
     def write(self, path: str | os.PathLike[str]) -> Written:
         """Write the identified robot as .urdf or .toml, and verify the file by loading it.
@@ -138,7 +141,8 @@ class Identification:
     def _standard_errors_away(self, coef: Array) -> float:
         found = self.estimator.coef_
         away = np.abs(coef - found)
-        clear = away > 1e-9 * np.abs(found).max()  # ignore rounding, however small the standard error
+        # ignore rounding, however small the standard error, and parameters that were not fitted
+        clear = (away > 1e-9 * np.abs(found).max()) & ~(np.array(self.statistics.at_bound) == "fixed")
         errors = np.maximum(np.nan_to_num(self.statistics.std), 1e-300)  # NaN at a bound
         return float(np.max(away / errors, where=clear, initial=0.0))
 

@@ -32,6 +32,7 @@ from dynamis.identification.model_terms import better_settings
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.signals.windows import WINDOW, prepare_in_windows
+from dynamis.identification.validation.essential import essential_of
 from dynamis.identification.validation.held_out import Folds, predictions, validations
 from dynamis.identification.validation.statistics import judge_fit
 from dynamis.identification.validation.verdict import RESIDUAL
@@ -53,6 +54,7 @@ def identify(
     mapping: Any = None,
     signals: Mapping[str, Any] | None = None,
     estimator: str | Estimator = "consistent",
+    only: str | Sequence[str] | None = None,
     compare: Sequence[str | Estimator] = COMPARED,
     folds: int = 5,
     block_seconds: float | None = None,
@@ -66,8 +68,9 @@ def identify(
     and coupled motors are added if they clearly improve the prediction of held-out motion. ``logs`` are files, `Log`s or
     `Samples`; ``mapping`` describes the columns of files, and ``signals`` are the arguments of `prepare`. ``estimator`` is
     "ordinary", "weighted", "ridge", "consistent" or an estimator object; those in ``compare`` are fitted
-    too. Each is validated by cross-validation with ``folds`` folds in blocks of ``block_seconds``, or on the logs in
-    ``validate``. With ``examined=False`` suspicious logs are not rejected. ``limits`` are the residuals on
+    too. With ``only``, a list of base parameters or "essential", just these are fitted, by weighted least squares, and the
+    others are zero. Each is validated by cross-validation with ``folds`` folds in blocks of ``block_seconds``, or on the logs
+    in ``validate``. With ``examined=False`` suspicious logs are not rejected. ``limits`` are the residuals on
     held-out motion, in percent, above which the grade is no longer "good", "usable" and "doubtful".
 
     >>> import dynamis as dy, numpy as np
@@ -83,8 +86,8 @@ def identify(
     """
     model = robot if isinstance(robot, LinearModel) else LinearModel(robot if isinstance(robot, Robot) else load(robot))
     call = _call(
-        robot, logs, validate=validate, mapping=mapping, signals=signals, estimator=estimator, compare=compare, folds=folds,
-        block_seconds=block_seconds, examined=examined, limits=limits,
+        robot, logs, validate=validate, mapping=mapping, signals=signals, estimator=estimator, only=only, compare=compare,
+        folds=folds, block_seconds=block_seconds, examined=examined, limits=limits,
     )  # fmt: skip
     tell = progress or (lambda _, __: None)
     notes: list[str] = []
@@ -100,10 +103,11 @@ def identify(
             base = base_parameters(LinearModel(model.robot, **settings))
     tell(0.3, "building equations")
     rows = equations(base, runs)
-    main = chosen(estimator, base)
     tell(0.4, f"fitting ({label(estimator)})")
     separate = folds_of(rows, runs, folds, block_seconds if validate is None else None)
-    separate.fit(main)
+    if only is not None:
+        estimator = _selected(estimator, only, separate)
+    main = separate.fit(chosen(estimator, base))
     others = {name: chosen(other, base) for name, other in others_by_name(estimator, compare).items()}
     fresh = None
     if validate is not None:
@@ -131,6 +135,17 @@ def identify(
     )  # fmt: skip
     tell(1.0, "done")
     return found
+
+
+def _selected(estimator: str | Estimator, only: str | Sequence[str], folds: Folds) -> WeightedLeastSquares:
+    """Return weighted least squares of the selected parameters; "essential" ones are found by a fit of all parameters."""
+    if estimator not in ("consistent", "weighted"):
+        raise InputError(f"only= selects parameters of weighted least squares; it cannot be combined with {estimator!r}")
+    if only == "essential":
+        rows = folds.rows
+        fit = folds.fit(WeightedLeastSquares())
+        only = essential_of(folds.whole, rows.names, effective=judge_fit(rows, fit, factors=folds.whole).effective).names
+    return WeightedLeastSquares(only=[only] if isinstance(only, str) else list(only))
 
 
 def _call(*arguments: Any, **options: Any) -> str:
@@ -238,6 +253,8 @@ def chosen(name: str | Estimator, base: BaseParameters) -> Estimator:
 
 def label(estimator: str | Estimator) -> str:
     """Return the name shown in tables."""
+    if isinstance(estimator, WeightedLeastSquares) and estimator.only is not None:
+        return f"weighted, {len(estimator.only)} parameters"
     return estimator if isinstance(estimator, str) else type(estimator).__name__
 
 

@@ -55,11 +55,18 @@ class Statistics:
     residual: Array
     leverages: Callable[[], Array]
     at_bound: tuple[str, ...]
+    joint_names: tuple[str, ...]
 
     @functools.cached_property
     def leverage(self) -> Array:
         """The leverage (rows,) of each row, 0 … 1."""
         return self.leverages()
+
+    @property
+    def effective(self) -> list[float]:
+        """The fraction of independent samples of each joint of the equations; 1 for a joint without rows."""
+        shares = {j.joint: j.whiteness.effective for j in self.joints if j.whiteness is not None}
+        return [shares.get(name, 1.0) for name in self.joint_names]
 
     @property
     def median_inflation(self) -> float:
@@ -183,7 +190,7 @@ def _statistics(
     return Statistics(
         rows.names, coef, C, std, np.stack([coef - half, coef + half], axis=1), deviation, inflation, window, level,
         len(y), dof, relative(e, y), 100.0 * moved / torque, joints, excited, e,
-        functools.partial(leverage_of, rows, used_R, sigma if weighed else np.ones(len(R))), bound,
+        functools.partial(leverage_of, rows, used_R, sigma if weighed else np.ones(len(R))), bound, rows.joints,
     )  # fmt: skip
 
 
