@@ -23,7 +23,7 @@ from dynamis.identification.samples import Samples, as_runs
 Array = npt.NDArray[Any]
 CHUNK = 2048  # samples whose regressor is computed at once: more would only need memory
 PART = 1 << 18  # samples filtered at once
-KEPT = 1 << 25  # bytes: chunks that need no more together are kept for the next pass
+KEPT = 96 << 20  # bytes: chunks that need no more together are kept for the next pass
 
 
 class JointRows(NamedTuple):

@@ -130,7 +130,7 @@ def identify(
         judged = dict(zip(fits, predictions(list(fits.values()), rows, fresh, prior=base.prior), strict=True))
     tell(0.95, "computing statistics")
     found = Identification(
-        base, main, rows, tuple(runs), judge_fit(rows, main, factors=separate.whole), judged, label(estimator), tuple(notes),
+        base, main, rows, tuple(runs), judge_fit(rows, main), judged, label(estimator), tuple(notes),
         validated=fresh is not None, call=call, log_findings=tuple(caps), limits=limits, validated_rows=fresh,
     )  # fmt: skip
     tell(1.0, "done")
@@ -144,7 +144,7 @@ def _selected(estimator: str | Estimator, only: str | Sequence[str], folds: Fold
     if only == "essential":
         rows = folds.rows
         fit = folds.fit(WeightedLeastSquares())
-        only = essential_of(folds.whole, rows.names, effective=judge_fit(rows, fit, factors=folds.whole).effective).names
+        only = essential_of(rows.whole, rows.names, effective=judge_fit(rows, fit).effective).names
     return WeightedLeastSquares(only=[only] if isinstance(only, str) else list(only))
 
 

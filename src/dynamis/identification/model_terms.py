@@ -26,6 +26,7 @@ BLOCKS, FOLDS = 20, 5
 SMOOTH = (0.02, 0.05, 0.1)  # rad/s, widths of tanh(v / width)
 STRIBECK = 0.1  # rad/s
 PRESLIDING = 0.01  # rad
+CLEAR = 1e-4  # fraction of a column's square independent of the others, above which no direction is unexcited
 
 
 @dataclass(frozen=True)
@@ -162,36 +163,36 @@ class _Trials:
                     if own.any():
                         W = A if own.all() else A[own]
                         sums[g, part.joint][at] += W.T @ W
-        self.G, self.b, self.yy = sums[:FOLDS, :, :size, :size], sums[:FOLDS, :, :size, size], sums[:FOLDS, :, size, size]
-        self.near_G, self.near_b = sums[FOLDS:, :, :size, :size], sums[FOLDS:, :, :size, size]
         count = np.bincount(rows.joint, minlength=n)
+        own, near_sums = sums[:FOLDS], sums[FOLDS:]
         # weights of the joints from the residuals of the first model
-        weight = np.ones(n)
-        chosen = np.arange(rank)
+        weight, first = np.ones(n), np.append(np.arange(rank), size)
+        total = own.sum(axis=0)[:, first][:, :, first]
         for _ in range(2):
-            beta = self._solved(self.G.sum(0), self.b.sum(0), weight, chosen)
-            left = self._left(self.G.sum(0), self.b.sum(0), self.yy.sum(0), beta, chosen)
-            weight = count / np.maximum(left, 1e-12 * self.yy.sum() + 1e-300)
-        self.weight = weight
+            beta = np.append(_solved(np.tensordot(weight, total, 1)), -1.0)
+            left = np.einsum("k,jkl,l->j", beta, total, beta)
+            weight = count / np.maximum(left, 1e-12 * total[:, -1, -1].sum() + 1e-300)
+        self.held = own.sum(axis=1)  # of all joints
+        weighted = np.einsum("j,fjkl->fkl", weight, own)
+        self.fitted = weighted.sum(axis=0) - weighted - np.einsum("j,fjkl->fkl", weight, near_sums)
 
     def residual(self, chosen: Array) -> float:
         """Return the residual on held-out blocks in percent of the torque."""
-        total = 0.0
-        for f in range(FOLDS):
-            G, b = self.G.sum(0) - self.G[f] - self.near_G[f], self.b.sum(0) - self.b[f] - self.near_b[f]
-            beta = self._solved(G, b, self.weight, chosen)
-            total += float(self._left(self.G[f], self.b[f], self.yy[f], beta, chosen).sum())
-        return 100.0 * float(np.sqrt(max(total, 0.0) / max(float(self.yy.sum()), 1e-300)))
+        at = np.ix_(*2 * [np.append(chosen, -1)])
+        left = 0.0
+        for fitted, held in zip(self.fitted, self.held, strict=True):
+            beta = np.append(_solved(fitted[at]), -1.0)
+            left += max(float(beta @ held[at] @ beta), 0.0)
+        return 100.0 * float(np.sqrt(left / max(float(self.held[:, -1, -1].sum()), 1e-300)))
 
-    @staticmethod
-    def _solved(G: Array, b: Array, weight: Array, chosen: Array) -> Array:
-        A = np.einsum("j,jkl->kl", weight, G[:, chosen][:, :, chosen])
-        scale = np.sqrt(np.maximum(np.diag(A), 1e-300))
-        solution = np.linalg.pinv(A / np.outer(scale, scale), rcond=1e-9, hermitian=True) @ ((weight @ b[:, chosen]) / scale)
-        return np.asarray(solution / scale)
 
-    @staticmethod
-    def _left(G: Array, b: Array, yy: Array, beta: Array, chosen: Array) -> Array:
-        """Return the sums (n,) of the squared residuals of each joint."""
-        quadratic = np.einsum("k,jkl,l->j", beta, G[:, chosen][:, :, chosen], beta)
-        return np.asarray(np.maximum(yy - 2.0 * b[:, chosen] @ beta + quadratic, 0.0))
+def _solved(A: Array) -> Array:
+    """Return β of [X, y]ᵀ [X, y]: by a Cholesky factorisation, or without unexcited directions if there are any."""
+    G, b = A[:-1, :-1], A[:-1, -1]
+    scale = np.sqrt(np.maximum(np.diag(G), 1e-300))
+    G, b = G / np.outer(scale, scale), b / scale
+    try:
+        clear = bool(np.diag(np.linalg.cholesky(G)).min(initial=1.0) ** 2 > CLEAR)
+    except np.linalg.LinAlgError:
+        clear = False
+    return np.asarray((np.linalg.solve(G, b) if clear else np.linalg.pinv(G, rcond=1e-9, hermitian=True) @ b) / scale)

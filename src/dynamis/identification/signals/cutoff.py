@@ -51,8 +51,6 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
     >>> 1.0 < suggest_cutoff(q, 1e-3).value < 10.0
     True
     """
-    from scipy.ndimage import maximum_filter1d
-
     x = np.asarray(q, dtype=float)
     x = x.reshape(len(x), -1)
     if len(x) < SHORTEST:
@@ -63,7 +61,7 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
     f, P = _spectrum(bends, period, size)
     shape = (2.0 * np.sin(np.pi * f * period)) ** 4  # spectrum of differenced white noise
     floor = np.median(P[f > 0.5 * f[-1]] / shape[f > 0.5 * f[-1], None], axis=0) + 1e-300
-    seen = maximum_filter1d(shape, 2 * SMEAR + 1) + LEAK * shape.sum()  # with the window
+    seen = np.append(shape[SMEAR:], np.full(SMEAR, shape[-1])) + LEAK * shape.sum()  # with the window: shape increases with f
     motion = np.where(_before_the_floor(P, seen[:, None] * floor), P, 0.0)
     candidates = np.geomspace(max(4.0 / (size * period), f[1]), 0.8 * f[-1], 60)
     G = 1.0 / (1.0 + (f / candidates[:, None]) ** (2 * order))

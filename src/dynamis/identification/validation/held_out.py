@@ -168,6 +168,8 @@ class Folds:
         bits = self.part + 2 * self.k * (1 << np.arange(self.k)) @ self.fitted
         numbers, first, which = np.unique(bits, return_index=True, return_inverse=True)
         factors = self.rows.factors(which, len(numbers))
+        R, counts = factors.merged()
+        self.rows.__dict__["whole"] = FoldFactors((tuple(R),), counts[None])  # a cached property
         sums = np.zeros(factors.counts.shape)
         np.add.at(sums, (which, self.rows.joint), self.rows.y)
         return Groups(self.part[first], self.fold[first], self.fitted[:, first], factors, sums)
@@ -182,12 +184,6 @@ class Folds:
                 parts.append(FoldFactors(tuple(groups.factors.R[g] for g in own), groups.factors.counts[own]).merged())
             self._factors[without] = FoldFactors(tuple(tuple(R) for R, _ in parts), np.array([counts for _, counts in parts]))
         return self._factors[without]
-
-    @functools.cached_property
-    def whole(self) -> FoldFactors:
-        """The factors of all rows."""
-        R, counts = self.factors().merged()
-        return FoldFactors((tuple(R),), counts[None])
 
     def fit(self, estimator: Estimator, without: int | None = None) -> Estimator:
         """Fit the estimator to all rows, or to those to fit when a fold is held out."""

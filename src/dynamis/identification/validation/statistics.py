@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dynamis.display import as_table
 from dynamis.errors import InputError
 from dynamis.identification.equations import Equations, equations_of_rows
-from dynamis.identification.estimators.factors import FoldFactors, whitened
+from dynamis.identification.estimators.factors import whitened
 from dynamis.identification.validation.excitation import Excitation, excitation_of, leverage_of
 from dynamis.identification.validation.residuals import JointResidual, names_of_joints, relative, residuals_by_joint
 from dynamis.identification.validation.whiteness import autocorrelated_covariance, widening
@@ -137,13 +137,10 @@ def statistics(
     )  # fmt: skip
 
 
-def judge_fit(
-    equations: Equations, estimator: Estimator, *, autocorrelated: bool = True, factors: FoldFactors | None = None
-) -> Statistics:
-    """Return the statistics of a fitted estimator on the rows it was fitted to, with their ``factors`` if these are known."""
+def judge_fit(equations: Equations, estimator: Estimator, *, autocorrelated: bool = True) -> Statistics:
+    """Return the statistics of a fitted estimator on the rows it was fitted to."""
     return _statistics(
         equations, estimator.coef_, estimator.covariance_, autocorrelated=autocorrelated, at_bound=estimator.at_bound_,
-        factors=factors,
     )  # fmt: skip
 
 
@@ -158,7 +155,6 @@ def _statistics(
     level: float = 0.95,
     at_bound: Sequence[str] = (),
     related: bool = True,
-    factors: FoldFactors | None = None,
 ) -> Statistics:
     if len(at_bound) not in (0, len(coef)):
         raise InputError(f"at_bound= has {len(at_bound)} entries; expected one for each of {len(coef)} parameters")
@@ -167,7 +163,7 @@ def _statistics(
     torque = max(float(np.sqrt(np.mean(y**2))), 1e-300)
     sigma = noise_of_joints(e, joint, len(rows.joints)) if noise is None else np.asarray(noise, float)
     sigma = np.maximum(sigma, 1e-12 * torque)
-    R = (rows.whole if factors is None else factors).R[0]
+    R = rows.whole.R[0]
     plain_R = whitened(R, np.ones(len(R)))[:r]
     weighed = not _unweighted(plain_R, coef, float(np.linalg.norm(e))) if weighted is None else weighted
     white, window, dof, wider = C, 1, float(max(len(y) - r, 1)), 1.0

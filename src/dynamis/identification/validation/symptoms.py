@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
 from dynamis.identification.equations import Equations, JointRows
-from dynamis.identification.estimators.factors import FoldFactors, whitened
+from dynamis.identification.estimators.factors import whitened
 from dynamis.identification.validation.residuals import names_of_joints
 from dynamis.identification.validation.statistics import noise_of_joints
 from dynamis.identification.validation.whiteness import in_order, period_of, whiteness
@@ -40,15 +40,14 @@ class Symptom:
     _repr_html_ = as_table
 
 
-def missing_terms(rows: Equations, e: Array, factors: FoldFactors | None = None) -> tuple[Symptom, ...]:
+def missing_terms(rows: Equations, e: Array) -> tuple[Symptom, ...]:
     """Return, for each joint, the term that explains most of the residual e, if significant.
 
     Terms: "dry" sign v, "viscous" v, "stribeck" (Coulomb friction near standstill only), "quadratic" v |v|, "inertia" dv/dt,
     "offset" 1, and "delay", the predicted torque shifted in time. Each is first projected out of the span of the columns of X,
-    so that a term partly absorbed by the fit counts with what it would add [Frisch and Waugh 1933]. ``factors`` are those of
-    all rows, if known.
+    so that a term partly absorbed by the fit counts with what it would add [Frisch and Waugh 1933].
     """
-    R = (rows.whole if factors is None else factors).R[0]
+    R = rows.whole.R[0]
     noise = np.maximum(noise_of_joints(e, rows.joint, len(R)), 1e-12 * float(np.abs(rows.y).max()) + 1e-300)
     inverse = np.linalg.pinv(whitened(R, noise)[: len(rows.names), :-1])
     terms = {j: _JointTerms(rows, e, j) for j in range(len(R)) if np.count_nonzero(rows.joint == j) >= FEWEST}
