@@ -13,7 +13,7 @@ from dynamis.errors import InputError
 if TYPE_CHECKING:
     from dynamis.robot import Robot
 
-METHODS = ("central", "savgol", "kalman", "spectral", "spline")
+METHODS = ("central", "savgol", "spline")
 
 
 def log_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -27,7 +27,6 @@ from dynamis.identification.pseudo_inertia import (
     packed,
     parameters_of,
     pseudo_inertia,
-    smallest_eigenvalue,
     unpacked,
     upper_factor,
     well_inside,
@@ -179,12 +178,6 @@ class BodySpace:
         bodies = all(is_consistent(pi[link.place], tolerance) for link in self.links for pi in (own, parameters))
         never = [k for k in self.others if self.lower[k] >= 0.0]
         return bodies and bool((parameters[never] >= 0.0).all())
-
-    def impossible_links(self, parameters: Array) -> list[str]:
-        """Return the physically inconsistent links, the worst first."""
-        own = np.linalg.solve(self.spun, parameters)
-        wrong = [(smallest_eigenvalue(own[link.place]), link.name) for link in self.links if not is_consistent(own[link.place])]
-        return [name for _, name in sorted(wrong)]
 
     def active(self, x: Array) -> tuple[list[str], Array]:
         """Return the active constraints at x, in words, and their normals N (k, p): N dx = 0."""

@@ -1,4 +1,4 @@
-"""Zero-phase low-pass filters: Butterworth, forward and backward, on whole signals or streams.
+"""Zero-phase low-pass filters: Butterworth, forward and backward.
 
 Filtered signals are not delayed. Every operation is linear along the first axis, including the treatment of the ends, so
 filtering both sides of τ = Y π preserves the equation: F(τ) = F(Y) π.
@@ -7,7 +7,6 @@ filtering both sides of τ = Y π preserves the equation: F(τ) = F(Y) π.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -46,51 +45,6 @@ def low_pass(x: Any, period: float, cutoff: float, order: int = 4, *, every: int
         block = slice(first, first + width)
         kept[:, block] = _zero_phase(sos, flat[:, block], pad, pad)[::every]
     return kept.reshape(len(kept), *signal.shape[1:])
-
-
-def low_pass_streaming(
-    chunks: Iterable[Any], period: float, cutoff: float, order: int = 4, *, every: int = 1
-) -> Iterator[Array]:
-    """Yield the rows of `low_pass` for a signal given in chunks (N_i, …); equal within 1e-12 of its largest value.
-
-    A row is yielded as soon as a `margin` of samples beyond it is known; at most a chunk and three margins are in memory.
-
-    >>> x = np.cumsum(np.random.default_rng(0).normal(size=20000)).reshape(-1, 2)
-    >>> parts = list(low_pass_streaming((x[k : k + 700] for k in range(0, len(x), 700)), 1e-3, 40.0, every=3))
-    >>> whole = low_pass(x, 1e-3, 40.0, every=3)
-    >>> bool(np.abs(np.concatenate(parts) - whole).max() < 1e-12 * np.abs(x).max())
-    True
-    """
-    sos = _sections(period, cutoff, order)
-    every = _count(every, "every")
-    reach, pad = margin(period, cutoff, order), _extension(period, cutoff)
-    held: Array | None = None
-    done = start = 0  # first rows not yet yielded, and still in memory
-    for chunk in chunks:
-        new = _signal(chunk)
-        held = new if held is None else np.concatenate([held, new])
-        ready = start + len(held) - reach
-        # the first rows need as much signal as is reflected
-        if ready > done and len(held) > pad + reach:
-            yield _stretch(sos, held, start, (done, ready), every, pad, ends=(start == 0, False))
-            done = ready
-            drop = max(0, done - reach - start)
-            held, start = held[drop:], start + drop
-    if held is None or start + len(held) < 2:
-        raise InputError("the stream has fewer than two samples and cannot be filtered")
-    yield _stretch(sos, held, start, (done, start + len(held)), every, pad, ends=(start == 0, True))
-
-
-def _stretch(
-    sos: Array, held: Array, start: int, rows: tuple[int, int], every: int, pad: int, ends: tuple[bool, bool]
-) -> Array:
-    """Filter rows of the whole signal using the part in memory; only true ends are extended by reflection."""
-    pad = min(pad, len(held) - 1)
-    flat = held.reshape(len(held), -1)
-    filtered = _zero_phase(sos, flat, pad if ends[0] else 0, pad if ends[1] else 0)
-    first = -(-rows[0] // every) * every  # rows kept have an index divisible by `every` in the whole signal
-    kept = np.ascontiguousarray(filtered[first - start : rows[1] - start : every])
-    return kept.reshape(len(kept), *held.shape[1:])
 
 
 def margin(period: float, cutoff: float, order: int = 4) -> int:
