@@ -9,12 +9,10 @@ import pytest
 import dynamis as dy
 from dynamis.errors import NameLookupError
 from dynamis.identification.equations import equations_of_rows
-from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
+from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
 from dynamis.identification.validation.essential import essential_parameters
-from dynamis.identification.validation.excitation import excitation, leverage
-from dynamis.identification.validation.residuals import residuals_by_joint
-from dynamis.identification.validation.statistics import statistics
-from dynamis.identification.validation.whiteness import autocorrelation, scatter_of_scores, whiteness
+from dynamis.identification.validation.residuals import autocorrelation, residuals_by_joint, scatter_of_scores, whiteness
+from dynamis.identification.validation.statistics import excitation, leverage, statistics
 
 BETA = np.array([1.0, -2.0, 0.5, 3.0])
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from judged_fits import base_of, simulated
 
-from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
-from dynamis.identification.validation.consistency import inconsistent_links, link_consistency
+from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
+from dynamis.identification.full_parameters import inconsistent_links, link_consistency
 from dynamis.identification.validation.held_out import cross_validate, held_out
 from dynamis.identification.validation.readable_names import readable
 from dynamis.identification.validation.symptoms import missing_terms

@@ -20,10 +20,9 @@ import numpy.typing as npt
 from dynamis.display import as_text, flat, short
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.decimation import Decimation
 from dynamis.identification.equations import equations
 from dynamis.identification.payload import payload_regressor
-from dynamis.identification.samples import Samples, as_runs
+from dynamis.identification.samples import Decimation, Samples, as_runs
 from dynamis.spatial import PARAMETER_NAMES, Inertia
 
 Array = npt.NDArray[Any]

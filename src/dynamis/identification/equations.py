@@ -15,10 +15,9 @@ from dynamis.compiler.row_sums import row_sums
 from dynamis.display import as_table
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.decimation import Decimation
 from dynamis.identification.estimators.factors import FactorSums, FoldFactors
 from dynamis.identification.linear_model import Past
-from dynamis.identification.samples import Samples, as_runs
+from dynamis.identification.samples import Decimation, Samples, as_runs
 
 Array = npt.NDArray[Any]
 CHUNK = 2048  # samples whose regressor is computed at once: more would only need memory

@@ -18,10 +18,9 @@ from dynamis.identification.equations import Equations
 from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.estimators.estimator import Estimator
 from dynamis.identification.estimators.ridge import Ridge
-from dynamis.identification.full_parameters import InfeasibleError, full_parameters
-from dynamis.identification.logs.finding import LogFinding
+from dynamis.identification.full_parameters import InfeasibleError, full_parameters, inconsistent_links, link_consistency
+from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.samples import Samples
-from dynamis.identification.validation.consistency import inconsistent_links, link_consistency
 from dynamis.identification.validation.essential import EssentialParameters, essential_of
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.report import describe_estimator, report_of

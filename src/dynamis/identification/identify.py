@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,23 +14,19 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
-from dynamis.identification.blas_threads import one_blas_thread
-from dynamis.identification.decimation import Decimation
 from dynamis.identification.equations import Equations, equations
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.consistent import PhysicallyConsistent
-from dynamis.identification.estimators.estimator import Estimator
-from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
+from dynamis.identification.estimators.estimator import Estimator, LeastSquares, WeightedLeastSquares
 from dynamis.identification.estimators.ridge import Ridge
 from dynamis.identification.identification import Identification
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.examine import examine
 from dynamis.identification.logs.examine_torques import examine_torques
-from dynamis.identification.logs.finding import LogFinding, raise_errors
-from dynamis.identification.logs.log import Log
+from dynamis.identification.logs.log import Log, LogFinding, raise_errors
 from dynamis.identification.logs.reading import log_beginning
 from dynamis.identification.model_terms import better_settings
-from dynamis.identification.samples import Samples
+from dynamis.identification.samples import Decimation, Samples
 from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.signals.windows import WINDOW, prepare_in_windows
 from dynamis.identification.validation.essential import essential_of
@@ -43,6 +40,15 @@ COMPARED = ("ordinary", "weighted", "ridge", "consistent")
 NO_LITERAL = "…"  # in place of an argument that cannot be written as a literal
 Source = Log | Samples | str | os.PathLike[str]
 Progress = Callable[[float, str], None]
+
+
+@contextlib.contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread while many small systems are solved: with more, they mostly wait for each other."""
+    from threadpoolctl import threadpool_limits  # looks through all loaded libraries: not needed by those who do not identify
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 @one_blas_thread()

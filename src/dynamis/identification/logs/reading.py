@@ -13,10 +13,9 @@ import numpy.typing as npt
 from dynamis.errors import InputError, printable
 from dynamis.files.limits import check_size
 from dynamis.identification.logs.log import Log, joined
-from dynamis.identification.logs.mapping import Mapping
+from dynamis.identification.logs.mapping import Mapping, factor
 from dynamis.identification.logs.plan import Plan, planned
 from dynamis.identification.logs.table import NUMBERS, Block, regrouped
-from dynamis.identification.logs.units import factor
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]

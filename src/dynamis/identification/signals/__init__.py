@@ -13,9 +13,8 @@ cutoff          cut-off frequency between motion and noise
 derivatives     velocities and accelerations by method
 """
 
-from dynamis.identification.signals.cutoff import Cutoff, suggest_cutoff
 from dynamis.identification.signals.derivatives import derivatives
-from dynamis.identification.signals.filters import low_pass, margin
+from dynamis.identification.signals.filters import Cutoff, low_pass, margin, suggest_cutoff
 from dynamis.identification.signals.outliers import Repaired, remove_spikes
 from dynamis.identification.signals.prepare import Prepared, prepare
 from dynamis.identification.signals.sampling_clock import Clock, Run, repair

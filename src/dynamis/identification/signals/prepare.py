@@ -11,16 +11,14 @@ import numpy.typing as npt
 
 from dynamis.display import as_text
 from dynamis.errors import InputError, printable
-from dynamis.identification.decimation import Decimation
-from dynamis.identification.samples import Samples
-from dynamis.identification.signals.cutoff import SHORTEST as FEWEST
-from dynamis.identification.signals.cutoff import Cutoff, suggest_cutoff
-from dynamis.identification.signals.filters import check_cutoff, low_pass
-from dynamis.identification.signals.measured import Measured
+from dynamis.identification.samples import Decimation, Samples
+from dynamis.identification.signals.filters import SHORTEST as FEWEST
+from dynamis.identification.signals.filters import Cutoff, check_cutoff, low_pass, suggest_cutoff
 from dynamis.identification.signals.sampling_clock import GAP, Clock, repair, repair_with_positions
 from dynamis.identification.signals.stages import (
     HELD,
     SHORTEST,
+    Measured,
     at_rest,
     found_cutoff,
     kept_rows,

@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
-from dynamis.identification.decimation import Decimation
 from dynamis.identification.logs.log import Log, joined
-from dynamis.identification.samples import Samples
+from dynamis.identification.samples import Decimation, Samples
 from dynamis.identification.signals.filters import margin
 from dynamis.identification.signals.prepare import Prepared, prepare
 from dynamis.identification.signals.stages import SHORTEST

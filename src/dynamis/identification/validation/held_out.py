@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from dynamis.display import as_text
 from dynamis.errors import InputError
+from dynamis.identification.estimators.estimator import FromFactors
 from dynamis.identification.estimators.factors import FoldFactors
-from dynamis.identification.estimators.least_squares import FromFactors
 from dynamis.identification.validation.residuals import percent
 
 if TYPE_CHECKING:

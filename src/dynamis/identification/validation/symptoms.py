@@ -12,9 +12,8 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.identification.equations import Equations, JointRows
 from dynamis.identification.estimators.factors import whitened
-from dynamis.identification.validation.residuals import names_of_joints
+from dynamis.identification.validation.residuals import in_order, names_of_joints, period_of, whiteness
 from dynamis.identification.validation.statistics import noise_of_joints
-from dynamis.identification.validation.whiteness import in_order, period_of, whiteness
 
 Array = npt.NDArray[Any]
 FEWEST = 50  # rows of a joint

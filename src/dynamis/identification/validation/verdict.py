@@ -17,7 +17,7 @@ from dynamis.identification.validation.symptoms import Symptom, missing_terms, r
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations
-    from dynamis.identification.logs.finding import LogFinding
+    from dynamis.identification.logs.log import LogFinding
 
 Array = npt.NDArray[Any]
 GRADES = ("good", "usable", "doubtful", "not usable")

@@ -23,11 +23,10 @@ from dynamis.compiler.kernel import thread_count
 from dynamis.display import normal_equations_card
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.decimation import Decimation
 from dynamis.identification.equations import filter_of
 from dynamis.identification.estimators.factors import householder_qr
 from dynamis.identification.linear_model import Past
-from dynamis.identification.samples import Samples, as_runs
+from dynamis.identification.samples import Decimation, Samples, as_runs
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
