@@ -1,11 +1,11 @@
 """Identification of robot parameters from logs.
 
 In reading order: `logs` (reading and checking measurements), `signals` and `transmission` (clocks, filters, derivatives,
-gears), `samples` (motion and torques, and their filter), `linear_model` (the parameters to identify), `base_parameters`
-(which combinations can be identified), `equations` (rows of y = X β, evaluated in chunks), `estimators` (solving for β from
-triangular factors), `reduction` (triangular factors of samples as they arrive), `validation` (held-out motion, verdict, reports), `full_parameters` and
-`write_back` (writing a model file); `identify` runs all steps. Also: `excitation` (excitation trajectories), `payload`,
-`static_poses`, `drive_gains`.
+gears), `samples` (motion and torques, and their filter), `linear_model` (the parameters to identify), `base_parameters` (which
+combinations can be identified), `equations` (rows of y = X β, evaluated in chunks), `estimators` (solving for β from triangular
+factors), `reduction` (triangular factors of samples as they arrive), `validation` (held-out motion, verdict, reports),
+`full_parameters` and `write_back` (writing a model file); `identify` runs all steps. Also: `excitation` (excitation
+trajectories), `payload`, `static_poses`, `drive_gains`.
 """
 
 from dynamis.identification.base_parameters import base_parameters
