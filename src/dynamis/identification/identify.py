@@ -217,8 +217,18 @@ def _samples(
         if examined:
             # torques of joints are combinations of motor columns
             columns = log.columns if log.side_of("tau") == log.side_of("q") == "joint" else {}
-            look_at(examine_torques(ready.samples, robot, columns, base), notes, caps)
+            look_at(examine_torques(_beginning(ready.samples), robot, columns, base), notes, caps)
     return runs
+
+
+def _beginning(runs: Sequence[Samples]) -> list[Samples]:
+    """Return the runs of the first window of a log."""
+    found, left = [], WINDOW
+    for run in runs:
+        if left > 0 and Decimation(run.period, run.parallel, run.every).rows(min(left, len(run))):
+            found.append(run[:left])
+        left -= len(run)
+    return found or list(runs[:1])
 
 
 def look_at(findings: Sequence[LogFinding], notes: list[str], caps: list[LogFinding] | None = None) -> None:

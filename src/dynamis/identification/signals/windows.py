@@ -25,7 +25,7 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 
-WINDOW = 262_144  # samples: longer logs are prepared in windows
+WINDOW = 131_072  # samples: longer logs are prepared in windows
 ARRAYS = ("t", "q", "v", "a", "tau", "use")  # of `Samples`
 MOST_NOTES = 20  # on windows after the first
 
@@ -52,14 +52,19 @@ def _fill(spool: Spool, logs: Iterable[Log], wide: int, ready: Prepared, robot: 
     chosen, notes, last = ready.settings, list[str](), -1.0
     zero: float | None = None
     for log, after in _windows(logs, wide):
-        zero = float(log.t[0]) if zero is None else zero
+        stamps = log.t[np.isfinite(log.t)]
+        zero = float(stamps[0]) if zero is None and len(stamps) else zero
+        if zero is None:
+            continue
         try:
             parts = prepare(log, robot, **{**signals, **chosen, "parallel": chosen["parallel"] or 0.0, "rest": "keep"})
         except InputError as error:
             notes.append(f"from {log.t[0]:.6g} s: {error}")
             continue
         notes += [f"from {log.t[0]:.6g} s: {note}" for note in parts.notes if note not in ready.notes]
-        end = _tick(log.t[len(log) - after], zero, chosen["period"]) if after else np.inf
+        beyond = log.t[len(log) - after :]
+        beyond = beyond[np.isfinite(beyond)]
+        end = _tick(beyond[0], zero, chosen["period"]) if after and len(beyond) else np.inf
         for run in parts:
             ticks = _tick(run.t, zero, chosen["period"])
             kept = np.flatnonzero((ticks > last) & (ticks < end))
