@@ -96,7 +96,8 @@ def probe(path: str, cutoff: float | None, every: int) -> dict[str, Any]:
     import resource
 
     from dynamis.compiler.kernel import wait_for_compiler
-    from dynamis.identification import LinearModel, LongLog, Samples, WeightedLeastSquares, base_parameters, normal_equations
+    from dynamis.identification import LinearModel, Samples, Stream, WeightedLeastSquares, base_parameters, normal_equations
+    from dynamis.identification.logs.reading import log_chunks
 
     robot = dy.load(ROBOT)
     base = base_parameters(LinearModel(robot))
@@ -104,8 +105,10 @@ def probe(path: str, cutoff: float | None, every: int) -> dict[str, Any]:
     normal_equations(base, Samples.of(q, v, a, v, period=1.0 / RATE, parallel=cutoff, every=every))  # compiled once for a robot
     wait_for_compiler()
     start = time.perf_counter()
-    found = LongLog(logged=("v", "a"), parallel=cutoff, every=every).normal_equations(base, path)
-    fit = WeightedLeastSquares().fit_normal_equations(found)
+    stream = Stream(base)
+    for log in log_chunks(path, robot):
+        stream.take(Samples.of(log.q, log.v, log.a, log.tau, t=log.t, period=1.0 / RATE, parallel=cutoff, every=every))
+    fit = WeightedLeastSquares().fit_normal_equations(stream.finish())
     seconds = time.perf_counter() - start
     worst = np.max(np.abs(fit.coef_ - base.prior) / fit.standard_errors_)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024.0 if sys.platform != "darwin" else 1024.0**2)

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import dynamis as dy
 from dynamis.cli.commands import cli
 from dynamis.cli.excite import excite
+from dynamis.cli.hints import for_command_line
 from dynamis.cli.identify import NAMES, identify
 from dynamis.cli.payload import payload
 from dynamis.control import perturbed
@@ -219,6 +220,8 @@ def test_what_is_looked_for_is_said_by_options(folder):
         (("--folds", "50", "--block", "1"), "blocks do not fill 50 folds"),
         (("--estimator", "best"), "'best' is not one of"),
         (("--folds", "1"), "--folds"),
+        (("--only", "joint1.visc"), "no parameter named 'joint1.visc'"),
+        (("--only", "essential", "--estimator", "ridge"), "--only"),
         (("--mapping", "none.toml"), "does not exist"),
         (("--validate", "none.csv"), "none.csv"),
     ],
@@ -229,6 +232,32 @@ def test_bad_input_says_what_to_do(folder, arguments, sentence):
     assert sentence in result.stderr
     assert isinstance(result.exception, SystemExit)
     assert "Traceback" not in result.output
+
+
+def test_only_selected_or_essential_parameters_are_fitted(folder):
+    result = run(
+        folder / "arm.toml", folder / "run.csv", "--only", "joint1.viscous, joint2.viscous", "--compare", "none", "--json"
+    )
+    values = {p["name"]: p["value"] for p in json.loads(result.stdout)["parameters"]}
+    assert {name for name, value in values.items() if value} == {"joint1.viscous", "joint2.viscous"}
+    result = run(folder / "arm.toml", folder / "run.csv", "--only", "essential", "--out", folder / "few.toml", "--json")
+    found = json.loads(result.stdout)
+    zero = [p for p in found["parameters"] if p["value"] == 0.0]
+    assert 0 < len(zero) < len(found["parameters"]) - 3
+    assert all(p["at_bound"] == "fixed" for p in zero)
+    chosen = found["comparison"][f"weighted, {len(found['parameters']) - len(zero)} parameters"]
+    assert chosen["held_out"] == pytest.approx(found["comparison"]["weighted"]["held_out"], rel=0.1)
+    assert dy.load(folder / "few.toml").n == 2
+
+
+def test_the_gravity_of_another_mounting_is_an_option_and_the_cure(truth, folder, tmp_path):
+    hung = write(tmp_path / "hung.csv", *motion(truth.replace(gravity=-np.array(truth.model.gravity)), 3))
+    other = ",".join(f"{-x:g}" for x in truth.model.gravity)
+    assert run(folder / "arm.toml", hung, "--compare", "none").exit_code == 1
+    cure = for_command_line("set the gravity of the robot: gravity=(0,0,9.81)", cli.get_command(None, "identify"))
+    assert cure == "set the gravity of the robot: --gravity 0,0,9.81"
+    assert run(folder / "arm.toml", hung, "--compare", "none", f"--gravity={other}").exit_code == 0
+    assert "three numbers" in run(folder / "arm.toml", hung, "--gravity", "9.81").stderr
 
 
 def test_what_is_not_there_is_said(folder):

@@ -15,7 +15,7 @@ from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.estimators import consistent
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.consistent import PhysicallyConsistent
-from dynamis.identification.estimators.factors import factor, joint_noise, whitened
+from dynamis.identification.estimators.factors import FoldFactors, joint_noise, whitened
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.pseudo_inertia import packed
 from dynamis.spatial import Inertia
@@ -50,7 +50,7 @@ def objective(fit, X, y, joint):
 
 
 def weights(X, y, joint):
-    factors = [factor(X, y, np.flatnonzero(joint == k)) for k in range(joint.max() + 1)]
+    factors = FoldFactors.of(X, y, joint, np.zeros(len(y), int), joint.max() + 1, 1).R[0]
     return joint_noise(factors, np.bincount(joint), least=1e-7, tolerance=1e-3)
 
 
@@ -266,7 +266,7 @@ def test_the_minimum_is_that_of_unconstrained_coordinates():
     X, y, joint = rows(base, 60, 2.0, 4)
     fit = PhysicallyConsistent(base, prior=wrong_prior(base, 5), regularisation=1.0).fit(X, y, joint=joint)
     space = BodySpace(base.model, fit.prior, sizes=fit.sizes_)
-    factors = [factor(X, y, np.flatnonzero(joint == k)) for k in range(2)]
+    factors = FoldFactors.of(X, y, joint, np.zeros(len(y), int), 2, 1).R[0]
     R = whitened(factors, weights(X, y, joint))
     T = R[:, :-1] @ base.B @ space.spun
     least, x = log_cholesky_minimum(space, T @ space.C, R[:, -1] - T @ space.origin, 1.0)

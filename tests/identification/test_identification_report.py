@@ -12,7 +12,7 @@ import dynamis as dy
 from dynamis.documents import latex, markdown, page
 from dynamis.documents.blocks import Code, Findings, Picture, Section, Table, Text, without_mathematics
 from dynamis.documents.report import Report
-from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
+from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
 from dynamis.identification.validation.essential import essential_parameters
 from dynamis.identification.validation.held_out import cross_validate
 from dynamis.identification.validation.report import number, report_of

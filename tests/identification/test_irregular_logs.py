@@ -11,11 +11,8 @@ from dynamis.errors import InputError
 from dynamis.identification import (
     LinearModel,
     Log,
-    LongLog,
     Mapping,
-    base_parameters,
     examine,
-    normal_equations_of_logs,
     prepare,
     read_log,
 )
@@ -203,14 +200,6 @@ def test_a_mapping_may_say_only_what_the_names_do_not(tmp_path):
         read_log(tmp_path / "run.csv", ARM, Mapping.parse('[torque]\nunit = "Nm"\n[joints]\norder = ["joint2", "joint1"]'))
     with pytest.raises(InputError, match=r"takes either columns .* not both"):
         Mapping.parse('[torque]\ncolumns = ["a"]\npattern = "tau{n}"')
-
-
-def test_one_long_log_need_not_be_a_list(tmp_path):
-    path = tmp_path / "run.csv"
-    np.savetxt(path, np.column_stack([T, Q, TAU]), delimiter=",", header=HEAD, comments="")
-    base = base_parameters(LinearModel(ARM, friction=(), rotor=False))
-    one, some = (normal_equations_of_logs(base, paths, LongLog(cutoff=10.0)) for paths in (str(path), [path]))
-    assert one.samples == some.samples > 1000
 
 
 def test_matlab_files_and_newton_millimetres_are_read(tmp_path):

@@ -17,10 +17,10 @@ from dynamis.identification import (
     merge,
     normal_equations,
 )
-from dynamis.identification.decimation import Decimation
+from dynamis.identification.samples import Decimation
 
 # the package has a function of the same name
-stream_module = importlib.import_module("dynamis.identification.reduction.normal_equations")
+stream_module = importlib.import_module("dynamis.identification.reduction")
 
 
 @pytest.fixture(scope="module")

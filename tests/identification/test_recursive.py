@@ -7,7 +7,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.errors import InputError
-from dynamis.identification.estimators.least_squares import LeastSquares
+from dynamis.identification.estimators.estimator import LeastSquares
 from dynamis.identification.estimators.recursive import RecursiveLeastSquares
 from dynamis.identification.payload_fit import payload_regressor
 

@@ -7,7 +7,6 @@ from scipy.signal import savgol_coeffs
 from dynamis.errors import InputError, NameLookupError
 from dynamis.identification.signals import derivatives
 from dynamis.identification.signals.derivatives import METHODS, stencil
-from dynamis.identification.signals.kalman import gains, likely_cutoff
 
 WAVES = ((1.0, 0.5, 0.3), (0.5, 1.15, 1.0), (0.3, 2.05, 2.0))  # amplitude, Hz, phase
 
@@ -79,18 +78,6 @@ def test_savitzky_and_golay_are_exact_for_their_polynomials():
         assert np.allclose(a, k * (k - 1) * t ** max(k - 2, 0), atol=1e-5)
 
 
-@pytest.mark.parametrize("count", [1000, 1001])
-def test_whole_periods_are_exact(count):
-    w = 2 * np.pi / (count * 0.01)
-    t = np.arange(count) * 0.01
-    q = np.sin(3 * w * t) + 0.2 * np.cos(21 * w * t)
-    _, v, a = derivatives(q, 0.01, "spectral", 21 * w / (2 * np.pi), periodic=True)
-    assert np.allclose(v, 3 * w * np.cos(3 * w * t) - 4.2 * w * np.sin(21 * w * t), atol=1e-11)
-    assert np.allclose(a, -9 * w**2 * np.sin(3 * w * t) - 88.2 * w**2 * np.cos(21 * w * t), atol=1e-9)
-    _, v, _ = derivatives(q, 0.01, "spectral", 10 * w / (2 * np.pi), periodic=True)
-    assert np.allclose(v, 3 * w * np.cos(3 * w * t), atol=1e-11)
-
-
 def noise_of(method, count=60000, **options):
     noise = np.random.default_rng(5).normal(size=(count, 1))
     return [x[500:-500].std() for x in derivatives(noise, H, method, **options)]
@@ -106,10 +93,6 @@ def test_noise_is_amplified_as_theory_says():
     w = 2 * np.pi * f
     butterworth = 1.0 / (1.0 + (np.tan(np.pi * f[:-1] * H) / np.tan(np.pi * 40.0 * H)) ** 8)
     assert np.allclose(noise_of("central", cutoff=40.0), in_theory(butterworth, w[:-1], w[:-1] ** 2), rtol=0.05)
-    smoother = 1.0 / (1.0 + (f / 40.0) ** 6)
-    assert np.allclose(noise_of("kalman", cutoff=40.0), in_theory(smoother, w, w**2), rtol=0.05)
-    taper = 0.5 - 0.5 * np.sin(0.5 * np.pi * np.clip((f / 40.0 - 1.0) / 0.2, -1.0, 1.0))
-    assert np.allclose(noise_of("spectral", cutoff=40.0), in_theory(taper, w, w**2), rtol=0.05)
     weights = [np.linalg.norm(savgol_coeffs(41, 5, deriv=k, delta=H)) for k in range(3)]
     assert np.allclose(noise_of("savgol", window=41), weights, rtol=0.05)
 
@@ -119,30 +102,6 @@ def test_all_methods_amplify_noise_alike_for_the_same_cutoff():
     for m, (_, v, a) in found.items():
         assert 0.5 < v / found["central"][1] < 2.0, m
         assert 0.4 < a / found["central"][2] < 2.5, m
-
-
-def test_the_smoother_solves_its_own_equations():
-    # Kalman's covariance recursion, run until it stands still, has the gains that are used
-    g = gains(H, 25.0)
-    e = H / g.unit
-    Qn = e * np.array([[e**5 / 20, e**4 / 8, e**3 / 6], [e**4 / 8, e**3 / 3, e**2 / 2], [e**3 / 6, e**2 / 2, e]])
-    P = np.eye(3)
-    for _ in range(3000):
-        K = P[:, 0] / (P[0, 0] + 1.0)
-        P = g.F @ (P - np.outer(K, P[0])) @ g.F.T + Qn
-    assert np.allclose(K, g.K, rtol=1e-8)
-
-
-def test_the_likeliest_cutoff_is_found_for_a_motion_that_follows_the_model():
-    rng = np.random.default_rng(2)
-    # white jerk, integrated three times, and positions measured with noise: the cut-off is (density / (noise² h))^(1/6)
-    jerk = rng.normal(size=20000) * 50.0 / np.sqrt(H)
-    q = np.cumsum(np.cumsum(np.cumsum(jerk) * H) * H) * H
-    for noise in (1e-4, 1e-3):
-        expected = (50.0**2 / (noise**2 * H)) ** (1 / 6) / (2 * np.pi)
-        assert np.isclose(likely_cutoff(q + noise * rng.normal(size=q.size), H), expected, rtol=0.1)
-    _, v, _ = derivatives(Q + 1e-4 * rng.normal(size=Q.shape), H, "kalman")
-    assert (v - V)[INSIDE].std() < 2e-3 * V.std()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -162,8 +121,6 @@ def test_logged_velocities_are_differentiated_once(method):
         (lambda: derivatives(Q, H, "spline"), "needs cutoff"),
         (lambda: derivatives(Q, H, "savgol", window=10), "must be odd"),
         (lambda: derivatives(Q[:20], H, "savgol", window=31), "too few"),
-        (lambda: derivatives(Q[:5], H, "kalman", 20.0), "too few"),
-        (lambda: derivatives(Q[:5], H, "spectral", 20.0), "too few"),
         (lambda: derivatives(Q[:5], H), "too few"),
         (lambda: derivatives(Q, H, "central", 900.0), "half the sampling rate"),
         (lambda: derivatives(Q, H, accuracy=3), "accuracy, the error order"),

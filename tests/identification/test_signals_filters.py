@@ -8,7 +8,7 @@ from scipy.signal import butter, sosfiltfilt
 
 from dynamis.errors import InputError
 from dynamis.identification.signals import filters as module
-from dynamis.identification.signals import low_pass, low_pass_streaming, margin, suggest_cutoff
+from dynamis.identification.signals import low_pass, margin, suggest_cutoff
 
 H = 1e-3
 T = np.arange(6000) * H
@@ -50,17 +50,6 @@ def test_blocks_of_columns_make_no_difference(monkeypatch):
     assert np.array_equal(low_pass(Y[:, 0, 0], H, 50.0), whole[:, 0, 0])
 
 
-@pytest.mark.parametrize("cutoff", [8.0, 60.0, 300.0, 480.0])
-@pytest.mark.parametrize("size", [1, 97, 2500, 10000])
-def test_streams_are_filtered_as_the_whole(cutoff, size):
-    x = np.cumsum(RNG.normal(size=(4000 if size > 1 else 900, 2)), axis=0)
-    chunks = (x[k : k + size] for k in range(0, len(x), size))
-    parts = list(low_pass_streaming(chunks, H, cutoff, every=7))
-    whole = low_pass(x, H, cutoff, every=7)
-    assert np.concatenate(parts).shape == whole.shape
-    assert np.abs(np.concatenate(parts) - whole).max() < 1e-12 * np.abs(x).max()
-
-
 @pytest.mark.parametrize("cutoff", [5.0, 50.0, 400.0])
 def test_nothing_beyond_the_margin_matters(cutoff):
     m = margin(H, cutoff)
@@ -84,7 +73,6 @@ def test_nothing_beyond_the_margin_matters(cutoff):
         (lambda: low_pass(T, H, 10.0, every=0), "every must be"),
         (lambda: low_pass(T[:1], H, 10.0), "at least two"),
         (lambda: low_pass(3.0, H, 10.0), "first axis"),
-        (lambda: list(low_pass_streaming([], H, 10.0)), "fewer than two"),
         (lambda: suggest_cutoff(T[:20], H), "too few"),
         (lambda: suggest_cutoff(RNG.normal(size=5000), H), "more than its noise"),
     ],

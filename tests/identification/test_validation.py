@@ -5,7 +5,7 @@ import pytest
 from judged_fits import simulated
 
 import dynamis as dy
-from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
+from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
 from dynamis.identification.estimators.ridge import Ridge
 from dynamis.identification.validation.held_out import (
     alternating_blocks,

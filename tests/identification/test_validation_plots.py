@@ -9,7 +9,7 @@ import pytest
 from judged_fits import simulated
 
 import dynamis as dy
-from dynamis.identification.estimators.least_squares import WeightedLeastSquares
+from dynamis.identification.estimators.estimator import WeightedLeastSquares
 from dynamis.identification.validation.held_out import alternating_blocks, cross_validate
 from dynamis.identification.validation.plots import (
     inline_svg,

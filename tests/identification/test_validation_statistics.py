@@ -1,16 +1,18 @@
 """Standard errors, intervals, whiteness, excitation: what they promise, on data whose truth is known."""
 
+import dataclasses
+import sys
+
 import numpy as np
 import pytest
 
 import dynamis as dy
 from dynamis.errors import NameLookupError
-from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
+from dynamis.identification.equations import equations_of_rows
+from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
 from dynamis.identification.validation.essential import essential_parameters
-from dynamis.identification.validation.excitation import excitation, leverage
-from dynamis.identification.validation.residuals import residuals_by_joint
-from dynamis.identification.validation.statistics import statistics
-from dynamis.identification.validation.whiteness import autocorrelation, scatter_of_scores, whiteness
+from dynamis.identification.validation.residuals import autocorrelation, residuals_by_joint, scatter_of_scores, whiteness
+from dynamis.identification.validation.statistics import excitation, leverage, statistics
 
 BETA = np.array([1.0, -2.0, 0.5, 3.0])
 
@@ -90,14 +92,20 @@ def test_pairs_across_gaps_and_runs_do_not_count():
     assert autocorrelation(e, np.tile(np.arange(3.0), 2), 1, run=run)[1].tolist() == [6.0, 4.0]
 
 
-def test_the_scatter_by_windows_is_newey_and_wests_sum_over_lags():
+def test_the_scatter_by_windows_is_newey_and_wests_sum_over_lags(monkeypatch):
     rng = np.random.default_rng(2)
     s, t, window = rng.normal(size=(40, 3)), np.arange(40.0), 5
     by_lags = s.T @ s
     for lag in range(1, window):
         product = (1.0 - lag / window) * s[lag:].T @ s[:-lag]
         by_lags = by_lags + product + product.T
-    assert scatter_of_scores(s, t, window=window) == pytest.approx(by_lags)
+    rows = equations_of_rows(s, np.zeros(40), np.zeros(40, int), t, "abc", ["joint"])
+    assert scatter_of_scores(rows, np.ones(40), window) == pytest.approx(by_lags)
+    rows = dataclasses.replace(rows)
+    monkeypatch.setattr(
+        sys.modules[equations_of_rows.__module__], "CHUNK", 7
+    )  # the chunks in which the rows are evaluated do not matter
+    assert scatter_of_scores(rows, np.ones(40), window) == pytest.approx(by_lags)
 
 
 def test_joints_are_measured_apart():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from judged_fits import base_of, simulated
 
-from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
-from dynamis.identification.validation.consistency import inconsistent_links, link_consistency
+from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
+from dynamis.identification.full_parameters import inconsistent_links, link_consistency
 from dynamis.identification.validation.held_out import cross_validate, held_out
 from dynamis.identification.validation.readable_names import readable
 from dynamis.identification.validation.symptoms import missing_terms
@@ -100,7 +100,7 @@ def test_a_term_the_model_lacks_is_recognised(kind, friction, spoil, cure):
     case = simulated(friction=friction, spoil=spoil)
     s = case.judged()
     rows = case.rows
-    found = missing_terms(rows.X, rows.y, s.residual, rows.joint, rows.t, rows.v, run=rows.run, names=rows.joints)
+    found = missing_terms(rows, s.residual)
     assert sum(term.kind == kind for term in found) >= 5, found
     said = verdict(s, equations=rows).about("missing")
     assert any(cure in f.sentence for f in said)
@@ -115,7 +115,7 @@ def test_a_delay_is_measured():
 
     case = simulated(rate=200.0, seconds=10.0, noise=0.005, spoil=spoil)
     rows, s = case.rows, case.judged()
-    found = missing_terms(rows.X, rows.y, s.residual, rows.joint, rows.t, rows.v, run=rows.run, names=rows.joints)
+    found = missing_terms(rows, s.residual)
     shifts = [term.size for term in found if term.kind == "delay"]
     assert len(shifts) >= 4
     assert np.median(shifts) == pytest.approx(late, rel=0.3)

@@ -156,3 +156,17 @@ def test_identified_parameters_are_edits_of_the_document(arm, save, tmp_path, sa
     assert len(again.splitlines()) == len(text.splitlines())
     assert again.index("<joint") > again.index('name="tool"')
     same_dynamics(better, dy.load(tmp_path / "better.urdf"))
+
+
+@pytest.mark.parametrize("newline", ["\n    ", " "])
+def test_of_a_repeated_element_the_first_is_kept(arm, save, newline):
+    """A joint with two <origin> loads with a warning; the repaired document has one."""
+    first = '<parent link="base"/>'
+    text = arm(first, f'<origin xyz="0 0 0.3"/>{newline}<origin xyz="9 9 9" rpy="0 0 1"></origin>{newline}{first}')
+    path = save(text)
+    assert "repeated-element" in claimed(path)
+    out, changes = repaired(path)
+    assert claimed(out) == set()
+    assert any("<origin> was given" in change and "the first is kept" in change for change in changes)
+    assert "9 9 9" not in out.read_text()
+    assert [joint.origin.p.tolist() for joint in read(out)[0].joints] == [j.origin.p.tolist() for j in read(path)[0].joints]

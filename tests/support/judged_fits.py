@@ -11,7 +11,7 @@ import numpy as np
 import dynamis as dy
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.equations import equations
-from dynamis.identification.estimators.least_squares import WeightedLeastSquares
+from dynamis.identification.estimators.estimator import WeightedLeastSquares
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.samples import Samples
 from dynamis.identification.validation.statistics import judge_fit

@@ -14,7 +14,7 @@ from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
-from dynamis.cli.log_options import log_options, signals
+from dynamis.cli.log_options import log_options, mounted, signals
 from dynamis.cli.options import FILE, json_option, numbers
 from dynamis.cli.output_files import check_output
 from dynamis.cli.progress import Bar
@@ -43,6 +43,7 @@ HELP = """Identify the dynamic parameters of a robot from logs.
       dynamis identify tx40.urdf tx40.toml --friction viscous,coulomb,power \\
           --offset --couple joint_5,joint_6 --cutoff 100 --parallel 20 \\
           --slow 0.06 --block 0.75 --report tx40.html
+      dynamis identify arm.urdf run.csv --only essential --gravity 0,0,9.81
       dynamis identify ur10.urdf bag.db3 --offset --smooth 0.05 \\
           --presliding wrist_3_joint=0.01 --logged v --parallel 2 --smooth-torque
     """
@@ -56,6 +57,9 @@ HELP = """Identify the dynamic parameters of a robot from logs.
 @click.option("--estimator", type=click.Choice(NAMES), default="consistent", show_default=True, help="Estimator.")
 @click.option("--compare", metavar="NAMES", default="ordinary,weighted,ridge,consistent", show_default=True,
               help="Estimators to compare with; 'none' saves the time.")  # fmt: skip
+@click.option("--only", metavar="NAMES",
+              help="Fit only these base parameters by weighted least squares, or 'essential': those needed to explain the "
+              "torques. The others are zero.")  # fmt: skip
 @click.option("--friction", metavar="TERMS",
               help="Friction terms: viscous, coulomb, coulomb_bias, stribeck, quadratic, power; or none.")  # fmt: skip
 @click.option("--offset", is_flag=True, help="Identify a constant torque offset of each joint.")
@@ -96,12 +100,13 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
         if options["report"].suffix.lower() == ".pdf":
             find_browser()
     prepared = signals(options)
-    model = _model(load(robot), options)
+    model = _model(mounted(load(robot), options), options)
     wanted = () if compare == "none" else tuple(x.strip() for x in compare.split(","))
     with Bar() as bar:
         found = run(
             model, list(logs), validate=list(options["validate"]) or None, mapping=mapping, signals=prepared,
-            estimator=options["estimator"], compare=wanted, folds=options["folds"], block_seconds=options["block"],
+            estimator=options["estimator"], only=_only(options["only"]), compare=wanted,
+            folds=options["folds"], block_seconds=options["block"],
             examined=not options["unexamined"], limits=_limits(options["limits"]), progress=bar.show,
         )  # fmt: skip
         bar.show(1.0, "validating")
@@ -138,6 +143,10 @@ def _model(robot: Any, options: dict[str, Any]) -> LinearModel | Robot:
         smooth=options["smooth"], stribeck_speed=options["stribeck"], presliding=_presliding(options["presliding"]),
         couplings=[(first, second) for first, second in pairs],
     )  # fmt: skip
+
+
+def _only(text: str | None) -> str | list[str] | None:
+    return text if text in (None, "essential") else [name.strip() for name in str(text).split(",")]
 
 
 def _limits(text: str) -> tuple[float, float, float]:

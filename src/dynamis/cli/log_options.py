@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dynamis.cli.options import EXISTING, numbers, one_or_all
+from dynamis.errors import InputError
 
-METHODS = ("central", "savgol", "kalman", "spectral", "spline")
+if TYPE_CHECKING:
+    from dynamis.robot import Robot
+
+METHODS = ("central", "savgol", "spline")
 
 
 def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,8 +53,21 @@ _OPTIONS = (
                  help="Time by which the torques were logged late; it is corrected."),
     click.option("--zero", metavar="NUMBERS",
                  help="Joint positions at logged zeros, in rad or m, added to the positions: one number per joint."),
+    click.option("--gravity", metavar="X,Y,Z",
+                 help="Gravity in the base frame, in m/s²: 0,0,9.81 for a robot hung from the ceiling, 9.81,0,0 for one on a "
+                 "wall. Default: that of the robot file."),
     click.option("--no-outliers", is_flag=True, help="Do not search for outliers."),
 )  # fmt: skip
+
+
+def mounted(robot: Robot, options: dict[str, Any]) -> Robot:
+    """Remove --gravity from the options of a command, and return the robot with this gravity."""
+    vector = numbers(options.pop("gravity"), "--gravity")
+    if vector is None:
+        return robot
+    if len(vector) != 3:
+        raise InputError(f"--gravity takes three numbers, such as --gravity 0,0,9.81; got {len(vector)}")
+    return robot.replace(gravity=vector)
 
 
 def signals(options: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number, vector, with_units
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
-from dynamis.cli.log_options import log_options, signals
+from dynamis.cli.log_options import log_options, mounted, signals
 from dynamis.cli.options import FILE, json_option
 from dynamis.cli.output_files import check_output, whole
 from dynamis.cli.progress import waiting
@@ -58,7 +58,7 @@ def payload(
 
     check_output(out, (".urdf", ".toml"), (*logs, *reference, mapping))
     prepared = signals(options)
-    loaded = load(robot)
+    loaded = mounted(load(robot), options)
     notes: list[str] = []
     with waiting("reading and estimating"):
         runs = _runs(logs, loaded, mapping, prepared, notes)

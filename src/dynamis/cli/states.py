@@ -141,9 +141,9 @@ def rows_of(
     import numpy as np
 
     from dynamis.identification.logs.columns import signal_found, time_found
-    from dynamis.identification.logs.opening import open_table
+    from dynamis.identification.logs.mapping import factor
+    from dynamis.identification.logs.plan import open_table
     from dynamis.identification.logs.table import regrouped, together
-    from dynamis.identification.logs.units import factor
 
     table = open_table(path, None, robot.joint_names)
     time = time_found(table.names)

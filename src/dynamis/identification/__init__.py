@@ -1,26 +1,25 @@
 """Identification of robot parameters from logs.
 
 In reading order: `logs` (reading and checking measurements), `signals` and `transmission` (clocks, filters, derivatives,
-gears), `samples` (motion and torques), `linear_model` (the parameters to identify), `base_parameters` and `identifiability`
-(which combinations can be identified), `equations` and `decimation` (rows of y = X β), `estimators` (solving for β),
-`reduction` (normal equations of logs of any length), `validation` (held-out motion, verdict, reports), `full_parameters` and
-`write_back` (writing a model file); `identify` runs all steps. Also: `excitation` (excitation trajectories), `payload`,
-`static_poses`, `drive_gains`.
+gears), `samples` (motion and torques, and their filter), `linear_model` (the parameters to identify), `base_parameters` (which
+combinations can be identified), `equations` (rows of y = X β, evaluated in chunks), `estimators` (solving for β from triangular
+factors), `reduction` (triangular factors of samples as they arrive), `validation` (held-out motion, verdict, reports),
+`full_parameters` and `write_back` (writing a model file); `identify` runs all steps. Also: `excitation` (excitation
+trajectories), `payload`, `static_poses`, `drive_gains`.
 """
 
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.drive_gains import estimate_drive_gains
 from dynamis.identification.equations import equations
 from dynamis.identification.estimators.consistent import PhysicallyConsistent
-from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
+from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
 from dynamis.identification.estimators.recursive import RecursiveLeastSquares
 from dynamis.identification.estimators.ridge import Ridge
 from dynamis.identification.excitation import design_excitation
 from dynamis.identification.linear_model import Column, LinearModel
 from dynamis.identification.logs import Log, Mapping, examine, read_log
 from dynamis.identification.payload import identify_payload
-from dynamis.identification.reduction.long_logs import LongLog, normal_equations_of_logs
-from dynamis.identification.reduction.normal_equations import Stream, merge, normal_equations
+from dynamis.identification.reduction import Stream, merge, normal_equations
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals import prepare, suggest_cutoff
 from dynamis.identification.static_poses import identify_static, identify_static_payload
@@ -32,7 +31,6 @@ __all__ = [
     "LeastSquares",
     "LinearModel",
     "Log",
-    "LongLog",
     "Mapping",
     "PhysicallyConsistent",
     "RecursiveLeastSquares",
@@ -52,7 +50,6 @@ __all__ = [
     "identify_static_payload",
     "merge",
     "normal_equations",
-    "normal_equations_of_logs",
     "prepare",
     "read_log",
     "suggest_cutoff",

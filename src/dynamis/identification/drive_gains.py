@@ -20,10 +20,9 @@ import numpy.typing as npt
 from dynamis.display import as_text, flat, short
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.decimation import Decimation
-from dynamis.identification.equations import rows_of
+from dynamis.identification.equations import equations
 from dynamis.identification.payload import payload_regressor
-from dynamis.identification.samples import Samples, as_runs
+from dynamis.identification.samples import Decimation, Samples, as_runs
 from dynamis.spatial import PARAMETER_NAMES, Inertia
 
 Array = npt.NDArray[Any]
@@ -293,11 +292,11 @@ class CurrentEquations:
 
 def _rows(base: BaseParameters, run: Samples, load: Array, numbers: Array, unknown: Array) -> tuple[Array, Array]:
     """Return a table [i, W, U, b] of one run with payload columns ``load`` (N, n, 10), and the joint of each row."""
-    arm = rows_of(base, run)
+    arm = equations(base, run)
     filtered = Decimation(run.period, run.parallel, run.every)
     counted = run.use[filtered.centres(len(run))].reshape(-1)
     L = filtered.of(load).reshape(-1, 10)[counted]
-    return np.column_stack([arm["y"], arm["X"], L[:, unknown], L @ numbers]), arm["joint"]
+    return np.column_stack([arm.y, arm.X, L[:, unknown], L @ numbers]), arm.joint
 
 
 def _belief(base: BaseParameters, spread: Any) -> tuple[Array, Array]:

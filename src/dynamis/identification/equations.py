@@ -1,33 +1,56 @@
-"""The equations of a log, y = X β: one row per joint and sample."""
+"""The equations of a log, y = X β: one row per joint and sample, with the regressor X evaluated in chunks and never kept."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.compiler.row_sums import row_sums
 from dynamis.display import as_table
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.decimation import Decimation
+from dynamis.identification.estimators.factors import FactorSums, FoldFactors
 from dynamis.identification.linear_model import Past
-from dynamis.identification.samples import Samples, as_runs
+from dynamis.identification.samples import Decimation, Samples, as_runs
 
 Array = npt.NDArray[Any]
-CHUNK = 8192  # samples whose regressor is computed at once: more would only need memory
+CHUNK = 2048  # samples whose regressor is computed at once: more would only need memory
+PART = 1 << 18  # samples filtered at once
+KEPT = 96 << 20  # bytes: chunks that need no more together are kept for the next pass
+
+
+class JointRows(NamedTuple):
+    """Rows of one joint in a chunk: their indices in the log, the parameters that matter, and ``A`` (rows, columns + 1), the
+    columns of X of these parameters followed by y."""
+
+    joint: int
+    rows: Array
+    columns: Array
+    A: Array
+
+
+class RowSource(Protocol):
+    """Where the rows of X come from: a regressor along runs of samples, or a matrix."""
+
+    def chunks(self, rows: Equations) -> Iterator[list[JointRows]]:
+        """Yield the rows in order of time, each chunk with the rows of all joints of consecutive instants."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Equations:
-    """X (rows, parameters) and y (rows,); the ``joint``, time ``t``, ``run`` and joint velocity ``v`` of each row.
+    """The torque ``y`` (rows,) of each row, with its ``joint``, time ``t``, ``run`` and joint velocity ``v``.
 
-    ``names`` are the parameter names, ``joints`` the joint names.
+    ``names`` are the parameter names, ``joints`` the joint names. The regressor is evaluated in chunks of samples whenever it
+    is needed (`factors`, `predict`), so that the memory of a log does not grow with the number of parameters; ``X``
+    (rows, parameters) is the whole matrix, computed on access.
     """
 
-    X: Array
     y: Array
     joint: Array
     t: Array
@@ -35,14 +58,26 @@ class Equations:
     v: Array
     names: tuple[str, ...]
     joints: tuple[str, ...]
+    source: RowSource
 
     def __len__(self) -> int:
         return len(self.y)
 
+    @functools.cached_property
+    def X(self) -> Array:
+        """The matrix (rows, parameters)."""
+        if isinstance(self.source, Matrix):
+            return self.source.X
+        X = np.zeros((len(self), len(self.names)))
+        for chunk in self.chunks():
+            for part in chunk:
+                X[np.ix_(part.rows, part.columns)] = part.A[:, :-1]
+        return X
+
     def select(self, rows: Any) -> Equations:
-        """Return the rows selected by a mask or by indices."""
+        """Return the rows selected by a mask or by indices, with their matrix."""
         picked = {f.name: getattr(self, f.name)[rows] for f in fields(self) if isinstance(getattr(self, f.name), np.ndarray)}
-        return replace(self, **picked)
+        return replace(self, **picked, source=Matrix(self.X[rows]))
 
     def blocks(self, seconds: float) -> Array:
         """Return the index of the time block of each row; blocks of successive runs are numbered consecutively."""
@@ -58,10 +93,148 @@ class Equations:
             next_block = int(number[rows].max()) + 1
         return number
 
+    def chunks(self) -> Iterator[list[JointRows]]:
+        """Yield all rows in order of time: the rows of each joint at consecutive instants."""
+        known: list[list[JointRows]] | None = self.__dict__.get("_kept")
+        if known is not None:
+            yield from known
+            return
+        known, size = [], 0
+        for chunk in self.source.chunks(self):
+            size += sum(part.A.nbytes for part in chunk)
+            if size <= KEPT:
+                known.append(chunk)
+            else:
+                known = []
+            yield chunk
+        if size <= KEPT:
+            self.__dict__["_kept"] = known
+
+    def factors(self, group: Any = None, groups: int = 1) -> FoldFactors:
+        """Return the triangular factors of [X, y] of each joint, for rows in ``groups`` groups: the ``group`` of each row."""
+        label = np.zeros(len(self), int) if group is None else np.asarray(group)
+        sums = FactorSums(groups, len(self.joints), len(self.names))
+        for chunk in self.chunks():
+            for part in chunk:
+                own = label[part.rows]
+                for g in np.unique(own):
+                    sums.add(int(g), part.joint, part.columns, part.A if (own == g).all() else part.A[own == g])
+        return sums.result()
+
+    @functools.cached_property
+    def whole(self) -> FoldFactors:
+        """The triangular factor of each joint over all rows."""
+        return self.factors()
+
+    def predict(self, coef: Any) -> Array:
+        """Return X β (rows,), or for several β (r, k) the torques (rows, k)."""
+        beta = np.asarray(coef, float)
+        found = np.empty((len(self), *beta.shape[1:]))
+        for chunk in self.chunks():
+            for part in chunk:
+                found[part.rows] = part.A[:, :-1] @ beta[part.columns]
+        return found
+
+    def predict_in_groups(self, group: Array, coefs: Array) -> Array:
+        """Return X β (rows, k), with the parameters of each row's group in ``coefs`` (groups, r, k)."""
+        found = np.empty((len(self), coefs.shape[2]))
+        for chunk in self.chunks():
+            for part in chunk:
+                own = group[part.rows]
+                for g in np.unique(own):
+                    at = own == g
+                    found[part.rows[at]] = part.A[at, :-1] @ coefs[g][part.columns]
+        return found
+
     def __repr__(self) -> str:
         return f"<Equations: {len(self)} rows, {len(self.names)} parameters, {len(self.joints)} joints>"
 
     _repr_html_ = as_table
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """Rows of a matrix X in memory."""
+
+    X: Array
+
+    def chunks(self, rows: Equations) -> Iterator[list[JointRows]]:
+        order = np.lexsort((rows.joint, rows.t, rows.run))
+        columns = [np.flatnonzero(self.X[rows.joint == j].any(axis=0)) for j in range(len(rows.joints))]
+        t, run = rows.t[order], rows.run[order]
+        begins = np.flatnonzero(np.concatenate([[True], (np.diff(t) != 0.0) | (np.diff(run) != 0)]))
+        edges = [*begins[::CHUNK], len(order)]
+        for low, high in itertools.pairwise(edges):
+            part = order[low:high]
+            chunk = []
+            for j, own in enumerate(columns):
+                at = part[rows.joint[part] == j]
+                if len(at):
+                    chunk.append(JointRows(j, at, own, np.column_stack([self.X[np.ix_(at, own)], rows.y[at]])))
+            yield chunk
+
+
+@dataclass(frozen=True, eq=False)
+class Regressor:
+    """Rows of a regressor along runs of samples, filtered as the samples specify, without unused rows."""
+
+    base: BaseParameters
+    runs: tuple[Samples, ...]
+
+    def chunks(self, rows: Equations) -> Iterator[list[JointRows]]:
+        for chunk, *_ in self.with_columns(rows, lambda: lambda samples: np.zeros((len(samples), 0))):
+            yield chunk
+
+    def with_columns(
+        self, rows: Equations, more: Callable[[], Callable[[Samples], Array]]
+    ) -> Iterator[tuple[list[JointRows], Array, Array]]:
+        """Yield the chunks with further columns (instants, k), filtered like X, and a mask (instants, n) of the rows used.
+
+        ``more`` returns, for each run, a function of its successive samples (N, …) that returns their columns (N, k).
+        """
+        first, pattern = 0, self.base.pattern
+        columns = [np.flatnonzero(shows) for shows in pattern]
+        edges = np.concatenate([[0], np.cumsum(pattern.sum(axis=1))])
+        for run in self.runs:
+            use = run.use[filter_of(run).centres(len(run))]
+            done = 0
+            for entries in self._filtered(run, np.flatnonzero(pattern.reshape(-1)), more()):
+                counted = use[done : done + len(entries)]
+                done += len(entries)
+                place = first + np.cumsum(counted).reshape(counted.shape) - 1  # of each used row in the log
+                chunk = []
+                for j, own in enumerate(columns):
+                    at = place[counted[:, j], j]
+                    A = np.empty((len(at), len(own) + 1))
+                    A[:, :-1], A[:, -1] = entries[counted[:, j], edges[j] : edges[j + 1]], rows.y[at]
+                    chunk.append(JointRows(j, at, own, A))
+                first += int(counted.sum())
+                yield chunk, entries[:, edges[-1] :], counted
+
+    def _filtered(self, run: Samples, where: Array, more: Callable[[Samples], Array]) -> Iterator[Array]:
+        """Yield the entries ``where`` of the regressor, and more columns, after the filter of the run: (instants, entries)."""
+        filtered, past = filter_of(run), Past(self.base.model)
+        d, need = filtered.averaged, len(filtered.weights)
+        step = filtered.every // d
+        held, skipped = np.zeros((0, 0)), 0  # means not yet used up, and those of the next samples that no row needs
+        size = max(1, CHUNK // d) * d
+        for low in range(0, len(run), size):
+            part = run[low : low + size]
+            Y = self.base.regressor(part.q, part.v, part.a, past.advance(part.q))
+            entries = np.hstack([np.take(Y.reshape(len(Y), -1), where, axis=1), more(part)])
+            if d > 1:
+                entries = entries[: len(entries) // d * d].reshape(-1, d, entries.shape[1]).mean(axis=1)
+            held = np.concatenate([held, entries[skipped:]]) if len(held) else entries[skipped:]
+            skipped = max(0, skipped - len(entries))
+            count = max(0, (len(held) - need) // step + 1)
+            if count:
+                yield (
+                    held[: count * step : step]
+                    if need == 1
+                    else row_sums(held, filtered.weights, step, np.empty((count, held.shape[1])))
+                )
+                skipped += max(0, count * step - len(held))
+                held = held[count * step :]
 
 
 def equations(base: BaseParameters, samples: Samples | Sequence[Samples]) -> Equations:
@@ -75,15 +248,53 @@ def equations(base: BaseParameters, samples: Samples | Sequence[Samples]) -> Equ
     >>> rows.X.shape
     (300, 36)
     """
-    parts = [rows_of(base, run) for run in as_runs(samples)]
-    joints = base.model.robot.coordinate_names
-    stacked = {key: _joined([part[key] for part in parts]) for key in ("X", "y", "joint", "t", "v")}
-    run = np.repeat(np.arange(len(parts)), [len(part["y"]) for part in parts])
-    return Equations(**stacked, run=run, names=base.names, joints=joints)
+    runs, robot = tuple(as_runs(samples)), base.model.robot
+    parts: list[tuple[Array, ...]] = []
+    for number, run in enumerate(runs):
+        check_size(run, base)
+        filtered = filter_of(run)
+        centres = filtered.centres(len(run))
+        tau = filtered.middles(run.tau) if run.smooth_torque else _in_parts(filtered, run.tau)
+        counted = run.use[centres]
+        joint = np.broadcast_to(np.arange(robot.n, dtype=np.int16), tau.shape)[counted]
+        t = np.broadcast_to(run.t[centres][:, None], tau.shape)[counted]
+        parts.append((tau[counted], joint, t, np.full(len(t), number, np.int32), run.v[centres][counted]))
+    y, joint, t, runs_of_rows, v = (x[0] if len(x) == 1 else np.concatenate(x) for x in zip(*parts, strict=True))
+    return Equations(y, joint, t, runs_of_rows, v, base.names, tuple(robot.coordinate_names), Regressor(base, runs))
 
 
-def _joined(parts: list[Array]) -> Array:
+def _in_parts(filtered: Decimation, x: Array) -> Array:
+    """Filter an array in parts, so that copies of it need little memory."""
+    rows, step = filtered.rows(len(x)), max(1, PART // filtered.every)
+    parts = []
+    for low in range(0, rows, step):
+        end = (min(low + step, rows) - 1) * filtered.every + len(filtered.taps)
+        parts.append(filtered.of(x[low * filtered.every : end]))
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def check_size(run: Samples, base: BaseParameters) -> None:
+    """Raise an error unless the samples have the positions and torques of the robot."""
+    robot = base.model.robot
+    if run.q.shape[1] != robot.nq or run.tau.shape[1] != robot.n:
+        raise InputError(
+            f"{run!r} has {run.q.shape[1]} positions and {run.tau.shape[1]} torques; robot {printable(robot.name)} has "
+            f"{robot.nq} and {robot.n}"
+        )
+
+
+def equations_of_rows(
+    X: Array, y: Array, joint: Array, t: Array | None, names: Sequence[str], joints: Sequence[str], run: Array | None = None
+) -> Equations:
+    """Return the equations of a matrix in memory; ``t`` is None for unrelated rows. Without runs, a new one begins where the
+    time of a joint decreases."""
+    times = np.arange(len(y), dtype=float) if t is None else t
+    if run is None:
+        run = np.zeros(len(y), int)
+        for j in np.unique(joint):
+            at = joint == j
+            run[at] = np.concatenate([[0], np.cumsum(np.diff(times[at]) < 0.0)])
+    return Equations(y, joint, times, run, np.zeros(len(y)), tuple(names), tuple(joints), Matrix(X))
 
 
 def filter_of(run: Samples) -> Decimation:
@@ -97,33 +308,3 @@ def filter_of(run: Samples) -> Decimation:
             "the cut-off frequency"
         )
     return filtered
-
-
-def rows_of(base: BaseParameters, run: Samples) -> dict[str, Array]:
-    """Build the rows of one run."""
-    robot = base.model.robot
-    if run.q.shape[1] != robot.nq or run.tau.shape[1] != robot.n:
-        raise InputError(
-            f"{run!r} has {run.q.shape[1]} positions and {run.tau.shape[1]} torques; robot {printable(robot.name)} has "
-            f"{robot.nq} and {robot.n}"
-        )
-    filtered = filter_of(run)
-    past = Past(base.model).advance(run.q)
-    centres = filtered.centres(len(run))
-    Y = np.empty((len(centres), robot.n, base.rank))
-    for low in range(0, len(Y), max(1, CHUNK // filtered.every)):
-        part = Y[low : low + max(1, CHUNK // filtered.every)]
-        of = slice(low * filtered.every, (low + len(part) - 1) * filtered.every + len(filtered.taps))
-        part[...] = filtered.of(base.regressor(run.q[of], run.v[of], run.a[of], past[of]))
-    tau = filtered.middles(run.tau) if run.smooth_torque else filtered.of(run.tau)
-    use, v, t = (x[centres] for x in (run.use, run.v, run.t))
-    counted: Any = slice(None) if use.all() else use.reshape(-1)
-    joint = np.broadcast_to(np.arange(robot.n), tau.shape).reshape(-1)
-    times = np.broadcast_to(t[:, None], tau.shape).reshape(-1)
-    return {
-        "X": Y.reshape(-1, base.rank)[counted],
-        "y": tau.reshape(-1)[counted],
-        "joint": joint[counted],
-        "t": times[counted],
-        "v": v.reshape(-1)[counted],
-    }

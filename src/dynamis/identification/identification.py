@@ -18,11 +18,10 @@ from dynamis.identification.equations import Equations
 from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.estimators.estimator import Estimator
 from dynamis.identification.estimators.ridge import Ridge
-from dynamis.identification.full_parameters import InfeasibleError, full_parameters
-from dynamis.identification.logs.finding import LogFinding
+from dynamis.identification.full_parameters import InfeasibleError, full_parameters, inconsistent_links, link_consistency
+from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.samples import Samples
-from dynamis.identification.validation.consistency import inconsistent_links, link_consistency
-from dynamis.identification.validation.essential import EssentialParameters, essential_parameters
+from dynamis.identification.validation.essential import EssentialParameters, essential_of
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.report import describe_estimator, report_of
 from dynamis.identification.validation.statistics import Statistics
@@ -77,7 +76,13 @@ class Identification:
         own = getattr(self.estimator, "full_", None)
         if own is not None:
             return np.asarray(own)
-        return full_parameters(self.base, self.estimator.coef_, infeasible="nearest", covariance=self.estimator.covariance_)
+        covariance = self.estimator.covariance_
+        selected = getattr(self.estimator, "only", None)
+        if selected is not None:  # the others are zero for want of information: they may move towards the prior
+            others = np.array([name not in selected for name in self.base.names])
+            size = np.maximum(np.abs(self.base.prior), 1e-3 * np.abs(self.base.prior).max(initial=1e-9))
+            covariance = covariance + np.diag(np.where(others, size**2, 0.0))
+        return full_parameters(self.base, self.estimator.coef_, infeasible="nearest", covariance=covariance)
 
     @functools.cached_property
     def improved(self) -> Edited:
@@ -112,11 +117,8 @@ class Identification:
 
     @functools.cached_property
     def essential(self) -> EssentialParameters:
-        """The parameters needed to explain the torques; ``WeightedLeastSquares(only=found.essential.names)`` fits these."""
-        rows = self.equations
-        shares = {j.joint: j.whiteness.effective for j in self.statistics.joints if j.whiteness is not None}
-        effective = [shares.get(name, 1.0) for name in rows.joints[: int(rows.joint.max()) + 1]]
-        return essential_parameters(rows.X, rows.y, rows.names, joint=rows.joint, effective=effective)
+        """The parameters needed to explain the torques; ``identify(…, only="essential")`` fits these."""
+        return essential_of(self.equations.whole, self.equations.names, effective=self.statistics.effective)
 
     def write(self, path: str | os.PathLike[str]) -> Written:
         """Write the identified robot as .urdf or .toml, and verify the file by loading it.
@@ -138,7 +140,8 @@ class Identification:
     def _standard_errors_away(self, coef: Array) -> float:
         found = self.estimator.coef_
         away = np.abs(coef - found)
-        clear = away > 1e-9 * np.abs(found).max()  # ignore rounding, however small the standard error
+        # ignore rounding, however small the standard error, and parameters that were not fitted
+        clear = (away > 1e-9 * np.abs(found).max()) & ~(np.array(self.statistics.at_bound) == "fixed")
         errors = np.maximum(np.nan_to_num(self.statistics.std), 1e-300)  # NaN at a bound
         return float(np.max(away / errors, where=clear, initial=0.0))
 

@@ -3,42 +3,52 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
-from dynamis.identification.blas_threads import one_blas_thread
-from dynamis.identification.decimation import Decimation
 from dynamis.identification.equations import Equations, equations
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.consistent import PhysicallyConsistent
-from dynamis.identification.estimators.estimator import Estimator
-from dynamis.identification.estimators.least_squares import LeastSquares, WeightedLeastSquares
+from dynamis.identification.estimators.estimator import Estimator, LeastSquares, WeightedLeastSquares
 from dynamis.identification.estimators.ridge import Ridge
 from dynamis.identification.identification import Identification
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.examine import examine
 from dynamis.identification.logs.examine_torques import examine_torques
-from dynamis.identification.logs.finding import LogFinding, raise_errors
-from dynamis.identification.logs.log import Log
-from dynamis.identification.logs.reading import read_log
+from dynamis.identification.logs.log import Log, LogFinding, raise_errors
+from dynamis.identification.logs.reading import log_beginning
 from dynamis.identification.model_terms import better_settings
-from dynamis.identification.samples import Samples
+from dynamis.identification.samples import Decimation, Samples
 from dynamis.identification.signals.prepare import prepare
-from dynamis.identification.validation.held_out import Folds, Validation, cross_validate, predictions
+from dynamis.identification.signals.windows import WINDOW, prepare_in_windows
+from dynamis.identification.validation.essential import essential_of
+from dynamis.identification.validation.held_out import Folds, predictions, validations
 from dynamis.identification.validation.statistics import judge_fit
 from dynamis.identification.validation.verdict import RESIDUAL
 from dynamis.robot import Robot, load
 
+Array = npt.NDArray[Any]
 COMPARED = ("ordinary", "weighted", "ridge", "consistent")
 NO_LITERAL = "…"  # in place of an argument that cannot be written as a literal
 Source = Log | Samples | str | os.PathLike[str]
 Progress = Callable[[float, str], None]
+
+
+@contextlib.contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread while many small systems are solved: with more, they mostly wait for each other."""
+    from threadpoolctl import threadpool_limits  # looks through all loaded libraries: not needed by those who do not identify
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 @one_blas_thread()
@@ -50,6 +60,7 @@ def identify(
     mapping: Any = None,
     signals: Mapping[str, Any] | None = None,
     estimator: str | Estimator = "consistent",
+    only: str | Sequence[str] | None = None,
     compare: Sequence[str | Estimator] = COMPARED,
     folds: int = 5,
     block_seconds: float | None = None,
@@ -63,8 +74,9 @@ def identify(
     and coupled motors are added if they clearly improve the prediction of held-out motion. ``logs`` are files, `Log`s or
     `Samples`; ``mapping`` describes the columns of files, and ``signals`` are the arguments of `prepare`. ``estimator`` is
     "ordinary", "weighted", "ridge", "consistent" or an estimator object; those in ``compare`` are fitted
-    too. Each is validated by cross-validation with ``folds`` folds in blocks of ``block_seconds``, or on the logs in
-    ``validate``. With ``examined=False`` suspicious logs are not rejected. ``limits`` are the residuals on
+    too. With ``only``, a list of base parameters or "essential", just these are fitted, by weighted least squares, and the
+    others are zero. Each is validated by cross-validation with ``folds`` folds in blocks of ``block_seconds``, or on the logs
+    in ``validate``. With ``examined=False`` suspicious logs are not rejected. ``limits`` are the residuals on
     held-out motion, in percent, above which the grade is no longer "good", "usable" and "doubtful".
 
     >>> import dynamis as dy, numpy as np
@@ -80,8 +92,8 @@ def identify(
     """
     model = robot if isinstance(robot, LinearModel) else LinearModel(robot if isinstance(robot, Robot) else load(robot))
     call = _call(
-        robot, logs, validate=validate, mapping=mapping, signals=signals, estimator=estimator, compare=compare, folds=folds,
-        block_seconds=block_seconds, examined=examined, limits=limits,
+        robot, logs, validate=validate, mapping=mapping, signals=signals, estimator=estimator, only=only, compare=compare,
+        folds=folds, block_seconds=block_seconds, examined=examined, limits=limits,
     )  # fmt: skip
     tell = progress or (lambda _, __: None)
     notes: list[str] = []
@@ -97,27 +109,31 @@ def identify(
             base = base_parameters(LinearModel(model.robot, **settings))
     tell(0.3, "building equations")
     rows = equations(base, runs)
-    main = chosen(estimator, base)
     tell(0.4, f"fitting ({label(estimator)})")
     separate = folds_of(rows, runs, folds, block_seconds if validate is None else None)
-    separate.fit(main)
+    if only is not None:
+        estimator = _selected(estimator, only, separate)
+    main = separate.fit(chosen(estimator, base))
     others = {name: chosen(other, base) for name, other in others_by_name(estimator, compare).items()}
-    judged: dict[str, Validation] = {}
     fresh = None
     if validate is not None:
         fresh = equations(base, _samples(validate, base, mapping, signals or {}, examined, notes, caps))
+    fits: dict[str, Array] = {}
     for number, (name, each) in enumerate({label(estimator): main, **others}.items()):
         tell(0.5 + 0.4 * number / (1 + len(others)), f"validating ({name})")
         try:
             if fresh is None:
-                judged[name] = cross_validate(each, separate, prior=base.prior)
+                fits[name] = separate.fits(each)
             else:
-                fit = each if each is main else separate.fit(each)
-                judged[name] = predictions(fit.coef_, rows, fresh, prior=base.prior)
+                fits[name] = (each if each is main else separate.fit(each)).coef_
         except InputError as error:
             if name == label(estimator):
                 raise
             notes.append(f"{name}: {error}")
+    if fresh is None:
+        judged = dict(zip(fits, validations(list(fits.values()), separate, prior=base.prior), strict=True))
+    else:
+        judged = dict(zip(fits, predictions(list(fits.values()), rows, fresh, prior=base.prior), strict=True))
     tell(0.95, "computing statistics")
     found = Identification(
         base, main, rows, tuple(runs), judge_fit(rows, main), judged, label(estimator), tuple(notes),
@@ -125,6 +141,17 @@ def identify(
     )  # fmt: skip
     tell(1.0, "done")
     return found
+
+
+def _selected(estimator: str | Estimator, only: str | Sequence[str], folds: Folds) -> WeightedLeastSquares:
+    """Return weighted least squares of the selected parameters; "essential" ones are found by a fit of all parameters."""
+    if estimator not in ("consistent", "weighted"):
+        raise InputError(f"only= selects parameters of weighted least squares; it cannot be combined with {estimator!r}")
+    if only == "essential":
+        rows = folds.rows
+        fit = folds.fit(WeightedLeastSquares())
+        only = essential_of(rows.whole, rows.names, effective=judge_fit(rows, fit).effective).names
+    return WeightedLeastSquares(only=[only] if isinstance(only, str) else list(only))
 
 
 def _call(*arguments: Any, **options: Any) -> str:
@@ -180,18 +207,28 @@ def _samples(
             if examined:
                 look_at(examine_torques(source, robot, base=base), notes, caps)
             continue
-        log = source if isinstance(source, Log) else read_log(source, robot, mapping)
+        log, more = (source, None) if isinstance(source, Log) else log_beginning(source, robot, mapping, WINDOW)
         whose = printable(log.source) if log.source else "the log"
         if examined:
             look_at(examine(log, robot), notes, caps)
-        ready = prepare(log, robot, **signals)
+        ready = prepare(log, robot, **signals) if more is None else prepare_in_windows(log, more, robot, **signals)
         notes += [f"{whose}: {note}" for note in ready.notes]
         runs += ready.samples
         if examined:
             # torques of joints are combinations of motor columns
             columns = log.columns if log.side_of("tau") == log.side_of("q") == "joint" else {}
-            look_at(examine_torques(ready.samples, robot, columns, base), notes, caps)
+            look_at(examine_torques(_beginning(ready.samples), robot, columns, base), notes, caps)
     return runs
+
+
+def _beginning(runs: Sequence[Samples]) -> list[Samples]:
+    """Return the runs of the first window of a log."""
+    found, left = [], WINDOW
+    for run in runs:
+        if left > 0 and Decimation(run.period, run.parallel, run.every).rows(min(left, len(run))):
+            found.append(run[:left])
+        left -= len(run)
+    return found or list(runs[:1])
 
 
 def look_at(findings: Sequence[LogFinding], notes: list[str], caps: list[LogFinding] | None = None) -> None:
@@ -232,6 +269,8 @@ def chosen(name: str | Estimator, base: BaseParameters) -> Estimator:
 
 def label(estimator: str | Estimator) -> str:
     """Return the name shown in tables."""
+    if isinstance(estimator, WeightedLeastSquares) and estimator.only is not None:
+        return f"weighted, {len(estimator.only)} parameters"
     return estimator if isinstance(estimator, str) else type(estimator).__name__
 
 

@@ -6,7 +6,7 @@ The normal equations of all candidate columns are formed once, by block and join
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.equations import Equations, equations, filter_of
+from dynamis.identification.equations import Equations, Regressor, equations
 from dynamis.identification.linear_model import LinearModel, Past
 from dynamis.identification.samples import Samples
 from dynamis.identification.validation.held_out import clear_of
@@ -26,6 +26,7 @@ BLOCKS, FOLDS = 20, 5
 SMOOTH = (0.02, 0.05, 0.1)  # rad/s, widths of tanh(v / width)
 STRIBECK = 0.1  # rad/s
 PRESLIDING = 0.01  # rad
+CLEAR = 1e-4  # fraction of a column's square independent of the others, above which no direction is unexcited
 
 
 @dataclass(frozen=True)
@@ -47,18 +48,12 @@ def better_settings(base: BaseParameters, runs: Sequence[Samples], guard: float 
     robot = base.model.robot
     if robot.nq != robot.n or len(rows) < 10 * base.rank or len(base.model.driven) != robot.n:
         return {}, ""
-    sticking = LinearModel(robot, presliding=PRESLIDING)
-    parts = [_columns(run, robot.n, Past(sticking).advance(run.q)) for run in runs]
-    names = list(parts[0])
-    extra = {name: np.concatenate([part[name] for part in parts]) for name in names}
-    Z = np.hstack([rows.X, *extra.values()])
-    ends = np.cumsum([base.rank, *(x.shape[1] for x in extra.values())])
-    at = {name: np.arange(first, last) for name, first, last in zip(names, ends[:-1], ends[1:], strict=True)}
+    terms = _Terms(base)
     dry = np.array([k for k, name in enumerate(base.names) if name.endswith(".coulomb")], int)
-    trials = _Trials(rows, Z, base.rank, guard)
+    trials = _Trials(rows, terms, base.rank, guard)
     chosen, settings, words = np.arange(base.rank), dict[str, Any](), list[str]()
     before = trials.residual(chosen)
-    now, left = before, _candidates(base, at, dry)
+    now, left = before, _candidates(base, terms.at, dry)
     while left and now > NOTHING_LEFT:
         results = [(trials.residual(_with(chosen, c)), k) for k, c in enumerate(left)]
         best, k = min(results)
@@ -107,78 +102,97 @@ def _with(chosen: Array, c: Candidate) -> Array:
     return np.union1d(np.setdiff1d(chosen, c.replaces), c.columns)
 
 
-def _columns(run: Samples, n: int, past: Array) -> dict[str, Array]:
-    """Return the columns (rows, k) of each kind of term, filtered like the equations of a run; ``past`` for presliding."""
-    v, a, s = run.v, run.a, np.sign(run.v)
-    diagonal = {
-        "offset": np.ones_like(v),
-        **{f"smooth {speed:g}": np.tanh(v / speed) for speed in SMOOTH},
-        "stribeck": s * np.exp(-((v / STRIBECK) ** 2)),
-        "quadratic": v * np.abs(v),
-        "power": s * np.sqrt(np.abs(v)),
-        "presliding": past,
-    }
-    keep = filter_of(run)
-    used = run.use[keep.centres(len(run))].reshape(-1)
-    found = {}
-    for name, x in diagonal.items():
-        y = keep.of(x)
-        found[name] = (y[:, :, None] * np.eye(n)).reshape(-1, n)[used]
-    for k in range(n - 1):
-        both = np.sign(v[:, k] + v[:, k + 1])
-        block = np.zeros((len(v), n, 3))
-        block[:, k] = np.stack([a[:, k + 1], v[:, k + 1], both], axis=1)
-        block[:, k + 1] = np.stack([a[:, k], v[:, k], both], axis=1)
-        found[f"coupling {k}"] = keep.of(block.reshape(len(v), -1)).reshape(-1, 3)[used]
-    return found
+class _Terms:
+    """The candidate terms of a robot with n joints: columns of diagonal terms, one for each joint, then three of each coupling.
+
+    ``at`` are the indices of each kind of term among all columns, behind those of the base parameters.
+    """
+
+    def __init__(self, base: BaseParameters) -> None:
+        self.n = base.model.robot.n
+        self.sticking = LinearModel(base.model.robot, presliding=PRESLIDING)
+        self.kinds = ("offset", *(f"smooth {speed:g}" for speed in SMOOTH), "stribeck", "quadratic", "power", "presliding")
+        first, n = base.rank, self.n
+        self.at = {kind: first + n * k + np.arange(n) for k, kind in enumerate(self.kinds)}
+        first += n * len(self.kinds)
+        self.at |= {f"coupling {k}": first + 3 * k + np.arange(3) for k in range(n - 1)}
+        self.count = n * len(self.kinds) + 3 * (n - 1)
+
+    def of_run(self) -> Callable[[Samples], Array]:
+        """Return a function of the successive samples of a run, for the terms (N, k): diagonal ones of all joints, then the
+        signs of the velocities of pairs of joints, and the accelerations and velocities of all joints."""
+        sticking = Past(self.sticking)
+
+        def columns(samples: Samples) -> Array:
+            v, a, s = samples.v, samples.a, np.sign(samples.v)
+            terms = [np.ones_like(v), *(np.tanh(v / speed) for speed in SMOOTH), s * np.exp(-((v / STRIBECK) ** 2))]
+            terms += [v * np.abs(v), s * np.sqrt(np.abs(v)), sticking.advance(samples.q)]
+            return np.hstack([*terms, np.sign(v[:, :-1] + v[:, 1:]), a, v])
+
+        return columns
+
+    def of_joint(self, j: int, filtered: Array) -> tuple[Array, Array]:
+        """Return the indices (c,) of the terms in a joint's torque, behind the base parameters, and their values (N, c)."""
+        n, kinds = self.n, len(self.kinds)
+        own, places = [filtered[:, k * n + j] for k in range(kinds)], [k * n + j for k in range(kinds)]
+        signs, a, v = np.split(filtered[:, kinds * n :], [n - 1, 2 * n - 1], axis=1)
+        for pair, other in ((j, j + 1), (j - 1, j - 1)):
+            if 0 <= pair < n - 1:
+                own += [a[:, other], v[:, other], signs[:, pair]]
+                places += [kinds * n + 3 * pair + k for k in range(3)]
+        return np.array(places), np.stack(own, axis=1)
 
 
 class _Trials:
     """Residuals on held-out blocks from normal equations by fold and joint."""
 
-    def __init__(self, rows: Equations, Z: Array, rank: int, guard: float) -> None:
+    def __init__(self, rows: Equations, terms: _Terms, rank: int, guard: float) -> None:
         seconds = sum(float(np.ptp(rows.t[rows.run == run])) for run in np.unique(rows.run)) / BLOCKS
         fold = rows.blocks(max(seconds, 1e-9)) % FOLDS
-        n = len(rows.joints)
-        self.scale = np.linalg.norm(Z, axis=0)
-        self.scale[self.scale == 0.0] = 1.0
-        W = Z / self.scale
-        masks = [[(fold == f) & (rows.joint == j) for j in range(n)] for f in range(FOLDS)]
-        self.G = np.array([[W[m].T @ W[m] for m in row] for row in masks])
-        self.b = np.array([[W[m].T @ rows.y[m] for m in row] for row in masks])
-        self.yy = np.array([[rows.y[m] @ rows.y[m] for m in row] for row in masks])
-        clear = [clear_of(rows.t, fold == f, guard, run=rows.run) for f in range(FOLDS)]
-        near = [[~keep & (fold != f) & (rows.joint == j) for j in range(n)] for f, keep in enumerate(clear)]
-        self.near_G = np.array([[W[m].T @ W[m] for m in row] for row in near])
-        self.near_b = np.array([[W[m].T @ rows.y[m] for m in row] for row in near])
-        count = np.array([[m.sum() for m in row] for row in masks])
+        n, size = len(rows.joints), rank + terms.count
+        near = [~clear_of(rows.t, fold == f, guard, run=rows.run) & (fold != f) for f in range(FOLDS)]
+        assert isinstance(rows.source, Regressor)
+        sums = np.zeros((2 * FOLDS, n, size + 1, size + 1))  # [X, y]ᵀ [X, y] of each fold, then of the rows near each fold
+        for chunk, more, used in rows.source.with_columns(rows, terms.of_run):
+            for part in chunk:
+                places, values = terms.of_joint(part.joint, more[used[:, part.joint]])
+                A = np.hstack([part.A[:, :-1], values, part.A[:, -1:]])
+                at = np.ix_(*2 * [np.concatenate([part.columns, rank + places, [size]])])
+                for g in range(2 * FOLDS):
+                    own = fold[part.rows] == g if g < FOLDS else near[g - FOLDS][part.rows]
+                    if own.any():
+                        W = A if own.all() else A[own]
+                        sums[g, part.joint][at] += W.T @ W
+        count = np.bincount(rows.joint, minlength=n)
+        own, near_sums = sums[:FOLDS], sums[FOLDS:]
         # weights of the joints from the residuals of the first model
-        weight = np.ones(n)
-        chosen = np.arange(rank)
+        weight, first = np.ones(n), np.append(np.arange(rank), size)
+        total = own.sum(axis=0)[:, first][:, :, first]
         for _ in range(2):
-            beta = self._solved(self.G.sum(0), self.b.sum(0), weight, chosen)
-            left = self._left(self.G.sum(0), self.b.sum(0), self.yy.sum(0), beta, chosen)
-            weight = count.sum(0) / np.maximum(left, 1e-12 * self.yy.sum() + 1e-300)
-        self.weight = weight
+            beta = np.append(_solved(np.tensordot(weight, total, 1)), -1.0)
+            left = np.einsum("k,jkl,l->j", beta, total, beta)
+            weight = count / np.maximum(left, 1e-12 * total[:, -1, -1].sum() + 1e-300)
+        self.held = own.sum(axis=1)  # of all joints
+        weighted = np.einsum("j,fjkl->fkl", weight, own)
+        self.fitted = weighted.sum(axis=0) - weighted - np.einsum("j,fjkl->fkl", weight, near_sums)
 
     def residual(self, chosen: Array) -> float:
         """Return the residual on held-out blocks in percent of the torque."""
-        total = 0.0
-        for f in range(FOLDS):
-            G, b = self.G.sum(0) - self.G[f] - self.near_G[f], self.b.sum(0) - self.b[f] - self.near_b[f]
-            beta = self._solved(G, b, self.weight, chosen)
-            total += float(self._left(self.G[f], self.b[f], self.yy[f], beta, chosen).sum())
-        return 100.0 * float(np.sqrt(max(total, 0.0) / max(float(self.yy.sum()), 1e-300)))
+        at = np.ix_(*2 * [np.append(chosen, -1)])
+        left = 0.0
+        for fitted, held in zip(self.fitted, self.held, strict=True):
+            beta = np.append(_solved(fitted[at]), -1.0)
+            left += max(float(beta @ held[at] @ beta), 0.0)
+        return 100.0 * float(np.sqrt(left / max(float(self.held[:, -1, -1].sum()), 1e-300)))
 
-    @staticmethod
-    def _solved(G: Array, b: Array, weight: Array, chosen: Array) -> Array:
-        A = np.einsum("j,jkl->kl", weight, G[:, chosen][:, :, chosen])
-        scale = np.sqrt(np.maximum(np.diag(A), 1e-300))
-        solution = np.linalg.pinv(A / np.outer(scale, scale), rcond=1e-9, hermitian=True) @ ((weight @ b[:, chosen]) / scale)
-        return np.asarray(solution / scale)
 
-    @staticmethod
-    def _left(G: Array, b: Array, yy: Array, beta: Array, chosen: Array) -> Array:
-        """Return the sums (n,) of the squared residuals of each joint."""
-        quadratic = np.einsum("k,jkl,l->j", beta, G[:, chosen][:, :, chosen], beta)
-        return np.asarray(np.maximum(yy - 2.0 * b[:, chosen] @ beta + quadratic, 0.0))
+def _solved(A: Array) -> Array:
+    """Return β of [X, y]ᵀ [X, y]: by a Cholesky factorisation, or without unexcited directions if there are any."""
+    G, b = A[:-1, :-1], A[:-1, -1]
+    scale = np.sqrt(np.maximum(np.diag(G), 1e-300))
+    G, b = G / np.outer(scale, scale), b / scale
+    try:
+        clear = bool(np.diag(np.linalg.cholesky(G)).min(initial=1.0) ** 2 > CLEAR)
+    except np.linalg.LinAlgError:
+        clear = False
+    return np.asarray((np.linalg.solve(G, b) if clear else np.linalg.pinv(G, rcond=1e-9, hermitian=True) @ b) / scale)

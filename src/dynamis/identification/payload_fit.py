@@ -16,9 +16,8 @@ from dynamis.algorithms import regressor
 from dynamis.algorithms.registry import Algorithm
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import base_parameters
-from dynamis.identification.decimation import Decimation
 from dynamis.identification.linear_model import LinearModel
-from dynamis.identification.samples import Samples
+from dynamis.identification.samples import Decimation, Samples
 from dynamis.model.model import Frame, Model
 from dynamis.robot import Robot
 from dynamis.spatial import PARAMETER_NAMES, Inertia

@@ -135,13 +135,6 @@ def entropic_divergence(parameters: Any, reference: Any) -> float:
     return float((W**2).sum() - 2.0 * np.log(np.diagonal(W)).sum() - 4.0)
 
 
-def pullback_metric(reference: Any) -> Array:
-    """Return the 10 × 10 matrix M with Δπᵀ M Δπ = tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ): the squared distance relative to the reference."""
-    _require_body(reference)
-    E = np.linalg.solve(pseudo_inertia(reference), BASIS)
-    return np.einsum("kij,lji->kl", E, E)
-
-
 def nearest_consistent(parameters: Any, margin: float = 1e-6, length: float | None = None) -> Array:
     """Return the parameters with positive definite J that are nearest in the Frobenius norm of J.
 

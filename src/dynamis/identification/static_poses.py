@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dynamis.display import as_table, as_text
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
-from dynamis.identification.estimators.least_squares import WeightedLeastSquares
+from dynamis.identification.estimators.estimator import WeightedLeastSquares
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.payload import PayloadEstimate, identify_payload
 from dynamis.identification.samples import Samples

@@ -1,4 +1,5 @@
-"""Repairing what has one nearest correction: inertias no body can have, axes not of unit length, exchanged limits."""
+"""Repairing what has one nearest correction: inertias no body can have, axes not of unit length, exchanged limits, and
+elements given several times."""
 
 from __future__ import annotations
 
@@ -11,21 +12,28 @@ from dynamis.model.build import unit
 from dynamis.model.description import Description, Joint, MassProperties
 from dynamis.model.joints import USES_AXIS
 from dynamis.model.plausibility import inertia_fault
+from dynamis.model.writers.urdf_edit import without_repeats
 from dynamis.scalar import Node
 from dynamis.spatial.inertia import nearest_consistent_tensor
 from dynamis.tolerances import FILE_PRECISION, TYPED_PRECISION
 
 # the codes of the findings that are gone after a repair
-REPAIRED = frozenset({"inertia-asymmetric", "inertia-negative", "inertia-triangle", "axis-length", "limits-swapped"})
+REPAIRED = frozenset(
+    {"inertia-asymmetric", "inertia-negative", "inertia-triangle", "axis-length", "limits-swapped", "repeated-element"}
+)
 
 
 def repair(description: Description) -> tuple[Description, list[str]]:
     """(a repaired copy, what was changed): nearest physically consistent inertias, unit axes, limits in order.
 
+    Of an element that may occur once in a URDF and is repeated, such as the <origin> of a joint, the first is kept.
+
     Mass and centre of mass stay; see `nearest_consistent_tensor` for what "nearest" means.
     """
     result = description.copy()
     changes: list[str] = []
+    if result.document:
+        result.document, changes = without_repeats(result.document, result.file)
     for link in result.links:
         mass = link.mass_properties
         if mass is None or isinstance(mass.mass, Node) or object in (mass.tensor.dtype, mass.com.dtype):

@@ -29,12 +29,12 @@ from dynamis.symbolic.expression import Algebra, Expression
 from dynamis.symbolic.notation import Notation, plain_text
 from dynamis.symbolic.ring import Polynomial, Ring
 from dynamis.symbolic.trig_rewriting import dressed
+from dynamis.tolerances import NEGLIGIBLE
 
 MAX_DEGREE = 64
 ANOTHER_DATUM = "up to a constant (another datum)"
 TO_THE_DIGITS = "to the digits given"
 RANDOM_STATES = 20
-NUMERICALLY = 1e-9  # relative difference of values up to which they are equal: far above rounding errors
 BY_NUMBERS = f"at {RANDOM_STATES} random states (compared numerically)"
 EXACT = frozenset({"add", "sub", "neg", "mul", "div", "sin", "cos", "symbol"})  # operations of the ring
 
@@ -233,7 +233,7 @@ class EntryComparison:
         own = {n.op for n in topological([right])}
         if all(n.op in own or n.op in EXACT for n in topological([given])):
             return False
-        return all(abs(a - b) <= NUMERICALLY * max(1.0, abs(a), abs(b)) for _, a, b in self._random_values(right, given))
+        return all(abs(a - b) <= NEGLIGIBLE * max(1.0, abs(a), abs(b)) for _, a, b in self._random_values(right, given))
 
     def _in_terms_of_answer(self, index: tuple[int, ...], node: Any) -> EntryComparison:
         """The comparison with fewer different terms: in sums of angles, or by joint if the answer is written so."""
@@ -276,7 +276,7 @@ class EntryComparison:
     def _example(self, right: Any, given: Any) -> str:
         """Numbers at which the two differ."""
         for values, a, b in self._random_values(right, given):  # noqa: B007
-            if math.isfinite(b) and abs(a - b) > NUMERICALLY * max(1.0, abs(a), abs(b)):
+            if math.isfinite(b) and abs(a - b) > NEGLIGIBLE * max(1.0, abs(a), abs(b)):
                 break
         said = ", ".join(f"{self._symbol(s)} = {x:g}" for s, x in values.items())
         return f"{f'at {said}: ' if said else ''}your formula gives {b + 0.0:.6g}, the correct value is {a:.6g}"

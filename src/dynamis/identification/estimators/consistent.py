@@ -13,9 +13,8 @@ from dynamis.errors import InputError
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.body_space import BodySpace, TypicalSizes
 from dynamis.identification.estimators.convex import LEAST, ONE, Programme, Rows, Solution, minimise
-from dynamis.identification.estimators.factors import FoldFactors, held_out_weight, joint_noise, whitened
-from dynamis.identification.estimators.least_squares import FromFactors
-from dynamis.identification.reduction.normal_equations import householder_qr
+from dynamis.identification.estimators.estimator import FromFactors
+from dynamis.identification.estimators.factors import FoldFactors, held_out_weight, householder_qr, joint_noise, whitened
 
 Array = npt.NDArray[Any]
 

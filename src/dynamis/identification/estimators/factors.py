@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.linalg
 
 from dynamis.errors import InputError
-from dynamis.identification.reduction.normal_equations import householder_qr
 
 Array = npt.NDArray[Any]
 FOLDS = 5
+WAITING = 8  # rows per column that wait for reduction
 ENOUGH = 0.2  # fraction of a joint's rows that must be redundant for its noise to be estimated
 UNEXCITED = 1e-10  # singular values of normalized columns, relative to the largest
 
@@ -32,15 +33,14 @@ class FoldFactors:
     @classmethod
     def of(cls, X: Array, y: Array, joint: Array, fold: Array, joints: int, folds: int) -> FoldFactors:
         """Reduce rows with the given joint and fold (rows,)."""
-        R, counts = [], np.zeros((folds, joints), int)
-        for f in range(folds):
-            own = []
-            for j in range(joints):
-                at = np.flatnonzero((fold == f) & (joint == j))
-                counts[f, j] = len(at)
-                own.append(factor(X, y, at))
-            R.append(tuple(own))
-        return cls(tuple(R), counts)
+        sums = FactorSums(folds, joints, X.shape[1])
+        for j in range(joints):
+            own = np.flatnonzero(joint == j)
+            columns = np.flatnonzero(X[own].any(axis=0)) if len(own) else np.zeros(0, int)
+            for f in range(folds):
+                at = own[fold[own] == f]
+                sums.add(f, j, columns, np.column_stack([X[np.ix_(at, columns)], y[at]]))
+        return sums.result()
 
     def __len__(self) -> int:
         return len(self.R)
@@ -52,16 +52,44 @@ class FoldFactors:
         return [householder_qr(np.vstack(own)) for own in zip(*self.R, strict=True)], self.counts.sum(axis=0)
 
 
-def factor(X: Array, y: Array, rows: Array) -> Array:
-    """Return R of [X, y] over these rows; columns without entries, such as those of other joints, are left out of the work."""
-    block = X[rows]
-    there = np.flatnonzero(block.any(axis=0))
-    A = np.empty((len(rows), len(there) + 1), order="F")
-    A[:, :-1], A[:, -1] = block[:, there], y[rows]
-    small = householder_qr(A)
-    R = np.zeros((len(small), X.shape[1] + 1))
-    R[:, np.append(there, X.shape[1])] = small
-    return R
+class FactorSums:
+    """Factors of [X, y] that grow with the rows of each group and joint; at most a few hundred rows wait for reduction."""
+
+    def __init__(self, groups: int, joints: int, parameters: int) -> None:
+        self.counts, self.parameters = np.zeros((groups, joints), int), parameters
+        self._waiting: dict[tuple[int, int], list[Array]] = {}
+        self._columns: dict[int, Array] = {}
+
+    def add(self, group: int, joint: int, columns: Array, A: Array) -> None:
+        """Add rows A (rows, columns + 1) of [X, y]; ``columns`` are those of X that a joint's torque depends on."""
+        self._columns[joint] = columns
+        self.counts[group, joint] += len(A)
+        waiting = self._waiting.setdefault((group, joint), [])
+        waiting.append(A)
+        if sum(map(len, waiting)) > WAITING * A.shape[1]:
+            self._waiting[group, joint] = [householder_qr(np.vstack(waiting))]
+
+    def result(self) -> FoldFactors:
+        """Return the factors of all groups, over all parameters."""
+        groups, joints = self.counts.shape
+        return FoldFactors(tuple(tuple(self._wide(g, j) for j in range(joints)) for g in range(groups)), self.counts)
+
+    def _wide(self, group: int, joint: int) -> Array:
+        waiting = self._waiting.get((group, joint))
+        if waiting is None:
+            return np.zeros((0, self.parameters + 1))
+        small = householder_qr(np.vstack(waiting))
+        wide = np.zeros((len(small), self.parameters + 1))
+        wide[:, np.append(self._columns[joint], self.parameters)] = small
+        return wide
+
+
+def householder_qr(A: Array) -> Array:
+    """Return R of A = Q R by Householder reflections, accurate to rounding of A."""
+    if not len(A):  # LAPACK rejects empty matrices with a message on the terminal
+        return np.zeros(A.shape)
+    R, *_ = scipy.linalg.lapack.dgeqrf(A, lwork=64 * max(A.shape[1], 1))  # enough for blocked reflections
+    return np.asarray(np.triu(R[: min(A.shape)]))
 
 
 def consecutive_folds(blocks: Any, joint: Array) -> Array:

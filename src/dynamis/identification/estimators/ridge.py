@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
-from dynamis.identification.estimators.estimator import noise_of_each
+from dynamis.identification.estimators.estimator import FromFactors, noise_of_each
 from dynamis.identification.estimators.factors import FoldFactors, held_out_weight, joint_noise, whitened
-from dynamis.identification.estimators.least_squares import FromFactors
 
 Array = npt.NDArray[Any]
 DECADES = 12  # search range of λ on either side of the information of the data

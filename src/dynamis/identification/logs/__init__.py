@@ -2,8 +2,7 @@
 
 from dynamis.identification.logs.examine import examine
 from dynamis.identification.logs.examine_torques import examine_torques
-from dynamis.identification.logs.finding import LogFinding, raise_errors
-from dynamis.identification.logs.log import Log
+from dynamis.identification.logs.log import Log, LogFinding, raise_errors
 from dynamis.identification.logs.mapping import Mapping
 from dynamis.identification.logs.reading import log_chunks, read_log
 

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import math
+import re
+import struct
+from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from dynamis.errors import InputError, MissingExtraError, printable, unknown_name
-from dynamis.identification.logs.bag_files import KIND, NEEDS, files_of, messages_of, topics_of
+from dynamis.errors import DynamisError, InputError, MissingExtraError, printable, reason_of, unknown_name
+from dynamis.files.limits import check_size
+from dynamis.identification.logs.sqlite_file import Cell, SqliteError, SqliteFile, SqliteTable
 from dynamis.identification.logs.table import Block, LogTable
 
 FIELDS = ("position", "velocity", "effort")
 LOOKED_AT = 200  # messages inspected for the publishers of the topic
+KIND = "sensor_msgs/msg/JointState"
+NEEDS = "ROS 2 bags need rosbags and mcap: pip install 'dynamis[logs]'"
+SUFFIXES = (".db3", ".mcap")
+Message = tuple[int, bytes]  # time of reception in ns, and serialized data
+MAGIC, CHUNK = 8, 0x06  # bytes before the first record; opcode
+HEADER = struct.Struct("<BQ")  # opcode and length of a record
+SIZES = struct.Struct("<QQQII")  # of a chunk: first and last time, unpacked size, checksum, length of the compression's name
+FRAME = 18  # bytes: the longest header of a Zstandard frame
 
 
 class BagTable(LogTable):
@@ -123,3 +136,166 @@ class BagTable(LogTable):
 
 def _nanoseconds(state: Any) -> int:
     return int(state.header.stamp.sec) * 1_000_000_000 + int(state.header.stamp.nanosec)
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the files of a bag in the order they were written: the file itself, or those in a folder."""
+    if not path.is_dir():
+        return [path]
+    files = [file for file in path.iterdir() if file.suffix in SUFFIXES]
+    if not files:
+        packed = [file.name for file in path.iterdir() if file.suffix == ".zstd"]
+        hint = f"; {printable(packed[0])} is compressed: decompress it with ros2 bag convert" if packed else ""
+        raise InputError(f"{printable(str(path), 400)} is a folder without .db3 or .mcap files{hint}")
+    # natural order: run_2 before run_10
+    return sorted(files, key=lambda file: [(int(x) if x.isdigit() else 0, x) for x in re.split(r"(\d+)", file.stem)])
+
+
+def topics_of(path: Path) -> list[str]:
+    """Return the topics with joint states in a file of a bag."""
+    return _Sqlite(path).topics() if path.suffix == ".db3" else _Mcap(path).topics()
+
+
+def messages_of(path: Path, topic: str) -> Iterator[Message]:
+    """Yield the messages of a topic in a file of a bag, in order of reception."""
+    return _Sqlite(path).messages(topic) if path.suffix == ".db3" else _Mcap(path).messages(topic)
+
+
+def _damaged(path: Path, error: Exception, cure: str) -> InputError:
+    if isinstance(error, FileNotFoundError | PermissionError):
+        return InputError(f"{printable(str(path), 400)} cannot be read: {error.strerror}")
+    return InputError(f"{printable(str(path), 400)} is corrupt or not a ROS 2 bag ({reason_of(error)}); {cure}")
+
+
+def _check_encoding(path: Path, topic: str, encoding: Any) -> None:
+    if encoding != "cdr":
+        what = f"{printable(topic)} is serialised as {printable(encoding)}"
+        raise InputError(f"{printable(str(path), 400)}: {what}; only 'cdr' is supported")
+
+
+class _Sqlite:
+    CURE = "record it again, or repair it with: ros2 bag reindex"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def topics(self) -> list[str]:
+        with self._opened() as bag:
+            rows = list(bag.table("topics").rows(("name", "type", "serialization_format")))
+            found = [(self._text(name), form) for name, kind, form in rows if kind == KIND]
+        for name, form in found:
+            _check_encoding(self.path, name, form)
+        return [name for name, _ in found]
+
+    @staticmethod
+    def _text(name: Any) -> str:
+        if not isinstance(name, str):
+            raise SqliteError(f"the name of a topic is {printable(name)}, not text")
+        return name
+
+    def messages(self, topic: str) -> Iterator[Message]:
+        with self._opened() as bag:
+            ids = {key for key, name in bag.table("topics").rows(("id", "name")) if name == topic}
+            table = bag.table("messages")
+            places = table.places(("timestamp", "data"))
+            for cell in self._in_order(table, ids):
+                received, data = table.values(cell, places)
+                if not isinstance(data, bytes):
+                    raise SqliteError(f"message {cell.rowid} contains {type(data).__name__}, not bytes")
+                yield received, data
+
+    @staticmethod
+    def _in_order(table: SqliteTable, ids: set[Any]) -> Iterator[Cell]:
+        """Yield the messages of these topics in order of reception."""
+        keys, places = [array("q") for _ in range(4)], table.places(("topic_id", "timestamp"))
+        for cell in table.cells():
+            topic, received = table.values(cell, places)
+            if topic not in ids:
+                continue
+            if not isinstance(received, int):
+                raise SqliteError(f"the time of message {cell.rowid} is {printable(received)}, not an integer in nanoseconds")
+            for key, number in zip(keys, (received, cell.rowid, cell.page, cell.at), strict=True):
+                key.append(number)
+        received, rowid, page, at = (np.frombuffer(key, dtype=np.int64) for key in keys)
+        for k in np.lexsort((rowid, received)):
+            yield Cell(int(rowid[k]), int(page[k]), int(at[k]))
+
+    @contextmanager
+    def _opened(self) -> Iterator[SqliteFile]:
+        try:
+            with SqliteFile(self.path) as bag:
+                yield bag
+        except (SqliteError, OSError) as error:
+            raise _damaged(self.path, error, self.CURE) from None
+
+
+class _Mcap:
+    CURE = "repair it with: mcap recover"
+
+    def __init__(self, path: Path) -> None:
+        try:
+            from mcap import reader
+        except ImportError:
+            raise MissingExtraError(NEEDS) from None
+        self.path, self.reader = path, reader
+
+    def topics(self) -> list[str]:
+        with self._opened() as file:
+            summary = self.reader.make_reader(file).get_summary()
+            if summary is None or not summary.channels:
+                return self._topics_found(file)
+            kinds = {key: schema.name for key, schema in summary.schemas.items()}
+            channels = [c for c in summary.channels.values() if kinds.get(c.schema_id) == KIND]
+        for c in channels:
+            _check_encoding(self.path, c.topic, c.message_encoding)
+        return list(dict.fromkeys(c.topic for c in channels))
+
+    def _topics_found(self, file: Any) -> list[str]:
+        """Return the topics of a file without a summary, by scanning all messages."""
+        file.seek(0)
+        every = self.reader.NonSeekingReader(file, validate_crcs=True).iter_messages(log_time_order=False)
+        return list(dict.fromkeys(c.topic for schema, c, _ in every if schema is not None and schema.name == KIND))
+
+    def messages(self, topic: str) -> Iterator[Message]:
+        with self._opened() as file:
+            # in file order: sorting by time would hold all messages in memory
+            reader = self.reader.NonSeekingReader(file, validate_crcs=True)
+            for _, _, message in reader.iter_messages(topics=[topic], log_time_order=False):
+                yield message.log_time, message.data
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        try:
+            with self.path.open("rb") as file:
+                check_chunks(file, self.path.stat().st_size)
+                yield file
+        except DynamisError:
+            raise
+        except Exception as error:  # the library raises arbitrary exceptions on corrupt data
+            raise _damaged(self.path, error, self.CURE) from None
+
+
+def check_chunks(file: BinaryIO, size: int) -> None:
+    """Raise `InputError` where a chunk would take more memory than a file of this size may, ValueError where it is cut off."""
+    place = MAGIC
+    while place + HEADER.size <= size - MAGIC:
+        file.seek(place)
+        opcode, length = HEADER.unpack(file.read(HEADER.size))
+        if length > size - place - HEADER.size:
+            raise ValueError(f"a record of {length} bytes at byte {place} ends beyond the file")
+        if opcode == CHUNK and length > SIZES.size:
+            *_, unpacked, _, name = SIZES.unpack(file.read(SIZES.size))
+            compression = file.read(min(name, length)) if name else b""
+            check_size(f"the chunk at byte {place}", max(unpacked, _frame_size(compression, file)), size)
+        place += HEADER.size + length
+    file.seek(0)
+
+
+def _frame_size(compression: bytes, file: BinaryIO) -> int:
+    """The size that a Zstandard frame itself declares, for which the library makes room; 0 where it declares none."""
+    if compression != b"zstd":
+        return 0
+    import zstandard
+
+    file.read(8)  # length of the packed records
+    return max(0, zstandard.frame_content_size(file.read(FRAME)))

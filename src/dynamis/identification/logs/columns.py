@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dynamis.errors import InputError, printable
-from dynamis.identification.logs.units import UNITS
+from dynamis.identification.logs.mapping import UNITS
 from dynamis.robot import Robot
 
 WORDS = {

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
 from dynamis.identification.logs.examine_motion import motion_findings
-from dynamis.identification.logs.finding import LogFinding
-from dynamis.identification.logs.log import SIGNALS, Log
+from dynamis.identification.logs.log import SIGNALS, Log, LogFinding
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]

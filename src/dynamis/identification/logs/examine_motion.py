@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import printable
-from dynamis.identification.logs.finding import LogFinding
-from dynamis.identification.logs.log import Log
+from dynamis.identification.logs.log import Log, LogFinding
 from dynamis.identification.signals.stages import HELD
 from dynamis.robot import Robot
 

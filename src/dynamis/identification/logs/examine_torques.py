@@ -15,11 +15,10 @@ import numpy.typing as npt
 
 from dynamis.errors import printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
-from dynamis.identification.decimation import Decimation
 from dynamis.identification.linear_model import LinearModel
-from dynamis.identification.logs.explained import Explained, MotionSummary, explained
-from dynamis.identification.logs.finding import LogFinding
-from dynamis.identification.logs.free_fit import Delay, FreeFit, Zero
+from dynamis.identification.logs.explained import Delay, Explained, FreeFit, MotionSummary, Zero, explained
+from dynamis.identification.logs.log import LogFinding
+from dynamis.identification.samples import Decimation
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]

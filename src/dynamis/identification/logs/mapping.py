@@ -1,7 +1,8 @@
-"""Mapping from columns to signals: a small TOML file for logs with ambiguous column names."""
+"""Mapping from columns to signals, a small TOML file for logs with ambiguous column names, its template, and units."""
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import tomllib
@@ -16,12 +17,36 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, literal, printable, reason_of, unknown_name
 from dynamis.identification.logs.log import SIDES
-from dynamis.identification.logs.units import SI, factor
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 SIGNALS = ("position", "velocity", "acceleration", "torque", "current")
 LARGEST_FILE = 1_000_000  # bytes; a larger file is not a mapping
+SECTIONS = ("rate", "time", *SIGNALS, "joints", "transmission", "ros")
+SIGNAL_KEYS = ("file", "columns", "pattern", "unit", "units", "side", "signs")
+TURN = 2.0 * math.pi
+TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "msec": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+LENGTHS = {"m": 1.0, "mm": 1e-3, "cm": 1e-2}
+DEGREES = dict.fromkeys(("deg", "°", "degree", "degrees"), math.pi / 180.0)
+ANGLES = {"rad": 1.0, "radians": 1.0, "mrad": 1e-3, **DEGREES, "rev": TURN}
+POSITIONS = ANGLES | LENGTHS
+VELOCITIES = {f"{unit}/s": x for unit, x in POSITIONS.items()} | {"rpm": TURN / 60.0}
+ACCELERATIONS = {f"{unit}/s^2": x for unit, x in POSITIONS.items()} | {f"{unit}/s²": x for unit, x in POSITIONS.items()}
+NEWTON_METRES = dict.fromkeys(("N·m", "Nm", "N*m", "N.m", "N m", "N-m"), 1.0)
+NEWTON_MILLIMETRES = dict.fromkeys(("N·mm", "Nmm", "N*mm", "N.mm", "N mm", "N-mm"), 1e-3)
+TORQUES = NEWTON_METRES | NEWTON_MILLIMETRES | {"mN·m": 1e-3, "mNm": 1e-3, "kN·m": 1e3, "kNm": 1e3, "N": 1.0, "kN": 1e3}
+CURRENTS = {"A": 1.0, "mA": 1e-3}
+UNITS = {
+    "time": TIMES,
+    "position": POSITIONS,
+    "velocity": VELOCITIES,
+    "acceleration": ACCELERATIONS,
+    "torque": TORQUES,
+    "current": CURRENTS,
+}
+SI = {"time": "s", "position": "rad", "velocity": "rad/s", "acceleration": "rad/s^2", "torque": "N·m", "current": "A"}
+SHOWN = 40  # columns listed
+WIDTH = 79  # columns of a terminal: longer lines would be broken, and a broken comment is no TOML
 
 
 @dataclass(frozen=True)
@@ -100,7 +125,7 @@ class Mapping:
     @staticmethod
     def skeleton(columns: Sequence[str], robot: Robot) -> str:
         """Return a template of a mapping as text, with the columns of a file."""
-        from dynamis.identification.logs.skeleton import skeleton
+        from dynamis.identification.logs.mapping import skeleton
 
         return skeleton(columns, robot)
 
@@ -131,10 +156,6 @@ class Mapping:
 
     __repr__ = as_call
     _repr_html_ = as_table
-
-
-SECTIONS = ("rate", "time", *SIGNALS, "joints", "transmission", "ros")
-SIGNAL_KEYS = ("file", "columns", "pattern", "unit", "units", "side", "signs")
 
 
 @dataclass(frozen=True)
@@ -291,3 +312,67 @@ def _finite(value: Any) -> float | None:
     except OverflowError:  # an integer beyond the range of floats
         return None
     return number if math.isfinite(number) else None
+
+
+def factor(signal: str, unit: str) -> float:
+    """Return the SI value of a unit.
+
+    >>> round(factor("position", "deg"), 6)
+    0.017453
+    """
+    known = UNITS[signal]
+    if unit not in known:
+        why = str(unknown_name(f"unit of {signal}", unit, known))
+        raise InputError(f"{why}; supported are {', '.join(map(printable, known))}")
+    return known[unit]
+
+
+def skeleton(columns: Sequence[str], robot: Robot) -> str:
+    """Return a mapping with every section, to be completed and saved as a .toml file; its lines fit a terminal."""
+    blank, place = (_array("columns", ["…"] * count) for count in (robot.n, robot.nq))
+    lines = [
+        *_listed(columns),
+        "# rate = 1000            # Hz, instead of [time] if there is no time column",
+        "[time]",
+        'column = "…"',
+        'unit = "s"               # s, ms, us, ns',
+        "[position]",
+        *place,
+        'unit = "rad"             # rad, deg, rev, m, mm',
+        'side = "joint"           # or "motor"',
+        "[torque]",
+        *blank,
+        'unit = "N·m"',
+        "# [velocity], [acceleration], [current]: likewise, if measured",
+        "[joints]",
+        *_array("order", robot.coordinate_names),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _listed(columns: Sequence[str]) -> list[str]:
+    """Comment lines with the columns of the file."""
+    more = [f"and {len(columns) - SHOWN} more"] if len(columns) > SHOWN else []
+    return _filled("# columns of the file: ", "#   ", [*(_quoted(name) for name in columns[:SHOWN]), *more])
+
+
+def _array(key: str, names: Sequence[str]) -> list[str]:
+    """A TOML array, on several lines where one is too long."""
+    quoted = [_quoted(name) for name in names]
+    line = f"{key} = [{', '.join(quoted)}]"
+    return [line] if len(line) <= WIDTH else [f"{key} = [", *_filled("    ", "    ", quoted), "]"]
+
+
+def _filled(first: str, further: str, words: Sequence[str]) -> list[str]:
+    """Words separated by commas, on lines of at most ``WIDTH`` characters where the words permit."""
+    lines = [first]
+    for k, word in enumerate(words):
+        piece = word + (", " if k < len(words) - 1 else "")
+        if len(lines[-1]) + len(piece.rstrip()) > WIDTH and lines[-1] not in (first, further):
+            lines.append(further)
+        lines[-1] += piece
+    return [line.rstrip() for line in lines]
+
+
+def _quoted(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -12,10 +13,9 @@ import numpy.typing as npt
 from dynamis.errors import InputError, printable
 from dynamis.files.limits import check_size
 from dynamis.identification.logs.log import Log, joined
-from dynamis.identification.logs.mapping import Mapping
+from dynamis.identification.logs.mapping import Mapping, factor
 from dynamis.identification.logs.plan import Plan, planned
 from dynamis.identification.logs.table import NUMBERS, Block, regrouped
-from dynamis.identification.logs.units import factor
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -54,12 +54,33 @@ def log_chunks(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None 
     return _chunks(planned(path, robot, mapping), size)
 
 
-def _check_size(plan: Plan) -> None:
-    """Reject a log larger than memory before allocating: a small file may declare or decompress to any size."""
+def log_beginning(
+    path: PathLike, robot: Robot, mapping: Mapping | PathLike | None, size: int
+) -> tuple[Log, Iterator[Log] | None]:
+    """Return the log if it has at most ``size`` samples, else about that many and an iterator over the rest."""
+    plan = planned(path, robot, mapping)
+    _check_declared(plan)
+    chunks, first = _chunks(plan, WHOLE), list[Log]()
+    for chunk in chunks:
+        if sum(map(len, first)) >= size:
+            return joined(first), itertools.chain([chunk], chunks)
+        first.append(chunk)
+    return joined(first), None
+
+
+def _check_declared(plan: Plan) -> int:
+    """Return the bytes of all numbers, and reject a small file that declares or decompresses to a large size."""
     counts = [table.count for table in plan.tables if table.count is not None]
     wanted = 8 * max(counts, default=0) * sum(len(table_columns) for table_columns in plan.columns)
     present = sum(table.path.stat().st_size for table in plan.tables if table.count is not None)
     check_size(f"{printable(plan.source)} declares {max(counts, default=0)} rows and", wanted, present)
+    return wanted
+
+
+def _check_size(plan: Plan) -> None:
+    """Reject a log larger than memory before allocating."""
+    wanted = _check_declared(plan)
+    counts = [table.count for table in plan.tables if table.count is not None]
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, unknown_name
-from dynamis.identification.signals.ends import end_cubic
 from dynamis.identification.signals.filters import check_cutoff, low_pass
 
 Array = npt.NDArray[Any]
 Derivatives = tuple[Array, Array, Array]
+END = 1.5  # periods of the cut-off used to estimate the acceleration at an end
 
 
 def derivatives(
@@ -30,9 +30,6 @@ def derivatives(
                   O(h^accuracy), ``accuracy=4``, and one-sided stencils of as many points at the ends
       "savgol"    local polynomials of degree ``degree=5`` [Savitzky & Golay 1964] over ``window`` samples; by default the
                   window whose gain is 1/√2 at the cut-off [Schafer 2011, eq. 12]
-      "kalman"    smoother of a model driven by white jerk; its gain at the cut-off is a half; by default the maximum-likelihood
-                  cut-off of each joint
-      "spectral"  derivatives of the sine series up to the cut-off; ``periodic=True`` if the samples are whole periods
       "spline"    least-squares quintic spline with a knot spacing of half a period of the cut-off
     ``velocity`` are logged velocities: they are smoothed likewise, and differentiated for the accelerations.
 
@@ -69,9 +66,30 @@ def central(x: Array, period: float, cutoff: float | None, *, order: int = 4, ac
     if cutoff is None:
         smooth = x
     else:
-        ends = end_cubic(x, period, cutoff).q
+        ends = end_cubic(x, period, cutoff)
         smooth = ends + low_pass(x - ends, period, cutoff, order)
     return smooth, _difference(smooth, 1, accuracy) / period, _difference(smooth, 2, accuracy) / period**2
+
+
+def end_cubic(x: Array, period: float, cutoff: float) -> Array:
+    """Return the cubic (N,) or (N, n) through both ends of x with the accelerations there.
+
+    Point reflection of a signal at its ends implies zero acceleration there: the remainder after subtraction of the cubic
+    satisfies this.
+    """
+    N = len(x)
+    count = int(np.clip(round(END / (cutoff * period)), 8, N))
+    length = (N - 1) * period
+    (q0, a0), (q1, a1) = _end(x[:count], period), _end(x[::-1][:count], period)
+    a0, a1 = a0 * length**2, a1 * length**2
+    s = np.linspace(0.0, 1.0, N).reshape(-1, *(1,) * (x.ndim - 1))
+    return np.asarray(q0 + s * (q1 - q0 - a0 / 3.0 - a1 / 6.0 + s * (a0 / 2.0 + s * (a1 - a0) / 6.0)))
+
+
+def _end(x: Array, period: float) -> tuple[Array, Array]:
+    """Return position and acceleration at the first sample, from a polynomial of degree four fitted to the samples."""
+    c = np.polynomial.polynomial.polyfit(np.linspace(0.0, 1.0, len(x)), x, 4)
+    return c[0], 2.0 * c[2] / ((len(x) - 1) * period) ** 2
 
 
 def savitzky_golay(x: Array, period: float, cutoff: float | None, *, window: int | None = None, degree: int = 5) -> Derivatives:
@@ -108,23 +126,9 @@ def spline(x: Array, period: float, cutoff: float | None, *, spacing: float | No
     return q, v, a
 
 
-def _kalman(x: Array, period: float, cutoff: float | None, **options: Any) -> Derivatives:
-    from dynamis.identification.signals.kalman import smoother
-
-    return smoother(x, period, cutoff, **options)
-
-
-def _spectral(x: Array, period: float, cutoff: float | None, **options: Any) -> Derivatives:
-    from dynamis.identification.signals.spectral import spectral
-
-    return spectral(x, period, cutoff, **options)
-
-
 METHODS: dict[str, Callable[..., Derivatives]] = {
     "central": central,
     "savgol": savitzky_golay,
-    "kalman": _kalman,
-    "spectral": _spectral,
     "spline": spline,
 }
 

@@ -1,4 +1,4 @@
-"""Zero-phase low-pass filters: Butterworth, forward and backward, on whole signals or streams.
+"""Zero-phase low-pass filters, Butterworth forward and backward, and the cut-off frequency between motion and noise.
 
 Filtered signals are not delayed. Every operation is linear along the first axis, including the treatment of the ends, so
 filtering both sides of τ = Y π preserves the equation: F(τ) = F(Y) π.
@@ -7,12 +7,13 @@ filtering both sides of τ = Y π preserves the equation: F(τ) = F(Y) π.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import as_table
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
@@ -20,6 +21,11 @@ Array = npt.NDArray[Any]
 NEGLIGIBLE = 1e-12  # relative effect of samples farther away than `margin`
 EXTENSION = 6.0  # periods of the cut-off by which a signal is extended beyond its ends
 BLOCK = 1 << 21  # numbers filtered at a time, to limit memory
+SEGMENTS = 8  # minimal number of averaged segments, if the run is long enough
+SHORTEST = 64  # samples
+SMEAR = 4  # spectral lines on either side mixed by the Blackman–Harris window
+LEAK = 1e-9  # leakage of the window, relative to the total power
+CLEAR = 4.0  # ratio to the noise above which the spectrum is motion
 
 
 def low_pass(x: Any, period: float, cutoff: float, order: int = 4, *, every: int = 1) -> Array:
@@ -44,53 +50,8 @@ def low_pass(x: Any, period: float, cutoff: float, order: int = 4, *, every: int
     width = max(1, BLOCK // len(signal))
     for first in range(0, flat.shape[1], width):
         block = slice(first, first + width)
-        kept[:, block] = _zero_phase(sos, flat[:, block], pad, pad)[:, ::every].T
+        kept[:, block] = _zero_phase(sos, flat[:, block], pad, pad)[::every]
     return kept.reshape(len(kept), *signal.shape[1:])
-
-
-def low_pass_streaming(
-    chunks: Iterable[Any], period: float, cutoff: float, order: int = 4, *, every: int = 1
-) -> Iterator[Array]:
-    """Yield the rows of `low_pass` for a signal given in chunks (N_i, …); equal within 1e-12 of its largest value.
-
-    A row is yielded as soon as a `margin` of samples beyond it is known; at most a chunk and three margins are in memory.
-
-    >>> x = np.cumsum(np.random.default_rng(0).normal(size=20000)).reshape(-1, 2)
-    >>> parts = list(low_pass_streaming((x[k : k + 700] for k in range(0, len(x), 700)), 1e-3, 40.0, every=3))
-    >>> whole = low_pass(x, 1e-3, 40.0, every=3)
-    >>> bool(np.abs(np.concatenate(parts) - whole).max() < 1e-12 * np.abs(x).max())
-    True
-    """
-    sos = _sections(period, cutoff, order)
-    every = _count(every, "every")
-    reach, pad = margin(period, cutoff, order), _extension(period, cutoff)
-    held: Array | None = None
-    done = start = 0  # first rows not yet yielded, and still in memory
-    for chunk in chunks:
-        new = _signal(chunk)
-        held = new if held is None else np.concatenate([held, new])
-        ready = start + len(held) - reach
-        # the first rows need as much signal as is reflected
-        if ready > done and len(held) > pad + reach:
-            yield _stretch(sos, held, start, (done, ready), every, pad, ends=(start == 0, False))
-            done = ready
-            drop = max(0, done - reach - start)
-            held, start = held[drop:], start + drop
-    if held is None or start + len(held) < 2:
-        raise InputError("the stream has fewer than two samples and cannot be filtered")
-    yield _stretch(sos, held, start, (done, start + len(held)), every, pad, ends=(start == 0, True))
-
-
-def _stretch(
-    sos: Array, held: Array, start: int, rows: tuple[int, int], every: int, pad: int, ends: tuple[bool, bool]
-) -> Array:
-    """Filter rows of the whole signal using the part in memory; only true ends are extended by reflection."""
-    pad = min(pad, len(held) - 1)
-    flat = held.reshape(len(held), -1)
-    filtered = _zero_phase(sos, flat, pad if ends[0] else 0, pad if ends[1] else 0)
-    first = -(-rows[0] // every) * every  # rows kept have an index divisible by `every` in the whole signal
-    kept = np.ascontiguousarray(filtered[:, first - start : rows[1] - start : every].T)
-    return kept.reshape(len(kept), *held.shape[1:])
 
 
 def margin(period: float, cutoff: float, order: int = 4) -> int:
@@ -104,14 +65,12 @@ def margin(period: float, cutoff: float, order: int = 4) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _margin(period: float, cutoff: float, order: int) -> int:
-    from scipy.signal import sosfilt
-
     sos = _sections(period, cutoff, order)
-    slowest = max(abs(np.roots(section[3:])).max() for section in sos)
+    slowest = max(abs(np.roots([1.0, *section[3:]])).max() for section in sos)
     length = int(np.ceil(3.0 * np.log(NEGLIGIBLE) / np.log(slowest))) + 10
     impulse = np.zeros(length)
     impulse[0] = 1.0
-    h = np.abs(sosfilt(sos, impulse))
+    h = np.abs(_forward(sos, impulse[:, None])[:, 0])
     # the response of both passes is Σ_k h(k) h(k + n); beyond n on both sides it sums to at most 2 Σ_k |h(k)| tail(k + n)
     tail = np.concatenate([np.cumsum(h[::-1])[::-1], np.zeros(length)])
     low, high = 0, length
@@ -143,11 +102,33 @@ def _positive(value: Any) -> bool:
 
 
 def _sections(period: float, cutoff: float, order: int) -> Array:
-    from scipy.signal import butter
-
+    """Return sections (k, 5) of first or second order, b0, b1, b2, a1, a2: the bilinear transform of a Butterworth filter."""
     check_cutoff(period, cutoff)
     order = _count(order, "order")
-    return np.asarray(butter(order, cutoff, fs=1.0 / period, output="sos"))
+    K = np.tan(np.pi * cutoff * period)
+    sections = []
+    for k in range(order // 2):
+        damping = 2.0 * K * np.sin(np.pi * (2 * k + 1) / (2 * order))
+        scale = 1.0 + damping + K**2
+        b = K**2 / scale
+        sections.append([b, 2.0 * b, b, 2.0 * (K**2 - 1.0) / scale, (1.0 - damping + K**2) / scale])
+    if order % 2:
+        sections.append([K / (1.0 + K), K / (1.0 + K), 0.0, (K - 1.0) / (1.0 + K), 0.0])
+    return np.array(sections)
+
+
+def _forward(sections: Array, x: Array) -> Array:
+    """Filter the columns of x (N, c) from rest: a banded triangular system for each section."""
+    from scipy.linalg.lapack import dtbtrs
+
+    y, bands = np.asfortranarray(x), np.ones((3, len(x)), order="F")
+    for b0, b1, b2, a1, a2 in sections:
+        right = b0 * y
+        right[1:] += b1 * y[:-1]
+        right[2:] += b2 * y[:-2]
+        bands[1], bands[2] = a1, a2
+        y = dtbtrs(bands, right, uplo="L", diag="U", overwrite_b=1)[0]
+    return np.asarray(y)
 
 
 def _extension(period: float, cutoff: float) -> int:
@@ -155,19 +136,18 @@ def _extension(period: float, cutoff: float) -> int:
 
 
 def _zero_phase(sos: Array, x: Array, before: int, after: int) -> Array:
-    """Filter the columns of x (N, c) forward and backward, with this many reflected samples at its ends: (c, N)."""
-    from scipy.signal import sosfilt, sosfilt_zi
-
+    """Filter the columns of x (N, c) forward and backward, with this many reflected samples at its ends."""
     N = len(x)
-    y = np.empty((x.shape[1], before + N + after))
-    y[:, before : before + N] = x.T
-    y[:, :before] = (2.0 * x[0] - x[before:0:-1]).T if before else y[:, :0]
-    y[:, before + N :] = (2.0 * x[-1] - x[-2 : -after - 2 : -1]).T if after else y[:, :0]
-    rest = sosfilt_zi(sos)[:, None, :]
+    y = np.empty((before + N + after, x.shape[1]), order="F")
+    y[before : before + N] = x
+    if before:
+        y[:before] = 2.0 * x[0] - x[before:0:-1]
+    if after:
+        y[before + N :] = 2.0 * x[-1] - x[-2 : -after - 2 : -1]
     for _ in range(2):
-        # initial state of a constant signal equal to the first sample
-        y = sosfilt(sos, y, axis=-1, zi=rest * y[None, :, :1])[0][:, ::-1]
-    return y[:, before : before + N]
+        first = y[0].copy()  # the initial state is that of a constant signal equal to the first sample
+        y = (_forward(sos, y - first) + first)[::-1]
+    return y[before : before + N]
 
 
 def _signal(x: Any) -> Array:
@@ -181,3 +161,105 @@ def _count(value: Any, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise InputError(f"{name} must be an integer ≥ 1, got {value!r}")
     return int(value)
+
+
+class Cutoff(NamedTuple):
+    """``value`` [Hz] for all joints, those of the ``joints`` (n,) [Hz], the ``noise`` of their positions (n,), and a note.
+
+    ``band`` [Hz] contains 99 % of the power of the velocities of every joint.
+    """
+
+    value: float
+    joints: Array
+    noise: Array
+    note: str
+    band: float = 0.0
+
+    def __repr__(self) -> str:
+        return f"<Cutoff {self.value:.4g} Hz for {len(self.joints)} joints>"
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
+
+
+def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str] = (), units: Sequence[str] = ()) -> Cutoff:
+    """Suggest the cut-off of `low_pass` with the smallest error of the accelerations, for positions (N,) or (N, n).
+
+    The motion occupies the spectrum of the positions up to where it first reaches a flat noise floor; peaks above, such as
+    vibrations and encoder ripple, are ignored. With a gain G(f), the acceleration loses ∫ ω⁴ (1 − G)² of the motion's spectrum
+    and keeps ∫ ω⁴ G² of the noise's. The cut-off minimizes the sum of both over the joints, each relative to the power of its
+    own motion, so that no single joint determines it. ``names`` and ``units`` of the joints are used in the note.
+
+    >>> t = np.arange(8000) * 1e-3
+    >>> q = np.sin(2 * np.pi * t) + 1e-4 * np.random.default_rng(0).normal(size=t.size)
+    >>> 1.0 < suggest_cutoff(q, 1e-3).value < 10.0
+    True
+    """
+    x = np.asarray(q, dtype=float)
+    x = x.reshape(len(x), -1)
+    if len(x) < SHORTEST:
+        raise InputError(f"{len(x)} samples are too few to find the noise floor (at least {SHORTEST}): pass the cut-off")
+    # of second differences: the spectrum of the slow motion would leak otherwise
+    bends = np.diff(x, 2, axis=0)
+    size = min(len(bends), max(SHORTEST - 2, len(bends) // SEGMENTS))
+    f, P = _spectrum(bends, period, size)
+    shape = (2.0 * np.sin(np.pi * f * period)) ** 4  # spectrum of differenced white noise
+    floor = np.median(P[f > 0.5 * f[-1]] / shape[f > 0.5 * f[-1], None], axis=0) + 1e-300
+    seen = np.append(shape[SMEAR:], np.full(SMEAR, shape[-1])) + LEAK * shape.sum()  # with the window: shape increases with f
+    motion = np.where(_before_the_floor(P, seen[:, None] * floor), P, 0.0)
+    candidates = np.geomspace(max(4.0 / (size * period), f[1]), 0.8 * f[-1], 60)
+    G = 1.0 / (1.0 + (f / candidates[:, None]) ** (2 * order))
+    cost = ((1.0 - G) ** 2) @ motion + (G**2 @ shape)[:, None] * floor
+    joints = candidates[np.argmin(cost, axis=0)]
+    noise = np.sqrt(floor * 0.5 / period)
+    still = motion.sum(axis=0) == 0.0
+    if still.all():
+        raise InputError("no joint moves more than its noise, so no cut-off can be found: pass one, or use another log")
+    relative = np.sum(cost[:, ~still] / motion[:, ~still].sum(axis=0), axis=1)
+    value = float(candidates[np.argmin(relative)])
+    band = float(_velocity_band(x[:, ~still], period, joints[~still]).max())
+    noisiest = int(np.flatnonzero(~still)[np.argmax((noise**2 / (motion.sum(axis=0) + 1e-300))[~still])])
+    who = names[noisiest] if noisiest < len(names) else f"column {noisiest}"
+    unit = f" {units[noisiest]}" if noisiest < len(units) else ""
+    note = (
+        f"cut-off {value:.3g} Hz chosen from the spectra of all joints (by joint: {', '.join(f'{c:.3g}' for c in joints)} Hz); "
+        f"the noisiest, {who}, has a noise floor of {noise[noisiest]:.2g}{unit}"
+    )
+    return Cutoff(value, joints, noise, note, band)
+
+
+def _spectrum(x: Array, period: float, size: int) -> tuple[Array, Array]:
+    """Return the frequencies (m,) and the power spectral density (m, n) of x, averaged over half-overlapping segments."""
+    angle = 2.0 * np.pi * np.arange(size) / size
+    window = 0.35875 - 0.48829 * np.cos(angle) + 0.14128 * np.cos(2.0 * angle) - 0.01168 * np.cos(3.0 * angle)
+    starts = range(0, len(x) - size + 1, size - size // 2)
+    power = [np.abs(np.fft.rfft(x[k : k + size] * window[:, None], axis=0)) ** 2 for k in starts]
+    P = np.mean(power, axis=0) * period / np.sum(window**2)
+    P[1 : (size + 1) // 2] *= 2.0  # of both signs of the frequency
+    return np.fft.rfftfreq(size, period), P
+
+
+def _velocity_band(x: Array, period: float, cutoffs: Array) -> Array:
+    """Return the frequencies (n,) below which 99 % of the power of the velocities lies, up to the cut-off of each joint."""
+    window = np.hanning(len(x))[:, None]
+    v = np.gradient(x, axis=0)
+    power = np.abs(np.fft.rfft((v - v.mean(axis=0)) * window, axis=0)) ** 2
+    f = np.fft.rfftfreq(len(x), period)
+    share = np.cumsum(np.where(f[:, None] <= cutoffs, power, 0.0), axis=0)
+    return f[np.argmax(share >= 0.99 * share[-1], axis=0)]
+
+
+def _before_the_floor(P: Array, noise: Array) -> Array:
+    """Return a mask of the frequencies below the first band of a sixth of an octave that is noise."""
+    standing = P / noise > CLEAR
+    standing[0] = True
+    motion = np.zeros_like(standing)
+    for j in range(P.shape[1]):
+        k = 1
+        while k < len(P):
+            stretch = slice(k, max(k + 3, int(k * 2.0 ** (1 / 6)) + 1))
+            if not standing[stretch, j].any():
+                break
+            motion[stretch, j] = standing[stretch, j]
+            k = stretch.stop
+    return motion

@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
+from dynamis.identification.signals.splines import CubicSpline
 
 Array = npt.NDArray[Any]
 
 FACTOR = 8.0  # threshold relative to the usual deviation
 WINDOW = 7  # samples; bursts of up to three are detected
 USUAL = 201  # samples over which the usual deviation is estimated
+HOP = 25  # samples between those at which it is computed
 PASSES = 4  # a large spike may mask its neighbour
 GAUSS = 1.4826  # standard deviation over median absolute deviation of normal noise
 SHOWN = 6
@@ -70,22 +72,30 @@ def remove_spikes(
 
 def _repair(x: Array, spikes: Array, factor: float, window: int) -> None:
     """Detect the spikes of one signal, the largest of each neighbourhood first, and replace them in place."""
-    from scipy.ndimage import maximum_filter1d, median_filter
-
     _interpolate(x, spikes)
     if len(x) < window:
         return
     for _ in range(PASSES):
         off = np.abs(_from_neighbours(x))
-        usual = np.maximum(median_filter(off, USUAL, mode="nearest"), np.median(off))
-        limit = factor * GAUSS * usual + _resolution(x)
-        apart = np.abs(x - median_filter(x, window, mode="nearest"))
-        far = np.where((off > limit) & (apart > np.maximum(limit, 0.5 * off)) & ~spikes, off, 0.0)
-        new = (far > 0.0) & (far >= maximum_filter1d(far, 5))
+        limit = factor * GAUSS * np.maximum(_usual(off), np.median(off)) + _resolution(x)
+        far = np.where((off > limit) & ~spikes, off, 0.0)
+        at = np.flatnonzero(far)
+        apart = np.abs(x[at] - np.median(np.pad(x, window // 2, mode="edge")[at[:, None] + np.arange(window)], axis=1))
+        far[at[apart <= np.maximum(limit[at], 0.5 * off[at])]] = 0.0
+        largest = np.lib.stride_tricks.sliding_window_view(np.pad(far, 2), 5).max(axis=1) if len(at) else far
+        new = (far > 0.0) & (far >= largest)
         if not new.any():
             return
         spikes |= new
         _interpolate(x, spikes)
+
+
+def _usual(off: Array) -> Array:
+    """Return the median of the samples around each one, computed at some of them and interpolated between."""
+    around = np.pad(off, USUAL // 2, mode="edge")
+    at = np.unique(np.append(np.arange(0, len(off), HOP), len(off) - 1))
+    medians = np.median(np.lib.stride_tricks.sliding_window_view(around, USUAL)[at], axis=1)
+    return np.interp(np.arange(len(off)), at, medians)
 
 
 def _from_neighbours(x: Array) -> Array:
@@ -103,8 +113,6 @@ def _resolution(x: Array) -> float:
 
 
 def _interpolate(x: Array, bad: Array) -> None:
-    from scipy.interpolate import CubicSpline
-
     if not bad.any():
         return
     good, wanted = np.flatnonzero(~bad), np.flatnonzero(bad)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,14 @@ import numpy.typing as npt
 
 from dynamis.display import as_text
 from dynamis.errors import InputError, printable
-from dynamis.identification.decimation import Decimation
-from dynamis.identification.samples import Samples
-from dynamis.identification.signals.cutoff import SHORTEST as FEWEST
-from dynamis.identification.signals.cutoff import Cutoff, suggest_cutoff
-from dynamis.identification.signals.filters import check_cutoff, low_pass
-from dynamis.identification.signals.measured import Measured
+from dynamis.identification.samples import Decimation, Samples
+from dynamis.identification.signals.filters import SHORTEST as FEWEST
+from dynamis.identification.signals.filters import Cutoff, check_cutoff, low_pass, suggest_cutoff
 from dynamis.identification.signals.sampling_clock import GAP, Clock, repair, repair_with_positions
 from dynamis.identification.signals.stages import (
     HELD,
     SHORTEST,
+    Measured,
     at_rest,
     found_cutoff,
     kept_rows,
@@ -41,10 +39,14 @@ INTERPOLATED = 0.25  # of a period of the cut-off: longer gaps are not interpola
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared(Sequence[Samples]):
-    """The uninterrupted runs of a log, a list of `Samples`, and ``notes`` on the processing."""
+    """The uninterrupted runs of a log, a list of `Samples`, and ``notes`` on the processing.
+
+    ``settings`` are the arguments of `prepare` that were chosen from the log.
+    """
 
     samples: list[Samples]
     notes: tuple[str, ...]
+    settings: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -115,10 +117,9 @@ def prepare(
     (1, True)
     """
     _check(rest, trim, every, delay)
-    raw = Measured.of(log, robot, transmission, drive_gains)
+    raw, notes = Measured.of(log, robot, transmission, drive_gains), list[str]()
     logged = _taken_from_the_log(raw, robot, logged)
     automatic = cutoff is None and parallel is None and "a" not in logged
-    notes: list[str] = []
     stamps = usable_stamps(raw, GAP if gap is None else gap, robot.coordinate_names, notes)
     clock = _clock(raw, stamps, jitter, period, GAP if gap is None else gap)
     if gap is None and len(clock.runs) > 1:
@@ -165,7 +166,8 @@ def prepare(
         notes.append(f"{left_out} of {len(clock.runs)} runs dropped: too short for the filters, or without motion")
     if not samples:
         raise InputError(f"no run of the log is long enough to be used ({'; '.join(notes)})")
-    return Prepared(samples, tuple(notes))
+    chosen = {"period": clock.period, "cutoff": cutoff, "parallel": parallel, "every": every, "slow": slowest, "gap": gap}
+    return Prepared(samples, tuple(notes), chosen)
 
 
 def rows_kept(period: float, parallel: float) -> int:

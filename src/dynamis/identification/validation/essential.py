@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from dynamis.display import as_text
 from dynamis.errors import InputError
-from dynamis.identification.estimators.factors import factor, joint_noise, whitened
-from dynamis.identification.validation.residuals import names_of_joints, relative
+from dynamis.identification.estimators.factors import FoldFactors, joint_noise, whitened
+from dynamis.identification.validation.residuals import names_of_joints, percent
 
 Array = npt.NDArray[Any]
 
@@ -76,18 +76,30 @@ def essential_parameters(
     ('a', 'c')
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
-    rows, r = X.shape
-    joint = np.zeros(rows, int) if joint is None else np.asarray(joint, int)
+    joint = np.zeros(len(X), int) if joint is None else np.asarray(joint, int)
+    joints = len(names_of_joints(joint))
+    factors = FoldFactors.of(X, y, joint, np.zeros(len(X), int), joints, 1)
+    return essential_of(factors, names, level=level, growth=growth, certain=certain, effective=effective)
+
+
+def essential_of(
+    reduced: FoldFactors,
+    names: Sequence[str],
+    *,
+    level: float = 0.05,
+    growth: float | None = None,
+    certain: float = 0.0,
+    effective: Any = 1.0,
+) -> EssentialParameters:
+    """Return `essential_parameters` from the triangular factors of the rows of each joint."""
+    factors, rows_of = reduced.merged()
+    r, count, rows = factors[0].shape[1] - 1, len(factors), int(rows_of.sum())
     if rows <= r:
         raise InputError(f"{rows} equations do not determine {r} parameters and their noise: use more samples")
-    count = len(names_of_joints(joint))
     share = np.asarray(effective, float)
     if share.shape not in ((), (count,)) or not ((share > 0.0) & (share <= 1.0)).all():
         raise InputError(f"effective={effective!r} must be a fraction of the samples, above 0 and at most 1, or one per joint")
     share = np.broadcast_to(share, (count,))
-    # all fits below use triangular factors instead of the rows
-    factors = [factor(X, y, np.flatnonzero(joint == j)) for j in range(count)]
-    rows_of = np.bincount(joint, minlength=count)
     # a sample that repeats others adds only its share of information
     sigma = joint_noise(factors, rows_of, least=1e-12) / np.sqrt(share)
     whole = np.zeros((r + 1, r + 1))
@@ -98,7 +110,7 @@ def essential_parameters(
     variance = floor / max(float(share @ rows_of) * (1.0 - r / rows), 1.0)
     from scipy.special import fdtrc
 
-    kept = list(range(r))
+    every, kept = list(range(r)), list(range(r))
     dropped: list[str] = []
     fit = _fit(R, z, kept, variance)
     stopped = "Every relative deviation is small enough."
@@ -118,8 +130,15 @@ def essential_parameters(
         kept, fit = fewer, trial
     return EssentialParameters(
         np.array(kept), tuple(names[k] for k in kept), fit.values, fit.std, fit.deviation, tuple(dropped),
-        relative(y - X @ _fit(R, z, list(range(r)), variance).values, y), relative(y - X[:, kept] @ fit.values, y), stopped,
+        _percent(factors, every, _fit(R, z, every, variance).values), _percent(factors, kept, fit.values), stopped,
     )  # fmt: skip
+
+
+def _percent(factors: Sequence[Array], kept: list[int], values: Array) -> float:
+    """Return 100 |e| / |τ|."""
+    squares = sum(float(np.sum((F[:, kept] @ values - F[:, -1]) ** 2)) for F in factors)
+    torque = sum(float(np.sum(F[:, -1] ** 2)) for F in factors)
+    return percent(np.array([squares]), np.array([torque]), np.ones(1, int))[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_text
 from dynamis.errors import InputError
+from dynamis.identification.estimators.estimator import FromFactors
 from dynamis.identification.estimators.factors import FoldFactors
-from dynamis.identification.estimators.least_squares import FromFactors
-from dynamis.identification.validation.residuals import relative, relative_by_joint
+from dynamis.identification.validation.residuals import percent
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations
@@ -127,6 +128,23 @@ def clear_of(t: Any, held: Any, guard: float, *, run: Any = None) -> Array:
     return keep
 
 
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups of rows: the part and the fold of each (groups,), the folds (k, groups) for which it is fitted, the factors of its
+    rows, and the sum of their torques (groups, joints)."""
+
+    part: Array
+    fold: Array
+    fitted: Array
+    factors: FoldFactors
+    sums: Array
+
+    def squares(self, coefs: Array) -> Array:
+        """Return the sums (groups, joints, k) of the squared residuals of parameters (k, r)."""
+        ends = np.column_stack([coefs, -np.ones(len(coefs))]).T
+        return np.array([[np.sum((F @ ends) ** 2, axis=0) for F in own] for own in self.factors.R])
+
+
 class Folds:
     """The rows of a log in k folds of blocks of time, with their triangular factors, which several estimators share.
 
@@ -142,29 +160,30 @@ class Folds:
         self.fitted = np.array([clear_of(rows.t, self.fold == f, guard, run=rows.run) for f in range(k)])
         if not self.fitted.any(axis=1).all():
             raise InputError("the guard leaves no rows to fit: use longer blocks or a smaller guard")
+        self._factors: dict[int | None, FoldFactors] = {}
 
     @functools.cached_property
-    def _groups(self) -> list[tuple[int, Array, FoldFactors]]:
-        """(part, the folds (k,) for which the rows are fitted, their factors): rows near another fold are a group of their
-        own."""
+    def groups(self) -> Groups:
+        """The triangular factors of groups of rows: those of one part that are fitted for the same folds."""
         bits = self.part + 2 * self.k * (1 << np.arange(self.k)) @ self.fitted
-        groups, which = np.unique(bits, return_inverse=True)
-        rows = self.rows
-        factors = FoldFactors.of(rows.X, rows.y, rows.joint, which, len(rows.joints), len(groups))
-        return [
-            (int(self.part[first]), self.fitted[:, first], FoldFactors((R,), counts[None]))
-            for first, R, counts in zip(np.unique(which, return_index=True)[1], factors.R, factors.counts, strict=True)
-        ]
+        numbers, first, which = np.unique(bits, return_index=True, return_inverse=True)
+        factors = self.rows.factors(which, len(numbers))
+        R, counts = factors.merged()
+        self.rows.__dict__["whole"] = FoldFactors((tuple(R),), counts[None])  # a cached property
+        sums = np.zeros(factors.counts.shape)
+        np.add.at(sums, (which, self.rows.joint), self.rows.y)
+        return Groups(self.part[first], self.fold[first], self.fitted[:, first], factors, sums)
 
     def factors(self, without: int | None = None) -> FoldFactors:
         """Return the factors of all folds, or of those to fit when one of them is held out."""
-        parts = []
-        for part in range(2 * self.k):
-            own = [F for mine, fitted, F in self._groups if mine == part and (without is None or fitted[without])]
-            if own:
-                together = FoldFactors(tuple(F.R[0] for F in own), np.concatenate([F.counts for F in own]))
-                parts.append(together.merged())
-        return FoldFactors(tuple(tuple(R) for R, _ in parts), np.array([counts for _, counts in parts]))
+        if without not in self._factors:
+            groups, parts = self.groups, []
+            kept = np.ones(len(groups.part), bool) if without is None else groups.fitted[without]
+            for part in np.unique(groups.part[kept]):
+                own = np.flatnonzero((groups.part == part) & kept)
+                parts.append(FoldFactors(tuple(groups.factors.R[g] for g in own), groups.factors.counts[own]).merged())
+            self._factors[without] = FoldFactors(tuple(tuple(R) for R, _ in parts), np.array([counts for _, counts in parts]))
+        return self._factors[without]
 
     def fit(self, estimator: Estimator, without: int | None = None) -> Estimator:
         """Fit the estimator to all rows, or to those to fit when a fold is held out."""
@@ -173,6 +192,10 @@ class Folds:
             return estimator.fit_factors(self.factors(without), rows.names)
         kept = rows if without is None else rows.select(self.fitted[without])
         return estimator.fit(kept.X, kept.y, joint=kept.joint, names=kept.names)
+
+    def fits(self, estimator: Estimator) -> Array:
+        """Return the parameters (k, r) fitted with each fold held out."""
+        return np.array([self.fit(_fresh(estimator), f).coef_ for f in range(self.k)])
 
 
 def cross_validate(
@@ -195,16 +218,38 @@ def cross_validate(
     True
     """
     folds = equations if isinstance(equations, Folds) else Folds(equations, k, seconds=block_seconds, guard=guard)
-    rows = folds.rows
-    predicted, mean, found = np.empty(len(rows)), np.empty(len(rows)), []
-    for f in range(folds.k):
-        fitted, held = folds.fitted[f], folds.fold == f
-        coef = folds.fit(_fresh(estimator), f).coef_
-        all_rows = rows.X @ coef
-        predicted[held] = all_rows[held]
-        mean[held] = _means(rows, fitted)[rows.joint[held]]
-        found.append(_fold(coef, rows, all_rows, fitted, rows, all_rows, held))
-    return _pooled(tuple(found), rows, predicted, mean, prior)
+    return validations([folds.fits(estimator)], folds, prior=prior)[0]
+
+
+def validations(fits: Sequence[Array], folds: Folds, *, prior: Any = None) -> list[Validation]:
+    """Return the validation of each set of parameters (k, r), one row for each fold held out.
+
+    The residuals come from the triangular factors; the regressor is evaluated once more, for the predicted torques of all.
+    """
+    rows, groups, k = folds.rows, folds.groups, folds.k
+    counts = groups.factors.counts
+    torque = groups.squares(np.zeros((1, len(rows.names))))[:, :, 0]
+    held = groups.fold[:, None] == np.arange(k)
+    mean = np.array([groups.sums[own].sum(axis=0) / np.maximum(counts[own].sum(axis=0), 1) for own in groups.fitted])
+    # Σ (y − m)² of the rows held out, with the mean m of those fitted
+    apart = [torque[h] - 2.0 * m * groups.sums[h] + m**2 * counts[h] for h, m in zip(held.T, mean, strict=True)]
+    plain = np.sum([np.maximum(x, 0.0).sum(axis=0) for x in apart], axis=0)
+    before = None if prior is None else groups.squares(np.asarray(prior, float)[None])[:, :, 0].sum(axis=0)
+    predicted = rows.predict_in_groups(folds.fold, np.stack(fits, axis=-1))
+    found = []
+    for number, fit in enumerate(fits):
+        squares = groups.squares(np.asarray(fit))
+        parts = []
+        for f in range(k):
+            train, out = groups.fitted[f], held[:, f]
+            sums = [squares[own, :, f].sum(axis=0) for own in (train, out)]
+            sizes = [torque[own].sum(axis=0) for own in (train, out)]
+            rows_of = [counts[own].sum(axis=0) for own in (train, out)]
+            parts.append(_fold(fit[f], sums, sizes, rows_of))
+        left = np.sum([squares[held[:, f], :, f].sum(axis=0) for f in range(k)], axis=0)
+        of = Pooled(torque.sum(axis=0), counts.sum(axis=0), left, plain, before)
+        found.append(_pooled(tuple(parts), rows, predicted[:, number], of))
+    return found
 
 
 def held_out(estimator: Estimator, train: Equations, test: Equations, *, prior: Any = None) -> Validation:
@@ -212,14 +257,33 @@ def held_out(estimator: Estimator, train: Equations, test: Equations, *, prior: 
     if train.names != test.names:
         raise InputError("training and test rows have different parameters: build both from the same base parameters")
     fit = _fresh(estimator).fit(train.X, train.y, joint=train.joint, names=train.names)
-    return predictions(fit.coef_, train, test, prior=prior)
+    return predictions([fit.coef_], train, test, prior=prior)[0]
 
 
-def predictions(coef: Array, train: Equations, test: Equations, *, prior: Any = None) -> Validation:
-    """Return the validation on ``test`` of parameters that were fitted to ``train``."""
-    every, predicted = slice(None), test.X @ coef
-    fold = _fold(coef, train, train.X @ coef, every, test, predicted, every)
-    return _pooled((fold,), test, predicted, _means(train, every)[test.joint], prior)
+def predictions(coefs: Sequence[Array], train: Equations, test: Equations, *, prior: Any = None) -> list[Validation]:
+    """Return the validation on ``test`` of each vector of parameters, all fitted to ``train``."""
+    n = len(test.joints)
+    beta = np.stack(coefs, axis=1)
+    fitted, predicted = _squares(train, beta), test.predict(beta)
+    errors = np.stack([np.bincount(test.joint, (test.y - column) ** 2, n) for column in predicted.T], axis=1)
+    torques = [np.bincount(rows.joint, rows.y**2, n) for rows in (train, test)]
+    counts = [np.bincount(rows.joint, minlength=n) for rows in (train, test)]
+    mean = np.bincount(train.joint, train.y, n) / np.maximum(counts[0], 1)
+    plain = np.bincount(test.joint, (test.y - mean[test.joint]) ** 2, n)
+    before = None if prior is None else np.bincount(test.joint, (test.y - test.predict(prior)) ** 2, n)
+    return [
+        _pooled(
+            (_fold(coef, [fitted[:, k], errors[:, k]], torques, counts),), test, predicted[:, k],
+            Pooled(torques[1], counts[1], errors[:, k], plain, before),
+        )
+        for k, coef in enumerate(coefs)
+    ]  # fmt: skip
+
+
+def _squares(rows: Equations, beta: Array) -> Array:
+    """Return the sums (joints, k) of the squared residuals of parameters (r, k), from the triangular factors."""
+    ends = np.vstack([beta, -np.ones(beta.shape[1])])
+    return np.array([np.sum((F @ ends) ** 2, axis=0) for F in rows.whole.R[0]])
 
 
 def split(equations: Equations, seconds: float, hold: int = 3, *, guard: float = 0.0) -> tuple[Equations, Equations]:
@@ -240,31 +304,26 @@ def _fresh(estimator: Estimator) -> Estimator:
     return type(estimator)(**estimator.get_params())
 
 
-def _means(rows: Equations, fitted: Any) -> Array:
-    """Return the mean torque of each joint over the fitted rows."""
-    joint, count = rows.joint[fitted], len(rows.joints)
-    return np.asarray(np.bincount(joint, rows.y[fitted], count) / np.maximum(np.bincount(joint, minlength=count), 1))
+class Pooled(NamedTuple):
+    """For each joint, over all rows held out: Σ τ², the number of rows, and the squared residuals of the fits, of the mean
+    torque and of the prior model."""
+
+    torque: Array
+    counts: Array
+    left: Array
+    mean: Array
+    prior: Array | None
 
 
-def _fold(coef: Array, train: Equations, fit: Array, fitted: Any, test: Equations, predicted: Array, held: Any) -> Fold:
-    e, y, joint = (train.y - fit)[fitted], train.y[fitted], train.joint[fitted]
-    f, tau, others = (test.y - predicted)[held], test.y[held], test.joint[held]
-    n = len(train.joints)
-    return Fold(
-        coef, len(y), len(tau), relative(e, y), relative(f, tau),
-        relative_by_joint(e, y, joint, n), relative_by_joint(f, tau, others, n),
-    )  # fmt: skip
+def _fold(coef: Array, squares: Sequence[Array], torque: Sequence[Array], counts: Sequence[Array]) -> Fold:
+    """Return a fold from the sums of each joint, of its training rows and of those held out."""
+    (train, trains), (out, outs) = (percent(s, y, c) for s, y, c in zip(squares, torque, counts, strict=True))
+    return Fold(coef, int(counts[0].sum()), int(counts[1].sum()), train, out, trains, outs)
 
 
-def _pooled(folds: tuple[Fold, ...], rows: Equations, predicted: Array, mean: Array, prior: Any) -> Validation:
-    n, told = len(rows.joints), np.isfinite(predicted)
-    y, joint = rows.y[told], rows.joint[told]
-
-    def of(prediction: Array) -> tuple[float, Array]:
-        return relative(y - prediction, y), relative_by_joint(y - prediction, y, joint, n)
-
-    out, plain = of(predicted[told]), of(mean[told])
-    before = None if prior is None else of((rows.X @ np.asarray(prior, float))[told])
+def _pooled(folds: tuple[Fold, ...], rows: Equations, predicted: Array, of: Pooled) -> Validation:
+    out, plain = percent(of.left, of.torque, of.counts), percent(of.mean, of.torque, of.counts)
+    before = None if of.prior is None else percent(of.prior, of.torque, of.counts)
     weights = np.array([fold.train_rows for fold in folds], float)
     return Validation(
         joints=tuple(rows.joints),

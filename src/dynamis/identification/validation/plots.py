@@ -14,11 +14,10 @@ import numpy.typing as npt
 
 from dynamis.documents.html_blocks import escaped
 from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE, Panels, heading, legend_outside, new_figure, save, tidy
-from dynamis.identification.validation.excitation import BARELY_INDEPENDENT, Excitation
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.readable_names import label
 from dynamis.identification.validation.residuals import relative
-from dynamis.identification.validation.statistics import Statistics
+from dynamis.identification.validation.statistics import BARELY_INDEPENDENT, Excitation, Statistics
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations
@@ -190,13 +189,17 @@ def plot_friction(equations: Equations, coef: Any, path: Path = None) -> Any:
     A pattern of dots off the curve indicates friction missing in the model.
     """
     beta = np.asarray(coef, float)
-    e = equations.y - equations.X @ beta
+    friction = {f"{joint}.{kind}" for joint in equations.joints for kind in FRICTION}
+    shown = np.array([name in friction for name in equations.names])
+    # a joint's torque depends on the friction of other joints through shared motors only
+    fitted, curves = equations.predict(np.stack([beta, np.where(shown, beta, 0.0)], axis=1)).T
+    e = equations.y - fitted
     figure, axes = joint_panels(len(equations.joints), 2.0)
     rng = np.random.default_rng(0)
     for j, (name, ax) in enumerate(zip(equations.joints, axes, strict=True)):
         at = np.flatnonzero(equations.joint == j)
         own = [k for k, parameter in enumerate(equations.names) if parameter in {f"{name}.{kind}" for kind in FRICTION}]
-        curve = equations.X[at][:, own] @ beta[own]
+        curve = curves[at]
         some = np.sort(rng.choice(len(at), min(MOST_DOTS, len(at)), replace=False)) if len(at) else np.zeros(0, int)
         _dots(ax, equations.v[at][some], (curve + e[at])[some], color=STRUCTURE, alpha=0.5, label="with residual")
         order = np.argsort(equations.v[at], kind="stable")

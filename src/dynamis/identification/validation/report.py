@@ -15,7 +15,7 @@ from dynamis.documents.blocks import Block, Code, Facts, Findings, Picture, Sect
 from dynamis.documents.numbers import text, without_noise
 from dynamis.documents.report import Report
 from dynamis.drawing import Panels
-from dynamis.identification.validation.consistency import LinkConsistency, inconsistent_links, link_consistency
+from dynamis.identification.full_parameters import LinkConsistency, inconsistent_links, link_consistency
 from dynamis.identification.validation.essential import EssentialParameters
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.plots import (
@@ -135,7 +135,7 @@ def _torques(
         caption = "Measured torque of each joint, its prediction while held out, and the difference."
         return drawn("Measured and predicted torque", caption, plot_torques, rows, v.predicted)
     caption = "Measured torque of each joint, that of the fit, and the difference."
-    return drawn("Measured and fitted torque", caption, plot_torques, rows, rows.X @ s.coef)
+    return drawn("Measured and fitted torque", caption, plot_torques, rows, rows.predict(s.coef))
 
 
 def _lead(verdict: Verdict) -> str:

@@ -1,4 +1,8 @@
-"""Residuals of a fit by joint: magnitude, distribution, and whiteness."""
+"""Residuals of a fit by joint: magnitude, distribution, whiteness, and the covariance of parameters for coloured residuals.
+
+The residual of a robot is seldom white: filters, gears and unmodelled effects colour it, and neighbouring samples are
+correlated. N samples with a correlation length of T count as N/T [Ljung 1978, Sokal 1997].
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, printable
-from dynamis.identification.validation.whiteness import Whiteness, whiteness
+from dynamis.identification.equations import Equations
 
 Array = npt.NDArray[Any]
 NORMAL_MAD = 1.4826  # standard deviation over median absolute deviation of normal noise
+LAGS_TESTED = 20
+LONGEST = 4000  # largest lag for the correlation length
+FEWEST = 20  # minimal number of rows for a test
+WINDOW = 5.0  # correlation lengths after which summation stops, to exclude noise of the tail
+STEADIEST = 0.99  # largest lag-1 autocorrelation for the bandwidth rule
+LEAST = -0.5  # lower bound of the relative change of the variance for white noise
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,9 +64,19 @@ def relative(e: Array, y: Array) -> float:
     return 0.0 if size == 0.0 else float("inf")
 
 
-def relative_by_joint(e: Array, y: Array, joint: Array, count: int) -> Array:
-    """Return 100 |e| / |y| of every joint (count,); NaN if a joint has no rows."""
-    return np.array([relative(e[joint == j], y[joint == j]) for j in range(count)])
+def percent(squares: Array, torque: Array, counts: Array) -> tuple[float, Array]:
+    """Return 100 |e| / |τ| of all joints together and of each (n,), from sums of squares and numbers of rows (n,).
+
+    It is infinite if the torque is zero, NaN without rows.
+    """
+
+    def ratio(e: float, y: float, rows: int) -> float:
+        if not rows:
+            return float("nan")
+        return 100.0 * float(np.sqrt(e / y)) if y > 0.0 else 0.0 if e == 0.0 else float("inf")
+
+    every = ratio(float(squares.sum()), float(torque.sum()), int(counts.sum()))
+    return every, np.array([ratio(*sums) for sums in zip(squares, torque, counts, strict=True)])
 
 
 def names_of_joints(joint: Array, names: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -108,3 +128,236 @@ def residuals_by_joint(
             )
         )
     return tuple(found)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Whiteness:
+    """``p_value`` of the test for white noise. ``length``: correlation length in samples, 1 + 2 Σ ρ_k, at least one;
+    ``seconds`` the same as a time; ``correlation`` (lags,) starts with ρ_0 = 1."""
+
+    p_value: float
+    length: float
+    seconds: float
+    correlation: Array
+
+    @property
+    def white(self) -> bool:
+        """Whether white noise is not rejected at a level of 0.001."""
+        return not self.p_value < 1e-3
+
+    @property
+    def effective(self) -> float:
+        """The fraction of independent samples, 0 … 1."""
+        return 1.0 / self.length
+
+    __repr__ = as_call
+    _repr_html_ = as_table
+
+
+def period_of(t: Array) -> float:
+    """Return the typical step of a time axis that may have gaps and restarts; 1 if it has none."""
+    steps = np.diff(t)
+    steps = steps[steps > 0.0]
+    return float(np.median(steps)) if len(steps) else 1.0
+
+
+def periods(t: Array, run: Array | None) -> Array:
+    """Return the typical step of each row's run (rows,)."""
+    if run is None:
+        return np.full(len(t), period_of(t))
+    found = np.empty(len(t))
+    for which in np.unique(run):
+        found[run == which] = period_of(t[run == which])
+    return found
+
+
+def in_order(t: Array, run: Array | None) -> Array:
+    """Return the order of rows by run and time. Without runs the rows stay in place."""
+    return np.arange(len(t)) if run is None else np.lexsort((t, run))
+
+
+def positions(t: Array, run: Array | None, padding: int) -> Array:
+    """Return the positions of ordered rows on a grid of their run's period; runs, and gaps at most, are separated by
+    ``padding`` steps."""
+    if len(t) < 2:
+        return np.zeros(len(t), int)
+    steps = np.rint(np.diff(t) / periods(t, run)[1:])
+    fresh = steps < 1 if run is None else (steps < 1) | (np.diff(run) != 0)
+    return np.concatenate([[0], np.cumsum(np.where(fresh, padding, np.clip(steps, 1, padding))).astype(int)])
+
+
+def autocorrelation(e: Array, t: Array, lags: int, *, run: Array | None = None) -> tuple[Array, Array]:
+    """Return ρ_0 … ρ_lags and the number of pairs of each; pairs across gaps and runs do not count.
+
+    >>> import numpy as np
+    >>> autocorrelation(np.array([1.0, -1.0, 1.0, -1.0]), np.arange(4.0), 1)[0].tolist()
+    [1.0, -1.0]
+    """
+    order = in_order(t, run)
+    at = positions(t[order], None if run is None else run[order], lags + 1)
+    size = int(at[-1]) + 1
+    length = 1 << (size + lags).bit_length()  # zero padding against circular wrap-around
+    values, there = np.zeros(size), np.zeros(size)
+    values[at], there[at] = (e - e.mean())[order], 1.0
+
+    def lagged(x: Array) -> Array:
+        return np.fft.irfft(np.abs(np.fft.rfft(x, length)) ** 2, length)[: lags + 1]
+
+    pairs = np.rint(lagged(there))
+    means = lagged(values) / np.maximum(pairs, 1.0)
+    return means / means[0] if means[0] > 0.0 else np.zeros(lags + 1), pairs
+
+
+def whiteness(e: Array, t: Array, *, run: Array | None = None) -> Whiteness:
+    """Return the Ljung–Box test over 20 lags, and the correlation length.
+
+    >>> import numpy as np
+    >>> noise = np.random.default_rng(0).normal(size=1000)
+    >>> whiteness(noise, np.arange(1000.0)).white, whiteness(np.cumsum(noise), np.arange(1000.0)).white
+    (True, False)
+    """
+    if len(e) < FEWEST or not np.ptp(e) > 0.0:
+        return Whiteness(float("nan"), 1.0, period_of(t), np.ones(1))
+    lags = int(min(LONGEST, len(e) // 4))
+    rho, pairs = autocorrelation(e, t, lags, run=run)
+    tested = slice(1, min(LAGS_TESTED, lags) + 1)
+    known = pairs[tested] > 0
+    Q = len(e) * (len(e) + 2) * np.sum((rho[tested] ** 2 / np.maximum(pairs[tested], 1.0))[known])
+    from scipy.special import chdtrc
+
+    length = np.cumsum(2.0 * rho) - 1.0
+    enough = np.flatnonzero(np.arange(lags + 1) >= WINDOW * length)
+    T = max(1.0, float(length[enough[0] if len(enough) else -1]))
+    return Whiteness(float(chdtrc(max(int(known.sum()), 1), Q)), T, T * period_of(t), rho)
+
+
+def bandwidth(e: Array, joint: Array, t: Array, *, run: Array | None = None) -> int:
+    """Return the bandwidth of the Bartlett window in samples, by the rule of [Andrews 1991], and at least six correlation
+    lengths."""
+    alpha, length, count = 0.0, 1.0, 1
+    for j in np.unique(joint):
+        at = np.flatnonzero(joint == j)
+        if len(at) < 20:
+            continue
+        own = None if run is None else run[at]
+        rho = float(np.clip(autocorrelation(e[at], t[at], 1, run=own)[0][1], -STEADIEST, STEADIEST))
+        alpha = max(alpha, 4.0 * rho**2 / ((1.0 - rho) ** 2 * (1.0 + rho) ** 2))
+        length, count = max(length, whiteness(e[at], t[at], run=own).length), max(count, len(at))
+    andrews = 1.1447 * (alpha * count) ** (1.0 / 3.0)
+    white = length <= 1.0 and alpha < 16.0 / count  # within two standard deviations of zero correlation
+    return int(np.clip(1.0 if white else np.ceil(max(andrews, 6.0 * length)), 1, max(count // 4, 1)))
+
+
+def widening(window: int, instants: int) -> float:
+    """Return the factor on confidence intervals because a long window leaves few independent segments.
+
+    For the Bartlett window, from its critical values at 97.5 % [Kiefer and Vogelsang 2005, Table 1].
+    """
+    b = min(window / max(instants, 1), 1.0) if window > 1 else 0.0
+    return 1.0 + (2.9694 * b + 0.4160 * b**2 - 0.5324 * b**3) / 1.9600
+
+
+def scatter_of_scores(rows: Equations, weight: Array, window: int = 1) -> Array:
+    """Return the sum over pairs of instants of s_i s_jᵀ with weights decreasing from 1 to 0 at ``window`` samples apart, where
+    the score of an instant is s = Σ w X over its rows, with ``weight`` (rows,) w; rows without weight do not count.
+
+    Bartlett weights are the overlap of two windows, so the sum over pairs equals the sum over all windows of the squared
+    window sums: one matrix product instead of one per lag, and positive semi-definite.
+    """
+    order = np.lexsort((rows.t, rows.run))
+    order = order[weight[order] != 0.0]
+    r = len(rows.names)
+    S = np.zeros((r, r))
+    if not len(order):
+        return S
+    t, run = rows.t[order], rows.run[order]
+    fresh = np.concatenate([[True], (np.diff(t) != 0.0) | (np.diff(run) != 0)])
+    at = positions(t[fresh], run[fresh], window)
+    place = np.full(len(rows), -1)
+    place[order] = at[np.cumsum(fresh) - 1]  # of each row on a grid of samples
+    tail, done = np.zeros((window, r)), 0
+    for chunk in rows.chunks():
+        parts = [(part, place[part.rows]) for part in chunk]
+        last = max((int(on.max(initial=-1)) for _, on in parts), default=-1)
+        if last < done:
+            continue
+        grid = np.zeros((last + 1 - done, r))
+        for part, on in parts:
+            used = on >= 0
+            grid[np.ix_(on[used] - done, part.columns)] += (part.A[:, :-1] * weight[part.rows, None])[used]
+        S += _squared_window_sums(tail, grid)
+        tail, done = np.concatenate([tail, grid])[-window:], last + 1
+    return (S + _squared_window_sums(tail, np.zeros((window, r)))) / window
+
+
+def _squared_window_sums(before: Array, new: Array) -> Array:
+    """Return Σ s sᵀ over the windows that end in ``new``; s is the sum over a window, as long as ``before``."""
+    total = np.cumsum(np.concatenate([before, new]), axis=0)
+    sums = total[len(before) :] - total[: len(new)]
+    return np.asarray(sums.T @ sums)
+
+
+def autocorrelated_covariance(
+    rows: Equations, factors: Sequence[Array], e: Array, covariance: Array, noise: Array, *, weighted: bool = True
+) -> tuple[Array, int]:
+    """Return the covariance of the parameters for autocorrelated residuals e (rows,), and the window in samples.
+
+    ``covariance`` C is that for white residuals of standard deviation ``noise`` (joints,), ``factors`` are those of each
+    joint. The scores XᵀW e have the scatter S, for white noise S_0, so the covariance is C + H⁻¹ (S − S_0) H⁻¹. For a fit
+    ``weighted`` by the noise H⁻¹ = C, so that with a prior only the part due to the data grows; otherwise H = XᵀX.
+    """
+    # in units of the standard errors, which differ by orders of magnitude
+    unit = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    unit = np.where(unit > 0.0, unit, 1.0)
+    covariance = covariance / np.outer(unit, unit)
+    weight = 1.0 / noise**2 if weighted else np.ones(len(noise))
+    grams = [(F[:, :-1] * unit).T @ (F[:, :-1] * unit) for F in factors]
+    bread = covariance if weighted else np.linalg.pinv(sum(grams, np.zeros(1)), hermitian=True)
+    S_0 = sum(((w * s) ** 2 * G for w, s, G in zip(weight, noise, grams, strict=True)), np.zeros(covariance.shape))
+    S, window = np.zeros(covariance.shape), 1
+    rates = _of_one_rate(rows.t, rows.run)
+    for own in rates:  # the window is a number of samples
+        mine = _factors_of(rows, own) if len(rates) > 1 else factors
+        pull = [w * np.sum((F[:, :-1] * unit @ bread) * (F[:, :-1] * unit)) for w, F in zip(weight, mine, strict=True)]
+        t, run, joint = rows.t[own], rows.run[own], rows.joint[own]
+        error = e[own] * _released(np.array(pull), e[own], joint, t, run)[joint]
+        width = bandwidth(error, joint, t, run=run)
+        scores = np.zeros(len(rows))
+        scores[own] = weight[joint] * error
+        S += scatter_of_scores(rows, scores, width) * np.outer(unit, unit)
+        window = max(window, width)
+    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
+    there = values > 1e-15 * max(float(values[-1]), 1e-300)  # fixed directions stay fixed
+    vectors, size = vectors[:, there], np.sqrt(values[there])
+    inward = (vectors / size).T @ bread
+    excess, directions = np.linalg.eigh(inward @ (S - S_0) @ inward.T)
+    half = (vectors * size) @ directions
+    return np.asarray((half * (1.0 + np.maximum(excess, LEAST))) @ half.T) * np.outer(unit, unit), window
+
+
+def _factors_of(rows: Equations, own: Array) -> Sequence[Array]:
+    """Return the triangular factors of some rows."""
+    label = np.ones(len(rows), int)
+    label[own] = 0
+    return rows.factors(label, 2).R[0]
+
+
+def _of_one_rate(t: Array, run: Array | None) -> list[Array]:
+    """Yield the rows (in order) of runs with about the same period."""
+    order = in_order(t, run)
+    rate = np.rint(50.0 * np.log(periods(t, run)[order]))
+    return [order[rate == which] for which in np.unique(rate)]
+
+
+def _released(pull: Array, e: Array, joint: Array, t: Array, run: Array | None) -> Array:
+    """Return the ratio (joints,) of errors to residuals from the total leverage ``pull`` of each joint: the fit adapts to the
+    errors.
+
+    A joint that determines r_j parameters with n_j independent samples has residuals of √(1 − r_j / n_j) times its errors.
+    """
+    factor = np.ones(len(pull))
+    for j in np.unique(joint):
+        at = joint == j
+        independent = float(at.sum()) * whiteness(e[at], t[at], run=None if run is None else run[at]).effective
+        factor[j] = 1.0 / np.sqrt(1.0 - min(float(pull[j]) / max(independent, 1.0), 0.5))
+    return factor

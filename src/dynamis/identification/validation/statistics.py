@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +12,23 @@ import numpy.typing as npt
 
 from dynamis.display import as_table
 from dynamis.errors import InputError
-from dynamis.identification.estimators.factors import factor, whitened
-from dynamis.identification.validation.excitation import Excitation, excitation_of, leverage
-from dynamis.identification.validation.residuals import JointResidual, names_of_joints, relative, residuals_by_joint
-from dynamis.identification.validation.whiteness import autocorrelated_covariance, widening
+from dynamis.identification.equations import Equations, equations_of_rows
+from dynamis.identification.estimators.factors import householder_qr, whitened
+from dynamis.identification.validation.residuals import (
+    JointResidual,
+    autocorrelated_covariance,
+    names_of_joints,
+    relative,
+    residuals_by_joint,
+    widening,
+)
 
 if TYPE_CHECKING:
-    from dynamis.identification.equations import Equations
     from dynamis.identification.estimators.estimator import Estimator
 
 Array = npt.NDArray[Any]
+CHUNK = 16384
+BARELY_INDEPENDENT = 0.03  # independent fraction of a column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,8 +60,20 @@ class Statistics:
     joints: tuple[JointResidual, ...]
     excitation: Excitation
     residual: Array
-    leverage: Array
+    leverages: Callable[[], Array]
     at_bound: tuple[str, ...]
+    joint_names: tuple[str, ...]
+
+    @functools.cached_property
+    def leverage(self) -> Array:
+        """The leverage (rows,) of each row, 0 … 1."""
+        return self.leverages()
+
+    @property
+    def effective(self) -> list[float]:
+        """The fraction of independent samples of each joint of the equations; 1 for a joint without rows."""
+        shares = {j.joint: j.whiteness.effective for j in self.joints if j.whiteness is not None}
+        return [shares.get(name, 1.0) for name in self.joint_names]
 
     @property
     def median_inflation(self) -> float:
@@ -117,20 +137,48 @@ def statistics(
     times = None if t is None else np.asarray(t, float)
     runs = None if run is None else np.asarray(run)
     _check(X, y, joint, times, coef, C, names, level)
+    rows = equations_of_rows(X, y, joint, times, names, names_of_joints(joint, joint_names), runs)
+    return _statistics(
+        rows, coef, C, noise=noise, weighted=weighted, autocorrelated=autocorrelated and times is not None, level=level,
+        at_bound=at_bound, related=times is not None,
+    )  # fmt: skip
+
+
+def judge_fit(equations: Equations, estimator: Estimator, *, autocorrelated: bool = True) -> Statistics:
+    """Return the statistics of a fitted estimator on the rows it was fitted to."""
+    return _statistics(
+        equations, estimator.coef_, estimator.covariance_, autocorrelated=autocorrelated, at_bound=estimator.at_bound_,
+    )  # fmt: skip
+
+
+def _statistics(
+    rows: Equations,
+    coef: Array,
+    C: Array,
+    *,
+    noise: Any = None,
+    weighted: bool | None = None,
+    autocorrelated: bool = True,
+    level: float = 0.95,
+    at_bound: Sequence[str] = (),
+    related: bool = True,
+) -> Statistics:
     if len(at_bound) not in (0, len(coef)):
         raise InputError(f"at_bound= has {len(at_bound)} entries; expected one for each of {len(coef)} parameters")
-    whose = names_of_joints(joint, joint_names)
-    e = y - X @ coef
+    y, joint, r = rows.y, rows.joint, len(coef)
+    e = y - rows.predict(coef)
     torque = max(float(np.sqrt(np.mean(y**2))), 1e-300)
-    sigma = noise_of_joints(e, joint, len(whose)) if noise is None else np.asarray(noise, float)
+    sigma = noise_of_joints(e, joint, len(rows.joints)) if noise is None else np.asarray(noise, float)
     sigma = np.maximum(sigma, 1e-12 * torque)
-    weighed = not _unweighted(X, e) if weighted is None else weighted
-    white, window, dof, wider = C, 1, float(max(len(y) - len(coef), 1)), 1.0
-    joints = residuals_by_joint(e, y, joint, times, run=runs, names=whose)
-    if autocorrelated and times is not None:
-        C, window = autocorrelated_covariance(X, e, joint, times, white, sigma, run=runs, weighted=weighed)
+    R = rows.whole.R[0]
+    plain_R = whitened(R, np.ones(len(R)))[:r]
+    weighed = not _unweighted(plain_R, coef, float(np.linalg.norm(e))) if weighted is None else weighted
+    white, window, dof, wider = C, 1, float(max(len(y) - r, 1)), 1.0
+    joints = residuals_by_joint(e, y, joint, rows.t if related else None, run=rows.run, names=rows.joints)
+    if autocorrelated:
+        C, window = autocorrelated_covariance(rows, R, e, white, sigma, weighted=weighed)
         wider = widening(window, max(j.rows for j in joints))
-    bound = tuple(at_bound) or ("",) * len(coef)
+    bound = tuple(at_bound) or ("",) * r
     scatters = np.array([not active for active in bound])
     std, plain = (np.where(scatters, np.sqrt(np.maximum(np.diag(c), 0.0)), np.nan) for c in (C, white))
     from scipy.special import stdtrit
@@ -139,32 +187,24 @@ def statistics(
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation = np.where(coef != 0.0, 100.0 * std / np.abs(coef), np.where(std > 0.0, np.inf, 0.0 * std))
         inflation = np.where(plain == 0.0, 1.0, std / plain)
-    rows = sigma[joint] if weighed else None
-    factors = [factor(X, y, np.flatnonzero(joint == j)) for j in range(len(whose))]
-    plain_R = whitened(factors, np.ones(len(factors)))[: X.shape[1], :-1]
-    R = whitened(factors, sigma)[: X.shape[1], :-1] if weighed else plain_R
-    excited = excitation_of(R, plain_R, len(y), names)
+    used_R = (whitened(R, sigma)[:r] if weighed else plain_R)[:, :-1]
+    excited = excitation_of(used_R, plain_R[:, :-1], len(y), rows.names)
     moved = excited.column_rms * np.abs(coef)
     return Statistics(
-        tuple(names), coef, C, std, np.stack([coef - half, coef + half], axis=1), deviation, inflation, window, level,
+        rows.names, coef, C, std, np.stack([coef - half, coef + half], axis=1), deviation, inflation, window, level,
         len(y), dof, relative(e, y), 100.0 * moved / torque, joints, excited, e,
-        leverage(X, noise=rows, R=R), bound,
+        functools.partial(leverage_of, rows, used_R, sigma if weighed else np.ones(len(R))), bound, rows.joints,
     )  # fmt: skip
 
 
-def judge_fit(equations: Equations, estimator: Estimator, *, autocorrelated: bool = True) -> Statistics:
-    """Return the statistics of a fitted estimator on the rows it was fitted to."""
-    rows = equations
-    return statistics(
-        rows.X, rows.y, rows.joint, rows.t, estimator.coef_, estimator.covariance_, rows.names,
-        run=rows.run, joint_names=rows.joints, autocorrelated=autocorrelated, at_bound=estimator.at_bound_,
-    )  # fmt: skip
+def _unweighted(R: Array, coef: Array, size: float) -> bool:
+    """Return whether rows were not weighted: only then is the residual, of this norm, orthogonal to every column.
 
-
-def _unweighted(X: Array, e: Array) -> bool:
-    """Return whether rows were not weighted: only then is the residual orthogonal to every column."""
-    along, lengths = np.abs(X.T @ e), np.sqrt(np.einsum("ij,ij->j", X, X))
-    return bool(np.all(along <= 1e-7 * lengths * np.linalg.norm(e)))
+    ``R`` is the triangular factor of [X, y].
+    """
+    X = R[:, :-1]
+    along, lengths = np.abs(X.T @ (R[:, -1] - X @ coef)), np.linalg.norm(X, axis=0)
+    return bool(np.all(along <= 1e-7 * lengths * size))
 
 
 def noise_of_joints(e: Array, joint: Array, count: int) -> Array:
@@ -189,3 +229,91 @@ def _check(
         raise InputError(f"X has {r} columns, but {len(names)} parameter names are given")
     if not 0.0 < level < 1.0:
         raise InputError(f"level={level!r} must be a probability between 0 and 1, such as 0.95")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Excitation:
+    """``condition`` of X in mixed units, and ``scaled_condition`` with normalized columns.
+
+    ``independence`` (r,) is the fraction of each column that is not a combination of the others: 1 if orthogonal to them, 0 if
+    linearly dependent (1/√ of the variance inflation factor). ``column_rms`` (r,) is the RMS torque per unit of the parameter.
+    """
+
+    names: tuple[str, ...]
+    condition: float
+    scaled_condition: float
+    singular_values: Array
+    independence: Array
+    column_rms: Array
+
+    @property
+    def weak(self) -> tuple[str, ...]:
+        """Nearly collinear parameters, the weakest first."""
+        order = np.argsort(self.independence)
+        return tuple(self.names[k] for k in order if self.independence[k] < BARELY_INDEPENDENT)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Excitation of {len(self.names)} parameters: condition {self.condition:.4g}, scaled {self.scaled_condition:.4g}>"
+        )
+
+    _repr_html_ = as_table
+
+
+def excitation(X: Array, names: Sequence[str] | None = None, *, noise: Array | None = None) -> Excitation:
+    """Return the excitation of the rows X; ``noise`` (rows,) divides them first, as in a weighted fit.
+
+    >>> import numpy as np
+    >>> x = np.linspace(0.0, 1.0, 50)
+    >>> e = excitation(np.stack([np.sin(7 * x), x, x + 0.001 * np.cos(9 * x)], axis=1), ["a", "b", "c"])
+    >>> e.weak, e.scaled_condition > 1000
+    (('c', 'b'), True)
+    """
+    R = triangle(X, noise)
+    return excitation_of(R, R if noise is None else triangle(X), len(X), names)
+
+
+def excitation_of(R: Array, every: Array, rows: int, names: Sequence[str] | None = None) -> Excitation:
+    """Return the excitation from the triangular factors of the weighted and of the plain rows."""
+    size = np.linalg.norm(R, axis=0)
+    scaled = R / np.where(size > 0.0, size, 1.0)
+    values, Vt = np.linalg.svd(scaled)[1:]
+    plain = np.linalg.svd(every, compute_uv=False)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inflation = ((Vt.T[:, : len(values)] / values) ** 2).sum(axis=1)
+        own = np.where(size > 0.0, 1.0 / np.sqrt(inflation), 0.0)
+        ratios = [float(s[0] / s[-1]) if s[-1] > 0.0 else float("inf") for s in (plain, values)]
+    labels = tuple(names) if names is not None else tuple(f"β{k + 1}" for k in range(R.shape[1]))
+    return Excitation(labels, ratios[0], ratios[1], values, np.nan_to_num(own), np.linalg.norm(every, axis=0) / rows**0.5)
+
+
+def leverage_of(rows: Equations, R: Array, noise: Array) -> Array:
+    """Return the leverage (rows,) of each row, 0 … 1: the diagonal of X (XᵀX)⁻¹ Xᵀ; it sums to the rank.
+
+    ``R`` is the triangular factor of X, the rows of each joint divided by its ``noise`` (joints,).
+    """
+    _, sigma, Vt = np.linalg.svd(R, full_matrices=False)
+    shown = sigma > 1e-13 * sigma.max(initial=0.0)
+    root = Vt[shown].T / sigma[shown]
+    found = np.empty(len(rows))
+    for chunk in rows.chunks():
+        for part in chunk:
+            found[part.rows] = np.sum((part.A[:, :-1] @ root[part.columns]) ** 2, axis=1) / noise[part.joint] ** 2
+    return found
+
+
+def leverage(X: Array) -> Array:
+    """Return the leverage (rows,) of each row of a matrix."""
+    rows = equations_of_rows(X, np.zeros(len(X)), np.zeros(len(X), int), None, [""] * X.shape[1], [""])
+    return leverage_of(rows, triangle(X), np.ones(1))
+
+
+def triangle(X: Array, noise: Array | None = None) -> Array:
+    """Return R of X = Q R, with rows divided by ``noise`` (rows,)."""
+    parts = [householder_qr(X[part] if noise is None else X[part] / noise[part, None]) for part in chunks(len(X))]
+    return parts[0] if len(parts) == 1 else householder_qr(np.vstack(parts))
+
+
+def chunks(rows: int) -> list[slice]:
+    """Return slices of the rows that are small enough for copies of them to need little memory."""
+    return [slice(low, low + CHUNK) for low in range(0, max(rows, 1), CHUNK)]

@@ -17,7 +17,7 @@ from dynamis.identification.validation.symptoms import Symptom, missing_terms, r
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations
-    from dynamis.identification.logs.finding import LogFinding
+    from dynamis.identification.logs.log import LogFinding
 
 Array = npt.NDArray[Any]
 GRADES = ("good", "usable", "doubtful", "not usable")
@@ -129,7 +129,7 @@ def verdict(
     if equations is not None:
         rows, e, names = equations, statistics.residual, equations.joints
         shown = {part.joint for part in statistics.joints if part.percent > EXACT}
-        every = missing_terms(rows.X, rows.y, e, rows.joint, rows.t, rows.v, run=rows.run, names=names)
+        every = missing_terms(rows, e)
         terms = [term for term in every if term.joint in shown]
         rough = [symptom for symptom in rough_standstill(e, rows.joint, rows.v, names) if symptom.joint in shown]
         shape += [*_missing(terms, statistics), *_standstill(rough, terms)]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import FormatError
+from dynamis.errors import FormatError, printable
 from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Joint, Link, MassProperties
 from dynamis.model.diagnostics import Report
 from dynamis.model.readers.numbers import parse_number, parse_numbers
@@ -28,6 +28,14 @@ from dynamis.tolerances import FEW_ROUNDINGS, RECURSION_ROUNDING
 Array = npt.NDArray[Any]
 
 _ENTRIES = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+# elements that may occur once, of which the reader uses the first
+_ONCE = {
+    "link": ("inertial",),
+    "inertial": ("origin", "mass", "inertia"),
+    "visual": ("origin", "geometry"),
+    "collision": ("origin", "geometry"),
+    "joint": ("origin", "axis", "parent", "child", "limit", "dynamics", "mimic"),
+}
 _DYNAMICS = {"viscous": "damping", "coulomb": "friction"}
 
 
@@ -45,6 +53,33 @@ def edit_urdf(description: Description) -> bytes | None:
     except FormatError:
         return None
     return result if _editable(again, description) and _same_values(again, description) else None
+
+
+def without_repeats(data: bytes, file: str) -> tuple[bytes, list[str]]:
+    """The document with only the first of each element that may occur once, as it is read, and what was removed."""
+    document, changes = parse_xml(data, file), list[str]()
+    edits, root = _Edits(document), document.root
+    for parent, where in _parents(root):
+        for tag in _ONCE[parent.tag]:
+            more = parent.all(tag)[1:]
+            for element in more:
+                edits.remove(element)
+            if more:
+                changes.append(f"{where}: <{tag}> was given {len(more) + 1} times, the first is kept")
+    if not changes:
+        return data, changes
+    result = edits.apply()
+    return result.decode().encode("utf-16") if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else result, changes
+
+
+def _parents(root: Element) -> list[tuple[Element, str]]:
+    """The elements of links and joints in which others may occur once, with a name for messages."""
+    found = []
+    for element in (*root.all("link"), *root.all("joint")):
+        where = f"{element.tag} {printable(element.attributes.get('name', ''))}"
+        found.append((element, where))
+        found += [(child, where) for child in element.children if element.tag == "link" and child.tag in _ONCE]
+    return found
 
 
 def _edited(document: Document, before: Description, after: Description) -> bytes:
@@ -159,6 +194,18 @@ class _Edits:
             self.pieces.append((line, line, indent + b"  " + text.encode() + break_))
         else:
             self.pieces.append((parent.end, parent.end, text.encode()))
+
+    def remove(self, element: Element) -> None:
+        """Remove an element, with its line where it is alone on it."""
+        data = self.document.data
+        closed = data.startswith(b"</", element.end) and element.end > element.start
+        after = data.index(b">", element.end if closed else self.document.head_end(element)) + 1
+        line = max(data.rfind(b"\n", 0, element.start), data.rfind(b"\r", 0, element.start)) + 1
+        alone = re.compile(rb"[ \t]*(\r\n|\r|\n)").match(data, after)
+        if line and alone and not data[line : element.start].strip():
+            self.pieces.append((line, alone.end(), b""))
+        else:
+            self.pieces.append((element.start, after, b""))
 
     def apply(self) -> bytes:
         result, at = [], 0

@@ -23,10 +23,10 @@ from dynamis.compiler.kernel import thread_count
 from dynamis.display import normal_equations_card
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.decimation import Decimation
 from dynamis.identification.equations import filter_of
+from dynamis.identification.estimators.factors import householder_qr
 from dynamis.identification.linear_model import Past
-from dynamis.identification.samples import Samples, as_runs
+from dynamis.identification.samples import Decimation, Samples, as_runs
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -98,14 +98,6 @@ def nothing(names: Sequence[str], joints: Sequence[str], pattern: Array) -> Norm
     columns = tuple(np.flatnonzero(row) for row in pattern)
     R = tuple(np.zeros((0, len(c) + 1)) for c in columns)
     return NormalEquations(tuple(names), tuple(joints), columns, R, np.zeros(len(columns), int))
-
-
-def householder_qr(A: Array) -> Array:
-    """Return R of A = Q R by Householder reflections, accurate to rounding of A."""
-    if not len(A):  # LAPACK rejects empty matrices with a message on the terminal
-        return np.zeros(A.shape)
-    R, *_ = scipy.linalg.lapack.dgeqrf(A, lwork=64 * max(A.shape[1], 1))  # enough for blocked reflections
-    return np.asarray(np.triu(R[: min(A.shape)]))
 
 
 def cholesky_qr(A: Array, gram: Array) -> Array:
