@@ -14,7 +14,7 @@ from dynamis.errors import SingularError
 from dynamis.simulation.events import ROUNDINGS, EventRecord, Watcher
 from dynamis.simulation.friction import StickingLaw
 from dynamis.simulation.hard_stops import Sides, Stop, Stops, laws_with_stops
-from dynamis.simulation.motion import EquationsOfMotion
+from dynamis.simulation.motion import BEYOND_ALL_BOUNDS, EquationsOfMotion
 from dynamis.simulation.sources import SourceError
 from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, run_piece
 from dynamis.simulation.stick_slip import UnsettledError, scale_of, settle, sizes, solve
@@ -331,7 +331,7 @@ class _State:
 
     def _rates(self, t: float, y: Array) -> Array:
         q, v, z = self.motion.split(y)
-        self.motion.check_bounds(t, v)
+        self.motion.check_bounds(t, v, BEYOND_ALL_BOUNDS)
         if not self.directions:
             tau, wrenches = self.motion.drive(t, q, v, z)
             a = self.motion.smooth.forward_dynamics(q, v, tau, wrenches)
