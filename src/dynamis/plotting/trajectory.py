@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ Array = npt.NDArray[Any]
 MOST_LINES = 40  # in one panel
 FEW_LINES = 7
 MOST_EVENTS = 60
+LINE = 100  # characters of a line of the title
 NOTHING = 1e-9  # W per J of the largest kinetic energy: smaller powers are rounding errors
 POWERS = ("torques", "friction", "viscous", "wrenches", "stops")
 
@@ -48,8 +50,12 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> 
     _joint_legends(trajectory, figure, *panels[:2])
     told = [f"simulation {trajectory.status}"]
     told += ["all joint torques are zero"] if _draw_torque not in draw else []
-    told += ["grey lines: events"] if trajectory.events else []
-    figure.suptitle(f"{trajectory.robot.name}: {'; '.join(told)}", fontsize=12, x=0.01, ha="left")
+    count = len(trajectory.events)
+    told += (
+        [f"grey lines: {'events' if count <= MOST_EVENTS else f'the first {MOST_EVENTS} of {count} events'}"] if count else []
+    )
+    title = textwrap.fill(f"{trajectory.robot.name}: {'; '.join(told)}", LINE)
+    figure.suptitle(title, fontsize=12, x=0.01, ha="left")
     return save(figure, path)
 
 

@@ -240,7 +240,8 @@ class _Run:
         if piece.interrupted:
             result.interrupted(self.at)
         elif isinstance(piece.failure, OutOfTimeError) and self.clock is not None:
-            self._stopped(self.clock.sentence(self.method))
+            speed = float(np.abs(self.motion.split(self.y)[1]).max(initial=0.0))
+            self._stopped(self.clock.sentence(self.method, len(result.events), speed))
             result.at_end = True
         elif piece.failure is not None:
             result.status, result.failure = f"stopped: {piece.failure}", piece.failure

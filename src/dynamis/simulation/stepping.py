@@ -17,6 +17,8 @@ from dynamis.simulation.sources import SourceError
 
 Array = npt.NDArray[Any]
 RETRIES = 12  # with shorter steps, where a function failed
+FEW_STEPS = 20  # between two events: the restarts keep the steps short
+TURN = 0.02  # rad or m in one step: the motion itself, not stability, keeps the steps short
 STIFF = 1e-4  # s: explicit methods that go on in shorter steps are held up by stability
 
 
@@ -47,13 +49,17 @@ class Clock:
         self.steps += 1
         self._lengths.append(length)
 
-    def sentence(self, method: str) -> str:
-        """Message with the time spent and advice."""
+    def sentence(self, method: str, events: int = 0, speed: float = 0.0) -> str:
+        """Message with the time spent, what keeps the steps short, and advice; ``speed`` is the largest |v| at the end."""
         spent = f"took more than {self.seconds:g} s"
         if not self._lengths:
             return f"{spent}, before its first step"
         typical = median(self._lengths)
-        if method in ("RK45", "RK23", "DOP853") and typical < STIFF:
+        if events * FEW_STEPS > self.steps:
+            advice = f"{events} events, each of which restarts the integration; try method='time_stepping'"
+        elif typical < STIFF and speed * typical > TURN:
+            advice = f"velocities up to {speed:.3g} rad/s or m/s; simulate a shorter motion, or increase seconds="
+        elif method in ("RK45", "RK23", "DOP853") and typical < STIFF:
             advice = "the equations are stiff; try method='Radau' or 'LSODA'"
         else:
             advice = "increase seconds= or rtol=, or simulate a shorter motion"
