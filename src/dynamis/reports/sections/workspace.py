@@ -50,7 +50,7 @@ def build(subject: Subject, section: Section) -> None:
             [
                 (f"Reach to {frame}", quantity(cloud.reach, "m", 4)),
                 ("Smallest distance", quantity(cloud.nearest, "m", 4)),
-                (f"{name}, approximate", f"{text(cloud.volume, 3)}{unit}"),
+                (f"{name}, approximate", f"{text(cloud.volume, 3)} ± {text(cloud.volume_error, 1)}{unit}"),
             ]
         )
     )
