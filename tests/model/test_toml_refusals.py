@@ -302,3 +302,14 @@ def test_a_number_no_robot_has_is_refused_without_another_complaint(two_links, r
         ('com = ["l/2", 0, 0]', f"com = [{value}, 0, 0]"),
     ):
         assert "up to 1e+50" in str(refused(two_links(old, new), "robot.toml"))
+
+
+def test_a_syntax_error_is_given_whole(save):
+    (found,) = dy.check(save('[robot]\nname = "arm"\n[base\n', "broken.toml"))
+    assert "Expected ']' at the end of a table declaration (at line 3, column 6)" in found.found
+
+
+def test_findings_about_mass_and_limits_name_the_line_of_their_key(save):
+    text = '[robot]\nname = "arm"\n[base]\n[[link]]\nlink = "arm"\nmass = -1\nlimits = { lower = 2, upper = 1 }\nviscous = -1\n'
+    lines = {p.code: p.line for p in dy.check(save(text, "arm.toml"))}
+    assert (lines["negative-mass"], lines["limits-swapped"], lines["negative-drive"]) == (6, 7, 8)

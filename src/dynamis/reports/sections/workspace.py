@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.documents.blocks import Axes, Facts, Grid, HeatMap, Section
-from dynamis.documents.numbers import quantity, short, text, triple
+from dynamis.documents.numbers import NOISE, quantity, short, text, triple
 from dynamis.kinematics.directions import in_order_of_q
 from dynamis.kinematics.workspace import PLANES, WorkspaceSlice, cell_edges, cells_of, workspace, workspace_slice
 from dynamis.reports.configurations import encoded
@@ -134,6 +134,7 @@ def slice_map(found: WorkspaceSlice) -> HeatMap:
     value, place, _ = found.best
     unit = found.measure.unit
     name = found.measure.label[:1].upper() + found.measure.label[1:]
+    place = np.where(np.abs(place) <= NOISE * np.abs(found.points).max(), 0.0, place)
     where = ", ".join(f"{found.plane[k]} = {text(float(place[k]), 3)} m" for k in range(2))
     summary = f"Best of the sampled configurations in each cell; overall {text(value)}{' ' + unit if unit else ''} at {where}."
     q = encoded(found.robot, found.q[best[used]], used, best.size)
