@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 import dynamis as dy
 from dynamis.cli.commands import cli
 from dynamis.cli.summary import summarise
+from dynamis.reports.sections.overview import _drives
 
 ARM = """<robot name="arm">
   <link name="base"/>
@@ -374,3 +376,19 @@ def test_a_conversion_that_is_not_possible_ends_with_status_2_and_writes_nothing
 
 def test_a_form_that_urdf_cannot_have_is_refused(run, tmp_path):
     assert run("convert", "ur5e", tmp_path / "x.urdf", "--form", "dh").exit_code == 2
+
+
+def test_info_and_report_show_rotor_gear_and_both_directions_of_coulomb_friction(run, tmp_path):
+    text = (
+        '[robot]\nname = "geared"\n[base]\n[[link]]\nlink = "arm"\njoint = "j1"\nmass = 1\ncom = [0.2, 0, 0]\naxis = [0, 0, 1]\n'
+        "inertia = { xx = 0.1, yy = 0.1, zz = 0.1 }\nrotor_inertia = 1e-4\ngear_ratio = 100\ncoulomb = [1, 0.8]\n"
+    )
+    (tmp_path / "geared.toml").write_text(text)
+    shown = run("info", str(tmp_path / "geared.toml")).output
+    assert "rotor inertia [kg m²]   gear ratio   reflected inertia [kg m²]" in shown
+    assert re.search(r"j1 +1 \(\+\), 0\.8 \(−\) +0\.0001 +100 +1\n", shown)
+    (table,) = _drives(SimpleNamespace(robot=dy.load(tmp_path / "geared.toml")))
+    assert table.header[1:] == ("Coulomb friction", "rotor inertia", "gear ratio", "reflected inertia")
+    assert table.rows == [("j1", "1 (+), 0.8 (−)", "0.0001", "100", "1")]
+    (tmp_path / "geared.toml").write_text(text.replace("[0, 0, 1]", "[0, 0, 2]"))
+    assert "(0, 0, 1)" in run("info", str(tmp_path / "geared.toml")).output

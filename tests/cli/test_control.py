@@ -83,7 +83,10 @@ def test_bad_input_says_what_to_do():
         ((ARM, "--goal", "up"), "--goal takes numbers"),
         ((ARM, "--error", "120"), "--error takes per cent"),
         ((ARM, "--goal", "1", "--bandwidth", "-3"), "bandwidth must be positive"),
-        ((ARM, "--law", "impedance", "--goal", "1,1"), "the start is singular"),
+        (
+            (ARM, "--law", "impedance", "--goal", "1,1"),
+            "the start is singular: the tip cannot move in every direction; give another start with --q0",
+        ),
         (
             (ARM, "--law", "impedance", "--q0", "0.3,1.2", "--goal", "1,1,0"),
             "the tip moves in x and y only, so give --goal x,y",

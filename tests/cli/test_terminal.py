@@ -443,7 +443,7 @@ def test_control_characters_are_escaped_in_text_and_names():
             "stiffness ur5e",
             "N m/rad (revolute) or N/m (prismatic), one number per joint or one for all, such as --springs 20000",
         ),
-        ("simulate ur5e --time -2", "Invalid value for '--time': -2 is not a positive number."),
+        ("simulate ur5e --time -2", "Invalid value for '--time' / '--duration': -2 is not a positive number."),
         ("workspace ur5e --colour stiffness", "requires --springs, one positive number for all joints or one per joint"),
         ("derive planar_2r -o arm.pdf", "write arm.tex and run pdflatex arm.tex, or write arm.html"),
     ],

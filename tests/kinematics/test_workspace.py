@@ -35,7 +35,8 @@ def polar_arm(radius):
 def test_a_disc_has_its_area_and_reach(arm):
     cloud = dy.workspace(arm)
     assert cloud.dimension == 2
-    assert cloud.volume == pytest.approx(4 * np.pi, rel=0.02)
+    assert cloud.volume == pytest.approx(4 * np.pi, rel=0.005)
+    assert cloud.volume <= 4 * np.pi
     assert cloud.reach == pytest.approx(2.0, abs=1e-3)
     assert cloud.nearest < 0.02
     np.testing.assert_allclose(cloud.points, arm.pose(cloud.q)[:, :3, 3], atol=1e-12)
@@ -61,14 +62,21 @@ def test_a_polar_arm_fills_a_disc_and_a_cartesian_one_a_box():
     np.testing.assert_allclose(cloud.box[1], [1.0, 2.0, 0.5], rtol=1e-3)
 
 
-def test_a_spherical_arm_fills_a_ball():
+@pytest.mark.parametrize("inner", [0.0, 0.5])
+def test_a_spherical_arm_fills_a_ball_or_a_shell(inner):
     d = dy.Description("ball").add_link("base")
     inertia = dy.Inertia.about_com(1.0, np.zeros(3), np.eye(3))
     d.add_link("pan", "base", "revolute", axis=(0, 0, 1), inertia=inertia)
     d.add_link("tilt", "pan", "revolute", axis=(0, 1, 0), inertia=inertia)
     d.add_link("boom", "tilt", "prismatic", axis=(1, 0, 0), inertia=inertia)
-    d.joints[-1].limits.lower, d.joints[-1].limits.upper = 0.0, 1.0
-    assert dy.workspace(dy.Robot(d)).volume == pytest.approx(4 / 3 * np.pi, rel=0.05)
+    d.joints[-1].limits.lower, d.joints[-1].limits.upper = inner, 1.0
+    cloud, exact = dy.workspace(dy.Robot(d)), 4 / 3 * np.pi * (1.0 - inner**3)
+    assert cloud.volume == pytest.approx(exact, rel=0.025)
+    assert abs(cloud.volume - exact) < cloud.volume_error < 0.06 * exact
+    assert f"volume {cloud.volume:.3g} ± {cloud.volume_error:.1g} m³" in cloud.summary()
+    few = dy.workspace(dy.Robot(d), samples=10_000)
+    assert few.volume <= exact
+    assert abs(few.volume - exact) < few.volume_error
 
 
 def test_a_tilted_plane_is_still_a_plane(arm):

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import re
 import warnings
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -239,3 +241,27 @@ def test_moments_that_violate_the_triangle_inequality_beyond_printed_digits_are_
     old = 'ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.02"'
     text = arm(old, f'ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="{0.03 * (1.0 + excess)!r}"')
     assert bool(dy.check(save(text)).warnings) is doubted
+
+
+def test_masses_in_grams_stand_out_against_the_effort_limits(tmp_path):
+    """The gravity load of an arm is below its effort limits, and a thousand times it is not."""
+    text = resources.files("dynamis.model.library").joinpath("ur5e.toml").read_text()
+    path = tmp_path / "grams.toml"
+    path.write_text(re.sub(r"^mass = (.*)", lambda m: f"mass = {1000.0 * float(m[1])}", text, flags=re.MULTILINE))
+    (found,) = dy.check(path)
+    assert found.code == "mass-unit"
+    assert "joint 'shoulder_" in found.where
+    load = float(re.search(r"up to (\S+) N m, its effort limit is 150 N m", found.found)[1])
+    arm = dy.load("ur5e")
+    assert load == pytest.approx(1000.0 * np.abs(arm.gravity(np.zeros(6))).max(), rel=0.05)  # stretched out level
+    assert "grams" in found.repair
+    path.write_text(text)
+    assert not list(dy.check(path))
+
+
+def test_a_robot_with_replaced_friction_is_checked_like_a_file():
+    arm = dy.load("ur5e")
+    with pytest.warns(dy.ModelWarning, match="UR5e: warning: joint 'elbow_joint': viscous is -1; allowed: 0 or more") as caught:
+        arm.replace(friction={"elbow_joint": {"viscous": -1}})
+    assert caught[0].filename == __file__
+    arm.replace(friction={"elbow_joint": {"viscous": 1}})

@@ -63,9 +63,13 @@ def test_shapes_and_appearance_survive_writing(load, tmp_path, suffix):
 
 
 def test_a_urdf_holds_the_nearest_shapes_that_other_tools_know(load, tmp_path):
-    load(*EXACT[:3]).write(tmp_path / "shown.urdf")
+    load(*EXACT).write(tmp_path / "shown.urdf")
     text = (tmp_path / "shown.urdf").read_text()
     assert '<cylinder radius="0.05" length="0.5"/>' in text
+    assert (
+        '<cylinder radius="0.05" length="0.30000000000000004"/>' in text
+    )  # a capsule of 0.2 m between the centres of its ends
+    assert "<capsule" not in text
     assert '<box size="0.1 0.2 0.3"/>' in text
     assert text.count("<sphere radius=") == 1
 

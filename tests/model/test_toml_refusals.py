@@ -333,3 +333,14 @@ def test_a_value_in_the_place_of_a_table_is_reported_with_a_code_for_scripts(two
     old = "viscous = 0.1" if entry.startswith("shapes") else 'inertia = { zz = "m*l^2/12", yy = "m*l^2/12" }'
     report = dy.check(save(two_links(old, entry), "robot.toml"))
     assert [(e.code, e.found, e.allowed) for e in report.errors] == [("table", found, allowed)]
+
+
+def test_a_syntax_error_is_given_whole(save):
+    (found,) = dy.check(save('[robot]\nname = "arm"\n[base\n', "broken.toml"))
+    assert "Expected ']' at the end of a table declaration (at line 3, column 6)" in found.found
+
+
+def test_findings_about_mass_and_limits_name_the_line_of_their_key(save):
+    text = '[robot]\nname = "arm"\n[base]\n[[link]]\nlink = "arm"\nmass = -1\nlimits = { lower = 2, upper = 1 }\nviscous = -1\n'
+    lines = {p.code: p.line for p in dy.check(save(text, "arm.toml"))}
+    assert (lines["negative-mass"], lines["limits-swapped"], lines["negative-drive"]) == (6, 7, 8)

@@ -53,12 +53,38 @@ def test_the_legend_of_a_stiffness_plot_is_inside_the_figure_and_clear_of_all_el
     assert found.buckling in figure._suptitle.get_text()
 
 
-def test_titles_of_force_polytopes_are_inside_the_figure_and_ticks_are_few():
-    robot = dy.load("panda")
-    figure = dy.statics.force_polytope(robot, [0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8], rows="xyz").plot().figure
-    (title,) = boxes(figure, [figure._suptitle])
-    assert inside(title, figure.bbox)
+def elbow_arm():
+    """Three revolute joints and a tool, with links of 0.3, 0.4 and 0.3 m."""
+    d = dy.Description("arm").add_link("base")
+    inertia = dy.Inertia.about_com(2.0, [0.15, 0.0, 0.0], 0.02 * np.eye(3))
+    d.add_link("column", "base", "revolute", axis=(0, 0, 1), inertia=inertia)
+    d.add_link(
+        "upper", "column", "revolute", axis=(0, 1, 0), inertia=inertia, origin=dy.Pose(np.eye(3), np.array([0.0, 0.0, 0.3]))
+    )
+    d.add_link(
+        "lower", "upper", "revolute", axis=(0, 1, 0), inertia=inertia, origin=dy.Pose(np.eye(3), np.array([0.4, 0.0, 0.0]))
+    )
+    d.add_link("tool", "lower", "fixed", origin=dy.Pose(np.eye(3), np.array([0.3, 0.0, 0.0])))
+    for joint, effort in zip(d.joints, (60.0, 60.0, 20.0), strict=False):
+        joint.limits.effort = effort
+    return dy.Robot(d)
+
+
+@pytest.mark.parametrize(
+    ("name", "q"),
+    [
+        ("panda", [0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8]),
+        ("arm", [0.0, 0.5, 0.8]),  # tall
+        ("arm", [0.0, -0.3, 0.1]),  # wide and flat
+    ],
+)
+def test_titles_and_labels_of_force_polytopes_are_inside_the_figure_and_ticks_are_few(name, q):
+    robot = elbow_arm() if name == "arm" else dy.load(name)
+    figure = dy.statics.force_polytope(robot, q, rows="xyz").plot().figure
     (axes,) = figure.axes
+    title, *labels = boxes(figure, [figure._suptitle, *(axis.label for axis in (axes.xaxis, axes.yaxis, axes.zaxis))])
+    assert all(inside(box, figure.bbox) for box in (title, *labels))
+    assert not any(box.overlaps(title) for box in labels)
     assert all(2 <= len(axis.get_ticklocs()) <= 5 for axis in (axes.xaxis, axes.yaxis, axes.zaxis))
 
 

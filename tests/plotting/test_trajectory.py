@@ -1,5 +1,7 @@
 """Pictures of a motion: panels, what is drawn in them, and files."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from small_machines import ball_joint, block, pendulum
@@ -78,3 +80,14 @@ def test_a_place_or_a_kind_that_cannot_be_written_is_refused(tmp_path):
     for target in (tmp_path / "nowhere" / "swing.png", tmp_path / "swing.xyz"):
         with pytest.raises(dy.InputError, match="cannot be written"):
             motion.plot(target)
+
+
+def test_a_long_status_is_wrapped_inside_the_figure_and_events_that_are_not_drawn_are_counted():
+    motion = simulate(pendulum(coulomb=0.5), 5.0, [1.0], points=11)
+    events = tuple(dataclasses.replace(motion.events[0], time=t) for t in np.linspace(0.0, 1.0, 100))
+    status = "stopped at t = 1 s: " + "the reason takes a long sentence " * 6
+    figure = dataclasses.replace(motion, events=events, status=status).plot().figure
+    figure.draw_without_rendering()
+    title = figure._suptitle
+    assert title.get_window_extent().x1 < figure.bbox.x1
+    assert "grey lines: the first 60 of 100 events" in title.get_text().replace("\n", " ")

@@ -51,6 +51,17 @@ def test_a_slow_motion_that_is_not_stiff_is_given_other_advice(ticking):
     assert sampled.t[-1] > 0.05
 
 
+@pytest.mark.parametrize(("events", "speed", "reason"), [
+    (50, 5e3, "50 events, each of which restarts the integration; try method='time_stepping'"),
+    (2, 5e3, "velocities up to 5e+03 rad/s or m/s"), (2, 5.0, "stiff"),
+])  # fmt: skip
+def test_short_steps_of_a_fast_motion_or_one_with_many_events_are_not_called_stiff(events, speed, reason):
+    clock = stepping.Clock(1.0)
+    for _ in range(100):
+        clock.stepped(1e-5)
+    assert reason in clock.sentence("DOP853", events, speed)
+
+
 def test_a_motion_of_fixed_steps_ends_in_its_time_too(ticking):
     motion = simulate(pendulum(), 100.0, [1.0], controller=lambda t, q, v: [0.0], method="rk4", step=1e-2, seconds=0.1)
     assert "took more than 0.1 s" in motion.status

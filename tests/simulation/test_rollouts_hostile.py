@@ -121,8 +121,12 @@ def test_a_midpoint_step_that_is_not_solved_says_so_when_the_controller_is_calle
 
 
 def test_a_midpoint_step_that_is_not_solved_says_so_in_rollouts():
-    made = rollouts(PENDULUM, 0.1, [1.0], controller=lambda _r, _t, q, _v: -STIFF * q, method="midpoint", step=4e-3)
+    made, longer = (
+        rollouts(PENDULUM, t, [1.0], controller=lambda _r, _t, q, _v: -STIFF * q, method="midpoint", step=4e-3)
+        for t in (0.02, 0.1)
+    )
     assert "did not converge" in made.status + made.note
+    assert longer.status.startswith("1 of 1 diverged (motion 0 before t = ")
 
 
 def test_a_midpoint_step_that_is_not_solved_for_what_a_law_remembers_says_so():

@@ -82,6 +82,8 @@ def test_what_is_no_robot_or_has_no_numbers_is_refused_with_what_to_do():
 def test_a_quaternion_that_is_far_from_length_one_is_refused():
     with pytest.raises(dy.InputError, match="quaternion of norm 2"):
         simulate(ball_joint(), 1.0, [0.0, 0.0, 0.0, 2.0])
+    with pytest.raises(dy.InputError, match="quaternion of norm 0; a rotation is a quaternion of norm 1"):
+        simulate(ball_joint(), 1.0, [0.0, 0.0, 0.0, 0.0])
 
 
 @pytest.mark.parametrize("friction", [{"slide": dy.Coulomb(1, 1)}, {"slide": dy.Stribeck(1, 2, 0.1)}])

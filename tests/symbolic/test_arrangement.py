@@ -88,3 +88,12 @@ def test_order_of_terms_does_not_depend_on_what_was_arranged_before():
     first = [str(e) for e in one.M.flat]
     backwards = [str(e) for e in reversed(list(other.M.flat))]
     assert first == backwards[::-1]
+
+
+def test_a_decimal_common_to_all_terms_is_written_once_and_a_coefficient_that_rounds_to_one_is_not():
+    form = dy.load("planar_2r", parameters={"g": 9.81, "m_1": 2.0}).closed_form()
+    assert str(form.g[0]) == "19.62*l_1*c1 + 9.81*m_2*(a_1*c1 + l_2*c12)"
+    nearly = Fraction(1) + Fraction(1, 10**12)
+    entry = FORM.M[0, 2]
+    assert str(entry * nearly) == str(entry)
+    assert (entry * nearly).latex() == entry.latex()

@@ -16,10 +16,14 @@ from dynamis.robot import Robot
 
 MAX_ROWS = 40
 TRANSLATES = frozenset({"prismatic", "cylindrical", "planar", "free"})  # joint types with a coordinate in m
-PHYSICS = {
-    "viscous": "viscous friction", "coulomb": "Coulomb friction", "reflected_rotor_inertia": "rotor inertia",
-    "stiffness": "spring",
-}  # fmt: skip
+PHYSICS = {  # heading, unit at a revolute joint, unit at a prismatic joint
+    "viscous": ("viscous friction", "N m s/rad", "N s/m"),
+    "coulomb": ("Coulomb friction", "N m", "N"),
+    "rotor_inertia": ("rotor inertia", "kg m²", "kg m²"),
+    "gear_ratio": ("gear ratio", "", "rad/m"),
+    "reflected_rotor_inertia": ("reflected inertia", "kg m²", "kg"),
+    "stiffness": ("spring", "N m/rad", "N/m"),
+}
 
 
 def print_library(rows: list[tuple[str, str]]) -> None:
@@ -67,15 +71,40 @@ def _print_some(title: str, heads: tuple[str, ...], rows: list[Any], texts: tupl
 
 
 def _print_joints(joints: list[dict[str, Any]]) -> None:
-    shown = {key: label for key, label in PHYSICS.items() if any(j[key] not in (0.0, None) for j in joints)}
     rows = []
     for j in joints:
         limits = j["limits"]
         kind = j["type"] + (f" (follows {clean_name(j['follows'])})" if j["follows"] else "")
-        efforts = (number(x, 3) for x in (limits["velocity"], limits["effort"], *(j[key] for key in shown)))
         axis = vector(j["axis"]) if j["type"] in USES_AXIS else None
-        rows.append((j["name"], kind, axis, _range(limits["lower"], limits["upper"]), *efforts))
-    _print_some(_joints_title(joints), ("joint", "type", "axis", "range", "velocity", "effort", *shown.values()), rows)
+        ends = _range(limits["lower"], limits["upper"])
+        rows.append((j["name"], kind, axis, ends, number(limits["velocity"], 3), number(limits["effort"], 3)))
+    _print_some(_joints_title(joints), ("joint", "type", "axis", "range", "velocity", "effort"), rows)
+    _print_physics(joints)
+
+
+def _print_physics(joints: list[dict[str, Any]]) -> None:
+    """Friction, rotors and springs of the joints; columns without values are left out."""
+    shown = [key for key in PHYSICS if any(j[key] not in (1.0 if key == "gear_ratio" else 0.0, None) for j in joints)]
+    if "gear_ratio" not in shown and "rotor_inertia" in shown:
+        shown.remove("rotor_inertia")  # the same number
+    if not shown:
+        return
+    place = 2 if {j["type"] for j in joints} <= {"prismatic"} else 1
+    heads = [f"{PHYSICS[key][0]} [{unit}]" if (unit := PHYSICS[key][place]) else PHYSICS[key][0] for key in shown]
+    rows = [(j["name"], *(_coulomb(j) if key == "coulomb" else number(j[key], 3) for key in shown)) for j in joints]
+    title = "Friction, rotors and springs of the joints"
+    if place == 1 and {j["type"] for j in joints} & TRANSLATES:
+        linear = ", ".join(f"{PHYSICS[key][0]} {PHYSICS[key][2]}" for key in shown if PHYSICS[key][1] != PHYSICS[key][2])
+        title += f"; units of translations: {linear}" if linear else ""
+    _print_some(title, ("joint", *heads), rows)
+
+
+def _coulomb(joint: dict[str, Any]) -> str:
+    """The Coulomb friction, or the two values where it depends on the direction of motion."""
+    c, bias = joint["coulomb"], joint["coulomb_bias"]
+    if bias in (0.0, None) or isinstance(c, str) or isinstance(bias, str):
+        return number(c, 3)
+    return f"{number(c + bias, 3)} (+), {number(c - bias, 3)} (−)"
 
 
 def _joints_title(joints: list[dict[str, Any]]) -> str:

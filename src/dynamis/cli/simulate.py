@@ -47,7 +47,7 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 
 @click.command(help=HELP, short_help="Simulate a motion under gravity, friction and torques.")
 @click.argument("robot")
-@click.option("--time", "duration", type=POSITIVE, default=5.0, show_default=True, help="Simulated time in s.")
+@click.option("--time", "--duration", "duration", type=POSITIVE, default=5.0, show_default=True, help="Simulated time in s.")
 @start_option()
 @click.option("--v0", metavar="NUMBERS", help="Initial velocities in rad/s and m/s. Default: zeros.")
 @degrees_option("--q0")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.model.joint_coordinates import effective_limits
+from dynamis.model.joints import USES_AXIS
 from dynamis.robot import Robot
 from dynamis.scalar import Node
 
@@ -53,15 +54,21 @@ def summarise(robot: Robot) -> dict[str, Any]:
 def _joint(joint: Any) -> dict[str, Any]:
     drive = joint.drive
     reflected = drive.rotor_inertia * drive.gear_ratio * drive.gear_ratio
+    axis = joint.axis
+    if joint.type in USES_AXIS and axis.dtype != object:
+        axis = axis / np.linalg.norm(axis)  # only its direction is used
     return {
         "name": joint.name,
         "type": joint.type,
         "parent": joint.parent,
         "child": joint.child,
-        "axis": plain(joint.axis),
+        "axis": plain(axis),
         "limits": {key: plain(value) for key, value in vars(effective_limits(joint)).items()},
         "viscous": plain(drive.viscous),
         "coulomb": plain(drive.coulomb),
+        "coulomb_bias": plain(drive.coulomb_bias),
+        "rotor_inertia": plain(drive.rotor_inertia),
+        "gear_ratio": plain(drive.gear_ratio),
         "reflected_rotor_inertia": plain(reflected),
         "stiffness": plain(drive.stiffness),
         "follows": None if joint.mimic is None else joint.mimic.joint,

@@ -98,7 +98,11 @@ def _print_cloud(cloud: Any) -> None:
     print_table(f"{cloud.robot.name}: reachable positions of {cloud.frame}", ("axis", "min [m]", "max [m]"), rows)
     if cloud.dimension:
         name, unit = SIZES[cloud.dimension]
-        size = f"about {number(cloud.volume)} {unit}" if cloud.volume else "none: a lower-dimensional set"
+        size = (
+            f"{number(cloud.volume, 3)} ± {number(cloud.volume_error, 1)} {unit}"
+            if cloud.volume
+            else "none: a lower-dimensional set"
+        )
         echo(f"  {name} {size}")
     nearest, reach = number(cloud.nearest), number(cloud.reach)
     echo(

@@ -29,7 +29,7 @@ def tip_position(robot: Robot, q: Array) -> Position:
         )
     task = Position(rows=rows)
     if _rank(task.jacobian(robot, q)) < len(rows):
-        raise InputError("the start is singular: the tip cannot move in every direction; give another start")
+        raise InputError("the start is singular: the tip cannot move in every direction; give another start with q0=")
     return task
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from dynamis.display import as_text, plotted, short
 from dynamis.errors import InputError, printable
 from dynamis.kinematics.box import box_of, check_robot
+from dynamis.kinematics.cell_volume import sampled_volume
 from dynamis.kinematics.directions import in_order_of_q
 from dynamis.kinematics.reach import Reach, reach_of
 from dynamis.kinematics.state_measures import Measure, measure_named, payload_note, with_unit
@@ -25,7 +27,6 @@ Progress = Callable[[float, str], None]
 STATES_PER_BATCH = 20_000  # between two reports of progress
 MAX_SAMPLES = 20_000_000
 RANK_SAMPLES = 64  # configurations that show in how many directions the frame moves
-POINTS_PER_CELL = 12.0  # on average, so that few occupied cells are missed
 PLANES = {"xy": (0, 1, 2), "xz": (0, 2, 1), "yz": (1, 2, 0)}
 MAX_NEWTON_STEPS = 12  # towards the plane
 
@@ -93,25 +94,28 @@ class Workspace:
 
     @property
     def volume(self) -> float:
-        """Volume [m³], area [m²] or length [m] of the workspace, by counting occupied cells, boundary cells by half.
+        """Volume [m³], area [m²] or length [m] of the workspace, by counting the cells in which points lie.
 
-        The cell size follows from the number of points: the error is a few per cent with 100 000 points, larger where the set
-        is thinner than a few cells. A curve has no area, and a surface no volume.
+        Cells at the boundary count with their filled share. The cell size follows from the number of points; `volume_error`
+        estimates the error, which is larger where the set is thinner than a few cells. The volume between the spheres of the
+        smallest and largest distance is never exceeded. A curve has no area, and a surface no volume.
         """
+        return self._volume[0]
+
+    @property
+    def volume_error(self) -> float:
+        """Estimated error of `volume`, from the comparison of two cell sizes, in the same unit."""
+        return self._volume[1]
+
+    @cached_property
+    def _volume(self) -> tuple[float, float]:
         x, _ = self._flattened()
         if x.shape[1] == 0 or self._freedoms < x.shape[1]:
-            return 0.0
-        low, extent = x.min(axis=0), np.ptp(x, axis=0)
-        about = float((np.prod(extent) * POINTS_PER_CELL / len(x)) ** (1.0 / x.shape[1]))
-        # a whole number of cells along each axis, half a cell beyond its ends: then cells at a straight edge are half full
-        side = extent / np.maximum(np.round(extent / about), 1.0)
-        cells = np.floor((x - low) / side + 0.5).astype(int) + 1
-        filled = np.zeros(tuple(cells.max(axis=0) + 2), dtype=bool)
-        filled[tuple(cells.T)] = True
-        inner = filled.copy()
-        for axis in range(filled.ndim):
-            inner &= np.roll(filled, 1, axis) & np.roll(filled, -1, axis)
-        return float((0.5 * filled.sum() + 0.5 * inner.sum()) * np.prod(side))
+            return 0.0, 0.0
+        volume, error = sampled_volume(x)
+        far, near = self.reach, self.nearest
+        most = {2: np.pi * (far**2 - near**2), 3: 4.0 / 3.0 * np.pi * (far**3 - near**3)}.get(x.shape[1], np.inf)
+        return min(volume, float(most)), error
 
     def summary(self) -> str:
         what = {0: "does not move", 1: "moves on a line", 2: "moves in a plane", 3: "moves in space"}[self.dimension]
@@ -121,7 +125,11 @@ class Workspace:
         lines = [f"{self.frame} of {self.robot.name} {what}: {len(self.points)} sampled configurations"]
         if self.dimension:
             thin = self._freedoms < self.dimension
-            much = f"a {'curve' if self._freedoms < 2 else 'surface'}" if thin else f"{kind} about {self.volume:.4g}{unit}"
+            much = (
+                f"a {'curve' if self._freedoms < 2 else 'surface'}"
+                if thin
+                else f"{kind} {self.volume:.3g} ± {self.volume_error:.1g}{unit}"
+            )
             lines.append(
                 f"  {much}, distance from {self.measured_from} to {self.frame}: {self.nearest:.4g} to {self.reach:.4g} m"
             )
@@ -132,7 +140,7 @@ class Workspace:
         low, high = self.box
         return {
             "robot": self.robot.name, "frame": self.frame, "samples": len(self.points), "dimension": self.dimension,
-            "volume": self.volume, "reach": self.reach, "nearest": self.nearest,
+            "volume": self.volume, "volume_error": self.volume_error, "reach": self.reach, "nearest": self.nearest,
             "measured_from": self.measured_from, "origin": self.origin.tolist(),
             "lower": low.tolist(), "upper": high.tolist(),
         }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from dynamis.errors import printable
 from dynamis.model.actuators import Elastic
 from dynamis.model.description import Description, Joint, Link
 from dynamis.model.diagnostics import Report
+from dynamis.model.gravity_load import check_gravity_load
 from dynamis.model.joints import USES_AXIS
 from dynamis.scalar import Node
 from dynamis.tolerances import FILE_PRECISION, TYPED_PRECISION
@@ -19,6 +21,7 @@ from dynamis.tolerances import FILE_PRECISION, TYPED_PRECISION
 # larger than any joint turns or any arm reaches, smaller than what a wrong unit gives
 MAX_JOINT_ANGLE = 20.0  # rad
 MAX_LENGTH = 20.0  # m
+NOT_NEGATIVE = frozenset({"viscous", "coulomb", "rotor_inertia", "stiffness"})  # of a drive
 
 
 def check_plausibility(description: Description, report: Report) -> None:
@@ -33,6 +36,7 @@ def check_plausibility(description: Description, report: Report) -> None:
     if report.ok:
         _check_rotors(description, report)
         _check_massless_leaves(description, report)
+        check_gravity_load(description, report)
 
 
 def _without_errors(description: Description, report: Report) -> tuple[list[Link], list[Joint]]:
@@ -148,12 +152,7 @@ def _check_joint(joint: Joint, report: Report) -> None:
         report.warn("length-unit", where, f"a limit of {max(finite):g} m", "metres",
                     "divide by 1000 if the file gives millimetres", "used as written",
                     joint.lines.get("limits", line))  # fmt: skip
-    for name in ("viscous", "coulomb", "rotor_inertia", "stiffness"):
-        value = getattr(joint.drive, name)
-        if not isinstance(value, Node) and value < 0.0:
-            key = joint.keys.get(name, name)
-            report.warn("negative-drive", where, f"{key} is {value:g}", "0 or more", "change the sign",
-                        "used as written", joint.lines.get(name, line))  # fmt: skip
+    check_drive(joint, report)
     if joint.mimic is not None and joint.type == "fixed":
         report.warn("mimic", where, f"a fixed joint cannot follow joint {printable(joint.mimic.joint)}", "",
                     "remove <mimic>", "it stays fixed", line)  # fmt: skip
@@ -161,6 +160,16 @@ def _check_joint(joint: Joint, report: Report) -> None:
         m = joint.mimic
         report.warn("mimic", where, f"it follows joint {printable(m.joint)} with ratio {m.ratio:g} and offset {m.offset:g}",
                     "", "", "it has no coordinate of its own", line)  # fmt: skip
+
+
+def check_drive(joint: Joint, report: Report, names: Iterable[str] = NOT_NEGATIVE) -> None:
+    """Add a warning for each negative number among these friction coefficients, rotor inertia and stiffness."""
+    for name in sorted(NOT_NEGATIVE.intersection(names)):
+        value = getattr(joint.drive, name)
+        if not isinstance(value, Node) and value < 0.0:
+            key, where = joint.keys.get(name, name), f"joint {printable(joint.name)}"
+            report.warn("negative-drive", where, f"{key} is {value:g}", "0 or more", "change the sign",
+                        "used as written", joint.lines.get(name, joint.line))  # fmt: skip
 
 
 def _check_rotors(description: Description, report: Report) -> None:

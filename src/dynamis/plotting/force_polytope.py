@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from dynamis.statics.force_polytope import ForcePolytope
 
 Array = npt.NDArray[Any]
+MIN_EDGE = 0.3  # of the longest edge of a 3-D plot: a shorter edge has no room for its ticks
+ZOOMS = np.linspace(1.0, 0.4, 16)  # of a 3-D plot, tried until the labels of its axes are inside the figure
 
 
 def plot(found: ForcePolytope, path: str | os.PathLike[str] | None) -> Any:
@@ -48,7 +50,21 @@ def plot(found: ForcePolytope, path: str | os.PathLike[str] | None) -> Any:
     if found.sentences:
         caption = textwrap.fill("; ".join(found.sentences), 95)
         figure.supxlabel(caption, fontsize=9.5, color="0.4", x=0.02, ha="left")
+    if m == 3:
+        _fit(figure, axes, np.ptp([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()], axis=1))
     return save(figure, path)
+
+
+def _fit(figure: Any, axes: Any, size: Array) -> None:
+    """Draw a 3-D box of this size as large as its axis labels allow: the layout engine leaves no room for them."""
+    for zoom in ZOOMS:
+        axes.set_box_aspect(size, zoom=zoom)
+        figure.draw_without_rendering()
+        labels = [axis.get_tightbbox() for axis in (axes.xaxis, axes.yaxis, axes.zaxis)]
+        bottom = 0.0 if figure._supxlabel is None else figure._supxlabel.get_window_extent().y1
+        top = figure._suptitle.get_window_extent().y0
+        if all(x.x0 >= 0.0 and x.x1 <= figure.bbox.x1 and bottom <= x.y0 and x.y1 <= top for x in labels):
+            return
 
 
 def _polygon(axes: Any, found: ForcePolytope) -> None:
@@ -138,8 +154,9 @@ def _polyhedron(axes: Any, found: ForcePolytope) -> None:
     if found.span < 3:
         size = max(float(np.abs(found.vertices).max()), 1e-9)
         low, high = np.full(3, -size), np.full(3, size)
+    missing = np.maximum(MIN_EDGE * float((high - low).max()) - (high - low), 0.0)
+    low, high = low - 0.5 * missing, high + 0.5 * missing
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
-    axes.set_box_aspect(high - low, zoom=0.92)  # equal scales, and room for the labels of the axes
     axes.view_init(elev=20, azim=-58)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ Array = npt.NDArray[Any]
 MAX_CURVES = 40  # in one panel
 MAX_EQUAL_WIDTH_CURVES = 7  # more are drawn with decreasing widths
 MAX_EVENTS = 60
+TITLE_CHARACTERS = 100  # in a line
 POWERS = ("torques", "friction", "viscous", "wrenches", "stops")
 
 
@@ -48,8 +50,12 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> 
     _joint_legends(trajectory, figure, *panels[:2])
     parts = [f"simulation {trajectory.status}"]
     parts += ["all joint torques are zero"] if _draw_torque not in draw else []
-    parts += ["grey lines: events"] if trajectory.events else []
-    figure.suptitle(f"{trajectory.robot.name}: {'; '.join(parts)}", fontsize=12, x=0.01, ha="left")
+    count = len(trajectory.events)
+    parts += (
+        [f"grey lines: {'events' if count <= MAX_EVENTS else f'the first {MAX_EVENTS} of {count} events'}"] if count else []
+    )
+    title = textwrap.fill(f"{trajectory.robot.name}: {'; '.join(parts)}", TITLE_CHARACTERS)
+    figure.suptitle(title, fontsize=12, x=0.01, ha="left")
     return save(figure, path)
 
 

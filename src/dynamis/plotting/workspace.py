@@ -48,7 +48,8 @@ def plot(cloud: Workspace, path: str | os.PathLike[str] | None) -> Any:
     """Plot a scatter with three views, or the plane of a planar workspace."""
     unit = {1: "m", 2: "m²", 3: "m³"}.get(cloud.dimension, "")
     kind = {1: "length", 2: "area", 3: "volume"}.get(cloud.dimension, "extent")
-    facts = f"{kind} about {cloud.volume:.3g} {unit}, reach {cloud.reach:.3g} m; {len(cloud.points)} sampled configurations"
+    size = f"{kind} {cloud.volume:.3g} ± {cloud.volume_error:.1g} {unit}"
+    facts = f"{size}, reach {cloud.reach:.3g} m; {len(cloud.points)} sampled configurations"
     if cloud.dimension < 3:
         figure = new_figure(7.2, 7.0)
         _view(figure.add_subplot(), cloud, _flat_view(cloud))

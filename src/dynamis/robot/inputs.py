@@ -66,9 +66,8 @@ class Inputs:
             lengths = np.linalg.norm(q[..., place], axis=-1)
             if lengths.size and np.abs(lengths - 1.0).max() > QUATERNION_TOLERANCE:
                 worst = lengths.flat[int(np.abs(lengths - 1.0).argmax())]
-                raise InputError(
-                    f"{name}[{place.start}:{place.stop}] is a quaternion of norm {worst:.6g}; divide it by its norm"
-                )
+                advice = "divide it by its norm" if worst > 0.0 else "a rotation is a quaternion of norm 1"
+                raise InputError(f"{name}[{place.start}:{place.stop}] is a quaternion of norm {worst:.6g}; {advice}")
 
     def one_state(self, value: Any, size: int, name: str) -> Array:
         array = self.vector(value, size, name)

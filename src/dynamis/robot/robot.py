@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,7 +16,9 @@ from dynamis.errors import ConversionError, InputError, printable, unknown_name
 from dynamis.files.atomic_write import write_file
 from dynamis.model.actuators import Actuator
 from dynamis.model.description import Description, Drive, rotors_reflected, rotors_riding
+from dynamis.model.diagnostics import Report
 from dynamis.model.load import describe_mujoco, load_description
+from dynamis.model.plausibility import check_drive
 from dynamis.model.readers.mjcf import mujoco
 from dynamis.model.writers.mjcf import write_mjcf
 from dynamis.model.writers.toml import write_toml
@@ -148,6 +151,11 @@ class Robot(Compilation, Editing):
                         if key not in vars(Drive()):
                             raise InputError(f"{key!r} is not a drive parameter; choose from {', '.join(vars(Drive()))}")
                         setattr(drive, key, value)
+                report = Report(self.name)
+                for name, changes in friction.items():
+                    check_drive(d.joint(name), report, changes)
+                report.problems = [dataclasses.replace(p, line=None) for p in report]  # the value is not from the file
+                report.emit_warnings(2)
             elif isinstance(friction, int | float) and not friction:
                 for joint in d.joints:
                     joint.drive.viscous = joint.drive.coulomb = joint.drive.coulomb_bias = 0.0

@@ -14,7 +14,7 @@ from dynamis.errors import SingularError
 from dynamis.simulation.events import EventRecord, Watcher
 from dynamis.simulation.friction import StickingLaw
 from dynamis.simulation.hard_stops import Sides, Stop, Stops, laws_with_stops
-from dynamis.simulation.motion import EquationsOfMotion
+from dynamis.simulation.motion import MAX_TRIAL_VELOCITY, EquationsOfMotion
 from dynamis.simulation.sources import SourceError
 from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, run_piece
 from dynamis.simulation.stick_slip import UnsettledError, scale_of, settle, sizes, solve
@@ -239,7 +239,8 @@ class _Run:
         if piece.interrupted:
             result.interrupted(self.at)
         elif isinstance(piece.failure, OutOfTimeError) and self.clock is not None:
-            self._stopped(self.clock.sentence(self.method))
+            speed = float(np.abs(self.motion.split(self.y)[1]).max(initial=0.0))
+            self._stopped(self.clock.sentence(self.method, len(result.events), speed))
             result.at_end = True
         elif piece.failure is not None:
             result.status, result.failure = f"stopped: {piece.failure}", piece.failure
@@ -330,7 +331,7 @@ class _State:
 
     def _rates(self, t: float, y: Array) -> Array:
         q, v, z = self.motion.split(y)
-        self.motion.check_bounds(t, v)
+        self.motion.check_bounds(t, v, MAX_TRIAL_VELOCITY)
         if not self.directions:
             tau, wrenches = self.motion.drive(t, q, v, z)
             a = self.motion.smooth.forward_dynamics(q, v, tau, wrenches)

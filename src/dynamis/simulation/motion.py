@@ -13,10 +13,12 @@ from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.robot import Robot
 from dynamis.simulation.actuators import Actuator
 from dynamis.simulation.friction import BristleLaw, Law, SmoothLaw, StickingLaw
-from dynamis.simulation.sources import Command, Source, SourceError
+from dynamis.simulation.sources import Command, DivergedError, Source
 
 Array = npt.NDArray[Any]
-MAX_VELOCITY = 1e60  # rad/s or m/s: a motion that exceeds it has diverged
+MAX_TRIAL_VELOCITY = 1e60  # in rad/s or m/s: squares of velocities overflow soon; trial steps may go far, but not there
+DIVERGED_VELOCITY = 1e9  # in rad/s or m/s: no machine is that fast (light: 3e8 m/s)
+DIVERGED_POSITION = 1e15  # in rad or m: double precision does not resolve a radian there
 
 
 # made once for each robot, as its compiled functions come with it
@@ -114,12 +116,12 @@ class EquationsOfMotion:
         found = {names[k]: z[..., place] for k, place in self._places.items() if place.stop > place.start}
         return {**found, controller_name(self.robot): self._of_controller(z)} if self.command.size else found
 
-    def check_bounds(self, t: float, v: Array) -> None:
-        """Reject velocities whose squares overflow."""
-        if len(v) and not np.abs(v).max() < MAX_VELOCITY:
-            k = int(np.argmax(~(np.abs(v) < MAX_VELOCITY)))
+    def check_bounds(self, t: float, v: Array, bound: float = DIVERGED_VELOCITY) -> None:
+        """Reject velocities that only a diverged integration has."""
+        if len(v) and not np.abs(v).max() < bound:
+            k = int(np.argmax(~(np.abs(v) < bound)))
             name = self.robot.coordinate_names[k]
-            raise SourceError(f"the velocity of {name} diverged ({v[k]:.3g}) at t = {t:.6g} s")
+            raise DivergedError(f"the velocity of {name} diverged ({v[k]:.3g}) at t = {t:.6g} s")
 
     def smooth_friction(self, v: Array, z: Array) -> Array:
         """The torques of the laws without sticking."""

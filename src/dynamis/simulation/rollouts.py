@@ -27,6 +27,7 @@ from dynamis.simulation.contact import contacts_in
 from dynamis.simulation.controllers import Controller
 from dynamis.simulation.fixed_step import check_step_length
 from dynamis.simulation.friction import BristleLaw, StickingLaw, in_words, laws_of
+from dynamis.simulation.motion import DIVERGED_POSITION, DIVERGED_VELOCITY
 from dynamis.simulation.noise import Noise
 from dynamis.simulation.rollout_driver import BatchMarch, Progress
 from dynamis.simulation.sampling import Sampled
@@ -57,7 +58,7 @@ class Rollouts:
 
     @cached_property
     def finite(self) -> Any:
-        """(…): whether each motion is finite up to its end."""
+        """(…): whether each motion reached its end; a diverged one is nan from then on."""
         xp = _module(self.q)
         return xp.isfinite(self.q[-1]).all(axis=-1) & xp.isfinite(self.v[-1]).all(axis=-1)
 
@@ -271,6 +272,7 @@ class BatchSimulation:
             self._warned = True
             warnings.warn(note, PerformanceWarning, stacklevel=2)
         self._check_start(states)
+        _clear_diverged(states, robot.nq, robot.n)
         nq, n = robot.nq, robot.n
         times = np.arange(0, self.steps + 1, self.every) * h
         times[-1] = self.t
@@ -352,6 +354,19 @@ def _starts(loop: ClosedLoop, q0: Any, v0: Any) -> tuple[Any, Any]:
     return xp, y
 
 
+def _clear_diverged(states: Any, nq: int, n: int) -> None:
+    """Set a motion to nan from the first output time at which a position or velocity is beyond all bounds.
+
+    ``states`` (T, …, N) begin with q and v. Where nothing diverged, two reductions of each find it without temporary arrays.
+    """
+    parts = ((states[1:, ..., :nq], DIVERGED_POSITION), (states[1:, ..., nq : nq + n], DIVERGED_VELOCITY))
+    if all(not x.size or (x.max() < bound and x.min() > -bound) for x, bound in parts):
+        return
+    xp = _module(states)
+    beyond = sum((~(xp.abs(x) < bound)).any(axis=-1) for x, bound in parts)
+    states[1:][xp.cumsum(beyond, axis=0) > 0] = np.nan
+
+
 def _tolerance(dtype: Any) -> float:
     """Tolerance of an iteration relative to the state; larger in single precision."""
     return max(SOLUTION_TOLERANCE, 100.0 * float(np.finfo(dtype).eps))
@@ -372,4 +387,4 @@ def _module(x: Any) -> Any:
 
 
 def _numpy(x: Any) -> Array:
-    return x if isinstance(x, np.ndarray) else x.get()
+    return np.asarray(x.get() if hasattr(x, "get") else x)

@@ -41,6 +41,10 @@ class SourceError(DynamisError):
     """A user function raised an exception, returned an invalid value, or made the motion diverge; the motion so far is kept."""
 
 
+class DivergedError(SourceError):
+    """A velocity is beyond what any machine has."""
+
+
 @dataclass(frozen=True, repr=False)
 class Push:
     """A wrench (fx, fy, fz, mx, my, mz) with given axes and point of application.

@@ -21,10 +21,10 @@ from dynamis.simulation.contact import Contact, ContactGroup, contacts_in
 from dynamis.simulation.contact_terms import ContactTerms
 from dynamis.simulation.controllers import Law
 from dynamis.simulation.fixed_step import Flow, take_step
-from dynamis.simulation.motion import EquationsOfMotion
+from dynamis.simulation.motion import DIVERGED_VELOCITY, EquationsOfMotion
 from dynamis.simulation.resume import names_inside
 from dynamis.simulation.sampling import Held, Stepwise, instants
-from dynamis.simulation.sources import SourceError
+from dynamis.simulation.sources import DivergedError, SourceError
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.stick_slip import torques
 from dynamis.simulation.trajectory import FinalState, Trajectory
@@ -173,7 +173,7 @@ def march_one(
             if progress is not None:
                 progress((end - times[0]) / (times[-1] - times[0]))
     except SourceError as failed:
-        if len(rows) == 1 and not steps and not isinstance(failed, TooSlowError):
+        if len(rows) == 1 and not steps and not isinstance(failed, TooSlowError | DivergedError):
             raise
         status = f"stopped: {failed}"
     except KeyboardInterrupt:
@@ -212,12 +212,12 @@ class _Compiled:
             self.tick()
             some, start, began = min(self.chunk, count - k), new, time.perf_counter()
             new = march(self.kernel, start, given, t=t, h=h, first=k, reports=1, every=some)[0]
-            if not np.isfinite(new).all():
+            v = self.motion.split(new[:-1])[1]
+            if not np.isfinite(new).all() or np.abs(v).max(initial=0.0) >= DIVERGED_VELOCITY:
                 self._find_divergence(start, given, t, h, range(k, k + some))
             k += some
             if some == self.chunk and 2.0 * (time.perf_counter() - began) < MAX_SECONDS_PER_CALL:
                 self.chunk = min(2 * self.chunk, STEPS_PER_CALL[1])
-        self.motion.check_bounds(t + count * h, self.motion.split(new[:-1])[1])
         _check_settled(self.method, t, new[:-1], float(new[-1]))
         return np.asarray(new[:-1])
 

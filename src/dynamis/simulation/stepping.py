@@ -18,6 +18,9 @@ from dynamis.tolerances import TIME_ROUNDING
 
 Array = npt.NDArray[Any]
 MAX_RETRIES = 12  # with shorter steps, where a function failed
+MIN_STEPS_PER_EVENT = 20  # between two events: the restarts keep the steps short
+MAX_TURN_PER_STEP = 0.02  # rad or m in one step: the motion itself, not stability, keeps the steps short
+STIFF_STEP = 1e-4  # s: explicit methods that go on in shorter steps are held up by stability
 
 
 class OutOfTimeError(Exception):
@@ -47,14 +50,17 @@ class Clock:
         self.steps += 1
         self._lengths.append(length)
 
-    def sentence(self, method: str) -> str:
-        """Message with the time spent and advice."""
+    def sentence(self, method: str, events: int = 0, speed: float = 0.0) -> str:
+        """Message with the time spent, what keeps the steps short, and advice; ``speed`` is the largest |v| at the end."""
         spent = f"took more than {self.seconds:g} s"
         if not self._lengths:
             return f"{spent}, before its first step"
         typical = median(self._lengths)
-        # s: stability, not accuracy, limits the steps of an explicit method to less
-        if method in ("RK45", "RK23", "DOP853") and typical < 1e-4:
+        if events * MIN_STEPS_PER_EVENT > self.steps:
+            advice = f"{events} events, each of which restarts the integration; try method='time_stepping'"
+        elif typical < STIFF_STEP and speed * typical > MAX_TURN_PER_STEP:
+            advice = f"velocities up to {speed:.3g} rad/s or m/s; simulate a shorter motion, or increase seconds="
+        elif method in ("RK45", "RK23", "DOP853") and typical < STIFF_STEP:
             advice = "the equations are stiff; try method='Radau' or 'LSODA'"
         else:
             advice = "increase seconds= or rtol=, or simulate a shorter motion"

@@ -371,9 +371,14 @@ def _factors(terms: Terms) -> tuple[int, list[tuple[Terms, int]]]:
 
 
 def _primitive(terms: Terms) -> tuple[Fraction, Terms]:
-    """(content, terms / content), the second with whole coefficients that have no common divisor."""
+    """(content, terms / content), the second with whole coefficients that have no common divisor.
+
+    The content of decimals is taken out only where they are all the same, as 9.81 in 9.81 a_1 c_1 + 9.81 l_2 c_12.
+    """
     if not _is_exact(terms):
-        return Fraction(1), terms
+        sizes = {abs(c) for c in terms.values()}
+        content = sizes.pop() if len(sizes) == 1 else Fraction(1)
+        return content, {m: c / content for m, c in terms.items()}
     below = lcm(*(c.denominator for c in terms.values()))
     above = gcd(*(c.numerator * (below // c.denominator) for c in terms.values()))
     content = Fraction(above, below)

@@ -48,8 +48,8 @@ def _written(
     """A sum of products, given what writes a number and a factor (whose own sum is already written)."""
 
     def term(t: Product) -> str:
-        size = abs(t.number)
-        pieces = [number(size)] if size != 1 or not t.factors else []
+        size = number(abs(t.number))
+        pieces = [size] if size != "1" or not t.factors else []  # 1 also where a decimal is rounded to it
         for x, power in t.factors:
             inner = "" if isinstance(x, Atom) else _written(x, number, factor, between)
             pieces.append(factor(x, power, inner))

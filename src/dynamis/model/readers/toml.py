@@ -51,6 +51,7 @@ SOLIDS: dict[str, Callable[..., Inertia]] = {
     "hollow_cylinder": solids.hollow_cylinder, "rod": solids.rod, "disc": solids.disc, "ellipsoid": solids.ellipsoid,
 }  # fmt: skip
 
+PARTS_WITH_LINES = ("actuator", "mimic", "limits", "axis", *DRIVE_NUMBERS)  # of a joint
 _MASS = {"mass", "com", "inertia", "solid", "shapes"}
 _JOINT = {"link", "parent", "joint", "type", "limits", "mimic", "actuator", *vars(Drive())} | _MASS
 _KEYS = {
@@ -83,10 +84,17 @@ def read_toml(data: bytes, file: str, report: Report, values: Mapping[str, Any] 
     except (ValueError, RecursionError) as error:
         line = re.search(r"at line (\d+)", str(error))
         number = int(line[1]) if line else None
-        raise format_error(file, number, f"not TOML: {brief(str(error))}", "TOML", "correct the syntax there") from None
+        raise format_error(
+            file, number, f"not TOML: {printable(str(error), 400)}", "TOML", "correct the syntax there"
+        ) from None
     if not document:
         raise format_error(file, None, "the file is empty", "a robot", "write a robot into it, or give another file")
     return _Reader(document, text, file, report, values or {}).description()
+
+
+def _line(row: TomlTable, key: str) -> dict[str, int]:
+    line = row.line_of(key)
+    return {} if line is None else {key: line}
 
 
 class _Reader:
@@ -252,7 +260,7 @@ class _Reader:
             joint.drive.motor_axis = tuple(row.vector("motor_axis").tolist())
         if "actuator" in row:
             self.read_actuator(row, joint)
-        joint.lines = {key: line for key in ("actuator", "mimic") if key in row and (line := row.line_of(key)) is not None}
+        joint.lines = {key: line for key in PARTS_WITH_LINES if key in row and (line := row.line_of(key)) is not None}
         if "limits" in row:
             limits = row.table("limits", set(vars(Limits())))
             joint.limits = Limits(**{key: limits.real(key, 0.0, largest=math.inf) for key in limits.entries})
@@ -287,12 +295,14 @@ class _Reader:
         if "solid" in row:
             inertia = self.read_solid(row)
             if inertia is not None:
-                link.mass_properties = MassProperties(inertia.mass, com, inertia.tensor, row.line, solid=True)
+                link.mass_properties = MassProperties(
+                    inertia.mass, com, inertia.tensor, row.line, solid=True, lines=_line(row, "mass")
+                )
         elif "mass" in row or "inertia" in row:
             given = row.table("inertia", {"xx", "yy", "zz", "xy", "xz", "yz"})
             parameters = [given.number(key) for key in ("xx", "xy", "yy", "xz", "yz", "zz")]
             tensor = Inertia.from_parameters([0.0, 0.0, 0.0, 0.0, *parameters]).tensor
-            link.mass_properties = MassProperties(row.number("mass"), com, tensor, row.line)
+            link.mass_properties = MassProperties(row.number("mass"), com, tensor, row.line, lines=_line(row, "mass"))
         for shape in row.tables("shapes", {"kind", "size", "xyz", "rpy", "from", "to", "role", "mesh", "rgba"}):
             self.read_shape(shape, link)
 

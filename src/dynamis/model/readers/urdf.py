@@ -41,7 +41,8 @@ URDF_TYPES = {
 READ_TYPES = {**URDF_TYPES, "spherical": "spherical"}
 
 
-URDF_SHAPES = ("box", "cylinder", "capsule", "sphere", "mesh")
+STANDARD_SHAPES = ("box", "cylinder", "sphere", "mesh")
+URDF_SHAPES = (*STANDARD_SHAPES, "capsule")  # urdfdom does not know the last
 
 
 def read_urdf(data: bytes, file: str, report: Report, encoding: str | None = None) -> Description:
@@ -127,7 +128,7 @@ def _exact(element: Element, near: Shape) -> Shape:
     """The shape for which our writer wrote the nearest one that URDF knows, where it says so."""
     for more in element.all("dynamis"):
         kind = more.attributes.get("shape", "")
-        if kind not in SIZES or kind in URDF_SHAPES:
+        if kind not in SIZES or kind in STANDARD_SHAPES:
             continue
         size = parse_numbers(more.attributes.get("size", ""), len(SIZES[kind]))
         made = replace(near, kind=kind, size=tuple(size)) if size else near

@@ -10,7 +10,7 @@ import numpy as np
 from dynamis.errors import ConversionError, printable
 from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Fresh, Joint, Link, MassProperties, Shape
 from dynamis.model.joints import stages
-from dynamis.model.readers.urdf import URDF_SHAPES, URDF_TYPES
+from dynamis.model.readers.urdf import STANDARD_SHAPES, URDF_TYPES
 from dynamis.model.writers.urdf_edit import edit_urdf
 from dynamis.model.writers.xml_text import escaped, number_text
 from dynamis.scalar import Node
@@ -31,9 +31,9 @@ def write_urdf(description: Description) -> str:
     """The robot as a URDF document.
 
     Cylindrical and universal joints become two joints with a massless link between them; a link whose frame is not on
-    its joint's axis is mounted on it by a fixed joint. Tapered capsules, rounded boxes and ellipsoids are written as a
-    cylinder, a box and a sphere, with their exact sizes in a ``<dynamis>`` element. Symbols, helical and spherical joints
-    have no URDF form.
+    its joint's axis is mounted on it by a fixed joint. Capsules and tapered capsules are written as cylinders, rounded
+    boxes as boxes and ellipsoids as spheres, with their exact sizes in a ``<dynamis>`` element. Symbols, helical and
+    spherical joints have no URDF form.
     """
     description.require_numbers("a URDF file")
     fresh = Fresh([*(link.name for link in description.links), *(joint.name for joint in description.joints)])
@@ -99,7 +99,7 @@ def _inertial(mass: MassProperties) -> list[str]:
 
 def _shape(shape: Shape) -> list[str]:
     geometry, exact = _geometry(shape), []
-    if shape.kind not in URDF_SHAPES:
+    if shape.kind not in STANDARD_SHAPES:
         exact = [f'      <dynamis shape="{shape.kind}" size="{_numbers(shape.size)}"/>']
     colour = []
     if shape.rgba is not None:
@@ -122,6 +122,8 @@ def _geometry(shape: Shape) -> str:
             return f'<mesh filename={_text(shape.mesh)} scale="{_numbers(size)}"/>'
         case "tapered_capsule":
             return f'<cylinder radius="{number_text((size[0] + size[1]) / 2)}" length="{number_text(size[2])}"/>'
+        case "capsule":  # as long as the capsule with its round ends
+            return f'<cylinder radius="{number_text(size[0])}" length="{number_text(size[1] + 2.0 * size[0])}"/>'
         case _:
             return f'<{shape.kind} radius="{number_text(size[0])}" length="{number_text(size[1])}"/>'
 

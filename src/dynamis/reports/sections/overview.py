@@ -55,7 +55,7 @@ def _joints(subject: Subject) -> Table:
                 j.name,
                 kind,
                 f"{j.parent} → {j.child}",
-                triple(j.axis),
+                triple(j.axis / np.linalg.norm(np.asarray(j.axis, dtype=float))),
                 span,
                 text(limits.velocity, 3),
                 text(limits.effort, 3),
@@ -72,21 +72,27 @@ def _joints(subject: Subject) -> Table:
 
 def _drives(subject: Subject) -> list[Table]:
     numbers = {
-        "viscous": "viscous",
-        "coulomb": "Coulomb",
+        "viscous": "viscous friction",
+        "coulomb": "Coulomb friction",
         "rotor_inertia": "rotor inertia",
         "gear_ratio": "gear ratio",
+        "reflected": "reflected inertia",
         "stiffness": "stiffness",
     }
     usual: dict[str, Any] = {"gear_ratio": 1.0}
     joints = [j for j in subject.robot.description.joints if j.type != "fixed"]
-    shown = [name for name in numbers if any(getattr(j.drive, name) != usual.get(name, 0.0) for j in joints)]
+    shown = [name for name in numbers if any(getattr(j.drive, name, 0.0) != usual.get(name, 0.0) for j in joints)]
     if not shown:
         return []
-    rows = [(j.name, *(text(getattr(j.drive, name)) for name in shown)) for j in joints]
+    if "rotor_inertia" in shown:
+        at = shown.index("rotor_inertia")
+        shown[at : at + 1] = ["rotor_inertia", "gear_ratio", "reflected"] if "gear_ratio" in shown else ["reflected"]
+        shown = list(dict.fromkeys(shown))
+    rows = [(j.name, *(_drive_number(j.drive, name) for name in shown)) for j in joints]
     note = (
-        "Viscous friction in N·m·s/rad, Coulomb friction in N·m, rotor inertia (before the gear) in kg·m², stiffness in "
-        "N·m/rad; for prismatic joints in N·s/m, N, kg and N/m."
+        "Viscous friction in N·m·s/rad, Coulomb friction in N·m (two values: in the positive and in the negative direction), "
+        "rotor inertia before the gear and reflected inertia at the joint in kg·m², stiffness in N·m/rad; for prismatic joints "
+        "in N·s/m, N, kg and N/m, with the rotor inertia in kg·m² and the gear ratio in rad/m."
     )
     return [
         Table(
@@ -97,6 +103,15 @@ def _drives(subject: Subject) -> list[Table]:
             folded=len(rows) > 12,
         )
     ]
+
+
+def _drive_number(drive: Any, name: str) -> str:
+    """A cell of the table; two values of Coulomb friction where it depends on the direction of motion."""
+    if name == "reflected":
+        return text(drive.rotor_inertia * drive.gear_ratio * drive.gear_ratio)
+    if name == "coulomb" and (not isinstance(drive.coulomb_bias, float | int) or drive.coulomb_bias):
+        return f"{text(drive.coulomb + drive.coulomb_bias)} (+), {text(drive.coulomb - drive.coulomb_bias)} (−)"
+    return text(getattr(drive, name))
 
 
 def _links(subject: Subject) -> Table:

@@ -16,6 +16,7 @@ from dynamis.reports.numbers import main_frame, ranges
 from dynamis.reports.sections.maps import has_plain_coordinates
 from dynamis.reports.subject import Subject
 from dynamis.robot import Robot
+from dynamis.tolerances import PRINTED_AS_ZERO
 
 Array = npt.NDArray[Any]
 
@@ -50,7 +51,7 @@ def build(subject: Subject, section: Section) -> None:
             [
                 (f"Reach to {frame}", quantity(cloud.reach, "m", 4)),
                 ("Smallest distance", quantity(cloud.nearest, "m", 4)),
-                (f"{name}, approximate", f"{text(cloud.volume, 3)}{unit}"),
+                (f"{name}, approximate", f"{text(cloud.volume, 3)} ± {text(cloud.volume_error, 1)}{unit}"),
             ]
         )
     )
@@ -134,6 +135,7 @@ def slice_map(found: WorkspaceSlice) -> HeatMap:
     value, place, _ = found.best
     unit = found.measure.unit
     name = found.measure.label[:1].upper() + found.measure.label[1:]
+    place = np.where(np.abs(place) <= PRINTED_AS_ZERO * np.abs(found.points).max(), 0.0, place)
     where = ", ".join(f"{found.plane[k]} = {text(float(place[k]), 3)} m" for k in range(2))
     summary = f"Best of the sampled configurations in each cell; overall {text(value)}{' ' + unit if unit else ''} at {where}."
     q = encoded(found.robot, found.q[best[used]], used, best.size)
