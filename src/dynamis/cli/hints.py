@@ -18,6 +18,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"(?:robot\.)?replace\(gravity=[^)]*\)\)?", "--no-gravity"),
     (r"compliant stops \(joint_stops\)", "--stops compliant"),
     (r"LinearModel\(rotor=False\)(?:, or replace\(rotors='reflected'\) first)?", "--no-rotor"),
+    (r"\bin a mapping\b(?!, a)", "in a mapping (--mapping FILE.toml)"),
     (r"pass transmission=Transmission\.of\(ratios\)", "state the gear ratios in the --mapping file"),
     (r"position=\(lower, upper\)", "--lower and --upper"),
     (r"set offset=True", "add --offset"),

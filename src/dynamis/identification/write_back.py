@@ -164,8 +164,8 @@ def _unread(description: Description, file: str) -> tuple[str, ...]:
             found.append(f"{name.replace('_', ' ')} of {', '.join(joints)}")
     if not found:
         return ()
-    where = "They are stored in <dynamis> elements, which other tools ignore"
-    return (f"{printable(file)}: URDF cannot represent {'; '.join(found)}. {where}",)
+    what = "; ".join(found)
+    return (f"{printable(file)}: URDF cannot represent {what}, which <dynamis> elements store and other tools ignore",)
 
 
 ROUNDING = 1e-9  # relative tolerance for the consistency of the difference of two bodies
