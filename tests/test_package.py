@@ -88,6 +88,7 @@ def test_tolerances_are_defined_in_one_module():
         "MIN_DAMPING",
         "RELAXATIONS",
         "SHORT_STEPS",
+        "STIFF_STEP",
         "STEP_RANGE",
         "ADAPTIVE",
     }

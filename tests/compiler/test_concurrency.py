@@ -224,9 +224,9 @@ def fail_once(*given, replace=True):
     return store(*given, replace=replace)
 cache.store = fail_once
 robot = dy.load("scara")
-robot.gravity(np.zeros(4))
+robot.gravity(np.zeros((11, 4)))  # more states than are interpreted
 assert kernel.wait_for_compiler(300.0)
-robot.mass_matrix(np.zeros(4))
+robot.mass_matrix(np.zeros((11, 4)))
 print(kernel.wait_for_compiler(300.0), len(failures), len(robot.kernel("mass_matrix").compiled("double").loaded))
 assert len(told) == 1 and "gravity" in told[0] and "MemoryError" in told[0], told
 """

@@ -51,7 +51,8 @@ def for_command_line(message: str, command: click.Command | None = None) -> str:
         command = None if context is None else context.command
     if command is None:
         return message
-    options = {p.name: p for p in command.params if isinstance(p, click.Option) and p.name is not None}
+    given = [p for p in command.params if isinstance(p, click.Option) and p.name is not None]
+    options = {word.lstrip("-").replace("-", "_"): p for p in given for word in p.opts} | {str(p.name): p for p in given}
     return REPEATED.sub("", ARGUMENT.sub(lambda match: _option(match, options), message))
 
 

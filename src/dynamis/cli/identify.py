@@ -43,7 +43,7 @@ HELP = """Identify the dynamic parameters of a robot from logs.
       dynamis identify tx40.urdf tx40.toml --friction viscous,coulomb,power \\
           --offset --couple joint_5,joint_6 --cutoff 100 --parallel 20 \\
           --slow 0.06 --block 0.75 --report tx40.html
-      dynamis identify arm.urdf run.csv --only essential --gravity 0,0,9.81
+      dynamis identify arm.urdf run.csv --only essential --offset
       dynamis identify ur10.urdf bag.db3 --offset --smooth 0.05 \\
           --presliding wrist_3_joint=0.01 --logged v --parallel 2 --smooth-torque
     """

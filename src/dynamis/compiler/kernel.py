@@ -163,7 +163,7 @@ class Kernel:
     def state(self) -> str:
         """Compilation status as text."""
         if not self._compiled:
-            return "at the first call"
+            return f"after {INTERPRETED_STATES} states" if self._states_left > 0 else "at the first call"
         names = {"double": "float64", "float": "float32"}
         parts = []
         for precision, compiled in self._compiled.items():

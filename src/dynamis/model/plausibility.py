@@ -166,7 +166,7 @@ def check_drive(joint: Joint, report: Report, names: Iterable[str] = NOT_NEGATIV
     """Add a warning for each negative number among these friction coefficients, rotor inertia and stiffness."""
     for name in sorted(NOT_NEGATIVE.intersection(names)):
         value = getattr(joint.drive, name)
-        if not isinstance(value, Node) and value < 0.0:
+        if isinstance(value, int | float) and value < 0.0:  # other types are refused when the model is built
             key, where = joint.keys.get(name, name), f"joint {printable(joint.name)}"
             report.warn("negative-drive", where, f"{key} is {value:g}", "0 or more", "change the sign",
                         "used as written", joint.lines.get(name, joint.line))  # fmt: skip
