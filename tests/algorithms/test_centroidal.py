@@ -6,6 +6,7 @@ from joint_zoo import NAMES, zoo_robot, zoo_states
 
 import dynamis as dy
 from dynamis.algorithms import centroidal
+from dynamis.model.description import Drive
 from dynamis.scalar import topological
 
 H = 1e-6
@@ -101,8 +102,12 @@ def symbols_of(x):
 
 def test_what_has_no_mass_has_no_centre():
     d = dy.Description("frame").add_link("base").add_link("arm", "base", "revolute", inertia=dy.solids.sphere(0.1, mass=1.0))
-    d.add_link("needle", "arm", "revolute").add_link("tip", "needle", "revolute", inertia=dy.solids.sphere(0.1, mass=1.0))
+    d.add_link("needle", "arm", "revolute", axis=(1, 0, 0), drive=Drive(rotor_inertia=0.1))
     robot = dy.Robot(d)
-    assert robot.center_of_mass(robot.neutral(), "needle").shape == (3,)
+    q = robot.neutral()
+    assert robot.center_of_mass(q, "arm").tolist() == [0.0, 0.0, 0.0]
+    for function in (robot.center_of_mass, robot.centroidal_matrix):
+        with pytest.raises(dy.InputError, match="link 'needle' and what it carries have no mass"):
+            function(q, "needle")
     with pytest.raises(dy.NameLookupError, match="did you mean 'needle'"):
-        robot.center_of_mass(robot.neutral(), "needel")
+        robot.center_of_mass(q, "needel")

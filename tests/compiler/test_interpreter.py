@@ -1,12 +1,14 @@
 """The first states of a function are interpreted, with the bits that machine code gives."""
 
+import pickle
+
 import numpy as np
 import pytest
 from joint_zoo import NAMES, zoo_robot, zoo_states
 from random_graphs import RandomGraph
 
 import dynamis as dy
-from dynamis.compiler import interpreter
+from dynamis.compiler import cache, interpreter
 from dynamis.compiler import kernel as kernels
 from dynamis.compiler.interpreter import Interpreter, operations
 from dynamis.compiler.kernel import Kernel
@@ -102,6 +104,20 @@ def test_what_is_used_again_is_compiled(monkeypatch, tmp_path):
     for kernel in runs:
         assert kernel(np.ones(1)) == 3.0
     assert [kernel.is_compiled for kernel in runs] == [False, True, True]
+
+
+def test_a_kernel_is_not_pickled():
+    with pytest.raises(dy.InputError, match="double it is machine code of this process and cannot be pickled"):
+        pickle.dumps(Kernel([lambda x: 2.0 * x], [("x", 2)], "double it"))
+
+
+def test_remembered_functions_are_forgotten_before_they_are_too_many(monkeypatch, tmp_path):
+    monkeypatch.setattr(cache, "MAX_REMEMBERED", 20)
+    monkeypatch.setattr(cache, "TIDIED_EVERY", 1)
+    monkeypatch.delenv("DYNAMIS_NO_CACHE")
+    monkeypatch.setenv("DYNAMIS_CACHE", str(tmp_path))
+    assert not any(cache.is_wanted(f"{k:064x}") for k in range(50))
+    assert len(list(tmp_path.iterdir())) <= 20
 
 
 def test_where_the_c_library_cannot_be_called_functions_are_compiled_at_once(monkeypatch):

@@ -11,7 +11,7 @@ import dynamis as dy
 from dynamis.spatial import from_quaternion
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed: pip install 'dynamis[oracles]'")
-pytestmark = pytest.mark.usefixtures("without_compilation")
+pytestmark = pytest.mark.usefixtures("without_compilation", "in_an_empty_folder")
 AGREE = 1e-10
 SMALL = """
 <mujoco model="small">
@@ -35,6 +35,12 @@ SMALL = """
   <actuator><motor name="push" joint="x"/></actuator>
 </mujoco>
 """
+
+
+@pytest.fixture
+def in_an_empty_folder(tmp_path, monkeypatch):
+    """MuJoCo, where it is called by a test, keeps a log in the current folder."""
+    monkeypatch.chdir(tmp_path)
 
 
 def models():
@@ -135,6 +141,15 @@ def test_a_robot_written_for_mujoco_is_the_same_there_and_read_back(name, base, 
     np.testing.assert_allclose(again.mass_matrix(q), robot.mass_matrix(q), atol=1e-12)
     np.testing.assert_allclose(again.bias(q, v), robot.bias(q, v), atol=1e-10)
     np.testing.assert_allclose(again.limits["upper"], robot.limits["upper"])
+
+
+def test_remarks_of_mujoco_are_findings_and_leave_no_file(tmp_path, capfd):
+    text = SMALL.replace('<compiler angle="degree"/>', '<compiler angle="degree" settotalmass="5"/>')
+    quietly(dy.load, text)
+    assert list(tmp_path.iterdir()) == []
+    assert capfd.readouterr().out == ""
+    if int(mujoco.__version__.split(".")[0]) >= 4:  # where it is deprecated
+        assert any("settotalmass" in str(problem) for problem in dy.check(text).notes)
 
 
 def test_what_mujoco_does_not_accept_is_refused_in_our_words(tmp_path):

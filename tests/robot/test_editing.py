@@ -85,18 +85,20 @@ def test_a_tool_is_attached_with_its_joints_and_carried_as_a_payload_when_locked
         arm.attach(dy.load("go2", base="floating"), prefix="dog_")
 
 
-@pytest.mark.parametrize("name", ["screws", "sliders"])
-def test_relative_poses_and_kinetic_energy_do_not_depend_on_the_root(name):
-    """Seen from the new root: poses between links stay; M of the internal motion is that of a floating robot at rest there."""
-    robot = zoo_robot(name)
-    other = robot.rerooted("belt") if name == "screws" else robot.rerooted("base")
+@pytest.mark.parametrize("root", ["belt", "link2", "tool"])
+def test_poses_between_links_do_not_depend_on_the_root(root):
+    """Over revolute, helical and prismatic joints, some of which follow others."""
+    robot = zoo_robot("screws")
+    other = robot.rerooted(root)
     q = robot.random(4)
-    order = [robot.joint_names.index(x) for x in other.joint_names]
-    mine = q[order] if robot.nq == len(robot.joint_names) else q
-    for a, b in (("tool", "belt"), ("base", "tool")):
+    mine = other.q(robot.by_name(q))
+    assert np.abs(other.pose(mine, root) - np.eye(4)).max() < 1e-14
+    for a, b in (("tool", "belt"), ("base", "tool"), ("link2", "base")):
         before = np.linalg.inv(robot.pose(q, a)) @ robot.pose(q, b)
         after = np.linalg.inv(other.pose(mine, a)) @ other.pose(mine, b)
         np.testing.assert_allclose(after, before, atol=1e-13)
+    with pytest.raises(dy.InputError, match="is spherical: only joints with one degree of freedom"):
+        zoo_robot("wrists").rerooted("tool")
 
 
 def test_a_floating_robot_rerooted_is_the_same_robot():
@@ -146,8 +148,13 @@ def test_frames_are_added_and_names_are_checked():
     for wrong in ([0.1, 0.2], np.nan, "up", None):
         with pytest.raises(dy.InputError, match="'elbow_joint'"):
             arm.reduced({"elbow_joint": wrong})
-    with pytest.raises(dy.InputError, match="mapping"):
-        arm.reduced(["elbow_joint"])
+    for call in (arm.reduced, arm.q):
+        with pytest.raises(dy.InputError, match="mapping"):
+            call(["elbow_joint"])
+    base = zoo_robot("flyer").joint_names[0]
+    for wrong in ([0.0] * 7, [0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.5]):
+        with pytest.raises(dy.InputError, match="must have norm 1"):
+            zoo_robot("flyer").reduced({base: wrong})
     follower = zoo_robot("screws")
     assert "joint3" not in follower.joint_names
     with pytest.raises(dy.NameLookupError):
@@ -167,12 +174,13 @@ def test_vectors_by_name_and_in_the_order_of_a_message():
     assert flyer.by_name(x)[flyer.joint_names[0]].tolist() == [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]
     for values, cause in (
         ({"elbow": 1.0}, "did you mean"),
-        ({"elbow_joint": [1.0, 2.0]}, "1 number"),
-        ({"elbow_joint": "x"}, "1 number"),
+        ({"elbow_joint": [1.0, 2.0]}, "1 finite number"),
+        ({"elbow_joint": "x"}, "1 finite number"),
+        ({"elbow_joint": np.nan}, "1 finite number"),
     ):
         with pytest.raises(dy.DynamisError, match=cause):
             robot.q(values)
-    with pytest.raises(dy.InputError, match="6"):
+    with pytest.raises(dy.InputError, match="expected 6 entries"):
         robot.by_name(np.zeros(4))
     with pytest.raises(dy.NameLookupError):
         robot.indices(["elbow"])

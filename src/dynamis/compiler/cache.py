@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import itertools
 import json
-import math
 import os
 import stat
 import tempfile
@@ -24,7 +23,7 @@ LARGEST = 256 * 2**20
 LIMIT = 1000  # megabytes
 TIDIED_EVERY = 64  # files that a process stores: the folder is listed as a whole
 ABANDONED = 24 * 3600.0  # seconds after which a file that was not finished belongs to a process that is gone
-FORGOTTEN = 30 * 24 * 3600.0  # seconds after which a function that was asked for once is not expected again
+MAX_REMEMBERED = 10_000  # functions that were asked for once
 
 _stored = itertools.count()
 
@@ -71,6 +70,8 @@ def is_wanted(key: str) -> bool:
     try:
         if not (base / f"{key}.o").is_file():
             os.close(os.open(base / f"{key}.asked", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            if next(_stored) % TIDIED_EVERY == 0:
+                _tidy(base)
             return False
     except FileExistsError:
         pass
@@ -135,15 +136,18 @@ def _tidy(base: Path) -> None:
     """Remove what exceeds the limit, the longest unused first, and files that were never finished."""
     given = os.environ.get("DYNAMIS_CACHE_LIMIT", "")
     left = (int(given) if given.isdecimal() else LIMIT) * 10**6
+    remembered = MAX_REMEMBERED
     with os.scandir(base) as entries:
         files = [(entry.stat(follow_symlinks=False), entry) for entry in entries if entry.is_file(follow_symlinks=False)]
     for found, entry in sorted(files, key=lambda file: -file[0].st_mtime_ns):
         if entry.name.endswith(".o"):
             left -= found.st_size
             unwanted = left < 0
+        elif entry.name.endswith(".asked"):
+            remembered -= 1
+            unwanted = remembered < 0
         else:
-            limit = ABANDONED if entry.name.startswith(".new-") else FORGOTTEN if entry.name.endswith(".asked") else math.inf
-            unwanted = time.time() - found.st_mtime > limit
+            unwanted = entry.name.startswith(".new-") and time.time() - found.st_mtime > ABANDONED
         if unwanted:
             with contextlib.suppress(OSError):  # another process may have been quicker
                 Path(entry.path).unlink()

@@ -141,6 +141,9 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<Kernel {printable(self.name)} of {', '.join(f'{name} ({size})' for name, size in self.arguments)}>"
 
+    def __reduce__(self) -> Any:
+        raise InputError(f"{self.name} is machine code of this process and cannot be pickled; pickle the robot or the function")
+
     def renew_lock(self) -> None:
         """One that nobody holds: in a forked process the thread that compiles may be missing."""
         self._lock = threading.Lock()

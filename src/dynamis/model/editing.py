@@ -14,6 +14,7 @@ from dynamis.model.description import Description, Drive, Joint
 from dynamis.model.joints import JOINT_TYPES, stages
 from dynamis.scalar import Node, is_number
 from dynamis.spatial.pose import Pose
+from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
 
@@ -44,10 +45,19 @@ def _lock(joint: Joint, position: Any) -> None:
         expected = "a finite number" if size == 1 else f"{size} finite numbers"
         raise InputError(f"the position of joint {printable(joint.name)} ({joint.type}) must be {expected}, got {position!r}")
     for part in parts:
+        if part.motion.nq > part.motion.nv:
+            _check_norm(joint, q[part.motion.nq - 4 : part.motion.nq])
         joint.origin = joint.origin @ part.motion.pose(q[: part.motion.nq])
         q = q[part.motion.nq :]
     joint.origin, joint.tail, joint.type = joint.origin @ joint.tail, Pose.identity(), "fixed"
     joint.drive, joint.actuator, joint.mimic = Drive(), None, None
+
+
+def _check_norm(joint: Joint, quaternion: Array) -> None:
+    if quaternion.dtype != object and abs(float(np.linalg.norm(quaternion)) - 1.0) > FILE_PRECISION:
+        raise InputError(
+            f"the quaternion (x, y, z, w) of joint {printable(joint.name)} must have norm 1, got {quaternion.tolist()}"
+        )
 
 
 def attached(description: Description, other: Description, at: str, pose: Pose, prefix: str) -> Description:

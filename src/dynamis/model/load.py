@@ -80,7 +80,8 @@ def read(
     its root link, and is examined with it.
     """
     if is_document(source):
-        report, data, kind = Report(TEXT), str(source).removeprefix("\ufeff").encode("utf-8", "surrogatepass"), "text"
+        data, kind = str(source).removeprefix("\ufeff").encode("utf-8", "surrogatepass"), "text"
+        report = Report("MJCF text" if root_tag(data) == b"mujoco" else TEXT)
     else:
         path, from_library = find(source)
         report = Report(path.stem if from_library else os.fspath(source))

@@ -93,6 +93,8 @@ class Editing(Configurations, StateFunctions):
         >>> dy.load("ur5e").q({"elbow_joint": 1.2})
         array([0. , 0. , 1.2, 0. , 0. , 0. ])
         """
+        if not isinstance(values, Mapping):
+            raise InputError("q takes a mapping of joints to positions, such as {'elbow_joint': 0.5}")
         places = self._places()
         q = self.neutral() if start is None else np.array(self.inputs.one_state(start, self.nq, "q"))
         for name, value in values.items():
@@ -100,8 +102,8 @@ class Editing(Configurations, StateFunctions):
                 raise unknown_name("joint", name, places)
             size = places[name].stop - places[name].start
             given = np.atleast_1d(np.asarray(value))
-            if given.shape != (size,) or given.dtype.kind not in "iuf":
-                raise InputError(f"the position of {name!r} must be {size} number(s), got {value!r}")
+            if given.shape != (size,) or given.dtype.kind not in "iuf" or not np.isfinite(given).all():
+                raise InputError(f"the position of {name!r} must be {size} finite number(s), got {value!r}")
             q[places[name]] = given
         return q
 
@@ -121,7 +123,8 @@ class Editing(Configurations, StateFunctions):
             return {name: array[..., k] if array.ndim > 1 else array[k].item() for k, name in enumerate(self.coordinate_names)}
         if size == self.nq:
             return {name: array[..., place] for name, place in self._places().items()}
-        raise InputError(f"expected {self.n} or {self.nq} entries on the last axis, got shape {array.shape}")
+        expected = f"{self.n}" if self.n == self.nq else f"{self.n} or {self.nq}"
+        raise InputError(f"expected {expected} entries on the last axis, got shape {array.shape}")
 
     def indices(self, names: Sequence[str]) -> Array:
         """Return the places of these coordinates in v, a and tau: ``v[robot.indices(message.name)]`` has the message's order.

@@ -8,8 +8,10 @@ in a warning, never dropped in silence.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -46,9 +48,10 @@ def mujoco() -> Any:
 
 def read_mjcf(path: str, data: bytes, report: Report) -> Description:
     """The description of a file; ``path`` is where it lies, for its includes and meshes, or empty for text."""
-    library = mujoco()
+    library, remarks = mujoco(), list[str]()
     try:
-        model = library.MjModel.from_xml_path(path) if path else library.MjModel.from_xml_string(data.decode("utf-8"))
+        with _remarks(library, remarks):
+            model = library.MjModel.from_xml_path(path) if path else library.MjModel.from_xml_string(data.decode("utf-8"))
     except (ValueError, UnicodeDecodeError) as error:
         text = " ".join(str(error).split())
         line = re.search(r"line (\d+)", text)
@@ -56,7 +59,22 @@ def read_mjcf(path: str, data: bytes, report: Report) -> Description:
             report.source, int(line[1]) if line else None, f"MuJoCo does not compile it: {printable(text)}", "an MJCF model",
             "correct the model: python -m mujoco.viewer shows it once it compiles",
         ) from None  # fmt: skip
+    for text in dict.fromkeys(remarks):
+        report.note(
+            "mujoco", "model", f"MuJoCo remarks: {printable(text, 400)}", "see MuJoCo's documentation", "used as it compiles"
+        )
     return describe(model, report)
+
+
+@contextlib.contextmanager
+def _remarks(library: Any, found: list[str]) -> Iterator[None]:
+    """Collect what MuJoCo would print and append to a file MUJOCO_LOG.TXT in the current folder."""
+    before = library.get_mju_user_warning()
+    library.set_mju_user_warning(lambda text: found.append(" ".join(text.split())))
+    try:
+        yield
+    finally:
+        library.set_mju_user_warning(before)
 
 
 def describe(model: Any, report: Report) -> Description:
