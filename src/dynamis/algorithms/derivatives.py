@@ -1,8 +1,8 @@
-"""Derivatives of torques and accelerations with respect to the state, by differentiating the expressions of the model.
+"""Derivatives of torques and accelerations with respect to the state.
 
-The recursive Newton–Euler algorithm is traced on symbols and differentiated in forward mode, one direction at a time; after
-elimination of zeros and common subexpressions its cost is about that of analytical recursions [Carpentier 2018, §III]. The
-derivatives of the accelerations follow from M v̇ + h = τ at fixed v̇ [Carpentier 2018, eq. 8]:
+Those of the torques are analytical recursions (`newton_euler_derivatives`), or the recursive Newton–Euler algorithm
+differentiated on symbols; the compiler keeps the shorter code. Those of the accelerations follow from M v̇ + h = τ at fixed v̇
+[Carpentier 2018, eq. 8]:
 
     ∂v̇/∂q = −M⁻¹ ∂τ/∂q,    ∂v̇/∂v = −M⁻¹ ∂τ/∂v,    ∂v̇/∂τ = M⁻¹
 
@@ -18,11 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.configuration_rate import configuration_rate
-from dynamis.algorithms.dynamics import forward_dynamics_through_mass_matrix, inverse_dynamics
+from dynamis.algorithms.dynamics import forward_dynamics_through_mass_matrix, joint_bias
 from dynamis.algorithms.mass_matrix import crba
+from dynamis.algorithms.newton_euler import rnea
+from dynamis.algorithms.newton_euler_derivatives import SpatialState
+from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.display import as_table
+from dynamis.errors import SingularError
 from dynamis.model.model import Model
-from dynamis.scalar import Node, Program, directional, solve_positive, symbol
+from dynamis.scalar import directional, solve_positive, symbol
 from dynamis.scalar.substitution import substituted
 
 Array = npt.NDArray[Any]
@@ -34,6 +38,11 @@ class TorqueDerivatives(NamedTuple):
     dq: Array
     dv: Array
     da: Array
+
+    @staticmethod
+    def of(found: Array) -> TorqueDerivatives:
+        """The parts of an array (…, 3, n, n)."""
+        return TorqueDerivatives._make(found if found.ndim == 3 else np.moveaxis(found, -3, 0))
 
     def __repr__(self) -> str:
         return f"<TorqueDerivatives {', '.join(self._fields)}: {' × '.join(map(str, np.shape(self.dq)))} each>"
@@ -49,6 +58,11 @@ class AccelerationDerivatives(NamedTuple):
     dv: Array
     dtau: Array
 
+    @staticmethod
+    def of(found: Array) -> AccelerationDerivatives:
+        """The parts of an array (…, 3, n, n)."""
+        return AccelerationDerivatives._make(found if found.ndim == 3 else np.moveaxis(found, -3, 0))
+
     def __repr__(self) -> str:
         return f"<AccelerationDerivatives {', '.join(self._fields)}: {' × '.join(map(str, np.shape(self.dq)))} each>"
 
@@ -58,30 +72,51 @@ class AccelerationDerivatives(NamedTuple):
 
 def inverse_dynamics_derivatives(model: Model, q: Array, v: Array, a: Array) -> Array:
     """(∂τ/∂q, ∂τ/∂v, ∂τ/∂v̇) (3, n, n) of the complete model."""
-    if not model.n:
-        return np.zeros((3, 0, 0))
-    given = [*q, *v, *a]
-    if all(isinstance(x, Node) and x.op == "symbol" for x in given) and len(set(map(id, given))) == len(given):
-        return _by_symbols(model, q, v, a)
-    # derivatives are by symbols: where the arguments are others, by some that stand for them
-    names = {"configuration": q, "velocity": v, "acceleration": a}
-    stand_in = [np.array([symbol(f"{name}[{k}]") for k in range(len(x))], dtype=object) for name, x in names.items()]
-    found, symbols = _by_symbols(model, *stand_in), [x for vector in stand_in for x in vector]
-    if model.symbolic or any(isinstance(x, Node) for x in given):
-        return substituted(found, symbols, given)
-    return Program(symbols, found)(*given)
-
-
-def _by_symbols(model: Model, q: Array, v: Array, a: Array) -> Array:
-    tau, units = inverse_dynamics(model, q, v, a), np.eye(model.n)
-    dq = [directional(tau, list(q), list(configuration_rate(model, q, unit))) for unit in units]
-    dv = [directional(tau, list(v), unit.tolist()) for unit in units]
-    return np.array([np.stack(dq, axis=-1), np.stack(dv, axis=-1), crba(model, q)])
+    state = SpatialState(model, q, v, a)
+    return _complete(model, *state.derivatives(), state.mass_matrix())
 
 
 def forward_dynamics_derivatives(model: Model, q: Array, v: Array, tau: Array) -> Array:
     """(∂v̇/∂q, ∂v̇/∂v, ∂v̇/∂τ) (3, n, n) of the complete model."""
+    still = SpatialState(model, q, v, np.zeros(model.n))
+    M = still.mass_matrix()
+    try:
+        a = solve_positive(M + np.diag(model.rotor), tau - still.torques() - joint_bias(model, q, v))
+    except SingularError:
+        raise singular_mass_error(model, q) from None
+    return _accelerated(_complete(model, *SpatialState(model, q, v, a).derivatives(), M))
+
+
+def inverse_dynamics_differentiated(model: Model, q: Array, v: Array, a: Array) -> Array:
+    """The same as `inverse_dynamics_derivatives`, by differentiating the recursive Newton–Euler algorithm on symbols.
+
+    One forward sweep per direction [Carpentier 2018, §III]: fewer operations than the recursion where most entries of the
+    poses are zero, as in planar arms.
+    """
+    # symbols stand for the arguments, which may be expressions
+    names = {"configuration": q, "velocity": v, "acceleration": a}
+    x, x_dot, x_ddot = (np.array([symbol(f"{name}[{k}]") for k in range(len(u))], dtype=object) for name, u in names.items())
+    tau, units = rnea(model, x, x_dot, x_ddot), np.eye(model.n)
+    along_q = [directional(tau, list(x), list(configuration_rate(model, x, unit))) for unit in units]
+    along_v = [directional(tau, list(x_dot), unit.tolist()) for unit in units]
+    found = np.array([np.stack(along_q, axis=-1), np.stack(along_v, axis=-1)])
+    dq, dv = substituted(found, [*x, *x_dot, *x_ddot], [*q, *v, *a])
+    return _complete(model, dq, dv, crba(model, q) - np.diag(model.rotor))
+
+
+def forward_dynamics_differentiated(model: Model, q: Array, v: Array, tau: Array) -> Array:
+    """The same as `forward_dynamics_derivatives`, from `inverse_dynamics_differentiated`."""
     a = forward_dynamics_through_mass_matrix(model, q, v, tau)
-    dq, dv, M = inverse_dynamics_derivatives(model, q, v, a)
-    columns = solve_positive(M, np.hstack([-dq, -dv, np.eye(model.n)]))
-    return np.array(np.split(columns, 3, axis=1))
+    return _accelerated(inverse_dynamics_differentiated(model, q, v, a))
+
+
+def _complete(model: Model, dq: Array, dv: Array, M: Array) -> Array:
+    """The derivatives of the rigid bodies, with springs, viscous friction and rotors."""
+    springs = [0.0 if c.q_index is None else k for c, k in zip(model.coordinates, model.stiffness, strict=True)]
+    return np.array([dq + np.diag(springs), dv + np.diag(model.viscous), M + np.diag(model.rotor)])
+
+
+def _accelerated(derivatives: Array) -> Array:
+    """Those of the accelerations, from those of the torques."""
+    dq, dv, M = derivatives
+    return np.array(np.split(solve_positive(M, np.hstack([-dq, -dv, np.eye(len(M))])), 3, axis=1))

@@ -33,9 +33,15 @@ from dynamis.model.model import Frame, Model
 
 Array = npt.NDArray[Any]
 Function = Callable[..., Any]
+Invariance = Literal["none", "regrouping", "torques", "matrices"]
 
 # longest chains for which the recursion of the forward dynamics may need fewer operations than M, and for which it always does
 RECURSION_FROM, RECURSION_ONLY_FROM = 16, 40
+DIFFERENTIATION_UP_TO = (
+    7  # longest chains for which differentiation of the torques may need fewer operations than the recursion
+)
+ANALYTICAL = "analytical derivatives of the recursive Newton–Euler algorithm"
+DIFFERENTIATED = "forward differentiation of the recursive Newton–Euler algorithm"
 
 
 def always(_: Model) -> bool:
@@ -47,13 +53,14 @@ class Method:
     """One way to compute a function.
 
     ``applies``: whether it differs from the others for a model. ``worth_compiling``: whether it may need the fewest
-    operations; of several such methods the shortest code is used.
+    operations; of several such methods the shortest code is used. ``invariance``: that of `Algorithm`, where it differs.
     """
 
     function: Function
     title: str
     applies: Callable[[Model], bool] = always
     worth_compiling: Callable[[Model], bool] = always
+    invariance: Invariance | None = None
 
 
 @dataclass(frozen=True)
@@ -65,8 +72,8 @@ class Algorithm:
     function itself.
 
     ``invariance`` says what the result does not depend on, so that a model with fewer operations can replace the robot's own:
-    "torques" and "matrices" are unchanged when link frames are moved along joint axes and inertias regrouped towards the
-    base; for matrices, oblique placements are split in addition.
+    "regrouping": inertias are regrouped towards the base; "torques" and "matrices": link frames are moved along joint axes
+    in addition; "matrices": oblique placements are split, too.
 
     The expected number of instructions is the sum of the products of ``per_joint`` with the degrees of freedom, ``per_pair``
     with the pairs of which one carries the other, and ``per_triple`` likewise (measured on chains of 10 to 60 joints).
@@ -80,7 +87,7 @@ class Algorithm:
     title: str = ""
     options: tuple[str, ...] = ()
     methods: tuple[Method, ...] = ()
-    invariance: Literal["none", "torques", "matrices"] = "none"
+    invariance: Invariance = "none"
     per_joint: int = 100
     per_pair: int = 0
     per_triple: int = 0
@@ -130,6 +137,10 @@ def _recursion_pays(model: Model) -> bool:
     return not model.coupled and max(model.chains, default=0) > RECURSION_FROM
 
 
+def _is_short(model: Model) -> bool:
+    return max(model.chains, default=0) <= DIFFERENTIATION_UP_TO
+
+
 def _matrix_pays(model: Model) -> bool:
     return model.coupled or max(model.chains, default=0) < RECURSION_ONLY_FROM
 
@@ -158,11 +169,16 @@ ROWS = (
     Algorithm("regressor", regressor.regressor, ("q", "v", "a"), "Y", "recursive Newton–Euler algorithm for unit parameters",
               per_joint=0, per_pair=80),
     Algorithm("inverse_dynamics_derivatives", derivatives.inverse_dynamics_derivatives, ("q", "v", "a"), "dtau",
-              "forward differentiation of the recursive Newton–Euler algorithm",
-              invariance="matrices", per_joint=0, per_pair=220, slow=True),
+              ANALYTICAL, (),
+              (Method(derivatives.inverse_dynamics_derivatives, ANALYTICAL),
+               Method(derivatives.inverse_dynamics_differentiated, DIFFERENTIATED, _is_short, _is_short, "matrices")),
+              invariance="regrouping", per_joint=0, per_pair=100),
     Algorithm("forward_dynamics_derivatives", derivatives.forward_dynamics_derivatives, ("q", "v", "tau"), "da",
-              "M⁻¹ times the derivatives of the recursive Newton–Euler algorithm",
-              invariance="matrices", per_joint=0, per_pair=340, slow=True),
+              f"M⁻¹ times {ANALYTICAL}", (),
+              (Method(derivatives.forward_dynamics_derivatives, f"M⁻¹ times {ANALYTICAL}"),
+               Method(derivatives.forward_dynamics_differentiated, f"M⁻¹ times {DIFFERENTIATED}", _is_short, _is_short,
+                      "matrices")),
+              invariance="regrouping", per_joint=0, per_pair=200),
     Algorithm("kinetic_energy", energy.kinetic_energy, ("q", "v"), "T", "sum over the bodies"),
     Algorithm("potential_energy", energy.potential_energy, ("q",), "U", "sum over the bodies"),
     Algorithm("mass_matrix_dot", coriolis.mass_matrix_dot, ("q", "v"), "Mdot", "C + Cᵀ from Christoffel symbols",

@@ -88,7 +88,7 @@ class RobotBase:
     ) -> Array:  # fmt: skip
         """The same for arguments of any length, given by name with their lengths; ``compiled=False`` runs the algorithm."""
         result = self.evaluator.evaluate(algorithm, given, options, compiled=compiled, out=out, dtype=dtype)
-        builtin = self.__dict__.get(algorithm.name)
+        builtin = self.__dict__.get(algorithm.name) or self.__dict__.get(f"_{algorithm.name}")
         if builtin is not None and (not is_connected(builtin) or on_gpu(result)):
             self._connect(builtin, algorithm, options, on_gpu(result))
         return result
@@ -122,7 +122,10 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def direct(method: Method) -> Method:
-    """A method that returns the array of the algorithm of its name: machine code answers its calls once it is compiled."""
+    """A method that returns the array of the algorithm of its name: machine code answers its calls once it is compiled.
+
+    Its name may begin with an underscore: then the method of the algorithm's name arranges the array for the user.
+    """
     return cast("Method", _DirectMethod(method))
 
 

@@ -109,10 +109,11 @@ class Compilation(Configurations):
         """
         algorithm, kernel = algorithm_named(name), self.kernel(name, frame=frame)
         options, arguments = self._options_of(algorithm, frame), self._sizes(algorithm)
-        lean, methods = self.evaluator.lean(algorithm, options), algorithm.compared(self.model)
-        counts = [len(kernel.code.instructions)]
+        methods, counts = algorithm.compared(self.model), [len(kernel.code.instructions)]
         if len(methods) > 1:
-            counts = [len(trace(functools.partial(m.function, lean, **options), arguments).instructions) for m in methods]
+            lean = [self.evaluator.lean(algorithm, options, method.invariance) for method in methods]
+            functions = [functools.partial(m.function, model, **options) for m, model in zip(methods, lean, strict=True)]
+            counts = [len(trace(function, arguments).instructions) for function in functions]
         plain = trace(functools.partial(methods[0].function, self.model, **options), arguments)
         ways = [(method.title, count) for method, count in zip(methods, counts, strict=True)]
         return KernelReport(kernel_report(name, kernel, printable(self.name), ways, plain))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.algorithms.registry import Algorithm
+from dynamis.algorithms.registry import Algorithm, Function, Invariance
 from dynamis.compiler.batches import check_destination
 from dynamis.compiler.cuda import as_cupy, on_gpu
 from dynamis.compiler.kernel import DOUBLE, SINGLE, Checks, Kernel, UncheckedError
@@ -71,8 +71,7 @@ class Evaluator:
                 )
             if out is not None:
                 raise InputError("out= is not available for symbolic arguments")
-            model = self.lean(algorithm, options) if self.tracing else self.model
-            function = algorithm.candidates(self.model)[0].function if self.tracing else algorithm.function
+            model, function = self.methods(algorithm, options)[0] if self.tracing else (self.model, algorithm.function)
             result = np.asarray(function(model, *arrays.values(), **options))
             return result if result.ndim else result[()]  # one number, not an array around it
 
@@ -159,9 +158,9 @@ class Evaluator:
         key = key_of(algorithm, options)
         found = self.kernels.get(key)
         if found is None:
-            model = self.lean(algorithm, options)
-            functions = [functools.partial(m.function, model, **options) for m in algorithm.candidates(self.model)]
-            identity = f"{fingerprint(model)} {key!r}"
+            methods = self.methods(algorithm, options)
+            functions = [functools.partial(function, model, **options) for model, function in methods]
+            identity = f"{' '.join(dict.fromkeys(fingerprint(model) for model, _ in methods))} {key!r}"
             made = Kernel(functions, list(sizes.items()), algorithm.name, identity, checks=self._checks(sizes))
             found = self.kernels.setdefault(key, made)  # the same kernel for all threads
         return found
@@ -181,15 +180,19 @@ class Evaluator:
             place += size
         return Checks(tuple(starts), QUATERNION_TOLERANCE)
 
-    def lean(self, algorithm: Algorithm, options: Mapping[str, Any]) -> Model:
+    def methods(self, algorithm: Algorithm, options: Mapping[str, Any]) -> list[tuple[Model, Function]]:
+        """The methods to choose from, each with the model for which it needs the fewest operations."""
+        return [(self.lean(algorithm, options, m.invariance), m.function) for m in algorithm.candidates(self.model)]
+
+    def lean(self, algorithm: Algorithm, options: Mapping[str, Any], invariance: Invariance | None = None) -> Model:
         """The model with the fewest operations among those with the same results."""
-        if algorithm.invariance == "none":
+        kind = invariance or algorithm.invariance
+        if kind == "none":
             return self.model
-        frames = options.get("frames", ())
-        kind = "wrenches" if frames else algorithm.invariance
+        if options.get("frames"):
+            kind = "regrouping"  # wrenches are given in the file's link frames
         if kind not in self._lean_models:
-            # wrenches are given in the file's link frames
-            moved = self.model if frames else reframe(self.model, apart=kind == "matrices")
+            moved = self.model if kind == "regrouping" else reframe(self.model, apart=kind == "matrices")
             self._lean_models[kind] = regroup(moved)
         return self._lean_models[kind]
 

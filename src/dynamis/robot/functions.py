@@ -160,11 +160,13 @@ class StateFunctions(RobotBase):
         rows = self._with_wrenches("torque_ledger", (q, v, a), wrenches, axes)
         return TorqueLedger(*(rows[..., k, :] for k in range(rows.shape[-2]))).named(self.coordinate_names)
 
-    def inverse_dynamics_derivatives(self, q: Any, v: Any, a: Any) -> TorqueDerivatives:
+    def inverse_dynamics_derivatives(
+        self, q: Any, v: Any, a: Any, *, out: Array | None = None, dtype: Any = None
+    ) -> TorqueDerivatives:
         """Derivatives ∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of the inverse dynamics, each (…, n, n), with friction, rotors and springs.
 
         Derivatives with respect to q are along the entries of v (for a quaternion: rotations of the moving frame); dry
-        friction is treated as constant.
+        friction is treated as constant. ``out`` is an array (…, 3, n, n) for all three.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")
@@ -172,13 +174,25 @@ class StateFunctions(RobotBase):
         >>> robot.inverse_dynamics_derivatives(robot.neutral(), rest, rest).dq.shape
         (6, 6)
         """
-        found = self.evaluate(ALGORITHMS["inverse_dynamics_derivatives"], q, v, a)
-        return TorqueDerivatives(*(found[..., k, :, :] for k in range(3)))
+        given = {} if out is None and dtype is None else {"out": out, "dtype": dtype}
+        return TorqueDerivatives.of(self._inverse_dynamics_derivatives(q, v, a, **given))
 
-    def forward_dynamics_derivatives(self, q: Any, v: Any, tau: Any) -> AccelerationDerivatives:
-        """Derivatives ∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ of the forward dynamics, each (…, n, n)."""
-        found = self.evaluate(ALGORITHMS["forward_dynamics_derivatives"], q, v, tau)
-        return AccelerationDerivatives(*(found[..., k, :, :] for k in range(3)))
+    @direct
+    def _inverse_dynamics_derivatives(self, q: Any, v: Any, a: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
+        """(∂τ/∂q, ∂τ/∂v, M) (…, 3, n, n)."""
+        return self.evaluate(ALGORITHMS["inverse_dynamics_derivatives"], q, v, a, out=out, dtype=dtype)
+
+    def forward_dynamics_derivatives(
+        self, q: Any, v: Any, tau: Any, *, out: Array | None = None, dtype: Any = None
+    ) -> AccelerationDerivatives:
+        """Derivatives ∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ of the forward dynamics, each (…, n, n); ``out`` has shape (…, 3, n, n)."""
+        given = {} if out is None and dtype is None else {"out": out, "dtype": dtype}
+        return AccelerationDerivatives.of(self._forward_dynamics_derivatives(q, v, tau, **given))
+
+    @direct
+    def _forward_dynamics_derivatives(self, q: Any, v: Any, tau: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
+        """(∂a/∂q, ∂a/∂v, M⁻¹) (…, 3, n, n)."""
+        return self.evaluate(ALGORITHMS["forward_dynamics_derivatives"], q, v, tau, out=out, dtype=dtype)
 
     # kinematics
 
