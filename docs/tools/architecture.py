@@ -10,7 +10,7 @@ LAYERS = [
     ("on top", ["cli", "reports", "plotting"]),
     ("subjects", ["control", "identification", "task_space", "sweeps"]),
     ("subjects", ["statics", "analysis", "trajectories", "simulation", "kinematics", "classroom"]),
-    ("robot", ["robot", "symbolic"]),
+    ("robot", ["robot", "symbolic", "interop"]),
     ("core", ["algorithms", "model", "spatial", "scalar", "compiler"]),
     ("basics", ["errors", "files", "version", "tolerances", "display", "drawing", "typesetting", "documents"]),
 ]

@@ -23,8 +23,8 @@ from dynamis.model.readers.mjcf import mujoco
 from dynamis.model.writers.mjcf import write_mjcf
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import urdf_document
-from dynamis.robot.compilation import Compilation
 from dynamis.robot.editing import Editing
+from dynamis.robot.interop import Interop
 from dynamis.spatial import Inertia
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def from_mujoco(model: Any) -> Robot:
     return Robot(describe_mujoco(model), _checked=True)
 
 
-class Robot(Compilation, Editing):
+class Robot(Interop, Editing):
     """An immutable robot model with its dynamics and kinematics functions.
 
     The last axis of q (nq), v, a, tau (n) is the joint; leading axes are batches and broadcast as in NumPy. Units are SI.

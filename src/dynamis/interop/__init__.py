@@ -1,0 +1,1 @@
+"""Compiled functions as functions of other libraries: CasADi, JAX and PyTorch."""

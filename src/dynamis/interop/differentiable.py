@@ -1,0 +1,57 @@
+"""A compiled function with its Jacobian, which is compiled when first used and has a Jacobian in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.compiler.kernel import Kernel
+from dynamis.errors import InputError
+from dynamis.interop.replay import EXPRESSIONS, replay
+from dynamis.scalar import jacobian
+
+Array = npt.NDArray[Any]
+
+
+class Differentiable:
+    """A kernel with one result, and the way to its Jacobian with respect to all inputs in order.
+
+    ``make_jacobian`` gives a kernel with one more axis at the end; without it the code is differentiated.
+    """
+
+    def __init__(self, kernel: Kernel, make_jacobian: Callable[[], Kernel] | None = None) -> None:
+        if len(kernel.code.results) != 1:
+            raise InputError(
+                f"{kernel.name} returns {len(kernel.code.results)} arrays: return one, such as np.concatenate of them"
+            )
+        self.kernel = kernel
+        self.sizes = [size for _, size in kernel.arguments]
+        self.shape = kernel.code.results[0][1]
+        self._make_jacobian = make_jacobian
+
+    @property
+    def name(self) -> str:
+        return self.kernel.name
+
+    @cached_property
+    def jacobian(self) -> Differentiable:
+        if self._make_jacobian is not None:
+            return Differentiable(self._make_jacobian())
+        return Differentiable(Kernel([self._differentiated], self.kernel.arguments, f"{self.name}_jacobian"))
+
+    def _differentiated(self, *vectors: Array) -> Array:
+        inputs = [x for vector in vectors for x in vector]
+        (flat,) = replay(self.kernel.code, inputs, EXPRESSIONS)
+        return jacobian(np.array(flat, dtype=object).reshape(self.shape), inputs)
+
+    def check(self, shapes: list[tuple[int, ...]]) -> None:
+        """The last axes must have the lengths of the arguments."""
+        if len(shapes) != len(self.sizes):
+            raise InputError(f"{self.name} takes {len(self.sizes)} arguments, got {len(shapes)}")
+        for (argument, size), shape in zip(self.kernel.arguments, shapes, strict=True):
+            if not shape or shape[-1] != size:
+                raise InputError(f"{argument} has shape {shape}: its last axis must have the {size} entries of {argument}")

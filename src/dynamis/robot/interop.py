@@ -1,0 +1,106 @@
+"""Functions of a robot for CasADi, JAX and PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dynamis.algorithms.registry import ALGORITHMS
+from dynamis.compiler.kernel import Kernel
+from dynamis.errors import InputError
+from dynamis.interop.casadi_functions import casadi_function
+from dynamis.interop.differentiable import Differentiable
+from dynamis.robot.compilation import Compilation
+from dynamis.scalar import Node
+
+
+def _torque_jacobian(robot: Any, q: Any, v: Any, a: Any) -> Any:
+    return np.hstack(robot.inverse_dynamics_derivatives(q, v, a))
+
+
+def _acceleration_jacobian(robot: Any, q: Any, v: Any, tau: Any) -> Any:
+    return np.hstack(robot.forward_dynamics_derivatives(q, v, tau))
+
+
+# Jacobians with recursions of their own, which are shorter than differentiated code
+JACOBIANS = {"inverse_dynamics": _torque_jacobian, "forward_dynamics": _acceleration_jacobian}
+
+
+class Interop(Compilation):
+    """Methods of a robot that make functions of other libraries.
+
+    Each takes the name of a method, such as "forward_dynamics", or a function of your own, as `compile` does.
+    """
+
+    def casadi(
+        self, function: Callable[..., Any] | str, /, *, frame: str | None = None, parameters: Sequence[Node] = (),
+        name: str | None = None, **sizes: int,
+    ) -> Any:  # fmt: skip
+        """A CasADi function: SX expressions with named arguments, which CasADi differentiates, maps and writes as C.
+
+        ``frame`` is that of a pose, a velocity or a Jacobian, by default the tip; ``parameters`` and ``sizes`` are those of
+        `compile`. Coordinates are columns, matrices have their shape; derivatives come as three matrices. Quaternions are not
+        normalised.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("planar_2r_melchiorri")
+        >>> dynamics = robot.casadi("forward_dynamics")  # doctest: +SKIP
+        >>> dynamics  # doctest: +SKIP
+        Function(forward_dynamics:(q[2],v[2],tau[2])->(a[2]) SXFunction)
+        """
+        kernel = self._kernel_of(function, frame, parameters, sizes)
+        results = [ALGORITHMS[function].result] if isinstance(function, str) else []
+        own = f"{function}_derivatives" if self._has_jacobian(function, parameters) else None
+        return casadi_function(kernel.code, results, name, self.kernel(own).code if own else None)
+
+    def jax(
+        self, function: Callable[..., Any] | str, /, *, frame: str | None = None, parameters: Sequence[Node] = (), **sizes: int
+    ) -> Any:
+        """A function of JAX arrays, with derivatives of any order, for ``jit``, ``grad``, ``jvp``, ``vjp`` and ``vmap``.
+
+        Compiled code on the processor computes values and Jacobians; leading axes are batches. In single precision unless
+        JAX's ``jax_enable_x64`` is set.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("ur5e")
+        >>> dynamics = robot.jax("forward_dynamics")  # doctest: +SKIP
+        """
+        from dynamis.interop.jax_functions import jax_function
+
+        return jax_function(self._differentiable(function, frame, parameters, sizes))
+
+    def torch(
+        self, function: Callable[..., Any] | str, /, *, frame: str | None = None, parameters: Sequence[Node] = (), **sizes: int
+    ) -> Any:
+        """A function of PyTorch tensors on the processor, differentiable any number of times; leading axes are batches.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("ur5e")
+        >>> dynamics = robot.torch("forward_dynamics")  # doctest: +SKIP
+        """
+        from dynamis.interop.torch_functions import torch_function
+
+        return torch_function(self._differentiable(function, frame, parameters, sizes))
+
+    def _kernel_of(
+        self, function: Callable[..., Any] | str, frame: str | None, parameters: Sequence[Node], sizes: dict[str, int]
+    ) -> Kernel:
+        if isinstance(function, str) and not parameters and not sizes:
+            return self.kernel(function, frame=frame)
+        if frame is not None:
+            raise InputError("frame= applies to methods of the robot; a function of your own has its frame inside")
+        return self.compile(function, parameters=parameters, **sizes)
+
+    def _differentiable(
+        self, function: Callable[..., Any] | str, frame: str | None, parameters: Sequence[Node], sizes: dict[str, int]
+    ) -> Differentiable:
+        kernel = self._kernel_of(function, frame, parameters, sizes)
+        if not self._has_jacobian(function, parameters):
+            return Differentiable(kernel)
+        return Differentiable(kernel, lambda: self.compile(JACOBIANS[str(function)]))
+
+    def _has_jacobian(self, function: Callable[..., Any] | str, parameters: Sequence[Node]) -> bool:
+        """Derivatives are along v: only where q has no quaternions are they those with respect to q."""
+        return isinstance(function, str) and function in JACOBIANS and self.nq == self.n and not parameters

@@ -1,0 +1,43 @@
+"""PyTorch functions: values, gradients, gradients of gradients, batches."""
+
+import numpy as np
+import pytest
+from random_trees import random_states, relative_error
+
+import dynamis as dy
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install torch")
+ROBOT = dy.load("panda")
+STATES = random_states(np.random.default_rng(0), ROBOT, 3)
+
+
+def tensors(*arrays):
+    return [torch.tensor(x, requires_grad=True) for x in arrays]
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "pose"])
+def test_values_and_gradients_pass_torchs_own_check(name):
+    function = ROBOT.torch(name)
+    given = STATES if name != "pose" else STATES[:1]
+    assert relative_error(function(*tensors(*given)).detach().numpy(), getattr(ROBOT, name)(*given)) < 1e-12
+    assert torch.autograd.gradcheck(function, tensors(*given))
+
+
+def test_gradients_of_gradients_pass_torchs_own_check():
+    arm = dy.load("planar_2r_melchiorri")
+    state = tensors(*random_states(np.random.default_rng(1), arm, 2))
+    assert torch.autograd.gradgradcheck(arm.torch("inverse_dynamics"), state)
+
+
+def test_arguments_are_broadcast_and_single_precision_is_kept():
+    q, v, a = tensors(STATES[0], STATES[1][0], STATES[2][:1])
+    assert torch.autograd.gradcheck(ROBOT.torch("inverse_dynamics"), [q, v, a])
+    single = [torch.tensor(x, dtype=torch.float32) for x in STATES]
+    assert ROBOT.torch("inverse_dynamics")(*single).dtype == torch.float32
+
+
+def test_wrong_lengths_and_several_results_are_refused():
+    with pytest.raises(dy.InputError, match="last axis must have the 7 entries of v"):
+        ROBOT.torch("inverse_dynamics")(torch.zeros(7), torch.zeros(6), torch.zeros(7))
+    with pytest.raises(dy.InputError, match="returns 2 arrays"):
+        ROBOT.torch(lambda robot, q: (q, robot.gravity(q)))
