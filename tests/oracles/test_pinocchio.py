@@ -158,6 +158,28 @@ def test_inertial_regressors_agree(folder, path, base, frame):
         Y = pin.computeJointTorqueRegressor(model, data, order.q(q), order.to_pin(v), order.to_pin(a))
         ours = robot.regressor(q, v, a)[:, : 10 * bodies]
         assert relative_error(ours, Y[np.ix_(order.v, columns)]) < AGREE
+        T = pin.computeKineticEnergyRegressor(model, data, order.q(q), order.to_pin(v))[columns]
+        assert relative_error(robot.kinetic_energy_regressor(q, v)[: 10 * bodies], T) < AGREE
+        U = pin.computePotentialEnergyRegressor(model, data, order.q(q))[columns]
+        assert relative_error(robot.potential_energy_regressor(q)[: 10 * bodies], U) < AGREE
+
+
+@pytest.mark.usefixtures("without_compilation")
+@pytest.mark.parametrize(("path", "base", "frame"), few_of(ROBOTS, USUAL))
+def test_joint_wrenches_agree(folder, path, base, frame):
+    robot, model = both(folder, path, base)
+    order, data = Ordering(robot, model), model.createData()
+    name = frame or robot.link_names[-1]
+    number = model.getFrameId(name, pin.FrameType.BODY)
+    rng = np.random.default_rng(5)
+    for q, v, a, _ in states(robot, 5):
+        wrench = rng.normal(size=6)
+        external = [pin.Force.Zero() for _ in range(model.njoints)]
+        carrier = model.frames[number]
+        external[carrier.parentJoint] = carrier.placement.act(pin.Force(wrench))
+        pin.rnea(model, data, order.q(q), order.to_pin(v), order.to_pin(a), pin.StdVec_Force(external))
+        expected = np.array([data.f[i].vector for i in order.ids])
+        assert relative_error(robot.joint_wrenches(q, v, a, {name: wrench}, axes="local"), expected) < AGREE
 
 
 @pytest.mark.parametrize(
