@@ -13,8 +13,8 @@ from dynamis.errors import InputError, unknown_name
 from dynamis.model import editing
 from dynamis.model.description import Description
 from dynamis.robot.base import RobotBase
-from dynamis.robot.configurations import Configurations
 from dynamis.robot.centroidal import CentroidalFunctions
+from dynamis.robot.configurations import Configurations
 from dynamis.spatial.pose import Pose
 
 Array = npt.NDArray[Any]
