@@ -221,3 +221,47 @@ def test_wrenches_on_frames_agree(folder):
             forces[frame.parentJoint] += frame.placement.act(turn.actInv(pin.Force(wrench)))
         tau = pin.rnea(model, data, pq, pv, pa, forces)[order.v]
         assert relative_error(robot.inverse_dynamics(q, v, a, wrenches=feet), tau) < AGREE
+
+
+@pytest.mark.parametrize(
+    ("path", "points", "frames"),
+    [
+        ("solo_description/robots/solo12.urdf", ["FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"], []),
+        ("anymal_b_simple_description/robots/anymal.urdf", ["RF_FOOT", "LH_FOOT"], ["LF_FOOT"]),
+    ],
+)
+@pytest.mark.usefixtures("without_compilation")
+def test_constrained_accelerations_forces_and_impulses_agree(folder, path, points, frames):
+    """With forwardDynamics and impulseDynamics for our Jacobian, and with the contact models of constraintDynamics."""
+    robot, model = both(folder, path, "floating")
+    order, data = Ordering(robot, model), model.createData()
+    held = dy.constrained(robot, points=points, frames=frames)
+    axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+    models = pin.StdVec_RigidConstraintModel()
+    for kind, names in ((pin.ContactType.CONTACT_3D, points), (pin.ContactType.CONTACT_6D, frames)):
+        for name in names:
+            carrier = model.frames[model.getFrameId(name, pin.FrameType.BODY)]
+            models.append(pin.RigidConstraintModel(kind, model, carrier.parentJoint, carrier.placement, axes))
+    datas = pin.StdVec_RigidConstraintData()
+    for one in models:
+        datas.append(one.createData())
+    pin.initConstraintDynamics(model, data, models, datas)
+    for q, v, _, tau in states(robot, 6):
+        pq, pv, ptau = order.q(q), order.to_pin(v), order.to_pin(tau)
+        a, forces = held.forward_dynamics(q, v, tau)
+        J = np.zeros((held.rows, model.nv))
+        J[:, order.v] = held.jacobian(q)
+        rest = np.zeros(robot.n)
+        gamma = np.concatenate([robot.acceleration(q, v, rest, x)[:3] for x in points]
+                               + [robot.acceleration(q, v, rest, x) for x in frames])  # fmt: skip
+        expected = pin.forwardDynamics(model, data, pq, pv, ptau, J, gamma, 0.0)[order.v]
+        assert relative_error(a, expected) < 1e-8
+        assert relative_error(forces, data.lambda_c) < 1e-8
+        settings = pin.ProximalSettings(1e-12, 1e-8, 20)
+        resting = held.impulse(q, v)[0]  # its frames are at rest, where spatial and classical accelerations are the same
+        a, forces = held.forward_dynamics(q, resting, tau)
+        contact = pin.constraintDynamics(model, data, pq, order.to_pin(resting), ptau, models, datas, settings)[order.v]
+        assert relative_error(a, contact) < 1e-6
+        after, impulse = held.impulse(q, v, 0.3)
+        assert relative_error(after, pin.impulseDynamics(model, data, pq, pv, J, 0.3, 0.0)[order.v]) < 1e-8
+        assert relative_error(impulse, data.impulse_c) < 1e-8
