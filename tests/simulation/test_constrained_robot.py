@@ -99,7 +99,8 @@ def test_torques_of_a_standing_robot_hold_it_within_the_friction_cones(go2, stan
 
 def test_inverse_dynamics_takes_batches(go2, stance, standing):
     tau, forces = stance.inverse_dynamics(np.tile(standing, (2, 1)), np.zeros(18), np.zeros((3, 1, 18)), friction=0.5)
-    assert tau.shape == (3, 2, 18) and forces.shape == (3, 2, 12)
+    assert tau.shape == (3, 2, 18)
+    assert forces.shape == (3, 2, 12)
     np.testing.assert_allclose(tau, np.broadcast_to(tau[0, 0], tau.shape), atol=1e-5)
 
 
@@ -119,7 +120,7 @@ def test_the_centre_of_pressure_stays_inside_the_foot():
     held = dy.constrained(robot, frames="foot")
     rest = np.zeros(7)
     q = robot.q({"arm_joint": 0.15})
-    tau, wrench = held.inverse_dynamics(q, rest, rest, friction=0.8, support=(0.1, 0.05))
+    _, wrench = held.inverse_dynamics(q, rest, rest, friction=0.8, support=(0.1, 0.05))
     # the weight of the arm acts at 0.15 m, that of the foot at its centre
     np.testing.assert_allclose(wrench, [0.0, 0.0, 196.2, 0.0, -0.15 * 98.1, 0.0], atol=1e-4)
     assert abs(wrench[4]) <= 0.1 * wrench[2] + 1e-6

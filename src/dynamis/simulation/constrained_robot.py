@@ -25,6 +25,7 @@ from dynamis.robot.base import RobotBase, direct
 from dynamis.scalar import factorise, solve_lower, solve_upper
 from dynamis.simulation.contact_forces import contact_forces
 from dynamis.simulation.loops.closure import Closure, closures_of
+from dynamis.simulation.loops.closure import closures as closures_in_file
 from dynamis.simulation.loops.constrained import coordinates_of
 from dynamis.spatial.inertia import mirrored
 from dynamis.tolerances import PROXIMAL_REGULARISATION
@@ -59,14 +60,15 @@ def constrained(
     robot: Robot,
     points: str | Sequence[str] = (),
     frames: str | Sequence[str] = (),
-    closures: Closure | Sequence[Closure] = (),
+    closures: Closure | Sequence[Closure] | None = None,
     *,
     alpha: float = 0.0,
     beta: float = 0.0,
 ) -> ConstrainedRobot:
     """A robot whose ``points`` and ``frames`` touch something rigid, and whose loops are closed by ``closures``.
 
-    Points (origins of named frames) do not accelerate, frames do not turn either. ``closures`` are those of `dynamis.loops`.
+    Points (origins of named frames) do not accelerate, frames do not turn either. ``closures`` are those of `dynamis.loops`, by
+    default those that the file of the robot describes.
     ``alpha`` and ``beta`` (1/s) stabilise the constraints as Baumgarte does: J v̇ + J̇ v = −2α J v − β² h, with h = 0 for
     points and frames, which have no reference position.
 
@@ -86,7 +88,7 @@ def constrained(
     for name in (*names[0], *names[1]):
         if robot.model.frame(name).body == 0:
             raise InputError(f"frame {printable(name)} is fixed to the base: a contact there constrains nothing")
-    given = (closures,) if isinstance(closures, Closure) else tuple(closures)
+    given = (closures,) if isinstance(closures, Closure) else tuple(closures_in_file(robot) if closures is None else closures)
     if not (*names[0], *names[1], *given):
         raise InputError("no contacts given: name points=, frames= or closures=; without any, use robot.forward_dynamics")
     for gain, value in (("alpha", alpha), ("beta", beta)):
@@ -264,5 +266,9 @@ class ConstrainedRobot(RobotBase):
         b, J = np.asarray(self.robot.inverse_dynamics(q, v, a)), np.asarray(self.jacobian(q))
         contacts = [(name, 3 * k, False) for k, name in enumerate(self.contacts.points)]
         contacts += [(name, 3 * len(self.contacts.points) + 6 * k, True) for k, name in enumerate(self.contacts.frames)]
-        axes = {name: np.asarray(self.robot.pose(q, name))[..., :3, :3] for name, _, pose in contacts if pose and support is not None}
+        axes = {
+            name: np.asarray(self.robot.pose(q, name))[..., :3, :3]
+            for name, _, pose in contacts
+            if pose and support is not None
+        }
         return contact_forces(b, J, chosen, contacts, axes, friction, normal, support)
