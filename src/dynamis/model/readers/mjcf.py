@@ -232,13 +232,13 @@ class _Writer:
         else:
             self._drop("equality constraints of other kinds", name)
 
-    def _ends(self, d: Description, name: str, ends: list[tuple[int, Pose]]) -> list[str]:
+    def _ends(self, d: Description, name: str, ends: list[tuple[int, Pose]]) -> tuple[str, str]:
         """Frames on two bodies."""
-        names = []
+        names: list[str] = []
         for (body, place), letter in zip(ends, "ab", strict=True):
             names.append(self.links.name(f"{name}_{letter}"))
             d.add_link(names[-1], self.of_body[body], origin=place, joint_name=self.joints.name(f"{names[-1]}_fixed"))
-        return names
+        return names[0], names[1]
 
     def _drop(self, what: str, name: str) -> None:
         self.dropped.setdefault(what, []).append(name)
