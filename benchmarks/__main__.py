@@ -20,6 +20,7 @@ import click
 from rich.console import Console
 
 from benchmarks import (
+    contact,
     first_call,
     gpu,
     growth,
@@ -53,6 +54,7 @@ SECTIONS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "rollouts": rollouts.measure,
     "integrators": integrators.measure,
     "task-space": task_space.measure,
+    "contact": contact.measure,
     "identification": identification.measure,
     "gpu": gpu.measure,
 }

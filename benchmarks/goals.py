@@ -143,6 +143,11 @@ def _rollouts(method: str) -> Callable[[Sections], float | None]:
     )
 
 
+def _contact(key: str, best: Callable[..., float | None]) -> Callable[[Sections], float | None]:
+    """The worst over robots and functions: the goal is for each."""
+    return lambda sections: best((row[key] for row in _rows(sections, "contact") if row[key]), default=None)
+
+
 def _task_space(sections: Sections) -> float | None:
     """The least over arms and functions: the goal is for each."""
     return min((row["times_faster"] for row in _rows(sections, "task-space") if row["times_faster"]), default=None)
@@ -198,6 +203,14 @@ GOALS = (
     Goal("RK4 with a computed-torque law against MuJoCo's without any", "×", 15, True, _rollouts("rk4")),
     Goal("Semi-implicit Euler, likewise", "×", 12, True, _rollouts("euler")),
     Goal("Λ, μ + p and a law of redundancy, each, against Pinocchio and NumPy in a loop", "×", 10, True, _task_space),
+    Goal(
+        "A_g, J_c, M⁻¹ and rigid contacts, each, batch of 1024 against Pinocchio in a loop",
+        "×",
+        8,
+        True,
+        _contact("times_faster", min),
+    ),
+    Goal("One call of them, against Pinocchio's call", "×", 0.5, False, _contact("single_ratio", max)),
     Goal(
         "Identification from a log of ten million samples, against Pinocchio's regressor alone",
         "×",

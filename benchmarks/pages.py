@@ -100,4 +100,18 @@ def _seconds(value: float) -> str:
     return f"{value:.0f}" if value >= 99.5 else f"{value:.2g}"
 
 
-TABLES: dict[str, Callable[[Row], str]] = {"throughput": _throughput, "latency": _latency, "growth": _growth}
+def _contact(section: Row) -> str:
+    head = ["function of", f"batch of {section['batch']}", "call", "Pinocchio's call", "Pinocchio / batch", "call / Pinocchio"]
+    lines = []
+    for row in section["rows"]:
+        ns, known = row["ns"], row["times_faster"] is not None
+        ratios = [f"{row['times_faster']:.1f}×", f"{row['single_ratio']:.2f}"] if known else ["–", "–"]
+        rival = f"{ns['pinocchio']:.0f}" if "pinocchio" in ns else "–"
+        what = f"{_robot(row['robot'])}: {row['function'].replace('_', ' ')}"
+        lines.append([what, f"{ns['ours']:.0f}", f"{ns['single']:.0f}", rival, *ratios])
+    return _table(head, lines)
+
+
+TABLES: dict[str, Callable[[Row], str]] = {
+    "throughput": _throughput, "latency": _latency, "growth": _growth, "contact": _contact,
+}  # fmt: skip

@@ -21,6 +21,7 @@ def print_section(console: Console, name: str, section: Row) -> None:
         "throughput": _throughput, "latency": _latency, "first-call": _first_call, "growth": _growth, "threads": _threads,
         "closed-form": print_closed_forms, "rollouts": _rollouts, "integrators": _integrators, "gpu": _gpu,
         "task-space": _task_space,
+        "contact": _contact,
         "identification": _identification,
     }  # fmt: skip
     printers[name](console, section)
@@ -202,6 +203,20 @@ def _task_space(console: Console, section: Row) -> None:
         table.add_row(
             row["robot"], names[row["function"]], shown(row, "ours", f"{row['ns']['ours']:.0f}"),
             shown(row, "pinocchio", theirs), shown(row, "", gain), off, end_section=row["function"] == "law",
+        )  # fmt: skip
+    console.print(table)
+
+
+def _contact(console: Console, section: Row) -> None:
+    title = f"Momentum, M⁻¹ and contacts, nanoseconds per state: ours in a batch of {section['batch']} and one call, one core"
+    table = empty_table(title, "robot", "function", "batch", "call", "Pinocchio's call", "batch, times", "call, part", names=2)
+    for row in section["rows"]:
+        ns = row["ns"]
+        theirs = f"{ns['pinocchio']:.0f}" if "pinocchio" in ns else row["why"]
+        table.add_row(
+            row["robot"], row["function"], shown(row, "ours", f"{ns['ours']:.0f}"), shown(row, "single", f"{ns['single']:.0f}"),
+            shown(row, "pinocchio", theirs), "–" if row["times_faster"] is None else _ratio(row["times_faster"]),
+            "–" if row["single_ratio"] is None else f"{row['single_ratio']:.2f}", end_section=row["function"] == "constrained",
         )  # fmt: skip
     console.print(table)
 

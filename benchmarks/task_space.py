@@ -71,9 +71,11 @@ def _ours(compiled: TaskKernels, states: States, wanted: Array, function: str) -
         "bias": functools.partial(compiled.bias, states.q, states.v, DAMPING),
         "law": functools.partial(compiled.law, states.q, states.v, wanted, DAMPING),
     }
-    run = calls[function]
+    return on_one_thread(calls[function])
 
-    def on_one_thread() -> Any:
+
+def on_one_thread(run: Callable[[], Any]) -> Callable[[], Any]:
+    def alone() -> Any:
         before = os.environ.get("DYNAMIS_NUM_THREADS")
         os.environ["DYNAMIS_NUM_THREADS"] = "1"
         try:
@@ -81,7 +83,7 @@ def _ours(compiled: TaskKernels, states: States, wanted: Array, function: str) -
         finally:
             os.environ.pop("DYNAMIS_NUM_THREADS") if before is None else os.environ.update(DYNAMIS_NUM_THREADS=before)
 
-    return on_one_thread
+    return alone
 
 
 def _pinocchio(subject: Subject, states: States, wanted: Array, frame: str, function: str) -> Callable[[int], list[Array]]:

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         where,
     )
     from dynamis.simulation import loops
+    from dynamis.simulation.constrained_robot import constrained
     from dynamis.simulation.contact import Ball, Plane, contact, joint_stops
     from dynamis.simulation.controllers import Controller
     from dynamis.simulation.events import Event
@@ -112,6 +113,7 @@ _HOMES = {
     ),
     "dynamis.spatial": ("Inertia", "Pose", "solids"),
     "dynamis.simulation.sampling": ("Sampled",),
+    "dynamis.simulation.constrained_robot": ("constrained",),
     "dynamis.simulation.contact": ("Ball", "Plane", "contact", "joint_stops"),
     "dynamis.simulation.controllers": ("Controller",),
     "dynamis.simulation.friction": ("Coulomb", "LuGre", "Smooth", "Stribeck"),
@@ -200,6 +202,7 @@ __all__ = [
     "check",
     "check_answer",
     "compare",
+    "constrained",
     "contact",
     "control",
     "cos",

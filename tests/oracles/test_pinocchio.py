@@ -158,6 +158,28 @@ def test_inertial_regressors_agree(folder, path, base, frame):
         Y = pin.computeJointTorqueRegressor(model, data, order.q(q), order.to_pin(v), order.to_pin(a))
         ours = robot.regressor(q, v, a)[:, : 10 * bodies]
         assert relative_error(ours, Y[np.ix_(order.v, columns)]) < AGREE
+        T = pin.computeKineticEnergyRegressor(model, data, order.q(q), order.to_pin(v))[columns]
+        assert relative_error(robot.kinetic_energy_regressor(q, v)[: 10 * bodies], T) < AGREE
+        U = pin.computePotentialEnergyRegressor(model, data, order.q(q))[columns]
+        assert relative_error(robot.potential_energy_regressor(q)[: 10 * bodies], U) < AGREE
+
+
+@pytest.mark.usefixtures("without_compilation")
+@pytest.mark.parametrize(("path", "base", "frame"), few_of(ROBOTS, USUAL))
+def test_joint_wrenches_agree(folder, path, base, frame):
+    robot, model = both(folder, path, base)
+    order, data = Ordering(robot, model), model.createData()
+    name = frame or robot.link_names[-1]
+    number = model.getFrameId(name, pin.FrameType.BODY)
+    rng = np.random.default_rng(5)
+    for q, v, a, _ in states(robot, 5):
+        wrench = rng.normal(size=6)
+        external = [pin.Force.Zero() for _ in range(model.njoints)]
+        carrier = model.frames[number]
+        external[carrier.parentJoint] = carrier.placement.act(pin.Force(wrench))
+        pin.rnea(model, data, order.q(q), order.to_pin(v), order.to_pin(a), pin.StdVec_Force(external))
+        expected = np.array([data.f[i].vector for i in order.ids])
+        assert relative_error(robot.joint_wrenches(q, v, a, {name: wrench}, axes="local"), expected) < AGREE
 
 
 @pytest.mark.parametrize(
@@ -199,3 +221,47 @@ def test_wrenches_on_frames_agree(folder):
             forces[frame.parentJoint] += frame.placement.act(turn.actInv(pin.Force(wrench)))
         tau = pin.rnea(model, data, pq, pv, pa, forces)[order.v]
         assert relative_error(robot.inverse_dynamics(q, v, a, wrenches=feet), tau) < AGREE
+
+
+@pytest.mark.parametrize(
+    ("path", "points", "frames"),
+    [
+        ("solo_description/robots/solo12.urdf", ["FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"], []),
+        ("anymal_b_simple_description/robots/anymal.urdf", ["RF_FOOT", "LH_FOOT"], ["LF_FOOT"]),
+    ],
+)
+@pytest.mark.usefixtures("without_compilation")
+def test_constrained_accelerations_forces_and_impulses_agree(folder, path, points, frames):
+    """With forwardDynamics and impulseDynamics for our Jacobian, and with the contact models of constraintDynamics."""
+    robot, model = both(folder, path, "floating")
+    order, data = Ordering(robot, model), model.createData()
+    held = dy.constrained(robot, points=points, frames=frames)
+    axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+    models = pin.StdVec_RigidConstraintModel()
+    for kind, names in ((pin.ContactType.CONTACT_3D, points), (pin.ContactType.CONTACT_6D, frames)):
+        for name in names:
+            carrier = model.frames[model.getFrameId(name, pin.FrameType.BODY)]
+            models.append(pin.RigidConstraintModel(kind, model, carrier.parentJoint, carrier.placement, axes))
+    datas = pin.StdVec_RigidConstraintData()
+    for one in models:
+        datas.append(one.createData())
+    pin.initConstraintDynamics(model, data, models, datas)
+    for q, v, _, tau in states(robot, 6):
+        pq, pv, ptau = order.q(q), order.to_pin(v), order.to_pin(tau)
+        a, forces = held.forward_dynamics(q, v, tau)
+        J = np.zeros((held.rows, model.nv))
+        J[:, order.v] = held.jacobian(q)
+        rest = np.zeros(robot.n)
+        gamma = np.concatenate([robot.acceleration(q, v, rest, x)[:3] for x in points]
+                               + [robot.acceleration(q, v, rest, x) for x in frames])  # fmt: skip
+        expected = pin.forwardDynamics(model, data, pq, pv, ptau, J, gamma, 0.0)[order.v]
+        assert relative_error(a, expected) < 1e-8
+        assert relative_error(forces, data.lambda_c) < 1e-8
+        settings = pin.ProximalSettings(1e-12, 1e-8, 20)
+        resting = held.impulse(q, v)[0]  # its frames are at rest, where spatial and classical accelerations are the same
+        a, forces = held.forward_dynamics(q, resting, tau)
+        contact = pin.constraintDynamics(model, data, pq, order.to_pin(resting), ptau, models, datas, settings)[order.v]
+        assert relative_error(a, contact) < 1e-6
+        after, impulse = held.impulse(q, v, 0.3)
+        assert relative_error(after, pin.impulseDynamics(model, data, pq, pv, J, 0.3, 0.0)[order.v]) < 1e-8
+        assert relative_error(impulse, data.impulse_c) < 1e-8

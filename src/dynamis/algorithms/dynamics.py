@@ -18,7 +18,8 @@ from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.display import counted, ledger_card, short
 from dynamis.errors import SingularError
 from dynamis.model.model import Model
-from dynamis.scalar import solve_positive
+from dynamis.scalar import factorise, solve_positive, solve_upper
+from dynamis.spatial.inertia import mirrored
 
 Array = npt.NDArray[Any]
 
@@ -58,9 +59,11 @@ def forward_dynamics_through_mass_matrix(
 
 
 def mass_matrix_inverse(model: Model, q: Array) -> Array:
-    """M(q)⁻¹, from the factors of M."""
+    """M(q)⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ from M = Lᵀ D L, of which only one half is computed."""
     try:
-        return solve_positive(crba(model, q), np.eye(model.n))
+        L, d = factorise(crba(model, q))
+        columns = solve_upper(L, np.eye(model.n))  # with entries only at the joints between each joint and the base
+        return mirrored(columns.T, (columns / d[:, None]).T)
     except SingularError:
         raise singular_mass_error(model, q) from None
 

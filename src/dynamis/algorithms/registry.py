@@ -24,7 +24,9 @@ from dynamis.algorithms import (
     jacobian,
     kinematics,
     mass_matrix,
+    newton_euler,
     regressor,
+    relative_motion,
     statics,
 )
 from dynamis.algorithms.contact import body_wrenches
@@ -125,12 +127,15 @@ def _static_torque(model: Model, q: Array, wrenches: Any) -> Array:
     return statics.static_forces(model, q, wrenches)[0]
 
 
-def _jacobian(model: Model, q: Array, *, frame: Frame, axes: str = "world") -> Array:
-    J = jacobian.jacobian(model, q, frame)
+def _joint_wrenches(
+    model: Model, q: Array, v: Array, a: Array, *given: Array, frames: Sequence[Frame] = (), axes: str = "world"
+) -> Array:
+    on_bodies = body_wrenches(model, q, list(zip(frames, given, strict=True)), axes == "world")
+    F = newton_euler.joint_wrenches(model, q, v, a, on_bodies)[1]
     if axes == "world":
-        return J
-    R = kinematics.pose(model, q, frame)[:3, :3].T
-    return np.concatenate([R @ J[:3], R @ J[3:]])
+        X_W = kinematics.world_poses(model, kinematics.relative_poses(model, q))
+        F = [np.concatenate([X.R @ W[:3], X.R @ W[3:]]) for X, W in zip(X_W, F, strict=True)]
+    return np.array([F[i] for i, _ in model.links])
 
 
 def _recursion_pays(model: Model) -> bool:
@@ -168,6 +173,8 @@ ROWS = (
               invariance="torques", per_joint=85),
     Algorithm("regressor", regressor.regressor, ("q", "v", "a"), "Y", "recursive Newton–Euler algorithm for unit parameters",
               per_joint=0, per_pair=80),
+    Algorithm("kinetic_energy_regressor", regressor.kinetic_energy_regressor, ("q", "v"), "yT", "twists of the bodies"),
+    Algorithm("potential_energy_regressor", regressor.potential_energy_regressor, ("q",), "yU", "poses of the bodies"),
     Algorithm("inverse_dynamics_derivatives", derivatives.inverse_dynamics_derivatives, ("q", "v", "a"), "dtau",
               ANALYTICAL, (),
               (Method(derivatives.inverse_dynamics_derivatives, ANALYTICAL),
@@ -195,11 +202,15 @@ ROWS = (
               "Y", "linear in the parameters of each drive"),
     Algorithm("static_torque", with_wrenches(_static_torque), ("q",), "tau",
               "balance of forces and moments from the tips to the base", ("frames", "axes")),
-    Algorithm("pose", kinematics.pose, ("q",), "X", "product of joint transforms", ("frame",)),
+    Algorithm("joint_wrenches", _joint_wrenches, ("q", "v", "a"), "F", "recursive Newton–Euler algorithm in link frames",
+              ("frames", "axes"), per_joint=110),
+    Algorithm("pose", relative_motion.pose, ("q",), "X", "product of joint transforms", ("frame", "relative_to")),
     Algorithm("poses", kinematics.poses, ("q",), "X", "products of joint transforms"),
-    Algorithm("velocity", kinematics.velocity, ("q", "v"), "V", "forward recursion of twists", ("frame",)),
-    Algorithm("acceleration", kinematics.acceleration, ("q", "v", "a"), "A", "forward recursion of accelerations", ("frame",)),
-    Algorithm("jacobian", _jacobian, ("q",), "J", "joint axes and lever arms", ("frame", "axes")),
+    Algorithm("velocity", relative_motion.velocity, ("q", "v"), "V", "forward recursion of twists",
+              ("frame", "axes", "relative_to")),
+    Algorithm("acceleration", relative_motion.acceleration, ("q", "v", "a"), "A", "forward recursion of accelerations",
+              ("frame", "axes")),
+    Algorithm("jacobian", relative_motion.jacobian, ("q",), "J", "joint axes and lever arms", ("frame", "axes", "relative_to")),
     Algorithm("jacobian_dot", jacobian.jacobian_dot, ("q", "v"), "Jdot", "rates of joint axes and lever arms", ("frame",)),
     Algorithm("center_of_mass", centroidal.center_of_mass, ("q",), "c", "sum over the bodies", ("link",)),
     Algorithm("center_of_mass_velocity", centroidal.center_of_mass_velocity, ("q", "v"), "cdot", "sum of linear momenta",

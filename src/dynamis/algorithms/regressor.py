@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.algorithms.kinematics import REST, MovingBase, accelerations, relative_poses, twists
+from dynamis.algorithms.kinematics import REST, MovingBase, accelerations, relative_poses, twists, world_poses
 from dynamis.algorithms.subtree import Beyond, add_block
 from dynamis.model.model import Model
 from dynamis.scalar import sign
-from dynamis.spatial import PARAMETER_NAMES, Inertia, skew
+from dynamis.spatial import PARAMETER_NAMES, Inertia, cross, skew
 
 Array = npt.NDArray[Any]
 
@@ -95,6 +95,38 @@ def regressor(model: Model, q: Array, v: Array, a: Array) -> Array:
         stretch = 0.0 if c.q_index is None else q[c.q_index] - rest
         Y[k, start + 5 * k : start + 5 * k + 5] = np.array([v[k], s[k], s[k] * s[k], a[k], stretch])
     return Y
+
+
+def kinetic_energy_regressor(model: Model, q: Array, v: Array) -> Array:
+    """y (p) with y π = T: per link ½ m |v|² + (v × ω) · h + ½ ωᵀ I ω, per degree of freedom ½ v² of its rotor."""
+    X = relative_poses(model, q)
+    V = twists(model, X, v)
+    per_joint = [x for k in range(model.n) for x in (0.0, 0.0, 0.0, 0.5 * v[k] * v[k], 0.0)]
+    turning = []
+    for i, body in rotors(model):
+        unit = disc(body.motion.axis).parameters
+        turning.append(np.dot(_kinetic(V[i]) - _kinetic(X[i].twist_inward(V[body.parent])), unit))
+    return np.concatenate([*(_kinetic(V[i]) for i, _ in links(model)), np.array(per_joint), np.array(turning)])
+
+
+def potential_energy_regressor(model: Model, q: Array) -> Array:
+    """y (p) with y π = U: per link −g₀ · (m p + R h), per degree of freedom ½ (q − rest)² of its spring."""
+    X_W = world_poses(model, relative_poses(model, q))
+    g = model.gravity
+    per_link = [np.array([-np.dot(g, X_W[i].p), *(-(X_W[i].R.T @ g)), *np.zeros(6)]) for i, _ in links(model)]
+    per_joint: list[Any] = []
+    for c, rest in zip(model.coordinates, model.rest, strict=True):
+        stretch = 0.0 if c.q_index is None else q[c.q_index] - rest
+        per_joint += [0.0, 0.0, 0.0, 0.0, 0.5 * stretch * stretch]
+    return np.concatenate([*per_link, np.array(per_joint), np.zeros(len(rotors(model)))])
+
+
+def _kinetic(V: Array) -> Array:
+    """The ten coefficients of ½ Vᵀ M V."""
+    v, w = V[:3], V[3:]
+    x, y, z = w
+    squares = np.array([0.5 * x * x, x * y, 0.5 * y * y, x * z, y * z, 0.5 * z * z])
+    return np.concatenate([np.array([0.5 * np.dot(v, v)]), cross(v, w), squares])
 
 
 def body_regressor(V: Array, A: Array) -> Array:

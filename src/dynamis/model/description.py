@@ -191,6 +191,24 @@ class Joint:
     _repr_html_ = as_table
 
 
+@dataclass(repr=False)
+class LoopClosure:
+    """A constraint of the file beside the tree: ``kind`` "point" or "weld" of two links, "coupled" of two joints.
+
+    The origins of the links coincide, also their axes, or q(first) = ratio · q(second) + offset. The tree is without it;
+    `dynamis.loops.closures` gives it as a closure.
+    """
+
+    kind: str
+    first: str
+    second: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+    __repr__ = as_call
+    _repr_html_ = as_table
+
+
 class Fresh:
     """Names that are not taken yet: ``fresh.name("tool")`` is tool, tool_2, tool_3, …"""
 
@@ -221,6 +239,7 @@ class Description:
     source: str = ""
     file: str = ""
     appearance: Appearance = field(default_factory=Appearance)
+    closures: list[LoopClosure] = field(default_factory=list)
     line: int | None = field(default=None, repr=False, compare=False)
     document: bytes = field(default=b"", repr=False, compare=False)
 

@@ -78,6 +78,7 @@ def attached(description: Description, other: Description, at: str, pose: Pose, 
     result.joints.append(Joint(mount, "fixed", at, prefix + root, pose))
     result.links += tool.links
     result.joints += tool.joints
+    result.closures += tool.closures
     result.appearance.pose |= tool.appearance.pose
     return result
 
@@ -91,6 +92,8 @@ def _rename(tool: Description, prefix: str) -> None:
             joint.mimic.joint = prefix + joint.mimic.joint
         if joint.drive.motor_link is not None:
             joint.drive.motor_link = prefix + joint.drive.motor_link
+    for closure in tool.closures:
+        closure.first, closure.second = prefix + closure.first, prefix + closure.second
     tool.appearance.pose = {prefix + name: value for name, value in tool.appearance.pose.items()}
 
 
@@ -113,6 +116,7 @@ def subtree(description: Description, link: str) -> Description:
             joint.drive.motor_link = joint.drive.motor_axis = None
     result.links = [item for item in result.links if item.name in kept]
     result.joints = inside
+    result.closures = [x for x in result.closures if {x.first, x.second} <= (names if x.kind == "coupled" else kept)]
     result.appearance.pose = {name: value for name, value in result.appearance.pose.items() if name in names}
     return result
 

@@ -13,14 +13,14 @@ from dynamis.errors import InputError, unknown_name
 from dynamis.model import editing
 from dynamis.model.description import Description
 from dynamis.robot.base import RobotBase
+from dynamis.robot.centroidal import CentroidalFunctions
 from dynamis.robot.configurations import Configurations
-from dynamis.robot.functions import StateFunctions
 from dynamis.spatial.pose import Pose
 
 Array = npt.NDArray[Any]
 
 
-class Editing(Configurations, StateFunctions):
+class Editing(Configurations, CentroidalFunctions):
     """Methods that return a new robot; the robot itself is never changed."""
 
     def reduced(self, lock: Mapping[str, Any]) -> Self:

@@ -77,6 +77,24 @@ class StateFunctions(RobotBase):
         return self._with_wrenches("forward_dynamics", (q, v, tau), wrenches, axes, base, out=out, dtype=dtype)
 
     @direct
+    def joint_wrenches(
+        self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world", out: Array | None = None,
+        dtype: Any = None,
+    ) -> Array:  # fmt: skip
+        """Wrench (f, μ) that each joint exerts on the link it carries, in motion (…, joints, 6).
+
+        It acts at the origin of the joint frame, in world axes or the axes of the moved joint frame (``axes="local"``, which
+        then holds for the external ``wrenches`` too). The joints are in depth-first order, followers (mimic joints) included.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("ur5e")
+        >>> F = robot.joint_wrenches(robot.neutral(), [0.0] * 6, [0.0] * 6)
+        >>> bool(abs(F[0, 2] - 9.81 * sum(body.inertia.mass for _, body in robot.model.moving)) < 1e-9)
+        True
+        """
+        return self._with_wrenches("joint_wrenches", (q, v, a), wrenches, axes, out=out, dtype=dtype)
+
+    @direct
     def mass_matrix(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Inertia matrix M(q), including rotor inertias (…, n, n)."""
         return self.evaluate(ALGORITHMS["mass_matrix"], q, out=out, dtype=dtype)
@@ -130,6 +148,16 @@ class StateFunctions(RobotBase):
     def regressor(self, q: Any, v: Any, a: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
         """Regressor Y (…, n, parameters) of the inverse dynamics: τ = Y π, without external wrenches."""
         return self.evaluate(ALGORITHMS["regressor"], q, v, a, out=out, dtype=dtype)
+
+    @direct
+    def kinetic_energy_regressor(self, q: Any, v: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
+        """Row y (…, parameters) with T = y π, for the parameters π of `regressor`."""
+        return self.evaluate(ALGORITHMS["kinetic_energy_regressor"], q, v, out=out, dtype=dtype)
+
+    @direct
+    def potential_energy_regressor(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
+        """Row y (…, parameters) with U = y π, for the parameters π of `regressor`."""
+        return self.evaluate(ALGORITHMS["potential_energy_regressor"], q, out=out, dtype=dtype)
 
     @direct
     def actuator_regressor(
@@ -197,9 +225,14 @@ class StateFunctions(RobotBase):
     # kinematics
 
     @direct
-    def pose(self, q: Any, frame: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
-        """Pose of a frame in the world as a homogeneous matrix (…, 4, 4); the default frame is the tip."""
-        return self.evaluate(ALGORITHMS["pose"], q, frame=self.model.frame(frame), out=out, dtype=dtype)
+    def pose(
+        self, q: Any, frame: str | None = None, *, relative_to: str | None = None, out: Array | None = None, dtype: Any = None
+    ) -> Array:
+        """Pose of a frame in the world as a homogeneous matrix (…, 4, 4); the default frame is the tip.
+
+        ``relative_to`` names a frame that takes the place of the world.
+        """
+        return self.evaluate(ALGORITHMS["pose"], q, **self._frames(frame, relative_to), out=out, dtype=dtype)
 
     @direct
     def poses(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
@@ -207,25 +240,41 @@ class StateFunctions(RobotBase):
         return self.evaluate(ALGORITHMS["poses"], q, out=out, dtype=dtype)
 
     @direct
-    def velocity(self, q: Any, v: Any, frame: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
-        """Linear and angular velocity (ṗ, ω) of a frame, in world axes (…, 6)."""
-        return self.evaluate(ALGORITHMS["velocity"], q, v, frame=self.model.frame(frame), out=out, dtype=dtype)
+    def velocity(
+        self, q: Any, v: Any, frame: str | None = None, *, axes: str = "world", relative_to: str | None = None,
+        out: Array | None = None, dtype: Any = None,
+    ) -> Array:  # fmt: skip
+        """Linear and angular velocity (ṗ, ω) of a frame, in world axes or frame axes (``axes="local"``) (…, 6).
+
+        ``relative_to`` names a frame, moving or not, that takes the place of the world: the velocity is that seen from it, and
+        its axes are those of ``axes="world"``.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("ur5e")
+        >>> robot.velocity(robot.neutral(), [1.0, 0, 0, 0, 0, 0], "tool0", relative_to="forearm_link").round(9).tolist()
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+        """
+        options = self._frames(frame, relative_to, axes)
+        return self.evaluate(ALGORITHMS["velocity"], q, v, **options, out=out, dtype=dtype)
 
     @direct
     def acceleration(
-        self, q: Any, v: Any, a: Any, frame: str | None = None, *, out: Array | None = None, dtype: Any = None
-    ) -> Array:
-        """Linear and angular acceleration (p̈, ω̇) of a frame, in world axes (…, 6)."""
-        return self.evaluate(ALGORITHMS["acceleration"], q, v, a, frame=self.model.frame(frame), out=out, dtype=dtype)
+        self, q: Any, v: Any, a: Any, frame: str | None = None, *, axes: str = "world", out: Array | None = None,
+        dtype: Any = None,
+    ) -> Array:  # fmt: skip
+        """Linear and angular acceleration (p̈, ω̇) of a frame, in world axes or frame axes (``axes="local"``) (…, 6)."""
+        return self.evaluate(ALGORITHMS["acceleration"], q, v, a, **self._frames(frame, None, axes), out=out, dtype=dtype)
 
     @direct
     def jacobian(
-        self, q: Any, frame: str | None = None, *, axes: str = "world", out: Array | None = None, dtype: Any = None
-    ) -> Array:
-        """Geometric Jacobian (…, 6, n) at the frame origin, in world axes or frame axes (``axes="local"``)."""
-        return self.evaluate(
-            ALGORITHMS["jacobian"], q, frame=self.model.frame(frame), axes=_checked_axes(axes), out=out, dtype=dtype
-        )
+        self, q: Any, frame: str | None = None, *, axes: str = "world", relative_to: str | None = None,
+        out: Array | None = None, dtype: Any = None,
+    ) -> Array:  # fmt: skip
+        """Geometric Jacobian (…, 6, n) at the frame origin, in world axes or frame axes (``axes="local"``).
+
+        With ``relative_to`` it is that of the `velocity` relative to another frame.
+        """
+        return self.evaluate(ALGORITHMS["jacobian"], q, **self._frames(frame, relative_to, axes), out=out, dtype=dtype)
 
     @direct
     def jacobian_dot(self, q: Any, v: Any, frame: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
@@ -240,105 +289,14 @@ class StateFunctions(RobotBase):
         algorithm = ALGORITHMS["analytic_jacobian"]
         return self.evaluate(algorithm, q, frame=self.model.frame(frame), orientation=str(orientation), out=out, dtype=dtype)
 
-    # centre of mass and momentum
-
-    @direct
-    def center_of_mass(self, q: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
-        """Centre of mass of the moving bodies in the world (…, 3).
-
-        ``link`` restricts it to the body that carries this link and all bodies that this body carries. A base that is fixed to
-        the world is not counted.
-
-        >>> import dynamis as dy
-        >>> robot = dy.load("ur5e")
-        >>> robot.center_of_mass(robot.neutral()).round(3)
-        array([-0.344, -0.082,  0.147])
-        """
-        return self._of_subtree("center_of_mass", (q,), link, out, dtype)
-
-    @direct
-    def center_of_mass_velocity(
-        self, q: Any, v: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None
-    ) -> Array:
-        """Velocity of the centre of mass (…, 3)."""
-        return self._of_subtree(
-            "center_of_mass_velocity",
-            (
-                q,
-                v,
-            ),
-            link,
-            out,
-            dtype,
-        )
-
-    @direct
-    def center_of_mass_acceleration(
-        self, q: Any, v: Any, a: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None
-    ) -> Array:
-        """Acceleration of the centre of mass, without gravity (…, 3)."""
-        return self._of_subtree(
-            "center_of_mass_acceleration",
-            (
-                q,
-                v,
-                a,
-            ),
-            link,
-            out,
-            dtype,
-        )
-
-    @direct
-    def center_of_mass_jacobian(self, q: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
-        """Jacobian J_c of the centre of mass (…, 3, n): its velocity is J_c v."""
-        return self._of_subtree("center_of_mass_jacobian", (q,), link, out, dtype)
-
-    @direct
-    def centroidal_momentum(
-        self, q: Any, v: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None
-    ) -> Array:
-        """Linear momentum, and angular momentum about the centre of mass, in world axes (…, 6)."""
-        return self._of_subtree(
-            "centroidal_momentum",
-            (
-                q,
-                v,
-            ),
-            link,
-            out,
-            dtype,
-        )
-
-    @direct
-    def centroidal_matrix(self, q: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
-        """Centroidal momentum matrix A_g (…, 6, n): the `centroidal_momentum` is A_g v."""
-        return self._of_subtree("centroidal_matrix", (q,), link, out, dtype)
-
-    @direct
-    def centroidal_matrix_dot(
-        self, q: Any, v: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None
-    ) -> Array:
-        """Time derivative of the centroidal momentum matrix (…, 6, n)."""
-        return self._of_subtree(
-            "centroidal_matrix_dot",
-            (
-                q,
-                v,
-            ),
-            link,
-            out,
-            dtype,
-        )
-
-    @direct
-    def centroidal_inertia(self, q: Any, link: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
-        """Inertia tensor about the centre of mass, in world axes, with all joints held (…, 3, 3)."""
-        return self._of_subtree("centroidal_inertia", (q,), link, out, dtype)
-
-    def _of_subtree(self, name: str, state: tuple[Any, ...], link: str | None, out: Array | None, dtype: Any) -> Array:
-        options = {} if link is None else {"link": self.model.frame(link)}
-        return self.evaluate(ALGORITHMS[name], *state, out=out, dtype=dtype, **options)
+    def _frames(self, frame: str | None, relative_to: str | None, axes: str | None = None) -> dict[str, Any]:
+        """The options of a function of a frame."""
+        options: dict[str, Any] = {"frame": self.model.frame(frame)}
+        if axes is not None:
+            options["axes"] = _checked_axes(axes)
+        if relative_to is not None:
+            options["relative_to"] = self.model.frame(relative_to)
+        return options
 
     # statics
 
@@ -379,7 +337,8 @@ class StateFunctions(RobotBase):
     ) -> Array:  # fmt: skip
         algorithm = ALGORITHMS[name]
         frames, extra = self._at_frames(wrenches, axes)
-        options: dict[str, Any] = {"frames": frames, "axes": axes} if frames else {}
+        matters = bool(frames) or (name == "joint_wrenches" and axes != "world")
+        options: dict[str, Any] = {"frames": frames, "axes": axes} if matters else {}
         if base is not None:
             options["base"] = moving_base(base)
         sizes = self.evaluator.sizes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dynamis.display import robot_card
-from dynamis.errors import ConversionError, InputError, printable, unknown_name
+from dynamis.errors import ConversionError, InputError, ModelWarning, printable, unknown_name
 from dynamis.files.atomic_write import write_file
 from dynamis.model.actuators import Actuator
 from dynamis.model.description import Description, Drive, rotors_reflected, rotors_riding
@@ -196,6 +197,12 @@ class Robot(Interop, Editing):
             raise InputError(f"{printable(target.name)}: the file name must end in .urdf, .toml or .mjcf")
         if target.suffix != ".toml" and form != "link":
             raise InputError(f"form={form!r} applies to .toml files only; {target.suffix[1:].upper()} has one form")
+        if target.suffix != ".mjcf" and self._description.closures:
+            warnings.warn(
+                f"{printable(target.name)} holds the tree of robot {printable(self.name)} without its closures of loops, which "
+                "only .mjcf files can represent",
+                ModelWarning, stacklevel=2,
+            )  # fmt: skip
         if target.suffix == ".urdf":
             data = urdf_document(self._description)
         elif target.suffix == ".mjcf":

@@ -17,7 +17,7 @@ from dynamis.scalar.functions import (
     tanh,
     where,
 )
-from dynamis.scalar.linear import solve_positive
+from dynamis.scalar.linear import factorise, solve_lower, solve_positive, solve_upper
 from dynamis.scalar.node import Node, Scalar, as_scalar, is_number, symbol, topological
 from dynamis.scalar.program import Program, evaluate
 
@@ -33,6 +33,7 @@ __all__ = [
     "directional",
     "evaluate",
     "exp",
+    "factorise",
     "floor",
     "gradient",
     "is_number",
@@ -42,7 +43,9 @@ __all__ = [
     "minimum",
     "sign",
     "sin",
+    "solve_lower",
     "solve_positive",
+    "solve_upper",
     "sqrt",
     "symbol",
     "tanh",

@@ -26,26 +26,52 @@ def solve_positive(M: Array, b: Array, scale: Array | None = None) -> Array:
     if object not in (M.dtype, b.dtype):
         L = _cholesky(M, scale)
         return np.linalg.solve(L.T, np.linalg.solve(L, b))
-    n = len(M)
-    L, x = np.array(M, dtype=object), np.array(b, dtype=object)
-    # M = Lᵀ D L, D on the diagonal of the work array
-    for k in reversed(range(n)):
-        L[k, k] = pivot(L[k, k], scale[k])
-        if _is_zero(L[k, k]):
+    L, d = factorise(M, scale)
+    x = solve_upper(L, b)
+    return solve_lower(L, x / (d if b.ndim == 1 else d[:, None]))
+
+
+def factorise(M: Array, scale: Array | None = None) -> tuple[Array, Array]:
+    """(L, d) with M = Lᵀ diag(d) L, L lower triangular with ones on its diagonal; ``scale`` as for `solve_positive`."""
+    scale = np.diagonal(M) if scale is None else scale
+    if M.dtype != object:
+        U = _cholesky(M[::-1, ::-1], np.asarray(scale)[::-1])[::-1, ::-1]  # M = U Uᵀ with U upper triangular
+        diagonal = np.diagonal(U)
+        return (U / diagonal).T, diagonal * diagonal
+    L, d = np.array(M, dtype=object), np.empty(len(M), dtype=object)
+    for k in reversed(range(len(M))):
+        d[k] = pivot(L[k, k], scale[k])
+        if _is_zero(d[k]):
             raise SingularError("the matrix is singular for all values of its symbols")
         row = [i for i in range(k) if not _is_zero(L[k, i])]
         for i in reversed(row):
-            ratio = L[k, i] / L[k, k]
+            ratio = L[k, i] / d[k]
             for j in row:
                 if j <= i:
                     L[i, j] = L[i, j] - ratio * L[k, j]
             L[k, i] = ratio
-    for k in reversed(range(n)):
+        L[k, k], L[k, k + 1 :] = 1.0, 0.0
+    return L, d
+
+
+def solve_upper(L: Array, b: Array) -> Array:
+    """x with Lᵀ x = b, for the factor L of `factorise`."""
+    if object not in (L.dtype, b.dtype):
+        return np.asarray(np.linalg.solve(L.T, b))
+    x = np.array(b, dtype=object)
+    for k in reversed(range(len(L))):
         for i in range(k):
             if not _is_zero(L[k, i]):
                 x[i] = x[i] - L[k, i] * x[k]
-    for k in range(n):
-        x[k] = x[k] / L[k, k]
+    return x
+
+
+def solve_lower(L: Array, b: Array) -> Array:
+    """x with L x = b, for the factor L of `factorise`."""
+    if object not in (L.dtype, b.dtype):
+        return np.asarray(np.linalg.solve(L, b))
+    x = np.array(b, dtype=object)
+    for k in range(len(L)):
         for i in range(k):
             if not _is_zero(L[k, i]):
                 x[k] = x[k] - L[k, i] * x[i]

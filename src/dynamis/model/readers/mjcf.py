@@ -1,9 +1,9 @@
 """Reader of MJCF, MuJoCo's format, by MuJoCo's own compiler: defaults, includes and inertias of shapes are its business.
 
 Bodies become links, each joint of a body a joint with a massless link between it and the next, sites become frames. Armature is
-a rotor inertia, frictionloss Coulomb friction, damping viscous friction. q has the order of qpos; a quaternion is (x, y, z, w)
-here and (w, x, y, z) there, and the velocity of a free joint is in the axes of the body here. What has no counterpart is listed
-in a warning, never dropped in silence.
+a rotor inertia, frictionloss Coulomb friction, damping viscous friction; equality constraints are closures of loops. q has the
+order of qpos; a quaternion is (x, y, z, w) here and (w, x, y, z) there, and the velocity of a free joint is in the axes of the
+body here. What has no counterpart is listed in a warning, never dropped in silence.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, MissingExtraError, printable
-from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, MassProperties, Shape
+from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, LoopClosure, MassProperties, Shape
 from dynamis.model.diagnostics import Report, format_error
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import about_axis, from_quaternion
@@ -28,10 +28,12 @@ ROOT = "world"
 TYPES = {0: "free", 1: "spherical", 2: "prismatic", 3: "revolute"}  # mjtJoint
 SHAPES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box"}  # mjtGeom
 PLANE, HEIGHT_FIELD, MESH = 0, 1, 7
+CONNECT, WELD, JOINT = 0, 1, 2  # mjtEq
+SITE = 6  # mjtObj
 LISTED = 4  # names of one kind in the warning
 # what a model may have that a robot has not: the count, the kind of object, words for it
 ASIDE = (
-    ("neq", "equality", "equality constraints"), ("ntendon", "tendon", "tendons"), ("nu", "actuator", "actuators"),
+    ("ntendon", "tendon", "tendons"), ("nu", "actuator", "actuators"),
     ("nsensor", "sensor", "sensors"), ("nmocap", None, "mocap bodies"), ("nflex", None, "deformable objects"),
     ("nskin", None, "skins"), ("nplugin", None, "plugins"), ("nkey", "key", "keyframes"), ("npair", None, "contact pairs"),
     ("nexclude", None, "contact exclusions"), ("ncam", "camera", "cameras"), ("nlight", None, "lights"),
@@ -90,6 +92,8 @@ class _Writer:
         self.links = Fresh(())
         self.joints = Fresh(())
         self.of_body = {0: ROOT}
+        self.of_site: dict[int, str] = {}
+        self.of_joint: dict[int, str] = {}
         self.dropped: dict[str, list[str]] = {}
 
     def description(self) -> Description:
@@ -102,7 +106,15 @@ class _Writer:
             self._add_body(d, body)
         for site in range(m.nsite):
             self._add_site(d, site)
+        for equality in range(m.neq):
+            self._add_equality(d, equality)
         self._warn()
+        if d.closures:
+            found = f"{len(d.closures)} equality constraints close loops"
+            self.report.warn(
+                "closures", "model", found, "a tree", "use dynamis.constrained(robot) for the motion with closed loops",
+                "the functions of the robot are those of the tree; dynamis.loops.closures(robot) has the constraints",
+            )  # fmt: skip
         return d
 
     def _name(self, kind: str, number: int) -> str:
@@ -131,6 +143,7 @@ class _Writer:
     def _joint(self, j: int, parent: str, child: str, place: Pose) -> Joint:
         m = self.m
         kind, name = TYPES[int(m.jnt_type[j])], self.joints.name(self._name("joint", j))
+        self.of_joint[j] = name
         dof, q = int(m.jnt_dofadr[j]), int(m.jnt_qposadr[j])
         anchor, axis = np.array(m.jnt_pos[j], float), np.array(m.jnt_axis[j], float)
         joint = Joint(name, kind, parent, child, axis=axis)
@@ -189,9 +202,43 @@ class _Writer:
 
     def _add_site(self, d: Description, site: int) -> None:
         m = self.m
-        name = self.links.name(self._name("site", site))
+        name = self.of_site[site] = self.links.name(self._name("site", site))
         place = Pose(_rotation(m.site_quat[site]), np.array(m.site_pos[site], float))
         d.add_link(name, self.of_body[int(m.site_bodyid[site])], origin=place, joint_name=self.joints.name(f"{name}_site"))
+
+    def _add_equality(self, d: Description, k: int) -> None:
+        m = self.m
+        kind, name = int(m.eq_type[k]), self._name("equality", k)
+        first, second, data = int(m.eq_obj1id[k]), int(m.eq_obj2id[k]), np.array(m.eq_data[k], float)
+        scalar = kind == JOINT and second >= 0 and not data[2:5].any()
+        if scalar:
+            scalar = all(TYPES[int(m.jnt_type[j])] in ("revolute", "prismatic") for j in (first, second))
+        if not m.eq_active0[k]:
+            self._drop("inactive equality constraints", name)
+        elif scalar:
+            zero = [float(m.qpos0[m.jnt_qposadr[j]]) for j in (first, second)]
+            offset = zero[0] + data[0] - data[1] * zero[1]
+            d.closures.append(
+                LoopClosure("coupled", self.of_joint[first], self.of_joint[second], float(data[1]), float(offset))
+            )
+        elif kind in (CONNECT, WELD) and int(m.eq_objtype[k]) == SITE:
+            d.closures.append(LoopClosure("point" if kind == CONNECT else "weld", self.of_site[first], self.of_site[second]))
+        elif kind == CONNECT:
+            ends = [(first, Pose.translation(data[:3])), (second, Pose.translation(data[3:6]))]
+            d.closures.append(LoopClosure("point", *self._ends(d, name, ends)))
+        elif kind == WELD:
+            ends = [(first, Pose(_rotation(data[6:10]), data[3:6])), (second, Pose.translation(data[:3]))]
+            d.closures.append(LoopClosure("weld", *self._ends(d, name, ends)))
+        else:
+            self._drop("equality constraints of other kinds", name)
+
+    def _ends(self, d: Description, name: str, ends: list[tuple[int, Pose]]) -> tuple[str, str]:
+        """Frames on two bodies."""
+        names: list[str] = []
+        for (body, place), letter in zip(ends, "ab", strict=True):
+            names.append(self.links.name(f"{name}_{letter}"))
+            d.add_link(names[-1], self.of_body[body], origin=place, joint_name=self.joints.name(f"{names[-1]}_fixed"))
+        return names[0], names[1]
 
     def _drop(self, what: str, name: str) -> None:
         self.dropped.setdefault(what, []).append(name)

@@ -34,6 +34,7 @@ class _Writer:
         self.d = description
         self.carried = {joint.child: joint for joint in description.joints}
         self.carrying: dict[str, list[Joint]] = {}
+        self.closed = {name for x in description.closures if x.kind != "coupled" for name in (x.first, x.second)}
         for joint in description.joints:
             self.carrying.setdefault(joint.parent, []).append(joint)
 
@@ -74,6 +75,8 @@ class _Writer:
             where = _place(Pose(axes, np.asarray(mass.com, float)))
             lines.append(f'{inner}<inertial{where} mass="{_number(mass.mass)}" diaginertia="{_numbers(moments)}"/>')
         lines += [inner + joint for joint in joints]
+        if link.name in self.closed:
+            lines.append(f"{inner}<site name={quoteattr(link.name)}/>")
         lines += [inner + text for shape in link.shapes if (text := _geom(shape))]
         return [*lines, *self._children(link.name, inner), f"{indent}</body>"]
 
@@ -109,13 +112,22 @@ class _Writer:
         return lines
 
     def _followers(self) -> list[str]:
-        """MuJoCo's equality constraints are soft: a follower keeps its degree of freedom there."""
+        """Followers and closures; MuJoCo's equality constraints are soft: a follower keeps its degree of freedom there."""
         lines = [
             f"    <joint joint1={quoteattr(joint.name)} joint2={quoteattr(joint.mimic.joint)} "
             f'polycoef="{_number(joint.mimic.offset)} {_number(joint.mimic.ratio)} 0 0 0"/>'
             for joint in self.d.joints
             if joint.mimic is not None
         ]
+        for x in self.d.closures:
+            if x.kind == "coupled":
+                lines.append(
+                    f"    <joint joint1={quoteattr(x.first)} joint2={quoteattr(x.second)} "
+                    f'polycoef="{_number(x.offset)} {_number(x.ratio)} 0 0 0"/>'
+                )
+            else:
+                word = "connect" if x.kind == "point" else "weld"
+                lines.append(f"    <{word} site1={quoteattr(x.first)} site2={quoteattr(x.second)}/>")
         return ["  <equality>", *lines, "  </equality>"] if lines else []
 
 

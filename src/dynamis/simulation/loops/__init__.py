@@ -5,7 +5,7 @@ its Jacobian H, the bias Ḣ v, the rank), `constrained` (accelerations and mult
 coordinates), `simulate_loops` (simulation), `mechanisms` (worked examples).
 """
 
-from dynamis.simulation.loops.closure import Coupled, Distance, InPlane, Pin, Point, Weld
+from dynamis.simulation.loops.closure import Coupled, Distance, InPlane, Pin, Point, Weld, closures
 from dynamis.simulation.loops.constrained import assemble, assemble_velocity, constrained_dynamics
 from dynamis.simulation.loops.constraints import independence
 from dynamis.simulation.loops.mechanisms import delta, five_bar, four_bar, slider_crank
@@ -21,6 +21,7 @@ __all__ = [
     "Weld",
     "assemble",
     "assemble_velocity",
+    "closures",
     "constrained_dynamics",
     "delta",
     "five_bar",

@@ -332,6 +332,22 @@ def _coordinate(robot: Robot, name: str) -> tuple[int, int]:
     raise unknown_name("coordinate", name, robot.coordinate_names)
 
 
+def closures(robot: Robot) -> tuple[Closure, ...]:
+    """The closures that the file of a robot describes: equality constraints connect, weld and joint of MJCF.
+
+    >>> import dynamis as dy
+    >>> dy.loops.closures(dy.load("ur5e"))
+    ()
+    """
+    found: list[Closure] = []
+    for x in robot.description.closures:
+        if x.kind == "coupled":
+            found.append(Coupled(x.first, x.second, x.ratio, x.offset))
+        else:
+            found.append((Point if x.kind == "point" else Weld)(x.first, x.second))
+    return tuple(found)
+
+
 def closures_of(robot: Robot, closures: Closure | Sequence[Closure]) -> tuple[Closure, ...]:
     """The closures as a tuple, each checked against the robot."""
     given = (closures,) if isinstance(closures, Closure) else tuple(closures)

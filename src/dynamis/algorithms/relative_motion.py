@@ -1,0 +1,59 @@
+"""Pose, velocity, acceleration and Jacobian of a frame, in chosen axes, seen from the world or from another frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms import kinematics
+from dynamis.algorithms.jacobian import jacobian as geometric_jacobian
+from dynamis.algorithms.kinematics import chain_pose
+from dynamis.model.model import Frame, Model
+from dynamis.spatial import Pose, skew
+
+Array = npt.NDArray[Any]
+
+
+def pose(model: Model, q: Array, *, frame: Frame, relative_to: Frame | None = None) -> Array:
+    """The 4 × 4 pose of a frame in the world, or X_AB of frame B in frame A."""
+    if relative_to is None:
+        return kinematics.pose(model, q, frame)
+    return (_pose(model, q, relative_to).inverse() @ _pose(model, q, frame)).matrix()
+
+
+def velocity(model: Model, q: Array, v: Array, *, frame: Frame, axes: str = "world", relative_to: Frame | None = None) -> Array:
+    """(ṗ, ω) of a frame, or of frame B seen from frame A: the rates of p_AB and R_AB."""
+    V = kinematics.velocity(model, q, v, frame)
+    return _seen(model, q, frame, axes, relative_to, V, lambda a: kinematics.velocity(model, q, v, a))
+
+
+def acceleration(model: Model, q: Array, v: Array, a: Array, *, frame: Frame, axes: str = "world") -> Array:
+    """(p̈, ω̇) of a frame."""
+    return _seen(model, q, frame, axes, None, kinematics.acceleration(model, q, v, a, frame), None)
+
+
+def jacobian(model: Model, q: Array, *, frame: Frame, axes: str = "world", relative_to: Frame | None = None) -> Array:
+    """J (6 × n) of the velocity."""
+    J = geometric_jacobian(model, q, frame)
+    return _seen(model, q, frame, axes, relative_to, J, lambda a: geometric_jacobian(model, q, a))
+
+
+def _pose(model: Model, q: Array, frame: Frame) -> Pose:
+    return chain_pose(model, q, frame.body) @ frame.pose
+
+
+def _seen(model: Model, q: Array, B: Frame, axes: str, A: Frame | None, V: Array, of_frame: Any) -> Array:
+    """V of frame B, in world axes, as seen from frame A, in the axes of A (of the world without A) or of B."""
+    if axes == "world" and A is None:
+        return V
+    X_B = _pose(model, q, B)
+    linear, angular, R = V[:3], V[3:], X_B.R
+    if A is not None:
+        X_A, V_A = _pose(model, q, A), of_frame(A)
+        # less the velocity that B would have if it were fixed to A
+        linear = linear - V_A[:3] + skew(X_B.p - X_A.p) @ V_A[3:]
+        angular = angular - V_A[3:]
+        R = R if axes == "local" else X_A.R
+    return np.concatenate([R.T @ linear, R.T @ angular])

@@ -1,0 +1,274 @@
+"""A robot with rigid contacts and closed loops: accelerations, forces, impulses and torques as functions of arrays.
+
+    M v̇ + C v + g + friction + springs = τ + Jᵀ λ,    J v̇ + J̇ v = a*
+
+Points keep their position (3 rows, forces in world axes), frames their pose (6 rows, wrenches in world axes at the origin),
+closures of `dynamis.loops` their equations h(q) = 0. The forces solve (J M⁻¹ Jᵀ) λ = a* − J̇ v − J v̇_free. Redundant rows are
+allowed: proximal iterations (D + ε diag) λ_{k+1} = b + ε diag λ_k converge to the acceleration, which is unique
+[Parikh & Boyd 2014, §4.1.1].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.registry import Algorithm
+from dynamis.display import counted, short
+from dynamis.errors import InputError, printable
+from dynamis.robot import Robot
+from dynamis.robot.base import RobotBase, direct
+from dynamis.scalar import factorise, solve_lower, solve_upper
+from dynamis.simulation.contact_forces import contact_forces
+from dynamis.simulation.loops.closure import Closure, closures_of
+from dynamis.simulation.loops.closure import closures as closures_in_file
+from dynamis.simulation.loops.constrained import coordinates_of
+from dynamis.spatial.inertia import mirrored
+from dynamis.tolerances import PROXIMAL_REGULARISATION
+
+Array = npt.NDArray[Any]
+PROXIMAL_STEPS = 4
+
+
+@dataclass(frozen=True, repr=False)
+class Contacts:
+    """The constraints of a robot: frames held at a point, frames held in their pose, closures; gains of stabilisation."""
+
+    points: tuple[str, ...]
+    frames: tuple[str, ...]
+    closures: tuple[Closure, ...]
+    alpha: float
+    beta: float
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        closures = tuple((type(x).__name__, *astuple(x)) for x in self.closures)  # type: ignore[call-overload]
+        return (self.points, self.frames, closures, self.alpha, self.beta)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        at_points = [f"{name}: {axis}" for name in self.points for axis in "xyz"]
+        at_frames = [f"{name}: {kind} {axis}" for name in self.frames for kind in ("force", "moment") for axis in "xyz"]
+        return (*at_points, *at_frames, *(label for closure in self.closures for label in closure.labels))
+
+
+def constrained(
+    robot: Robot,
+    points: str | Sequence[str] = (),
+    frames: str | Sequence[str] = (),
+    closures: Closure | Sequence[Closure] | None = None,
+    *,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+) -> ConstrainedRobot:
+    """A robot whose ``points`` and ``frames`` touch something rigid, and whose loops are closed by ``closures``.
+
+    Points (origins of named frames) do not accelerate, frames do not turn either. ``closures`` are those of `dynamis.loops`, by
+    default those that the file of the robot describes.
+    ``alpha`` and ``beta`` (1/s) stabilise the constraints as Baumgarte does: J v̇ + J̇ v = −2α J v − β² h, with h = 0 for
+    points and frames, which have no reference position.
+
+    >>> import dynamis as dy, numpy as np
+    >>> robot = dy.load("go2", base="floating")
+    >>> stance = dy.constrained(robot, points=["FL_foot", "FR_foot", "RL_foot", "RR_foot"])
+    >>> q = robot.home()
+    >>> a, forces = stance.forward_dynamics(q, np.zeros(18), np.zeros(18))
+    >>> forces.shape, bool(abs(stance.jacobian(q) @ a).max() < 1e-9)
+    ((12,), True)
+    """
+    if not isinstance(robot, Robot):
+        raise InputError(f"constrained takes a robot, got {type(robot).__name__}; dynamis.load gives one")
+    if robot.model.symbolic:
+        raise InputError(f"robot {robot.name!r} has parameters without values: give them with load(…, parameters={{…}})")
+    names = [(x,) if isinstance(x, str) else tuple(x) for x in (points, frames)]
+    for name in (*names[0], *names[1]):
+        if robot.model.frame(name).body == 0:
+            raise InputError(f"frame {printable(name)} is fixed to the base: a contact there constrains nothing")
+    given = (closures,) if isinstance(closures, Closure) else tuple(closures_in_file(robot) if closures is None else closures)
+    if not (*names[0], *names[1], *given):
+        raise InputError("no contacts given: name points=, frames= or closures=; without any, use robot.forward_dynamics")
+    for gain, value in (("alpha", alpha), ("beta", beta)):
+        if not (isinstance(value, int | float) and np.isfinite(value) and value >= 0.0):
+            raise InputError(f"{gain}= must be a non-negative number (1/s), got {value!r}")
+    held = closures_of(robot, given) if given else ()
+    return ConstrainedRobot(robot, Contacts(*names, held, float(alpha), float(beta)))
+
+
+class ConstrainedRobot(RobotBase):
+    """Functions of a robot with rigid contacts and loops; made by `dynamis.constrained`.
+
+    The rows of forces and Jacobians are points, then frames, then closures, named by ``labels``. Forces act on the robot.
+    Leading axes are batches.
+    """
+
+    def __init__(self, robot: Robot, contacts: Contacts) -> None:
+        super().__init__(robot.description, _checked=True)
+        self.robot, self.contacts = robot, contacts
+        self._traced = Robot(robot.description, _tracing=True)
+
+    def __reduce__(self) -> Any:
+        return ConstrainedRobot, (self.robot, self.contacts)
+
+    def __repr__(self) -> str:
+        c = self.contacts
+        parts = [counted(len(x), one) for x, one in ((c.points, "point"), (c.frames, "frame"), (c.closures, "closure")) if x]
+        return short(f"<ConstrainedRobot {printable(self.name)}: {', '.join(parts)}, {counted(self.rows, 'row')}>")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """A name for each row."""
+        return self.contacts.labels
+
+    @property
+    def rows(self) -> int:
+        return len(self.contacts.labels)
+
+    # functions of one state
+
+    def _constraints(self, q: Array, v: Array | None) -> tuple[Array, Array]:
+        """(J, J̇ v − a*), with a* of Baumgarte."""
+        robot, c = self._traced, self.contacts
+        rest = np.zeros(self.n)
+        rates = rest if v is None else v
+        J = [robot.jacobian(q, name)[:3] for name in c.points] + [robot.jacobian(q, name) for name in c.frames]
+        drift = [robot.acceleration(q, rates, rest, name)[:3] for name in c.points]
+        drift += [robot.acceleration(q, rates, rest, name) for name in c.frames]
+        for closure in c.closures:
+            h, H, bias = (np.array(x) for x in closure.rows(robot, q, rates))
+            J, drift = [*J, H], [*drift, bias + c.beta * c.beta * h if c.beta else bias]
+        rows = np.concatenate(J)
+        return rows, np.concatenate(drift) + (2.0 * c.alpha * (rows @ rates) if c.alpha else 0.0)
+
+    def _jacobian_of(self, _model: Any, q: Array, **_: Any) -> Array:
+        return self._constraints(q, None)[0]
+
+    def _delassus_of(self, _model: Any, q: Array, **_: Any) -> Array:
+        L, d = factorise(self._traced.mass_matrix(q))
+        Y = solve_upper(L, self._constraints(q, None)[0].T)
+        return mirrored(Y.T, (Y / d[:, None]).T)
+
+    def _solved(self, M: Array, J: Array, r: Array, b: Callable[[Array], Array]) -> Array:
+        """(x, λ) with M x = r + Jᵀ λ and J x = b(J)."""
+        L, d = factorise(M)
+        Y, z = solve_upper(L, J.T), solve_upper(L, r)
+        W = Y / d[:, None]
+        D, wanted = mirrored(Y.T, W.T), b(J) - W.T @ z
+        diagonal = np.diagonal(D)
+        weight = PROXIMAL_REGULARISATION * (diagonal + np.sum(diagonal) / len(D))  # rows without effect have none of their own
+        A, d_A = factorise(D + np.diag(weight))
+        force = np.zeros(len(D))
+        for _ in range(PROXIMAL_STEPS):
+            residual = wanted - D @ force
+            force = force + solve_lower(A, solve_upper(A, residual) / d_A)
+        return np.concatenate([solve_lower(L, (z + Y @ force) / d), force])
+
+    def _accelerations_of(self, _model: Any, q: Array, v: Array, tau: Array, *target: Array, **_: Any) -> Array:
+        robot = self._traced
+        J, drift = self._constraints(q, v)
+        return self._solved(robot.mass_matrix(q), J, tau - robot.bias(q, v), lambda _: sum(target) - drift)
+
+    def _impulse_of(self, _model: Any, q: Array, v: Array, restitution: Array, **_: Any) -> Array:
+        M = self._traced.mass_matrix(q)
+        return self._solved(M, self._constraints(q, None)[0], M @ v, lambda J: -restitution[0] * (J @ v))
+
+    # evaluation
+
+    def _options_of(self, algorithm: Algorithm, frame: str | None) -> dict[str, Any]:  # noqa: ARG002
+        return {"contacts": self.contacts}
+
+    def _run(self, algorithm: Algorithm, given: dict[str, tuple[Any, int]], out: Any = None, dtype: Any = None) -> Array:
+        return self._evaluate_given(algorithm, given, {"contacts": self.contacts}, out=out, dtype=dtype)
+
+    @direct
+    def jacobian(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
+        """Jacobian J of all rows (…, rows, n)."""
+        algorithm = Algorithm("jacobian", self._jacobian_of, ("q",))
+        return self._run(algorithm, {"q": (q, self.nq)}, out, dtype)
+
+    @direct
+    def delassus(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
+        """Delassus matrix J M⁻¹ Jᵀ (…, rows, rows): accelerations of the contacts per unit of force."""
+        algorithm = Algorithm("delassus", self._delassus_of, ("q",), per_joint=600)
+        return self._run(algorithm, {"q": (q, self.nq)}, out, dtype)
+
+    @direct
+    def _accelerations(self, q: Any, v: Any, tau: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
+        return self._run(self._forward("_accelerations"), self._state(q, v, tau), out, dtype)
+
+    def _forward(self, name: str) -> Algorithm:
+        return Algorithm(name, self._accelerations_of, ("q", "v", "tau"), per_joint=800)
+
+    def _state(self, q: Any, v: Any, tau: Any) -> dict[str, tuple[Any, int]]:
+        return {"q": (q, self.nq), "v": (v, self.n), "tau": (tau, self.n)}
+
+    def forward_dynamics(self, q: Any, v: Any, tau: Any, *, acceleration: Any = None) -> tuple[Array, Array]:
+        """Accelerations (…, n) and contact forces (…, rows) under torques τ.
+
+        ``acceleration`` a* (…, rows) of the contacts is zero by default; it is added to the terms of stabilisation. An external
+        wrench w at a frame is added to τ as Jᵀ w.
+        """
+        if acceleration is None:
+            found = self._accelerations(q, v, tau)
+        else:
+            given = self._state(q, v, tau) | {"acceleration": (acceleration, self.rows)}
+            found = self._run(self._forward("prescribed"), given)
+        n = self.n
+        return found[..., :n], found[..., n:]
+
+    def impulse(self, q: Any, v: Any, restitution: Any = 0.0) -> tuple[Array, Array]:
+        """Velocities (…, n) after an impact and its impulses (…, rows): M (v⁺ − v) = Jᵀ Λ, J v⁺ = −e J v.
+
+        ``restitution`` e is a number between 0 (plastic) and 1 (elastic), or one per state.
+        """
+        e = np.asarray(restitution, dtype=float)
+        if not ((e >= 0.0) & (e <= 1.0)).all():
+            raise InputError(f"restitution= must be between 0 and 1, got {restitution!r}")
+        algorithm = Algorithm("impulse", self._impulse_of, ("q", "v", "restitution"), per_joint=700)
+        found = self._run(algorithm, {"q": (q, self.nq), "v": (v, self.n), "restitution": (e[..., None], 1)})
+        return found[..., : self.n], found[..., self.n :]
+
+    def inverse_dynamics(
+        self,
+        q: Any,
+        v: Any,
+        a: Any,
+        *,
+        friction: Any = None,
+        normal: Any = (0.0, 0.0, 1.0),
+        support: Any = None,
+        actuated: Sequence[str | int] | None = None,
+    ) -> tuple[Array, Array]:
+        """Torques τ (…, n) and contact forces (…, rows) that produce the accelerations a, with the smallest |τ|.
+
+        Torques are zero but at the ``actuated`` coordinates, by default all except those of free joints. ``friction`` is the
+        coefficient μ: contact forces are inside the cone |f_t| ≤ μ f_n about the ``normal`` (world axes), and so push only;
+        None allows all forces. ``support`` is half the length and width of rectangular feet along x and y of their frames:
+        moments at ``frames`` then keep the centre of pressure inside. Each is one value, or a mapping from contacts to values.
+
+        >>> import dynamis as dy, numpy as np
+        >>> robot = dy.load("go2", base="floating")
+        >>> stance = dy.constrained(robot, points=["FL_foot", "FR_foot", "RL_foot", "RR_foot"])
+        >>> q, rest = robot.q(robot.description.appearance.pose), np.zeros(18)
+        >>> tau, forces = stance.inverse_dynamics(q, rest, rest, friction=0.6)
+        >>> bool(abs(forces[2::3].sum() - 9.81 * robot.mass) < 1e-4), tau[:6].any().item()
+        (True, False)
+        """
+        free = [body.dof for _, body in self.model.moving if body.motion.nv == 6]
+        chosen = (
+            [k for k in range(self.n) if not any(k in dof for dof in free)]
+            if actuated is None
+            else coordinates_of(self.robot, actuated)
+        )
+        b, J = np.asarray(self.robot.inverse_dynamics(q, v, a)), np.asarray(self.jacobian(q))
+        contacts = [(name, 3 * k, False) for k, name in enumerate(self.contacts.points)]
+        contacts += [(name, 3 * len(self.contacts.points) + 6 * k, True) for k, name in enumerate(self.contacts.frames)]
+        axes = {
+            name: np.asarray(self.robot.pose(q, name))[..., :3, :3]
+            for name, _, pose in contacts
+            if pose and support is not None
+        }
+        return contact_forces(b, J, chosen, contacts, axes, friction, normal, support)

@@ -1,0 +1,180 @@
+"""Rigid contacts: equations of motion, redundancy, impacts, friction cones, loops."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.simulation.loops.constrained import constrained_dynamics
+
+FEET = ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]
+
+
+@pytest.fixture(scope="module")
+def go2():
+    return dy.load("go2", base="floating")
+
+
+@pytest.fixture(scope="module")
+def stance(go2):
+    return dy.constrained(go2, points=FEET)
+
+
+@pytest.fixture(scope="module")
+def standing(go2):
+    return go2.q(go2.description.appearance.pose)
+
+
+def states(robot, count, seed=0):
+    rng = np.random.default_rng(seed)
+    return robot.random(rng, count), *rng.normal(size=(2, count, robot.n))
+
+
+def drift(robot, q, v, points):
+    return np.concatenate([robot.acceleration(q, v, np.zeros(robot.n), name)[:3] for name in points])
+
+
+def test_accelerations_and_forces_solve_the_equations_of_motion(go2, stance):
+    q, v, tau = states(go2, 3)
+    a, forces = stance.forward_dynamics(q, v, tau)
+    D = stance.delassus(q)
+    for k in range(3):
+        J = stance.jacobian(q[k])
+        balance = go2.inverse_dynamics(q[k], v[k], a[k]) - J.T @ forces[k]
+        np.testing.assert_allclose(balance, tau[k], atol=1e-8)
+        np.testing.assert_allclose(J @ a[k], -drift(go2, q[k], v[k], FEET), atol=1e-9)
+        np.testing.assert_allclose(D[k], J @ np.linalg.solve(go2.mass_matrix(q[k]), J.T), atol=1e-10)
+    wanted = np.linspace(-1.0, 1.0, 12)
+    moved, _ = stance.forward_dynamics(q[0], v[0], tau[0], acceleration=wanted)
+    np.testing.assert_allclose(stance.jacobian(q[0]) @ moved + drift(go2, q[0], v[0], FEET), wanted, atol=1e-9)
+
+
+def test_compiled_batches_equal_single_states(go2, stance):
+    q, v, tau = states(go2, 40, seed=1)
+    a, forces = stance.forward_dynamics(q, v, tau)
+    for k in (0, 39):
+        one, force = stance.forward_dynamics(q[k], v[k], tau[k])
+        np.testing.assert_allclose(one, a[k], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(force, forces[k], rtol=1e-9, atol=1e-9)
+
+
+def test_redundant_contacts_give_the_same_motion(go2, stance):
+    """Each foot twice: rank 12 of 24 rows, the forces shared."""
+    q, v, tau = states(go2, 1, seed=2)
+    double = dy.constrained(go2, points=FEET * 2)
+    a, forces = double.forward_dynamics(q[0], v[0], tau[0])
+    expected, single = stance.forward_dynamics(q[0], v[0], tau[0])
+    np.testing.assert_allclose(a, expected, atol=1e-7)
+    np.testing.assert_allclose(forces[:12] + forces[12:], single, atol=1e-6)
+    np.testing.assert_allclose(forces[:12], forces[12:], atol=1e-4)
+
+
+def test_an_impact_keeps_or_loses_energy_with_its_restitution(go2, stance):
+    q, v, _ = states(go2, 1, seed=3)
+    q, v = q[0], v[0]
+    J, M = stance.jacobian(q), go2.mass_matrix(q)
+    for e in (0.0, 0.5, 1.0):
+        after, impulse = stance.impulse(q, v, e)
+        np.testing.assert_allclose(J @ after, -e * (J @ v), atol=1e-9)
+        np.testing.assert_allclose(M @ (after - v), J.T @ impulse, atol=1e-9)
+    assert go2.kinetic_energy(q, after) == pytest.approx(go2.kinetic_energy(q, v), rel=1e-10)
+    with pytest.raises(dy.InputError, match="between 0 and 1"):
+        stance.impulse(q, v, 1.2)
+
+
+def test_torques_of_a_standing_robot_hold_it_within_the_friction_cones(go2, stance, standing):
+    rest = np.zeros(go2.n)
+    tau, forces = stance.inverse_dynamics(standing, rest, rest, friction=0.5)
+    assert not tau[:6].any()
+    f = forces.reshape(4, 3)
+    assert (np.hypot(f[:, 0], f[:, 1]) <= 0.5 * f[:, 2] + 1e-6).all()
+    assert f[:, 2].sum() == pytest.approx(-go2.model.gravity[2] * go2.mass, rel=1e-6)
+    a, reaction = stance.forward_dynamics(standing, rest, tau)
+    np.testing.assert_allclose(a, 0.0, atol=1e-4)
+    np.testing.assert_allclose(reaction, forces, atol=1e-3)
+    free, _ = stance.inverse_dynamics(standing, rest, rest)
+    assert np.linalg.norm(free) < np.linalg.norm(tau) + 1e-6  # without cones there is more to choose from
+
+
+def test_inverse_dynamics_takes_batches(go2, stance, standing):
+    tau, forces = stance.inverse_dynamics(np.tile(standing, (2, 1)), np.zeros(18), np.zeros((3, 1, 18)), friction=0.5)
+    assert tau.shape == (3, 2, 18)
+    assert forces.shape == (3, 2, 12)
+    np.testing.assert_allclose(tau, np.broadcast_to(tau[0, 0], tau.shape), atol=1e-5)
+
+
+def test_an_acceleration_beyond_friction_is_refused(go2, stance, standing):
+    a = np.zeros(18)
+    a[0] = 30.0  # forwards, three times g
+    with pytest.raises(dy.InputError, match="no contact forces inside the friction cones"):
+        stance.inverse_dynamics(standing, np.zeros(18), a, friction=0.5)
+
+
+def test_the_centre_of_pressure_stays_inside_the_foot():
+    """A humanoid on one foot: the wrench at the sole is that of its weight, and must pass through the sole."""
+    d = dy.Description("block").add_link("world")
+    d.add_link("foot", "world", "free", inertia=dy.solids.box(0.2, 0.1, 0.5, mass=10.0))
+    d.add_link("arm", "foot", "prismatic", axis=(1, 0, 0), inertia=dy.solids.sphere(0.05, mass=10.0))
+    robot = dy.Robot(d)
+    held = dy.constrained(robot, frames="foot")
+    rest = np.zeros(7)
+    q = robot.q({"arm_joint": 0.15})
+    _, wrench = held.inverse_dynamics(q, rest, rest, friction=0.8, support=(0.1, 0.05))
+    # the weight of the arm acts at 0.15 m, that of the foot at its centre
+    np.testing.assert_allclose(wrench, [0.0, 0.0, 196.2, 0.0, -0.15 * 98.1, 0.0], atol=1e-4)
+    assert abs(wrench[4]) <= 0.1 * wrench[2] + 1e-6
+    with pytest.raises(dy.InputError, match="no contact forces"):
+        held.inverse_dynamics(robot.q({"arm_joint": 0.25}), rest, rest, friction=0.8, support=(0.1, 0.05))
+
+
+@pytest.mark.parametrize("closed_by", ["plane", "pin"])
+def test_loops_agree_with_their_own_solver(closed_by):
+    """A pin of a planar loop has three redundant rows."""
+    robot, closures, q = dy.loops.four_bar(closed_by=closed_by)
+    v = dy.loops.assemble_velocity(robot, closures, q, np.array([1.0, 0.0, 0.0]))
+    tau = np.array([0.5, 0.0, 0.0])
+    loop = dy.constrained(robot, closures=closures)
+    expected = constrained_dynamics(robot, closures, q, v, tau)
+    a, forces = loop.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(a, expected.acceleration, atol=1e-7)
+    np.testing.assert_allclose(loop.jacobian(q).T @ forces, expected.torque, atol=1e-6)
+    # inverse dynamics: the motor at the crank alone
+    tau, forces = loop.inverse_dynamics(q, v, a, actuated=["crank"])
+    np.testing.assert_allclose(tau, [0.5, 0.0, 0.0], atol=1e-6)
+
+
+def test_baumgarte_terms_are_those_of_loops():
+    robot, closures, q = dy.loops.four_bar()
+    v, tau = np.array([1.0, 0.3, -0.2]), np.zeros(3)
+    off = q + np.array([0.0, 0.01, 0.0])
+    a, _ = dy.constrained(robot, closures=closures, alpha=3.0, beta=5.0).forward_dynamics(off, v, tau)
+    expected = constrained_dynamics(robot, closures, off, v, tau, alpha=3.0, beta=5.0)
+    np.testing.assert_allclose(a, expected.acceleration, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "no contacts given"),
+        ({"points": "FL_fot"}, "did you mean 'FL_foot'"),
+        ({"points": FEET, "alpha": -1.0}, "alpha= must be a non-negative number"),
+    ],
+)
+def test_wrong_contacts_are_refused(go2, arguments, message):
+    with pytest.raises(dy.DynamisError, match=message):
+        dy.constrained(go2, **arguments)
+
+
+def test_contacts_on_the_base_and_wrong_cones_are_refused(stance, standing):
+    with pytest.raises(dy.InputError, match="fixed to the base"):
+        dy.constrained(dy.load("ur5e"), points="base")
+    rest = np.zeros(18)
+    with pytest.raises(dy.InputError, match="friction= must be a positive number"):
+        stance.inverse_dynamics(standing, rest, rest, friction=-0.5)
+    with pytest.raises(dy.NameLookupError, match="no contact named 'foot'"):
+        stance.inverse_dynamics(standing, rest, rest, friction={"foot": 0.5})
+
+
+def test_a_constrained_robot_is_pickled_with_its_contacts(stance):
+    assert pickle.loads(pickle.dumps(stance)).labels == stance.labels
