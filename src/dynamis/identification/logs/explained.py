@@ -53,6 +53,8 @@ class MotionSummary:
 
     def filtered(self, x: Array) -> Array:
         """Filter an array with one row per sample, run by run."""
+        if len(self.filters) == 1:
+            return self.filters[0].of(np.asarray(x))
         return np.concatenate([keep.of(np.asarray(x)[self.run == k]) for k, keep in enumerate(self.filters)])
 
     @functools.cached_property
@@ -218,18 +220,19 @@ class FreeFit:
     def zero(self, motion: MotionSummary) -> Zero | None:
         """Return the joint zero whose correction makes the fit good, or None."""
         motion = motion.thinned(MOST_ROWS)
-        before = float(self.unexplained(motion).mean())
+        start = self._fit(motion)
+        before = float(self._left(start.rest(start.y)).mean())
         if before < EXACT:
             return None
-        trials = [self._zero_of(motion, joint, before) for joint in range(self.n)]
+        trials = [self._zero_of(motion, joint, start, before) for joint in range(self.n)]
         found = [z for z in trials if z is not None and z.after < min(GOOD, FALLS * before)]
         return min(found, key=lambda z: z.after) if found else None
 
-    def _zero_of(self, motion: MotionSummary, joint: int, before: float) -> Zero | None:
-        """Fit the zero of one joint by Gauss–Newton steps, the base parameters refitted at each."""
+    def _zero_of(self, motion: MotionSummary, joint: int, start: _Weighted, before: float) -> Zero | None:
+        """Fit the zero of one joint by Gauss–Newton steps from a fit without it, the base parameters refitted at each."""
         angle, error, left = 0.0, np.inf, before
-        for _ in range(STEPS):
-            fit = self._fit(self._turned(motion, joint, angle))
+        for k in range(STEPS):
+            fit = self._fit(self._turned(motion, joint, angle)) if k else start
             ahead = self._fit(self._turned(motion, joint, angle + EPSILON))  # its regressor alone
             d = (ahead.W - fit.W) @ fit.solution / EPSILON
             rest = fit.rest(d)
@@ -282,12 +285,13 @@ class _Weighted:
     @functools.cached_property
     def P(self) -> Array:
         """The pseudo-inverse of WᵀW, columns scaled to unit length."""
-        size = np.linalg.norm(self.W, axis=0)
+        G = self.W.T @ self.W
+        size = np.sqrt(np.diagonal(G))
         size[size == 0.0] = 1.0
-        S = self.W / size
-        return np.asarray(np.linalg.pinv(S.T @ S, rcond=1e-9, hermitian=True) / np.outer(size, size))
+        sizes = np.outer(size, size)
+        return np.asarray(np.linalg.pinv(G / sizes, rcond=1e-9, hermitian=True) / sizes)
 
-    @property
+    @functools.cached_property
     def solution(self) -> Array:
         return np.asarray(self.P @ (self.W.T @ self.y))
 
