@@ -48,7 +48,7 @@ def logs(truth, prior, tmp_path_factory):
     folder, rng = tmp_path_factory.mktemp("logs"), np.random.default_rng(0)
     paths = []
     for seed, name in enumerate(("train.npz", "other.csv")):
-        wanted = design_excitation(prior, duration=6.0, harmonics=4, restarts=1, seconds=5.0, seed=seed)
+        wanted = design_excitation(prior, duration=6.0, harmonics=4, restarts=1, seconds=1.0, seed=seed)
         law = ComputedTorque.designed(wanted.motion, bandwidth=20.0).with_model(prior)
         times = np.arange(round(6.0 * RATE)) / RATE
         motion = dy.simulate(truth, times, wanted.start, controller=law, method="RK45", rtol=1e-4, atol=1e-6)

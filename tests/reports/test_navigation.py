@@ -10,7 +10,7 @@ from dynamis.reports.subject import subject_of
 TOP = "id => document.getElementById(id).getBoundingClientRect().top"
 SCROLLED = """() => new Promise((done) => {
   let last = -1, same = 0;
-  const look = () => { same = scrollY === last ? same + 1 : 0; last = scrollY; same > 8 ? done() : requestAnimationFrame(look); };
+  const look = () => { same = scrollY === last ? same + 1 : 0; last = scrollY; same > 2 ? done() : requestAnimationFrame(look); };
   look();
 })"""
 
@@ -33,6 +33,7 @@ def test_every_link_leads_to_its_section_before_and_after_figures_are_drawn(arm,
             key = link.get_attribute("href")[1:]
             link.evaluate("a => a.click()")  # on a phone the strip of links may still be moving under a pointer
             page.evaluate(SCROLLED)
+            page.wait_for_function("a => a.getAttribute('aria-current') === 'location'", arg=link.element_handle())
             assert 0 <= page.evaluate(TOP, key) <= 70, key
             assert 0 <= page.evaluate(TOP, f"{key}-title") <= 110, key
             assert link.get_attribute("aria-current") == "location"

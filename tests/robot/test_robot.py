@@ -309,7 +309,7 @@ def test_a_stage_and_a_joint_of_the_same_name_keep_their_own_coordinates():
     assert np.linalg.eigvalsh(robot.mass_matrix(np.zeros(3)))[0] > 0.0
 
 
-def test_a_follower_has_the_physics_of_the_same_joint_uncoupled():
+def test_a_follower_has_the_physics_of_the_same_joint_uncoupled(without_compilation):
     """Friction, rotor and spring of a follower, seen through q = G q₀ + o."""
     rng = np.random.default_rng(11)
     compared = 0

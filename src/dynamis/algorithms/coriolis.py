@@ -19,6 +19,7 @@ from dynamis.algorithms.kinematics import relative_poses, twists
 from dynamis.algorithms.subtree import Beyond, add_block
 from dynamis.model.model import Model
 from dynamis.spatial import ad, skew
+from dynamis.spatial.rotation import blocks
 
 Array = npt.NDArray[Any]
 
@@ -69,6 +70,6 @@ def christoffel(model: Model, q: Array) -> Array:
 def _body_factor(I: Array, V: Array) -> Array:
     momentum = I @ V
     f, m = skew(momentum[:3]), skew(momentum[3:])
-    crossed = np.block([[np.zeros((3, 3)), -f], [-f, -m]])  # ad*(U) (I V) as a matrix acting on U
+    crossed = blocks(np.zeros((3, 3)), -f, -f, -m)  # ad*(U) (I V) as a matrix acting on U
     A = ad(V)
     return 0.5 * (-A.T @ I + crossed - I @ A)

@@ -12,7 +12,7 @@ from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
-from dynamis.spatial.rotation import IDENTITY, cross, skew
+from dynamis.spatial.rotation import IDENTITY, blocks, cross, skew
 from dynamis.tolerances import SUM_ROUNDING
 
 Array = npt.NDArray[Any]
@@ -128,7 +128,7 @@ class Inertia:
     def matrix(self) -> Array:
         """The 6 × 6 inertia matrix [[m 1, S(h)ᵀ], [S(h), I]]."""
         H = skew(self.first_moment)
-        return np.block([[self.mass * IDENTITY, H.T], [H, self.tensor]])
+        return blocks(self.mass * IDENTITY, H.T, H, self.tensor)
 
     @property
     def pseudo_inertia(self) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
-from dynamis.spatial.rotation import IDENTITY, cross, skew
+from dynamis.spatial.rotation import IDENTITY, blocks, cross, skew
 
 Array = npt.NDArray[Any]
 
@@ -73,7 +73,7 @@ class Pose(NamedTuple):
 
     def Ad(self) -> Array:
         """The 6 × 6 adjoint: twists of B to twists of A."""
-        return np.block([[self.R, skew(self.p) @ self.R], [np.zeros((3, 3)), self.R]])
+        return blocks(self.R, skew(self.p) @ self.R, np.zeros((3, 3)), self.R)
 
     def is_identity(self) -> bool:
         if self is _HERE:
@@ -96,7 +96,7 @@ _HERE.p.setflags(write=False)
 def ad(V: Array) -> Array:
     """The 6 × 6 matrix of the Lie bracket: ad(V) U is how a twist U, fixed in a frame moving with V, changes."""
     v, w = skew(V[:3]), skew(V[3:])
-    return np.block([[w, v], [np.zeros((3, 3)), w]])
+    return blocks(w, v, np.zeros((3, 3)), w)
 
 
 def motion_cross(V: Array, U: Array) -> Array:

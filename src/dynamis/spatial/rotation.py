@@ -29,10 +29,16 @@ def skew(u: Array) -> Array:
 
 
 def cross(u: Array, w: Array) -> Array:
-    """u × w, for vectors of any scalar."""
-    a, b, c = u
-    x, y, z = w
+    """u × w, for vectors of any scalar; for matrices, column by column."""
+    u, w = np.asarray(u), np.asarray(w)
+    a, b, c = u.tolist() if u.ndim == 1 else u  # Python's numbers: quicker than NumPy's
+    x, y, z = w.tolist() if w.ndim == 1 else w
     return np.array([b * z - c * y, c * x - a * z, a * y - b * x])
+
+
+def blocks(A: Array, B: Array, C: Array, D: Array) -> Array:
+    """The matrix [[A, B], [C, D]]: ``np.block`` takes several times as long for small ones."""
+    return np.concatenate([np.concatenate([A, B], axis=1), np.concatenate([C, D], axis=1)])
 
 
 def about_axis(axis: Array, angle: Any) -> Array:

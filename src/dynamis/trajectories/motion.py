@@ -59,6 +59,8 @@ class Motion(ABC):
         Before the start and after the end q is constant, v and a are zero.
         """
         t = checked_time(t)
+        if isinstance(t, float) and 0.0 <= t <= self.duration:
+            return self.inside(t)
         q, v, a = self.inside(minimum(maximum(t, 0.0), self.duration))
         v, a = (_at_rest_outside(t, self.duration, x, len(self.shape)) for x in (v, a))
         return q, v, a
@@ -208,7 +210,7 @@ def checked_time(t: Any) -> Any:
     """A time as a float, an array of floats, or a node."""
     if isinstance(t, np.ndarray) and t.shape == () and t.dtype == object:
         t = t.item()
-    if isinstance(t, Node):
+    if isinstance(t, Node) or (isinstance(t, np.float64) and not np.isnan(t)):
         return t
     try:
         times = np.asarray(t, dtype=float)

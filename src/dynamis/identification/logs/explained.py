@@ -53,6 +53,8 @@ class MotionSummary:
 
     def filtered(self, x: Array) -> Array:
         """Filter an array with one row per sample, run by run."""
+        if len(self.filters) == 1:
+            return self.filters[0].of(np.asarray(x))
         return np.concatenate([keep.of(np.asarray(x)[self.run == k]) for k, keep in enumerate(self.filters)])
 
     @functools.cached_property
@@ -132,40 +134,38 @@ def explained(robot: Robot, motion: MotionSummary, *, reversed_gravity: bool = F
     predicted = motion.filtered(predicted)
     slow = 0.05 * np.sqrt(np.mean(motion.v**2, axis=0)) + 1e-12
     v, dry, a = (motion.filtered(x) for x in (motion.v, np.tanh(motion.v / slow), motion.a))
-    n, count = robot.n, len(tau)
+    count = len(tau)
     variance = np.maximum((tau**2).mean(axis=0), 1e-300)
-    fraction, alone, scale, foretold = np.zeros((4, n))
-    fitted = np.empty_like(tau)
-    for j in range(n):
-        F = np.stack([v[:, j], dry[:, j], a[:, j], predicted[:, j]], axis=1)
-        F = F - F.mean(axis=0)
-        size = np.linalg.norm(F, axis=0)
-        size[size <= 1e-9 * np.abs(F).max(initial=1.0)] = np.inf  # constant columns explain nothing
-        Q, R = np.linalg.qr(F / size)
-        b = Q.T @ tau[:, j]
-        x, rest = _non_negative(R, b)
-        _, rest_alone = _non_negative(R[:, :3], b)
-        inside = float(b @ b)
-        fraction[j], alone[j] = ((inside - r**2) / (count * variance[j]) for r in (rest, rest_alone))
-        scale[j], fitted[:, j] = x[3] / size[3], F / size @ x + motion.torque[:, j].mean()
-        foretold[j] = 0.0 if np.isinf(size[3]) else float(R[3, 3] * size[3]) ** 2 / count
-    return Explained(variance, fraction, alone, scale, foretold, predicted, fitted)
+    F = np.stack([v, dry, a, predicted], axis=-1).transpose(1, 0, 2)  # (n, count, 4)
+    F = F - F.mean(axis=1, keepdims=True)
+    size = np.linalg.norm(F, axis=1)
+    size[size <= 1e-9 * np.abs(F).max(axis=(1, 2), initial=1.0)[:, None]] = np.inf  # constant columns explain nothing
+    F = F / size[:, None, :]
+    Q, R = np.linalg.qr(F)
+    b = np.einsum("jik,ij->jk", Q, tau)
+    x, rest, rest_alone = _non_negative(R, b)
+    inside = (b**2).sum(axis=1)
+    fraction, alone = ((inside - r**2) / (count * variance) for r in (rest, rest_alone))
+    fitted = np.einsum("jik,jk->ij", F, x) + motion.torque.mean(axis=0)
+    foretold = np.where(np.isinf(size[:, 3]), 0.0, R[:, 3, 3] * np.where(np.isinf(size[:, 3]), 0.0, size[:, 3])) ** 2 / count
+    return Explained(variance, fraction, alone, x[:, 3] / size[:, 3], foretold, predicted, fitted)
 
 
-def _non_negative(A: Array, b: Array) -> tuple[Array, float]:
-    """Return the non-negative least squares solution for a few columns, and the norm of its residual.
+SUBSETS = np.arange(16)[:, None] >> np.arange(4) & 1  # of four columns; the first eight are without the last column
 
-    It is the best non-negative one among the least squares solutions of all subsets of columns.
+
+def _non_negative(A: Array, b: Array) -> tuple[Array, Array, Array]:
+    """Return the non-negative least squares solutions (n, 4) of n systems, and the norms (n,) of their residuals.
+
+    The second norm is that without the last column. A solution is the best non-negative one among the least squares solutions
+    of all subsets of columns.
     """
-    best, least = np.zeros(A.shape[1]), float(np.linalg.norm(b))
-    for bits in range(1, 1 << A.shape[1]):
-        kept = np.array([k for k in range(A.shape[1]) if bits >> k & 1])
-        x = np.linalg.lstsq(A[:, kept], b)[0]
-        rest = float(np.linalg.norm(b - A[:, kept] @ x))
-        if (x >= 0.0).all() and rest < least:
-            best, least = np.zeros(A.shape[1]), rest
-            best[kept] = x
-    return best, least
+    parts = A[:, None] * SUBSETS[:, None, :]
+    x = (np.linalg.pinv(parts) @ b[:, None, :, None])[..., 0] * SUBSETS
+    rest = np.linalg.norm(b[:, None] - (parts @ x[..., None])[..., 0], axis=2)
+    rest[(x < 0.0).any(axis=2)] = np.inf
+    best = rest.argmin(axis=1)
+    return x[np.arange(len(b)), best], rest.min(axis=1), rest[:, :8].min(axis=1)
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,7 @@ class FreeFit:
         X = np.concatenate([X, np.broadcast_to(np.eye(self.n), (len(X), self.n, self.n))], axis=2)  # offsets
         X = motion.filtered(X)
         weight = np.tile(1.0 / self._size(motion), len(X))
-        return _Weighted.of(X.reshape(len(weight), -1) * weight[:, None], motion.torque.reshape(-1) * weight, weight)
+        return _Weighted(X.reshape(len(weight), -1) * weight[:, None], motion.torque.reshape(-1) * weight, weight)
 
     @staticmethod
     def _size(motion: MotionSummary) -> Array:
@@ -220,19 +220,20 @@ class FreeFit:
     def zero(self, motion: MotionSummary) -> Zero | None:
         """Return the joint zero whose correction makes the fit good, or None."""
         motion = motion.thinned(MOST_ROWS)
-        before = float(self.unexplained(motion).mean())
+        start = self._fit(motion)
+        before = float(self._left(start.rest(start.y)).mean())
         if before < EXACT:
             return None
-        trials = [self._zero_of(motion, joint, before) for joint in range(self.n)]
+        trials = [self._zero_of(motion, joint, start, before) for joint in range(self.n)]
         found = [z for z in trials if z is not None and z.after < min(GOOD, FALLS * before)]
         return min(found, key=lambda z: z.after) if found else None
 
-    def _zero_of(self, motion: MotionSummary, joint: int, before: float) -> Zero | None:
-        """Fit the zero of one joint by Gauss–Newton steps, the base parameters refitted at each."""
+    def _zero_of(self, motion: MotionSummary, joint: int, start: _Weighted, before: float) -> Zero | None:
+        """Fit the zero of one joint by Gauss–Newton steps from a fit without it, the base parameters refitted at each."""
         angle, error, left = 0.0, np.inf, before
-        for _ in range(STEPS):
-            fit = self._fit(self._turned(motion, joint, angle))
-            ahead = self._fit(self._turned(motion, joint, angle + EPSILON))
+        for k in range(STEPS):
+            fit = self._fit(self._turned(motion, joint, angle)) if k else start
+            ahead = self._fit(self._turned(motion, joint, angle + EPSILON))  # its regressor alone
             d = (ahead.W - fit.W) @ fit.solution / EPSILON
             rest = fit.rest(d)
             if np.linalg.norm(rest) <= HIDDEN * np.linalg.norm(d):
@@ -275,21 +276,22 @@ class FreeFit:
 
 @dataclass(frozen=True, eq=False)
 class _Weighted:
-    """A weighted regressor ``W`` and torques ``y``, with the pseudo-inverse ``P`` of WᵀW, columns scaled to unit length."""
+    """A weighted regressor ``W`` and torques ``y``."""
 
     W: Array
     y: Array
     weight: Array
-    P: Array
 
-    @classmethod
-    def of(cls, W: Array, y: Array, weight: Array) -> _Weighted:
-        size = np.linalg.norm(W, axis=0)
+    @functools.cached_property
+    def P(self) -> Array:
+        """The pseudo-inverse of WᵀW, columns scaled to unit length."""
+        G = self.W.T @ self.W
+        size = np.sqrt(np.diagonal(G))
         size[size == 0.0] = 1.0
-        S = W / size
-        return cls(W, y, weight, np.linalg.pinv(S.T @ S, rcond=1e-9, hermitian=True) / np.outer(size, size))
+        sizes = np.outer(size, size)
+        return np.asarray(np.linalg.pinv(G / sizes, rcond=1e-9, hermitian=True) / sizes)
 
-    @property
+    @functools.cached_property
     def solution(self) -> Array:
         return np.asarray(self.P @ (self.W.T @ self.y))
 
