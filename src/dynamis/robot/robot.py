@@ -21,6 +21,7 @@ from dynamis.model.load import describe_mujoco, load_description
 from dynamis.model.plausibility import check_drive
 from dynamis.model.readers.mjcf import mujoco
 from dynamis.model.writers.mjcf import write_mjcf
+from dynamis.model.writers.sdf import write_sdf
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import urdf_document
 from dynamis.robot.compilation import Compilation
@@ -33,16 +34,19 @@ if TYPE_CHECKING:
 
 
 def load(
-    source: str | os.PathLike[str],
+    source: Any,
     *,
     base: str = "fixed",
     strict: bool = False,
     parameters: Mapping[str, Any] | None = None,
+    xacro_args: Mapping[str, Any] | None = None,
 ) -> Robot:
-    """Load a robot from the library by name, from a file by path (.urdf, .toml, MJCF), or from the text of an XML document.
+    """Load a robot from the library by name, or from a file by path: URDF, xacro, SDF, MJCF or TOML.
 
-    ``base="floating"`` gives the root link six degrees of freedom. ``strict=True`` turns warnings about the file into errors.
-    ``parameters`` assigns values to the parameters declared in a .toml file.
+    ``source`` may also be the text of an XML document, an open file, a folder or a ZIP archive with one robot in it, or a
+    module of robot_descriptions or its name. ``base="floating"`` gives the root link six degrees of freedom. ``strict=True``
+    turns warnings about the file into errors. ``parameters`` assigns values to the parameters declared in a .toml file,
+    ``xacro_args`` to the arguments of a xacro file.
 
     >>> import dynamis as dy
     >>> dy.load("ur5e").n
@@ -50,7 +54,7 @@ def load(
     """
     if base not in ("fixed", "floating"):
         raise InputError(f"base={base!r} is unknown; choose 'fixed' or 'floating'")
-    description = load_description(source, strict=strict, parameters=parameters, base=base)
+    description = load_description(source, strict=strict, parameters=parameters, base=base, xacro_args=xacro_args)
     return Robot(description, _checked=True)
 
 
@@ -187,19 +191,21 @@ class Robot(Compilation, Editing):
             d.joint(joint).actuator = actuator
 
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
-        """Write the robot to a .urdf, .toml or .mjcf file; ``form`` (link, dh, mdh, poe) chooses how a .toml places links.
+        """Write the robot to a .urdf, .sdf, .mjcf or .toml file; ``form`` (link, dh, mdh, poe) is how a .toml places links.
 
         A robot that was read from a URDF is written as that document with only the changed values replaced.
         """
         target = Path(path)
-        if target.suffix not in (".urdf", ".toml", ".mjcf"):
-            raise InputError(f"{printable(target.name)}: the file name must end in .urdf, .toml or .mjcf")
+        if target.suffix not in (".urdf", ".toml", ".mjcf", ".sdf"):
+            raise InputError(f"{printable(target.name)}: the file name must end in .urdf, .sdf, .mjcf or .toml")
         if target.suffix != ".toml" and form != "link":
             raise InputError(f"form={form!r} applies to .toml files only; {target.suffix[1:].upper()} has one form")
         if target.suffix == ".urdf":
             data = urdf_document(self._description)
         elif target.suffix == ".mjcf":
             data = write_mjcf(self._description).encode()
+        elif target.suffix == ".sdf":
+            data = write_sdf(self._description).encode()
         else:
             data = write_toml(self._description, form).encode()
         write_file(target, data)
