@@ -72,7 +72,12 @@ HOSTILE = {
 
 
 def tree(e):
-    return e.tag, {k: v for k, v in e.attributes.items() if not k.startswith("xmlns")}, e.text.split(), [tree(c) for c in e.children]
+    return (
+        e.tag,
+        {k: v for k, v in e.attributes.items() if not k.startswith("xmlns")},
+        e.text.split(),
+        [tree(c) for c in e.children],
+    )
 
 
 def theirs(node):
@@ -126,12 +131,17 @@ def test_included_files_packages_yaml_and_name_spaces(tmp_path, save):
     assert root.children[3].children[0].children[0].children[0].attributes["filename"] == "package://my_arm/m.stl"
     for name in ("/etc/passwd", "../../../../../../etc/passwd", "$(find no_package)/x.xacro", "*.xacro", "none.xacro"):
         main.write_text(f'{HEAD}\n<xacro:include filename="{name}"/></robot>')
-        with pytest.raises(dy.FormatError, match=r"arm\.xacro:2: error: file: it includes .* To repair: keep it in the robot's folder"):
+        with pytest.raises(
+            dy.FormatError, match=r"arm\.xacro:2: error: file: it includes .* To repair: keep it in the robot's folder"
+        ):
             dy.load(main)
 
 
 def test_findings_name_the_file_and_the_line_of_the_macro(tmp_path, save):
-    inc = save(f'{HEAD}\n\n<xacro:macro name="m" params="v">\n<link name="l"><inertial><mass value="${{v}}"/></inertial></link></xacro:macro></robot>', "inc.xacro")
+    inc = save(
+        f'{HEAD}\n\n<xacro:macro name="m" params="v">\n<link name="l"><inertial><mass value="${{v}}"/></inertial></link></xacro:macro></robot>',
+        "inc.xacro",
+    )
     path = save(f'{HEAD}<xacro:include filename="inc.xacro"/>\n<xacro:m v="heavy"/></robot>', "arm.xacro")
     report = dy.check(path)
     assert [(Path(p.file), p.line) for p in report.errors[:2]] == [(inc, 4), (inc, 4)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -124,6 +124,16 @@ def describe_mujoco(model: Any) -> Description:
     """The description of a MuJoCo model; raises for errors, warns about doubts and about what is left aside."""
     report = Report("MjModel")
     description = describe(model, report)
+    examine(description, report)
+    report.raise_errors(ModelError)
+    report.emit_warnings(stacklevel=3)
+    return description
+
+
+def describe_object(describe_it: Callable[[Any], Description], thing: Any, kind: str) -> Description:
+    """The description of an object of another package; raises for errors, warns about doubts."""
+    report = Report(kind)
+    description = describe_it(thing)
     examine(description, report)
     report.raise_errors(ModelError)
     report.emit_warnings(stacklevel=3)

@@ -17,10 +17,13 @@ from dynamis.files.atomic_write import write_file
 from dynamis.model.actuators import Actuator
 from dynamis.model.description import Description, Drive, rotors_reflected, rotors_riding
 from dynamis.model.diagnostics import Report
-from dynamis.model.load import describe_mujoco, load_description
+from dynamis.model.load import describe_mujoco, describe_object, load_description
 from dynamis.model.plausibility import check_drive
 from dynamis.model.readers.mjcf import mujoco
+from dynamis.model.readers.pinocchio import describe_pinocchio
+from dynamis.model.readers.roboticstoolbox import describe_toolbox
 from dynamis.model.writers.mjcf import write_mjcf
+from dynamis.model.writers.pinocchio import make_pinocchio
 from dynamis.model.writers.sdf import write_sdf
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import urdf_document
@@ -64,6 +67,30 @@ def from_mujoco(model: Any) -> Robot:
     q has the order of qpos, with quaternions (x, y, z, w); the velocity of a free joint is in the axes of its body.
     """
     return Robot(describe_mujoco(model), _checked=True)
+
+
+def from_pinocchio(model: Any) -> Robot:
+    """Return the robot of a `pinocchio.Model`: joints, inertias, armature, damping, friction, limits and frames.
+
+    The joints have the order of the model, except that they are depth first here. A joint without limits has one number in q
+    here and (cos, sin) there; a planar joint has its velocity in the axes of its parent here.
+
+    >>> import dynamis as dy
+    >>> robot = dy.from_pinocchio(dy.load("ur5e").to_pinocchio())  # doctest: +SKIP
+    """
+    return Robot(describe_object(describe_pinocchio, model, "pinocchio.Model"), _checked=True)
+
+
+def from_roboticstoolbox(robot: Any) -> Robot:
+    """Return the robot of the Robotics Toolbox: a DHRobot, standard or modified, or an ERobot with one axis for each joint.
+
+    Rotor inertia, gear ratio, viscous and Coulomb friction, joint limits, base and tool are kept.
+
+    >>> import dynamis as dy, roboticstoolbox as rtb  # doctest: +SKIP
+    >>> dy.from_roboticstoolbox(rtb.models.DH.Puma560()).n  # doctest: +SKIP
+    6
+    """
+    return Robot(describe_object(describe_toolbox, robot, "roboticstoolbox robot"), _checked=True)
 
 
 class Robot(Compilation, Editing):
@@ -221,6 +248,18 @@ class Robot(Compilation, Editing):
             raise ConversionError(
                 f"MuJoCo does not accept robot {printable(self.name)}: {' '.join(str(error).split())}"
             ) from None
+
+    def to_pinocchio(self) -> Any:
+        """Return the robot as a `pinocchio.Model` with the same q and v, and its links as frames.
+
+        Rotor inertia is armature there. Needs Pinocchio (``pip install pin``). Followers, motors on links and actuators are
+        refused.
+
+        >>> import dynamis as dy
+        >>> dy.load("ur5e").to_pinocchio().nv  # doctest: +SKIP
+        6
+        """
+        return make_pinocchio(self._description)
 
     def closed_form(
         self,
