@@ -43,7 +43,7 @@ def test_a_folder_and_an_archive_with_one_robot(arm, two_links, tmp_path):
         out.write(folder / "urdf" / "arm.urdf", "a/arm.urdf")
     assert dy.load(archive).joint_names == ("shoulder", "elbow")
     (folder / "arm.toml").write_text(two_links())
-    with pytest.raises(dy.FormatError, match=r"is a folder; give one of its 2 robots: 'arm.toml', 'urdf/arm.urdf'"):
+    with pytest.raises(dy.FormatError, match=r"is a folder; give one of its 2 robots: 'arm\.toml', 'urdf/arm\.urdf'"):
         dy.load(folder)
     with zipfile.ZipFile(archive, "w") as out:
         out.writestr("arm.urdf", arm('mass value="2"', 'mass value="two"'))
@@ -113,9 +113,13 @@ def test_a_table_of_the_robotics_toolbox_is_our_table(modified, save, same_dynam
     for link in theirs.links:
         I, kind = link.I, "prismatic" if link.isprismatic else "revolute"
         table = f"a = {link.a}\nalpha = {link.alpha}\nd = {link.d + link.offset * link.isprismatic}\ntheta = {link.offset * (not link.isprismatic)}\n"
-        inertia = f"inertia = {{ xx = {I[0, 0]}, yy = {I[1, 1]}, zz = {I[2, 2]}, xy = {I[0, 1]}, xz = {I[0, 2]}, yz = {I[1, 2]} }}"
+        inertia = (
+            f"inertia = {{ xx = {I[0, 0]}, yy = {I[1, 1]}, zz = {I[2, 2]}, xy = {I[0, 1]}, xz = {I[0, 2]}, yz = {I[1, 2]} }}"
+        )
         drive = "viscous = 0.1\ncoulomb = [4.0, 3.0]\nrotor_inertia = 2e-4\ngear_ratio = 10\nlimits = { lower = -1, upper = 2 }"
-        rows.append(f"[[{'mdh' if modified else 'dh'}]]\ntype = '{kind}'\n{table}mass = {link.m}\ncom = {list(map(float, link.r))}\n{inertia}\n{drive}\n")
+        rows.append(
+            f"[[{'mdh' if modified else 'dh'}]]\ntype = '{kind}'\n{table}mass = {link.m}\ncom = {list(map(float, link.r))}\n{inertia}\n{drive}\n"
+        )
     ours = dy.load(save("[robot]\nname = 'r'\n" + "\n".join(rows), "r.toml"))
     robot = dy.from_roboticstoolbox(theirs)
     same_dynamics(ours, robot)

@@ -63,7 +63,7 @@ def test_joints_of_every_type_of_a_pinocchio_model():
     number = 0
     for k, joint in enumerate(joints):
         number = model.addJoint(number, joint, pin.SE3.Random(), f"j{k}")
-        model.appendBodyToJoint(number, pin.Inertia.Random(), pin.SE3.Random())
+        model.appendBodyToJoint(number, pin.Inertia(1.0, rng.normal(size=3), np.diag([0.1, 0.12, 0.15])), pin.SE3.Random())
     model.armature = np.where(np.arange(model.nv) == 1, 0.3, 0.0)
     robot = dy.Robot(dy.from_pinocchio(model).description)
     assert (robot.n, robot.nq) == (model.nv, model.nq - 2)

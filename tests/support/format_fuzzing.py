@@ -97,7 +97,9 @@ def broken(seed, text):
             case 5:
                 lines = (text[:at] + rng.choice(PIECES) + text[at + rng.randint(0, 5) :]).split("\n")
             case 6:
-                word = rng.choice(("upper", "base", "arm", "tip", "0", "1", "mass", "name", "joint", "xacro:", "part", "origin"))
+                word = rng.choice(
+                    ("upper", "base", "arm", "tip", "0", "1", "mass", "name", "joint", "xacro:", "part", "origin")
+                )
                 lines = text.replace(word, rng.choice(PIECES)).split("\n")
         text = "\n".join(lines)
     return text

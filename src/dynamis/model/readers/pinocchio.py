@@ -94,7 +94,7 @@ def _joint(model: Any, k: int, name: str) -> Joint:
         bounded = made.type != "continuous"
         lower = float(model.lowerPositionLimit[q]) if bounded else -np.inf
         upper = float(model.upperPositionLimit[q]) if bounded else np.inf
-        made.limits = Limits(*(_limit(x) for x in (lower, upper)), _limit(model.velocityLimit[v]), _limit(_effort(model)[v]))
+        made.limits = Limits(_limit(lower), _limit(upper), _limit(model.velocityLimit[v]), _limit(_effort(model)[v]))
         if made.type == "revolute" and not np.isfinite([made.limits.lower, made.limits.upper]).any():
             made.type = "continuous"
     return made

@@ -38,7 +38,7 @@ def _from_table(d: Description, robot: Any, links: list[Any]) -> None:
         turn = Pose(about_axis(Z, theta + (0.0 if slides else offset)), Z * (along + (offset if slides else 0.0)))
         twist = Pose(about_axis(np.array([1.0, 0.0, 0.0]), alpha), np.array([a, 0.0, 0.0]))
         joint = Joint(
-            f"joint{k}", "prismatic" if slides else "revolute", parent, f"link{k}", axis=-Z if link.flip else Z.copy()
+            f"joint{k}", "prismatic" if slides else "revolute", parent, f"link{k}", axis=-Z if _flipped(link) else Z.copy()
         )
         # constant rotations about z and displacements along it commute with the motion: they stand before it
         joint.origin = before @ (twist @ turn if modified else turn)
@@ -79,7 +79,7 @@ def _from_transforms(d: Description, links: list[Any]) -> None:
                     f"link {printable(own)} moves by {printable(motion)}; rotations and translations are read"
                 )
             joint.type = "revolute" if motion[0] == "R" else "prismatic"
-            joint.axis = np.eye(3)["xyz".index(motion[1])] * (-1.0 if link.isflip else 1.0)
+            joint.axis = np.eye(3)["xyz".index(motion[1])] * (-1.0 if _flipped(link) else 1.0)
             _dynamics(joint, link)
         d.joints.append(joint)
 
@@ -97,6 +97,11 @@ def _dynamics(joint: Joint, link: Any) -> None:
         joint.limits = Limits(*(float(x) for x in np.ravel(limits)))
     elif joint.type == "revolute":
         joint.type = "continuous"
+
+
+def _flipped(link: Any) -> bool:
+    """Whether the joint turns against its axis; the attribute has two names in the versions of the toolbox."""
+    return bool(getattr(link, "isflip", getattr(link, "flip", False)))
 
 
 def _mass(link: Any) -> MassProperties | None:

@@ -8,6 +8,7 @@ the robot's folder and from packages only, the environment is not read, and dept
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,13 +21,13 @@ from dynamis.model.readers.xacro_text import MAX_NESTING, Scope, Text, literal
 from dynamis.model.readers.xml_tree import MAX_ELEMENTS, Element, Made, name_lines, parse_xml
 
 _PARAMETER = re.compile(
-    r"""\s*([^\s:=]+?)\s*:?=\s*(\^\|?)?(\$\{.*?\}|\$\(.*?\)|(?:'.*?'|".*?"|[^\s'"]+)+|)(?:\s+|$)(.*)""", re.S
+    r"""\s*([^\s:=]+?)\s*:?=\s*(\^\|?)?(\$\{.*?\}|\$\(.*?\)|(?:'[^']*'|"[^"]*"|[^\s'"])+|)(?:\s+|$)(.*)""", re.S
 )
 
 
 def has_macros(data: bytes, file: str) -> bool:
     """Whether a document contains xacro elements, outside of comments."""
-    if b"<xacro:" not in data:
+    if b"<xacro:" not in (data.replace(b"\0", b"") if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else data):
         return False
     stack = [parse_xml(data, file).root]
     while stack:
@@ -207,9 +208,10 @@ class _Expansion(Text):
         if macro is None and "." in name:
             *spaces, last = name.split(".")
             for space in spaces:
-                inner_macros, inner = inner_macros.get(space), inner.get(space)
-                if not isinstance(inner_macros, Scope) or not isinstance(inner, Scope):
+                below, names = inner_macros.get(space), inner.get(space)
+                if not isinstance(below, Scope) or not isinstance(names, Scope):
                     raise self.fault(e, f"there is no name space {printable(space)}", "include the file with ns=…")
+                inner_macros, inner = below, names
             macro = inner_macros.get(last)
         if not isinstance(macro, Macro):
             known = {m for s in _chain(macros) for m, value in s.values_here.items() if isinstance(value, Macro)}

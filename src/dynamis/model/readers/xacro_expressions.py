@@ -174,9 +174,9 @@ class _Evaluation:
                 return result
             case ast.Compare(left=left, ops=ops, comparators=others):
                 one = self.value(left, depth)
-                for op, other in zip(ops, others, strict=True):
+                for comparison, other in zip(ops, others, strict=True):
                     two = self.value(other, depth)
-                    if not OPERATORS[type(op)](one, two):
+                    if not OPERATORS[type(comparison)](one, two):
                         return False
                     one = two
                 return True
@@ -241,7 +241,7 @@ class _Evaluation:
             raise ExpressionError(f"{type(of).__name__} has no items", "index lists and dictionaries")
         if isinstance(place, ast.Slice):
             ends = [None if x is None else self.value(x, depth) for x in (place.lower, place.upper, place.step)]
-            return of[slice(*ends)]  # type: ignore[index]
+            return of[slice(*ends)]
         return of[self.value(place, depth)]
 
     def _attribute(self, of: Any, name: str) -> Any:

@@ -52,7 +52,10 @@ def losses(description: Description, suffix: str) -> list[str]:
             "limits and friction of joints with several axes", of(lambda j: j.type in ("planar", "cylindrical") and _limited(j))
         )
         tell("friction of spherical and free joints", of(lambda j: JOINT_TYPES[j.type].degrees > 2 and _limited(j)))
-        tell("names with ::, written with /", [x.name for x in (*d.links, *d.joints) if "::" in x.name])
+        tell(
+            "names with ::, written with /",
+            [x for x in (*(link.name for link in d.links), *(joint.name for joint in d.joints)) if "::" in x],
+        )
         both = {link.name for link in d.links} & {joint.name for joint in d.joints}
         tell("joints with the name of a link, renamed", sorted(both))
     return found
