@@ -57,7 +57,7 @@ def test_an_archive_cannot_write_elsewhere(name, arm, tmp_path):
     archive = tmp_path / "r.zip"
     with zipfile.ZipFile(archive, "w") as out:
         out.writestr(zipfile.ZipInfo(name), arm())
-    with pytest.raises(dy.FormatError, match="leads out of the archive|no robot in it"):
+    with pytest.raises(dy.FormatError, match=r"leads out of the archive|no robot in it"):
         dy.load(archive)
     assert list(tmp_path.iterdir()) == [archive]
 

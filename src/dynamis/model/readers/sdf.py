@@ -152,7 +152,8 @@ class Reader(Values):
         if len(kinds) != 1:
             self.leave("a shape without one geometry", where)
             return
-        g, mesh, size = kinds[0], "", ()
+        g, mesh = kinds[0], ""
+        size: tuple[float, ...] = ()
         match g.tag:
             case "box":
                 size = tuple(self.vector(g, "size", where, None))

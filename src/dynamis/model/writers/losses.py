@@ -17,11 +17,11 @@ LISTED = 4  # names in a sentence
 def losses(description: Description, suffix: str) -> list[str]:
     """Sentences on what does not travel to a .urdf, .toml, .mjcf or .sdf file; empty where everything does."""
     d = description
-    if suffix == ".urdf":
+    if suffix in (".urdf", ".toml"):
         return []  # <dynamis> elements hold what URDF has no place for
-    if suffix == ".toml":
-        return []
     found: list[str] = []
+
+    every = [*(link.name for link in d.links), *(joint.name for joint in d.joints)]
 
     def tell(what: str, joints: Iterable[str]) -> None:
         names = list(joints)
@@ -54,7 +54,7 @@ def losses(description: Description, suffix: str) -> list[str]:
         tell("friction of spherical and free joints", of(lambda j: JOINT_TYPES[j.type].degrees > 2 and _limited(j)))
         tell(
             "names with ::, written with /",
-            [x for x in (*(link.name for link in d.links), *(joint.name for joint in d.joints)) if "::" in x],
+            [x for x in every if "::" in x],
         )
         both = {link.name for link in d.links} & {joint.name for joint in d.joints}
         tell("joints with the name of a link, renamed", sorted(both))
