@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from dynamis.errors import InputError, printable
 from dynamis.model.description import Joint, Link
@@ -12,19 +12,16 @@ from dynamis.model.readers.sdf_text import cleaned
 from dynamis.model.readers.xml_tree import Element, name_lines, parse_xml
 from dynamis.spatial.pose import Pose
 
-if TYPE_CHECKING:
-    from dynamis.model.readers.sdf import Reader
-
 MAX_INCLUDES = 20  # one inside another
 
 
 class Model:
     """A model: the poses of its frames in the frame of the model, and the links they are attached to.
 
-    ``placed`` are the poses of all links by their full names, in the frame of this model.
+    ``reader`` adds links and joints to the description; ``placed`` are the poses of all links by their full names, in this frame.
     """
 
-    def __init__(self, reader: Reader, e: Element, prefix: str, depth: int) -> None:
+    def __init__(self, reader: Any, e: Element, prefix: str, depth: int) -> None:
         self.reader, self.e, self.prefix = reader, e, prefix
         self.where = f"model {printable(prefix.removesuffix('::') or e.attributes.get('name', ''))}"
         self.placed: dict[str, Pose] = {}
@@ -171,7 +168,7 @@ class Model:
         return ""
 
 
-def included(reader: Reader, e: Element, depth: int, where: str) -> Element:
+def included(reader: Any, e: Element, depth: int, where: str) -> Element:
     """The <model> that an <include> of a model means, with the name and the pose it gives."""
     uri = reader.word(e, "uri", where)
     if depth > MAX_INCLUDES:
