@@ -18,7 +18,7 @@ MAX_INCLUDES = 20  # one inside another
 class Model:
     """A model: the poses of its frames in the frame of the model, and the links they are attached to.
 
-    ``reader`` adds links and joints to the description; ``placed`` are the poses of all links by their full names, in this frame.
+    ``reader`` adds links and joints to the description; ``placed`` are the poses of all links by their full names, here.
     """
 
     def __init__(self, reader: Any, e: Element, prefix: str, depth: int) -> None:
