@@ -15,6 +15,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 
 import answer_fuzzing
 import file_fuzzing
+import format_fuzzing
 import fuzzing
 import mesh_fuzzing
 import study_fuzzing
@@ -31,6 +32,7 @@ def _robot_files(seeds: Iterable[int], _: str) -> tuple[Complaints, int]:
 READERS: dict[str, Reader] = {
     "robots": _robot_files,
     **{kind.replace(" ", "-"): functools.partial(file_fuzzing.check, kind) for kind in file_fuzzing.KINDS},
+    **{kind: functools.partial(format_fuzzing.check, kind) for kind in format_fuzzing.TEXTS},
     "answers": answer_fuzzing.check,
     "meshes": mesh_fuzzing.check,
     "studies": study_fuzzing.check,

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from dynamis.model.load import check
     from dynamis.reports.inline_view import view
     from dynamis.reports.report import report
-    from dynamis.robot import Robot, from_mujoco, load
+    from dynamis.robot import Robot, from_mujoco, from_pinocchio, from_roboticstoolbox, load
     from dynamis.scalar import (
         acos,
         asin,
@@ -106,7 +106,7 @@ _HOMES = {
     "dynamis.model.actuators": ("DCMotor", "Elastic", "Saturated"),
     "dynamis.model.description": ("Description",),
     "dynamis.model.load": ("check",),
-    "dynamis.robot": ("Robot", "from_mujoco", "load"),
+    "dynamis.robot": ("Robot", "from_mujoco", "from_pinocchio", "from_roboticstoolbox", "load"),
     "dynamis.scalar": (
         "acos", "asin", "atan2", "cos", "evaluate", "exp", "floor", "log", "maximum", "minimum", "sign", "sin",
         "sqrt", "symbol", "tanh", "where",
@@ -211,6 +211,8 @@ __all__ = [
     "exp",
     "floor",
     "from_mujoco",
+    "from_pinocchio",
+    "from_roboticstoolbox",
     "identification",
     "identify",
     "inverse_kinematics",

@@ -45,9 +45,9 @@ def test_an_undefined_entity_is_refused(refused):
         ("hello", ["not well-formed"]),
         ('{"robot": 1}', ["not well-formed"]),
         ('<robot name="a"/><robot name="b"/>', ["more than one root"]),
-        ('<sdf version="1.6"><model name="m"/></sdf>', ["SDF", "URDF"]),
+        ('<sdf version="1.6"><model name="m"/></sdf>', ["link"]),
         ("<html><body/></html>", ["'html'", "<robot>"]),
-        ('<robot name="r" xmlns:xacro="x"><xacro:include filename="f"/></robot>', ["xacro", "expand"]),
+        ('<robot name="r" xmlns:xacro="x"><xacro:include filename="f"/></robot>', ["includes 'f'", "robot's folder"]),
         ('<robot name="r"><link name="${prefix}base"/></robot>', ["xacro", "expand"]),
         ('<robot name="r"><link name="$(arg p)base"/></robot>', ["xacro", "expand"]),
         ('<robot name="r" name="s"><link name="a"/></robot>', ["duplicate attribute"]),
@@ -64,7 +64,7 @@ def test_a_file_that_is_not_urdf_is_refused_with_what_it_is(refused, text, words
 
 def test_xacro_in_utf_16_is_named_too(refused):
     text = '<?xml version="1.0" encoding="UTF-16"?><robot name="r"><xacro:include filename="f"/><link name="a"/></robot>'
-    assert "xacro" in str(refused(text.encode("utf-16")))
+    assert "it includes 'f'" in str(refused(text.encode("utf-16")))
 
 
 def test_a_file_cut_off_anywhere_is_refused(arm, refused):

@@ -89,7 +89,7 @@ def check_answer(
     """
     from dynamis.classroom.answers.source import detected_format
     from dynamis.classroom.checking import check_answer as check
-    from dynamis.robot import load
+    from dynamis.cli.loading import load
 
     given = {name: files[name.replace("-", "_")] for name in QUANTITIES if files[name.replace("-", "_")] is not None}
     if not given:

@@ -25,6 +25,7 @@ from dynamis.cli.groups import SubjectGroup
 from dynamis.cli.identify import identify
 from dynamis.cli.inverse import inverse
 from dynamis.cli.linearize import linearize
+from dynamis.cli.loading import add_xacro_option, xacro_args
 from dynamis.cli.options import FILE, FOLDER, assignments, floating_option, frame_option, json_option, set_option
 from dynamis.cli.output_files import check_output, whole
 from dynamis.cli.payload import payload
@@ -57,8 +58,8 @@ SUBJECTS = {
 
 HELP = """Dynamics of robot manipulators.
 
-    ROBOT is a name of the library (see dynamis robots) or a .urdf or .toml file. Existing output files are replaced
-    atomically; input files are never modified. dynamis COMMAND --help describes a command.
+    ROBOT is a name of the library (see dynamis robots) or a .urdf, .xacro, .sdf, .mjcf or .toml file. Existing output
+    files are replaced atomically; input files are never modified. dynamis COMMAND --help describes a command.
 
     \b
     Exit status:
@@ -129,9 +130,9 @@ INFO_HELP = """Show the joints, links and drives of a robot, and its dynamics in
 @json_option
 @plain_errors
 def info(robot: str, floating: bool, settings: tuple[str, ...], as_json: bool) -> None:
+    from dynamis.cli.loading import load
     from dynamis.cli.robot_tables import print_summary
     from dynamis.cli.summary import summarise
-    from dynamis.robot import load
 
     found = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)
     with waiting("computing"):
@@ -169,7 +170,7 @@ def check(file: str, strict: bool, every: bool, out: Path | None, as_json: bool)
     from dynamis.model.load import read
 
     check_output(out, (".urdf", ".toml"), (file,))
-    description, report = read(file)
+    description, report = read(file, xacro_args=xacro_args())
     changes: list[str] = []
     if out is not None and description is not None and report.ok:
         from dynamis.model.repair import repair
@@ -208,17 +209,20 @@ def _preserved_parts(description: Description, out: Path) -> str:
     return "The copy contains the dynamic model only: comments, transmissions and other tags are not copied"
 
 
-CONVERT_HELP = """Convert a robot to another format: URDF, MJCF, Denavit–Hartenberg table, product of exponentials.
+CONVERT_HELP = """Convert a robot to another format: URDF, SDF, MJCF, Denavit–Hartenberg table, product of exponentials.
+
+    What the format cannot represent is listed.
 
     \b
     Examples:
       dynamis convert ur5e ur5e.urdf
       dynamis convert my_arm.urdf my_arm.toml --form dh
       dynamis convert my_arm.urdf my_arm.mjcf
+      dynamis convert my_arm.urdf.xacro my_arm.sdf --arg prefix:=left_
     """
 
 
-@cli.command(help=CONVERT_HELP, short_help="Convert between URDF, MJCF, DH table and product of exponentials.")
+@cli.command(help=CONVERT_HELP, short_help="Convert between URDF, SDF, MJCF, DH table and product of exponentials.")
 @click.argument("robot")
 @click.argument("out", type=FILE)
 @click.option("--form", type=click.Choice(["link", "dh", "mdh", "poe"]), default="link", show_default=True,
@@ -227,12 +231,19 @@ CONVERT_HELP = """Convert a robot to another format: URDF, MJCF, Denavit–Harte
 @json_option
 @plain_errors
 def convert(robot: str, out: Path, form: str, settings: tuple[str, ...], as_json: bool) -> None:
-    from dynamis.robot import load
+    from dynamis.cli.loading import load
+    from dynamis.model.writers.losses import losses
 
-    check_output(out, (".urdf", ".toml", ".mjcf"), (robot,))
+    check_output(out, (".urdf", ".toml", ".mjcf", ".sdf"), (robot,))
     found = load(robot, parameters=assignments(settings) or None)
     whole(out, lambda file: found.write(file, form))
-    _say_written([out], as_json)
+    lost = losses(found.description, out.suffix)
+    if as_json:
+        print_json({"written": [str(out)], "lost": lost})
+        return
+    print_written([out])
+    for sentence in lost:
+        echo(f"  not in the file: {sentence}", hang=4)
 
 
 EXPORT_HELP = """Write a function of a robot as C99: header and source with a self-test, without dependencies.
@@ -326,4 +337,5 @@ def show(
         echo_text(text)
 
 
+add_xacro_option(cli)
 complete(cli)

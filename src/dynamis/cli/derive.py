@@ -59,7 +59,7 @@ def derive(
       dynamis derive planar_2r --letters rocco -o planar.html
       dynamis derive scara --as markdown
     """
-    from dynamis.robot import load
+    from dynamis.cli.loading import load
 
     if output is not None and output.suffix.lower() == ".pdf":
         raise InputError(

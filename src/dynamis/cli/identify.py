@@ -85,11 +85,11 @@ HELP = """Identify the dynamic parameters of a robot from logs.
 @json_option
 @plain_errors
 def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
+    from dynamis.cli.loading import load
     from dynamis.documents.printing import find_browser
     from dynamis.documents.report import SUFFIXES
     from dynamis.drawing import new_figure
     from dynamis.identification.identify import identify as run
-    from dynamis.robot import load
 
     mapping, compare = options["mapping"], options["compare"]
     inputs = (*logs, *options["validate"], mapping)

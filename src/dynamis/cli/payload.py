@@ -53,8 +53,8 @@ def payload(
     robot: str, logs: tuple[str, ...], reference: tuple[str, ...], frame: str | None, size: float, arm: float | None,
     mapping: Path | None, out: Path | None, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
+    from dynamis.cli.loading import load
     from dynamis.identification import identify_payload
-    from dynamis.robot import load
 
     check_output(out, (".urdf", ".toml"), (*logs, *reference, mapping))
     prepared = signals(options)

@@ -57,9 +57,9 @@ def report(
     robot: str, out: Path | None, sections: str | None, without: str | None, settings: tuple[str, ...], floating: bool,
     seconds: float, pdf: bool, markdown: bool, show: bool, as_json: bool,
 ) -> None:  # fmt: skip
+    from dynamis.cli.loading import load
     from dynamis.documents.printing import find_browser
     from dynamis.reports.report import contents_of
-    from dynamis.robot import load
 
     if pdf and markdown:
         raise InputError("choose one of --pdf and --markdown")

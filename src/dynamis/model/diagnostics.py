@@ -63,13 +63,17 @@ class Report:
     notes: list[Problem] = field(default_factory=list)
 
     def error(self, code: str, where: str, found: str, allowed: str, repair: str, line: int | None = None) -> None:
-        self.problems.append(Problem("error", code, where, found, allowed, repair, "", self.source, line))
+        self.problems.append(Problem("error", code, where, found, allowed, repair, "", self.file_of(line), line))
 
     def warn(self, code: str, where: str, found: str, allowed: str, repair: str, done: str, line: int | None = None) -> None:
-        self.problems.append(Problem("warning", code, where, found, allowed, repair, done, self.source, line))
+        self.problems.append(Problem("warning", code, where, found, allowed, repair, done, self.file_of(line), line))
 
     def note(self, code: str, where: str, found: str, repair: str, done: str, line: int | None = None) -> None:
-        self.notes.append(Problem("note", code, where, found, "", repair, done, self.source, line))
+        self.notes.append(Problem("note", code, where, found, "", repair, done, self.file_of(line), line))
+
+    def file_of(self, line: int | None) -> str:
+        """The file of a line: the one that is read, unless the line is of a file it includes."""
+        return getattr(line, "file", self.source)
 
     @property
     def errors(self) -> list[Problem]:
@@ -150,7 +154,7 @@ def _others(problems: list[Problem]) -> str:
 
 def format_error(file: str, line: int | None, found: str, allowed: str, repair: str, where: str = "file") -> FormatError:
     """The error for a file that cannot be read at all, with its one finding."""
-    problem = Problem("error", "format", where, found, allowed, repair, "", file, line)
+    problem = Problem("error", "format", where, found, allowed, repair, "", getattr(line, "file", file), line)
     return FormatError(str(problem), [problem])
 
 

@@ -18,10 +18,14 @@ from dynamis.files.atomic_write import write_file
 from dynamis.model.actuators import Actuator
 from dynamis.model.description import Description, Drive, rotors_reflected, rotors_riding
 from dynamis.model.diagnostics import Report
-from dynamis.model.load import describe_mujoco, load_description
+from dynamis.model.load import describe_mujoco, describe_object, load_description
 from dynamis.model.plausibility import check_drive
 from dynamis.model.readers.mjcf import mujoco
+from dynamis.model.readers.pinocchio import describe_pinocchio
+from dynamis.model.readers.roboticstoolbox import describe_toolbox
 from dynamis.model.writers.mjcf import write_mjcf
+from dynamis.model.writers.pinocchio import make_pinocchio
+from dynamis.model.writers.sdf import write_sdf
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import urdf_document
 from dynamis.robot.editing import Editing
@@ -34,16 +38,19 @@ if TYPE_CHECKING:
 
 
 def load(
-    source: str | os.PathLike[str],
+    source: Any,
     *,
     base: str = "fixed",
     strict: bool = False,
     parameters: Mapping[str, Any] | None = None,
+    xacro_args: Mapping[str, Any] | None = None,
 ) -> Robot:
-    """Load a robot from the library by name, from a file by path (.urdf, .toml, MJCF), or from the text of an XML document.
+    """Load a robot from the library by name, or from a file by path: URDF, xacro, SDF, MJCF or TOML.
 
-    ``base="floating"`` gives the root link six degrees of freedom. ``strict=True`` turns warnings about the file into errors.
-    ``parameters`` assigns values to the parameters declared in a .toml file.
+    ``source`` may also be the text of an XML document, an open file, a folder or a ZIP archive with one robot in it, or a
+    module of robot_descriptions or its name. ``base="floating"`` gives the root link six degrees of freedom. ``strict=True``
+    turns warnings about the file into errors. ``parameters`` assigns values to the parameters declared in a .toml file,
+    ``xacro_args`` to the arguments of a xacro file.
 
     >>> import dynamis as dy
     >>> dy.load("ur5e").n
@@ -51,7 +58,7 @@ def load(
     """
     if base not in ("fixed", "floating"):
         raise InputError(f"base={base!r} is unknown; choose 'fixed' or 'floating'")
-    description = load_description(source, strict=strict, parameters=parameters, base=base)
+    description = load_description(source, strict=strict, parameters=parameters, base=base, xacro_args=xacro_args)
     return Robot(description, _checked=True)
 
 
@@ -61,6 +68,30 @@ def from_mujoco(model: Any) -> Robot:
     q has the order of qpos, with quaternions (x, y, z, w); the velocity of a free joint is in the axes of its body.
     """
     return Robot(describe_mujoco(model), _checked=True)
+
+
+def from_pinocchio(model: Any) -> Robot:
+    """Return the robot of a `pinocchio.Model`: joints, inertias, armature, damping, friction, limits and frames.
+
+    The joints have the order of the model, except that they are depth first here. A joint without limits has one number in q
+    here and (cos, sin) there; a planar joint has its velocity in the axes of its parent here.
+
+    >>> import dynamis as dy
+    >>> robot = dy.from_pinocchio(dy.load("ur5e").to_pinocchio())  # doctest: +SKIP
+    """
+    return Robot(describe_object(describe_pinocchio, model, "pinocchio.Model"), _checked=True)
+
+
+def from_roboticstoolbox(robot: Any) -> Robot:
+    """Return the robot of the Robotics Toolbox: a DHRobot, standard or modified, or an ERobot with one axis for each joint.
+
+    Rotor inertia, gear ratio, viscous and Coulomb friction, joint limits, base and tool are kept.
+
+    >>> import dynamis as dy, roboticstoolbox as rtb  # doctest: +SKIP
+    >>> dy.from_roboticstoolbox(rtb.models.DH.Puma560()).n  # doctest: +SKIP
+    6
+    """
+    return Robot(describe_object(describe_toolbox, robot, "roboticstoolbox robot"), _checked=True)
 
 
 class Robot(Interop, Editing):
@@ -188,13 +219,13 @@ class Robot(Interop, Editing):
             d.joint(joint).actuator = actuator
 
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
-        """Write the robot to a .urdf, .toml or .mjcf file; ``form`` (link, dh, mdh, poe) chooses how a .toml places links.
+        """Write the robot to a .urdf, .sdf, .mjcf or .toml file; ``form`` (link, dh, mdh, poe) is how a .toml places links.
 
         A robot that was read from a URDF is written as that document with only the changed values replaced.
         """
         target = Path(path)
-        if target.suffix not in (".urdf", ".toml", ".mjcf"):
-            raise InputError(f"{printable(target.name)}: the file name must end in .urdf, .toml or .mjcf")
+        if target.suffix not in (".urdf", ".toml", ".mjcf", ".sdf"):
+            raise InputError(f"{printable(target.name)}: the file name must end in .urdf, .sdf, .mjcf or .toml")
         if target.suffix != ".toml" and form != "link":
             raise InputError(f"form={form!r} applies to .toml files only; {target.suffix[1:].upper()} has one form")
         if target.suffix != ".mjcf" and self._description.closures:
@@ -207,6 +238,8 @@ class Robot(Interop, Editing):
             data = urdf_document(self._description)
         elif target.suffix == ".mjcf":
             data = write_mjcf(self._description).encode()
+        elif target.suffix == ".sdf":
+            data = write_sdf(self._description).encode()
         else:
             data = write_toml(self._description, form).encode()
         write_file(target, data)
@@ -222,6 +255,18 @@ class Robot(Interop, Editing):
             raise ConversionError(
                 f"MuJoCo does not accept robot {printable(self.name)}: {' '.join(str(error).split())}"
             ) from None
+
+    def to_pinocchio(self) -> Any:
+        """Return the robot as a `pinocchio.Model` with the same q and v, and its links as frames.
+
+        Rotor inertia is armature there. Needs Pinocchio (``pip install pin``). Followers, motors on links and actuators are
+        refused.
+
+        >>> import dynamis as dy
+        >>> dy.load("ur5e").to_pinocchio().nv  # doctest: +SKIP
+        6
+        """
+        return make_pinocchio(self._description)
 
     def closed_form(
         self,

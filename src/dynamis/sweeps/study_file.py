@@ -14,8 +14,8 @@ from typing import Any
 
 from dynamis.errors import DynamisError, InputError, literal, printable, unknown_name
 from dynamis.model.description import DRIVE_NUMBERS
-from dynamis.model.load import SUFFIXES, find
 from dynamis.model.readers.expressions import parse_expression
+from dynamis.model.sources import SUFFIXES, find
 from dynamis.model.values import MAX_MAGNITUDE
 from dynamis.scalar import Node
 from dynamis.simulation.adaptive import METHODS

@@ -10,7 +10,7 @@ from dynamis.errors import printable
 
 _NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _GAP = "[ \\t\\r\\n]"
-_LISTS = {n: re.compile(_GAP + "*" + (_GAP + "+").join([_NUMBER] * n) + _GAP + "*") for n in (1, 2, 3, 4)}
+_LISTS = {n: re.compile(_GAP + "*" + (_GAP + "+").join([_NUMBER] * n) + _GAP + "*") for n in (1, 2, 3, 4, 6, 7)}
 PLAIN = "finite decimal numbers such as 1.5 or 2e-3"
 
 
@@ -27,7 +27,7 @@ def parse_number(text: str) -> float | None:
 
 
 def parse_numbers(text: str, count: int) -> list[float] | None:
-    """Exactly ``count`` (1 to 4) numbers separated by white space, or None."""
+    """Exactly ``count`` (1 to 4, 6 or 7) numbers separated by white space, or None."""
     if len(text) > 1000 or not _LISTS[count].fullmatch(text):
         return None
     values = [float(word) for word in text.split()]

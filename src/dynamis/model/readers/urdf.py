@@ -45,9 +45,14 @@ STANDARD_SHAPES = ("box", "cylinder", "sphere", "mesh")
 URDF_SHAPES = (*STANDARD_SHAPES, "capsule")  # urdfdom does not know the last
 
 
-def read_urdf(data: bytes, file: str, report: Report, encoding: str | None = None) -> Description:
-    """The description a URDF document holds; findings go to the report. ``encoding`` overrules the declared one."""
-    document = parse_xml(data, file, encoding)
+def read_urdf(
+    data: bytes, file: str, report: Report, encoding: str | None = None, expanded: Document | None = None
+) -> Description:
+    """The description a URDF document holds; findings go to the report. ``encoding`` overrules the declared one.
+
+    ``expanded`` is what the macros of the document gave, if it has any.
+    """
+    document = expanded or parse_xml(data, file, encoding)
     root = document.root
     _check_root(document, file)
     if document.blanks:
@@ -57,7 +62,9 @@ def read_urdf(data: bytes, file: str, report: Report, encoding: str | None = Non
     name = root.attributes.get("name", "")
     if not name:
         report.warn("no-name", "robot", "it has no name", "name=…", "name the robot", "it is called 'robot'", root.line)
-    description = Description(name or "robot", file=file, line=root.line, document=data if encoding is None else b"")
+    description = Description(
+        name or "robot", file=file, line=root.line, document=data if encoding is None and expanded is None else b""
+    )
     for element in root.children:
         if element.tag == "link":
             description.links.append(reader.link(element))
@@ -84,14 +91,11 @@ def _drop_mimics_of_nothing(description: Description, report: Report) -> None:
 
 def _check_root(document: Document, file: str) -> None:
     root = document.root
-    for tag, name in (("mujoco", "an MJCF"), ("sdf", "an SDF")):
-        if root.tag == tag:
-            raise format_error(file, root.line, f"this is {name} model", "URDF", "save or convert it as URDF first")
     if root.tag != "robot":
         found = f"the root element is {printable(root.tag)}"
-        raise format_error(file, root.line, found, "<robot>", "give a URDF document")
-    # the bytes tell quickly that there is no xacro; the tree tells whether it is in a comment
-    if any(mark in document.data for mark in (b"<xacro:", b"${", b"$(")):
+        raise format_error(file, root.line, found, "<robot>, <sdf> or <mujoco>", "give a URDF, SDF or MJCF document")
+    # the bytes tell quickly that there is none; the tree tells whether it is in a comment
+    if any(mark in document.data for mark in (b"${", b"$(")):
         _refuse_xacro(document, file)
 
 
@@ -99,14 +103,11 @@ MACRO = re.compile(r"\$\{[^}]*\}?|\$\((?:find|arg|env|optenv|eval|anon|dirname|c
 
 
 def _refuse_xacro(document: Document, file: str) -> None:
-    """Raise for the first macro or unexpanded expression of a document."""
-    repair = "expand it first: xacro FILE > robot.urdf"
+    """Raise for the first unexpanded expression of a document without macros."""
+    repair = "write the value, or let the name of the file end in .xacro, and it is expanded"
     stack = [document.root]
     while stack:
         element = stack.pop()
-        if element.tag.startswith("xacro:"):
-            found = f"this is a xacro macro file: it contains <{printable(element.tag)[1:-1]}>"
-            raise format_error(file, element.line, found, "URDF without macros", repair)
         places = document.places(element)
         for key, value in element.attributes.items():
             macro = MACRO.search(value)

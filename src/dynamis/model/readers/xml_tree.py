@@ -26,6 +26,20 @@ _ATTRIBUTE = re.compile(rb"""\s+([^\s=>]+)\s*=\s*("[^"]*"|'[^']*')""")
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
+class Line(int):
+    """A line of a file other than the one that is read: of a file it includes."""
+
+    file: str
+
+    def __new__(cls, number: int, file: str) -> Line:
+        made = super().__new__(cls, number)
+        made.file = file
+        return made
+
+    def __reduce__(self) -> tuple[type[Line], tuple[int, str]]:
+        return Line, (int(self), self.file)
+
+
 @dataclass(slots=True)
 class Element:
     """``start`` is the place of its ``<`` in the document, ``end`` that of its closing tag (its own place if it has none)."""
@@ -36,6 +50,7 @@ class Element:
     start: int = 0
     end: int = 0
     children: list[Element] = field(default_factory=list)
+    text: str = ""  # what stands between its tags, where the parser was asked for it
 
     def all(self, tag: str) -> list[Element]:
         return [child for child in self.children if child.tag == tag]
@@ -77,8 +92,28 @@ class Document:
         return max(end for _, end in places.values()) + 1 if places else name.end() if name else element.start
 
 
-def parse_xml(data: bytes, file: str, encoding: str | None = None) -> Document:
-    """The document in these bytes; ``encoding`` overrules the one it declares."""
+def name_lines(element: Element, file: str) -> None:
+    """Let the lines of an element and its descendants name their file."""
+    element.line = Line(element.line, file)
+    for child in element.children:
+        name_lines(child, file)
+
+
+class Made(Document):
+    """A tree that was computed: its elements have lines, but no places in the bytes."""
+
+    def __init__(self, root: Element) -> None:
+        super().__init__(root, b"", False)
+
+    def line(self, element: Element, _key: str | None = None) -> int:
+        return element.line
+
+    def places(self, _element: Element) -> dict[str, tuple[int, int]]:
+        return {}
+
+
+def parse_xml(data: bytes, file: str, encoding: str | None = None, *, text: bool = False) -> Document:
+    """The document in these bytes; ``encoding`` overrules the one it declares. ``text`` keeps the text of elements."""
     if len(data) > MAX_BYTES:
         found = f"the file has more than {MAX_BYTES} bytes"
         raise format_error(file, None, found, f"at most {MAX_BYTES}", "give a robot's file")
@@ -88,7 +123,7 @@ def parse_xml(data: bytes, file: str, encoding: str | None = None) -> Document:
         data, encoding = _transcoded(data, file), "utf-8"
     begin = len(data) - len(data.lstrip(_BLANKS))
     skipped = begin if data[begin : begin + 5] == b"<?xml" else 0
-    return Document(_Parser(data, skipped, file, encoding).root(), data, skipped > 0)
+    return Document(_Parser(data, skipped, file, encoding, text).root(), data, skipped > 0)
 
 
 def _transcoded(data: bytes, file: str) -> bytes:
@@ -102,7 +137,7 @@ def _transcoded(data: bytes, file: str) -> bytes:
 class _Parser:
     """One run of expat over ``data``, of which the first ``skipped`` bytes are white space."""
 
-    def __init__(self, data: bytes, skipped: int, file: str, encoding: str | None) -> None:
+    def __init__(self, data: bytes, skipped: int, file: str, encoding: str | None, text: bool) -> None:
         self.data, self.skipped, self.file = data, skipped, file
         self.lines_before = len(_LINE_END.findall(data, 0, skipped))
         self.expat = expat.ParserCreate(encoding)
@@ -110,6 +145,9 @@ class _Parser:
         self.expat.EndElementHandler = self.finish
         self.expat.StartDoctypeDeclHandler = self.refuse_doctype
         self.expat.EntityDeclHandler = self.refuse_doctype
+        if text:
+            self.expat.buffer_text = True
+            self.expat.CharacterDataHandler = self.characters
         self.stack: list[Element] = []
         self.roots: list[Element] = []
         self.count = 0
@@ -141,6 +179,9 @@ class _Parser:
         element = Element(tag, attributes, self.line, place, place)
         (self.stack[-1].children if self.stack else self.roots).append(element)
         self.stack.append(element)
+
+    def characters(self, text: str) -> None:
+        self.stack[-1].text += text
 
     def finish(self, _tag: str) -> None:
         self.stack.pop().end = self.expat.CurrentByteIndex + self.skipped

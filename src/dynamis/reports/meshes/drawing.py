@@ -15,10 +15,10 @@ import numpy.typing as npt
 from dynamis.errors import InputError, printable
 from dynamis.files.mesh_readers import lacking
 from dynamis.model.description import Description, Link, Shape
+from dynamis.model.packages import HOW_FOUND, find_file
 from dynamis.model.shapes import balls
 from dynamis.reports.link_shapes import link_shapes
 from dynamis.reports.meshes.encoding import encoded
-from dynamis.reports.meshes.finding import HOW_FOUND, find_mesh
 from dynamis.reports.meshes.installed import corresponding_meshes
 from dynamis.reports.meshes.reading import MeshFile, bounds_of, fault, vertices_of
 from dynamis.robot import Robot
@@ -194,7 +194,7 @@ class _Meshes:
 
     def look(self, name: str) -> None:
         try:
-            found = MeshFile.at(find_mesh(name, self.folder))
+            found = MeshFile.at(find_file(name, self.folder))
         except (InputError, OSError):
             self.lost.append(name)
             return

@@ -1,0 +1,135 @@
+"""Reader of Pinocchio models.
+
+A Pinocchio model has its fixed joints merged: each joint carries one body, whose frame is that of the joint; frames become
+fixed frames. Armature is a rotor inertia, ``damping`` viscous and ``friction`` Coulomb friction. Pinocchio is not
+imported here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from dynamis.errors import ConversionError, InputError, printable
+from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, MassProperties
+from dynamis.spatial.pose import Pose
+
+ROOT = "universe"
+AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+LARGE = 1e300  # Pinocchio's limits of joints without limits are the largest numbers, or infinite
+# joints with one axis: the end of the class name, our type
+ONE_AXIS = {"R": "revolute", "RUB": "continuous", "P": "prismatic", "H": "helical"}
+OTHERS = {"JointModelFreeFlyer": "free", "JointModelSpherical": "spherical", "JointModelPlanar": "planar"}
+UNALIGNED = {
+    "JointModelRevoluteUnaligned": "revolute", "JointModelRevoluteUnboundedUnaligned": "continuous",
+    "JointModelPrismaticUnaligned": "prismatic", "JointModelHelicalUnaligned": "helical",
+}  # fmt: skip
+
+
+def describe_pinocchio(model: Any) -> Description:
+    """The description of a `pinocchio.Model`."""
+    needed = ("joints", "inertias", "jointPlacements", "frames", "parents", "names")
+    if not all(hasattr(model, name) for name in needed):
+        raise InputError(f"from_pinocchio takes a pinocchio.Model, got {type(model).__name__}")
+    d = Description(str(model.name) or "robot", gravity=np.array(model.gravity.linear, float), source="Pinocchio")
+    names = Fresh(())
+    # a body takes the name of the first BODY frame that coincides with its joint
+    bodies: dict[int, Any] = {}
+    for frame in model.frames:
+        if str(frame.type).endswith("BODY") and _pose(frame.placement).is_identity():
+            bodies.setdefault(int(frame.parentJoint), frame)
+    links: list[str] = []
+    for k in range(model.njoints):
+        body = bodies.get(k)
+        links.append(names.name(str(body.name) if body is not None else f"{model.names[k]}_body" if k else ROOT))
+    d.links.append(Link(links[0], _mass(model.inertias[0])))
+    joints = Fresh(())
+    for k in range(1, model.njoints):
+        d.links.append(Link(links[k], _mass(model.inertias[k])))
+        joint = _joint(model, k, joints.name(str(model.names[k])))
+        joint.parent, joint.child = links[model.parents[k]], links[k]
+        d.joints.append(joint)
+    for frame in model.frames:
+        kind, at = str(frame.type).rsplit(".", 1)[-1], int(frame.parentJoint)
+        if kind == "JOINT" or str(frame.name) == ROOT or frame is bodies.get(at):
+            continue
+        if bodies.get(at) is not None and frame.name == bodies[at].name:
+            continue
+        name = str(frame.name)
+        if kind == "FIXED_JOINT" or name in links:
+            continue  # the body of the same place has the name of the link
+        own = names.name(name)
+        d.links.append(Link(own))
+        d.joints.append(Joint(joints.name(f"{own}_frame"), "fixed", links[at], own, _pose(frame.placement)))
+    return d
+
+
+def _joint(model: Any, k: int, name: str) -> Joint:
+    joint = model.joints[k]
+    kind = joint.shortname()
+    if kind.startswith("JointModelMimic"):
+        raise ConversionError(f"joint {printable(name)} follows another: load the file of the robot instead, which keeps it")
+    inner = _inner(joint)
+    made = Joint(name, "fixed", "", "", _pose(model.jointPlacements[k]))
+    aligned = re.fullmatch(r"JointModel(R|RUB|P|H)([XYZ])", kind)
+    if aligned:
+        made.type, made.axis = ONE_AXIS[aligned[1]], np.array(AXES[aligned[2]])
+    elif kind in UNALIGNED:
+        made.type, made.axis = UNALIGNED[kind], np.array(inner.axis, float)
+    elif kind == "JointModelUniversal":
+        made.type, made.axis, made.axis2 = "universal", np.array(inner.axis1, float), np.array(inner.axis2, float)
+    elif kind in OTHERS:
+        made.type = OTHERS[kind]
+        made.axis = np.array([0.0, 0.0, 1.0])
+    else:
+        known = "revolute, prismatic, helical, universal, planar, spherical and free joints"
+        raise ConversionError(f"joint {printable(name)} is a {kind}, which a robot cannot represent; {known} are read")
+    if made.type == "helical":
+        made.pitch = float(inner.pitch)
+    v, n, q = int(joint.idx_v), int(joint.nv), int(joint.idx_q)
+    made.drive = _drive(model, v, n, name)
+    if n == 1:
+        bounded = made.type != "continuous"
+        lower = float(model.lowerPositionLimit[q]) if bounded else -np.inf
+        upper = float(model.upperPositionLimit[q]) if bounded else np.inf
+        made.limits = Limits(_limit(lower), _limit(upper), _limit(model.velocityLimit[v]), _limit(_effort(model)[v]))
+        if made.type == "revolute" and not np.isfinite([made.limits.lower, made.limits.upper]).any():
+            made.type = "continuous"
+    return made
+
+
+def _inner(joint: Any) -> Any:
+    """The joint's own class, behind Pinocchio's variant."""
+    return joint.extract() if hasattr(joint, "extract") else joint
+
+
+def _effort(model: Any) -> Any:
+    return model.upperEffortLimit if hasattr(model, "upperEffortLimit") else model.effortLimit
+
+
+def _drive(model: Any, v: int, n: int, name: str) -> Drive:
+    rotor = np.asarray(model.armature)[v : v + n]
+    damping = np.asarray(model.damping)[v : v + n]
+    friction = np.asarray(model.friction)[v : v + n]
+    uneven = [what for what, x in (("damping", damping), ("friction", friction)) if n > 1 and np.ptp(x) > 0.0]
+    if n > 1 and (rotor.any() or uneven):
+        what = "armature" if rotor.any() else uneven[0]
+        raise ConversionError(f"joint {printable(name)} has {n} coordinates with an {what} of their own; set it to zero first")
+    return Drive(viscous=float(damping[0]), coulomb=float(friction[0]), rotor_inertia=float(rotor[0]))
+
+
+def _limit(x: Any) -> float:
+    value = float(x)
+    return value if abs(value) < LARGE else np.copysign(np.inf, value)
+
+
+def _mass(inertia: Any) -> MassProperties | None:
+    if float(inertia.mass) == 0.0 and not np.asarray(inertia.inertia).any():
+        return None
+    return MassProperties(float(inertia.mass), np.array(inertia.lever, float), np.array(inertia.inertia, float))
+
+
+def _pose(placement: Any) -> Pose:
+    return Pose(np.array(placement.rotation, float), np.array(placement.translation, float))

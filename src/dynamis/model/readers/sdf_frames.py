@@ -1,0 +1,211 @@
+"""The frames of SDF models: poses relative to other frames, the links they are attached to, nested and included models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dynamis.errors import InputError, printable
+from dynamis.model.description import Joint, Link
+from dynamis.model.diagnostics import format_error
+from dynamis.model.packages import find_file
+from dynamis.model.readers.sdf_text import cleaned
+from dynamis.model.readers.xml_tree import Element, name_lines, parse_xml
+from dynamis.spatial.pose import Pose
+
+MAX_INCLUDES = 20  # one inside another
+
+
+class Model:
+    """A model: the poses of its frames in the frame of the model, and the links they are attached to.
+
+    ``reader`` adds links and joints to the description; ``placed`` are the poses of all links by their full names, here.
+    """
+
+    def __init__(self, reader: Any, e: Element, prefix: str, depth: int) -> None:
+        self.reader, self.e, self.prefix = reader, e, prefix
+        self.where = f"model {printable(prefix.removesuffix('::') or e.attributes.get('name', ''))}"
+        self.placed: dict[str, Pose] = {}
+        self.pending: list[str] = []
+        self.named: dict[str, Element] = {}
+        self.nested: dict[str, Model] = {}
+        for child in e.children:
+            if child.tag in ("link", "frame", "joint", "model", "include"):
+                element = included(reader, child, depth, self.where) if child.tag == "include" else child
+                name = reader.name(element, self.where)
+                if name in self.named:
+                    reader.report.error("duplicate-name", self.where, f"two elements are called {printable(name)}",
+                                        "unique names", "rename one of them", element.line)  # fmt: skip
+                self.named[name] = element
+                if element.tag == "model":
+                    self.nested[name] = Model(reader, element, f"{prefix}{name}::", depth + 1)
+
+    def add(self) -> None:
+        """Add links, then frames and joints to the description."""
+        r = self.reader
+        r.leave_others(
+            self.e,
+            ("pose", "link", "joint", "frame", "model", "include", "static", "self_collide", "allow_auto_disable"),
+            self.where,
+        )
+        for name, e in self.named.items():
+            if e.tag == "link":
+                self.placed[self.prefix + name] = cleaned(self.pose(name, e, self.where))
+                r.d.links.append(r.link(e, self.prefix + name))
+            elif e.tag == "model":
+                nested = self.nested[name]
+                nested.add()
+                at = self.pose(name, e, self.where)
+                self.placed |= {link: cleaned(at @ pose) for link, pose in nested.placed.items()}
+        for e in self.named.values():
+            if e.tag == "joint":
+                r.joint(e, self)
+        for name, e in self.named.items():
+            if e.tag == "frame":
+                link = self.attached(name, e, self.where)
+                full = self.prefix + name
+                if link in self.placed:
+                    place = cleaned(self.placed[link].inverse() @ self.pose(name, e, self.where))
+                    r.d.links.append(Link(full, line=e.line))
+                    r.d.joints.append(Joint(f"{full}/frame", "fixed", link, full, place, line=e.line))
+
+    def canonical(self, e: Element, where: str) -> str:
+        named = self.e.attributes.get("canonical_link")
+        if named:
+            return self.attached(named, e, where)
+        for name, element in self.named.items():
+            if element.tag == "link":
+                return self.prefix + name
+        for nested in self.nested.values():
+            return nested.canonical(e, where)
+        self.reader.report.error(
+            "no-link", self.where, "the model has no link", "at least one <link>", "add a link", self.e.line
+        )
+        return ""
+
+    def end(self, e: Element, where: str) -> str:
+        name = e.text.strip()
+        if name == "world" and "world" not in self.named:
+            if self.prefix:
+                self.reader.report.error("nested-world", where, "a nested model is fixed to the world", "a link of the model",
+                                         "fix it to a link", e.line)  # fmt: skip
+            return "world"
+        return self.attached(name, e, where)
+
+    def split(self, name: str) -> tuple[Model | None, str, str]:
+        """(nested model, its name, the rest) of a name such as gripper::finger."""
+        first, _, rest = name.partition("::")
+        return self.nested.get(first), first, rest
+
+    def attached(self, name: str, at: Element, where: str) -> str:
+        """The full name of the link a frame is attached to."""
+        nested, _, rest = self.split(name)
+        if name == "__model__":
+            return self.canonical(at, where)
+        if nested is not None:
+            return nested.attached(rest, at, where) if rest else nested.canonical(at, where)
+        e = self.named.get(name)
+        if e is None or self.guarded(f"attached {name}", at, where):
+            return "" if e is not None else self.unknown(name, at, where)
+        try:
+            if e.tag == "link":
+                return self.prefix + name
+            if e.tag == "joint":
+                child = self.reader.required(e, "child", where)
+                return self.attached(child.text.strip(), e, where) if child is not None else ""
+            return self.attached(e.attributes.get("attached_to") or "__model__", e, where)
+        finally:
+            self.pending.pop()
+
+    def pose(self, name: str, at: Element, where: str) -> Pose:
+        """The pose of a frame in the frame of the model."""
+        nested, first, rest = self.split(name)
+        if name in ("__model__", ""):
+            return Pose.identity()
+        if nested is not None and rest:
+            return self.pose(first, at, where) @ nested.pose(rest, at, where)
+        e = self.named.get(name)
+        if e is None or self.guarded(f"pose {name}", at, where):
+            if e is None:
+                self.unknown(name, at, where)
+            return Pose.identity()
+        try:
+            if e.tag == "joint":
+                return self.relative(e, where)
+            default = e.attributes.get("attached_to", "") if e.tag == "frame" else ""
+            pose = self.reader.child(e, "pose", where)
+            written = pose.attributes.get("relative_to", "") if pose is not None else ""
+            base = self.pose(written or default, pose or e, where)
+            found = base @ (self.reader.pose(pose, where) if pose is not None else Pose.identity())
+            placement = e.attributes.get("placement_frame", "")
+            if nested is not None and placement:
+                found = found @ nested.pose(placement, e, where).inverse()
+            return found
+        finally:
+            self.pending.pop()
+
+    def relative(self, e: Element, where: str) -> Pose:
+        """The pose of a joint in the frame of the model: relative to its child unless it says otherwise."""
+        pose = self.reader.child(e, "pose", where)
+        written = pose.attributes.get("relative_to", "") if pose is not None else ""
+        if not written:
+            child = self.reader.required(e, "child", where)
+            written = child.text.strip() if child is not None else ""
+        base = self.pose("" if written == "world" else written, pose or e, where)
+        return base @ self.reader.pose(pose, where) if pose is not None else base
+
+    def guarded(self, step: str, at: Element, where: str) -> bool:
+        if step in self.pending:
+            self.reader.report.error("frame-cycle", where, f"a frame is defined by itself: {printable(step)}", "a tree",
+                                     "define one of them relative to __model__", at.line)  # fmt: skip
+            return True
+        self.pending.append(step)
+        return False
+
+    def unknown(self, name: str, at: Element, where: str) -> str:
+        known = ", ".join(printable(x) for x in list(self.named)[:8])
+        self.reader.report.error("frame-name", where, f"there is no link, joint or frame {printable(name)}", known or "none",
+                                 "correct the name", at.line)  # fmt: skip
+        return ""
+
+
+def included(reader: Any, e: Element, depth: int, where: str) -> Element:
+    """The <model> that an <include> of a model means, with the name and the pose it gives."""
+    uri = reader.word(e, "uri", where)
+    if depth > MAX_INCLUDES:
+        raise format_error(
+            reader.report.source, e.line, "models include each other without end", "a tree of models", "remove one <include>"
+        )
+    name = uri.removeprefix("file://")
+    names = [name.replace("model://", "package://"), name.removeprefix("model://")]
+    names = [x for n in names for x in ((n,) if n.endswith(".sdf") else (f"{n}/model.sdf",))]
+    path, reason = None, "it is not in the robot's folder"
+    for candidate in names if uri and "://" not in names[-1] else ():
+        try:
+            path = path or find_file(candidate, reader.folder, "model")
+        except InputError as error:
+            reason = str(error)
+    if path is None:
+        raise format_error(reader.report.source, e.line, f"it includes {printable(uri)}: {reason}", "a model beside this file",
+                           "copy its <model> into the file, or put its folder beside the file")  # fmt: skip
+    with path.open("rb") as stream:
+        document = parse_xml(stream.read(16 * 2**20 + 1), str(path), text=True)
+    models = document.root.all("model")
+    if len(models) != 1 or e.attributes.get("merge", "false").lower() in ("true", "1"):
+        raise format_error(
+            reader.report.source,
+            e.line,
+            f"{len(models)} models in {printable(uri)}, or merge",
+            "one model, not merged",
+            "copy it",
+        )
+    made = models[0]
+    name_lines(made, str(path))
+    if reader.word(e, "name", where):
+        made.attributes["name"] = reader.word(e, "name", where)
+    placement = reader.word(e, "placement_frame", where)
+    if placement:
+        made.attributes["placement_frame"] = placement
+    if e.all("pose"):
+        made.children = [*(c for c in made.children if c.tag != "pose"), *e.all("pose")]
+    reader.leave_others(e, ("uri", "name", "pose", "placement_frame", "static"), where)
+    return made

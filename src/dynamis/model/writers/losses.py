@@ -1,0 +1,69 @@
+"""What a robot has that a file format cannot represent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from dynamis.display import counted
+from dynamis.errors import printable
+from dynamis.model.description import Description, Joint
+from dynamis.model.joints import JOINT_TYPES
+
+LISTED = 4  # names in a sentence
+
+
+def losses(description: Description, suffix: str) -> list[str]:
+    """Sentences on what does not travel to a .urdf, .toml, .mjcf or .sdf file; empty where everything does."""
+    d = description
+    if suffix in (".urdf", ".toml"):
+        return []  # <dynamis> elements hold what URDF has no place for
+    found: list[str] = []
+
+    every = [*(link.name for link in d.links), *(joint.name for joint in d.joints)]
+
+    def tell(what: str, joints: Iterable[str]) -> None:
+        names = list(joints)
+        some = ", ".join(map(printable, names[:LISTED])) + (", …" if len(names) > LISTED else "")
+        if names:
+            found.append(f"{what}: {counted(len(names), 'element')}, {some}")
+
+    def of(wanted: object) -> list[str]:
+        return [joint.name for joint in d.joints if callable(wanted) and wanted(joint)]
+
+    tell("direction-dependent Coulomb friction", of(lambda j: j.drive.coulomb_bias != 0.0))
+    shapes = {(link.name, shape.kind) for link in d.links for shape in link.shapes}
+    approximate = {"rounded_box": "box", "tapered_capsule": "capsule"}
+    for kind, nearest in approximate.items():
+        tell(f"shapes of kind {kind}, written as {nearest}", sorted(name for name, k in shapes if k == kind))
+    if d.appearance.pose or d.appearance.meshes:
+        found.append("the appearance: pose and meshes of views")
+    if suffix == ".mjcf":
+        tell("meshes", sorted(name for name, kind in shapes if kind == "mesh"))
+        tell("velocity limits", of(lambda j: np.isfinite(j.limits.velocity)))
+        tell("limits on one side only", of(lambda j: np.isfinite(j.limits.lower) != np.isfinite(j.limits.upper)))
+        tell("followers, written as soft constraints", of(lambda j: j.mimic is not None))
+        tell("rotor and gear, written as one armature", of(lambda j: _rotor(j) and j.drive.gear_ratio != 1.0))
+    else:
+        tell("rotor inertias", of(_rotor))
+        tell("actuators", of(lambda j: j.actuator is not None))
+        tell(
+            "limits and friction of joints with several axes", of(lambda j: j.type in ("planar", "cylindrical") and _limited(j))
+        )
+        tell("friction of spherical and free joints", of(lambda j: JOINT_TYPES[j.type].degrees > 2 and _limited(j)))
+        tell(
+            "names with ::, written with /",
+            [x for x in every if "::" in x],
+        )
+        both = {link.name for link in d.links} & {joint.name for joint in d.joints}
+        tell("joints with the name of a link, renamed", sorted(both))
+    return found
+
+
+def _rotor(joint: Joint) -> bool:
+    return bool(joint.drive.rotor_inertia != 0.0)
+
+
+def _limited(joint: Joint) -> bool:
+    return bool(np.isfinite(list(vars(joint.limits).values())).any() or joint.drive.viscous or joint.drive.coulomb)

@@ -1,0 +1,210 @@
+"""SDF files, written by a small function of the tests in two ways, read as the same robots; what is refused, and what is noted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.model.readers.sdf import TYPES
+from dynamis.model.writers.losses import losses
+from dynamis.spatial.rotation import to_quaternion, to_rpy
+
+ROBOTS = ("ur5e", "panda", "stanford", "go2", "xarm7")
+SDF_TYPE = {ours: theirs for theirs, ours in TYPES.items()} | {"universal": "universal"}
+
+
+def numbers(values):
+    return " ".join(repr(float(x)) for x in values)
+
+
+def pose(X, frame="", quaternion=False):
+    relative = f' relative_to="{frame}"' if frame else ""
+    if quaternion:
+        return f'<pose{relative} rotation_format="quat_xyzw">{numbers([*X.p, *to_quaternion(X.R)])}</pose>'
+    return f"<pose{relative}>{numbers([*X.p, *to_rpy(X.R)])}</pose>"
+
+
+def to_sdf(d, style):
+    """The robot as SDF: links placed in the model at q = 0, joints in the child, axes in the joint or in the model."""
+    places, out = {}, ['<?xml version="1.0"?>', '<sdf version="1.8">', f'<model name="{d.name}">']
+    joints = {joint.child: joint for joint in d.joints}
+    for link in d.links:
+        chain, at = [], link.name
+        while at in joints:
+            chain.append(joints[at])
+            at = joints[at].parent
+        X = dy.Pose.identity()
+        for joint in reversed(chain):
+            X = X @ joint.origin @ joint.tail
+        places[link.name] = X
+        m = link.mass_properties
+        I = np.zeros((3, 3)) if m is None else m.tensor
+        inertia = "".join(
+            f"<i{a}{b}>{numbers([I['xyz'.index(a), 'xyz'.index(b)]])}</i{a}{b}>"
+            for a, b in ("xx", "xy", "xz", "yy", "yz", "zz")
+        )
+        com = "" if m is None else pose(dy.Pose.translation(m.com))
+        mass = f"<inertial>{com}<mass>{numbers([0.0 if m is None else m.mass])}</mass><inertia>{inertia}</inertia></inertial>"
+        out.append(f'<link name="{link.name}">{pose(X, "__model__", style == "model")}{mass}</link>')
+    root = next(link.name for link in d.links if link.name not in joints)
+    out.append(f'<joint name="to_world" type="fixed"><parent>world</parent><child>{root}</child></joint>')
+    for joint in d.joints:
+        limits = "".join(f"<{k}>{numbers([v])}</{k}>" for k, v in vars(joint.limits).items() if np.isfinite(v))
+        drive = {"damping": joint.drive.viscous, "friction": joint.drive.coulomb, "spring_stiffness": joint.drive.stiffness,
+                 "spring_reference": joint.drive.rest}  # fmt: skip
+        dynamics = "".join(f"<{k}>{numbers([v])}</{k}>" for k, v in drive.items())
+        J = places[joint.parent] @ joint.origin
+        axis = joint.axis if style == "joint" else J.R @ joint.axis
+        frame = "" if style == "joint" else ' expressed_in="__model__"'
+        axis = f"<axis><xyz{frame}>{numbers(axis)}</xyz><limit>{limits}</limit><dynamics>{dynamics}</dynamics></axis>"
+        place = pose(joint.tail.inverse()) if style == "joint" else pose(joint.origin, joint.parent)
+        out.append(
+            f'<joint name="{joint.name}_joint" type="{SDF_TYPE[joint.type]}">{place}<parent>{joint.parent}</parent><child>{joint.child}</child>{"" if joint.type == "fixed" else axis}</joint>'
+        )
+    return "\n".join([*out, "</model></sdf>"])
+
+
+@pytest.mark.parametrize("style", ["joint", "model"])
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_robot_written_as_sdf_is_read_as_the_same(name, style, same_dynamics):
+    d = dy.load(name).description
+    for joint in d.joints:
+        joint.drive.rotor_inertia = joint.drive.coulomb_bias = 0.0
+    for joint in d.joints:
+        joint.name = joint.name.removesuffix("_joint") + "_joint"
+    again = dy.load(to_sdf(d, style).replace("_joint_joint", "_joint"))
+    robot = dy.Robot(d)
+    frames = list(robot.link_names)
+    same_dynamics(robot, again, frames=frames)
+    for key in ("lower", "upper", "effort", "velocity"):
+        np.testing.assert_array_equal(robot.limits[key], again.limits[key])
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_what_our_writer_writes_reads_back_the_same(name, tmp_path, same_dynamics):
+    robot = dy.load(name)
+    robot.write(tmp_path / "robot.sdf")
+    again = dy.load(tmp_path / "robot.sdf")
+    d = robot.description
+    for joint in d.joints:
+        joint.drive.rotor_inertia = joint.drive.coulomb_bias = 0.0
+    same_dynamics(dy.Robot(d), again)
+    assert again.link_names == robot.link_names
+
+
+TWO = """<sdf version="1.9"><model name="m">
+  <frame name="tool" attached_to="arm::tip"><pose>0 0 0.1 0 0 0</pose></frame>
+  <frame name="mount"><pose>1 2 3 0 0 1.5707963267948966</pose></frame>
+  <link name="base"><inertial><mass>1</mass></inertial></link>
+  <model name="arm"><pose relative_to="mount"/>
+    <link name="tip"><pose>0 0 1 0 0 0</pose><inertial><pose>0.5 0 0 0 0 0</pose><mass>2</mass></inertial>
+      <sensor name="s" type="imu"/><visual name="v"><geometry><capsule><radius>1</radius><length>2</length></capsule></geometry></visual></link>
+  </model>
+  <joint name="hinge" type="revolute"><parent>base</parent><child>arm::tip</child>
+    <axis><xyz expressed_in="base">0 1 0</xyz><limit><lower>-1</lower><upper>2</upper><effort>-1</effort></limit></axis></joint>
+  <joint name="hold" type="fixed"><parent>world</parent><child>base</child></joint>
+  <plugin name="p" filename="x.so"/>
+</model></sdf>"""
+
+
+def test_frames_nested_models_and_axes_of_other_frames():
+    robot = dy.load(TWO)
+    assert robot.link_names == ("base", "arm::tip", "tool", "mount")
+    X = robot.pose([0.0], "tool")
+    np.testing.assert_allclose(X[:3, 3], [1, 2, 4.1], atol=1e-12)
+    np.testing.assert_allclose(X[:3, 0], [0, 1, 0], atol=1e-12)
+    # about y of the base, through the tip: the centre of mass is at (0, 0.5, 0) from it, on the axis
+    assert robot.mass_matrix([0.0])[0, 0] == pytest.approx(1.0)
+    assert (robot.limits["lower"][0], robot.limits["effort"][0]) == (-1.0, np.inf)
+    assert robot.description.link("arm::tip").shapes[0].kind == "capsule"
+    notes = "\n".join(map(str, dy.check(TWO).notes))
+    assert "<plugin> is not part of a robot's dynamics (1: model 'm' 'p')" in notes
+    assert "<sensor> is not part of a robot's dynamics (1: link 'arm::tip' 's')" in notes
+
+
+def test_screw_ball_and_universal_joints_and_a_follower():
+    link = '<link name="{}"><inertial><pose>0.1 0.2 0.3 0 0 0</pose><mass>1</mass></inertial></link>'
+    joint = '<joint name="{}" type="{}"><parent>{}</parent><child>{}</child>{}</joint>'
+    axis = "<{0}><xyz>{1}</xyz><dynamics><damping>{2}</damping></dynamics>{3}</{0}>"
+    text = '<sdf version="1.11"><model name="m">' + "".join(link.format(x) for x in "abcdef")
+    text += joint.format(
+        "s", "screw", "a", "b", axis.format("axis", "0 0 1", 0.1, "") + "<screw_thread_pitch>0.5</screw_thread_pitch>"
+    )
+    text += joint.format(
+        "u", "revolute2", "b", "c", axis.format("axis", "1 0 0", 0.2, "") + axis.format("axis2", "0 1 0", 0.3, "")
+    )
+    text += joint.format("o", "ball", "c", "d", "")
+    text += joint.format("r", "continuous", "d", "e", axis.format("axis", "1 0 0", 0, ""))
+    follow = '<mimic joint="r"><multiplier>2</multiplier><offset>0.5</offset><reference>0.25</reference></mimic>'
+    text += joint.format("g", "prismatic", "e", "f", axis.format("axis", "0 1 0", 0, follow)) + "</model></sdf>"
+    robot = dy.load(text)
+    assert robot.joint_names == ("s", "u.1", "u.2", "o", "r")
+    assert robot.description.joint("s").pitch == pytest.approx(0.5 / (2 * np.pi))
+    assert robot.model.viscous.tolist() == [0.1, 0.2, 0.3, 0, 0, 0, 0]
+    mimic = robot.description.joint("g").mimic
+    assert (mimic.joint, mimic.ratio, mimic.offset) == ("r", 2.0, 0.0)
+    old = text.replace("<screw_thread_pitch>0.5", f"<thread_pitch>{-2 * np.pi / 0.5}").replace("</screw_thread", "</thread")
+    assert dy.load(old).description.joint("s").pitch == pytest.approx(0.5 / (2 * np.pi))
+
+
+def test_a_world_with_one_moving_model_and_its_gravity():
+    scenery = '<model name="floor"><static>true</static><link name="l"/></model><light name="sun"/>'
+    model = TWO[TWO.index("<model") : TWO.rindex("</sdf>")]
+    world = f'<sdf version="1.9"><world name="w"><gravity>0 0 -3.7</gravity>{scenery}{model}</world></sdf>'
+    robot = dy.load(world)
+    assert robot.description.gravity.tolist() == [0, 0, -3.7]
+    notes = "\n".join(map(str, dy.check(world).notes))
+    assert "'floor'" in notes
+    assert "<light>" in notes
+    two = world.replace("<static>true</static>", "")
+    with pytest.raises(dy.FormatError, match=r"2 models: 'floor', 'm'; .* To repair: write the model into a file of its own"):
+        dy.load(two)
+
+
+def test_an_included_model_lies_beside_the_file(tmp_path):
+    (tmp_path / "hand").mkdir()
+    (tmp_path / "hand" / "model.sdf").write_text(
+        '<sdf version="1.9"><model name="hand"><link name="palm"><pose>0 0 1 0 0 0</pose><inertial><mass>x</mass></inertial></link></model></sdf>'
+    )
+    include = "<include><uri>model://hand</uri><name>grip</name><pose>1 0 0 0 0 0</pose></include>"
+    joint = '<joint name="w" type="fixed"><parent>base</parent><child>grip::palm</child></joint>'
+    main = tmp_path / "arm.sdf"
+    main.write_text(
+        f'<sdf version="1.9"><model name="m"><link name="base"><inertial><mass>1</mass></inertial></link>\n{include}{joint}</model></sdf>'
+    )
+    problem = dy.check(main).errors[0]
+    assert (problem.file, problem.line) == (str(tmp_path / "hand" / "model.sdf"), 1)
+    (tmp_path / "hand" / "model.sdf").write_text((tmp_path / "hand" / "model.sdf").read_text().replace("<mass>x", "<mass>3"))
+    np.testing.assert_allclose(dy.load(main).pose([], "grip::palm")[:3, 3], [1, 0, 1])
+    main.write_text(main.read_text().replace("model://hand", "https://fuel.gazebosim.org/hand"))
+    with pytest.raises(dy.FormatError, match=r"arm\.sdf:2: .*To repair: copy its <model> into the file"):
+        dy.load(main)
+
+
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ('version="1.9"', 'version="2.0"', "SDF version '2.0'; allowed: 1.5 to 1.12"),
+    ('type="revolute"', 'type="slider"', "the type is 'slider'"),
+    ("<parent>base", "<parent>nobody", "there is no link, joint or frame 'nobody'"),
+    ('relative_to="mount"', 'relative_to="tool"', "a frame is defined by itself"),
+    ("<mass>2", "<mass>2 kg", "write 2 instead of 2 kg"),
+    ("0.5 0 0 0 0 0", "0.5 0 0", "pose needs 6 numbers, got 3"),
+    ("<child>base</child>", "", "<joint> has no <child>"),
+    ('name="mount"', 'name="base"', "two elements are called 'base'"),
+    ("<lower>-1</lower>", "<lower>-1</lower><lower>0</lower>", "<lower> is given 2 times"),
+    ('<inertial><mass>1', '<inertial auto="true"><mass>1', 'inertial auto="true"'),
+    ('name="tool"', 'name="__tool"', "the name '__tool' is reserved"),
+])  # fmt: skip
+def test_faults_are_refused_with_line_and_cure(old, new, message, refused):
+    assert old in TWO
+    error = refused(TWO.replace(old, new), "robot.sdf")
+    assert message in str(error)
+    assert "To repair: " in str(error)
+
+
+def test_the_defaults_and_omissions_of_sdf_are_told():
+    with pytest.warns(dy.ModelWarning, match="1 kg and 1 kg m² are used, the default of SDF"):
+        dy.load(TWO.replace("<inertial><mass>1</mass></inertial>", ""))
+    told = losses(dy.load("puma560").description, ".sdf")
+    assert any(x.startswith("rotor inertias: 6 elements") for x in told)
+    assert losses(dy.load("puma560").description, ".urdf") == []

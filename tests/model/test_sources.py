@@ -1,0 +1,129 @@
+"""What a robot may be loaded from: text, open files, folders, archives, modules of robot_descriptions, robots of other packages."""
+
+from __future__ import annotations
+
+import io
+import sys
+import types
+import zipfile
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.model import sources
+
+
+def test_text_and_open_files(arm, two_links, save, tmp_path):
+    path = save(arm())
+    for stream in (io.StringIO(arm()), io.BytesIO(arm().encode()), io.StringIO(two_links())):
+        assert dy.load(stream).n == 2
+    with path.open() as text, path.open("rb") as binary:
+        assert dy.load(text).joint_names == dy.load(binary).joint_names == ("shoulder", "elbow")
+    with pytest.raises(dy.FormatError, match=r"^open file:\d+: error"):
+        dy.load(io.StringIO(arm().replace("</robot>", "")))
+    with pytest.raises(dy.InputError, match="expected str or bytes"):
+        dy.load(SimpleNamespace(read=lambda _: 3))
+    with pytest.raises(dy.InputError, match="give a path or a robot's name, got int"):
+        dy.load(3)
+
+
+def test_a_folder_and_an_archive_with_one_robot(arm, two_links, tmp_path):
+    folder = tmp_path / "my_arm"
+    (folder / "urdf").mkdir(parents=True)
+    with pytest.raises(dy.FormatError, match="is a folder; there is no robot in it"):
+        dy.load(folder)
+    (folder / "urdf" / "arm.urdf").write_text(arm())
+    (folder / "package.xml").write_text("<package/>")
+    (folder / "settings.toml").write_text("[tool]\nx = 1\n")
+    assert dy.load(folder).n == 2
+    archive = tmp_path / "my_arm.zip"
+    with zipfile.ZipFile(archive, "w") as out:
+        out.write(folder / "urdf" / "arm.urdf", "a/arm.urdf")
+    assert dy.load(archive).joint_names == ("shoulder", "elbow")
+    (folder / "arm.toml").write_text(two_links())
+    with pytest.raises(dy.FormatError, match=r"is a folder; give one of its 2 robots: 'arm\.toml', 'urdf/arm\.urdf'"):
+        dy.load(folder)
+    with zipfile.ZipFile(archive, "w") as out:
+        out.writestr("arm.urdf", arm('mass value="2"', 'mass value="two"'))
+    assert str(dy.check(archive).errors[0]).startswith(f"{archive}/arm.urdf:")
+    with pytest.raises(dy.ModelError, match=r"my_arm\.zip/arm\.urdf:\d+: error"):
+        dy.load(archive)
+
+
+@pytest.mark.parametrize("name", ["../arm.urdf", "/tmp/arm.urdf", "a/../../arm.urdf", "C:/arm.urdf", "a\\arm.urdf"])
+def test_an_archive_cannot_write_elsewhere(name, arm, tmp_path):
+    archive = tmp_path / "r.zip"
+    with zipfile.ZipFile(archive, "w") as out:
+        out.writestr(zipfile.ZipInfo(name), arm())
+    with pytest.raises(dy.FormatError, match=r"leads out of the archive|no robot in it"):
+        dy.load(archive)
+    assert list(tmp_path.iterdir()) == [archive]
+
+
+def test_archives_that_are_damaged_or_too_large(arm, tmp_path, monkeypatch):
+    archive = tmp_path / "r.zip"
+    archive.write_bytes(b"PK\x03\x04 nothing")
+    with pytest.raises(dy.FormatError, match="is not a ZIP archive"):
+        dy.load(archive)
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
+        out.writestr("zeros", bytes(3 << 20))
+        out.writestr("arm.urdf", arm())
+    assert dy.load(archive).n == 2
+    monkeypatch.setattr(sources, "MAX_UNPACKED", 2 << 20)
+    with pytest.raises(dy.FormatError, match="unpacks to more than 2 MiB"):
+        dy.load(archive)
+
+
+def test_modules_of_robot_descriptions_by_themselves_and_by_name(arm, save, monkeypatch):
+    module = types.ModuleType("robot_descriptions.arm_description")
+    module.URDF_PATH = str(save(arm()))
+    assert dy.load(module).n == 2
+    with pytest.raises(dy.InputError, match="has none of URDF_PATH, MJCF_PATH"):
+        dy.load(types.ModuleType("robot_descriptions.nothing"))
+    monkeypatch.setitem(sys.modules, "robot_descriptions", None)
+    with pytest.raises(dy.MissingExtraError, match="pip install robot_descriptions"):
+        dy.load("robot_descriptions.arm_description")
+    package = types.ModuleType("robot_descriptions")
+    package.__spec__ = SimpleNamespace(loader=None)
+    monkeypatch.setitem(sys.modules, "robot_descriptions", package)
+    monkeypatch.setitem(sys.modules, "robot_descriptions.arm_description", module)
+    assert dy.load("robot_descriptions.arm_description").n == dy.load("arm_description").n == 2
+
+
+def dh_robot(name, modified):
+    """What from_roboticstoolbox uses of a DHRobot, from a table of ours."""
+    d = dy.load(name).description
+    rows = []
+    rng = np.random.default_rng(1)
+    for link in d.links[1:4]:
+        m = link.mass_properties
+        rows.append(SimpleNamespace(
+            theta=0.0, d=rng.uniform(), a=rng.uniform(), alpha=rng.uniform(), offset=rng.uniform(), isprismatic=len(rows) == 1, flip=False,
+            m=m.mass, r=m.com, I=m.tensor, G=10.0, B=1e-3, Jm=2e-4, Tc=[0.4, -0.3], qlim=np.array([-1.0, 2.0]),
+        ))  # fmt: skip
+    return SimpleNamespace(links=rows, name="dh", mdh=modified, gravity=np.array([0.0, 0.0, -9.81]), base=None, tool=None)
+
+
+@pytest.mark.parametrize("modified", [False, True])
+def test_a_table_of_the_robotics_toolbox_is_our_table(modified, save, same_dynamics):
+    theirs = dh_robot("ur5e", modified)
+    rows = []
+    for link in theirs.links:
+        I, kind = link.I, "prismatic" if link.isprismatic else "revolute"
+        table = f"a = {link.a}\nalpha = {link.alpha}\nd = {link.d + link.offset * link.isprismatic}\ntheta = {link.offset * (not link.isprismatic)}\n"
+        inertia = (
+            f"inertia = {{ xx = {I[0, 0]}, yy = {I[1, 1]}, zz = {I[2, 2]}, xy = {I[0, 1]}, xz = {I[0, 2]}, yz = {I[1, 2]} }}"
+        )
+        drive = "viscous = 0.1\ncoulomb = [4.0, 3.0]\nrotor_inertia = 2e-4\ngear_ratio = 10\nlimits = { lower = -1, upper = 2 }"
+        rows.append(
+            f"[[{'mdh' if modified else 'dh'}]]\ntype = '{kind}'\n{table}mass = {link.m}\ncom = {list(map(float, link.r))}\n{inertia}\n{drive}\n"
+        )
+    ours = dy.load(save("[robot]\nname = 'r'\n" + "\n".join(rows), "r.toml"))
+    robot = dy.from_roboticstoolbox(theirs)
+    same_dynamics(ours, robot)
+    np.testing.assert_allclose(robot.model.coulomb, ours.model.coulomb)
+    np.testing.assert_allclose(robot.limits["upper"], ours.limits["upper"])
+    with pytest.raises(dy.InputError, match="takes a robot of roboticstoolbox, got dict"):
+        dy.from_roboticstoolbox({})

@@ -1,0 +1,88 @@
+"""Pinocchio models in and out: M and bias torques of Pinocchio itself, with the same q and v."""
+
+import warnings
+
+import numpy as np
+import pytest
+from random_trees import relative_error
+
+import dynamis as dy
+
+pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install 'dynamis[oracles]'")
+pytestmark = pytest.mark.usefixtures("without_compilation")
+AGREE = 1e-11
+ROBOTS = [("ur5e", "fixed"), ("puma560", "fixed"), ("stanford", "fixed"), ("go2", "floating")]
+
+
+def without_friction(robot):
+    """Pinocchio keeps damping and friction in the model, but its algorithms do not use them."""
+    return robot.replace(friction=0)
+
+
+def compare(robot, model, q, pq, v, order=slice(None)):
+    data = model.createData()
+    M = pin.crba(model, data, pq)
+    M = (np.triu(M) + np.triu(M, 1).T)[order][:, order]
+    assert relative_error(robot.mass_matrix(q), M) < AGREE
+    pv = np.zeros(model.nv)
+    pv[order] = v
+    terms = without_friction(robot).bias(q, v)
+    assert relative_error(terms, pin.nonLinearEffects(model, data, pq, pv)[order]) < AGREE
+    return data
+
+
+@pytest.mark.parametrize(("name", "base"), ROBOTS)
+def test_a_robot_for_pinocchio_is_the_same_there_and_back(name, base):
+    robot = dy.load(name, base=base)
+    model = robot.to_pinocchio()
+    assert (model.nq, model.nv) == (robot.nq, robot.n)
+    rng = np.random.default_rng(3)
+    q, v = robot.random(rng), rng.uniform(-1, 1, robot.n)
+    data = compare(robot, model, q, q, v)
+    pin.framesForwardKinematics(model, data, q)
+    for frame in robot.link_names:
+        assert relative_error(robot.pose(q, frame), data.oMf[model.getFrameId(frame)].homogeneous) < AGREE
+    np.testing.assert_array_equal(model.damping, robot.model.viscous)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dy.ModelWarning)
+        again = dy.from_pinocchio(model)
+    compare(again, model, q, q, v)
+    assert set(robot.link_names) <= set(again.link_names)
+    assert again.joint_names[-1] == robot.joint_names[-1]
+    np.testing.assert_array_equal(again.model.coulomb, robot.model.coulomb)
+    np.testing.assert_array_equal(again.limits["upper"], robot.limits["upper"])
+    for frame in robot.link_names:
+        assert relative_error(again.pose(q, frame), robot.pose(q, frame)) < AGREE
+
+
+def test_joints_of_every_type_of_a_pinocchio_model():
+    model, rng = pin.Model(), np.random.default_rng(0)
+    u = np.array([0.0, 0.6, 0.8])
+    joints = [pin.JointModelRX(), pin.JointModelPrismaticUnaligned(u), pin.JointModelRUBZ(), pin.JointModelHY(0.3), pin.JointModelSpherical(),
+              pin.JointModelRUBY(), pin.JointModelHelicalUnaligned(u, 0.2), pin.JointModelRevoluteUnaligned(u), pin.JointModelPZ()]  # fmt: skip
+    number = 0
+    for k, joint in enumerate(joints):
+        number = model.addJoint(number, joint, pin.SE3.Random(), f"j{k}")
+        model.appendBodyToJoint(number, pin.Inertia(1.0, rng.normal(size=3), np.diag([0.1, 0.12, 0.15])), pin.SE3.Random())
+    model.armature = np.where(np.arange(model.nv) == 1, 0.3, 0.0)
+    robot = dy.Robot(dy.from_pinocchio(model).description)
+    assert (robot.n, robot.nq) == (model.nv, model.nq - 2)
+    q = robot.random(rng)
+    pq = []
+    for angle in (at := iter(q)):
+        k = len(pq)
+        pq += [np.cos(angle), np.sin(angle)] if k in (2, 9) else [angle]
+    del at
+    compare(robot, model, q, np.array(pq), rng.uniform(-1, 1, robot.n))
+
+
+def test_what_has_no_counterpart_is_refused():
+    with pytest.raises(dy.InputError, match=r"takes a pinocchio\.Model, got dict"):
+        dy.from_pinocchio({})
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "t")
+    with pytest.raises(dy.ConversionError, match="joint 't' is a JointModelTranslation"):
+        dy.from_pinocchio(model)
+    riding = dy.load("puma560").replace(rotors="riding")
+    with pytest.raises(dy.ConversionError, match="has a motor on a link"):
+        riding.to_pinocchio()
