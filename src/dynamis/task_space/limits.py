@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from dynamis.display import as_table, flat, short
 from dynamis.errors import InputError, MissingExtraError
+from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
 from dynamis.task_space.null_space import checked_preferences, preferred_torque
 from dynamis.task_space.operational import checked_instant, checked_state
 from dynamis.task_space.redundancy import Weight, law_weight, weight_matrix
 from dynamis.task_space.resolve import task_vector
-from dynamis.task_space.tasks import Task
 from dynamis.tolerances import NEGLIGIBLE, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
