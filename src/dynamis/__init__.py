@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     )
     from dynamis.identification.identify import identify
     from dynamis.kinematics.all_solutions import all_solutions
+    from dynamis.kinematics.differential import differential_inverse_kinematics
     from dynamis.kinematics.inverse_kinematics import inverse_kinematics
     from dynamis.kinematics.manipulability import manipulability
     from dynamis.kinematics.workspace import workspace
@@ -101,6 +102,7 @@ _HOMES = {
     ),
     "dynamis.identification.identify": ("identify",),
     "dynamis.kinematics.all_solutions": ("all_solutions",),
+    "dynamis.kinematics.differential": ("differential_inverse_kinematics",),
     "dynamis.kinematics.inverse_kinematics": ("inverse_kinematics",),
     "dynamis.model.actuators": ("DCMotor", "Elastic", "Saturated"),
     "dynamis.model.description": ("Description",),
@@ -203,6 +205,7 @@ __all__ = [
     "contact",
     "control",
     "cos",
+    "differential_inverse_kinematics",
     "equivalent",
     "evaluate",
     "exp",
