@@ -25,6 +25,7 @@ from benchmarks import (
     growth,
     identification,
     integrators,
+    inverse_kinematics,
     latency,
     pages,
     plots,
@@ -53,6 +54,7 @@ SECTIONS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "rollouts": rollouts.measure,
     "integrators": integrators.measure,
     "task-space": task_space.measure,
+    "inverse-kinematics": inverse_kinematics.measure,
     "identification": identification.measure,
     "gpu": gpu.measure,
 }

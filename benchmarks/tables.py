@@ -20,7 +20,7 @@ def print_section(console: Console, name: str, section: Row) -> None:
     printers = {
         "throughput": _throughput, "latency": _latency, "first-call": _first_call, "growth": _growth, "threads": _threads,
         "closed-form": print_closed_forms, "rollouts": _rollouts, "integrators": _integrators, "gpu": _gpu,
-        "task-space": _task_space,
+        "task-space": _task_space, "inverse-kinematics": _inverse_kinematics,
         "identification": _identification,
     }  # fmt: skip
     printers[name](console, section)
@@ -202,6 +202,21 @@ def _task_space(console: Console, section: Row) -> None:
         table.add_row(
             row["robot"], names[row["function"]], shown(row, "ours", f"{row['ns']['ours']:.0f}"),
             shown(row, "pinocchio", theirs), shown(row, "", gain), off, end_section=row["function"] == "law",
+        )  # fmt: skip
+    console.print(table)
+
+
+def _inverse_kinematics(console: Console, section: Row) -> None:
+    title = "Inverse kinematics of random poses, microseconds per target"
+    table = empty_table(
+        title, "robot", "ours, one", "ours, batch", "Pinocchio and NumPy, looped", "one: times", "batch: times", "solved", names=1
+    )
+    for row in section["rows"]:
+        theirs = f"{row['us']['pinocchio']:.0f}" if "pinocchio" in row["us"] else row["why"]
+        gains = [None if row["times_faster"] is None else _ratio(row["times_faster"][x]) for x in ("one", "batch")]
+        table.add_row(
+            row["robot"], shown(row, "one", f"{row['us']['one']:.0f}"), shown(row, "batch", f"{row['us']['batch']:.1f}"),
+            shown(row, "pinocchio", theirs), *(shown(row, "", gain) for gain in gains), f"{row['solved']} of {row['targets']}",
         )  # fmt: skip
     console.print(table)
 

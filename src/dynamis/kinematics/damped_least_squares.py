@@ -13,6 +13,7 @@ from dynamis.kinematics.ik_problem import Problem
 
 Array = npt.NDArray[Any]
 MAX_ITERATIONS = 200
+FEW_STEPS, LARGE_BATCH = 4, 1000  # in smaller batches so many steps take no longer than to drop the starts that have ended
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +62,12 @@ def descend(problem: Problem, starts: Array, *, settings: Settings | None = None
 def _descend_batch(kernel: Any, nq: int, states: Array, target: Array, settings: Array) -> Array:
     going, part = np.arange(len(states)), states
     several = target.ndim == 2
-    for _ in range(MAX_ITERATIONS):
-        if not going.size:
-            break
-        part = kernel(part, target, settings)
+    done = 0
+    while going.size and done < MAX_ITERATIONS:
+        several_steps = FEW_STEPS if len(part) < LARGE_BATCH else 1
+        for _ in range(several_steps):  # a start that has ended is not changed
+            part = kernel(part, target, settings)
+        done += several_steps
         ended = part[:, nq + ENDED] != 0.0
         if ended.any():
             states[going[ended]] = part[ended]

@@ -1,6 +1,6 @@
 """Task space: operational-space dynamics, redundancy resolution, task priorities and limits.
 
-Modules, in order of dependence: `rotations` and `differentiation` (of tasks), `tasks` (task coordinates), `task_state` (robot
+Tasks are those of `dynamis.kinematics`. Modules, in order of dependence: `task_state` (robot
 and task at one state), `singularities` (rank, damping, truncation), `operational` (Λ, μ, p), `redundancy` (the torque of least
 cost), `null_space` (null-space objectives), `resolve` (the same with a report), `priorities`, `limits` (quadratic programs),
 `kernels` (batches), `feedback` and `motions`. Classes of results are documented with the functions that return them.
