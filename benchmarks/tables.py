@@ -209,7 +209,15 @@ def _task_space(console: Console, section: Row) -> None:
 def _inverse_kinematics(console: Console, section: Row) -> None:
     title = "Inverse kinematics of random poses, microseconds per target"
     table = empty_table(
-        title, "robot", "ours, one", "ours, batch", "Pinocchio and NumPy, looped", "one: times", "batch: times", "solved", names=1
+        title,
+        "robot",
+        "ours, one",
+        "ours, batch",
+        "Pinocchio and NumPy, looped",
+        "one: times",
+        "batch: times",
+        "solved",
+        names=1,
     )
     for row in section["rows"]:
         theirs = f"{row['us']['pinocchio']:.0f}" if "pinocchio" in row["us"] else row["why"]

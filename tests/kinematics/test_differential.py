@@ -1,5 +1,6 @@
 """Velocities by quadratic programs: tasks are followed, limits and barriers hold, the optimum satisfies its conditions."""
 
+import itertools
 import sys
 
 import numpy as np
@@ -100,7 +101,7 @@ def test_a_barrier_is_not_crossed(form):
         if form == "task"
         else (lambda q: p[1] + wall - robot.pose(q)[1, 3], lambda q: -robot.jacobian(q)[1])
     )
-    goal, q, values = Goal(Position(), p + [0.0, 0.2, 0.0]), Q0, []
+    goal, q, values = Goal(Position(), p + np.array([0.0, 0.2, 0.0])), Q0, []
     for _ in range(80):
         step = differential_inverse_kinematics(robot, q, [goal], 0.02, barriers=[barrier], gain=0.2, barrier_rate=10.0)
         values.append(float(step.barriers[0]))
@@ -108,13 +109,13 @@ def test_a_barrier_is_not_crossed(form):
         q = step.q
     assert min(values) > -1e-4  # the linearisation of one step
     assert values[-1] < 1e-3
-    assert all(b >= 0.8 * a - 1e-4 for a, b in zip(values, values[1:], strict=False))  # h decreases by γ dt = 0.2 at most
+    assert all(b >= 0.8 * a - 1e-4 for a, b in itertools.pairwise(values))  # h decreases by γ dt = 0.2 at most
 
 
 def test_conflicting_barriers_are_reported_and_violated_least():
     robot = dy.load("ur5e")
     slope = robot.jacobian(Q0)[2]
-    barriers = [(lambda q: -1.0, lambda q: slope), (lambda q: -1.0, lambda q: -slope)]  # noqa: ARG005
+    barriers = [(lambda q: -1.0, lambda q: slope), (lambda q: -1.0, lambda q: -slope)]
     step = differential_inverse_kinematics(robot, Q0, [Goal(Position(), np.zeros(3))], 0.01, barriers=barriers)
     assert not step.feasible
     assert "cannot be respected" in step.status
@@ -127,7 +128,7 @@ def test_bad_input_is_refused():
         ([], {}, "list of Goal"),
         ([goal], {"dt": 0.0}, "dt must be a positive number"),
         ([goal], {"barriers": [lambda q: q]}, "pair of functions"),
-        ([goal], {"barriers": [(lambda q: 1.0, lambda q: np.zeros(3))]}, r"shape \(1, 6\)"),  # noqa: ARG005
+        ([goal], {"barriers": [(lambda q: 1.0, lambda q: np.zeros(3))]}, r"shape \(1, 6\)"),
         ([goal], {"velocity_limits": -1.0}, "must not be negative"),
         ([Goal(Position(), np.zeros((2, 3)))], {}, "leading axes"),
     ):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
-from dynamis.scalar import Node, floor, maximum, minimum, solve_positive, sqrt, where
+from dynamis.scalar import floor, maximum, minimum, solve_positive, sqrt, where
 from dynamis.tolerances import RECURSION_ROUNDING, SAFE_DIVISOR, SUM_ROUNDING
 
 Array = npt.NDArray[Any]
@@ -125,13 +125,13 @@ def _damped_step(robot: Robot, q: Array, r: Array, A: Array, damping: Any, setti
 
 def _free(robot: Robot, q: Array, push: Array, settings: Settings) -> Array:
     """0 for joints at a limit and pushed against it, 1 for the others (n)."""
-    free = np.ones(robot.n, dtype=object)
+    free: list[Any] = [1.0] * robot.n
     for k, c in enumerate(robot.model.coordinates):
-        if c.q_index is not None and isinstance(push[k], Node):
+        if c.q_index is not None and not (isinstance(push[k], float) and push[k] == 0.0):
             at, low, high = q[c.q_index], settings.lower[c.q_index], settings.upper[c.q_index]
             blocked = (at <= low) * (push[k] < 0.0) + (at >= high) * (push[k] > 0.0)
             free[k] = where(blocked, 0.0, 1.0)
-    return free
+    return np.array(free)
 
 
 def _sizes(robot: Robot, tasks: Sequence[Task], e: Array, settings: Settings) -> Array:
@@ -144,7 +144,7 @@ def _sizes(robot: Robot, tasks: Sequence[Task], e: Array, settings: Settings) ->
             part = [x for x, angle in zip(counted, task.angular(robot), strict=True) if int(angle) == k]
             if part:
                 sizes[k] = maximum(sizes[k], sqrt(np.dot(part, part)))
-    return np.array(sizes, dtype=object)
+    return np.array(sizes)
 
 
 def _is_within(sizes: Array, settings: Settings) -> Any:

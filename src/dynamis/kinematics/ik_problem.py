@@ -5,14 +5,13 @@ from __future__ import annotations
 import copy
 import functools
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError
 from dynamis.kinematics.goals import Goal, checked_weights
 from dynamis.kinematics.ik_iteration import EXTRA, Settings, iteration, residuals
@@ -27,6 +26,7 @@ KINDS: dict[str, type[Position] | type[Orientation] | type[PoseTask]] = {
     "position": Position,
     "orientation": Orientation,
 }
+MAX_PRODUCTS = 4000  # of the entries of Jacobians: for more, as for a humanoid, compiling takes longer than most searches
 MAX_COMPILED = 64  # of one robot; the oldest are forgotten
 
 
@@ -36,7 +36,7 @@ class Tasks:
 
     robot: Robot
     tasks: tuple[Task, ...]
-    kernel: Kernel
+    kernel: Callable[..., Array]  # state, target, settings → state
     lower: Array  # (nq), of positions
     upper: Array
     home: Array
@@ -140,6 +140,15 @@ def _compiled(robot: Robot, tasks: tuple[Task, ...]) -> Tasks:
     def step(robot: Robot, state: Array, target: Array, settings: Array) -> Array:
         return iteration(robot, tasks, state, target, Settings.of(settings, rows, nq))
 
+    if min(rows, robot.n) ** 2 * max(rows, robot.n) > MAX_PRODUCTS:
+
+        def by_state(state: Array, target: Array, settings: Array) -> Array:
+            if state.ndim == 1:
+                return np.asarray(step(robot, state, target, settings), dtype=float)
+            targets = np.broadcast_to(target, (len(state), size))
+            return np.array([by_state(*pair, settings) for pair in zip(state, targets, strict=True)])
+
+        return _with_limits(robot, tasks, by_state)
     # tasks of these classes are described by their text; functions of the user are not
     plain = all(type(task) in (*KINDS.values(), JointPositions) for task in tasks)
     kernel = robot.compile(
@@ -147,6 +156,11 @@ def _compiled(robot: Robot, tasks: tuple[Task, ...]) -> Tasks:
         state=nq + EXTRA, target=size, settings=Settings.size(rows, nq),
     )  # fmt: skip
     kernel.compiled("double")
+    return _with_limits(robot, tasks, kernel)
+
+
+def _with_limits(robot: Robot, tasks: tuple[Task, ...], kernel: Callable[..., Array]) -> Tasks:
+    nq = robot.nq
     lower, upper = np.full(nq, -np.inf), np.full(nq, np.inf)
     for c in robot.model.coordinates:
         if c.q_index is not None:

@@ -20,9 +20,7 @@ def load_solver(purpose: str) -> Any:
     try:
         import daqp
     except ImportError:
-        raise MissingExtraError(
-            f"{purpose} require the quadratic-programming solver DAQP: pip install 'dynamis[qp]'"
-        ) from None
+        raise MissingExtraError(f"{purpose} require the quadratic-programming solver DAQP: pip install 'dynamis[qp]'") from None
     return daqp
 
 
