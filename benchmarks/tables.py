@@ -207,7 +207,7 @@ def _task_space(console: Console, section: Row) -> None:
 
 
 def _inverse_kinematics(console: Console, section: Row) -> None:
-    title = "Inverse kinematics of random poses, microseconds per target"
+    title = "Inverse kinematics of random poses, microseconds of processor time per target"
     table = empty_table(
         title,
         "robot",
@@ -223,8 +223,7 @@ def _inverse_kinematics(console: Console, section: Row) -> None:
         theirs = f"{row['us']['pinocchio']:.0f}" if "pinocchio" in row["us"] else row["why"]
         gains = [None if row["times_faster"] is None else _ratio(row["times_faster"][x]) for x in ("one", "batch")]
         table.add_row(
-            row["robot"], shown(row, "one", f"{row['us']['one']:.0f}"), shown(row, "batch", f"{row['us']['batch']:.1f}"),
-            shown(row, "pinocchio", theirs), *(shown(row, "", gain) for gain in gains), f"{row['solved']} of {row['targets']}",
+            row["robot"], f"{row['us']['one']:.0f}", f"{row['us']['batch']:.1f}", theirs, *(gain or "–" for gain in gains), f"{row['solved']} of {row['targets']}",
         )  # fmt: skip
     console.print(table)
 

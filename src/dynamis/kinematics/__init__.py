@@ -1,7 +1,7 @@
 """Kinematics of frames: tasks, inverse kinematics, manipulability, workspace.
 
 Tasks: `targets` (checks of poses, points and orientations), `rotations` and `differentiation`, `tasks` and `posture_tasks`
-(task coordinates), `goals` (with targets, weights and priorities). Inverse kinematics, in reading order: `ik_iteration` (one step of
+(task coordinates), `goals` (with targets, weights and priorities). Inverse kinematics: `ik_iteration` (one step of
 damped least squares, compiled), `ik_problem` (goals, limits and tolerance), `damped_least_squares` (from many starts), `turns`
 (joints with periodic angles), `solution` (the result), `ik_diagnosis` (why a search failed), `ik_priorities` (goals of lower
 priority), `inverse_kinematics` and `all_solutions`; `differential` (velocities, by a `quadratic_program`). Measures:

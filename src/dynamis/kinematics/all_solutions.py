@@ -50,6 +50,7 @@ def all_solutions(
     if problem.target.ndim > 1:
         raise InputError(f"all_solutions takes one target, got {len(problem.target)}")
     reference, rng, turns = start_of(problem, q0), generator(seed), turns_of(problem)
+    assert turns is not None
     if not isinstance(starts, int | np.integer) or starts < 1:
         raise InputError(f"starts= must be a positive integer, got {starts!r}")
     if not isinstance(apart, int | float) or not 0.0 < apart < np.inf:

@@ -58,7 +58,8 @@ class Settings:
 
     @staticmethod
     def of(vector: Array, rows: int, nq: int) -> Settings:
-        return Settings(*np.split(vector[:-2], np.cumsum([rows, rows, rows, nq, nq])), vector[-2], vector[-1])
+        weights, offset, required, lower, upper, tolerance = np.split(vector[:-2], np.cumsum([rows, rows, rows, nq, nq]))
+        return Settings(weights, offset, required, lower, upper, tolerance, vector[-2], vector[-1])
 
 
 def first_state(q: Array) -> Array:

@@ -154,7 +154,7 @@ class JointPositions(Task):
         return [known[name] for name in self.joints]
 
     def value(self, robot: Robot, q: Any) -> Array:
-        return np.asarray(q)[[robot.model.coordinates[k].q_index for k in self._places(robot)]]
+        return np.asarray(q)[np.array([robot.model.coordinates[k].q_index for k in self._places(robot)], dtype=int)]
 
     def jacobian(self, robot: Robot, q: Any) -> Array:  # noqa: ARG002  # constant
         return np.eye(robot.n)[self._places(robot)]

@@ -45,8 +45,8 @@ class Solution:
     def __getitem__(self, place: Any) -> Solution:
         found = np.asarray(self.found)[place]
         if np.ndim(found):
-            parts = (self.position_error, self.rotation_error, self.iterations, self.restarts)
-            return Solution(self.q[place], *(x[place] for x in parts), found, counted_status(found))
+            return Solution(self.q[place], self.position_error[place], self.rotation_error[place], self.iterations[place],
+                            self.restarts[place], found, counted_status(found))  # fmt: skip
         after = f" after {self.restarts[place]} restarts" if self.restarts[place] else ""
         status = f"found{after}" if found else f"not found{after}: solve for this target alone to learn the reason"
         return Solution(
