@@ -22,9 +22,9 @@ from dynamis.kinematics.inverse_kinematics import inverse_kinematics
 
 Array = npt.NDArray[Any]
 ROBOTS = ("ur5e", "panda")
-LOOPED = 20  # targets one by one
+LOOPED = 10  # targets one by one
 TARGETS, QUICK_TARGETS = 10_000, 500
-TURNS = 6
+TURNS = 3
 TOLERANCE, RESTARTS, ITERATIONS = 1e-9, 50, 200
 
 

@@ -69,8 +69,8 @@ def differential_inverse_kinematics(
 
     In one step the share ``gain`` of each task error is removed, as far as the limits permit; with acceleration limits 0.1 to
     0.2 avoids overshooting. Positions stay within the limits of the joints (unless ``limits=False``), velocities within
-    ``velocity_limits``: "model", None, one number, n numbers or (lower, upper). ``acceleration_limits``, likewise, hold from the
-    preceding velocity ``v0`` (default: at rest); joints then brake in time before their limits.
+    ``velocity_limits``: "model", None, one number, n numbers or (lower, upper). ``acceleration_limits``, likewise, hold from
+    the preceding velocity ``v0`` (default: at rest); joints then brake in time before their limits.
 
     Each of ``barriers`` is a function h(q) ≥ 0: a task such as `task_space.Function`, or a pair of functions of q (nq) that
     return h and its gradient with respect to v. It decreases at most with the rate ``barrier_rate``: ḣ ≥ −γ h.
