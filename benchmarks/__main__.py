@@ -26,6 +26,7 @@ from benchmarks import (
     growth,
     identification,
     integrators,
+    inverse_kinematics,
     latency,
     pages,
     plots,
@@ -55,6 +56,7 @@ SECTIONS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "integrators": integrators.measure,
     "task-space": task_space.measure,
     "contact": contact.measure,
+    "inverse-kinematics": inverse_kinematics.measure,
     "identification": identification.measure,
     "gpu": gpu.measure,
 }

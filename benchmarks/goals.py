@@ -148,6 +148,11 @@ def _contact(key: str, best: Callable[..., float | None]) -> Callable[[Sections]
     return lambda sections: best((row[key] for row in _rows(sections, "contact") if row[key]), default=None)
 
 
+def _inverse_kinematics(how: str) -> Callable[[Sections], float | None]:
+    """µs per target, the most over the arms."""
+    return lambda sections: max((row["us"][how] for row in _rows(sections, "inverse-kinematics")), default=None)
+
+
 def _task_space(sections: Sections) -> float | None:
     """The least over arms and functions: the goal is for each."""
     return min((row["times_faster"] for row in _rows(sections, "task-space") if row["times_faster"]), default=None)
@@ -203,6 +208,8 @@ GOALS = (
     Goal("RK4 with a computed-torque law against MuJoCo's without any", "×", 15, True, _rollouts("rk4")),
     Goal("Semi-implicit Euler, likewise", "×", 12, True, _rollouts("euler")),
     Goal("Λ, μ + p and a law of redundancy, each, against Pinocchio and NumPy in a loop", "×", 10, True, _task_space),
+    Goal("Inverse kinematics of one target", "µs", 800, False, _inverse_kinematics("one")),
+    Goal("Inverse kinematics in a batch of 10,000 targets, each", "µs", 100, False, _inverse_kinematics("batch")),
     Goal(
         "A_g, J_c, M⁻¹ and rigid contacts, each, batch of 1024 against Pinocchio in a loop",
         "×",

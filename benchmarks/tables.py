@@ -20,8 +20,7 @@ def print_section(console: Console, name: str, section: Row) -> None:
     printers = {
         "throughput": _throughput, "latency": _latency, "first-call": _first_call, "growth": _growth, "threads": _threads,
         "closed-form": print_closed_forms, "rollouts": _rollouts, "integrators": _integrators, "gpu": _gpu,
-        "task-space": _task_space,
-        "contact": _contact,
+        "task-space": _task_space, "inverse-kinematics": _inverse_kinematics, "contact": _contact,
         "identification": _identification,
     }  # fmt: skip
     printers[name](console, section)
@@ -217,6 +216,28 @@ def _contact(console: Console, section: Row) -> None:
             row["robot"], row["function"], shown(row, "ours", f"{ns['ours']:.0f}"), shown(row, "single", f"{ns['single']:.0f}"),
             shown(row, "pinocchio", theirs), "–" if row["times_faster"] is None else _ratio(row["times_faster"]),
             "–" if row["single_ratio"] is None else f"{row['single_ratio']:.2f}", end_section=row["function"] == "constrained",
+        )  # fmt: skip
+    console.print(table)
+
+
+def _inverse_kinematics(console: Console, section: Row) -> None:
+    title = "Inverse kinematics of random poses, microseconds of processor time per target"
+    table = empty_table(
+        title,
+        "robot",
+        "ours, one",
+        "ours, batch",
+        "Pinocchio and NumPy, looped",
+        "one: times",
+        "batch: times",
+        "solved",
+        names=1,
+    )
+    for row in section["rows"]:
+        theirs = f"{row['us']['pinocchio']:.0f}" if "pinocchio" in row["us"] else row["why"]
+        gains = [None if row["times_faster"] is None else _ratio(row["times_faster"][x]) for x in ("one", "batch")]
+        table.add_row(
+            row["robot"], f"{row['us']['one']:.0f}", f"{row['us']['batch']:.1f}", theirs, *(gain or "–" for gain in gains), f"{row['solved']} of {row['targets']}",
         )  # fmt: skip
     console.print(table)
 

@@ -90,7 +90,7 @@ def _pinocchio(subject: Subject, states: States, wanted: Array, frame: str, func
     """Its C++ for M, J, J̇ v and the bias, NumPy for the rest, state by state."""
     m = pinocchio.Model(subject)
     pin, model = m.pin, m.model
-    number, axes = _same_frame(m, subject, frame), pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+    number, axes = same_frame(m, subject, frame), pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
     data = model.createData()
     q, v = (np.ascontiguousarray(m.columns(x, places).T) for x, places in ((states.q, m.q), (states.v, m.v)))
     rest = np.zeros(model.nv)
@@ -125,7 +125,7 @@ def _pinocchio(subject: Subject, states: States, wanted: Array, frame: str, func
     return lambda count: [one(k) for k in range(count)]
 
 
-def _same_frame(m: pinocchio.Model, subject: Subject, frame: str) -> int:
+def same_frame(m: pinocchio.Model, subject: Subject, frame: str) -> int:
     """The number of our frame in Pinocchio's model, where a link's frame is its joint's."""
     q = subject.robot.neutral()
     data, link = m.model.createData(), m.model.getFrameId(frame)

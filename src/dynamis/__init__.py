@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     )
     from dynamis.identification.identify import identify
     from dynamis.kinematics.all_solutions import all_solutions
-    from dynamis.kinematics.inverse_kinematics import inverse_kinematics, inverse_kinematics_each
+    from dynamis.kinematics.differential import differential_inverse_kinematics
+    from dynamis.kinematics.inverse_kinematics import inverse_kinematics
     from dynamis.kinematics.manipulability import manipulability
     from dynamis.kinematics.workspace import workspace
     from dynamis.model.actuators import DCMotor, Elastic, Saturated
@@ -102,7 +103,8 @@ _HOMES = {
     ),
     "dynamis.identification.identify": ("identify",),
     "dynamis.kinematics.all_solutions": ("all_solutions",),
-    "dynamis.kinematics.inverse_kinematics": ("inverse_kinematics", "inverse_kinematics_each"),
+    "dynamis.kinematics.differential": ("differential_inverse_kinematics",),
+    "dynamis.kinematics.inverse_kinematics": ("inverse_kinematics",),
     "dynamis.model.actuators": ("DCMotor", "Elastic", "Saturated"),
     "dynamis.model.description": ("Description",),
     "dynamis.model.load": ("check",),
@@ -206,6 +208,7 @@ __all__ = [
     "contact",
     "control",
     "cos",
+    "differential_inverse_kinematics",
     "equivalent",
     "evaluate",
     "exp",
@@ -216,7 +219,6 @@ __all__ = [
     "identification",
     "identify",
     "inverse_kinematics",
-    "inverse_kinematics_each",
     "joint_stops",
     "linearize",
     "load",

@@ -6,8 +6,8 @@ from floating import floating
 
 import dynamis as dy
 from dynamis.kinematics.ik_diagnosis import _beyond_limits, _without_limits
-from dynamis.kinematics.ik_problem import make_problem
-from dynamis.kinematics.inverse_kinematics import inverse_kinematics, inverse_kinematics_each
+from dynamis.kinematics.ik_problem import target_problem
+from dynamis.kinematics.inverse_kinematics import inverse_kinematics
 from dynamis.kinematics.targets import rotation_vectors
 from dynamis.kinematics.turns import Turns
 from dynamis.spatial import Pose
@@ -158,9 +158,9 @@ def test_an_arm_of_few_joints_names_its_limits_first():
 def test_a_turn_too_many_is_not_beyond_the_limits():
     robot = dy.load("ur5e")
     target = robot.pose(HOME)
-    problem = make_problem(robot, target, None, "pose", True, None)
+    problem = target_problem(robot, target, None, "pose", True, None, np.full(2, 1e-9))
     turned = HOME + np.array([4.0, 0.0, 0.0, -4.0, 0.0, 2.0]) * np.pi
-    solution = _without_limits(problem, turned[None], np.array([1e-9, 1e-9]))
+    solution = _without_limits(problem, turned[None])
     assert np.allclose(solution, HOME)
     assert _beyond_limits(problem, solution) == ""
 
@@ -189,21 +189,45 @@ def test_the_same_seed_gives_the_same_answer():
     assert a.status == b.status
 
 
-def test_several_targets_start_from_one_another():
+def test_the_points_of_a_path_start_from_one_another():
     robot = dy.load("ur5e")
     along = np.linspace(HOME, HOME + 0.5, 20)
-    solutions = inverse_kinematics_each(robot, robot.pose(along), q0=HOME)
-    assert all(s.found for s in solutions)
-    assert np.allclose([s.q for s in solutions], along, atol=1e-6)
+    solution = inverse_kinematics(robot, robot.pose(along), q0=HOME, path=True)
+    assert solution.found.all()
+    assert np.allclose(solution.q, along, atol=1e-6)
+    with pytest.raises(dy.InputError, match="one leading axis"):
+        inverse_kinematics(robot, robot.pose(HOME), path=True)
 
 
-def test_several_targets_at_once_name_the_function_for_them():
+def test_a_batch_of_targets_has_the_solutions_of_its_targets():
+    robot = dy.load("panda")
+    X = robot.pose(robot.random(2, 12))
+    X[3, :3, 3] += 9.0  # out of reach
+    batch = inverse_kinematics(robot, X, restarts=20)
+    alone = [inverse_kinematics(robot, x, restarts=20) for x in X]
+    assert batch.found.tolist() == [k != 3 for k in range(12)]
+    assert batch.status == "11 of 12 found"
+    assert np.array_equal(batch.q, [s.q for s in alone])
+    assert batch.restarts.tolist() == [s.restarts for s in alone]
+    assert np.array_equal(batch.error, [s.error for s in alone])
+    assert len(batch) == 12
+    assert [s.found for s in batch] == batch.found.tolist()
+    assert "solve for this target alone" in batch[3].status
+
+
+def test_batches_have_the_axes_of_the_targets():
     robot = dy.load("ur5e")
-    T = robot.pose(np.linspace(HOME, HOME + 0.5, 20))
-    for targets in (T, T[:, :3, :3], T[:, :3, 3], [Pose(x[:3, :3], x[:3, 3]) for x in T]):
-        with pytest.raises(dy.InputError, match=r"got 20: .* inverse_kinematics_each\(robot, targets\)"):
-            dy.inverse_kinematics(robot, targets)
-    assert dy.inverse_kinematics_each is inverse_kinematics_each
+    X = robot.pose(robot.random(0, (2, 4)))
+    for targets in (X, X[..., :3, 3], [[Pose(x[:3, :3], x[:3, 3]).matrix() for x in row] for row in X]):
+        found = inverse_kinematics(robot, targets, q0=HOME)
+        assert found.q.shape == (2, 4, 6)
+        assert np.allclose(robot.pose(found.q)[..., :3, 3], X[..., :3, 3], atol=1e-9)
+    poses = inverse_kinematics(robot, [Pose(x[:3, :3], x[:3, 3]) for x in X[0]], q0=np.tile(HOME, (4, 1)))
+    assert np.allclose(robot.pose(poses.q), X[0], atol=1e-8)
+    turned = inverse_kinematics(robot, X[0, :, :3, :3])
+    assert np.allclose(robot.pose(turned.q)[:, :3, :3], X[0, :, :3, :3], atol=1e-8)
+    with pytest.raises(dy.InputError, match=r"q0 has shape \(2, 6\)"):
+        inverse_kinematics(robot, X[0], q0=np.zeros((2, 6)))
 
 
 BAD_TARGETS = {

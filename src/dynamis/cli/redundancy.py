@@ -22,8 +22,8 @@ from dynamis.errors import InputError
 
 if TYPE_CHECKING:
     from dynamis.control.experiments import LawComparison
+    from dynamis.kinematics.tasks import Task
     from dynamis.robot import Robot
-    from dynamis.task_space.tasks import Task
 
 COSTS = ("∫½ τᵀM⁻²τ dt", "∫½ τᵀM⁻¹τ dt", "∫½ τᵀτ dt")
 AXES = "xyz"
@@ -169,7 +169,7 @@ def _letters(text: str, option: str, known: str) -> tuple[int, ...]:
 
 
 def _task(kind: str, rows: str | None, frame: str | None) -> Task:
-    from dynamis.task_space.tasks import Orientation, PoseTask, Position
+    from dynamis.kinematics.tasks import Orientation, PoseTask, Position
 
     chosen = (0, 1, 2) if rows is None else _letters(rows, "--rows", AXES)
     match kind:

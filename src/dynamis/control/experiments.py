@@ -34,6 +34,7 @@ from dynamis.control.tracking import Tracking, tracking
 from dynamis.display import plotted, short
 from dynamis.errors import InputError, ReachWarning, printable, unknown_name
 from dynamis.kinematics.box import check_robot
+from dynamis.kinematics.tasks import Orientation, Position, Task
 from dynamis.robot import Robot
 from dynamis.simulation.motion import without_dry_friction
 from dynamis.simulation.simulate import simulate
@@ -41,7 +42,6 @@ from dynamis.simulation.trajectory import Trajectory
 from dynamis.task_space.motions import Circle, Line
 from dynamis.task_space.operational import checked_state
 from dynamis.task_space.redundancy import LAWS as REDUNDANCY_LAWS
-from dynamis.task_space.tasks import Orientation, Position, Task
 from dynamis.trajectories.joint_moves import joint_move
 
 Array = npt.NDArray[Any]

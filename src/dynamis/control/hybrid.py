@@ -27,8 +27,8 @@ from dynamis.control.stability import PROVEN, Condition, Stability, positive, sa
 from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque, task_force
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
+from dynamis.kinematics.tasks import Position, Task
 from dynamis.robot import Robot
-from dynamis.task_space.tasks import Position, Task
 
 Array = npt.NDArray[Any]
 

@@ -28,8 +28,8 @@ from dynamis.control.stability import PROVEN, RULE, Condition, Stability, positi
 from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque, task_force
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, SingularError
+from dynamis.kinematics.tasks import Orientation, Position, Task
 from dynamis.robot import Robot
-from dynamis.task_space.tasks import Orientation, Position, Task
 from dynamis.tolerances import SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]

@@ -21,11 +21,11 @@ from dynamis.control.slotine_li import SlotineLi
 from dynamis.control.stability import Stability
 from dynamis.control.tracking import tracking_bound
 from dynamis.display import as_call, as_table
+from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.task_space.feedback import Feedback
 from dynamis.task_space.redundancy import LAWS as REDUNDANCY_LAWS
-from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
 JOINT_LAWS = ("gravity-compensation", "pd-gravity", "pd-bounded", "feedforward-pd", "computed-torque", "slotine-li")

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_table, short
+from dynamis.kinematics.tasks import Task
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.task_space.motions import Circle, Line
 from dynamis.task_space.redundancy import LAWS, MINIMISED, law_weight
-from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
 STEADY_GROWTH = 1.25  # factor per cycle: a null-space speed that changes by less is steady

@@ -17,8 +17,8 @@ from dynamis.control.reference import Reference, reference_of
 from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
 from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque
 from dynamis.display import as_call, as_table
+from dynamis.kinematics.tasks import Position, Task
 from dynamis.robot import Robot
-from dynamis.task_space.tasks import Position, Task
 
 Array = npt.NDArray[Any]
 MAX_CONDITION = 1e3  # of J M⁻¹ Jᵀ: beyond it small task errors need large torques

@@ -10,12 +10,12 @@ import numpy.typing as npt
 from dynamis.errors import InputError
 from dynamis.kinematics.ik_diagnosis import EXISTS
 from dynamis.kinematics.inverse_kinematics import inverse_kinematics
+from dynamis.kinematics.tasks import Position, Task
 from dynamis.robot import Robot
 from dynamis.task_space.motions import Circle, Line
 from dynamis.task_space.operational import checked_instant
 from dynamis.task_space.path_check import first_unreachable, suggested_start
 from dynamis.task_space.singularities import decide
-from dynamis.task_space.tasks import Position, Task
 from dynamis.tolerances import NEARLY_SINGULAR, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]

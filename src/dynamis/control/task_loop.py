@@ -11,9 +11,9 @@ import numpy.typing as npt
 from dynamis.control.dry_friction import smooth_model
 from dynamis.control.reference import Reference, check_length
 from dynamis.errors import InputError
+from dynamis.kinematics.tasks import Orientation, PoseTask, Position, Task
 from dynamis.robot import Robot
 from dynamis.task_space.task_state import TaskState, solved
-from dynamis.task_space.tasks import Orientation, PoseTask, Position, Task
 
 Array = npt.NDArray[Any]
 

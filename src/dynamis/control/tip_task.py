@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
+from dynamis.kinematics.tasks import Position
 from dynamis.robot import Robot
-from dynamis.task_space.tasks import Position
 from dynamis.tolerances import NEGLIGIBLE, RANK_TOLERANCE
 
 Array = npt.NDArray[Any]

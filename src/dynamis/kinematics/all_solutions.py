@@ -10,10 +10,9 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.kinematics.damped_least_squares import descend
-from dynamis.kinematics.ik_problem import make_problem
-from dynamis.kinematics.inverse_kinematics import generator, start_of, tolerances, turns_apart
+from dynamis.kinematics.ik_problem import target_problem
+from dynamis.kinematics.inverse_kinematics import generator, start_of, tolerances, turns_apart, turns_of
 from dynamis.kinematics.solution import Solution
-from dynamis.kinematics.turns import Turns
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -47,8 +46,11 @@ def all_solutions(
     >>> len(all_solutions(robot, robot.pose([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])))
     8
     """
-    problem = make_problem(robot, target, frame, kind, bool(limits), weights)
-    near, reference, rng, turns = tolerances(tolerance), start_of(problem, q0), generator(seed), Turns(robot, bool(limits))
+    problem = target_problem(robot, target, frame, kind, bool(limits), weights, tolerances(tolerance))
+    if problem.target.ndim > 1:
+        raise InputError(f"all_solutions takes one target, got {len(problem.target)}")
+    reference, rng, turns = start_of(problem, q0), generator(seed), turns_of(problem)
+    assert turns is not None
     if not isinstance(starts, int | np.integer) or starts < 1:
         raise InputError(f"starts= must be a positive integer, got {starts!r}")
     if not isinstance(apart, int | float) or not 0.0 < apart < np.inf:
@@ -60,11 +62,11 @@ def all_solutions(
         begin = problem.starts(rng, count)
         if done == 0:
             begin[0] = reference
-        reached = descend(problem, begin, near)
-        for q, errors in zip(reached.q[reached.found], reached.errors[reached.found], strict=True):
+        reached = descend(problem, begin)
+        for q, errors, steps in zip(*(x[reached.found] for x in (reached.q, reached.errors, reached.steps)), strict=True):
             if all(np.abs(turns.apart(q, other.q)).max() > apart for other in kept):
                 here = turns.nearest(q, reference)
-                kept.append(Solution(here, float(errors[0]), float(errors[1]), reached.steps, done, True, "found"))
+                kept.append(Solution(here, float(errors[0]), float(errors[1]), int(steps), done, True, "found"))
         done += count
         if progress is not None:
             progress(done, int(starts), len(kept))

@@ -1,9 +1,4 @@
-"""Damped least squares from many starts at once.
-
-Each step solves (JᵀJ + λ 1) dv = Jᵀe with λ = μ |e|², so that the damping vanishes near the target and the last steps converge
-quadratically [Levenberg 1944, Marquardt 1963; Yamashita & Fukushima 2001 for λ ~ |e|²]. A step that increases the error is
-rejected, and μ is increased. Joints pushed against a limit are fixed for the step; steps beyond a limit are clipped.
-"""
+"""Damped least squares from many starts at once: the compiled iteration, repeated until every start has ended."""
 
 from __future__ import annotations
 
@@ -13,64 +8,70 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.kinematics.ik_iteration import ANGLE_ERROR, COUNT, ENDED, FOUND, LENGTH_ERROR, PROGRESS, Settings, first_state
 from dynamis.kinematics.ik_problem import Problem
-from dynamis.tolerances import SUM_ROUNDING
 
 Array = npt.NDArray[Any]
 MAX_ITERATIONS = 200
-INITIAL_DAMPING, MIN_DAMPING = 0.1, 1e-6  # μ
-MAX_STEP = 1.0  # rad or m, of any joint
-STAGNATION_STEPS = 12  # a start whose error shrinks by less than MIN_PROGRESS in so many steps is given up
-MIN_PROGRESS = 0.01  # of the error
+FEW_STEPS, LARGE_BATCH = 4, 1000  # in smaller batches so many steps take no longer than to drop the starts that have ended
 
 
 @dataclass(frozen=True, eq=False)
 class Reached:
-    """The result of each start: q (m, nq), its errors in m and rad (m, 2), convergence (m), number of steps."""
+    """The result of each start: q (m, nq), its errors in m and rad (m, 2), convergence (m), number of iterations (m)."""
 
     q: Array
     errors: Array
     found: Array
-    steps: int
+    steps: Array
 
     def best(self) -> int:
         return int(np.argmin(self.errors.sum(axis=1)))
 
+    def at(self, rows: Array) -> Reached:
+        return Reached(self.q[rows], self.errors[rows], self.found[rows], self.steps[rows])
 
-def descend(task: Problem, starts: Array, tolerance: Array, patient: bool = False) -> Reached:
-    """Minimise the error from each start (m, nq) until it is within tolerance (2), or stagnates."""
-    q = np.array(starts, dtype=float)
-    e, sizes = task.errors(q)
-    mu = np.full(len(q), INITIAL_DAMPING)
-    found: Array = np.asarray((sizes <= tolerance).all(axis=1))
-    going = np.flatnonzero(~found)
-    before = np.linalg.norm(e, axis=1)
-    steps = 0
-    while going.size and steps < MAX_ITERATIONS:
-        steps += 1
-        dv = _step(task, q[going], e[going], mu[going])
-        tried = task.moved(q[going], dv)
-        e_tried, sizes_tried = task.errors(tried)
-        better = (e_tried**2).sum(axis=1) < (e[going] ** 2).sum(axis=1)
-        taken = going[better]
-        q[taken], e[taken], sizes[taken] = tried[better], e_tried[better], sizes_tried[better]
-        mu[going] = np.where(better, np.maximum(mu[going] / 5.0, MIN_DAMPING), mu[going] * 4.0)
-        found[going] = (sizes[going] <= tolerance).all(axis=1)
-        ended = found[going] | (np.abs(dv).max(axis=1) < SUM_ROUNDING)
-        if steps % STAGNATION_STEPS == 0 and not patient:
-            now = np.linalg.norm(e, axis=1)
-            ended |= now[going] > (1.0 - MIN_PROGRESS) * before[going]
-            before = now
-        going = going[~ended]
-    return Reached(q, sizes, found, steps)
+    def put(self, rows: Array, others: Reached) -> None:
+        """Replace the results of these rows, but not the number of iterations."""
+        self.q[rows], self.errors[rows], self.found[rows] = others.q, others.errors, others.found
 
 
-def _step(task: Problem, q: Array, e: Array, mu: Array) -> Array:
-    J = task.jacobian(q)
-    push = np.einsum("mkn,mk->mn", J, e)
-    free = ~task.blocked(q, push)
-    J = J * free[:, None, :]
-    damping = mu * (e**2).sum(axis=1) + 1e-12  # regular also where joints are redundant
-    H = np.einsum("mki,mkj->mij", J, J) + damping[:, None, None] * np.eye(J.shape[2])
-    dv = np.linalg.solve(H, (push * free)[..., None])[..., 0]
-    return np.asarray(dv * np.minimum(1.0, MAX_STEP / np.maximum(np.abs(dv).max(axis=1), 1e-300))[:, None])
+def descend(problem: Problem, starts: Array, *, settings: Settings | None = None, patient: bool = False) -> Reached:
+    """Minimise the error from each start (m, nq) until it is within tolerance, or stagnates; ``patient``: or cannot be reduced.
+
+    The problem has one target, or one for each start.
+    """
+    given = problem.vector if settings is None else settings.vector()
+    if patient:
+        given = given.copy()
+        given[PROGRESS] = -np.inf
+    kernel, nq = problem.of.kernel, problem.robot.nq
+    if len(starts) == 1:
+        state, target = first_state(starts[0]), problem.target.reshape(-1)
+        for _ in range(MAX_ITERATIONS):
+            state = kernel(state, target, given)
+            if state[nq + ENDED]:
+                break
+        states = state[None]
+    else:
+        states = _descend_batch(kernel, nq, first_state(starts), problem.target, given)
+    errors = states[:, [nq + LENGTH_ERROR, nq + ANGLE_ERROR]]
+    return Reached(states[:, :nq].copy(), errors, states[:, nq + FOUND] != 0.0, states[:, nq + COUNT].astype(int))
+
+
+def _descend_batch(kernel: Any, nq: int, states: Array, target: Array, settings: Array) -> Array:
+    going, part = np.arange(len(states)), states
+    several = target.ndim == 2
+    done = 0
+    while going.size and done < MAX_ITERATIONS:
+        several_steps = FEW_STEPS if len(part) < LARGE_BATCH else 1
+        for _ in range(several_steps):  # a start that has ended is not changed
+            part = kernel(part, target, settings)
+        done += several_steps
+        ended = part[:, nq + ENDED] != 0.0
+        if ended.any():
+            states[going[ended]] = part[ended]
+            going, part = going[~ended], part[~ended]
+            target = target[~ended] if several else target
+    states[going] = part
+    return states

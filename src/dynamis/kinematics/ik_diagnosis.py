@@ -18,12 +18,14 @@ DIAGNOSIS_STARTS = 12  # random, for each possible cause
 EXISTS = "a solution exists: increase restarts="
 
 
-def why_not(task: Problem, q: Array, errors: Array, tolerance: Array, rng: np.random.Generator) -> str:
+def why_not(task: Problem, q: Array, errors: Array, rng: np.random.Generator) -> str:
     """The reason for the failure, from the configuration with the smallest error."""
-    if descend(task, task.starts(rng, MAX_SEARCH_STARTS), tolerance).found.any():
+    if task.kind == "tasks":
+        return _largest_errors(task, q)
+    if descend(task, task.starts(rng, MAX_SEARCH_STARTS)).found.any():
         return f"{_misses(task, errors)}, but {EXISTS}"
     starts = np.concatenate([q[None], task.starts(rng, DIAGNOSIS_STARTS)])
-    free = _without_limits(task, starts, tolerance)
+    free = _without_limits(task, starts)
     if free is not None:
         beyond = _beyond_limits(task, free)
         within = _misses(task, errors)
@@ -37,7 +39,7 @@ def why_not(task: Problem, q: Array, errors: Array, tolerance: Array, rng: np.ra
     if lost:
         return f"{_misses(task, errors)}: {lost}"
     if task.kind == "pose":
-        point = descend(task.of_position(), starts, tolerance)
+        point = descend(task.of_position(), starts)
         if point.found.any():
             off = f"smallest error {errors[1]:.3g} rad and {errors[0]:.3g} m"
             return f"the position is reachable, but not with this orientation: {off}{_joints_at_limits(task, q)}"
@@ -49,6 +51,17 @@ def why_not(task: Problem, q: Array, errors: Array, tolerance: Array, rng: np.ra
     return f"the orientation is out of reach by {errors[1]:.3g} rad{held}{singular}"
 
 
+def _largest_errors(task: Problem, q: Array) -> str:
+    """Of several goals: the errors of those that must be met."""
+    e, begin, parts = task.errors(q) * task.required, 0, []
+    for one in task.of.tasks:
+        size = float(np.linalg.norm(e[begin : begin + one.size]))
+        parts += [f"{one!r} by {size:.3g}"] if size > task.tolerance.min() else []
+        begin += one.size
+    missed = ", ".join(parts)
+    return f"the smallest weighted error misses {missed}; give goals that may be missed a lower priority (a larger number)"
+
+
 def _misses(task: Problem, errors: Array) -> str:
     parts = [f"{errors[0]:.3g} m"] if task.kind != "orientation" else []
     parts += [f"{errors[1]:.3g} rad"] if task.kind != "position" else []
@@ -57,7 +70,7 @@ def _misses(task: Problem, errors: Array) -> str:
 
 def _possible(task: Problem, rng: np.random.Generator) -> Array:
     """An orthonormal basis (k, r) of the directions in which the frame can move in some configuration."""
-    J = task.jacobian(task.starts(rng, DIAGNOSIS_STARTS))
+    J = task.jacobians(task.starts(rng, DIAGNOSIS_STARTS))
     U, values, _ = np.linalg.svd(np.concatenate(list(J), axis=1), full_matrices=False)
     return np.asarray(U[:, values > 1e-9 * max(values[0], 1e-300)])
 
@@ -65,8 +78,8 @@ def _possible(task: Problem, rng: np.random.Generator) -> Array:
 def _directions_lost(task: Problem, q: Array, possible: Array, rng: np.random.Generator) -> str:
     """A sentence if the robot cannot move the frame in all directions of the task in any configuration."""
     wanted = int((task.weights > 0.0).sum())
-    can = int(np.linalg.matrix_rank(task.jacobian(task.starts(rng, DIAGNOSIS_STARTS)), tol=RANK_TOLERANCE).max())
-    e = task.errors(q[None])[0][0]
+    can = int(np.linalg.matrix_rank(task.jacobians(task.starts(rng, DIAGNOSIS_STARTS)), tol=RANK_TOLERANCE).max())
+    e = task.weights * task.errors(q)
     hopeless = float(np.linalg.norm(e - possible @ (possible.T @ e)))
     if can == possible.shape[1] and hopeless <= 1e-3 * float(np.linalg.norm(e)):
         return ""
@@ -78,11 +91,11 @@ def _directions_lost(task: Problem, q: Array, possible: Array, rng: np.random.Ge
     return f"{task.robot.name!r} can move the frame in {can} of the {wanted} independent directions of the task; {cure}"
 
 
-def _without_limits(task: Problem, starts: Array, tolerance: Array) -> Array | None:
+def _without_limits(task: Problem, starts: Array) -> Array | None:
     """The solution (nq) without joint limits that violates them least, if there is one."""
     if not (np.isfinite(task.lower).any() or np.isfinite(task.upper).any()):
         return None
-    free: Reached = descend(task.without_limits(), starts, tolerance)
+    free: Reached = descend(task.without_limits(), starts)
     if not free.found.any():
         return None
     # a joint that comes round is within its limits, if a turn brings it there, where it is nearest to their middle
@@ -118,7 +131,7 @@ def _joints_at_limits(task: Problem, q: Array) -> str:
 
 
 def _singular(task: Problem, q: Array, possible: Array) -> str:
-    values = np.linalg.svd(possible.T @ task.jacobian(q[None])[0], compute_uv=False)
+    values = np.linalg.svd(possible.T @ task.jacobians(q[None])[0], compute_uv=False)
     return (
         ", and the nearest configuration is singular (arm stretched or folded)"
         if values[-1] < NEARLY_SINGULAR * values[0]

@@ -1,73 +1,109 @@
-"""The task: the error of configurations with respect to the target, and its derivative."""
+"""The problem of inverse kinematics: goals, limits and tolerance, with the compiled iteration."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import copy
+import functools
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.kinematics.targets import as_orientation, as_point, as_pose, rotation_vectors
+from dynamis.kinematics.goals import Goal, checked_weights
+from dynamis.kinematics.ik_iteration import EXTRA, Settings, iteration, residuals
+from dynamis.kinematics.posture_tasks import JointPositions
+from dynamis.kinematics.tasks import Orientation, PoseTask, Position, Task
+from dynamis.kinematics.turns import Turns
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-ROWS = {"pose": slice(0, 6), "position": slice(0, 3), "orientation": slice(3, 6)}
+KINDS: dict[str, type[Position] | type[Orientation] | type[PoseTask]] = {
+    "pose": PoseTask,
+    "position": Position,
+    "orientation": Orientation,
+}
+MAX_PRODUCTS = 4000  # of the entries of Jacobians: for more, as for a humanoid, compiling takes longer than most searches
+MAX_COMPILED = 64  # of one robot; the oldest are forgotten
+
+
+@dataclass(frozen=True, eq=False)
+class Tasks:
+    """Several tasks of a robot, with the compiled iteration that minimises their errors."""
+
+    robot: Robot
+    tasks: tuple[Task, ...]
+    kernel: Callable[..., Array]  # state, target, settings → state
+    lower: Array  # (nq), of positions
+    upper: Array
+    home: Array
+    turns: Turns
+    problems: dict[Any, Problem] = field(default_factory=dict)  # with default weights, by limits and tolerance
+
+    @property
+    def size(self) -> int:
+        return sum(task.size for task in self.tasks)
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A target position, orientation or pose of a frame.
+    """Targets of tasks: the weighted errors of level 1 are minimised, then those of the levels below.
 
-    Errors are in world axes: e = (p* − p, φ) with φ the rotation vector of R* Rᵀ. ``weights`` multiply them; a direction with
-    weight zero is ignored.
+    ``target`` (…, T) has the targets of all tasks; ``weights`` and ``levels`` (K) are those of the components of all tasks.
+    ``required`` (K) marks the components that must come within tolerance.
     """
 
-    robot: Robot
-    frame: str
-    kind: str
-    R: Array
-    p: Array
+    of: Tasks
+    target: Array
     weights: Array
-    lower: Array  # (nq), of positions
+    levels: Array
+    required: Array
+    lower: Array
     upper: Array
+    tolerance: Array
 
     @property
-    def rows(self) -> slice:
-        return ROWS[self.kind]
+    def robot(self) -> Robot:
+        return self.of.robot
 
-    def errors(self, q: Array) -> tuple[Array, Array]:
-        """(weighted (m, k), sizes (m, 2)) of configurations (m, nq): minimised, and compared with the tolerance (m, rad)."""
-        X = self.robot.pose(q, self.frame)
-        e = np.zeros((len(q), 6))
-        e[:, :3] = self.p - X[:, :3, 3]
-        if self.kind != "position":
-            e[:, 3:] = rotation_vectors(self.R @ np.swapaxes(X[:, :3, :3], 1, 2))
-        plain = np.zeros((len(q), 6))
-        plain[:, self.rows] = e[:, self.rows] * (self.weights > 0.0)
-        sizes = np.stack([np.linalg.norm(plain[:, :3], axis=1), np.linalg.norm(plain[:, 3:], axis=1)], axis=1)
-        return e[:, self.rows] * self.weights, sizes
+    @property
+    def kind(self) -> str:
+        """That of one target of a frame: "pose", "position" or "orientation"; "tasks" otherwise."""
+        known = [kind for kind, task in KINDS.items() if isinstance(self.of.tasks[0], task)]
+        if len(self.of.tasks) > 1 or not known:
+            return "tasks"
+        return "position" if known == ["pose"] and not self.weights[3:].any() else known[0]
 
-    def jacobian(self, q: Array) -> Array:
-        """−de/dv (m, k, n), weighted; exact at zero rotation error, approximate elsewhere."""
-        return np.asarray(self.robot.jacobian(q, self.frame)[:, self.rows] * self.weights[:, None])
+    def settings(self, **changes: Any) -> Settings:
+        first = self.weights * (self.levels == self.levels.min())
+        plain = Settings(first, np.zeros(len(first)), self.required, self.lower, self.upper, self.tolerance)
+        return replace(plain, **changes) if changes else plain
 
-    def moved(self, q: Array, dv: Array) -> Array:
-        """q (m, nq) moved by dv (m, n) on the manifold, clipped to the limits."""
-        plain = self.robot.nq == self.robot.n
-        return np.asarray(np.clip(q + dv if plain else self.robot.integrate(q, dv), self.lower, self.upper))
+    @functools.cached_property
+    def vector(self) -> Array:
+        """The settings by default, as given to compiled code."""
+        return self.settings().vector()
 
-    def blocked(self, q: Array, push: Array) -> Array:
-        """(m, n): joints at a limit and pushed against it."""
-        result = np.zeros(push.shape, dtype=bool)
-        for k, c in enumerate(self.robot.model.coordinates):
-            if c.q_index is not None:
-                at, towards = q[:, c.q_index], push[:, k]
-                result[:, k] = ((at <= self.lower[c.q_index]) & (towards < 0.0)) | (
-                    (at >= self.upper[c.q_index]) & (towards > 0.0)
-                )
-        return result
+    def with_target(self, target: Array) -> Problem:
+        other = copy.copy(self)  # with its vector
+        object.__setattr__(other, "target", target)
+        return other
+
+    def at(self, rows: Any) -> Problem:
+        """The problem of some of the targets, or of one."""
+        return self if self.target.ndim == 1 else self.with_target(self.target[rows])
+
+    def errors(self, q: Array) -> Array:
+        """e (K), of one target and one configuration."""
+        return np.asarray(residuals(self.robot, self.of.tasks, q, self.target)[0], dtype=float)
+
+    def jacobians(self, q: Array) -> Array:
+        """−∂e/∂v (m, K, n) of configurations (m, nq), weighted."""
+        J = [residuals(self.robot, self.of.tasks, x, self.target)[1] for x in q]
+        return np.asarray(J, dtype=float) * self.weights[:, None]
 
     def starts(self, rng: np.random.Generator, count: int) -> Array:
         return np.clip(self.robot.random(rng, count), self.lower, self.upper)
@@ -77,11 +113,114 @@ class Problem:
 
     def of_position(self) -> Problem:
         """The position part of a pose task."""
-        return replace(self, kind="position", weights=self.weights[:3])
+        linear = np.arange(6) < 3
+        return replace(self, weights=self.weights * linear, required=self.required * linear)
 
 
-def make_problem(robot: Robot, target: Any, frame: str | None, kind: str, limits: bool, weights: Any) -> Problem:
-    """The task from its validated arguments."""
+_known: weakref.WeakKeyDictionary[Robot, dict[Any, Tasks]] = weakref.WeakKeyDictionary()
+
+
+def compiled_tasks(robot: Robot, tasks: tuple[Task, ...]) -> Tasks:
+    """The tasks with their iteration, compiled at the first call."""
+    known = _known.get(robot)
+    if known is None:
+        known = _known[robot] = {}
+    found = known.get(tasks)
+    if found is None:
+        if len(known) >= MAX_COMPILED:
+            known.pop(next(iter(known)))
+        found = known[tasks] = _compiled(robot, tasks)
+    return found
+
+
+def _compiled(robot: Robot, tasks: tuple[Task, ...]) -> Tasks:
+    rows, nq = sum(task.size for task in tasks), robot.nq
+    size = sum(task.target_size for task in tasks)
+
+    def step(robot: Robot, state: Array, target: Array, settings: Array) -> Array:
+        return iteration(robot, tasks, state, target, Settings.of(settings, rows, nq))
+
+    if min(rows, robot.n) ** 2 * max(rows, robot.n) > MAX_PRODUCTS:
+
+        def by_state(state: Array, target: Array, settings: Array) -> Array:
+            if state.ndim == 1:
+                return np.asarray(step(robot, state, target, settings), dtype=float)
+            targets = np.broadcast_to(target, (len(state), size))
+            return np.array([by_state(*pair, settings) for pair in zip(state, targets, strict=True)])
+
+        return _with_limits(robot, tasks, by_state)
+    # tasks of these classes are described by their text; functions of the user are not
+    plain = all(type(task) in (*KINDS.values(), JointPositions) for task in tasks)
+    kernel = robot.compile(
+        step, identity=f"inverse kinematics {tasks!r}" if plain else None,
+        state=nq + EXTRA, target=size, settings=Settings.size(rows, nq),
+    )  # fmt: skip
+    kernel.compiled("double")
+    return _with_limits(robot, tasks, kernel)
+
+
+def _with_limits(robot: Robot, tasks: tuple[Task, ...], kernel: Callable[..., Array]) -> Tasks:
+    nq = robot.nq
+    lower, upper = np.full(nq, -np.inf), np.full(nq, np.inf)
+    for c in robot.model.coordinates:
+        if c.q_index is not None:
+            lower[c.q_index], upper[c.q_index] = c.lower, c.upper
+    return Tasks(robot, tasks, kernel, lower, upper, robot.home(), Turns(robot))
+
+
+def target_problem(
+    robot: Robot, target: Any, frame: str | None, kind: str, limits: bool, weights: Any, tolerance: Array
+) -> Problem:
+    """The problem of one target of a frame, or of a batch of them, from the arguments of the user."""
+    check_robot(robot)
+    if kind not in KINDS:
+        raise InputError(f"kind={kind!r} is unknown; choose 'pose', 'position' or 'orientation'")
+    tasks = _frame_tasks(kind, robot.model.frame(frame).name)
+    vector = tasks[0].as_target(target)
+    if weights is not None:
+        if np.ndim(weights) == 0:
+            raise InputError(f"weights= must be {tasks[0].size} finite non-negative numbers, not all zero, got {weights!r}")
+        w = checked_weights(weights, tasks[0].size)
+        return _problem(robot, tasks, vector, w, np.ones(len(w)), limits, tolerance)
+    known, key = compiled_tasks(robot, tasks).problems, (limits, *tolerance.tolist())
+    if key not in known:
+        if len(known) >= MAX_COMPILED:
+            known.clear()
+        ones = np.ones(tasks[0].size)
+        known[key] = _problem(robot, tasks, vector, ones, ones, limits, tolerance)
+    return known[key].with_target(vector)
+
+
+@functools.lru_cache(maxsize=1000)
+def _frame_tasks(kind: str, frame: str) -> tuple[Task, ...]:
+    return (KINDS[kind](frame),)
+
+
+def goals_problem(robot: Robot, goals: Sequence[Goal], limits: bool, tolerance: Array) -> Problem:
+    """The problem of several goals."""
+    check_robot(robot)
+    vectors = [goal.task.as_target(goal.target) for goal in goals]
+    try:
+        batch = np.broadcast_shapes(*(x.shape[:-1] for x in vectors))
+    except ValueError:
+        shapes = ", ".join(str(x.shape[:-1]) for x in vectors)
+        raise InputError(f"the leading (batch) axes of the targets do not broadcast: {shapes}") from None
+    target = np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in vectors], axis=-1)
+    levels = np.concatenate([np.full(goal.task.size, float(goal.priority)) for goal in goals])
+    weights = np.concatenate([goal.weight for goal in goals])
+    return _problem(robot, tuple(goal.task for goal in goals), target, weights, levels, limits, tolerance)
+
+
+def _problem(
+    robot: Robot, tasks: tuple[Task, ...], target: Array, weights: Array, levels: Array, limits: bool, tolerance: Array
+) -> Problem:
+    known = compiled_tasks(robot, tasks)
+    required = (weights > 0.0) * (levels == levels.min()) * 1.0
+    problem = Problem(known, target, weights, levels, required, known.lower, known.upper, tolerance)
+    return problem if limits else problem.without_limits()
+
+
+def check_robot(robot: Any) -> None:
     if not isinstance(robot, Robot):
         raise InputError(f"inverse kinematics requires a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
     if robot.model.symbolic:
@@ -90,31 +229,3 @@ def make_problem(robot: Robot, target: Any, frame: str | None, kind: str, limits
         )
     if robot.n == 0:
         raise InputError(f"robot {robot.name!r} has no moving joints")
-    if kind not in ROWS:
-        raise InputError(f"kind={kind!r} is unknown; choose 'pose', 'position' or 'orientation'")
-    R, p = np.eye(3), np.zeros(3)
-    if kind == "pose":
-        R, p = as_pose(target)
-    elif kind == "position":
-        p = as_point(target)
-    else:
-        R = as_orientation(target)
-    lower, upper = np.full(robot.nq, -np.inf), np.full(robot.nq, np.inf)
-    if limits:
-        for c in robot.model.coordinates:
-            if c.q_index is not None:
-                lower[c.q_index], upper[c.q_index] = c.lower, c.upper
-    count = 6 if kind == "pose" else 3
-    return Problem(robot, robot.model.frame(frame).name, kind, R, p, _weights(weights, count), lower, upper)
-
-
-def _weights(weights: Any, count: int) -> Array:
-    if weights is None:
-        return np.ones(count)
-    try:
-        array = np.array(weights, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"weights= must be {count} numbers, got {weights!r}") from None
-    if array.shape != (count,) or not np.isfinite(array).all() or (array < 0.0).any() or not array.any():
-        raise InputError(f"weights= must be {count} finite non-negative numbers, not all zero, got {weights!r}")
-    return array

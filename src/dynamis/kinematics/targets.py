@@ -1,4 +1,4 @@
-"""Checks of targets: poses, points and orientations."""
+"""Checks of targets: poses, points and orientations, one or a batch of them."""
 
 from __future__ import annotations
 
@@ -15,46 +15,74 @@ from dynamis.tolerances import FILE_PRECISION
 Array = npt.NDArray[Any]
 
 
-def as_pose(value: Any, name: str = "target") -> Pose:
-    """A `Pose` or a 4 × 4 matrix as a pose, with an orthonormalised rotation."""
+def as_pose(value: Any, name: str = "target", *, batch: bool = False) -> Pose:
+    """A `Pose` or a 4 × 4 matrix as a pose, with an orthonormalised rotation; ``batch``: or several, (…, 4, 4)."""
     if isinstance(value, Pose):
-        R, p = _finite(value.R, (3, 3), f"the rotation of {name}"), _finite(value.p, (3,), f"the position of {name}")
+        R, p = finite(value.R, (3, 3), f"the rotation of {name}"), finite(value.p, (3,), f"the position of {name}")
         return Pose(as_rotation(R, name), p)
-    X = _finite(value, (4, 4), name)
-    if not np.array_equal(X[3], [0.0, 0.0, 0.0, 1.0]):
-        raise InputError(f"{name} is not a pose: its last row must be (0, 0, 0, 1), not {tuple(X[3].tolist())}")
-    return Pose(as_rotation(X[:3, :3], name), X[:3, 3])
+    X = finite(value, (4, 4), name, batch)
+    if not (X[..., 3, :] == (0.0, 0.0, 0.0, 1.0)).all():
+        row = X[..., 3, :].reshape(-1, 4)
+        wrong = row[(row != (0.0, 0.0, 0.0, 1.0)).any(axis=1)][0]
+        raise InputError(f"{name} is not a pose: its last row must be (0, 0, 0, 1), not {tuple(wrong.tolist())}")
+    return Pose(as_rotation(X[..., :3, :3], name, batch=batch), X[..., :3, 3])
 
 
-def as_rotation(value: Any, name: str = "target") -> Array:
+def as_rotation(value: Any, name: str = "target", *, batch: bool = False) -> Array:
     """The rotation nearest to a 3 × 3 matrix that is orthonormal to `FILE_PRECISION`."""
-    R = _finite(value, (3, 3), name)
-    lengths = np.linalg.norm(R, axis=0)
+    R = finite(value, (3, 3), name, batch)
+    excess = np.swapaxes(R, -1, -2) @ R - np.eye(3)
+    wrong = np.abs(excess) > FILE_PRECISION * (1.0 + np.eye(3))  # on the diagonal are squares of lengths
+    if wrong.any():
+        _explain_no_rotation(excess[wrong.any(axis=(-2, -1))][0], name)
+    volume = (np.cross(R[..., 0], R[..., 1]) * R[..., 2]).sum(axis=-1) if R.ndim > 2 else _determinant(*R.ravel().tolist())
+    if np.any(volume < 0.0):
+        raise InputError(f"{name} is not a pose: its rotation is a reflection (determinant −1); change the sign of one column")
+    # R (RᵀR)^-½: the error of R (1 − E/2), E = RᵀR − 1, is that of R squared, below rounding
+    return np.asarray(R - 0.5 * R @ excess)
+
+
+def _determinant(a: float, b: float, c: float, d: float, e: float, f: float, g: float, h: float, i: float) -> float:
+    return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
+
+
+def _explain_no_rotation(excess: Array, name: str) -> None:
+    """RᵀR − 1 as a sentence."""
+    lengths = np.sqrt(1.0 + np.diagonal(excess))
     if np.abs(lengths - 1.0).max() > FILE_PRECISION:
         worst = int(np.abs(lengths - 1.0).argmax())
         raise InputError(f"{name} is not a pose: column {worst} of its rotation has length {lengths[worst]:.6g}, not 1")
-    products = np.abs(R.T @ R - np.eye(3))
-    if products.max() > FILE_PRECISION:
-        i, j = np.unravel_index(int(products.argmax()), (3, 3))
-        raise InputError(f"{name} is not a pose: columns {i} and {j} of its rotation are not orthogonal")
-    if np.linalg.det(R) < 0.0:
-        raise InputError(f"{name} is not a pose: its rotation is a reflection (determinant −1); change the sign of one column")
-    U, _, Vt = np.linalg.svd(R)
-    return np.asarray(U @ Vt)
+    i, j = np.unravel_index(int(np.abs(excess).argmax()), (3, 3))
+    raise InputError(f"{name} is not a pose: columns {i} and {j} of its rotation are not orthogonal")
 
 
-def as_point(value: Any, name: str = "target") -> Array:
+def as_point(value: Any, name: str = "target", *, batch: bool = False) -> Array:
     """A point, given as three numbers or as the position of a pose."""
-    if isinstance(value, Pose) or np.shape(value) == (4, 4):
-        return as_pose(value, name).p
-    return _finite(value, (3,), name)
+    if is_pose(value):
+        return as_pose(value, name, batch=batch).p
+    return finite(value, (3,), name, batch)
 
 
-def as_orientation(value: Any, name: str = "target") -> Array:
+def as_orientation(value: Any, name: str = "target", *, batch: bool = False) -> Array:
     """A rotation, given as 3 × 3 or as that of a pose."""
-    if isinstance(value, Pose) or np.shape(value) == (4, 4):
-        return as_pose(value, name).R
-    return as_rotation(value, name)
+    if is_pose(value):
+        return as_pose(value, name, batch=batch).R
+    return as_rotation(value, name, batch=batch)
+
+
+def is_pose(value: Any) -> bool:
+    """Whether a value has the form of a pose, or of several."""
+    return isinstance(value, Pose) or shape_of(value)[-2:] == (4, 4)
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The shape of a value as an array; of what is no array, ()."""
+    if isinstance(value, np.ndarray):
+        return value.shape
+    try:
+        return np.shape(value)
+    except ValueError:  # ragged
+        return ()
 
 
 def rotation_vectors(R: Array) -> Array:
@@ -68,13 +96,14 @@ def rotation_vectors(R: Array) -> Array:
     return np.asarray(phi)
 
 
-def _finite(value: Any, shape: tuple[int, ...], name: str) -> Array:
+def finite(value: Any, shape: tuple[int, ...], name: str, batch: bool = False) -> Array:
+    """An array of finite numbers of this shape; ``batch``: also with leading axes."""
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be an array of numbers of shape {shape}, got {type(value).__name__}") from None
-    if array.shape != shape:
-        raise InputError(f"{name} has shape {array.shape}; it must be {shape}")
+    if (array.shape[-len(shape) :] if batch else array.shape) != shape:
+        raise InputError(f"{name} has shape {array.shape}; it must be {shape}" + (" or a batch of these" if batch else ""))
     if not np.isfinite(array).all():
         raise InputError(f"{name} contains {array[~np.isfinite(array)].flat[0]}; every entry must be a finite number")
     return array

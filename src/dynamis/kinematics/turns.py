@@ -29,7 +29,9 @@ class Turns:
         """q (…, nq) with each such joint shifted by full turns to be closest to a reference within its limits."""
         result = np.array(q)
         angle = result[..., self.places]
-        turned = angle - TWO_PI * np.round((angle - reference[self.places]) / TWO_PI)
+        if np.abs(angle - reference[..., self.places]).max(initial=0.0) <= np.pi:  # no turn is nearer
+            return result
+        turned = angle - TWO_PI * np.round((angle - reference[..., self.places]) / TWO_PI)
         # where the nearest is beyond a limit, the next turn towards the range is the nearest within; there may be none
         turned = turned - TWO_PI * np.ceil((turned - self.upper - RECURSION_ROUNDING) / TWO_PI).clip(min=0.0)
         turned = turned + TWO_PI * np.ceil((self.lower - RECURSION_ROUNDING - turned) / TWO_PI).clip(min=0.0)

@@ -18,7 +18,7 @@ from dynamis.tolerances import RECURSION_ROUNDING
 if TYPE_CHECKING:
     from dynamis.control.experiments import LawComparison, LawRun
     from dynamis.control.null_space_motion import NullSpaceMotion
-    from dynamis.task_space.tasks import Task
+    from dynamis.kinematics.tasks import Task
 
 Array = npt.NDArray[Any]
 COLOURS = ("#2b5c8a", "#3f7d4e", "#b5402f", "#8a5a9e", "#b07d12", "#22303c")

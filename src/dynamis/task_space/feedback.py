@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, SingularityWarning, printable
+from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
 from dynamis.task_space.null_space import checked_preferences, preferred_torque
 from dynamis.task_space.operational import checked_instant
 from dynamis.task_space.redundancy import Law, law_named
 from dynamis.task_space.resolve import resolve
 from dynamis.task_space.task_state import of_task
-from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
 Motion = Callable[[float], tuple[Any, Any, Any]]

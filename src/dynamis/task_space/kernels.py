@@ -13,13 +13,13 @@ import numpy.typing as npt
 from dynamis.compiler.cuda import as_cupy, on_gpu
 from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError, SingularityWarning
+from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
 from dynamis.scalar import solve_positive
 from dynamis.task_space.null_space import Preference, checked_preferences, preferred_torque
 from dynamis.task_space.operational import operational_terms
 from dynamis.task_space.redundancy import Law, law_named
 from dynamis.task_space.task_state import TaskState, solved
-from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
 

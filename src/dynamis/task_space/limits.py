@@ -13,18 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_table, flat, short
-from dynamis.errors import InputError, MissingExtraError
+from dynamis.errors import InputError
+from dynamis.kinematics.quadratic_program import EQUALITY, INEQUALITY, load_solver, minimise, symmetric_bounds
+from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
 from dynamis.task_space.null_space import checked_preferences, preferred_torque
 from dynamis.task_space.operational import checked_instant, checked_state
 from dynamis.task_space.redundancy import Weight, law_weight, weight_matrix
 from dynamis.task_space.resolve import task_vector
-from dynamis.task_space.tasks import Task
-from dynamis.tolerances import NEGLIGIBLE, SOLUTION_TOLERANCE
+from dynamis.tolerances import SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
-EQUALITY, INEQUALITY = 5, 0  # DAQP's kinds of constraints
-SOLVED, INFINITE_BOUND = 1, 1e30  # DAQP's exit flag and bound
 RELAXATIONS = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # by which the second program may exceed the optimum of the first
 
 
@@ -76,15 +75,15 @@ def limited_torque(
 
     Requires the extra ``qp``: pip install 'dynamis[qp]'.
     """
-    daqp = _solver()
+    daqp = load_solver("torques within limits")
     q, v = checked_state(robot, q, v, task)
     wanted = task_vector(acceleration, task)
     at = checked_instant(robot, q, v, task)
     W = law_weight(law, at.M) if weight is None else weight_matrix(weight, robot, q, v, robot.n)
     tau_0 = preferred_torque(checked_preferences(null_space), robot, q, v)
     effort = robot.limits["effort"] if isinstance(torque_limits, str) and torque_limits == "model" else torque_limits
-    tau_low, tau_high = _bounds(effort, robot.n, "torque_limits")
-    a_low, a_high = _bounds(acceleration_limits, robot.n, "acceleration_limits")
+    tau_low, tau_high = symmetric_bounds(effort, robot.n, "torque_limits")
+    a_low, a_high = symmetric_bounds(acceleration_limits, robot.n, "acceleration_limits")
     M, n = at.M, at.n
     offset = n if tau_0 is None else n - tau_0  # τ − τ₀ = M q̈ + offset
     problem = _Problem(daqp, M.T @ W @ M, M.T @ W @ offset, M, tau_low - n, tau_high - n, a_low, a_high)
@@ -158,51 +157,8 @@ class _Problem:
         low, high = np.concatenate([a_low, self.low, equal]), np.concatenate([a_high, self.high, equal])
         return self._run(H, f, rows, low, high, np.array([INEQUALITY] * (2 * n) + [EQUALITY] * m, dtype=np.int32))
 
-    def _run(self, H: Array, f: Array, rows: Array, low: Array, high: Array, sense: Array) -> Array | None:
-        for firm in (0.0, 1e-6 * float(np.abs(H).max())):  # a singular cost on which the solver's own regularization fails
-            costs = H + firm * np.eye(len(H))
-            given = (costs, f, rows, np.minimum(high, INFINITE_BOUND), np.maximum(low, -INFINITE_BOUND))
-            x, _, flag, _ = self.daqp.solve(
-                *(np.ascontiguousarray(y, dtype=float) for y in given), sense, primal_tol=NEGLIGIBLE
-            )
-            if flag == SOLVED and np.isfinite(x).all():
-                return np.array(x)
-            if np.linalg.matrix_rank(H) == len(H):
-                break
-        return None
-
-
-def _solver() -> Any:
-    try:
-        import daqp
-    except ImportError:
-        raise MissingExtraError(
-            "torques within limits require the quadratic-programming solver DAQP: pip install 'dynamis[qp]'"
-        ) from None
-    return daqp
-
-
-def _bounds(given: Any, n: int, name: str) -> tuple[Array, Array]:
-    """(lower, upper) of None, one number or n for both sides, or a pair."""
-    if given is None:
-        return np.full(n, -np.inf), np.full(n, np.inf)
-    pair = given if isinstance(given, tuple) and len(given) == 2 else None
-    if n == 2 and pair is not None and not any(map(np.ndim, pair)):
-        raise InputError(
-            f"{name}={given!r} is ambiguous for 2 joints: write [{pair[0]!r}, {pair[1]!r}] for one limit per joint, "
-            f"([{pair[0]!r}] * 2, [{pair[1]!r}] * 2) for (lower, upper) of both"
-        )
-    try:
-        if pair is None:
-            high = np.broadcast_to(np.asarray(given, dtype=float), (n,))
-            low = -high
-        else:
-            low, high = (np.broadcast_to(np.asarray(x, dtype=float), (n,)) for x in pair)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be one number, {n} numbers, or a pair (lower, upper) of these; got {given!r}") from None
-    if np.isnan(low).any() or np.isnan(high).any() or np.any(low > high):
-        raise InputError(f"{name}: lower limits must not exceed upper limits, and symmetric limits must not be negative")
-    return low, high
+    def _run(self, *program: Array) -> Array | None:
+        return minimise(self.daqp, *program)
 
 
 def _sentence(

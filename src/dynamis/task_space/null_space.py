@@ -18,8 +18,8 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.kinematics.jacobian_measures import volume
+from dynamis.kinematics.tasks import Function, Task
 from dynamis.robot import Robot
-from dynamis.task_space.tasks import Function, Task
 
 Array = npt.NDArray[Any]
 

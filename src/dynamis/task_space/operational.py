@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from dynamis.display import as_table, short
 from dynamis.errors import InputError, SingularError
+from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
 from dynamis.scalar import solve_positive
 from dynamis.task_space.singularities import decide
 from dynamis.task_space.task_state import TaskState, actuated_coordinates, solved
-from dynamis.task_space.tasks import Task
 from dynamis.tolerances import NEARLY_SINGULAR
 
 Array = npt.NDArray[Any]

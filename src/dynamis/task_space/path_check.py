@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
-from dynamis.task_space.tasks import Task
 from dynamis.tolerances import SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]

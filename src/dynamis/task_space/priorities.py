@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from dynamis.display import as_table, counted, flat, short
 from dynamis.errors import InputError
+from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
 from dynamis.scalar import solve_positive, where
 from dynamis.task_space.null_space import checked_preferences, preferred_torque
@@ -22,7 +23,6 @@ from dynamis.task_space.operational import checked_instant, checked_state
 from dynamis.task_space.resolve import task_vector
 from dynamis.task_space.singularities import Decision, decide
 from dynamis.task_space.task_state import of_task, singular, solved
-from dynamis.task_space.tasks import Task
 from dynamis.tolerances import NEARLY_SINGULAR
 
 Array = npt.NDArray[Any]

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, unknown_name
+from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
 from dynamis.scalar import solve_positive
 from dynamis.task_space.task_state import TaskState, of_task, solved
-from dynamis.task_space.tasks import Task
 
 Array = npt.NDArray[Any]
 Weight = Any  # (n × n), its diagonal (n), or a function of (robot, q, v) that returns one

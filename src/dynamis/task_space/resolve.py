@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from dynamis.display import as_table, flat, short
 from dynamis.errors import InputError, unknown_name
+from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
 from dynamis.task_space.null_space import checked_preferences, preferred_torque
 from dynamis.task_space.operational import checked_instant, checked_state
 from dynamis.task_space.redundancy import LAWS, Weight, law_weight, weight_matrix
 from dynamis.task_space.singularities import decide
 from dynamis.task_space.task_state import TaskState, actuated_coordinates
-from dynamis.task_space.tasks import Task
 from dynamis.tolerances import NEARLY_SINGULAR
 
 Array = npt.NDArray[Any]

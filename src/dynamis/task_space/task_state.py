@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from dynamis.display import as_table
 from dynamis.errors import InputError, SingularError, unknown_name
+from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
 from dynamis.scalar import maximum, minimum, solve_positive, where
-from dynamis.task_space.tasks import Task
 from dynamis.tolerances import FEW_ROUNDINGS, MOBILITY_ROUNDING
 
 Array = npt.NDArray[Any]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.kinematics.damped_least_squares import descend
-from dynamis.kinematics.ik_problem import ROWS, make_problem
+from dynamis.kinematics.ik_problem import target_problem
 from dynamis.kinematics.inverse_kinematics import inverse_kinematics, tolerances
 from dynamis.kinematics.targets import rotation_vectors
 from dynamis.robot import Robot
@@ -88,10 +88,10 @@ def _along_path(robot: Robot, motion: CartesianMotion, frame: str | None, kind: 
     """Configurations at the points of the path, as far as they are continuous; an unreachable point is an error."""
     found, exact = [q], np.minimum(near, POINT_TOLERANCE)
     for k in range(1, len(s)):
-        problem = make_problem(robot, _part(motion.along(s[k])[0], kind), frame, kind, limits, None)
+        problem = target_problem(robot, _part(motion.along(s[k])[0], kind), frame, kind, limits, None, exact)
         # straight on from the last two is nearer than the last
         guess = np.clip(2.0 * found[-1] - found[-2] if k > 1 else found[-1], problem.lower, problem.upper)
-        reached = descend(problem, guess[None], exact)
+        reached = descend(problem, guess[None])
         jumped = np.abs(reached.q[0] - found[-1]).max() > MAX_JOINT_STEP
         if jumped or not reached.found[0]:
             diagnosis = inverse_kinematics(
@@ -119,6 +119,6 @@ def _deviation(robot: Robot, motion: CartesianMotion, frame: str | None, kind: s
     error[:, :3] = wanted[:, :3, 3] - made[:, :3, 3]
     error[:, 3:] = rotation_vectors(wanted[:, :3, :3] @ np.swapaxes(made[:, :3, :3], 1, 2))
     counted = np.zeros(6)
-    counted[ROWS[kind]] = 1.0
+    counted[{"pose": slice(0, 6), "position": slice(0, 3), "orientation": slice(3, 6)}[kind]] = 1.0
     error = error * counted
     return np.array([np.linalg.norm(error[:, part], axis=1).max() for part in (slice(0, 3), slice(3, 6))])

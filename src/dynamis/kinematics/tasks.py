@@ -18,10 +18,8 @@ import numpy.typing as npt
 from dynamis.algorithms.jacobian import orientation_coordinates
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
-from dynamis.robot import Robot
-from dynamis.scalar import atan2, cos, sin
-from dynamis.task_space import differentiation
-from dynamis.task_space.rotations import (
+from dynamis.kinematics import differentiation
+from dynamis.kinematics.rotations import (
     COORDINATES,
     EULER,
     inverse_times,
@@ -30,6 +28,9 @@ from dynamis.task_space.rotations import (
     rate_map_drift,
     rotation_of,
 )
+from dynamis.kinematics.targets import as_orientation, as_point, as_pose, finite, is_pose
+from dynamis.robot import Robot
+from dynamis.scalar import atan2, cos, sin
 
 Array = npt.NDArray[Any]
 AXES = ("x", "y", "z")
@@ -63,6 +64,25 @@ class Task(ABC):
         """Task error e_x = x_d − x: angle differences in (−π, π], rotations as a rotation vector."""
         return np.asarray(desired) - np.asarray(value)
 
+    # for inverse kinematics: targets are passed to compiled code as vectors
+
+    @property
+    def target_size(self) -> int:
+        """Length of a target as a vector."""
+        return self.size
+
+    def as_target(self, value: Any) -> Array:
+        """A target given by the user, or a batch of them, as vectors (…, target_size)."""
+        return finite(value, (self.size,), f"the target of {self!r}", batch=True)
+
+    def residual(self, robot: Robot, q: Any, target: Any) -> tuple[Array, Array]:
+        """The task error e (size) of a target vector, and −∂e/∂v (size × n), exact for e = 0."""
+        return self.error(target, self.value(robot, q)), self.jacobian(robot, q)
+
+    def angular(self, robot: Robot) -> tuple[bool, ...]:  # noqa: ARG002  # of joints it depends on the robot
+        """Whether each component is an angle, in rad; the others are lengths, in m."""
+        return (False,) * self.size
+
 
 @dataclass(frozen=True, repr=False)
 class Position(Task):
@@ -78,7 +98,7 @@ class Position(Task):
     rows: Any = (0, 1, 2)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", _checked_rows(self.rows, "Position"))
+        object.__setattr__(self, "rows", checked_rows(self.rows, "Position"))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -92,6 +112,11 @@ class Position(Task):
 
     def bias(self, robot: Robot, q: Any, v: Any) -> Array:
         return robot.acceleration(q, v, np.zeros(robot.n), self.frame)[list(self.rows)]
+
+    def as_target(self, value: Any) -> Array:
+        if is_pose(value):
+            return as_point(value, batch=True)[..., list(self.rows)]
+        return finite(value, (self.size,), "target", batch=True)
 
     __repr__ = as_call
     _repr_html_ = as_table
@@ -115,7 +140,7 @@ class Orientation(Task):
     def __post_init__(self) -> None:
         if self.coordinates not in COORDINATES:
             raise InputError(f"coordinates={self.coordinates!r} is unknown; choose {', '.join(map(repr, COORDINATES))}")
-        object.__setattr__(self, "rows", _checked_rows(self.rows, "Orientation"))
+        object.__setattr__(self, "rows", checked_rows(self.rows, "Orientation"))
         if self.coordinates == "geometric" and len(self.rows) < 3:
             raise InputError(
                 "Orientation(rows=…) is not available with 'geometric': a component of the angular velocity is not the "
@@ -171,6 +196,25 @@ class Orientation(Task):
         R_d, R = rotation_of(np.asarray(desired)[back]), rotation_of(np.asarray(value)[back])
         return orientation_error(R_d, R)[list(self.rows)]
 
+    @property
+    def target_size(self) -> int:
+        return 9 if self.coordinates == "geometric" else self.size
+
+    def as_target(self, value: Any) -> Array:
+        if self.coordinates != "geometric":
+            return super().as_target(value)
+        R = as_orientation(value, batch=True)
+        return R.reshape(*R.shape[:-2], 9)
+
+    def residual(self, robot: Robot, q: Any, target: Any) -> tuple[Array, Array]:
+        if self.coordinates != "geometric":
+            return super().residual(robot, q, target)
+        R_d, rows = np.asarray(target).reshape(3, 3), list(self.rows)
+        return orientation_error(R_d, robot.pose(q, self.frame)[:3, :3])[rows], robot.jacobian(q, self.frame)[3:][rows]
+
+    def angular(self, robot: Robot) -> tuple[bool, ...]:  # noqa: ARG002
+        return (True,) * self.size
+
     __repr__ = as_call
     _repr_html_ = as_table
 
@@ -202,6 +246,24 @@ class _Parts(Task):
         wanted, found = np.split(np.asarray(desired), ends), np.split(np.asarray(value), ends)
         return np.concatenate([part.error(*pair) for part, *pair in zip(self.parts, wanted, found, strict=True)])
 
+    @property
+    def target_size(self) -> int:
+        return sum(part.target_size for part in self.parts)
+
+    def as_target(self, value: Any) -> Array:
+        """A sequence with the target of each part."""
+        if not isinstance(value, list | tuple) or len(value) != len(self.parts):
+            raise InputError(f"the target of {self!r} is a list of {len(self.parts)} targets, one per part")
+        return np.concatenate([part.as_target(x) for part, x in zip(self.parts, value, strict=True)], axis=-1)
+
+    def residual(self, robot: Robot, q: Any, target: Any) -> tuple[Array, Array]:
+        ends = np.cumsum([part.target_size for part in self.parts])[:-1]
+        pairs = [part.residual(robot, q, x) for part, x in zip(self.parts, np.split(np.asarray(target), ends), strict=True)]
+        return np.concatenate([e for e, _ in pairs]), np.concatenate([J for _, J in pairs])
+
+    def angular(self, robot: Robot) -> tuple[bool, ...]:
+        return tuple(x for part in self.parts for x in part.angular(robot))
+
 
 @dataclass(frozen=True, repr=False)
 class PoseTask(_Parts):
@@ -221,6 +283,13 @@ class PoseTask(_Parts):
         orientation = Orientation(self.frame, self.coordinates, reference=self.reference)
         object.__setattr__(self, "reference", orientation.reference)
         object.__setattr__(self, "parts", (Position(self.frame), orientation))
+
+    def as_target(self, value: Any) -> Array:
+        """A pose; with angles as coordinates six numbers."""
+        if self.coordinates != "geometric":
+            return finite(value, (6,), "target", batch=True)
+        R, p = as_pose(value, batch=True)
+        return np.concatenate([p, R.reshape(*R.shape[:-2], 9)], axis=-1)
 
     __repr__ = as_call
     _repr_html_ = as_table
@@ -302,7 +371,7 @@ def _state(robot: Robot, x: Any, size: int, name: str) -> Array:
     return robot.inputs.one_state(x, size, name)
 
 
-def _checked_rows(rows: Any, what: str) -> tuple[int, ...]:
+def checked_rows(rows: Any, what: str) -> tuple[int, ...]:
     if isinstance(rows, str) and rows and set(rows) <= set(AXES):
         rows = [AXES.index(letter) for letter in rows]
     try:

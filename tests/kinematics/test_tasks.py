@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.task_space.rotations import orientation_error, rotation_of
+from dynamis.kinematics.rotations import orientation_error, rotation_of
 
 ts = dy.task_space
 KINDS = ("rotation_vector", "rpy", "zyx", "xyz", "zyz", "zxz")
