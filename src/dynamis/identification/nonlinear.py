@@ -8,7 +8,7 @@ a combination of the effects of β and of the unknowns before it is not identifi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ DEPENDENT = 1e-4  # relative effect beyond that of others, below which an unknow
 STEPS = 30
 CONVERGED = 1e-9  # relative decrease of the cost, and step in SI units
 HALVINGS = 12
+ROUNDING = 1e-12  # relative norm of a column without effect
 UNEXCITED = 1e-9  # relative eigenvalue of XᵀX of directions without effect
 
 
@@ -62,6 +63,11 @@ class Unknown:
     def name(self) -> str:
         """Kind, joint and axis, such as "length.elbow.x"."""
         return ".".join(part for part in (self.kind, self.joint, self.axis) if part)
+
+    @property
+    def coordinate(self) -> str:
+        """The coordinate of the robot to which the value is added: that of the joint, or of a virtual joint of this name."""
+        return self.joint if self.kind == "zero" else self.name
 
     __repr__ = as_call
     _repr_html_ = as_table
@@ -134,6 +140,26 @@ def solve(
     return Solution(theta, covariance, here.beta, here.residual, noise, dependent)
 
 
+def held_out_residuals(
+    rows: Rows, unknowns: Sequence[Unknown], *, group: Array, block: Array, folds: int = 5
+) -> tuple[Array, Array]:
+    """Return the residuals (rows,) of blocks that were held out: with all unknowns at their prior values, and estimated."""
+    numbers, place = np.unique(block, return_inverse=True)
+    if folds < 2 or len(numbers) < folds:
+        raise InputError(f"{len(numbers)} blocks of measurements cannot be divided into {folds} folds: use two or more, or measure more")
+    fixed = [replace(unknown, frozen=True) for unknown in unknowns]
+    both = []
+    for own in (fixed, unknowns):
+        left = np.empty(len(group))
+        for fold in range(folds):
+            held = place % folds == fold
+            fit = solve(lambda x, m=~held: tuple(z[m] for z in rows(x)), own, group=group[~held], block=block[~held])
+            X, y = rows(fit.values)
+            left[held] = y[held] - X[held] @ fit.beta
+        both.append(left)
+    return both[0], both[1]
+
+
 def single_steps(rows: Rows, count: int, *, group: Array, block: Array) -> tuple[Array, Array]:
     """Return the first Gauss–Newton step of each of several unknowns alone, from zero, and its standard error (both (k,)).
 
@@ -170,7 +196,7 @@ class _Fit:
     def of(cls, X: Array, y: Array, noise: Array) -> _Fit:
         W, z = X / noise[:, None], y / noise
         size = np.linalg.norm(W, axis=0)
-        size[size == 0.0] = 1.0
+        size[size <= ROUNDING * size.max(initial=0.0)] = np.inf  # columns of rounding errors
         S = W / size
         P = np.linalg.pinv(S.T @ S, rcond=UNEXCITED, hermitian=True) / np.outer(size, size)
         return cls(X, y, noise, P, P @ (W.T @ z))
@@ -239,7 +265,9 @@ def _covariance(J: Array, rest: Array, precision: Array, free: Array, block: Arr
     if not free.any():
         return total
     own = J[:, free]
-    A = np.linalg.pinv(own.T @ own + np.diag(precision[free]), rcond=1e-14, hermitian=True)
+    size = np.sqrt(np.maximum(np.einsum("ij,ij->j", own, own) + precision[free], 1e-300))
+    A = np.linalg.pinv((own.T @ own + np.diag(precision[free])) / np.outer(size, size), rcond=1e-14, hermitian=True)
+    A = A / np.outer(size, size)
     degrees = max(len(rest) - linear - own.shape[1], 1)
     plain = A * float(rest @ rest) / degrees
     numbers, place = np.unique(block, return_inverse=True)

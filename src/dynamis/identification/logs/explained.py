@@ -12,7 +12,7 @@ of the prior masses, with the correction applied.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -204,52 +204,66 @@ class Delay:
 
 
 class TorqueRows:
-    """Torques y and regressor X of base parameters and offsets, as functions of unknowns that correct the measurements."""
+    """Torques y and regressor X, as functions of unknowns that correct the measurements (see `nonlinear.Unknown`).
 
-    def __init__(self, base: BaseParameters, motion: MotionSummary, unknowns: Sequence[Unknown], *, offsets: bool = True) -> None:
-        self.base, self.motion, self.unknowns, self.offsets = base, motion, unknowns, offsets
-        n, centres = base.model.robot.n, motion.rows
+    ``regressor`` is a function of q, v and a; ``names`` are the coordinates of q, ``joints`` those of the torques.
+    """
+
+    def __init__(
+        self,
+        regressor: Callable[[Array, Array, Array], Array],
+        motion: MotionSummary,
+        unknowns: Sequence[Unknown],
+        names: Sequence[str],
+        joints: Sequence[str],
+    ) -> None:
+        self.regressor, self.motion, self.unknowns, self.names, self.joints = regressor, motion, unknowns, names, joints
+        n, centres = len(joints), motion.rows
         self.group = np.tile(np.arange(n), len(centres))
         t, run = motion.t[centres], motion.run[centres]
         seconds = max(float(np.ptp(t)), 1e-9) / BLOCKS
         self.block = np.repeat(np.unique([run, np.floor(t / seconds)], axis=1, return_inverse=True)[1].reshape(-1), n)
 
     def __call__(self, theta: Array) -> tuple[Array, Array]:
-        motion, n = self.motion, self.base.model.robot.n
+        motion = self.motion
         for unknown, value in zip(self.unknowns, theta, strict=True):
-            motion = changed(motion, self.base.model.robot, unknown, float(value))
-        X = np.asarray(self.base.regressor(motion.q, motion.v, motion.a, Past(self.base.model).advance(motion.q)))
-        if self.offsets:
-            X = np.concatenate([X, np.broadcast_to(np.eye(n), (len(X), n, n))], axis=2)
-        X = motion.filtered(X)
+            motion = self._corrected(motion, unknown, float(value))
+        X = motion.filtered(self.regressor(motion.q, motion.v, motion.a))
         return X.reshape(-1, X.shape[2]), motion.torque.reshape(-1)
 
+    def _corrected(self, motion: MotionSummary, unknown: Unknown, value: float) -> MotionSummary:
+        if unknown.change is not None:
+            return unknown.change(motion, value)
+        match unknown.kind:
+            case "delay":
+                return replace(motion, tau=motion.shifted(value))
+            case "gain":
+                return replace(motion, tau=motion.tau / (1.0 + value * one_of(self.joints, unknown.joint)))
+            case "bias":
+                return replace(motion, tau=motion.tau - value * one_of(self.joints, unknown.joint))
+        return replace(motion, q=motion.q + value * one_of(self.names, unknown.coordinate))
 
-def changed(motion: MotionSummary, robot: Robot, unknown: Unknown, value: float) -> MotionSummary:
-    """Return measurements corrected by an unknown: a joint zero, gain and bias of a torque sensor, a delay, or a user's."""
-    if unknown.change is not None:
-        return unknown.change(motion, value)
-    if unknown.kind == "delay":
-        return replace(motion, tau=motion.shifted(value))
-    names = robot.coordinate_names
-    if unknown.joint not in names:
-        raise unknown_name("joint", unknown.joint, names)
-    own = np.arange(len(names)) == names.index(unknown.joint)
-    match unknown.kind:
-        case "zero":
-            return replace(motion, q=motion.q + value * own)
-        case "gain":
-            return replace(motion, tau=motion.tau / (1.0 + value * own))
-        case "bias":
-            return replace(motion, tau=motion.tau - value * own)
-    raise unknown_name("kind of unknown", unknown.kind, ("zero", "gain", "bias", "delay"))
+
+def one_of(names: Sequence[str], name: str) -> Array:
+    """Return 1 at the place of a joint, 0 elsewhere."""
+    if name not in names:
+        raise unknown_name("joint", name, names)
+    return np.asarray(np.arange(len(names)) == list(names).index(name), float)
 
 
 class FreeFit:
     """Weighted least squares of friction, offsets and base parameters of a robot to a `MotionSummary`."""
 
     def __init__(self, base: BaseParameters) -> None:
-        self.base, self.n = base, base.model.robot.n
+        self.base, self.n, self.names = base, base.model.robot.n, base.model.robot.coordinate_names
+
+    def _rows(self, motion: MotionSummary, unknowns: Sequence[Unknown] = ()) -> TorqueRows:
+        return TorqueRows(self._regressor, motion, unknowns, self.names, self.names)
+
+    def _regressor(self, q: Array, v: Array, a: Array) -> Array:
+        """Return the columns (N, n, r + n) of the base parameters and offsets."""
+        X = np.asarray(self.base.regressor(q, v, a, Past(self.base.model).advance(q)))
+        return np.concatenate([X, np.broadcast_to(np.eye(self.n), (len(X), self.n, self.n))], axis=2)
 
     def unexplained(self, motion: MotionSummary) -> Array:
         """Return the fraction (n,) of the variance of each torque that the fit leaves."""
@@ -258,7 +272,7 @@ class FreeFit:
         return self._left(fit.rest(fit.y))
 
     def _fit(self, motion: MotionSummary) -> _Weighted:
-        X, y = TorqueRows(self.base, motion, ())(np.zeros(0))
+        X, y = self._rows(motion)(np.zeros(0))
         weight = np.tile(1.0 / self._size(motion), len(y) // self.n)
         return _Weighted.of(X * weight[:, None], y * weight, weight)
 
@@ -291,19 +305,18 @@ class FreeFit:
 
     def _candidates(self, motion: MotionSummary, found: Zeros | None) -> list[tuple[int, ...]]:
         """Return the sets of joints to try: those found, and each of the few whose zero would explain most of the residual."""
-        names, known = self.base.model.robot.coordinate_names, () if found is None else found.joints
+        known = () if found is None else found.joints
         if found is not None:
             motion = replace(motion, q=motion.q + found.of(self.n))
-        rows = TorqueRows(self.base, motion, [Unknown("zero", name) for name in names])
+        rows = self._rows(motion, [Unknown("zero", name) for name in self.names])
         steps, errors = single_steps(rows, self.n, group=rows.group, block=rows.block)
         sure = np.abs(steps) / errors
         telling = [k for k in np.argsort(-sure) if k not in known and sure[k] > POSSIBLE and abs(steps[k]) > 0.5 * SHOWN]
         return [(*known, int(k)) for k in telling[:TRIED]]
 
     def _with_zeros(self, motion: MotionSummary, joints: tuple[int, ...]) -> tuple[tuple[int, ...], Solution]:
-        names = self.base.model.robot.coordinate_names
-        unknowns = [Unknown("zero", names[k], lower=-FARTHEST, upper=FARTHEST) for k in joints]
-        rows = TorqueRows(self.base, motion, unknowns)
+        unknowns = [Unknown("zero", self.names[k], lower=-FARTHEST, upper=FARTHEST) for k in joints]
+        rows = self._rows(motion, unknowns)
         return joints, solve(rows, unknowns, group=rows.group, block=rows.block, steps=STEPS)
 
     def delay(self, motion: MotionSummary) -> Delay | None:
