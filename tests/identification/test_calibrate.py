@@ -19,7 +19,7 @@ def measured():
     believed = three_joints()
     description = believed.description
     elbow = description.joint("joint2")
-    elbow.origin = dy.Pose(elbow.origin.R, elbow.origin.p + [0.0, 0.0, 0.004])
+    elbow.origin = dy.Pose(elbow.origin.R, elbow.origin.p + np.array([0.0, 0.0, 0.004]))
     real = dy.Robot(description)
     base = dy.Pose(from_rpy([0.3, -1.0, 2.0]), np.array([1.0, 2.0, 0.5]))
     q = believed.random(0, size=40)
@@ -78,10 +78,10 @@ def test_priors_bounds_and_frozen_unknowns_hold(measured):
 
 def test_zeros_gains_and_delays_follow_from_torques_with_free_masses():
     zero = np.array([0.0, 0.2, 0.0])
-    robot, log = simulated("three joints", 3, zero=zero)
+    robot, log = simulated("three joints", 3, seconds=8.0, zero=zero)
     late = dy.identification.Log(log.t, log.q, np.roll(log.tau, 5, axis=0), names=log.names)  # 20 ms
     kinds = [Unknown("zero", "joint1"), Unknown("delay", upper=0.1, lower=-0.1), Unknown("zero", "joint2")]
-    found = calibrate(robot, late, kinds)
+    found = calibrate(robot, late, kinds, folds=2)
     assert found.values["zero.joint1"] == pytest.approx(0.2, abs=5 * found.errors["zero.joint1"])
     assert found.values["delay"] == pytest.approx(0.02, abs=0.002)
     assert found.unidentifiable == ("zero.joint2",)  # the last link's masses absorb it
@@ -90,7 +90,7 @@ def test_zeros_gains_and_delays_follow_from_torques_with_free_masses():
 
 
 def test_a_length_and_a_user_defined_unknown_follow_from_torques():
-    robot, log = simulated("three joints", 4)
+    robot, log = simulated("three joints", 4, seconds=8.0)
     description = robot.description
     description.joint("joint2").origin = dy.Pose.translation([0.0, 0.0, 0.3])  # 0.4 in truth
     wrong = dy.Robot(description)
@@ -100,7 +100,7 @@ def test_a_length_and_a_user_defined_unknown_follow_from_torques():
 
         return replace(motion, tau=motion.tau * np.array([1.0, 1.0, 1.0 + value]))
 
-    found = calibrate(wrong, log, [Unknown("length", "joint2", "z"), Unknown("scale", change=stretched)])
+    found = calibrate(wrong, log, [Unknown("length", "joint2", "z"), Unknown("scale", change=stretched)], folds=2)
     assert found.values["length.joint2.z"] == pytest.approx(0.1, abs=0.02)
     assert abs(found.values["scale"]) < 0.05
 

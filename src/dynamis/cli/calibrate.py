@@ -83,7 +83,9 @@ def _as_dict(found: Calibration) -> dict[str, Any]:
 
 def _print(found: Calibration) -> None:
     fixed, spans = found.unidentifiable, found.intervals
-    echo((clean_name(found.original.name), {"bold": True}), f"  {len(found.values) - len(fixed)} of {len(found.values)} unknowns")
+    echo(
+        (clean_name(found.original.name), {"bold": True}), f"  {len(found.values) - len(fixed)} of {len(found.values)} unknowns"
+    )
     errors = zip(found.groups, found.before, found.after, strict=True)
     rows = [(name, number(float(old), 3), number(float(new), 3)) for name, old, new in errors]
     print_table("RMS error on held-out poses", ("", "file", "calibrated"), rows)

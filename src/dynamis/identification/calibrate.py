@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table, as_text
+from dynamis.display import as_text
 from dynamis.errors import InputError, ModelWarning, printable, unknown_name
 from dynamis.identification.identify import one_blas_thread
 from dynamis.identification.linear_model import LinearModel
-from dynamis.identification.logs.csv_table import CsvTable
 from dynamis.identification.logs.examine_torques import summary
 from dynamis.identification.logs.explained import TorqueRows, one_of
 from dynamis.identification.logs.log import Log
 from dynamis.identification.logs.reading import read_log
 from dynamis.identification.nonlinear import Solution, Unknown, held_out_residuals, solve
+from dynamis.identification.poses import Poses
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.write_back import Written, write
@@ -40,63 +40,6 @@ SIX = ("x", "y", "z", "rx", "ry", "rz")
 GEOMETRIC = {"zero": ("",), "length": tuple(AXES), "tilt": tuple(AXES), "base": SIX, "tool": SIX}
 SIGNALS = {"gain": ("",), "bias": ("",), "delay": ("",)}
 STATES = 32
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Poses:
-    """Measured poses of a frame: joint positions ``q`` (N, n), ``position`` (N, 3) and, if measured, ``rotation`` (N, 3, 3)."""
-
-    q: Array
-    position: Array
-    rotation: Array | None = None
-
-    @classmethod
-    def of(cls, q: Any, poses: Any) -> Poses:
-        """Return poses from positions (N, 3), positions and quaternions x, y, z, w (N, 7), or matrices (N, 4, 4).
-
-        >>> Poses.of(np.zeros((5, 6)), np.zeros((5, 3)))
-        <Poses: 5 positions>
-        """
-        q, given = np.asarray(q, float), np.asarray(poses, float)
-        shapes = "(N, 3), (N, 7) or (N, 4, 4)"
-        if q.ndim != 2 or given.shape[:1] != q.shape[:1] or given.shape[1:] not in ((3,), (7,), (4, 4)):
-            raise InputError(f"q has shape {q.shape} and the poses {given.shape}; expected (N, joints) and {shapes}")
-        if not (np.isfinite(q).all() and np.isfinite(given).all()):
-            raise InputError("some joint positions or poses are not finite numbers: leave these measurements out")
-        if given.ndim == 3:
-            return cls(q, given[:, :3, 3], given[:, :3, :3])
-        if given.shape[1] == 3:
-            return cls(q, given)
-        lengths = np.linalg.norm(given[:, 3:], axis=1, keepdims=True)
-        if (np.abs(lengths - 1.0) > 0.01).any():
-            raise InputError("quaternions x, y, z, w of the poses must have unit length")
-        return cls(q, given[:, :3], np.array([rotation.from_quaternion(x) for x in given[:, 3:] / lengths]))
-
-    @classmethod
-    def read(cls, path: str | os.PathLike[str], robot: Robot) -> Poses:
-        """Read a CSV file with a column for each joint (its name, or q1, q2, …), x, y, z [m] and optionally qx, qy, qz, qw."""
-        table = CsvTable(Path(path))
-        names = list(robot.coordinate_names)
-        if not set(names) <= set(table.names):
-            names = [f"q{k + 1}" for k in range(robot.n)]
-        wanted = [*names, "x", "y", "z"]
-        if "qw" in table.names:
-            wanted += ["qx", "qy", "qz", "qw"]
-        missing = [name for name in wanted if name not in table.names]
-        if missing:
-            expected = f"{', '.join(names)}, x, y, z and, if measured, qx, qy, qz, qw"
-            raise InputError(f"{printable(str(path))} has no column {printable(missing[0])}; expected {expected}")
-        blocks = [np.column_stack(block.columns) for block in table.blocks(wanted, 1 << 16)]
-        values = np.concatenate(blocks).astype(float)
-        return cls.of(values[:, : robot.n], values[:, robot.n :])
-
-    def __len__(self) -> int:
-        return len(self.q)
-
-    def __repr__(self) -> str:
-        return f"<Poses: {len(self)} {'positions' if self.rotation is None else 'poses'}>"
-
-    _repr_html_ = as_table
 
 
 @one_blas_thread()
@@ -128,7 +71,9 @@ def calibrate(
     """
     robot = robot if isinstance(robot, Robot) else load(robot)
     if robot.nq != robot.n:
-        raise InputError(f"robot {printable(robot.name)} has joints without one coordinate per degree of freedom: not supported")
+        raise InputError(
+            f"robot {printable(robot.name)} has joints without one coordinate per degree of freedom: not supported"
+        )
     poses = isinstance(measured, Poses)
     chosen = _expanded(unknowns or (("base", "tool", "zero", "length") if poses else ("zero",)), robot, poses)
     wide = _Extended(robot, chosen, frame)
@@ -138,7 +83,7 @@ def calibrate(
     else:
         rows, groups = _torque_rows(wide, measured, chosen, mapping, signals), robot.coordinate_names
     solution = solve(rows, chosen, group=rows.group, block=rows.block)
-    both = held_out_residuals(rows, chosen, group=rows.group, block=rows.block, folds=folds)
+    both = held_out_residuals(rows, chosen, solution.values, group=rows.group, block=rows.block, folds=folds)
     count = np.bincount(rows.group) / (3 if poses else 1)
     before, after = (np.sqrt(np.bincount(rows.group, e**2) / count) for e in both)
     at = getattr(rows, "aligned", Pose.identity())
@@ -148,9 +93,9 @@ def calibrate(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
-    """The ``solution`` for the ``unknowns``, and the RMS errors ``before`` and ``after`` on held-out measurements, by ``groups``:
-    position and orientation, or the joints' torques. ``aligned`` is the pose of the base in the measuring frame to which the
-    unknowns "base" are corrections; ``freedom`` are the degrees of freedom of the intervals."""
+    """The ``solution`` for the ``unknowns``, and the RMS errors ``before`` and ``after`` on held-out measurements, by
+    ``groups``: position and orientation, or the joints' torques. ``aligned`` is the pose of the base in the measuring
+    frame to which the unknowns "base" are corrections; ``freedom`` are the degrees of freedom of the intervals."""
 
     original: Robot
     unknowns: tuple[Unknown, ...]
@@ -255,7 +200,9 @@ def _expanded(given: Sequence[Unknown | str], robot: Robot, poses: bool) -> list
         found += [Unknown(each, joint, axis) for joint in whose for axis in kinds[each]]
     twice = [u.name for u in found if [x.name for x in found].count(u.name) > 1]
     if twice or not found:
-        raise InputError(f"unknown {twice[0]} is given twice" if twice else "no unknowns given: give at least one, such as 'zero'")
+        raise InputError(
+            f"unknown {twice[0]} is given twice" if twice else "no unknowns given: give at least one, such as 'zero'"
+        )
     return found
 
 

@@ -165,13 +165,12 @@ def identify(
 
 
 def zero_confirmed(zero: Sequence[float], folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> bool:
-    """Return whether an estimator predicts held-out motion clearly better if joint zeros are corrected, in most blocks of time."""
+    """Return whether an estimator predicts held-out motion clearly better if joint zeros are corrected, over blocks of time."""
     rows, source = folds.rows, folds.rows.source
     assert isinstance(source, Regressor)
     corrected = equations(source.base, [replace(run, q=run.q + np.asarray(zero)) for run in runs])
-    both = []
-    for each in (folds, Folds(corrected, folds.k, seconds=folds.seconds, guard=folds.guard)):
-        both.append(rows.y - validations([each.fits(estimator)], each)[0].predicted)
+    pair = (folds, Folds(corrected, folds.k, seconds=folds.seconds, guard=folds.guard))
+    both = [rows.y - validations([each.fits(estimator)], each)[0].predicted for each in pair]
     noise = noise_of_joints(both[1], rows.joint, len(rows.joints))[rows.joint]
     before, after = ((e / noise) ** 2 for e in both)
     gained = np.bincount(rows.blocks(folds.seconds), before - after)

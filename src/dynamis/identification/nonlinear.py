@@ -1,12 +1,13 @@
 """Unknowns on which measurements depend nonlinearly, estimated together with parameters that enter linearly.
 
-The measurements satisfy y(θ) ≈ X(θ) β. The linear parameters β are eliminated (variable projection [Golub and Pereyra 1973]), and
-the unknowns θ follow by Gauss–Newton steps, each with a prior mean, a standard deviation and bounds. An unknown whose effect is
-a combination of the effects of β and of the unknowns before it is not identifiable and keeps its prior value.
+The measurements satisfy y(θ) ≈ X(θ) β. The linear parameters β are eliminated (variable projection [Golub and Pereyra 1973]),
+and the unknowns θ follow by Gauss–Newton steps, each with a prior mean, a standard deviation and bounds. An unknown whose
+effect is a combination of the effects of β and of the unknowns before it is not identifiable and keeps its prior value.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,13 +31,14 @@ UNEXCITED = 1e-9  # relative eigenvalue of XᵀX of directions without effect
 
 @dataclass(frozen=True, repr=False)
 class Unknown:
-    """A quantity to estimate, with its ``prior`` mean and standard deviation ``sigma``, its bounds, and whether it is ``frozen``.
+    """A quantity to estimate: its ``prior`` mean and standard deviation ``sigma``, its bounds, and whether it is ``frozen``.
 
     ``kind`` is "zero" (a position to add to that of ``joint``), "length" (a coordinate of the joint's origin in its parent's
-    frame, along ``axis`` x, y or z), "tilt" (a rotation of the joint's frame about its ``axis``), "base" or "tool" (a coordinate
-    x, y, z or a rotation rx, ry, rz of the base in the measuring frame, or of the measured frame in its link), "gain" and "bias"
-    (of a torque sensor: it measures (1 + gain) τ + bias), "delay" (of the torques, in s), or any name with ``change``, a function
-    of the measurements and the value that returns the corrected measurements. All are corrections, zero if the file is right.
+    frame, along ``axis`` x, y or z), "tilt" (a rotation of the joint's frame about its ``axis``), "base" or "tool" (a
+    coordinate x, y, z or a rotation rx, ry, rz of the base in the measuring frame, or of the measured frame in its link),
+    "gain" and "bias" (of a torque sensor: it measures (1 + gain) τ + bias), "delay" (of the torques, in s), or any name with
+    ``change``, a function of the measurements and the value that returns the corrected measurements. All are corrections, zero
+    if the file is right.
 
     >>> Unknown("zero", joint="elbow", sigma=0.1)
     Unknown(kind='zero', joint='elbow', sigma=0.1)
@@ -75,8 +77,8 @@ class Unknown:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Values θ (k,) of the unknowns and their covariance (k, k), the residual (rows,), the noise of each row, and the names of the
-    unknowns (``dependent``) whose effect is a combination of others."""
+    """Values θ (k,) of the unknowns and their covariance (k, k), the residual (rows,), the noise of each row, and the names
+    (``dependent``) of the unknowns whose effect is a combination of others."""
 
     values: Array
     covariance: Array
@@ -97,21 +99,21 @@ class Solution:
 
 
 def solve(
-    rows: Rows, unknowns: Sequence[Unknown], *, group: Array, block: Array, noise: Array | None = None, steps: int = STEPS
+    rows: Rows, unknowns: Sequence[Unknown], *, group: Array, block: Array, start: Array | None = None, steps: int = STEPS
 ) -> Solution:
     """Estimate the unknowns from measurements y(θ) ≈ X(θ) β.
 
-    ``group`` (rows,) numbers the rows with equal noise, which is estimated from their residuals unless ``noise`` (rows,) is
-    given; ``block`` (rows,) numbers blocks whose residuals are independent of each other, for the standard errors.
+    ``group`` (rows,) numbers the rows with equal noise, which is estimated from their residuals; ``block`` (rows,) numbers
+    blocks whose residuals are independent of each other, for the standard errors. The steps begin at ``start``, or at the
+    prior values.
     """
     prior = np.array([u.prior for u in unknowns], float)
     lower, upper = (np.array([getattr(u, name) for u in unknowns], float) for name in ("lower", "upper"))
     precision = np.array([0.0 if np.isinf(u.sigma) else 1.0 / u.sigma**2 for u in unknowns])
     free = np.array([not u.frozen for u in unknowns], bool)
-    theta = prior.copy()
-    here = _Fit.of(*rows(theta), np.ones(len(group)) if noise is None else noise)
-    fixed = noise is not None
-    noise = noise if noise is not None else noise_by_group(here.residual, group)
+    theta = prior.copy() if start is None else np.where(free, start, prior)
+    here = _Fit.of(*rows(theta), np.ones(len(group)))
+    noise = noise_by_group(here.residual, group)
     here = here.weighted(noise)
     J, whole = _derivatives(rows, theta, here, free)
     free &= _independent(J, whole, precision)
@@ -130,9 +132,8 @@ def solve(
         moved, gained = float(np.abs(there - theta).max(initial=0.0)), cost - new.cost - precision @ (there - prior) ** 2
         theta, here = there, new
         done = moved < CONVERGED or abs(gained) < CONVERGED * cost
-        if not fixed:
-            noise = noise_by_group(here.residual, group)
-            here = here.weighted(noise)
+        noise = noise_by_group(here.residual, group)
+        here = here.weighted(noise)
         J, _ = _derivatives(rows, theta, here, free)
         if done:
             break
@@ -141,23 +142,33 @@ def solve(
 
 
 def held_out_residuals(
-    rows: Rows, unknowns: Sequence[Unknown], *, group: Array, block: Array, folds: int = 5
+    rows: Rows, unknowns: Sequence[Unknown], start: Array, *, group: Array, block: Array, folds: int = 5
 ) -> tuple[Array, Array]:
-    """Return the residuals (rows,) of blocks that were held out: with all unknowns at their prior values, and estimated."""
+    """Return the residuals (rows,) of blocks that were held out: with all unknowns at their prior values, and estimated.
+
+    ``start`` are the values estimated from all blocks, from which each fold converges in a few steps.
+    """
     numbers, place = np.unique(block, return_inverse=True)
     if folds < 2 or len(numbers) < folds:
-        raise InputError(f"{len(numbers)} blocks of measurements cannot be divided into {folds} folds: use two or more, or measure more")
+        blocks = f"{len(numbers)} blocks of measurements cannot be divided into {folds} folds"
+        raise InputError(f"{blocks}: use two or more folds, and measure more")
     fixed = [replace(unknown, frozen=True) for unknown in unknowns]
     both = []
     for own in (fixed, unknowns):
         left = np.empty(len(group))
         for fold in range(folds):
             held = place % folds == fold
-            fit = solve(lambda x, m=~held: tuple(z[m] for z in rows(x)), own, group=group[~held], block=block[~held])
+            kept = functools.partial(_selected, rows, ~held)
+            fit = solve(kept, own, group=group[~held], block=block[~held], start=start)
             X, y = rows(fit.values)
             left[held] = y[held] - X[held] @ fit.beta
         both.append(left)
     return both[0], both[1]
+
+
+def _selected(rows: Rows, kept: Array, theta: Array) -> tuple[Array, Array]:
+    X, y = rows(theta)
+    return X[kept], y[kept]
 
 
 def single_steps(rows: Rows, count: int, *, group: Array, block: Array) -> tuple[Array, Array]:

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from dynamis.errors import printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.linear_model import LinearModel
-from dynamis.identification.logs.explained import Delay, Explained, FreeFit, MotionSummary, Zeros, explained
-from dynamis.identification.logs.explained import FALLS, GOOD as FITTED
+from dynamis.identification.logs.explained import FALLS, Delay, Explained, FreeFit, MotionSummary, Zeros, explained
+from dynamis.identification.logs.explained import GOOD as FITTED
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.samples import Decimation
 from dynamis.robot import Robot

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.identification.base_parameters import BaseParameters
 from dynamis.errors import unknown_name
+from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.linear_model import Past
 from dynamis.identification.nonlinear import Solution, Unknown, single_steps, solve
 from dynamis.identification.samples import Decimation
@@ -174,8 +174,8 @@ def _non_negative(A: Array, b: Array) -> tuple[Array, float]:
 
 @dataclass(frozen=True)
 class Zeros:
-    """Zeros of some ``joints``: ``angles`` [rad or m] to add to the logged positions, their standard errors, and the unexplained
-    fractions of the torques without and with them."""
+    """Zeros of some ``joints``: ``angles`` [rad or m] to add to the logged positions, their standard errors, and the fractions
+    of the torques that are unexplained without and with them."""
 
     joints: tuple[int, ...]
     angles: tuple[float, ...]
