@@ -224,8 +224,8 @@ class _Extended:
         self.frame = robot.model.frame(frame).name
         description, fresh = robot.description, Fresh(robot.link_names)
         for name in robot.joint_names:
-            own = [[u for u in unknowns if u.kind == kind and u.joint == name] for kind in ("length", "tilt")]
-            _insert(description, description.joint(name), *own, fresh)
+            lengths, tilts = ([u for u in unknowns if u.kind == kind and u.joint == name] for kind in ("length", "tilt"))
+            _insert(description, description.joint(name), lengths, tilts, fresh)
         root = next(x.name for x in description.links if x.name not in {joint.child for joint in description.joints})
         parent = fresh.name("measuring frame")
         based = [u for u in unknowns if u.kind == "base"]
