@@ -74,6 +74,10 @@ def prepared(tmp_path_factory):
         carrying = ur5e.replace(payload=dy.solids.sphere(0.05, mass=2.0))
         log(folder / "carrying.csv", carrying, 1500)
         log(folder / "empty.csv", ur5e, 1500)
+        q = ur5e.random(0, size=40)
+        names = [*(f"q{k + 1}" for k in range(6)), "x", "y", "z"]
+        tracked = np.column_stack([q, ur5e.pose(q + 0.01)[:, :3, 3]])
+        np.savetxt(folder / "poses.csv", tracked, delimiter=",", header=",".join(names), comments="")
         panda = dy.load("panda")
         log(folder / "carrying.npz", panda.replace(payload=dy.solids.sphere(0.05, mass=2.0)), 1500)
     form = dy.load("planar_2r").closed_form()
@@ -191,6 +195,7 @@ def test_every_example_of_the_help_runs(folder, line, monkeypatch):
 WITHOUT_JSON: dict[str, str] = {}
 WITHOUT_SET = {
     "check-answer": "its answers are in symbols", "identify": "looks for the values itself", "payload": "reads measured robots",
+    "calibrate": "looks for the values itself",
 }  # fmt: skip
 SAME_EVERYWHERE = ("as_json", "settings", "floating")
 
@@ -260,7 +265,7 @@ def test_options_of_the_same_meaning_have_the_same_names(name):
     assert start is None or "--q0" in start.opts
 
 
-MORE = {"convert": ["out.urdf"], "export": ["gravity"], "show": ["gravity"], "identify": ["run.csv"], "payload": ["run.csv"],
+MORE = {"convert": ["out.urdf"], "export": ["gravity"], "show": ["gravity"], "identify": ["run.csv"], "payload": ["run.csv"], "calibrate": ["poses.csv"],
         "stiffness": ["--springs", "1"], "compare": ["ur5e"], "check-answer": ["--gravity", "-"]}  # fmt: skip
 ROBOT_COMMANDS = [name for name, command in COMMANDS.items() if takes_a_robot(command)]
 

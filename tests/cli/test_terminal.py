@@ -73,7 +73,7 @@ QUICK = {
     "workspace": ["--samples", "300"], "control": ["--goal", "0.2", "--time", "0.05"], "export": ["gravity", "-o", "code"],
     "redundancy": ["--rows", "x", "--q0", "0.9,0.8", "--motion", "line", "--cycles", "1", "--period", "0.1", "--law", "torque"],
     "excite": ["--seconds", "0.2", "--restarts", "1", "--time", "2"], "identify": ["run.csv", "--compare", "none"],
-    "payload": ["run.csv"], "derive": [], "bench": ["--functions", "gravity", "--batch", "10", "--seconds", "0.001"],
+    "payload": ["run.csv"], "calibrate": ["poses.csv", "--unknowns", "zero"], "derive": [], "bench": ["--functions", "gravity", "--batch", "10", "--seconds", "0.001"],
     "check-answer": ["--gravity", "answer.txt"], "report": ["--sections", "check", "--markdown", "-o", "page.md"],
 }  # fmt: skip
 WITHOUT_ROBOT = {"robots", "study", "completion", "sweep"}
@@ -91,6 +91,8 @@ def prepare(folder, name):
     q = np.column_stack([np.sin(3.0 * t), 0.5 * np.cos(5.0 * t)])
     table = np.column_stack([t, q, 5.0 * np.cos(q)])
     np.savetxt(folder / "run.csv", table, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    tip = np.column_stack([np.cos(q).sum(axis=1), np.zeros(400), np.sin(q).sum(axis=1)])
+    np.savetxt(folder / "poses.csv", np.hstack([q, tip])[::20], delimiter=",", header="q1,q2,x,y,z", comments="")
 
 
 def lines():

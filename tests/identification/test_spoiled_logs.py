@@ -1,5 +1,8 @@
 """Spoiled logs of simulated arms: the cause is named or repaired, and clean logs are not accused."""
 
+import re
+
+import numpy as np
 import pytest
 from spoiled_logs import ARMS, KINDS, accused, answer, rightly_answered, simulated, spoil
 
@@ -15,6 +18,40 @@ def test_a_clean_log_with_a_poor_prior_is_not_accused():
     assert not accused(said)
     assert grade != "refused"
     assert error < 1.0
+
+
+@pytest.mark.parametrize(("angle", "coloured"), [(0.15, 0.0), (-0.3, 0.03)])
+def test_a_zero_that_the_masses_absorb_almost_completely_is_found_with_its_interval(angle, coloured):
+    log = simulated("three joints", 2, error=0.15, zero=np.array([0.0, angle, 0.0]), coloured=coloured)
+    grade, said, _ = answer(*log, estimator="consistent")
+    value, interval = re.search(r"zero of joint 'joint1' is off \((\S+) ± (\S+) rad", said).groups()
+    assert grade == "doubtful"
+    assert abs(float(value) - angle) < 2.0 * float(interval) < 0.15
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_slow_noise_is_not_taken_for_a_joint_zero(seed):
+    assert not accused(answer(*simulated("three joints", seed, error=0.15, coloured=0.03), estimator="consistent")[1])
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", ["three joints", "ur5e", "panda", "kuka_iiwa14"])
+def test_small_zeros_in_slow_noise_are_found_and_no_others(name, capsys):
+    """Zeros of 0.15 to 0.3 rad of a middle joint, and clean logs, with the default estimator."""
+    found, wrong = 0, 0
+    for seed in range(10):
+        n = simulated(name, seed)[0].n
+        rng = np.random.default_rng(seed)
+        joint, angle = int(rng.integers(1, max(n - 2, 2))), float(rng.choice([-1, 1]) * rng.uniform(0.15, 0.3))
+        zero = np.where(np.arange(n) == joint, angle, 0.0)
+        robot, log = simulated(name, seed, error=0.15, zero=zero, coloured=0.03)
+        said = answer(robot, log, estimator="consistent")[1]
+        found += f"zero of joint {robot.coordinate_names[joint]!r}" in said
+        wrong += bool(accused(answer(*simulated(name, seed, error=0.15, coloured=0.03), estimator="consistent")[1]))
+    with capsys.disabled():
+        print(f"\n{name}: {found} of 10 zeros found, {wrong} of 10 clean logs accused")  # noqa: T201 the numbers are the result
+    assert found >= 8
+    assert wrong == 0
 
 
 @pytest.mark.campaign

@@ -9,14 +9,33 @@ import dynamis as dy
 from dynamis.errors import InputError
 from dynamis.identification import Log
 from dynamis.identification.identify import identify
+from dynamis.model.description import Limits
 
 ARMS = ("ur5e", "panda", "puma560", "kuka_iiwa14", "xarm7")
 GAINS = np.array([13.0, 14.0, 11.0, 9.0, 9.5, 10.0, 8.0])
 
 
-def simulated(name, seed, seconds=12.0, rate=250.0, error=0.1, zero=None, gravity=None):
-    """(robot as believed, log of the real one): masses off by ``error``, friction, noise of encoders and torques."""
-    believed = dy.load(name)
+def three_joints():
+    """A vertical arm of three joints: one about the vertical, two about parallel horizontal axes; links of 0.4 m, 5, 4 and 2 kg."""
+    description = dy.Description("three joints").add_link("base")
+    parent = "base"
+    for k, (mass, axis, at) in enumerate([(5, (0, 0, 1), 0.1), (4, (0, 1, 0), 0.4), (2, (0, 1, 0), 0.4)]):
+        limits = Limits(-2.5, 2.5, 3.0, 200.0)
+        body = dy.solids.cylinder(0.05, 0.4, mass=mass).seen_from(dy.Pose.translation([0, 0, 0.2]))
+        description.add_link(
+            f"link{k}", parent, "revolute", joint_name=f"joint{k}", axis=axis, origin=dy.Pose.translation([0, 0, at]),
+            inertia=body, limits=limits,
+        )  # fmt: skip
+        parent = f"link{k}"
+    return dy.Robot(description)
+
+
+def simulated(name, seed, seconds=12.0, rate=250.0, error=0.1, zero=None, gravity=None, coloured=0.0):
+    """(robot as believed, log of the real one): masses off by ``error``, friction, noise of encoders and torques.
+
+    ``coloured`` is the size of noise below about 3 Hz, relative to the torques.
+    """
+    believed = three_joints() if name == "three joints" else dy.load(name)
     rng = np.random.default_rng(seed)
     real = dy.control.perturbed(believed, error, seed=seed)
     if gravity is not None:
@@ -26,6 +45,10 @@ def simulated(name, seed, seconds=12.0, rate=250.0, error=0.1, zero=None, gravit
     tau = real.inverse_dynamics(q if zero is None else q + zero, v, a)
     size = tau.std(axis=0)
     tau = tau + 0.25 * size * np.tanh(v / 0.01) + 0.15 * size * v / v.std(axis=0) + 0.02 * size * rng.normal(size=tau.shape)
+    if coloured:
+        slow = np.exp(-2.0 * np.pi * 3.0 / rate) ** np.arange(round(rate))
+        noise = np.apply_along_axis(np.convolve, 0, rng.normal(size=tau.shape), slow)[: len(tau)]
+        tau = tau + coloured * size * noise / noise.std(axis=0)
     read = q + 2e-5 * rng.normal(size=q.shape)
     return believed, Log(t, read, tau, names=believed.coordinate_names, source="run.csv")
 
@@ -111,10 +134,10 @@ KINDS = (
 ACCUSATIONS = ("seem", "times those of the model", "zero of joint", "ms late", "ms early", "another robot", "ceiling")
 
 
-def answer(robot, log):
+def answer(robot, log, estimator="weighted"):
     """(grade or "refused", all that is said about the log, error on held-out motion)."""
     try:
-        found = identify(robot, log, compare=(), estimator="weighted")
+        found = identify(robot, log, compare=(), estimator=estimator)
     except InputError as error:
         return "refused", str(error), float("nan")
     said = [*found.notes, *found.verdict.sentences]

@@ -11,6 +11,7 @@ import click
 
 from dynamis.cli.bench import bench
 from dynamis.cli.bounds import bounds
+from dynamis.cli.calibrate import calibrate
 from dynamis.cli.check_answer import check_answer
 from dynamis.cli.compare import compare
 from dynamis.cli.completion import complete, completion
@@ -51,7 +52,7 @@ SUBJECTS = {
     "Simulation": ("simulate", "sweep", "study"),
     "Control": ("control", "redundancy"),
     "Statics and workspace": ("statics", "stiffness", "workspace"),
-    "Identification": ("excite", "identify", "payload"),
+    "Identification": ("excite", "identify", "payload", "calibrate"),
     "Code": ("export", "show", "bench"),
     "Tools": ("completion",),
 }
@@ -87,7 +88,7 @@ def cli(ctx: click.Context) -> None:
 
 for _command in (
     derive, check_answer, bounds, inverse, forward, linearize, simulate, study, sweep, statics, stiffness, workspace,
-    redundancy, control, excite, identify, payload, compare, bench, report, completion,
+    redundancy, control, excite, identify, payload, calibrate, compare, bench, report, completion,
 ):  # fmt: skip
     _command.context_settings = {**CONTEXT, **_command.context_settings}
     cli.add_command(_command)

@@ -59,6 +59,12 @@ def _sections() -> Sequence[str]:
     return list(SECTIONS)
 
 
+def _estimators() -> Sequence[str]:
+    from dynamis.identification.identify import ESTIMATORS
+
+    return list(ESTIMATORS)
+
+
 ROBOTS = ("robot", "first", "second")
 LETTERS = Words(lambda: ("dynamis", "rocco", "deluca", "melchiorri", "tzafestas"))
 OFFERED = {
@@ -70,8 +76,7 @@ OFFERED = {
     "colour": Words(_measures),
     "sections": Words(_sections),
     "without": Words(_sections),
-    "compare": Words(lambda: ("ordinary", "weighted", "ridge", "consistent", "none")),
-    "estimator": Words(lambda: ("ordinary", "weighted", "ridge", "consistent")),
+    "compare": Words(lambda: (*_estimators(), "none")),
     "logs": click.Path(),
     "validate": click.Path(),
     "reference": click.Path(),

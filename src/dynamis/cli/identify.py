@@ -26,8 +26,21 @@ if TYPE_CHECKING:
     from dynamis.identification.write_back import Written
     from dynamis.robot import Robot
 
-NAMES = ("ordinary", "weighted", "ridge", "consistent")
 MAX_ROWS = 15
+
+
+class EstimatorName(click.Choice[str]):
+    """The name of an estimator; the names are imported when they are asked for."""
+
+    def __init__(self) -> None:
+        self.case_sensitive = True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]  # an attribute in click
+        from dynamis.identification.identify import ESTIMATORS
+
+        return tuple(ESTIMATORS)
+
 
 HELP = """Identify the dynamic parameters of a robot from logs.
 
@@ -54,8 +67,8 @@ HELP = """Identify the dynamic parameters of a robot from logs.
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option("--validate", multiple=True, metavar="LOG",
               help="Validate on this log instead of held-out blocks of the others; repeatable.")  # fmt: skip
-@click.option("--estimator", type=click.Choice(NAMES), default="consistent", show_default=True, help="Estimator.")
-@click.option("--compare", metavar="NAMES", default="ordinary,weighted,ridge,consistent", show_default=True,
+@click.option("--estimator", type=EstimatorName(), default="consistent", show_default=True, help="Estimator.")
+@click.option("--compare", metavar="NAMES", show_default="all",
               help="Estimators to compare with; 'none' saves the time.")  # fmt: skip
 @click.option("--only", metavar="NAMES",
               help="Fit only these base parameters by weighted least squares, or 'essential': those needed to explain the "
@@ -89,6 +102,7 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
     from dynamis.documents.printing import find_browser
     from dynamis.documents.report import SUFFIXES
     from dynamis.drawing import new_figure
+    from dynamis.identification.identify import COMPARED
     from dynamis.identification.identify import identify as run
 
     mapping, compare = options["mapping"], options["compare"]
@@ -101,7 +115,7 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
             find_browser()
     prepared = signals(options)
     model = _model(mounted(load(robot), options), options)
-    wanted = () if compare == "none" else tuple(x.strip() for x in compare.split(","))
+    wanted = COMPARED if compare is None else () if compare == "none" else tuple(x.strip() for x in compare.split(","))
     with Bar() as bar:
         found = run(
             model, list(logs), validate=list(options["validate"]) or None, mapping=mapping, signals=prepared,

@@ -5,10 +5,12 @@ gears), `samples` (motion and torques, and their filter), `linear_model` (the pa
 combinations can be identified), `equations` (rows of y = X β, evaluated in chunks), `estimators` (solving for β from triangular
 factors), `reduction` (triangular factors of samples as they arrive), `validation` (held-out motion, verdict, reports),
 `full_parameters` and `write_back` (writing a model file); `identify` runs all steps. Also: `excitation` (excitation
-trajectories), `payload`, `static_poses`, `drive_gains`.
+trajectories), `payload`, `static_poses`, `drive_gains`, `nonlinear` and `calibrate` (joint zeros, lengths, base and
+tool pose from measured poses or torques).
 """
 
 from dynamis.identification.base_parameters import base_parameters
+from dynamis.identification.calibrate import calibrate
 from dynamis.identification.drive_gains import estimate_drive_gains
 from dynamis.identification.equations import equations
 from dynamis.identification.estimators.consistent import PhysicallyConsistent
@@ -18,7 +20,9 @@ from dynamis.identification.estimators.ridge import Ridge
 from dynamis.identification.excitation import design_excitation
 from dynamis.identification.linear_model import Column, LinearModel
 from dynamis.identification.logs import Log, Mapping, examine, read_log
+from dynamis.identification.nonlinear import Unknown
 from dynamis.identification.payload import identify_payload
+from dynamis.identification.poses import Poses
 from dynamis.identification.reduction import Stream, merge, normal_equations
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals import prepare, suggest_cutoff
@@ -33,13 +37,16 @@ __all__ = [
     "Log",
     "Mapping",
     "PhysicallyConsistent",
+    "Poses",
     "RecursiveLeastSquares",
     "Ridge",
     "Samples",
     "Stream",
     "Transmission",
+    "Unknown",
     "WeightedLeastSquares",
     "base_parameters",
+    "calibrate",
     "cross_validate",
     "design_excitation",
     "equations",

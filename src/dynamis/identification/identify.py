@@ -7,6 +7,7 @@ import contextlib
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
-from dynamis.identification.equations import Equations, equations
+from dynamis.identification.equations import Equations, Regressor, equations
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.estimators.estimator import Estimator, LeastSquares, WeightedLeastSquares
@@ -31,15 +32,34 @@ from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.signals.windows import WINDOW, prepare_in_windows
 from dynamis.identification.validation.essential import essential_of
 from dynamis.identification.validation.held_out import Folds, predictions, validations
-from dynamis.identification.validation.statistics import judge_fit
+from dynamis.identification.validation.statistics import judge_fit, noise_of_joints
 from dynamis.identification.validation.verdict import RESIDUAL
 from dynamis.robot import Robot, load
 
 Array = npt.NDArray[Any]
-COMPARED = ("ordinary", "weighted", "ridge", "consistent")
+FALLS = 0.98  # ratio of the held-out residuals with and without a correction of joint zeros that is reported
+CERTAIN = 2.0  # standard errors of the difference of these residuals, from its scatter over blocks of time
 NO_LITERAL = "…"  # in place of an argument that cannot be written as a literal
 Source = Log | Samples | str | os.PathLike[str]
 Progress = Callable[[float, str], None]
+
+
+def near_the_prior(base: BaseParameters) -> Ridge:
+    """Return ridge regression with prior standard deviations relative to the prior link inertias.
+
+    Scales taken from the torques of the log would leave poorly excited parameters unregularized.
+    """
+    space = BodySpace(base.model)
+    return Ridge(prior=base.prior, prior_scale=np.linalg.norm(base.B @ space.spun @ space.C, axis=1))
+
+
+ESTIMATORS: dict[str, Callable[[BaseParameters], Estimator]] = {
+    "ordinary": lambda _: LeastSquares(),
+    "weighted": lambda _: WeightedLeastSquares(),
+    "ridge": near_the_prior,
+    "consistent": PhysicallyConsistent,
+}
+COMPARED = tuple(ESTIMATORS)
 
 
 @contextlib.contextmanager
@@ -111,6 +131,7 @@ def identify(
     rows = equations(base, runs)
     tell(0.4, f"fitting ({label(estimator)})")
     separate = folds_of(rows, runs, folds, block_seconds if validate is None else None)
+    caps = [f for f in caps if not f.zero or zero_confirmed(f.zero, separate, runs, chosen("consistent", base))]
     if only is not None:
         estimator = _selected(estimator, only, separate)
     main = separate.fit(chosen(estimator, base))
@@ -141,6 +162,20 @@ def identify(
     )  # fmt: skip
     tell(1.0, "done")
     return found
+
+
+def zero_confirmed(zero: Sequence[float], folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> bool:
+    """Return whether an estimator predicts held-out motion clearly better if joint zeros are corrected, over blocks of time."""
+    rows, source = folds.rows, folds.rows.source
+    assert isinstance(source, Regressor)
+    corrected = equations(source.base, [replace(run, q=run.q + np.asarray(zero)) for run in runs])
+    pair = (folds, Folds(corrected, folds.k, seconds=folds.seconds, guard=folds.guard))
+    both = [rows.y - validations([each.fits(estimator)], each)[0].predicted for each in pair]
+    noise = noise_of_joints(both[1], rows.joint, len(rows.joints))[rows.joint]
+    before, after = ((e / noise) ** 2 for e in both)
+    gained = np.bincount(rows.blocks(folds.seconds), before - after)
+    certain = gained.mean() > CERTAIN * gained.std() / np.sqrt(max(len(gained) - 1, 1))
+    return bool(certain and after.sum() < FALLS**2 * before.sum())
 
 
 def _selected(estimator: str | Estimator, only: str | Sequence[str], folds: Folds) -> WeightedLeastSquares:
@@ -239,23 +274,6 @@ def look_at(findings: Sequence[LogFinding], notes: list[str], caps: list[LogFind
             caps.append(finding)
         else:
             notes.append(f"repaired: {finding.text}" if finding.mends else str(finding))
-
-
-def near_the_prior(base: BaseParameters) -> Ridge:
-    """Return ridge regression with prior standard deviations relative to the prior link inertias.
-
-    Scales taken from the torques of the log would leave poorly excited parameters unregularized.
-    """
-    space = BodySpace(base.model)
-    return Ridge(prior=base.prior, prior_scale=np.linalg.norm(base.B @ space.spun @ space.C, axis=1))
-
-
-ESTIMATORS: dict[str, Callable[[BaseParameters], Estimator]] = {
-    "ordinary": lambda _: LeastSquares(),
-    "weighted": lambda _: WeightedLeastSquares(),
-    "ridge": near_the_prior,
-    "consistent": PhysicallyConsistent,
-}
 
 
 def chosen(name: str | Estimator, base: BaseParameters) -> Estimator:

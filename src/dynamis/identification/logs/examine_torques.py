@@ -16,7 +16,8 @@ import numpy.typing as npt
 from dynamis.errors import printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.linear_model import LinearModel
-from dynamis.identification.logs.explained import Delay, Explained, FreeFit, MotionSummary, Zero, explained
+from dynamis.identification.logs.explained import FALLS, Delay, Explained, FreeFit, MotionSummary, Zeros, explained
+from dynamis.identification.logs.explained import GOOD as FITTED
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.samples import Decimation
 from dynamis.robot import Robot
@@ -87,15 +88,16 @@ def examine_torques(
     if robot.nq != robot.n or len(motion.torque) < FEWEST:
         return [*report.scales(last), *report.another_robot(last)]
     fit = FreeFit(base_parameters(LinearModel(robot)) if base is None else base)
-    zero, delay = fit.zero(motion), fit.delay(motion)
-    if zero is not None and (delay is None or zero.after < delay.after):
-        return [report.zero(zero)]
+    zeros, delay = fit.zeros(motion), fit.delay(motion)
+    if zeros is not None and zeros.after < min(FITTED, FALLS * zeros.before) and (delay is None or zeros.after < delay.after):
+        return [report.zeros(zeros)]
     if delay is not None:
         return [report.delay(delay)]
     made, last = mistakes_made(robot, motion, last, fit)
     if made:
         return [report.mistake(trial) for trial in made]
-    return [*report.scales(last), *report.another_robot(last)]
+    small = [] if zeros is None or zeros.after > FITTED else [report.zeros(zeros)]
+    return [*small, *report.scales(last), *report.another_robot(last)]
 
 
 def summary(runs: Sequence[Measured]) -> tuple[MotionSummary, Array]:
@@ -151,17 +153,22 @@ class _Report:
         values = f"{measured:.4g} {unit} was measured, {expected[k]:.4g} {unit} expected"
         return int(self.rows[at]), f"at t = {self.motion.t[at]:.6g} s {values}"
 
-    def zero(self, zero: Zero) -> LogFinding:
-        """Return the finding for a joint zero, with its interval and the option that corrects it."""
-        column = self._column("q", zero.joint)
-        unit = "rad" if self.robot.model.coordinates[zero.joint].revolute else "m"
-        values = ",".join(f"{zero.angle:.4g}" if k == zero.joint else "0" for k in range(len(self.names)))
+    def zeros(self, zeros: Zeros) -> LogFinding:
+        """Return the finding for joint zeros, with their intervals and the option that corrects them."""
+        columns = [self._column("q", k) for k in zeros.joints]
+        every = zeros.of(len(self.names))
+        values = ",".join(f"{x:.4g}" for x in every)
+        parts = []
+        for k, column, angle, error in zip(zeros.joints, columns, zeros.angles, zeros.errors, strict=True):
+            unit = "rad" if self.robot.model.coordinates[k].revolute else "m"
+            name = f"the zero of joint {printable(self.names[k])} is off"
+            parts.append(f"{name} ({angle:.4g} ± {2.0 * error:.2g} {unit} to be added to column {printable(column)})")
         text = (
-            f"{self.source}the zero of joint {printable(self.names[zero.joint])} is off: with {zero.angle:.4g} ± "
-            f"{2.0 * zero.error:.2g} {unit} added to column {printable(column)}, a fit of all base parameters leaves "
-            f"{100 * np.sqrt(zero.after):.2g} % of the torques instead of {100 * np.sqrt(zero.before):.2g} %"
+            f"{self.source}{' and '.join(parts)}: with this correction, a fit of all base parameters leaves "
+            f"{100 * np.sqrt(zeros.after):.2g} % of the torques instead of {100 * np.sqrt(zeros.before):.2g} %"
         )
-        return LogFinding("warning", "joint zero", column, None, text, f"correct it with zero=({values})", caps=2)
+        cure = f"correct it with zero=({values})"
+        return LogFinding("warning", "joint zero", columns[0], None, text, cure, caps=2, zero=tuple(every.tolist()))
 
     def delay(self, delay: Delay) -> LogFinding:
         """Return the finding for a delay, with the option that corrects it."""

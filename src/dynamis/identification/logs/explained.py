@@ -4,22 +4,25 @@ The torque of a joint is s τ̂ + F_v q̇ + F_c sign(q̇) + I_a q̈ + constant, 
 I_a ≥ 0 are free: with these signs friction and inertia cannot absorb a wrong sign, and neither a model without friction nor a
 joint dominated by friction counts against the log.
 
-A joint zero turns everything beyond the joint, which the base parameters of the links cannot represent as long as further
-joints follow; a delay shifts torques against the motion. Both are found by fits with free base parameters, independent of the
-prior masses, with the correction applied.
+A joint zero turns everything beyond the joint, which the base parameters of the links cannot represent completely as long as
+further joints follow; a delay shifts torques against the motion. Both are found by fits with free base parameters, independent
+of the prior masses, with the correction applied.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.errors import unknown_name
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.linear_model import Past
+from dynamis.identification.nonlinear import Solution, Unknown, single_steps, solve
 from dynamis.identification.samples import Decimation
 from dynamis.identification.signals.splines import CubicSpline
 from dynamis.robot import Robot
@@ -27,13 +30,14 @@ from dynamis.robot import Robot
 Array = npt.NDArray[Any]
 EXACT = 1e-5  # fraction of the variance below which there is nothing to correct
 GOOD = 0.05  # fraction of the variance of the torques, mean over the joints, below which a fit is good
+BLOCKS = 30  # of time, whose residuals are taken as independent
 FALLS = 0.3  # ratio of this fraction after and before a correction that is reported
 MOST_ROWS = 400  # samples used in a fit
-STEPS = 6  # Gauss–Newton iterations of a zero
-EPSILON = 1e-4  # rad or m, finite difference
+STEPS = 10  # Gauss–Newton iterations of a zero
 SHOWN = 0.03  # rad or m: a smaller zero is not reported
-HIDDEN = 0.02  # relative effect of a zero beyond that of the base parameters: below it the zero is not determined
-CERTAIN = 5.0  # standard errors
+FARTHEST = 1.6  # rad or m: the largest zero considered
+POSSIBLE, CERTAIN = 3.0, 5.0  # standard errors of a zero, after the first step and in the end
+TRIED = 3  # joints whose zero is estimated
 LATEST = 0.06  # s: the longest delay considered
 DELAYS = 61  # number of delays considered
 AGREE = 0.6  # fraction of the joints that must agree on a delay
@@ -74,13 +78,13 @@ class MotionSummary:
         q, v, a, tau, t, run = (x[::step] for x in (self.q, self.v, self.a, self.tau, self.t, self.run))
         return MotionSummary(q, v, a, tau, t, run, self.filters)
 
-    def delayed(self, seconds: float) -> Array:
-        """Return the filtered torques logged this much later."""
+    def shifted(self, seconds: float) -> Array:
+        """Return the torques logged this much later."""
         later = self.tau.copy()
         for run, spline in self._splines.items():
             t = self.t[self.run == run]
             later[self.run == run] = spline(np.clip(t + seconds, t[0], t[-1]))
-        return self.filtered(later)
+        return later
 
     @functools.cached_property
     def _splines(self) -> dict[int, Any]:
@@ -169,14 +173,24 @@ def _non_negative(A: Array, b: Array) -> tuple[Array, Array, Array]:
 
 
 @dataclass(frozen=True)
-class Zero:
-    """A joint zero: ``angle`` [rad or m] to add to the logged positions, its standard error, and both unexplained fractions."""
+class Zeros:
+    """Zeros of some ``joints``: ``angles`` [rad or m] to add to the logged positions, their standard errors, and the fractions
+    of the torques that are unexplained without and with them."""
 
-    joint: int
-    angle: float
-    error: float
+    joints: tuple[int, ...]
+    angles: tuple[float, ...]
+    errors: tuple[float, ...]
     before: float
     after: float
+
+    def of(self, n: int) -> Array:
+        """The zeros of all n joints."""
+        return np.bincount(self.joints, self.angles, n)
+
+
+def _certain(s: Solution) -> Array:
+    """Return the size above which zeros are reported; beyond the bounds they are not zeros."""
+    return np.where(np.abs(s.values) < 0.99 * FARTHEST, np.maximum(SHOWN, CERTAIN * s.errors), np.inf)
 
 
 @dataclass(frozen=True)
@@ -189,11 +203,67 @@ class Delay:
     after: float
 
 
+class TorqueRows:
+    """Torques y and regressor X, as functions of unknowns that correct the measurements (see `nonlinear.Unknown`).
+
+    ``regressor`` is a function of q, v and a; ``names`` are the coordinates of q, ``joints`` those of the torques.
+    """
+
+    def __init__(
+        self,
+        regressor: Callable[[Array, Array, Array], Array],
+        motion: MotionSummary,
+        unknowns: Sequence[Unknown],
+        names: Sequence[str],
+        joints: Sequence[str],
+    ) -> None:
+        self.regressor, self.motion, self.unknowns, self.names, self.joints = regressor, motion, unknowns, names, joints
+        n, centres = len(joints), motion.rows
+        self.group = np.tile(np.arange(n), len(centres))
+        t, run = motion.t[centres], motion.run[centres]
+        seconds = max(float(np.ptp(t)), 1e-9) / BLOCKS
+        self.block = np.repeat(np.unique([run, np.floor(t / seconds)], axis=1, return_inverse=True)[1].reshape(-1), n)
+
+    def __call__(self, theta: Array) -> tuple[Array, Array]:
+        motion = self.motion
+        for unknown, value in zip(self.unknowns, theta, strict=True):
+            motion = self._corrected(motion, unknown, float(value))
+        X = motion.filtered(self.regressor(motion.q, motion.v, motion.a))
+        return X.reshape(-1, X.shape[2]), motion.torque.reshape(-1)
+
+    def _corrected(self, motion: MotionSummary, unknown: Unknown, value: float) -> MotionSummary:
+        if unknown.change is not None:
+            return unknown.change(motion, value)
+        match unknown.kind:
+            case "delay":
+                return replace(motion, tau=motion.shifted(value))
+            case "gain":
+                return replace(motion, tau=motion.tau / (1.0 + value * one_of(self.joints, unknown.joint)))
+            case "bias":
+                return replace(motion, tau=motion.tau - value * one_of(self.joints, unknown.joint))
+        return replace(motion, q=motion.q + value * one_of(self.names, unknown.coordinate))
+
+
+def one_of(names: Sequence[str], name: str) -> Array:
+    """Return 1 at the place of a joint, 0 elsewhere."""
+    if name not in names:
+        raise unknown_name("joint", name, names)
+    return np.asarray(np.arange(len(names)) == list(names).index(name), float)
+
+
 class FreeFit:
     """Weighted least squares of friction, offsets and base parameters of a robot to a `MotionSummary`."""
 
     def __init__(self, base: BaseParameters) -> None:
-        self.base, self.n = base, base.model.robot.n
+        self.base, self.n, self.names = base, base.model.robot.n, base.model.robot.coordinate_names
+
+    def _rows(self, motion: MotionSummary, unknowns: Sequence[Unknown] = ()) -> TorqueRows:
+        return TorqueRows(self._regressor, motion, unknowns, self.names, self.names)
+
+    def _regressor(self, q: Array, v: Array, a: Array) -> Array:
+        """Return the columns (N, n, r + n) of the base parameters and offsets."""
+        X = np.asarray(self.base.regressor(q, v, a, Past(self.base.model).advance(q)))
+        return np.concatenate([X, np.broadcast_to(np.eye(self.n), (len(X), self.n, self.n))], axis=2)
 
     def unexplained(self, motion: MotionSummary) -> Array:
         """Return the fraction (n,) of the variance of each torque that the fit leaves."""
@@ -202,11 +272,9 @@ class FreeFit:
         return self._left(fit.rest(fit.y))
 
     def _fit(self, motion: MotionSummary) -> _Weighted:
-        X = np.asarray(self.base.regressor(motion.q, motion.v, motion.a, Past(self.base.model).advance(motion.q)))
-        X = np.concatenate([X, np.broadcast_to(np.eye(self.n), (len(X), self.n, self.n))], axis=2)  # offsets
-        X = motion.filtered(X)
-        weight = np.tile(1.0 / self._size(motion), len(X))
-        return _Weighted(X.reshape(len(weight), -1) * weight[:, None], motion.torque.reshape(-1) * weight, weight)
+        X, y = self._rows(motion)(np.zeros(0))
+        weight = np.tile(1.0 / self._size(motion), len(y) // self.n)
+        return _Weighted(X * weight[:, None], y * weight, weight)
 
     @staticmethod
     def _size(motion: MotionSummary) -> Array:
@@ -217,40 +285,40 @@ class FreeFit:
         """Return the fraction (n,) of the variance in a residual weighted by the standard deviations."""
         return np.asarray((weighted.reshape(-1, self.n) ** 2).mean(axis=0))
 
-    def zero(self, motion: MotionSummary) -> Zero | None:
-        """Return the joint zero whose correction makes the fit good, or None."""
+    def zeros(self, motion: MotionSummary) -> Zeros | None:
+        """Return the joint zeros, each many standard errors from zero, with which the fit is best, or None."""
         motion = motion.thinned(MOST_ROWS)
         start = self._fit(motion)
         before = float(self._left(start.rest(start.y)).mean())
         if before < EXACT:
             return None
-        trials = [self._zero_of(motion, joint, start, before) for joint in range(self.n)]
-        found = [z for z in trials if z is not None and z.after < min(GOOD, FALLS * before)]
-        return min(found, key=lambda z: z.after) if found else None
+        size = np.tile(self._size(motion), len(motion.torque))
+        found: Zeros | None = None
+        while found is None or len(found.joints) < self.n:
+            trials = [self._with_zeros(motion, joints) for joints in self._candidates(motion, found)]
+            better = [(s.level, joints, s) for joints, s in trials if (np.abs(s.values) > _certain(s)).all()]
+            if not better:
+                return found
+            _, joints, s = min(better, key=lambda trial: trial[0])
+            left = float(self._left(s.residual / size).mean())
+            found = Zeros(joints, tuple(map(float, s.values)), tuple(map(float, s.errors)), before, left)
+        return found
 
-    def _zero_of(self, motion: MotionSummary, joint: int, start: _Weighted, before: float) -> Zero | None:
-        """Fit the zero of one joint by Gauss–Newton steps from a fit without it, the base parameters refitted at each."""
-        angle, error, left = 0.0, np.inf, before
-        for k in range(STEPS):
-            fit = self._fit(self._turned(motion, joint, angle)) if k else start
-            ahead = self._fit(self._turned(motion, joint, angle + EPSILON))  # its regressor alone
-            d = (ahead.W - fit.W) @ fit.solution / EPSILON
-            rest = fit.rest(d)
-            if np.linalg.norm(rest) <= HIDDEN * np.linalg.norm(d):
-                return None
-            e = fit.rest(fit.y)
-            left = float(self._left(e).mean())
-            step = float(rest @ e) / float(rest @ rest)
-            error = float(np.std(e) / np.linalg.norm(rest))
-            if abs(step) < 0.01 * SHOWN:
-                break
-            angle += float(np.clip(step, -0.3, 0.3))
-        if abs(angle) < max(SHOWN, CERTAIN * error) or abs(angle) > np.pi:
-            return None
-        return Zero(joint, angle, error, before, left)
+    def _candidates(self, motion: MotionSummary, found: Zeros | None) -> list[tuple[int, ...]]:
+        """Return the sets of joints to try: those found, and each of the few whose zero would explain most of the residual."""
+        known = () if found is None else found.joints
+        if found is not None:
+            motion = replace(motion, q=motion.q + found.of(self.n))
+        rows = self._rows(motion, [Unknown("zero", name) for name in self.names])
+        steps, errors = single_steps(rows, self.n, group=rows.group, block=rows.block)
+        sure = np.abs(steps) / errors
+        telling = [k for k in np.argsort(-sure) if k not in known and sure[k] > POSSIBLE and abs(steps[k]) > 0.5 * SHOWN]
+        return [(*known, int(k)) for k in telling[:TRIED]]
 
-    def _turned(self, motion: MotionSummary, joint: int, angle: float) -> MotionSummary:
-        return replace(motion, q=motion.q + angle * (np.arange(self.n) == joint))
+    def _with_zeros(self, motion: MotionSummary, joints: tuple[int, ...]) -> tuple[tuple[int, ...], Solution]:
+        unknowns = [Unknown("zero", self.names[k], lower=-FARTHEST, upper=FARTHEST) for k in joints]
+        rows = self._rows(motion, unknowns)
+        return joints, solve(rows, unknowns, group=rows.group, block=rows.block, steps=STEPS)
 
     def delay(self, motion: MotionSummary) -> Delay | None:
         """Return a delay common to the joints, within the range considered, whose correction makes the fit good, or None."""
@@ -259,7 +327,7 @@ class FreeFit:
         if self._left(fit.rest(fit.y)).mean() < EXACT:
             return None
         delays = np.linspace(-LATEST, LATEST, DELAYS)
-        left = np.stack([self._left(fit.rest(thin.delayed(d).reshape(-1) * fit.weight)) for d in delays])
+        left = np.stack([self._left(fit.rest(thin.filtered(thin.shifted(d)).reshape(-1) * fit.weight)) for d in delays])
         total = left.mean(axis=1)
         best, none = int(np.argmin(total)), DELAYS // 2
         if best in (0, DELAYS - 1) or total[best] > min(GOOD, FALLS * total[none]):

@@ -153,7 +153,8 @@ class Folds:
     """
 
     def __init__(self, rows: Equations, k: int = 5, *, seconds: float | None = None, guard: float = 0.0) -> None:
-        blocks = rows.blocks(_block_seconds(rows, max(k, 1)) if seconds is None else seconds)
+        self.seconds, self.guard = _block_seconds(rows, max(k, 1)) if seconds is None else seconds, guard
+        blocks = rows.blocks(self.seconds)
         self.rows, self.k, self.fold = rows, k, blocked_folds(blocks, k)
         # with two or three folds, each is divided in two: those fitted must be several for settings chosen on held-out ones
         self.part = self.fold + (k * (blocks // k % 2) if k < 4 else 0)

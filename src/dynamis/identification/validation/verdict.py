@@ -26,6 +26,7 @@ RESIDUAL = (10.0, 20.0, 40.0)  # held-out residual in percent of the torque: lim
 SMALL = 0.2  # fraction of the limit of good below which the shape of the residual does not limit the grade
 AS_GOOD = 1.01  # ratio to the residual of the prior model: smaller differences are ignored
 OVERFIT = (1.25, 2.0)  # residual on held-out rows over that on training rows
+BARELY = 0.7  # ratio to the residual of the mean torque above which the motion explains less than half of the variance
 MOST = 0.5  # fraction of a residual's variance: a missing term that explains more is a defect if the residual is large
 EXACT = 1e-3  # percent: below sensor resolution, so the shape of the residual is ignored
 CURES = {
@@ -189,6 +190,12 @@ def _overfit(v: Validation, regularised: bool) -> list[VerdictItem]:
         text = f"Held-out motion is predicted as well as the motion used for training: residual {numbers}."
         return [VerdictItem("overfit", 0, text)]
     numbers = f"{v.held_out:.3g} % held out, {v.train:.3g} % {on_training}"
+    if v.held_out > BARELY * v.mean:
+        text = (
+            f"The torques of this log hardly depend on its motion: held out, this fit leaves {v.held_out:.3g} % of them and "
+            f"the mean torque {v.mean:.3g} %. They are mostly noise, or the robot hardly moves: record a larger motion."
+        )
+        return [VerdictItem("overfit", 1 if ratio <= OVERFIT[1] else 2, text)]
     text = (
         f"The residual on held-out motion is {ratio:.2g} times that on the motion used for training ({numbers}): the fit "
         f"overfits this log. Use more data{' or' if regularised else ','} fewer (essential) parameters"

@@ -1,0 +1,358 @@
+"""Calibration: joint zeros, lengths, tilts, base and tool pose, gains, biases and delays from measured poses or torques.
+
+Every geometric unknown is the coordinate of a virtual joint inserted into the robot, so that poses and torques of the changed
+geometry come from the same functions as those of the robot; a joint zero is added to the coordinate of its own joint.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.display import as_text
+from dynamis.errors import InputError, ModelWarning, printable, unknown_name
+from dynamis.identification.identify import one_blas_thread
+from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.logs.examine_torques import summary
+from dynamis.identification.logs.explained import TorqueRows, one_of
+from dynamis.identification.logs.log import Log
+from dynamis.identification.logs.reading import read_log
+from dynamis.identification.nonlinear import Solution, Unknown, held_out_residuals, solve
+from dynamis.identification.poses import Poses
+from dynamis.identification.samples import Samples
+from dynamis.identification.signals.prepare import prepare
+from dynamis.identification.write_back import Written, write
+from dynamis.model.description import Description, Fresh, Joint, Link
+from dynamis.robot import Robot, load
+from dynamis.spatial import rotation
+from dynamis.spatial.pose import Pose
+
+Array = npt.NDArray[Any]
+AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+SIX = ("x", "y", "z", "rx", "ry", "rz")
+GEOMETRIC = {"zero": ("",), "length": tuple(AXES), "tilt": tuple(AXES), "base": SIX, "tool": SIX}
+SIGNALS = {"gain": ("",), "bias": ("",), "delay": ("",)}
+STATES = 32
+
+
+@one_blas_thread()
+def calibrate(
+    robot: Robot | str | os.PathLike[str],
+    measured: Poses | Log | Samples | Sequence[Samples] | str | os.PathLike[str],
+    unknowns: Sequence[Unknown | str] | None = None,
+    *,
+    frame: str | None = None,
+    mapping: Any = None,
+    signals: Mapping[str, Any] | None = None,
+    folds: int = 5,
+) -> Calibration:
+    """Estimate unknowns of a robot's geometry or sensors from measured poses of a frame, or from a log of torques.
+
+    ``unknowns`` are `Unknown`s or kinds of them, such as "zero" or "length" for all joints; the default is base, tool, zero and
+    length for poses, and zero for torques. The first have precedence: one whose effect is a combination of those before it is
+    not identifiable and keeps its prior value. With torques, all dynamic parameters are free. ``frame`` is the measured frame,
+    by default the tip; ``mapping`` and ``signals`` are those of `identify`. Errors are given for measurements in ``folds`` held
+    out of the fit.
+
+    >>> import dynamis as dy, numpy as np
+    >>> robot = dy.load("ur5e")
+    >>> q = robot.random(0, size=40)
+    >>> off = q + [0, 0.02, -0.01, 0, 0, 0]
+    >>> found = calibrate(robot, Poses.of(q, robot.pose(off)), ["zero"])
+    >>> round(found.values["zero.shoulder_lift_joint"], 6)
+    0.02
+    """
+    robot = robot if isinstance(robot, Robot) else load(robot)
+    if robot.nq != robot.n:
+        raise InputError(
+            f"robot {printable(robot.name)} has joints without one coordinate per degree of freedom: not supported"
+        )
+    poses = isinstance(measured, Poses)
+    chosen = _expanded(unknowns or (("base", "tool", "zero", "length") if poses else ("zero",)), robot, poses)
+    wide = _Extended(robot, chosen, frame)
+    if isinstance(measured, Poses):
+        rows: _PoseRows | TorqueRows = _PoseRows(wide, measured, chosen)
+        groups = ("position [m]", "orientation [rad]")[: 1 if measured.rotation is None else 2]
+    else:
+        rows, groups = _torque_rows(wide, measured, chosen, mapping, signals), robot.coordinate_names
+    solution = solve(rows, chosen, group=rows.group, block=rows.block)
+    both = held_out_residuals(rows, chosen, solution.values, group=rows.group, block=rows.block, folds=folds)
+    count = np.bincount(rows.group) / (3 if poses else 1)
+    before, after = (np.sqrt(np.bincount(rows.group, e**2) / count) for e in both)
+    at = getattr(rows, "aligned", Pose.identity())
+    freedom = max(len(np.unique(rows.block)) - len(chosen), 1)
+    return Calibration(robot, tuple(chosen), solution, tuple(groups), before, after, frame or "", at, freedom)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration:
+    """The ``solution`` for the ``unknowns``, and the RMS errors ``before`` and ``after`` on held-out measurements, by
+    ``groups``: position and orientation, or the joints' torques. ``aligned`` is the pose of the base in the measuring
+    frame to which the unknowns "base" are corrections; ``freedom`` are the degrees of freedom of the intervals."""
+
+    original: Robot
+    unknowns: tuple[Unknown, ...]
+    solution: Solution
+    groups: tuple[str, ...]
+    before: Array
+    after: Array
+    frame: str
+    aligned: Pose
+    freedom: int
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The unknowns by name."""
+        return {u.name: float(x) for u, x in zip(self.unknowns, self.solution.values, strict=True)}
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """The standard errors by name; NaN for unknowns that are frozen or not identifiable."""
+        fixed = {u.name for u in self.unknowns if u.frozen} | set(self.solution.dependent)
+        both = zip(self.unknowns, self.solution.errors, strict=True)
+        return {u.name: float("nan") if u.name in fixed else float(x) for u, x in both}
+
+    @property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """The 95 % confidence intervals by name."""
+        from scipy.special import stdtrit
+
+        wide, errors = float(stdtrit(self.freedom, 0.975)), self.errors
+        return {name: (x - wide * errors[name], x + wide * errors[name]) for name, x in self.values.items()}
+
+    @property
+    def unidentifiable(self) -> tuple[str, ...]:
+        """The unknowns whose effect is a combination of those of others; they keep their prior values."""
+        return self.solution.dependent
+
+    @property
+    def base(self) -> Pose:
+        """The pose of the robot's base in the measuring frame."""
+        return self.aligned @ self._six("base")
+
+    def _six(self, kind: str) -> Pose:
+        place = Pose.identity()
+        for unknown, value in zip(self.unknowns, self.solution.values, strict=True):
+            if unknown.kind == kind:
+                place = place @ _moved(unknown.axis, float(value))
+        return place
+
+    @property
+    def robot(self) -> Robot:
+        """The robot with the estimated geometry; gains, biases, delays and the base pose are not part of a robot."""
+        description = self.original.description
+        for unknown, value in zip(self.unknowns, map(float, self.solution.values), strict=True):
+            if unknown.kind in ("zero", "length", "tilt") and value != 0.0:
+                _correct(description.joint(unknown.joint), unknown, value)
+        if any(u.kind == "tool" for u in self.unknowns):
+            _move_frame(description, self.original.model.frame(self.frame or None), self._six("tool"))
+        return Robot(description)
+
+    def write(self, path: str | os.PathLike[str]) -> Written:
+        """Write the calibrated robot as .urdf or .toml; ``difference`` is the largest deviation of a link's pose, read back."""
+        robot = self.robot
+        notes = write(robot, path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            there = load(path)
+        q = robot.random(0, size=STATES)
+        apart = [np.abs(robot.pose(q, name) - there.pose(q, name)).max() for name in robot.link_names]
+        return Written(Path(path), robot, notes, float(max(apart)))
+
+    def __repr__(self) -> str:
+        fitted = len(self.unknowns) - len(self.unidentifiable)
+        return f"<Calibration of {self.original.name!r}: {fitted} of {len(self.unknowns)} unknowns>"
+
+    def __str__(self) -> str:
+        parts = zip(self.groups, self.before, self.after, strict=True)
+        lines = [repr(self), *(f"held-out error, {name}: {old:.3g} before, {new:.3g} after" for name, old, new in parts)]
+        spans = self.intervals
+        for name, value in self.values.items():
+            half = value - spans[name][0]
+            lines.append(f"{name}: {value:.6g}" + (f" ± {half:.2g}" if np.isfinite(half) else " (prior value)"))
+        return "\n".join(lines)
+
+    _repr_html_ = as_text
+
+
+def _expanded(given: Sequence[Unknown | str], robot: Robot, poses: bool) -> list[Unknown]:
+    """Return the unknowns, with kinds replaced by those of all joints and axes."""
+    kinds = GEOMETRIC if poses else {**{k: GEOMETRIC[k] for k in ("zero", "length", "tilt")}, **SIGNALS}
+    names, found = robot.coordinate_names, list[Unknown]()
+    for each in given:
+        if isinstance(each, Unknown):
+            if each.change is None:
+                _check(each, kinds, names)
+            elif poses:
+                raise InputError(f"unknown {each.name}: change= corrects logs of torques, not poses")
+            found.append(each)
+            continue
+        if each not in kinds:
+            raise unknown_name("kind of unknown", each, kinds)
+        whose = ("",) if each in ("base", "tool", "delay") else names
+        found += [Unknown(each, joint, axis) for joint in whose for axis in kinds[each]]
+    twice = [u.name for u in found if [x.name for x in found].count(u.name) > 1]
+    if twice or not found:
+        raise InputError(
+            f"unknown {twice[0]} is given twice" if twice else "no unknowns given: give at least one, such as 'zero'"
+        )
+    return found
+
+
+def _check(unknown: Unknown, kinds: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:
+    if unknown.kind not in kinds:
+        raise unknown_name("kind of unknown", unknown.kind, kinds)
+    if unknown.axis not in kinds[unknown.kind]:
+        expected = ", ".join(filter(None, kinds[unknown.kind])) or "none"
+        raise InputError(f"unknown {unknown.name}: axis={unknown.axis!r}; expected {expected}")
+    if unknown.kind not in ("base", "tool", "delay") and unknown.joint not in names:
+        raise unknown_name("joint", unknown.joint, names)
+
+
+class _Extended:
+    """The robot with a virtual joint, at the value of the unknown, for each geometric unknown that is not a joint zero."""
+
+    def __init__(self, robot: Robot, unknowns: Sequence[Unknown], frame: str | None) -> None:
+        self.original = robot
+        self.frame = robot.model.frame(frame).name
+        description, fresh = robot.description, Fresh(robot.link_names)
+        for name in robot.joint_names:
+            lengths, tilts = ([u for u in unknowns if u.kind == kind and u.joint == name] for kind in ("length", "tilt"))
+            _insert(description, description.joint(name), lengths, tilts, fresh)
+        root = next(x.name for x in description.links if x.name not in {joint.child for joint in description.joints})
+        parent = fresh.name("measuring frame")
+        based = [u for u in unknowns if u.kind == "base"]
+        if based:
+            description.links.insert(0, Link(parent))
+            for k, u in enumerate(based):
+                child = root if k == len(based) - 1 else fresh.name(u.name)
+                if child != root:
+                    description.links.append(Link(child))
+                description.joints.append(_virtual(u, parent, child))
+                parent = child
+        for u in unknowns:
+            if u.kind == "tool":
+                child = fresh.name(u.name)
+                description.links.append(Link(child))
+                description.joints.append(_virtual(u, self.frame, child))
+                self.frame = child
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            self.robot = Robot(description)
+        self.names = self.robot.coordinate_names
+        self.real = [self.names.index(name) for name in robot.coordinate_names]
+
+    def coordinates(self, q: Array) -> Array:
+        """Return the positions (N, n) with the virtual joints at zero."""
+        wide = np.zeros((len(q), len(self.names)))
+        wide[:, self.real] = q
+        return wide
+
+
+def _insert(description: Description, joint: Joint, lengths: Sequence[Unknown], tilts: Sequence[Unknown], fresh: Fresh) -> None:
+    """Insert virtual joints between a joint and its parent: along the parent's axes, then about those of the joint's frame."""
+    for u in (*lengths, *tilts):
+        child = fresh.name(u.name)
+        description.links.append(Link(child))
+        virtual = _virtual(u, joint.parent, child)
+        if u.kind == "tilt":
+            virtual.origin, joint.origin = joint.origin, Pose.identity()
+        description.joints.append(virtual)
+        joint.parent = child
+
+
+def _virtual(u: Unknown, parent: str, child: str) -> Joint:
+    turning = u.kind == "tilt" or u.axis.startswith("r")
+    return Joint(u.name, "continuous" if turning else "prismatic", parent, child, axis=np.array(AXES[u.axis[-1]]))
+
+
+def _moved(axis: str, value: float) -> Pose:
+    direction = np.array(AXES[axis[-1]])
+    return Pose.rotation(rotation.about_axis(direction, value)) if axis.startswith("r") else Pose.translation(direction * value)
+
+
+def _correct(joint: Joint, unknown: Unknown, value: float) -> None:
+    """Change the origin of a joint by an unknown."""
+    if unknown.kind == "length":
+        joint.origin = Pose(joint.origin.R, joint.origin.p + value * np.array(AXES[unknown.axis]))
+    elif unknown.kind == "tilt":
+        joint.origin = joint.origin @ _moved(f"r{unknown.axis}", value)
+    elif joint.type in ("revolute", "continuous", "prismatic"):
+        turns = joint.type != "prismatic"
+        own = Pose.rotation(rotation.about_axis(joint.axis, value)) if turns else Pose.translation(value * joint.axis)
+        joint.origin = joint.origin @ own
+        joint.limits = replace(joint.limits, lower=joint.limits.lower - value, upper=joint.limits.upper - value)
+    else:
+        raise InputError(f"the zero of joint {printable(joint.name)} cannot be written: it is a {joint.type} joint")
+
+
+def _move_frame(description: Description, frame: Any, place: Pose) -> None:
+    """Move a frame that a fixed joint carries; another one gets a frame named "tool" beside it."""
+    for joint in description.joints:
+        if joint.child == frame.name and joint.type == "fixed":
+            joint.origin = joint.origin @ place
+            return
+    taken = [link.name for link in description.links]
+    description.add_link(Fresh(taken).name("tool"), frame.name, origin=place)
+
+
+class _PoseRows:
+    """Deviations y of measured from computed poses, as functions of the unknowns; there are no linear parameters."""
+
+    def __init__(self, wide: _Extended, measured: Poses, unknowns: Sequence[Unknown]) -> None:
+        self.wide, self.unknowns, self.q = wide, unknowns, wide.coordinates(_checked(measured, wide.original))
+        self.aligned = Pose.identity()
+        if {u.axis for u in unknowns if u.kind == "base" and not u.frozen} == set(SIX):
+            self.aligned = _alignment(wide.robot.pose(self.q, wide.frame)[:, :3, 3], measured.position)
+        self.position = (measured.position - self.aligned.p) @ self.aligned.R
+        self.rotation = None if measured.rotation is None else self.aligned.R.T @ measured.rotation
+        size = 3 if self.rotation is None else 6
+        self.group = np.tile(np.arange(size) // 3, len(self.q))
+        self.block = np.repeat(np.arange(len(self.q)), size)
+
+    def __call__(self, theta: Array) -> tuple[Array, Array]:
+        q = self.q + sum(x * one_of(self.wide.names, u.coordinate) for u, x in zip(self.unknowns, theta, strict=True))
+        X = self.wide.robot.pose(q, self.wide.frame)
+        parts = [self.position - X[:, :3, 3]]
+        if self.rotation is not None:
+            turned = np.swapaxes(X[:, :3, :3], 1, 2) @ self.rotation
+            parts.append(np.array([rotation.log_quaternion(rotation.to_quaternion(R)) for R in turned]))
+        y = np.hstack(parts).reshape(-1)
+        return np.zeros((len(y), 0)), y
+
+
+def _checked(measured: Poses, robot: Robot) -> Array:
+    if measured.q.shape[1] != robot.n:
+        raise InputError(f"{measured!r} has {measured.q.shape[1]} joints; robot {printable(robot.name)} has {robot.n}")
+    return measured.q
+
+
+def _alignment(computed: Array, measured: Array) -> Pose:
+    """Return the pose of the base that brings computed positions closest to measured ones [Kabsch 1976]."""
+    a, b = computed - computed.mean(axis=0), measured - measured.mean(axis=0)
+    U, _, Vt = np.linalg.svd(b.T @ a)
+    R = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
+    return Pose(R, measured.mean(axis=0) - R @ computed.mean(axis=0))
+
+
+def _torque_rows(wide: _Extended, measured: Any, unknowns: Sequence[Unknown], mapping: Any, signals: Any) -> TorqueRows:
+    """Return the rows of a log: of all parameters of the links and joints, with the geometry of the unknowns."""
+    robot = wide.original
+    if not isinstance(measured, Samples | Sequence) or isinstance(measured, str):
+        log = measured if isinstance(measured, Log) else read_log(measured, robot, mapping)
+        measured = prepare(log, robot, **(signals or {})).samples
+    motion, _ = summary([measured] if isinstance(measured, Samples) else list(measured))
+    own, model = LinearModel(robot), LinearModel(wide.robot)
+    columns = [model.index(name) for name in own.names]
+
+    def regressor(q: Array, v: Array, a: Array) -> Array:
+        return model.regressor(q, wide.coordinates(v), wide.coordinates(a))[:, wide.real][:, :, columns]
+
+    return TorqueRows(regressor, replace(motion, q=wide.coordinates(motion.q)), unknowns, wide.names, robot.coordinate_names)

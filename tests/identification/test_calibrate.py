@@ -1,0 +1,158 @@
+"""Calibration: unknowns of geometry and sensors from poses and torques, what is identifiable, and the file written."""
+
+import numpy as np
+import pytest
+from spoiled_logs import simulated, three_joints
+
+import dynamis as dy
+from dynamis.errors import InputError
+from dynamis.identification import Poses, Unknown, calibrate
+from dynamis.identification.nonlinear import solve
+from dynamis.spatial.rotation import from_rpy, to_quaternion
+
+ZERO = np.array([0.03, -0.02, 0.015])
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """A robot as believed, the real one, its joint zeros, and 40 noisy poses in a frame of the tracker."""
+    believed = three_joints()
+    description = believed.description
+    elbow = description.joint("joint2")
+    elbow.origin = dy.Pose(elbow.origin.R, elbow.origin.p + np.array([0.0, 0.0, 0.004]))
+    real = dy.Robot(description)
+    base = dy.Pose(from_rpy([0.3, -1.0, 2.0]), np.array([1.0, 2.0, 0.5]))
+    q = believed.random(0, size=40)
+    poses = base.matrix() @ real.pose(q + ZERO)
+    poses[:, :3, 3] += 1e-4 * np.random.default_rng(1).normal(size=(40, 3))
+    return believed, real, base, q, poses
+
+
+@pytest.fixture(scope="module")
+def found(measured):
+    believed, _, _, q, poses = measured
+    return calibrate(believed, Poses.of(q, poses[:, :3, 3]))
+
+
+def test_a_calibrated_file_predicts_poses_that_were_not_measured(measured, found, tmp_path):
+    believed, real, base, *_ = measured
+    written = found.write(tmp_path / "better.urdf")
+    q = believed.random(7, size=50)
+    apart = found.base.matrix() @ dy.load(written.path).pose(q) - base.matrix() @ real.pose(q + ZERO)
+    assert written.difference < 1e-14
+    assert np.abs(apart[:, :3, 3]).max() < 3e-4
+    assert found.after[0] < 3e-4 < 0.005 < found.before[0]
+
+
+def test_intervals_contain_the_truth_and_what_the_base_and_tool_absorb_keeps_its_value(found):
+    truth = {"zero.joint1": ZERO[1], "length.joint2.z": 0.004}
+    for name, value in truth.items():
+        low, high = found.intervals[name]
+        assert low - 0.5 * (high - low) < value < high + 0.5 * (high - low), name
+        assert high - low < 2e-3
+    # a turn of the first joint is one of the base, one of the last joint moves the tool; only the position was measured
+    assert {"zero.joint0", "zero.joint2", "length.joint0.z", "tool.rz"} <= set(found.unidentifiable)
+    assert found.values["zero.joint0"] == 0.0
+
+
+def test_the_zero_of_the_first_joint_is_identifiable_if_the_base_is_known(measured):
+    believed, real, _, q, _ = measured
+    known = calibrate(believed, Poses.of(q, real.pose(q + ZERO)), ["zero", "length"])
+    assert np.allclose([known.values[f"zero.joint{k}"] for k in range(3)], ZERO, atol=1e-9)
+    assert known.values["length.joint2.z"] == pytest.approx(0.004, abs=1e-9)
+
+
+def test_priors_bounds_and_frozen_unknowns_hold(measured):
+    believed, real, _, q, _ = measured
+    poses = Poses.of(q, real.pose(q + ZERO))
+    unknowns = [
+        Unknown("zero", "joint0", upper=0.01),
+        Unknown("zero", "joint1", sigma=1e-9),
+        Unknown("zero", "joint2", prior=0.001, frozen=True),
+    ]
+    values = calibrate(believed, poses, unknowns).values
+    assert values["zero.joint0"] == 0.01
+    assert values["zero.joint1"] == pytest.approx(0.0, abs=1e-4)
+    assert values["zero.joint2"] == 0.001
+
+
+def test_zeros_gains_and_delays_follow_from_torques_with_free_masses():
+    zero = np.array([0.0, 0.2, 0.0])
+    robot, log = simulated("three joints", 3, seconds=8.0, zero=zero)
+    late = dy.identification.Log(log.t, log.q, np.roll(log.tau, 5, axis=0), names=log.names)  # 20 ms
+    kinds = [Unknown("zero", "joint1"), Unknown("delay", upper=0.1, lower=-0.1), Unknown("zero", "joint2")]
+    found = calibrate(robot, late, kinds, folds=2)
+    assert found.values["zero.joint1"] == pytest.approx(0.2, abs=5 * found.errors["zero.joint1"])
+    assert found.values["delay"] == pytest.approx(0.02, abs=0.002)
+    assert found.unidentifiable == ("zero.joint2",)  # the last link's masses absorb it
+    assert (found.after < found.before).all()
+    assert np.allclose(found.robot.pose([0, 0, 0]), robot.pose([0, found.values["zero.joint1"], 0]))
+
+
+def test_a_length_and_a_user_defined_unknown_follow_from_torques():
+    robot, log = simulated("three joints", 4, seconds=8.0)
+    description = robot.description
+    description.joint("joint2").origin = dy.Pose.translation([0.0, 0.0, 0.3])  # 0.4 in truth
+    wrong = dy.Robot(description)
+
+    def stretched(motion, value):
+        from dataclasses import replace
+
+        return replace(motion, tau=motion.tau * np.array([1.0, 1.0, 1.0 + value]))
+
+    found = calibrate(wrong, log, [Unknown("length", "joint2", "z"), Unknown("scale", change=stretched)], folds=2)
+    assert found.values["length.joint2.z"] == pytest.approx(0.1, abs=0.02)
+    assert abs(found.values["scale"]) < 0.05
+
+
+def test_nonlinear_least_squares_agrees_with_scipy():
+    from scipy.optimize import least_squares
+
+    rng = np.random.default_rng(0)
+    t = np.linspace(0.0, 3.0, 60)
+    y = 2.0 * np.exp(-0.7 * t) + 0.3 + 0.01 * rng.normal(size=60)
+
+    def rows(theta):
+        return np.column_stack([np.exp(-theta[0] * t), np.ones(60)]), y
+
+    own = solve(rows, [Unknown("rate", prior=0.1)], group=np.zeros(60, int), block=np.arange(60))
+    other = least_squares(lambda x: y - x[1] * np.exp(-x[0] * t) - x[2], [0.1, 1.0, 0.0], xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    assert np.allclose([own.values[0], *own.beta], other.x, atol=1e-6)
+    covariance = np.linalg.inv(other.jac.T @ other.jac) * 2.0 * other.cost / 57
+    assert own.errors[0] == pytest.approx(np.sqrt(covariance[0, 0]), rel=0.4)  # of blocks: noisier than that of white noise
+
+
+def test_poses_are_read_from_a_table(measured, tmp_path):
+    believed, _, _, q, poses = measured
+    quaternions = np.array([to_quaternion(R) for R in poses[:, :3, :3]])
+    table = np.column_stack([q, poses[:, :3, 3], quaternions])
+    np.savetxt(tmp_path / "poses.csv", table, delimiter=",", header="q1,q2,q3,x,y,z,qx,qy,qz,qw", comments="")
+    read = Poses.read(tmp_path / "poses.csv", believed)
+    assert np.allclose(read.rotation, poses[:, :3, :3])
+    assert np.allclose(read.position, poses[:, :3, 3])
+
+
+@pytest.mark.parametrize(
+    ("unknowns", "words"),
+    [
+        (["zeros"], "zeros"),
+        ([Unknown("length", "joint1", "q")], "expected x, y, z"),
+        ([Unknown("zero", "elbow")], "elbow"),
+        (["gain"], "gain"),
+        (["zero", Unknown("zero", "joint1")], "twice"),
+        ([Unknown("mine", change=lambda m, x: m)], "torques"),
+    ],
+)
+def test_invalid_unknowns_are_named(measured, unknowns, words):
+    believed, _, _, q, poses = measured
+    with pytest.raises((InputError, dy.DynamisError), match=words):
+        calibrate(believed, Poses.of(q, poses), unknowns)
+
+
+def test_invalid_poses_and_priors_are_named(measured):
+    with pytest.raises(InputError, match=r"\(N, 3\), \(N, 7\) or \(N, 4, 4\)"):
+        Poses.of(np.zeros((5, 3)), np.zeros((5, 4)))
+    with pytest.raises(InputError, match="has 2 joints"):
+        calibrate(measured[0], Poses.of(np.zeros((5, 2)), np.zeros((5, 3))))
+    with pytest.raises(InputError, match="within its bounds"):
+        Unknown("zero", "elbow", prior=1.0, upper=0.5)
