@@ -19,8 +19,7 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
     except ImportError:
         raise MissingExtraError("JAX functions require JAX: pip install jax") from None
 
-    @jax.custom_jvp
-    def evaluate(*arguments: Any) -> Any:
+    def value(*arguments: Any) -> Any:
         dtype = jnp.result_type(float, *arguments)
         given = [jnp.asarray(x, dtype) for x in arguments]
         function.check([x.shape for x in given])
@@ -32,7 +31,6 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
 
     differentiated: list[Callable[..., Any]] = []
 
-    @evaluate.defjvp
     def tangent(primals: Any, tangents: Any) -> Any:
         if not differentiated:
             differentiated.append(jax_function(function.jacobian))
@@ -41,5 +39,7 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
         along = change.reshape(*batch, *(1,) * len(function.shape), -1)
         return evaluate(*primals), (J * along).sum(-1)
 
-    evaluate.__name__ = evaluate.__qualname__ = function.name
+    value.__name__ = value.__qualname__ = function.name
+    evaluate: Callable[..., Any] = jax.custom_jvp(value)
+    evaluate.defjvp(tangent)  # type: ignore[attr-defined]
     return evaluate

@@ -85,7 +85,7 @@ class Interop(Compilation):
         return torch_function(self._differentiable(function, frame, parameters, sizes))
 
     def _kernel_of(
-        self, function: Callable[..., Any] | str, frame: str | None, parameters: Sequence[Node], sizes: dict[str, int]
+        self, function: Callable[..., Any] | str, frame: str | None, parameters: Sequence[Node], sizes: dict[str, Any]
     ) -> Kernel:
         if isinstance(function, str) and not parameters and not sizes:
             return self.kernel(function, frame=frame)
@@ -94,7 +94,7 @@ class Interop(Compilation):
         return self.compile(function, parameters=parameters, **sizes)
 
     def _differentiable(
-        self, function: Callable[..., Any] | str, frame: str | None, parameters: Sequence[Node], sizes: dict[str, int]
+        self, function: Callable[..., Any] | str, frame: str | None, parameters: Sequence[Node], sizes: dict[str, Any]
     ) -> Differentiable:
         kernel = self._kernel_of(function, frame, parameters, sizes)
         if not self._has_jacobian(function, parameters):

@@ -84,18 +84,18 @@ def constrained(
         raise InputError(f"constrained takes a robot, got {type(robot).__name__}; dynamis.load gives one")
     if robot.model.symbolic:
         raise InputError(f"robot {robot.name!r} has parameters without values: give them with load(…, parameters={{…}})")
-    names = [(x,) if isinstance(x, str) else tuple(x) for x in (points, frames)]
-    for name in (*names[0], *names[1]):
+    at_points, at_frames = ((x,) if isinstance(x, str) else tuple(x) for x in (points, frames))
+    for name in (*at_points, *at_frames):
         if robot.model.frame(name).body == 0:
             raise InputError(f"frame {printable(name)} is fixed to the base: a contact there constrains nothing")
     given = (closures,) if isinstance(closures, Closure) else tuple(closures_in_file(robot) if closures is None else closures)
-    if not (*names[0], *names[1], *given):
+    if not (*at_points, *at_frames, *given):
         raise InputError("no contacts given: name points=, frames= or closures=; without any, use robot.forward_dynamics")
     for gain, value in (("alpha", alpha), ("beta", beta)):
         if not (isinstance(value, int | float) and np.isfinite(value) and value >= 0.0):
             raise InputError(f"{gain}= must be a non-negative number (1/s), got {value!r}")
     held = closures_of(robot, given) if given else ()
-    return ConstrainedRobot(robot, Contacts(*names, held, float(alpha), float(beta)))
+    return ConstrainedRobot(robot, Contacts(at_points, at_frames, held, float(alpha), float(beta)))
 
 
 class ConstrainedRobot(RobotBase):
