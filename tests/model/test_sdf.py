@@ -10,7 +10,7 @@ from dynamis.model.readers.sdf import TYPES
 from dynamis.model.writers.losses import losses
 from dynamis.spatial.rotation import to_quaternion, to_rpy
 
-ROBOTS = ("ur5e", "panda", "stanford", "go2", "scara")
+ROBOTS = ("ur5e", "panda", "stanford", "go2")
 SDF_TYPE = {ours: theirs for theirs, ours in TYPES.items()} | {"universal": "universal"}
 
 
