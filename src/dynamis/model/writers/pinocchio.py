@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import Any
 
 import numpy as np
 
-from dynamis.errors import ConversionError, MissingExtraError, printable
+from dynamis.errors import ConversionError, MissingExtraError, ModelWarning, printable
 from dynamis.model.description import Description, Joint, Link
 from dynamis.model.joints import Helical, Primitive, Prismatic, Revolute, Spherical, stages
 from dynamis.spatial.pose import Pose
@@ -24,6 +25,13 @@ def pinocchio() -> Any:
 def make_pinocchio(description: Description) -> Any:
     """The `pinocchio.Model`; joints in depth-first order, so that q and v are ours. Every link and frame is a frame of it."""
     description.require_numbers("a Pinocchio model")
+    lost = [j.name for j in description.joints if j.drive.stiffness or j.drive.coulomb_bias]
+    if lost:
+        warnings.warn(
+            f"the springs of joints {', '.join(map(printable, lost))}, and dry friction that depends on the direction, are not in "
+            "the Pinocchio model, which has no place for them",
+            ModelWarning, stacklevel=3,
+        )  # fmt: skip
     return _Maker(description).made()
 
 
@@ -78,6 +86,7 @@ class _Maker:
             number = self.model.addJoint(
                 number, self.motion(stage.motion), _SE3(self.pin, place), joint.name + stage.suffix, *limits, *ends
             )
+            self.model.addJointFrame(number)
             v = self.model.joints[number].idx_v
             reflected = float(drive.rotor_inertia) * float(drive.gear_ratio) ** 2 if n == 1 else 0.0
             for name, value in (("armature", reflected), ("damping", float(drive.viscous)), ("friction", float(drive.coulomb))):
