@@ -108,3 +108,11 @@ def test_bad_names_and_a_missing_package_are_explained(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "casadi", None)
     with pytest.raises(dy.MissingExtraError, match=r"dynamis\[casadi\]"):
         casadi_functions.casadi_function(ROBOT.kernel("gravity").code)
+
+
+def test_options_of_a_method_are_refused_not_ignored():
+    for make in (ROBOT.casadi, ROBOT.compile):
+        with pytest.raises(dy.InputError, match="jacobian has no argument 'axes'"):
+            make("jacobian", axes="local")
+    local = ROBOT.casadi(lambda robot, q: robot.jacobian(q, axes="local"))
+    assert relative_error(values(local, STATE[0])[0], ROBOT.jacobian(STATE[0], axes="local")) < 1e-12

@@ -134,3 +134,19 @@ def test_bad_input_is_refused():
     ):
         with pytest.raises(dy.InputError, match=text):
             differential_inverse_kinematics(robot, Q0, goals, **{"dt": 0.01, **options})
+
+
+def test_limits_that_cannot_be_kept_are_named():
+    """An acceleration is given up to keep a velocity; a position outside its limits stays outside for a while."""
+    robot = dy.load("xarm7")
+    q = np.array([0.0, -0.5, 0.0, 0.8, 0.0, 1.2, 0.0])
+    goal = [dy.task_space.Goal(dy.task_space.PoseTask(), robot.pose(q))]
+    fast = dy.differential_inverse_kinematics(robot, q, goal, 0.01, v0=np.full(7, 10.0), acceleration_limits=10)
+    assert not fast.feasible
+    assert "acceleration of joint1" in fast.status
+    outside = dy.differential_inverse_kinematics(robot, q + [0, 5, 0, 0, 0, 0, 0], goal, 0.01)
+    assert not outside.feasible
+    assert "position of joint2" in outside.status
+    inside = dy.differential_inverse_kinematics(robot, q, goal, 0.01)
+    assert inside.feasible
+    assert "exceeded" not in inside.status

@@ -178,3 +178,18 @@ def test_contacts_on_the_base_and_wrong_cones_are_refused(stance, standing):
 
 def test_a_constrained_robot_is_pickled_with_its_contacts(stance):
     assert pickle.loads(pickle.dumps(stance)).labels == stance.labels
+
+
+def test_arguments_without_effect_are_refused():
+    robot = dy.load("go2", base="floating")
+    rest = np.zeros(robot.n)
+    with pytest.raises(dy.InputError, match="given twice"):
+        dy.constrained(robot, points=["FL_foot", "FL_foot"])
+    with pytest.raises(dy.InputError, match="names of frames"):
+        dy.constrained(robot, points=3)
+    foot = dy.constrained(robot, frames="FL_foot")
+    with pytest.raises(dy.InputError, match="give friction= too"):
+        foot.inverse_dynamics(robot.home(), rest, rest, support=(0.1, 0.1))
+    point = dy.constrained(robot, points="FL_foot")
+    with pytest.raises(dy.InputError, match="transmits no moments"):
+        point.inverse_dynamics(robot.home(), rest, rest, friction=0.5, support=(0.1, 0.1))

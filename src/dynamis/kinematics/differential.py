@@ -70,10 +70,12 @@ def differential_inverse_kinematics(
     In one step the share ``gain`` of each task error is removed, as far as the limits permit; with acceleration limits 0.1 to
     0.2 avoids overshooting. Positions stay within the limits of the joints (unless ``limits=False``), velocities within
     ``velocity_limits``: "model", None, one number, n numbers or (lower, upper). ``acceleration_limits``, likewise, hold from
-    the preceding velocity ``v0`` (default: at rest); joints then brake in time before their limits.
+    the preceding velocity ``v0`` (default: at rest); joints then brake in time before their limits. Where limits contradict each
+    other, velocities come before positions and both before accelerations; ``feasible`` is then False and ``status`` names the limits.
 
     Each of ``barriers`` is a function h(q) ≥ 0: a task such as `task_space.Function`, or a pair of functions of q (nq) that
-    return h and its gradient with respect to v. It decreases at most with the rate ``barrier_rate``: ḣ ≥ −γ h.
+    return h and its gradient with respect to v, which is faster. It decreases at most with the rate ``barrier_rate``, and not
+    beyond zero in one step: ḣ ≥ −γ h, γ ≤ 1/dt.
 
     Requires the extra ``qp``: pip install 'dynamis[qp]'.
 
@@ -101,7 +103,7 @@ def differential_inverse_kinematics(
     v0 = np.zeros(robot.n) if v0 is None else robot.inputs.one_state(v0, robot.n, "v0")
     low, high = _velocity_bounds(robot, q, v0, dt, limits, velocity_limits, acceleration_limits)
     h, dh = _barriers(robot, q, barriers)
-    program = _Program(daqp, damping, low, high, dh, -barrier_rate * h)
+    program = _Program(daqp, damping, low, high, dh, -min(barrier_rate, 1.0 / dt) * h)
 
     pairs = [goal.task.residual(robot, q, _one_target(goal)) for goal in goals]
     v = np.clip(np.zeros(robot.n), low, high)
@@ -119,9 +121,27 @@ def differential_inverse_kinematics(
                 q_next[k] = min(max(q_next[k], min(c.lower, q[k])), max(c.upper, q[k]))
     room = SOLUTION_TOLERANCE * np.maximum(1.0, np.abs(v))
     active = tuple(robot.coordinate_names[k] for k in np.flatnonzero((v >= high - room) | (v <= low + room)))
+    exceeded = _exceeded(robot, q_next, (v - v0) / dt, limits, acceleration_limits)
     status = "within limits" if program.feasible else "a barrier cannot be respected within the limits of the joints"
+    status = f"limits exceeded: {', '.join(exceeded)}" if exceeded else status
     status += f"; joints at a bound: {', '.join(active)}" if active else ""
-    return VelocityStep(v, q_next, tuple(np.asarray(e, dtype=float) for e, _ in pairs), h, active, program.feasible, status)
+    feasible = program.feasible and not exceeded
+    return VelocityStep(v, q_next, tuple(np.asarray(e, dtype=float) for e, _ in pairs), h, active, feasible, status)
+
+
+def _exceeded(robot: Robot, q: Array, a: Array, limits: bool, acceleration: Any) -> list[str]:
+    """The limits that are not kept: accelerations given up for positions and velocities, positions outside from the start."""
+    low, high = symmetric_bounds(acceleration, robot.n, "acceleration_limits")
+    room = SOLUTION_TOLERANCE * np.maximum(1.0, np.abs(a))
+    names = [f"acceleration of {robot.coordinate_names[k]}" for k in np.flatnonzero((a < low - room) | (a > high + room))]
+    for name, c in zip(robot.coordinate_names, robot.model.coordinates, strict=True):
+        if (
+            limits
+            and c.q_index is not None
+            and not c.lower - SOLUTION_TOLERANCE <= q[c.q_index] <= c.upper + SOLUTION_TOLERANCE
+        ):
+            names.append(f"position of {name}")
+    return names
 
 
 def _one_target(goal: Goal) -> Array:
@@ -154,6 +174,8 @@ def _approach(distance: float, braking: float, dt: float) -> float:
 def _barriers(robot: Robot, q: Array, barriers: Sequence[Barrier]) -> tuple[Array, Array]:
     """h (m) and ∂h/∂v (m × n)."""
     h, dh = [np.zeros(0)], [np.zeros((0, robot.n))]
+    if not isinstance(barriers, Sequence):
+        raise InputError(f"barriers= must be a list of barriers, got {type(barriers).__name__}")
     for barrier in barriers:
         if isinstance(barrier, Task):
             value, slope = barrier.value(robot, q), barrier.jacobian(robot, q)

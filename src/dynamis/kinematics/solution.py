@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_table, flat, short
+from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
 
@@ -36,6 +37,11 @@ class Solution:
         """The larger of the two errors."""
         larger = np.maximum(self.position_error, self.rotation_error)
         return larger if np.ndim(larger) else float(larger)
+
+    def __bool__(self) -> bool:
+        if self.q.ndim == 1:
+            return bool(self.found)
+        raise InputError("a batch of solutions has no truth value: use solution.found.all() or .any()")
 
     def __len__(self) -> int:
         if self.q.ndim == 1:

@@ -90,7 +90,9 @@ class Interop(Compilation):
         if isinstance(function, str) and not parameters and not sizes:
             return self.kernel(function, frame=frame)
         if frame is not None:
-            raise InputError("frame= applies to methods of the robot; a function of your own has its frame inside")
+            raise InputError(
+                "frame= applies to methods given by name, without parameters=; a function of your own has its frame inside"
+            )
         return self.compile(function, parameters=parameters, **sizes)
 
     def _differentiable(

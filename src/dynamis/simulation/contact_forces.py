@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, SingularError, unknown_name
+from dynamis.errors import InputError, SingularError, printable, unknown_name
 from dynamis.tolerances import RANK_TOLERANCE, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
@@ -31,6 +31,11 @@ def contact_forces(
     names = [name for name, _, _ in contacts]
     coefficients, normals, sizes = (_per_contact(x, names, what) for x, what in (
         (friction, "friction"), (normal, "normal"), (support, "support")))  # fmt: skip
+    several = not isinstance(support, Mapping) and any(moments for _, _, moments in contacts)  # one size, for all frames
+    for name, _, moments in contacts:
+        if sizes[name] is not None and (moments or not several) and (coefficients[name] is None or not moments):
+            why = "a point transmits no moments: name it in frames=" if not moments else "give friction= too"
+            raise InputError(f"support= of contact {printable(name)} has no effect: {why}")
     tau, forces = np.zeros((*batch, n)), np.zeros((*batch, rows))
     free = [k for k in range(n) if k not in actuated]
     for at in np.ndindex(batch):
@@ -116,14 +121,14 @@ def _checked(value: Any, what: str) -> Any:
     """A coefficient, a unit vector, or two half lengths; None where there is none."""
     if value is None:
         return None
-    expected = {"friction": "a positive number", "normal": "a direction of three numbers",
+    expected = {"friction": "a number that is not negative", "normal": "a direction of three numbers",
                 "support": "half the length and half the width of the foot"}[what]  # fmt: skip
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
         array = np.array(np.nan)
     shape = {"friction": (), "normal": (3,), "support": (2,)}[what]
-    positive = np.linalg.norm(array) > 0.0 if what == "normal" else (array > 0.0).all()
+    positive = {"normal": np.linalg.norm(array) > 0.0, "friction": (array >= 0.0).all(), "support": (array > 0.0).all()}[what]
     if array.shape != shape or not np.isfinite(array).all() or not positive:
         raise InputError(f"{what}= must be {expected}, or a mapping from contacts to such values; got {value!r}")
     if what == "normal":
