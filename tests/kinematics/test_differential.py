@@ -144,7 +144,7 @@ def test_limits_that_cannot_be_kept_are_named():
     fast = dy.differential_inverse_kinematics(robot, q, goal, 0.01, v0=np.full(7, 10.0), acceleration_limits=10)
     assert not fast.feasible
     assert "acceleration of joint1" in fast.status
-    outside = dy.differential_inverse_kinematics(robot, q + [0, 5, 0, 0, 0, 0, 0], goal, 0.01)
+    outside = dy.differential_inverse_kinematics(robot, q + 5.0 * np.eye(7)[1], goal, 0.01)
     assert not outside.feasible
     assert "position of joint2" in outside.status
     inside = dy.differential_inverse_kinematics(robot, q, goal, 0.01)

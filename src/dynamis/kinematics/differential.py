@@ -70,8 +70,9 @@ def differential_inverse_kinematics(
     In one step the share ``gain`` of each task error is removed, as far as the limits permit; with acceleration limits 0.1 to
     0.2 avoids overshooting. Positions stay within the limits of the joints (unless ``limits=False``), velocities within
     ``velocity_limits``: "model", None, one number, n numbers or (lower, upper). ``acceleration_limits``, likewise, hold from
-    the preceding velocity ``v0`` (default: at rest); joints then brake in time before their limits. Where limits contradict each
-    other, velocities come before positions and both before accelerations; ``feasible`` is then False and ``status`` names the limits.
+    the preceding velocity ``v0`` (default: at rest); joints then brake in time before their limits. Where limits contradict
+    each other, velocities come before positions and both before accelerations; ``feasible`` is then False, and ``status``
+    names the limits that are exceeded.
 
     Each of ``barriers`` is a function h(q) ≥ 0: a task such as `task_space.Function`, or a pair of functions of q (nq) that
     return h and its gradient with respect to v, which is faster. It decreases at most with the rate ``barrier_rate``, and not
@@ -135,11 +136,7 @@ def _exceeded(robot: Robot, q: Array, a: Array, limits: bool, acceleration: Any)
     room = SOLUTION_TOLERANCE * np.maximum(1.0, np.abs(a))
     names = [f"acceleration of {robot.coordinate_names[k]}" for k in np.flatnonzero((a < low - room) | (a > high + room))]
     for name, c in zip(robot.coordinate_names, robot.model.coordinates, strict=True):
-        if (
-            limits
-            and c.q_index is not None
-            and not c.lower - SOLUTION_TOLERANCE <= q[c.q_index] <= c.upper + SOLUTION_TOLERANCE
-        ):
+        if limits and c.q_index is not None and max(c.lower - q[c.q_index], q[c.q_index] - c.upper) > SOLUTION_TOLERANCE:
             names.append(f"position of {name}")
     return names
 
