@@ -34,7 +34,21 @@ NEEDS = {
         UR10, folder, {"ur10_robot.urdf": "ur10.urdf", "ur10_exciting_trajectory.db3": "bag.db3"}
     ),
     "dynamis report panda --sections": lambda _: find_browser_or_skip(),
+    "dynamis convert my_arm.urdf.xacro": lambda folder: (folder / "my_arm.urdf.xacro").write_text(XACRO),
 }
+XACRO = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:arg name="prefix" default=""/>
+  <link name="$(arg prefix)base"/>
+  <link name="$(arg prefix)arm">
+    <inertial><origin xyz="0 0 0.2"/><mass value="1"/>
+      <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.001"/></inertial>
+  </link>
+  <joint name="$(arg prefix)joint" type="revolute">
+    <parent link="$(arg prefix)base"/><child link="$(arg prefix)arm"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="10" velocity="2"/>
+  </joint>
+</robot>
+"""
 # what an example may end with, where that is not 0
 ENDS_WITH = {
     "echo 'g_1 = ": (1,),  # an answer that is wrong, to show what is said

@@ -28,7 +28,7 @@ HELP = """Calibrate the geometry of a robot from poses of a frame measured by a 
     \b
     Examples:
       dynamis calibrate ur5e poses.csv --out better.urdf
-      dynamis calibrate arm.urdf poses.csv --unknowns zero,tool --frame flange
+      dynamis calibrate arm.urdf poses.csv --unknowns zero,tool --frame tool0
     """
 
 

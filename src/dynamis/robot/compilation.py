@@ -70,8 +70,8 @@ class Compilation(Configurations):
             names = tuple(inspect.signature(function).parameters)[1:]
         if unknown := [name for name in sizes if name not in names]:
             raise InputError(
-                f"{label} has no argument {unknown[0]!r}; its arguments are {', '.join(names)}. Options such as axes= are given in "
-                "a function of your own: compile(lambda robot, q: robot.jacobian(q, axes='local'))"
+                f"{label} has no argument {unknown[0]!r}; its arguments are {', '.join(names)}. Options such as axes= are "
+                "given in a function of your own: compile(lambda robot, q: robot.jacobian(q, axes='local'))"
             )
         for parameter in parameters:
             if not isinstance(parameter, Node) or parameter.op != "symbol":
