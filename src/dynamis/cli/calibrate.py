@@ -11,7 +11,7 @@ from dynamis.cli.console import bullet, clean_name, echo, print_json, print_writ
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
-from dynamis.cli.options import EXISTING, FILE, json_option
+from dynamis.cli.options import FILE, json_option
 from dynamis.cli.output_files import check_output
 from dynamis.cli.progress import waiting
 
@@ -34,7 +34,7 @@ HELP = """Calibrate the geometry of a robot from poses of a frame measured by a 
 
 @click.command(help=HELP, short_help="Calibrate joint zeros, lengths, base and tool pose from measured poses.")
 @click.argument("robot")
-@click.argument("poses", type=EXISTING)
+@click.argument("poses", type=FILE)
 @click.option("--unknowns", metavar="KINDS", default="base,tool,zero,length", show_default=True,
               help="Kinds of unknowns, of all joints: base, tool, zero, length, tilt. The first have precedence.")  # fmt: skip
 @click.option("--frame", metavar="NAME", help="Measured frame. Default: the tip.")
@@ -47,7 +47,7 @@ def calibrate(
 ) -> None:  # fmt: skip
     from dynamis.identification import Poses
     from dynamis.identification import calibrate as run
-    from dynamis.robot import load
+    from dynamis.cli.loading import load
 
     check_output(out, (".urdf", ".toml"), (poses,))
     loaded = load(robot)
