@@ -45,9 +45,9 @@ HELP = """Calibrate the geometry of a robot from poses of a frame measured by a 
 def calibrate(
     robot: str, poses: Path, unknowns: str, frame: str | None, folds: int, out: Path | None, as_json: bool
 ) -> None:  # fmt: skip
+    from dynamis.cli.loading import load
     from dynamis.identification import Poses
     from dynamis.identification import calibrate as run
-    from dynamis.cli.loading import load
 
     check_output(out, (".urdf", ".toml"), (poses,))
     loaded = load(robot)
