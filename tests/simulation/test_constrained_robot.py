@@ -170,7 +170,7 @@ def test_contacts_on_the_base_and_wrong_cones_are_refused(stance, standing):
     with pytest.raises(dy.InputError, match="fixed to the base"):
         dy.constrained(dy.load("ur5e"), points="base")
     rest = np.zeros(18)
-    with pytest.raises(dy.InputError, match="friction= must be a positive number"):
+    with pytest.raises(dy.InputError, match="friction= must be a number that is not negative"):
         stance.inverse_dynamics(standing, rest, rest, friction=-0.5)
     with pytest.raises(dy.NameLookupError, match="no contact named 'foot'"):
         stance.inverse_dynamics(standing, rest, rest, friction={"foot": 0.5})
@@ -183,8 +183,6 @@ def test_a_constrained_robot_is_pickled_with_its_contacts(stance):
 def test_arguments_without_effect_are_refused():
     robot = dy.load("go2", base="floating")
     rest = np.zeros(robot.n)
-    with pytest.raises(dy.InputError, match="given twice"):
-        dy.constrained(robot, points=["FL_foot", "FL_foot"])
     with pytest.raises(dy.InputError, match="names of frames"):
         dy.constrained(robot, points=3)
     foot = dy.constrained(robot, frames="FL_foot")

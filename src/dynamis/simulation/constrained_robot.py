@@ -88,8 +88,6 @@ def constrained(
         raise InputError("points= and frames= must be names of frames, such as points=['FL_foot', 'FR_foot']")
     at_points, at_frames = ((x,) if isinstance(x, str) else tuple(x) for x in (points, frames))
     for name in (*at_points, *at_frames):
-        if (*at_points, *at_frames).count(name) > 1:
-            raise InputError(f"frame {printable(name)} is given twice: a contact is a point or a frame, once")
         if robot.model.frame(name).body == 0:
             raise InputError(f"frame {printable(name)} is fixed to the base: a contact there constrains nothing")
     given = (closures,) if isinstance(closures, Closure) else tuple(closures_in_file(robot) if closures is None else closures)
