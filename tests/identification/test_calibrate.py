@@ -156,3 +156,13 @@ def test_invalid_poses_and_priors_are_named(measured):
         calibrate(measured[0], Poses.of(np.zeros((5, 2)), np.zeros((5, 3))))
     with pytest.raises(InputError, match="within its bounds"):
         Unknown("zero", "elbow", prior=1.0, upper=0.5)
+
+
+def test_wrong_units_and_too_few_poses_are_refused(measured):
+    believed, _, _, q, poses = measured
+    with pytest.raises(InputError, match="are they in mm"):
+        calibrate(believed, Poses.of(q, 1000.0 * poses[:, :3, 3]))
+    with pytest.raises(InputError, match="are they in degrees"):
+        calibrate(believed, Poses.of(np.rad2deg(q), poses[:, :3, 3]))
+    with pytest.raises(InputError, match="too few for"):
+        calibrate(believed, Poses.of(q[:5], poses[:5, :3, 3]))

@@ -172,3 +172,10 @@ def test_hostile_expressions_are_refused_with_file_line_and_cure(what, refused):
 ])  # fmt: skip
 def test_endless_and_faulty_macros_are_refused_in_bounded_time(body, refused):
     assert isinstance(refused(f"{HEAD}{body}</robot>", "r.xacro"), dy.FormatError)
+
+
+def test_arguments_that_are_no_mapping_are_refused(tmp_path):
+    file = tmp_path / "arm.urdf.xacro"
+    file.write_text('<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="a"/></robot>')
+    with pytest.raises(dy.InputError, match="must be a mapping"):
+        dy.load(file, xacro_args=["a"])

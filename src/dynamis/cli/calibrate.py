@@ -63,7 +63,10 @@ def calibrate(
             print_written([written.path])
             for note in written.notes:
                 bullet("note:", note, dim=True)
-    raise SystemExit(int(bool((found.after >= found.before).any())))
+    worse = bool((found.after >= found.before).any())
+    if worse and not as_json:
+        bullet("warning:", "the calibrated robot predicts held-out poses no better: look for outliers, units, the frame")
+    raise SystemExit(int(worse))
 
 
 def _as_dict(found: Calibration) -> dict[str, Any]:

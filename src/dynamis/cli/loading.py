@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.errors import InputError
-
 if TYPE_CHECKING:
     from dynamis.robot import Robot
 
@@ -20,7 +18,7 @@ def _keep(context: click.Context, _: click.Parameter, texts: tuple[str, ...]) ->
     for text in texts:
         name, sign, value = text.partition(":=" if ":=" in text else "=")
         if not sign or not name.strip():
-            raise InputError(f"--arg takes NAME:=VALUE, such as --arg prefix:=left_, got {text!r}")
+            raise click.BadParameter(f"give NAME:=VALUE, such as --arg prefix:=left_, instead of {text!r}")
         values[name.strip()] = value
     context.meta[KEY] = values
 

@@ -40,6 +40,7 @@ SIX = ("x", "y", "z", "rx", "ry", "rz")
 GEOMETRIC = {"zero": ("",), "length": tuple(AXES), "tilt": tuple(AXES), "base": SIX, "tool": SIX}
 SIGNALS = {"gain": ("",), "bias": ("",), "delay": ("",)}
 STATES = 32
+MOST_TURNS, LARGEST_SPAN = 2.0, 5.0  # of joints; of measured positions relative to those of the robot
 
 
 @one_blas_thread()
@@ -78,10 +79,17 @@ def calibrate(
     chosen = _expanded(unknowns or (("base", "tool", "zero", "length") if poses else ("zero",)), robot, poses)
     wide = _Extended(robot, chosen, frame)
     if isinstance(measured, Poses):
+        _check_units(robot, measured, frame)
         rows: _PoseRows | TorqueRows = _PoseRows(wide, measured, chosen)
         groups = ("position [m]", "orientation [rad]")[: 1 if measured.rotation is None else 2]
     else:
         rows, groups = _torque_rows(wide, measured, chosen, mapping, signals), robot.coordinate_names
+    free = sum(not u.frozen and np.isinf(u.sigma) for u in chosen)
+    if len(rows.group) < 2 * free:
+        raise InputError(
+            f"{len(rows.group)} measured numbers are too few for {free} unknowns without priors: measure at least twice as many "
+            "as there are unknowns, or estimate fewer"
+        )
     solution = solve(rows, chosen, group=rows.group, block=rows.block)
     both = held_out_residuals(rows, chosen, solution.values, group=rows.group, block=rows.block, folds=folds)
     count = np.bincount(rows.group) / (3 if poses else 1)
@@ -204,6 +212,18 @@ def _expanded(given: Sequence[Unknown | str], robot: Robot, poses: bool) -> list
             f"unknown {twice[0]} is given twice" if twice else "no unknowns given: give at least one, such as 'zero'"
         )
     return found
+
+
+def _check_units(robot: Robot, measured: Poses, frame: str | None) -> None:
+    """Positions in mm and angles in degrees are recognised by their size."""
+    q, turning = _checked(measured, robot), [c.revolute for c in robot.model.coordinates]
+    if (np.abs(q[:, turning]) > MOST_TURNS * 2.0 * np.pi).any():
+        raise InputError("joint positions of more than two turns: are they in degrees? Give them in rad")
+    spans = [float(np.ptp(p, axis=0).max()) for p in (measured.position, robot.pose(q, frame)[:, :3, 3])]
+    if spans[0] > LARGEST_SPAN * spans[1]:
+        raise InputError(
+            f"the measured positions span {spans[0]:.3g}, those of the robot {spans[1]:.3g} m: are they in mm? Give them in m"
+        )
 
 
 def _check(unknown: Unknown, kinds: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:

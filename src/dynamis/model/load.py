@@ -67,6 +67,8 @@ def _description(
     source: Source, report: Report, parameters: Mapping[str, Any] | None, xacro_args: Mapping[str, Any] | None
 ) -> Description:
     kind, data = source.kind, source.data
+    if xacro_args is not None and not isinstance(xacro_args, Mapping):
+        raise InputError(f"xacro_args= must be a mapping from names to values, got {type(xacro_args).__name__}")
     if kind == "toml":
         if xacro_args:
             raise InputError("xacro_args= goes with xacro files; the values of a .toml robot are given with parameters=")
