@@ -87,8 +87,8 @@ def calibrate(
     free = sum(not u.frozen and np.isinf(u.sigma) for u in chosen)
     if len(rows.group) < 2 * free:
         raise InputError(
-            f"{len(rows.group)} measured numbers are too few for {free} unknowns without priors: measure at least twice as many "
-            "as there are unknowns, or estimate fewer"
+            f"{len(rows.group)} measured numbers are too few for {free} unknowns without priors: measure at least twice as "
+            "many as there are unknowns, or estimate fewer"
         )
     solution = solve(rows, chosen, group=rows.group, block=rows.block)
     both = held_out_residuals(rows, chosen, solution.values, group=rows.group, block=rows.block, folds=folds)
