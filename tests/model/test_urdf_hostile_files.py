@@ -45,7 +45,6 @@ def test_an_undefined_entity_is_refused(refused):
         ("hello", ["not well-formed"]),
         ('{"robot": 1}', ["not well-formed"]),
         ('<robot name="a"/><robot name="b"/>', ["more than one root"]),
-        ('<sdf version="1.6"><model name="m"/></sdf>', ["link"]),
         ("<html><body/></html>", ["'html'", "<robot>"]),
         ('<robot name="r" xmlns:xacro="x"><xacro:include filename="f"/></robot>', ["includes 'f'", "robot's folder"]),
         ('<robot name="r"><link name="${prefix}base"/></robot>', ["xacro", "expand"]),

@@ -34,7 +34,9 @@ def compare(robot, model, q, pq, v, order=slice(None)):
 @pytest.mark.parametrize(("name", "base"), ROBOTS)
 def test_a_robot_for_pinocchio_is_the_same_there_and_back(name, base):
     robot = dy.load(name, base=base)
-    model = robot.to_pinocchio()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dy.ModelWarning)  # friction of the Puma depends on the direction
+        model = robot.to_pinocchio()
     assert (model.nq, model.nv) == (robot.nq, robot.n)
     rng = np.random.default_rng(3)
     q, v = robot.random(rng), rng.uniform(-1, 1, robot.n)
@@ -83,6 +85,8 @@ def test_what_has_no_counterpart_is_refused():
     model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "t")
     with pytest.raises(dy.ConversionError, match="joint 't' is a JointModelTranslation"):
         dy.from_pinocchio(model)
-    riding = dy.load("puma560").replace(rotors="riding")
+    with pytest.warns(dy.ModelWarning, match=r"depends on the direction.*left out"):
+        dy.load("puma560").to_pinocchio()
+    riding = dy.load("puma560").replace(rotors="riding", friction=0)
     with pytest.raises(dy.ConversionError, match="has a motor on a link"):
         riding.to_pinocchio()

@@ -89,6 +89,8 @@ FUNCTIONS = {
     "link_energies, kinetic": (lambda r, q, v: r.link_energies(q, v)[0], energy.kinetic_energies, 2),
     "link_energies, potential": (lambda r, q, v: r.link_energies(q, v)[1], lambda m, q, v: energy.potential_energies(m, q), 2),
     "regressor": (lambda r, q, v, a: r.regressor(q, v, a), regressor.regressor, 3),
+    "kinetic_energy_regressor": (lambda r, *s: r.kinetic_energy_regressor(*s), regressor.kinetic_energy_regressor, 2),
+    "potential_energy_regressor": (lambda r, q: r.potential_energy_regressor(q), regressor.potential_energy_regressor, 1),
     "torque_ledger": (
         lambda r, q, v, a: np.stack(list(r.torque_ledger(q, v, a, wrenches(q)).as_dict().values()), axis=-2), None, 3,
     ),
@@ -222,7 +224,7 @@ def test_no_function_over_states_is_left_out():
     plain = {"static_forces", "articulated_inertias"}  # never compiled
     derivatives = {"inverse_dynamics_derivatives", "forward_dynamics_derivatives"}
     private = {"coriolis_transpose_product"}
-    elsewhere = {"analytic_jacobian", "actuator_regressor", *derivatives}  # these have tests of their own
+    elsewhere = {"analytic_jacobian", "actuator_regressor", "joint_wrenches", *derivatives}  # these have tests of their own
     assert public - plain - elsewhere == {re.split(r"[, ]", name)[0] for name in FUNCTIONS} - private
 
 

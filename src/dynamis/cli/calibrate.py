@@ -32,7 +32,7 @@ HELP = """Calibrate the geometry of a robot from poses of a frame measured by a 
     """
 
 
-@click.command(help=HELP, short_help="Calibrate joint zeros, lengths, base and tool pose from measured poses.")
+@click.command(help=HELP, short_help="Calibrate the geometry from measured poses.")
 @click.argument("robot")
 @click.argument("poses", type=FILE)
 @click.option("--unknowns", metavar="KINDS", default="base,tool,zero,length", show_default=True,

@@ -223,7 +223,7 @@ CONVERT_HELP = """Convert a robot to another format: URDF, SDF, MJCF, Denavit–
     """
 
 
-@cli.command(help=CONVERT_HELP, short_help="Convert between URDF, SDF, MJCF, DH table and product of exponentials.")
+@cli.command(help=CONVERT_HELP, short_help="Convert between URDF, SDF, MJCF, DH tables and screw axes.")
 @click.argument("robot")
 @click.argument("out", type=FILE)
 @click.option("--form", type=click.Choice(["link", "dh", "mdh", "poe"]), default="link", show_default=True,

@@ -40,8 +40,8 @@ class Unknown:
     ``change``, a function of the measurements and the value that returns the corrected measurements. All are corrections, zero
     if the file is right.
 
-    >>> Unknown("zero", joint="elbow", sigma=0.1)
-    Unknown(kind='zero', joint='elbow', sigma=0.1)
+    >>> Unknown("zero", joint="elbow", sigma=0.1).name
+    'zero.elbow'
     """
 
     kind: str

@@ -289,11 +289,11 @@ class StateFunctions(RobotBase):
         algorithm = ALGORITHMS["analytic_jacobian"]
         return self.evaluate(algorithm, q, frame=self.model.frame(frame), orientation=str(orientation), out=out, dtype=dtype)
 
-    def _frames(self, frame: str | None, relative_to: str | None, axes: str | None = None) -> dict[str, Any]:
+    def _frames(self, frame: str | None, relative_to: str | None, *axes: str) -> dict[str, Any]:
         """The options of a function of a frame."""
         options: dict[str, Any] = {"frame": self.model.frame(frame)}
-        if axes is not None:
-            options["axes"] = _checked_axes(axes)
+        if axes:
+            options["axes"] = _checked_axes(axes[0])
         if relative_to is not None:
             options["relative_to"] = self.model.frame(relative_to)
         return options

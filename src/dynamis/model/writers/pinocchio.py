@@ -28,8 +28,8 @@ def make_pinocchio(description: Description) -> Any:
     lost = [j.name for j in description.joints if j.drive.stiffness or j.drive.coulomb_bias]
     if lost:
         warnings.warn(
-            f"the springs of joints {', '.join(map(printable, lost))}, and dry friction that depends on the direction, are not "
-            "in the Pinocchio model, which has no place for them",
+            f"joints {', '.join(map(printable, lost))} have springs, or dry friction that depends on the direction, for which "
+            "a Pinocchio model has no place: they are left out",
             ModelWarning, stacklevel=3,
         )  # fmt: skip
     return _Maker(description).made()
