@@ -80,7 +80,7 @@ def test_functions_of_ones_own_with_further_arguments_and_parameters():
     assert relative_error(values(loaded, q, [2.0])[0].ravel(), heavy.gravity(q)) < 1e-13
 
 
-def test_the_shortest_time_of_a_pendulum_like_arm_is_found_by_ipopt():
+def test_ipopt_finds_a_motion_that_satisfies_our_dynamics():
     """A swing from rest to rest in 20 steps, with exact Hessians."""
     robot = dy.load("planar_2r_melchiorri")
     dynamics, h = robot.casadi("forward_dynamics"), 0.05

@@ -15,10 +15,10 @@ def tensors(*arrays):
     return [torch.tensor(x, requires_grad=True) for x in arrays]
 
 
-@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "pose"])
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "pose", "kinetic_energy"])
 def test_values_and_gradients_pass_torchs_own_check(name):
     function = ROBOT.torch(name)
-    given = STATES if name != "pose" else STATES[:1]
+    given = STATES[: {"pose": 1, "kinetic_energy": 2}.get(name, 3)]
     assert relative_error(function(*tensors(*given)).detach().numpy(), getattr(ROBOT, name)(*given)) < 1e-12
     assert torch.autograd.gradcheck(function, tensors(*given))
 
@@ -36,8 +36,18 @@ def test_arguments_are_broadcast_and_single_precision_is_kept():
     assert ROBOT.torch("inverse_dynamics")(*single).dtype == torch.float32
 
 
+def test_a_scalar_of_one_state_has_a_gradient():
+    q, v = tensors(STATES[0][0], STATES[1][0])
+    energy = ROBOT.torch("kinetic_energy")(q, v)
+    energy.backward()
+    assert energy.shape == ()
+    assert relative_error(v.grad.numpy(), ROBOT.mass_matrix(STATES[0][0]) @ STATES[1][0]) < 1e-12
+
+
 def test_wrong_lengths_and_several_results_are_refused():
     with pytest.raises(dy.InputError, match="last axis must have the 7 entries of v"):
         ROBOT.torch("inverse_dynamics")(torch.zeros(7), torch.zeros(6), torch.zeros(7))
+    with pytest.raises(dy.InputError, match="takes tensors or arrays of numbers"):
+        ROBOT.torch("gravity")(None)
     with pytest.raises(dy.InputError, match="returns 2 arrays"):
         ROBOT.torch(lambda robot, q: (q, robot.gravity(q)))

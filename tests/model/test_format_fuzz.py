@@ -9,7 +9,7 @@ import pytest
 @pytest.mark.parametrize("kind", format_fuzzing.TEXTS)
 def test_broken_files_load_or_are_refused_in_our_words(kind, tmp_path, monkeypatch):
     if kind == "mjcf":
-        pytest.importorskip("mujoco")
+        pytest.importorskip("mujoco", reason="MuJoCo is not installed: pip install mujoco")
     monkeypatch.chdir(tmp_path)
     complaints, accepted = format_fuzzing.check(kind, range(150), tmp_path)
     assert not complaints

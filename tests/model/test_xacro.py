@@ -109,7 +109,7 @@ def test_a_xacro_file_loads_with_its_arguments(save):
 
 
 def test_included_files_packages_yaml_and_name_spaces(tmp_path, save):
-    pytest.importorskip("yaml")
+    pytest.importorskip("yaml", reason="PyYAML is not installed: pip install pyyaml")
     package = tmp_path / "ws" / "my_arm"
     (package / "urdf" / "inc").mkdir(parents=True)
     (package / "package.xml").write_text("<package/>")

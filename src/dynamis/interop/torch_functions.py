@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from dynamis.errors import InputError, MissingExtraError
 from dynamis.interop.differentiable import Differentiable
 
@@ -21,7 +23,7 @@ def torch_function(function: Differentiable) -> Callable[..., Any]:
         @staticmethod
         def forward(*arguments: Any) -> Any:
             arrays = [x.detach().numpy() for x in arguments]
-            return torch.from_numpy(function.kernel(*arrays))
+            return torch.from_numpy(np.asarray(function.kernel(*arrays)))  # a scalar result is a NumPy number
 
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:  # noqa: ARG004, names given by PyTorch
@@ -39,7 +41,10 @@ def torch_function(function: Differentiable) -> Callable[..., Any]:
             return tuple(_as_argument(part, x) for part, x in zip(parts, arguments, strict=True))
 
     def evaluate(*arguments: Any) -> Any:
-        given = [torch.as_tensor(x) for x in arguments]
+        try:
+            given = [torch.as_tensor(x) for x in arguments]
+        except (RuntimeError, TypeError, ValueError) as error:
+            raise InputError(f"{function.name} takes tensors or arrays of numbers: {error}") from None
         if any(x.device.type != "cpu" for x in given):
             raise InputError(f"{function.name} takes tensors on the processor: x.cpu(), or compute with CuPy arrays on the GPU")
         dtypes = {x.dtype for x in given if x.is_floating_point()}
