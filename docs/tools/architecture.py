@@ -8,7 +8,7 @@ from pathlib import Path
 DOCS = Path(__file__).parents[1]
 LAYERS = [
     ("on top", ["cli", "reports", "plotting"]),
-    ("subjects", ["control", "identification", "task_space", "sweeps"]),
+    ("subjects", ["control", "identification", "task_space", "optimize", "sweeps"]),
     ("subjects", ["statics", "analysis", "trajectories", "simulation", "kinematics", "classroom"]),
     ("robot", ["robot", "symbolic", "interop"]),
     ("core", ["algorithms", "model", "spatial", "scalar", "compiler"]),

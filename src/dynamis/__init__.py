@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dynamis.version import __version__
 
 if TYPE_CHECKING:
-    from dynamis import control, identification, statics, task_space, trajectories
+    from dynamis import control, identification, optimize, statics, task_space, trajectories
     from dynamis.algorithms.kinematics import MovingBase
     from dynamis.analysis.bounds import structural_bounds
     from dynamis.analysis.comparison import compare
@@ -139,6 +139,7 @@ _MODULES = {  # that are used by their own name
     "control": "dynamis.control",
     "identification": "dynamis.identification",
     "loops": "dynamis.simulation.loops",
+    "optimize": "dynamis.optimize",
     "statics": "dynamis.statics",
     "task_space": "dynamis.task_space",
     "trajectories": "dynamis.trajectories",
@@ -229,6 +230,7 @@ __all__ = [
     "mesh_inertia",
     "minimum",
     "operational_space",
+    "optimize",
     "read_study",
     "report",
     "rollouts",

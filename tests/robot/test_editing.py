@@ -199,3 +199,24 @@ def test_a_robot_is_pickled_by_its_description_and_copies_of_it_are_itself(name)
     else:
         q = robot.random(0)
         assert np.array_equal(again.mass_matrix(q), robot.mass_matrix(q))
+
+
+def test_limits_and_inertias_are_replaced():
+    robot = dy.load("ur5e")
+    changed = robot.replace(
+        limits={"elbow_joint": {"lower": -1.0, "upper": 1.5, "velocity": 2.0, "effort": 30.0}},
+        inertias={"forearm_link": dy.solids.sphere(0.1, mass=3.0)},
+    )
+    k = robot.coordinate_names.index("elbow_joint")
+    assert [changed.limits[name][k] for name in ("lower", "upper", "velocity", "effort")] == [-1.0, 1.5, 2.0, 30.0]
+    assert changed.limits["velocity"][0] == robot.limits["velocity"][0]
+    assert abs(changed.mass - robot.mass - (3.0 - robot.description.link("forearm_link").mass_properties.mass)) < 1e-12
+    for wrong, message in (
+        ({"limits": {"elbow_joint": {"speed": 1.0}}}, "choose from lower, upper, velocity, effort"),
+        ({"limits": {"elbow_joint": {"velocity": -1.0}}}, "not negative"),
+        ({"limits": {"elbow_joint": {"lower": 7.0}}}, "above the upper"),
+        ({"limits": {"elbow_joint": 3.0}}, "must be a mapping"),
+        ({"inertias": {"forearm_link": 3.0}}, "must be an Inertia"),
+    ):
+        with pytest.raises(dy.InputError, match=message):
+            robot.replace(**wrong)

@@ -27,6 +27,7 @@ from dynamis.errors import InputError
 Array = npt.NDArray[Any]
 BLOCK, LARGE_BLOCK = 64, 1024  # states that fit with their copies into the nearest cache, and into the next one
 WORTH_A_BLOCK = 65_536  # steps of states, beside which the time Python takes for a block does not count
+FEW = 2  # states for which the loop of short vectors is faster
 AT_ONCE = 50_000_000  # work, in instructions times states, after which better code may take over
 
 # for r in reports, for s in every: t = t0 + (first + r · every + s) h, then one call of the loop. The state is read from the
@@ -210,11 +211,12 @@ def _march_block(
         place, values, hold = table
         tabled, rows_of, pitch = 3 + place, values.ctypes.data, values.strides[0]
         steps[tabled] = values.strides[1]
+    loop = (rows <= FEW and compiled.single[0]) or compiled.gufunc.address
     at_once = max(1, AT_ONCE // max(1, compiled.cost * rows * every))
     for first in range(0, reports, at_once):
         some = min(at_once, reports - first)
         driver(
-            compiled.gufunc.address, args.ctypes.data, dims.ctypes.data, steps.ctypes.data, compiled.gufunc.services,
+            loop, args.ctypes.data, dims.ctypes.data, steps.ctypes.data, compiled.gufunc.services,
             some, every, count - 1, states[first].ctypes.data, states.strides[0], scratch.ctypes.data,
             scratch.strides[0], now.ctypes.data, before + first * every,
             tabled, rows_of, pitch, hold, t, h,

@@ -36,13 +36,13 @@ def plot(motion: Motion, path: str | os.PathLike[str] | None = None, robot: Robo
     if robot is None:
         panels += [Panel("velocity", v, ""), Panel("acceleration", a, "")]
     else:
-        panels = [Panel("position", q, _unit(robot, "")), Panel("velocity", v, _unit(robot, "/s"), robot.limits["velocity"]),
-                  Panel("acceleration", a, _unit(robot, "/s²")), _torque(robot, q, v, a)]  # fmt: skip
+        panels = [Panel("position", q, unit(robot, "")), Panel("velocity", v, unit(robot, "/s"), robot.limits["velocity"]),
+                  Panel("acceleration", a, unit(robot, "/s²")), _torque(robot, q, v, a)]  # fmt: skip
     figure = new_figure(8.0, 1.0 + 2.1 * len(panels))
     axes = figure.subplots(len(panels), 1, sharex=True)
     names = robot.coordinate_names if robot is not None else [f"joint {k + 1}" for k in range(q.shape[1])]
     for ax, panel in zip(axes, panels, strict=True):
-        _lines(ax, t, panel, names)
+        draw_lines(ax, t, panel, names)
         tidy(ax)
         heading(ax, panel.title, 11)
         ax.set_ylabel(panel.unit)
@@ -62,7 +62,7 @@ def _torque(robot: Robot, q: Array, v: Array, a: Array) -> Panel:
     torque, effort = robot.inverse_dynamics(q, v, a), robot.limits["effort"]
     if np.isfinite(effort).all() and effort.all():
         return Panel("torque / torque limit", torque / effort, "", np.ones(robot.n))
-    return Panel("torque", torque, _unit(robot, "", ("N m", "N")), effort)
+    return Panel("torque", torque, unit(robot, "", ("N m", "N")), effort)
 
 
 def _sampled(motion: Motion) -> tuple[Array, Array, Array, Array]:
@@ -81,7 +81,8 @@ def _sampled(motion: Motion) -> tuple[Array, Array, Array, Array]:
     )
 
 
-def _lines(ax: Any, t: Array, panel: Panel, names: Sequence[str]) -> None:
+def draw_lines(ax: Any, t: Array, panel: Panel, names: Sequence[str]) -> None:
+    """The curves of a panel, and its limits where they are near."""
     largest = float(np.abs(panel.values).max(initial=0.0))
     for k, name in enumerate(names):
         ax.plot(t, panel.values[:, k], label=name, color=f"C{k % 10}", linewidth=1.5, linestyle="-" if k < 10 else "--")
@@ -93,7 +94,7 @@ def _lines(ax: Any, t: Array, panel: Panel, names: Sequence[str]) -> None:
         ax.set_ylim(-1.0, 1.0)
 
 
-def _unit(robot: Robot, per: str, units: tuple[str, str] = ("rad", "m")) -> str:
+def unit(robot: Robot, per: str, units: tuple[str, str] = ("rad", "m")) -> str:
     """The unit of revolute joints, of prismatic ones, or both."""
     turning = {c.revolute for c in robot.model.coordinates}
-    return ", ".join(unit + per for unit, kind in zip(units, (True, False), strict=True) if kind in turning)
+    return ", ".join(name + per for name, kind in zip(units, (True, False), strict=True) if kind in turning)

@@ -16,7 +16,7 @@ from dynamis.display import robot_card
 from dynamis.errors import ConversionError, InputError, ModelWarning, printable, unknown_name
 from dynamis.files.atomic_write import write_file
 from dynamis.model.actuators import Actuator
-from dynamis.model.description import Description, Drive, rotors_reflected, rotors_riding
+from dynamis.model.description import Description, Drive, Joint, Limits, MassProperties, rotors_reflected, rotors_riding
 from dynamis.model.diagnostics import Report
 from dynamis.model.load import describe_mujoco, describe_object, load_description
 from dynamis.model.plausibility import check_drive
@@ -28,13 +28,35 @@ from dynamis.model.writers.pinocchio import make_pinocchio
 from dynamis.model.writers.sdf import write_sdf
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import urdf_document
+from dynamis.robot.differentiation import Differentiation
 from dynamis.robot.editing import Editing
-from dynamis.robot.interop import Interop
 from dynamis.spatial import Inertia
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
     from dynamis.symbolic.notation import Notation
+
+
+def _mapping(given: Any, name: str, example: str) -> Mapping[str, Any]:
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"{name}= must be a mapping such as {example}, got {type(given).__name__}")
+    return given or {}
+
+
+def _replace_limits(joint: Joint, changes: Mapping[str, float]) -> None:
+    for key, value in changes.items():
+        if key not in vars(Limits()):
+            raise InputError(f"{key!r} is not a limit; choose from {', '.join(vars(Limits()))}")
+        if not isinstance(value, int | float) or not value >= (0.0 if key in ("velocity", "effort") else -np.inf):
+            raise InputError(
+                f"the limit {key} of joint {printable(joint.name)} must be a number, not negative for velocity and effort; "
+                f"got {value!r}"
+            )
+        setattr(joint.limits, key, float(value))
+    if joint.limits.lower > joint.limits.upper:
+        raise InputError(
+            f"joint {printable(joint.name)}: the lower limit {joint.limits.lower:g} is above the upper {joint.limits.upper:g}"
+        )
 
 
 def load(
@@ -94,7 +116,7 @@ def from_roboticstoolbox(robot: Any) -> Robot:
     return Robot(describe_object(describe_toolbox, robot, "roboticstoolbox robot"), _checked=True)
 
 
-class Robot(Interop, Editing):
+class Robot(Differentiation, Editing):
     """An immutable robot model with its dynamics and kinematics functions.
 
     The last axis of q (nq), v, a, tau (n) is the joint; leading axes are batches and broadcast as in NumPy. Units are SI.
@@ -148,15 +170,21 @@ class Robot(Interop, Editing):
         friction: Any = None,
         rotors: str | None = None,
         actuators: Mapping[str, Actuator | None] | None = None,
+        limits: Mapping[str, Mapping[str, float]] | None = None,
+        inertias: Mapping[str, Inertia] | None = None,
     ) -> Robot:
-        """Return a new robot with changed gravity, payload (at the tip or a given frame), friction, rotors or actuators.
+        """Return a new robot with changed gravity, payload (at the tip or a given frame), friction, limits or inertias.
 
         ``friction`` is None (unchanged), 0 or False (no friction), or a mapping from joint names to the `Drive` fields to
         change. ``rotors`` is "riding" (rotors mounted on moving links, by default the parent link of the joint) or "reflected"
         (only the reflected inertia at the joint). ``actuators`` maps coordinate names to actuator models, or to None to remove
-        one; other coordinates keep theirs.
+        one; other coordinates keep theirs. ``limits`` maps joint names to the limits to change ("lower", "upper", "velocity",
+        "effort"), ``inertias`` links to their inertia in the link frame.
 
         >>> import dynamis as dy
+        >>> slow = dy.load("ur5e").replace(limits={"elbow_joint": {"velocity": 1.0}})
+        >>> float(slow.limits["velocity"][2])
+        1.0
         >>> robot = dy.load("ur5e").replace(gravity=(0, 0, 0))
         >>> bool(abs(robot.gravity(robot.neutral())).max() == 0)
         True
@@ -200,6 +228,12 @@ class Robot(Interop, Editing):
             d = ways[rotors](d)
         if actuators is not None:
             self._replace_actuators(d, actuators)
+        for name, changes in _mapping(limits, "limits", "{'elbow': {'velocity': 1.0}}").items():
+            _replace_limits(d.joint(name), _mapping(changes, "limits", "{'elbow': {'velocity': 1.0}}"))
+        for name, inertia in _mapping(inertias, "inertias", "{'forearm': dynamis.solids.sphere(0.1, mass=2)}").items():
+            if not isinstance(inertia, Inertia):
+                raise InputError(f"the inertia of {printable(name)} must be an Inertia, got {type(inertia).__name__}")
+            d.link(name).mass_properties = MassProperties.of(inertia)
         return Robot(d, _tracing=self.evaluator.tracing)
 
     def _replace_actuators(self, d: Description, actuators: Mapping[str, Actuator | None]) -> None:

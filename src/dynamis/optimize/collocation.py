@@ -1,0 +1,96 @@
+"""Direct collocation: all nodes of a motion at once, solved by IPOPT through CasADi.
+
+Trapezoidal rule in positions and velocities; torques follow from inverse dynamics at the nodes, so that no mass matrix is
+inverted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, MissingExtraError
+from dynamis.optimize.problem import OptimalMotion, Problem, made_motion
+
+Array = npt.NDArray[Any]
+
+
+def collocate(
+    problem: Problem, guess: Any, iterations: int, progress: Callable[[int, float, float], None] | None
+) -> OptimalMotion:
+    """The optimal motion of a problem on its nodes."""
+    try:
+        import casadi
+    except ImportError:
+        raise MissingExtraError('method="collocation" requires CasADi: pip install "dynamis[casadi]"') from None
+    step, N, robot = problem.step, problem.nodes, problem.step.smooth
+    n, h = robot.n, problem.step.h
+    if robot.nq != n:
+        raise InputError('method="collocation" is for robots without quaternions; use method="ilqr"')
+    if guess is not None and not (isinstance(guess, OptimalMotion) and guess.q.shape == (N + 1, n)):
+        raise InputError(f"guess must be an OptimalMotion with {N} steps of this robot")
+
+    opti = casadi.Opti()
+    q, v, a = (opti.variable(n, N + 1) for _ in range(3))
+    torque = robot.casadi("inverse_dynamics").map(N + 1)(q, v, a)
+    if np.any(step.robot.model.coulomb):
+        torque = torque + casadi.DM(np.asarray(step.robot.model.coulomb, float)) * casadi.tanh(v / step.friction_velocity)
+    opti.subject_to(q[:, 1:] == q[:, :-1] + 0.5 * h * (v[:, 1:] + v[:, :-1]))
+    opti.subject_to(v[:, 1:] == v[:, :-1] + 0.5 * h * (a[:, 1:] + a[:, :-1]))
+    for at, (q_end, v_end) in ((0, problem.start), (N, problem.goal)):
+        opti.subject_to(q[:, at] == q_end)
+        opti.subject_to(v[:, at] == v_end)
+    _bound(opti, problem, q, v, torque)
+    # the trapezoidal rule for the cost as well: half the weight at both ends
+    share = np.ones(N + 1)
+    share[[0, -1]] = 0.5
+    used = torque[step.columns, :]
+    cost = 0.5 * h * casadi.sum1((casadi.DM(problem.r).T @ used**2 + casadi.DM(problem.w).T @ v**2) @ casadi.DM(share))
+    opti.minimize(cost)
+    first = problem.quintic if guess is None else guess
+    opti.set_initial(q, first.q.T)
+    opti.set_initial(v, first.v.T)
+    opti.set_initial(a, np.gradient(first.v, h, axis=0).T)
+    history: list[float] = []
+
+    def noted(iteration: int) -> None:
+        history.append(float(opti.debug.value(cost)))
+        if progress is not None:
+            progress(iteration, history[-1], float(np.abs(opti.debug.value(q[:, N]) - problem.goal[0]).max()))
+
+    opti.callback(noted)
+    options: dict[str, Any] = {
+        "print_level": 0,
+        "sb": "yes",
+        "max_iter": iterations,
+        "tol": 1e-8,
+        "constr_viol_tol": problem.tolerance,
+    }
+    opti.solver("ipopt", {"print_time": False, "error_on_fail": False}, options)
+    with contextlib.suppress(RuntimeError):  # the last iterate is kept, and its statistics
+        opti.solve_limited()
+    stats = opti.stats()
+    x, y, u = (np.atleast_2d(opti.debug.value(item)).reshape(-1, N + 1).T for item in (q, v, used))
+    held, gains = 0.5 * (u[:-1] + u[1:]), np.zeros((N, step.inputs, 2 * n))
+    return made_motion(problem, x, y, held, gains, int(stats["iter_count"]), bool(stats["success"]), np.array(history))
+
+
+def _bound(opti: Any, problem: Problem, q: Any, v: Any, torque: Any) -> None:
+    """Limits of torques at all nodes, and of positions and velocities between the ends."""
+    step, N, n = problem.step, problem.nodes, problem.step.robot.n
+    bounds = np.zeros(n)
+    bounds[step.columns] = problem.high
+    for k in range(n):
+        if bounds[k] == 0.0:
+            opti.subject_to(torque[k, :] == 0)
+        elif np.isfinite(bounds[k]):
+            opti.subject_to(opti.bounded(-bounds[k], torque[k, :], bounds[k]))
+        for x, low, high in ((q, problem.x_low[k], problem.x_high[k]), (v, problem.x_low[n + k], problem.x_high[n + k])):
+            if np.isfinite(low):
+                opti.subject_to(x[k, 1:N] >= low)
+            if np.isfinite(high):
+                opti.subject_to(x[k, 1:N] <= high)

@@ -1,0 +1,116 @@
+"""The cost of a motion to a goal, with its constraints as an augmented Lagrangian."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.optimize.ilqr import Quadratic
+from dynamis.optimize.steps import Step
+
+Array = npt.NDArray[Any]
+
+
+class GoalCost:
+    """h Σ ½ (Σ r u² + Σ w v²), with x_N = goal and bounds of positions and velocities as constraints.
+
+    Constraints c = 0 add λ c + ½ μ c², constraints c ≤ 0 add (max(0, λ + μ c)² − λ²) / 2μ; `update` moves λ.
+    """
+
+    def __init__(
+        self,
+        step: Step,
+        goal: tuple[Array, Array],
+        r: Array,
+        w: Array,
+        low: Array,
+        high: Array,
+        speed_scale: float,
+        weight: float,
+    ) -> None:
+        self.step, self.goal, self.r, self.w, self.low, self.high = step, goal, r, w, low, high
+        n = step.robot.n
+        self.scale = np.concatenate([np.ones(n), np.full(n, speed_scale)])  # of the errors at the goal
+        self.weight, self.bound_weight = weight, weight
+        self.multiplier = np.zeros(2 * n)
+        self.above: Array = np.zeros(())
+        self.below: Array = np.zeros(())
+        self.bounded = bool(np.isfinite(low).any() or np.isfinite(high).any())
+        self._places = [c.q_index for c in step.robot.model.coordinates]
+
+    def final_error(self, q: Array, v: Array) -> Array:
+        """Scaled error of the last state (…, 2n)."""
+        robot = self.step.robot
+        if robot.nq == robot.n:
+            off = q - self.goal[0]
+        else:  # a motion that diverged has no end
+            finite = np.isfinite(q).all(-1, keepdims=True)
+            off = np.where(
+                finite, robot.difference(np.broadcast_to(self.goal[0], q.shape), np.where(finite, q, self.goal[0])), np.inf
+            )
+        return np.concatenate([off, v - self.goal[1]], axis=-1) * self.scale
+
+    def positions(self, q: Array, v: Array) -> Array:
+        """The bounded quantities (…, 2n): joint positions and velocities; zero for the position of a quaternion."""
+        own = np.zeros((*q.shape[:-1], len(self._places)))
+        for k, place in enumerate(self._places):
+            if place is not None:
+                own[..., k] = q[..., place]
+        return np.concatenate([own, v], axis=-1)
+
+    def _bounds_of(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """max(0, λ + μ c) at the upper and at the lower bounds; c is −∞ where there is none."""
+        x = self.positions(q, v)
+        above, below = (_behind_nodes(multiplier, q) for multiplier in (self.above, self.below))
+        over = np.maximum(0.0, above + self.bound_weight * (x - self.high))
+        return over, np.maximum(0.0, below + self.bound_weight * (self.low - x))
+
+    def value(self, q: Array, v: Array, u: Array) -> Array:
+        running = 0.5 * self.step.h * ((self.r * u * u).sum((0, -1)) + (self.w * v[:-1] ** 2).sum((0, -1)))
+        e = self.final_error(q[-1], v[-1])
+        total = running + e @ self.multiplier + 0.5 * self.weight * (e * e).sum(-1)
+        if self.bounded:
+            for excess, given in zip(self._bounds_of(q, v), (self.above, self.below), strict=True):
+                total = total + (excess**2 - _behind_nodes(given, q) ** 2).sum((0, -1)) / (2.0 * self.bound_weight)
+        return np.asarray(total)
+
+    def expansion(self, q: Array, v: Array, u: Array) -> Quadratic:
+        robot, h = self.step.robot, self.step.h
+        n = robot.n
+        l_x, l_xx = np.zeros((len(q), 2 * n)), np.zeros((len(q), 2 * n))
+        l_x[:-1, n:], l_xx[:-1, n:] = h * self.w * v[:-1], h * self.w
+        if self.bounded:
+            over, under = self._bounds_of(q, v)
+            l_x += over - under
+            l_xx += self.bound_weight * ((over > 0) + (under > 0))
+        e = self.final_error(q[-1], v[-1])
+        J = np.diag(self.scale)
+        if robot.nq != n:
+            J[:n, :n] = robot.difference_derivatives(self.goal[0], q[-1])[1]
+        V_x = l_x[-1] + J.T @ (self.multiplier + self.weight * e)
+        N, m = u.shape
+        l_zz = np.zeros((N, 2 * n + m, 2 * n + m))
+        diagonal = np.einsum("kii->ki", l_zz)
+        diagonal[:, : 2 * n], diagonal[:, 2 * n :] = l_xx[:-1], h * self.r
+        V_xx = np.diag(l_xx[-1]) + self.weight * J.T @ J
+        return Quadratic(np.concatenate([l_x[:-1], h * self.r * u], axis=1), l_zz, V_x, V_xx)
+
+    def violation(self, q: Array, v: Array) -> tuple[float, float]:
+        """(largest scaled error at the goal, largest distance beyond a bound)."""
+        x = self.positions(q, v)
+        beyond = max(float((x - self.high).max()), float((self.low - x).max()), 0.0) if self.bounded else 0.0
+        return float(np.abs(self.final_error(q[-1], v[-1])).max()), beyond
+
+    def update(self, q: Array, v: Array, growth: float) -> None:
+        """First-order update of the multipliers at a minimum, and larger weights."""
+        self.multiplier = self.multiplier + self.weight * self.final_error(q[-1], v[-1])
+        if self.bounded:
+            self.above, self.below = self._bounds_of(q, v)
+        self.weight, self.bound_weight = growth * self.weight, growth * self.bound_weight
+
+
+def _behind_nodes(multiplier: Array, q: Array) -> Array:
+    """Multipliers (N + 1, 2n) of motions (N + 1, …, nq), of which there may be several."""
+    return multiplier[:, *[None] * (q.ndim - 2)] if multiplier.ndim else multiplier

@@ -1,0 +1,161 @@
+"""Optimal motions from a state to a state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.optimize.collocation import collocate
+from dynamis.optimize.costs import GoalCost
+from dynamis.optimize.ilqr import Iterate, Sweeps, minimise
+from dynamis.optimize.problem import OptimalMotion, Problem, made_motion
+from dynamis.optimize.steps import METHODS, Step
+from dynamis.robot import Robot
+from dynamis.tolerances import COST_TOLERANCE
+
+Array = npt.NDArray[Any]
+Progress = Callable[[int, float, float], None]
+WEIGHTS = {"effort": 1.0, "velocity": 0.1}
+GROWTH = 10.0  # of the weights of constraints after each round
+ROUNDS = 14  # updates of the multipliers
+ITERATIONS_PER_ROUND = 60  # of the inner problem, before its multipliers are updated
+SHORTEST = 1.875  # peak of the velocity of a quintic from rest to rest, times its mean
+TRACKING = 0.3  # feedback poles of the first motion, relative to the rate of its steps
+UNLIMITED_SPEED = 1.0  # rad/s or m/s: for the duration of joints without a velocity limit
+
+
+def trajectory(
+    robot: Robot,
+    start: Any,
+    goal: Any,
+    duration: float | None = None,
+    *,
+    nodes: int = 100,
+    method: str = "ilqr",
+    integrator: str = "euler",
+    weights: Mapping[str, float] | None = None,
+    limits: bool = True,
+    actuated: Sequence[str] | None = None,
+    guess: Any = None,
+    tolerance: float = 1e-4,
+    iterations: int = 500,
+    progress: Progress | None = None,
+) -> OptimalMotion:
+    """The motion from ``start`` to ``goal`` with the smallest cost ∫ ½ (Σ w_τ (τ/τ_max)² + Σ w_v (v/v_max)²) dt.
+
+    States are configurations, at rest, or pairs (q, v). ``duration`` is in s; by default one that keeps the velocity limits
+    with a margin. ``weights`` are those of "effort" (1) and "velocity" (0.1); a quantity without a limit is measured by its
+    peak in a smooth motion of this duration. Torque limits, and with ``limits`` those of positions and velocities, are kept.
+    ``actuated`` names the coordinates with torques, by default all but a free base.
+
+    ``method="ilqr"`` is a shooting method with compiled sweeps; ``integrator`` is that of `Step`. ``method="collocation"``
+    requires CasADi and solves for all nodes at once by IPOPT. ``guess``, where to start from, is an `OptimalMotion` or torques
+    (nodes, m); by default a quintic from start to goal for robots with a torque in every coordinate, otherwise no torques.
+    ``tolerance`` is that of goal and limits, in rad and m. ``progress(iteration, cost, goal error)`` is called in between.
+
+    >>> import dynamis as dy
+    >>> arm = dy.load("planar_2r_melchiorri")
+    >>> best = dy.optimize.trajectory(arm, [-1.57, 0.0], [0.5, 0.5], 1.0, nodes=40)
+    >>> best.converged, bool(abs(best.q[-1] - [0.5, 0.5]).max() < 1e-4)
+    (True, True)
+    """
+    if method not in ("ilqr", "collocation"):
+        raise InputError(f"method={method!r} is unknown; choose 'ilqr' or 'collocation'")
+    if integrator not in METHODS:
+        raise InputError(f"integrator={integrator!r} is unknown; choose one of {', '.join(METHODS)}")
+    count = _whole(nodes, "nodes", 2)
+    w = {**WEIGHTS, **(weights or {})}
+    if unknown := sorted(set(w) - set(WEIGHTS)):
+        raise InputError(f"weights has no entry {unknown[0]!r}; its entries are {', '.join(WEIGHTS)}")
+    if any(not np.isfinite(x) or x < 0 for x in w.values()) or w["effort"] == 0:
+        raise InputError(f"weights must be finite and not negative, and that of the effort positive; got {w}")
+    begin, end = _state(robot, start, "start"), _state(robot, goal, "goal")
+    bounds = robot.limits
+    if duration is None:
+        speed = np.where(np.isfinite(bounds["velocity"]), bounds["velocity"], UNLIMITED_SPEED)
+        duration = max(1.5 * SHORTEST * float((np.abs(robot.difference(begin[0], end[0])) / speed).max()), 0.1)
+    if not np.isfinite(duration) or duration <= 0:
+        raise InputError(f"duration must be a positive number of seconds, got {duration!r}")
+    problem = Problem(Step(robot, duration / count, integrator, actuated=actuated), begin, end, count, w, limits, tolerance)
+    if method == "collocation":
+        return collocate(problem, guess, int(iterations), progress)
+    return solve(problem, guess, _whole(iterations, "iterations", 1), progress)
+
+
+def solve(problem: Problem, guess: Any, iterations: int, progress: Progress | None) -> OptimalMotion:
+    """Minimise by iLQR in rounds, between which the multipliers of the constraints are updated."""
+    step = problem.step
+    sweeps, cost = Sweeps(step, problem.low, problem.high), problem.cost()
+    iterate, history, count = _first(problem, sweeps, guess, cost), [], 0
+    regularisation, converged = 0.0, False
+
+    def accepted(better: Iterate) -> None:
+        history.append(better.cost)
+        if progress is not None:
+            progress(len(history), better.cost, cost.violation(better.q, better.v)[0])
+
+    for _ in range(ROUNDS):
+        found, regularisation = minimise(
+            sweeps, iterate, cost, tolerance=COST_TOLERANCE, iterations=min(ITERATIONS_PER_ROUND, iterations - count),
+            regularisation=regularisation, accepted=accepted,
+        )  # fmt: skip
+        iterate, count = found.iterate, count + found.iterations
+        goal_error, limit_error = cost.violation(iterate.q, iterate.v)
+        converged = found.converged and max(goal_error, limit_error) <= problem.tolerance
+        if converged or count >= iterations:
+            break
+        cost.update(iterate.q, iterate.v, GROWTH)
+        iterate.cost = float(cost.value(iterate.q, iterate.v, iterate.u))
+        regularisation = min(regularisation, 1.0)
+    return made_motion(problem, iterate.q, iterate.v, iterate.u, iterate.gains, count, converged, np.array(history))
+
+
+def _first(problem: Problem, sweeps: Sweeps, guess: Any, cost: GoalCost) -> Iterate:
+    """The motion to start from."""
+    step, N, m = problem.step, problem.nodes, problem.step.inputs
+    n = step.robot.n
+    q0, v0 = problem.start
+    gains = np.zeros((N, m, 2 * n))
+    if isinstance(guess, OptimalMotion):
+        if guess.tau.shape != (N, n) or guess.robot.nq != step.robot.nq:
+            raise InputError(
+                f"guess has {len(guess.tau)} steps of a robot with {guess.robot.n} coordinates, expected {N} and {n}"
+            )
+        reference = Iterate(guess.q, guess.v, guess.tau[:, step.columns], np.inf, guess.gains[:, step.columns])
+        gains = reference.gains
+    elif guess is not None:
+        u = np.asarray(guess, float)
+        if u.shape != (N, m) or not np.isfinite(u).all():
+            raise InputError(f"guess must be an OptimalMotion or finite torques of shape {(N, m)}, got shape {u.shape}")
+        reference = Iterate(*step.rollout(q0, v0, u), u, np.inf, gains)
+    elif m == n:
+        q, v, tau = problem.quintic
+        M, rate = step.smooth.mass_matrix(q[:-1]), TRACKING / step.h
+        gains = -np.concatenate([rate**2 * M, 2.0 * rate * M], axis=-1)[:, step.columns]
+        reference = Iterate(q, v, np.clip(tau[:, step.columns], problem.low, problem.high), np.inf, gains)
+    else:
+        u = np.zeros((N, m))
+        reference = Iterate(*step.rollout(q0, v0, u), u, np.inf, gains)
+    if not np.isfinite(reference.q).all() or not np.isfinite(reference.v).all():
+        raise InputError("the motion of the guess diverges; start from smaller torques, or use more nodes")
+    q, v, u = sweeps.follow(np.concatenate(problem.start), reference, np.zeros_like(reference.u), gains)
+    return Iterate(q[:, 0], v[:, 0], u[:, 0], float(cost.value(q, v, u)[0]), gains)
+
+
+def _state(robot: Robot, given: Any, name: str) -> tuple[Array, Array]:
+    """(q, v) of a configuration at rest or a pair."""
+    q, v = given if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 1 else (given, np.zeros(robot.n))
+    inputs = robot.inputs
+    return inputs.one_state(q, robot.nq, f"q of the {name}").astype(float), inputs.one_state(
+        v, robot.n, f"v of the {name}"
+    ).astype(float)
+
+
+def _whole(value: Any, name: str, least: int) -> int:
+    if isinstance(value, bool) or int(value) != value or value < least:
+        raise InputError(f"{name} must be a whole number from {least} on, got {value!r}")
+    return int(value)

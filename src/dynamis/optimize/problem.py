@@ -1,0 +1,146 @@
+"""The problem of an optimal motion: dynamics, start, goal, weights and bounds; and its result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.display import plotted, short
+from dynamis.errors import InputError, printable
+from dynamis.optimize.costs import GoalCost
+from dynamis.optimize.steps import Step
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+SPEED_SCALE = 0.3  # s: an error of 1 rad/s at the goal counts as one of 0.3 rad
+GOAL_WEIGHT = 1.0  # of constraints at the start
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OptimalMotion:
+    """A motion of N steps: ``t`` (N + 1), ``q`` (N + 1, nq), ``v`` (N + 1, n), torques ``tau`` (N, n) held during each step.
+
+    ``converged`` (also the truth value) states whether goal and limits are kept and the cost has stopped decreasing; ``status``
+    says so in words. ``gains`` (N, n, 2n) are the feedback gains K of τ = τ̄ + K (x − x̄). ``history`` has the cost after each
+    accepted iteration, penalties included.
+    """
+
+    robot: Robot
+    t: Array
+    q: Array
+    v: Array
+    tau: Array
+    gains: Array
+    cost: float
+    goal_error: float
+    limit_error: float
+    iterations: int
+    converged: bool
+    status: str
+    history: Array
+
+    def __bool__(self) -> bool:
+        return self.converged
+
+    def __repr__(self) -> str:
+        name = printable(self.robot.name)
+        return short(f"<OptimalMotion of {name}, {self.t[-1]:g} s, {len(self.tau)} steps, cost {self.cost:.4g}, {self.status}>")
+
+    def controller(self, t: Any, q: Array, v: Array) -> Array:
+        """The torques of the motion with its feedback at any time, as a controller for `simulate`."""
+        k = min(int(t / (self.t[1] - self.t[0]) + 1e-9), len(self.tau) - 1)
+        off = np.concatenate([self.robot.difference(self.q[k], q), v - self.v[k]])
+        effort = self.robot.limits["effort"]
+        return np.clip(self.tau[k] + self.gains[k] @ off, -effort, effort)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Plot positions, velocities, torques with their limits, and the cost over the iterations."""
+        return plotted("optimal_motion", self, path)
+
+
+class Quintic(NamedTuple):
+    """A motion from rest to rest along the shortest way, with its torques by inverse dynamics."""
+
+    q: Array
+    v: Array
+    tau: Array
+
+
+def quintic(robot: Robot, start: tuple[Array, Array], goal: tuple[Array, Array], nodes: int, h: float) -> Quintic:
+    """At the nodes of a motion; each velocity is that of the step before."""
+    s = np.linspace(0.0, 1.0, nodes + 1)
+    q = robot.interpolate(start[0], goal[0], s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
+    v = np.concatenate([start[1][None], robot.difference(q[:-1], q[1:]) / h])
+    return Quintic(q, v, robot.inverse_dynamics(q[:-1], v[:-1], np.diff(v, axis=0) / h))
+
+
+class Problem:
+    """What an optimal motion has to do: dynamics, start, goal, weights and bounds."""
+
+    def __init__(
+        self, step: Step, start: tuple[Array, Array], goal: tuple[Array, Array], nodes: int, weights: Mapping[str, float],
+        limits: bool, tolerance: float,
+    ) -> None:  # fmt: skip
+        self.step, self.start, self.goal, self.nodes, self.tolerance = step, start, goal, nodes, tolerance
+        bounds, n = step.robot.limits, step.robot.n
+        self.high = np.where(np.isfinite(bounds["effort"]), bounds["effort"], np.inf)[step.columns]
+        self.low = -self.high
+        # without limits, the largest values of a smooth motion of this duration are the units of the cost
+        self.quintic = quintic(step.smooth, start, goal, nodes, step.h)
+        torque, speed = (max(float(np.abs(x).max()), 1e-9) for x in (self.quintic.tau, self.quintic.v))
+        self.r = weights["effort"] / np.where(np.isfinite(self.high), self.high, torque) ** 2
+        self.w = weights["velocity"] / np.where(np.isfinite(bounds["velocity"]), bounds["velocity"], speed) ** 2
+        unbounded = np.full(2 * n, np.inf)
+        self.x_high = np.concatenate([bounds["upper"], bounds["velocity"]]) if limits else unbounded
+        self.x_low = np.concatenate([bounds["lower"], -bounds["velocity"]]) if limits else -unbounded
+        if (self.high <= 0).any():
+            k = step.columns[int(np.argmin(self.high))]
+            raise InputError(f"the torque limit of {step.robot.coordinate_names[k]} is zero: it cannot be actuated")
+        cost = self.cost()
+        for (q, v), name in ((start, "start"), (goal, "goal")):
+            x = cost.positions(q, v)
+            beyond = np.maximum(x - self.x_high, self.x_low - x)
+            if beyond.max(initial=-np.inf) > tolerance:
+                k = int(np.argmax(beyond))
+                what = "position" if k < n else "velocity"
+                raise InputError(
+                    f"the {what} of {step.robot.coordinate_names[k % n]} at the {name}, {x[k]:.4g}, is outside its limits "
+                    f"{self.x_low[k]:.4g} … {self.x_high[k]:.4g}; choose another {name}, or use limits=False"
+                )
+
+    def cost(self) -> GoalCost:
+        return GoalCost(self.step, self.goal, self.r, self.w, self.x_low, self.x_high, SPEED_SCALE, GOAL_WEIGHT)
+
+    def running_cost(self, v: Array, u: Array) -> float:
+        """The cost without constraints."""
+        return 0.5 * self.step.h * float((self.r * u * u).sum() + (self.w * v[:-1] ** 2).sum())
+
+
+def made_motion(
+    problem: Problem, q: Array, v: Array, u: Array, gains: Array, iterations: int, converged: bool, history: Array
+) -> OptimalMotion:
+    """The result, with its status in words."""
+    step, n = problem.step, problem.step.robot.n
+    goal_error, limit_error = problem.cost().violation(q, v)
+    tau, K = np.zeros((len(u), n)), np.zeros((len(u), n, 2 * n))
+    tau[:, step.columns], K[:, step.columns] = u, gains
+    status = f"converged after {iterations} iterations"
+    if not converged:
+        saturated = np.mean(np.abs(u) > 0.999 * problem.high, axis=0)
+        k = int(np.argmax(saturated))
+        cure = "allow more iterations, a longer duration, or start from a better guess"
+        if saturated[k] > 0.3:
+            name = step.robot.coordinate_names[step.columns[k]]
+            cure = f"{name} is at its torque limit during {saturated[k]:.0%} of the motion: allow a longer duration"
+        status = (
+            f"not converged after {iterations} iterations: goal missed by {goal_error:.2g}, limits by {limit_error:.2g}; {cure}"
+        )
+    return OptimalMotion(
+        step.robot, step.h * np.arange(len(q)), q, v, tau, K, problem.running_cost(v, u), goal_error, limit_error, iterations,
+        converged, status, history,
+    )  # fmt: skip

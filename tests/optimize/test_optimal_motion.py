@@ -1,0 +1,130 @@
+"""Optimal motions: two independent methods agree, limits are kept, what cannot be reached is said."""
+
+import numpy as np
+import pytest
+from random_trees import random_robot, relative_error
+from scipy.optimize import lsq_linear
+
+import dynamis as dy
+from dynamis.optimize.ilqr import Quadratic, Sweeps, clamped_step
+
+DOWN, UP = [-np.pi / 2, 0.0], [np.pi / 2, 0.0]
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return dy.load("planar_2r_melchiorri")
+
+
+def limited(arm, effort, velocity=20.0):
+    return arm.replace(limits={j: {"effort": effort, "velocity": velocity} for j in ("joint1", "joint2")})
+
+
+def test_clamped_steps_are_minima_between_bounds():
+    rng, exact = np.random.default_rng(0), 0
+    for _ in range(200):
+        R = rng.normal(size=(6, 4))
+        b, half = rng.normal(size=6), rng.uniform(0.1, 1.0, 4)
+        k, _, free = clamped_step(R.T @ R, -R.T @ b, -half, half)
+        best = lsq_linear(R, b, (-half, half), tol=1e-12)
+        exact += 0.5 * ((R @ k - b) ** 2).sum() - best.cost < 1e-9 * best.cost
+        assert (np.abs(k) <= half).all()
+        assert set(free) <= {0.0, 1.0}
+    assert exact >= 195  # four iterations need not find the last active bound
+
+
+def test_the_compiled_recursion_is_that_of_numbers(arm):
+    rng = np.random.default_rng(1)
+    step = dy.optimize.Step(arm, 0.02)
+    sweeps = Sweeps(step, np.full(2, -0.3), np.full(2, 0.3))
+    N = 5
+    A, B = rng.normal(size=(N, 4, 4)), rng.normal(size=(N, 4, 2))
+    l_zz = rng.normal(size=(N, 6, 6))
+    model = Quadratic(rng.normal(size=(N, 6)), l_zz @ l_zz.transpose(0, 2, 1), rng.normal(size=4), np.eye(4))
+    u = rng.uniform(-0.2, 0.2, size=(N, 2))
+    for found, true in zip(sweeps.gains(A, B, model, u, 0.1), sweeps.gains_of_numbers(A, B, model, u, 0.1), strict=True):
+        assert relative_error(np.asarray(found), np.asarray(true)) < 1e-10
+
+
+def test_shooting_and_collocation_find_the_same_motion(arm):
+    pytest.importorskip("casadi", reason="CasADi is not installed: pip install casadi")
+    robot = limited(arm, 1500.0)
+    shot = dy.optimize.trajectory(robot, DOWN, [0.6, -0.8], 1.0, nodes=80, integrator="rk2")
+    all_at_once = dy.optimize.trajectory(robot, DOWN, [0.6, -0.8], 1.0, nodes=80, method="collocation")
+    assert shot
+    assert all_at_once
+    assert abs(shot.cost - all_at_once.cost) < 0.01 * shot.cost
+    assert np.abs(shot.q - all_at_once.q).max() < 0.03
+
+
+def test_a_motion_obeys_the_dynamics_and_its_limits(arm):
+    robot = limited(arm, 900.0, 3.0)
+    best = dy.optimize.trajectory(robot, DOWN, UP, 2.0)
+    assert best
+    assert np.abs(best.q[-1] - UP).max() < 1e-4
+    assert np.abs(best.tau).max() <= 900.0
+    assert np.abs(best.v).max() < 3.0 + 1e-4
+    q, v = dy.optimize.Step(robot, best.t[1]).rollout(best.q[0], best.v[0], best.tau)
+    assert np.abs(q - best.q).max() < 1e-6
+    assert np.abs(v - best.v).max() < 1e-6
+
+
+@pytest.mark.parametrize("joint", ["joint1", "joint2"])
+def test_one_motor_swings_two_links_up_and_the_feedback_holds_it_there(arm, joint):
+    best = dy.optimize.trajectory(arm, DOWN, UP, 3.0, nodes=200, actuated=[joint], integrator="rk4")
+    assert best
+    idle = 1 - best.robot.coordinate_names.index(joint)
+    assert not best.tau[:, idle].any()
+    run = dy.simulate(arm, 3.0, q0=[DOWN[0] + 0.001, 0.0], controller=best.controller, method="rk4", step=best.t[1] / 4)
+    assert np.abs(run.q[-1] - UP).max() < 0.1
+
+
+def test_a_previous_motion_is_a_guess_and_progress_is_reported(arm):
+    seen = []
+    first = dy.optimize.trajectory(arm, DOWN, UP, 2.0, nodes=50, progress=lambda *x: seen.append(x))
+    again = dy.optimize.trajectory(arm, DOWN, [1.5, 0.1], 2.0, nodes=50, guess=first)
+    fresh = dy.optimize.trajectory(arm, DOWN, [1.5, 0.1], 2.0, nodes=50, guess=np.zeros((50, 2)))
+    assert again
+    assert again.iterations < fresh.iterations
+    assert len(seen) == len(first.history)
+    assert seen[-1][2] < 1e-4
+
+
+def test_a_goal_out_of_reach_is_said(arm):
+    weak = limited(arm, 20.0)
+    missed = dy.optimize.trajectory(weak, DOWN, UP, 1.0, nodes=30, iterations=60)
+    assert not missed
+    assert "not converged" in missed.status
+    assert "torque limit during" in missed.status
+    assert missed.goal_error > 0.1
+
+
+def test_free_bodies_move_on_their_manifold():
+    floating = random_robot(np.random.default_rng(5), 3, floating=True, mimics=False).replace(gravity=[0.0, 0.0, 0.0])
+    start = floating.neutral()
+    goal = floating.integrate(start, np.concatenate([np.zeros(6), np.full(floating.n - 6, 0.3)]))
+    best = dy.optimize.trajectory(floating, start, goal, 1.0, nodes=20, limits=False, iterations=60)
+    assert np.abs(np.linalg.norm(best.q[:, 3:7], axis=1) - 1.0).max() < 1e-12
+    assert best.goal_error < np.abs(floating.difference(start, goal)).max()
+
+
+def test_bad_problems_are_refused(arm, tmp_path):
+    for bad, message in (
+        ({"nodes": 1}, "nodes must be a whole number from 2 on"),
+        ({"duration": -1.0}, "duration must be a positive number"),
+        ({"method": "dp"}, "choose 'ilqr' or 'collocation'"),
+        ({"integrator": "rk5"}, "choose one of euler, rk2, rk4"),
+        ({"weights": {"torque": 1.0}}, "its entries are effort, velocity"),
+        ({"weights": {"effort": 0.0}}, "that of the effort positive"),
+        ({"guess": np.zeros((3, 2))}, "shape"),
+    ):
+        with pytest.raises(dy.InputError, match=message):
+            dy.optimize.trajectory(arm, DOWN, UP, **bad)
+    with pytest.raises(dy.InputError, match="v of the start"):
+        dy.optimize.trajectory(arm, (np.array(DOWN), [0.0]), UP)
+    ur5e = dy.load("ur5e")
+    with pytest.raises(dy.InputError, match="at the goal, 9, is outside its limits"):
+        dy.optimize.trajectory(ur5e, np.zeros(6), [9.0, 0, 0, 0, 0, 0])
+    figure = dy.optimize.trajectory(arm, DOWN, UP, 2.0, nodes=50).plot(tmp_path / "motion.png")
+    assert figure is not None
+    assert (tmp_path / "motion.png").stat().st_size > 10_000

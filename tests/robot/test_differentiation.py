@@ -1,0 +1,94 @@
+"""Derivatives of first and second order, by name and of functions of one's own."""
+
+import numpy as np
+import pytest
+from random_trees import random_robot, relative_error
+
+import dynamis as dy
+
+CASES = [("inverse_dynamics", 3), ("forward_dynamics", 3), ("kinetic_energy", 2), ("center_of_mass", 1)]
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return dy.load("planar_2r_melchiorri").replace(gravity=[1.0, -9.0, 2.0])
+
+
+@pytest.fixture(scope="module")
+def ball():
+    """A robot with a quaternion."""
+    return random_robot(np.random.default_rng(5), 2, floating=True, mimics=False)
+
+
+def central(function, n, h=1e-5):
+    return np.stack([(function(h * x) - function(-h * x)) / (2 * h) for x in np.eye(n)], axis=-1)
+
+
+@pytest.mark.parametrize(("name", "count"), CASES)
+def test_products_are_those_of_jacobian_and_hessian(arm, name, count):
+    rng = np.random.default_rng(1)
+    given = [rng.normal(size=(3, 2)) for _ in range(count)]
+    d = arm.differentiate(name)
+    entries = int(np.prod(d.shape, dtype=int))
+    w, x = rng.normal(size=(3, entries)), rng.normal(size=(3, d.size))
+    J, H = d.jacobian(*given).reshape(3, entries, -1), d.hessian(*given).reshape(3, entries, d.size, d.size)
+    assert relative_error(d.jvp(*given, x).reshape(3, -1), np.einsum("bij,bj->bi", J, x)) < 1e-12
+    assert relative_error(d.vjp(*given, w), np.einsum("bi,bij->bj", w, J)) < 1e-12
+    weighted = np.einsum("bi,bijk->bjk", w, H)
+    assert relative_error(d.weighted_hessian(*given, w), weighted) < 1e-12
+    assert relative_error(d.hvp(*given, w, x), np.einsum("bij,bj->bi", weighted, x)) < 1e-12
+    assert relative_error(d.value(*given), getattr(arm, name)(*given)) < 1e-12
+
+
+@pytest.mark.parametrize(("name", "count"), CASES)
+def test_hessians_are_derivatives_of_jacobians(arm, name, count):
+    given = [np.random.default_rng(k).normal(size=2) for k in range(count)]
+    d = arm.differentiate(name)
+
+    def moved(x):
+        return d.jacobian(*(g + x[d.places[a]] for g, a in zip(given, d.wrt, strict=True)))
+
+    assert relative_error(d.hessian(*given), central(moved, d.size)) < 1e-8
+
+
+def test_derivatives_by_quaternions_are_along_rotations_of_the_moving_frame(ball):
+    rng = np.random.default_rng(0)
+    q, v = ball.random(3), rng.normal(size=ball.n)
+    d = ball.differentiate("kinetic_energy")
+    n = ball.n
+
+    def moved(x):
+        return ball.kinetic_energy(ball.integrate(q, x[:n]), v + x[n:])
+
+    assert d.jacobian(q, v).shape == (2 * n,)
+    assert relative_error(d.jacobian(q, v), central(moved, 2 * n)) < 1e-7
+    w = np.array([0.7])
+    slopes = central(lambda x: d.vjp(ball.integrate(q, x[:n]), v + x[n:], w), 2 * n)
+    assert relative_error(d.weighted_hessian(q, v, w), slopes) < 1e-7
+
+
+def test_chosen_arguments_parameters_and_functions_of_ones_own(arm):
+    m = dy.symbol("m")
+    loaded = arm.replace(payload=dy.solids.sphere(0.05, mass=m))
+    q, v = np.array([0.3, -0.7]), np.array([0.4, 0.1])
+    d = loaded.differentiate("gravity", "parameters", parameters=[m])
+    one, two = (arm.replace(payload=dy.solids.sphere(0.05, mass=x)).gravity(q) for x in (1.0, 2.0))
+    assert relative_error(d.jacobian(q, [1.5])[:, 0], two - one) < 1e-12  # gravity is linear in the mass
+
+    def distance(robot, q, goal):
+        return ((robot.pose(q)[:3, 3] - goal) ** 2).sum()
+
+    by_goal = arm.differentiate(distance, wrt=("goal", "q"), goal=3)
+    assert by_goal.places == {"goal": slice(0, 3), "q": slice(3, 5)}
+    assert relative_error(by_goal.hessian(q, np.zeros(3))[:3, :3], 2 * np.eye(3)) < 1e-14
+    energy = arm.differentiate("kinetic_energy", wrt="v")
+    assert relative_error(energy.hessian(q, v), arm.mass_matrix(q)) < 1e-13
+
+
+def test_what_cannot_be_differentiated_is_refused(arm):
+    with pytest.raises(dy.InputError, match="no argument 'p' to differentiate by; its arguments are q"):
+        arm.differentiate("gravity", "p")
+    with pytest.raises(dy.InputError, match="each once"):
+        arm.differentiate("gravity", ("q", "q"))
+    with pytest.raises(dy.InputError, match="returns 2 arrays"):
+        arm.differentiate(lambda robot, q: (q, robot.gravity(q)))
