@@ -29,6 +29,7 @@ LENGTHS = 0.5 ** np.arange(8.0)  # step lengths α: one vector of eight lanes
 CLAMPINGS = 4  # iterations of the active set of clamped inputs in each node
 MAX_COMPILED_STATES = 18  # of the recursion: its code grows with the third power
 LEAST_REGULARISATION, MOST_REGULARISATION = 0.001**2, 1e10  # added to the Hessian of the cost of the next state
+SMALL_REGULARISATION = 1.0  # below it, the predicted decrease is about that of the whole step
 GROWTH = 8.0  # of the regularisation after a failure; it shrinks by the same factor
 
 
@@ -220,7 +221,7 @@ def minimise(
     sweeps: Sweeps, iterate: Iterate, cost: Cost, *, tolerance: float, iterations: int, regularisation: float,
     accepted: Callable[[Iterate], None] | None = None,
 ) -> tuple[Outcome, float]:  # fmt: skip
-    """Lower the cost until an iteration lowers it by less than ``tolerance`` of it; returns the regularisation as well."""
+    """Lower the cost until the predicted decrease is below ``tolerance`` of it; returns the regularisation as well."""
     least, most = LEAST_REGULARISATION, MOST_REGULARISATION
     count, expand = 0, True
     while count < iterations:
@@ -238,7 +239,7 @@ def minimise(
             continue
         predicted = -(LENGTHS * first + 0.5 * LENGTHS**2 * second)
         scale = max(abs(iterate.cost), float(np.finfo(float).tiny))
-        if -first < 0.1 * tolerance * scale:
+        if predicted[0] < tolerance * scale and regularisation < SMALL_REGULARISATION:
             return Outcome(iterate, count, True), regularisation
         q, v, u = sweeps.follow(np.concatenate([iterate.q[0], iterate.v[0]]), iterate, k, gains)
         with np.errstate(all="ignore"):
@@ -256,6 +257,4 @@ def minimise(
             accepted(iterate)
         regularisation = regularisation / GROWTH if best == 0 else regularisation
         regularisation = 0.0 if regularisation < least else regularisation
-        if decrease < tolerance * scale and best == 0:
-            return Outcome(iterate, count, True), regularisation
     return Outcome(iterate, count, False), regularisation
