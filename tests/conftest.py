@@ -96,6 +96,14 @@ def the_same_numbers_whatever_ran_before(request):
 
 
 @pytest.fixture(autouse=True, scope="session")
+def figures_are_drawn_with_fewer_dots():
+    """What is on a figure, and its proportions, do not depend on them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dynamis.drawing.FILE_DPI", 60)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def limits_of_time_are_limits_of_processor_time():
     """Other work on the machine does not change how far a computation comes in its seconds."""
     clock = types.SimpleNamespace(monotonic=time.thread_time, perf_counter=time.thread_time)

@@ -133,6 +133,7 @@ def mppi(out):
 def test_an_example_runs_and_draws(script, tmp_path, monkeypatch, capsys):
     image = pytest.importorskip("matplotlib.image")
     monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path)])
+    monkeypatch.setattr("dynamis.drawing.FILE_DPI", 160)  # the size of the gallery
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(script), run_name="__main__")
     globals()[script.stem[3:]](capsys.readouterr().out)

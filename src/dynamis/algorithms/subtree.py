@@ -32,4 +32,6 @@ class Beyond:
 
 def add_block(M: Array, rows: tuple[int, ...], columns: tuple[int, ...], block: Array) -> None:
     """M[rows, columns] += block, also with repeated indices, due to mimic joints."""
-    np.add.at(M, np.ix_(rows, columns), block)
+    for i, row in enumerate(rows):
+        for j, column in enumerate(columns):
+            M[row, column] += block[i, j]

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -115,7 +117,14 @@ class Polynomials(Motion):
             pieces = len(self.coefficients)
             start, rows = (_chosen(t, self.times, values, 0, pieces) for values in (self.times, self.coefficients))
             return _horner(t - start, list(rows))
+        if isinstance(t, float):
+            piece = bisect_right(self._inner_times, t)
+            return _at_number(t - self.times[piece], self.coefficients[piece])
         return self.on_pieces(t, np.searchsorted(self.times[1:-1], t, side="right"))
+
+    @cached_property
+    def _inner_times(self) -> list[float]:
+        return list(self.times[1:-1].tolist())
 
     def on_pieces(self, t: Any, piece: Any) -> State:
         """(q, v, a) of given pieces, which need not contain the times: at a break, either side can be evaluated."""
@@ -239,6 +248,22 @@ def _chosen(t: Node, times: Array, values: Array, first: int, last: int) -> Any:
     middle = (first + last) // 2
     earlier, later = (_chosen(t, times, values, *half) for half in ((first, middle), (middle, last)))
     return where(t < float(times[middle]), earlier, later)
+
+
+def _at_number(s: float, c: Array) -> State:
+    """Σ c_k sᵏ with its first and second derivative, by one product with the powers of a number."""
+    count = len(c)
+    powers = np.zeros((3, count))
+    power = 1.0
+    for k in range(count):
+        powers[0, k] = power
+        if k + 1 < count:
+            powers[1, k + 1] = (k + 1) * power
+        if k + 2 < count:
+            powers[2, k + 2] = (k + 2) * (k + 1) * power
+        power *= s
+    q, v, a = powers @ c
+    return q, v, a
 
 
 def _horner(s: Any, c: list[Any]) -> State:
