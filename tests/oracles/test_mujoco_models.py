@@ -158,7 +158,7 @@ def test_what_mujoco_does_not_accept_is_refused_in_our_words(tmp_path):
     with pytest.raises(dy.FormatError, match=r"broken\.xml:3"):
         dy.load(file)
     with pytest.raises(dy.FormatError, match="MuJoCo does not compile it"):
-        dy.load("<mujoco><worldbody><body>")
+        dy.load("<mujoco><worldbody><bodies/></worldbody></mujoco>")
     with pytest.raises(dy.InputError, match="MjModel"):
         dy.from_mujoco("model.xml")
     with pytest.raises(dy.ConversionError, match="helical"):

@@ -12,6 +12,7 @@ import contextlib
 import importlib
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy.typing as npt
 from dynamis.errors import InputError, MissingExtraError, printable
 from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, LoopClosure, MassProperties, Shape
 from dynamis.model.diagnostics import Report, format_error
+from dynamis.model.readers.mjcf_limits import check_mjcf
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import about_axis, from_quaternion
 
@@ -51,6 +53,7 @@ def mujoco() -> Any:
 def read_mjcf(path: str, data: bytes, report: Report) -> Description:
     """The description of a file; ``path`` is where it lies, for its includes and meshes, or empty for text."""
     library, remarks = mujoco(), list[str]()
+    check_mjcf(data, report.source, Path(path).parent if path else None)
     try:
         with _remarks(library, remarks):
             model = library.MjModel.from_xml_path(path) if path else library.MjModel.from_xml_string(data.decode("utf-8"))
