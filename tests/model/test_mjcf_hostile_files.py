@@ -121,7 +121,9 @@ def test_includes_assets_and_copies_within_bounds_load(tmp_path):
     (tmp_path / "assets" / "box.obj").write_text(corners + "\nf 1 2 3\nf 2 3 4\nf 5 6 7\nf 6 7 8\n")
     (folder / "part.xml").write_text(f"<mujocoinclude>{BODY}</mujocoinclude>")
     asset = '<compiler meshdir="../assets"/><asset><mesh name="m" file="box.obj"/></asset>'
-    (folder / "arm.xml").write_text(model('<include file="part.xml"/><replicate count="3" sep="-">' + BODY + "</replicate>", asset))
+    (folder / "arm.xml").write_text(
+        model('<include file="part.xml"/><replicate count="3" sep="-">' + BODY + "</replicate>", asset)
+    )
     assert dy.load(folder / "arm.xml").n == 4
     chain = model('<body pos="0 0 1"><joint/><geom size=".1"/>' * 100 + "</body>" * 100)
     assert dy.load(chain).n == 100

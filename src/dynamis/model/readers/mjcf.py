@@ -32,6 +32,7 @@ SHAPES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box"}  #
 PLANE, HEIGHT_FIELD, MESH = 0, 1, 7
 CONNECT, WELD, JOINT = 0, 1, 2  # mjtEq
 SITE = 6  # mjtObj
+SMALLEST = 1e-14  # kg, kg m²: what stands for zero, ten times the least that MuJoCo takes for moving bodies
 LISTED = 4  # names of one kind in the warning
 # what a model may have that a robot has not: the count, the kind of object, words for it
 ASIDE = (
@@ -185,12 +186,11 @@ class _Writer:
     def _link(self, body: int, name: str) -> Link:
         m = self.m
         link = Link(name)
-        if m.body_mass[body] > 0.0:
+        mass, *moments = (x if x > SMALLEST else 0.0 for x in (float(m.body_mass[body]), *map(float, m.body_inertia[body])))
+        if mass or any(moments):
             R = _rotation(m.body_iquat[body])
-            tensor = R @ np.diag(m.body_inertia[body]) @ R.T
-            link.mass_properties = MassProperties(
-                float(m.body_mass[body]), np.array(m.body_ipos[body], float), 0.5 * (tensor + tensor.T)
-            )
+            tensor = R @ np.diag(moments) @ R.T
+            link.mass_properties = MassProperties(mass, np.array(m.body_ipos[body], float), 0.5 * (tensor + tensor.T))
         for g in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
             kind, size = int(m.geom_type[g]), m.geom_size[g]
             if kind not in SHAPES:

@@ -82,7 +82,8 @@ class _Model:
         """Collect the elements of a file, and of those it includes."""
         root = parse_xml(data, place.file, "utf-8", max_depth=MAX_DEPTH).root  # MuJoCo reads UTF-8, whatever is declared
         if root.tag not in ("mujoco", "mujocoinclude"):
-            _refuse(root, place, f"the root element <{printable(root.tag)[1:-1]}>", "<mujoco>", "include and attach MJCF files only")
+            found = f"the root element <{printable(root.tag)[1:-1]}>"
+            _refuse(root, place, found, "<mujoco>", "include and attach MJCF files only")
         stack = [(root, place)]
         while stack:
             e, place = stack.pop()
