@@ -14,7 +14,7 @@ mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed: pip inst
 @pytest.mark.parametrize("name", library_names())
 def test_every_library_robot_is_an_mjcf_model_with_its_mass_matrix(name, tmp_path, quiet_load, without_compilation):
     symbols = dy.load(name).description.symbol_names()
-    robot = quiet_load(name, parameters={symbol: 1.0 for symbol in symbols})
+    robot = quiet_load(name, parameters=dict.fromkeys(symbols, 1.0))
     robot.write(tmp_path / "robot.mjcf")
     again = quiet_load(tmp_path / "robot.mjcf")
     q, v = robot.random(3), np.linspace(-1.0, 1.0, robot.n)
@@ -37,5 +37,5 @@ def test_an_inertia_that_no_body_has_is_shared_across_the_joint_or_refused(same_
     for kind, tensor in (("revolute", (0.1, 0.1, 0.3)), ("prismatic", (0.3, 0.1, 0.1)), ("revolute", (0.2, 0.0, 0.2 + 1e-15))):
         robot = arm(kind, tensor)
         same_dynamics(robot, dy.from_mujoco(robot.to_mujoco()))
-    with pytest.raises(dy.ConversionError, match="'fore' is not that of a body.*check FILE --repair"):
+    with pytest.raises(dy.ConversionError, match=r"'fore' is not that of a body.*check FILE --repair"):
         arm("revolute", (0.5, 0.1, 0.1)).to_mujoco()

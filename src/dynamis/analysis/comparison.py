@@ -53,9 +53,8 @@ class Difference:
 
     def __repr__(self) -> str:
         effect = "" if self.effect is None else f", {100.0 * self.effect:.3g} % of the torque of {printable(self.joint)}"
-        change = (
-            f"{self.change:+.4g} {self.unit}".strip() if np.isfinite(self.change) else f"{self.first:g} and {self.second:g}"
-        )
+        finite = np.isfinite(self.change)
+        change = f"{self.change:+.4g} {self.unit}".strip() if finite else f"{self.first:g} and {self.second:g}"
         return short(f"<Difference of {printable(self.where)}: {self.what}, {change}{effect}>")
 
     _repr_html_ = as_table
@@ -115,8 +114,8 @@ class ModelComparison:
             "worst": self.worst if np.isfinite(self.worst) else None,
             "differences": [
                 {
-                    "what": d.what, "where": d.where, "first": _plain(d.first), "second": _plain(d.second), "change": _plain(d.change),
-                    "unit": d.unit, "effect": d.effect, "torque": d.torque, "joint": d.joint,
+                    "what": d.what, "where": d.where, "first": _plain(d.first), "second": _plain(d.second),
+                    "change": _plain(d.change), "unit": d.unit, "effect": d.effect, "torque": d.torque, "joint": d.joint,
                 }
                 for d in self.differences
             ],

@@ -98,7 +98,8 @@ def _print(found: Any, both: str, same: bool, tolerance: float, show_all: bool) 
         "Differing limits",
         ("joint", "limit", "first", "second", "change", "unit"),
         [
-            (d.where, d.what.removesuffix(" limit"), _limit(d.first), _limit(d.second), d.change if isfinite(d.change) else None, d.unit)
+            (d.where, d.what.removesuffix(" limit"), _limit(d.first), _limit(d.second),
+             d.change if isfinite(d.change) else None, d.unit)
             for d in found.differences if d.effect is None
         ],
         most,

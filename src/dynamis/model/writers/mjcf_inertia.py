@@ -1,7 +1,8 @@
 """Inertias as MuJoCo takes them: principal moments with A + B ≥ C, and no moving body without mass or moments.
 
 Published tensors may violate the first. A tensor δ (1 − a aᵀ), of a massless rod along a joint's axis a, has the same effect on
-the motion on either side of the joint; across prismatic and fixed joints any tensor has. So a link takes what it lacks from its parent.
+the motion on either side of the joint; across prismatic and fixed joints any tensor has. So a link takes what it lacks from its
+parent.
 """
 
 from __future__ import annotations
@@ -37,16 +38,15 @@ def consistent_tensors(d: Description) -> tuple[dict[str, Array], list[str]]:
         if joint.type in ("fixed", "prismatic"):
             R = (joint.origin @ joint.tail).R
             given, taken = -tensor, R @ tensor @ R.T
-        elif (
-            joint.type in ("revolute", "continuous")
-            and (delta := _rod(tensor, along := joint.tail.R.T @ joint.axis)) is not None
-        ):
-            given, taken = delta * _around(along), -delta * _around(joint.origin.R @ joint.axis)
         else:
-            raise ConversionError(
-                f"the inertia of link {printable(name)} is not that of a body (a principal moment is larger than the sum of the "
-                "others), and MuJoCo takes no such model; dynamis check FILE --repair writes one with possible inertias"
-            )
+            along = joint.tail.R.T @ joint.axis
+            delta = _rod(tensor, along) if joint.type in ("revolute", "continuous") else None
+            if delta is None:
+                raise ConversionError(
+                    f"the inertia of link {printable(name)} is not that of a body (a principal moment exceeds the sum of the "
+                    "others), and MuJoCo takes no such model; dynamis check FILE --repair writes one with possible inertias"
+                )
+            given, taken = delta * _around(along), -delta * _around(joint.origin.R @ joint.axis)
         tensors[name] = tensor + given
         tensors[joint.parent] = tensors.get(joint.parent, np.zeros((3, 3))) + taken
         names.append(joint.parent)
