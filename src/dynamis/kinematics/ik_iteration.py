@@ -128,10 +128,10 @@ def _free(robot: Robot, q: Array, push: Array, settings: Settings) -> Array:
     """0 for joints at a limit and pushed against it, 1 for the others (n)."""
     if push.dtype != object:
         axes = [(k, c.q_index) for k, c in enumerate(robot.model.coordinates) if c.q_index is not None]
-        k, at = np.array(axes, dtype=int).reshape(-1, 2).T
-        blocked = ((q[at] <= settings.lower[at]) & (push[k] < 0.0)) | ((q[at] >= settings.upper[at]) & (push[k] > 0.0))
+        rates, at = np.array(axes, dtype=int).reshape(-1, 2).T
+        below, above = push[rates] < 0.0, push[rates] > 0.0
         numbers = np.ones(robot.n)
-        numbers[k] = ~blocked
+        numbers[rates] = ~(((q[at] <= settings.lower[at]) & below) | ((q[at] >= settings.upper[at]) & above))
         return numbers
     free: list[Any] = [1.0] * robot.n
     for k, c in enumerate(robot.model.coordinates):

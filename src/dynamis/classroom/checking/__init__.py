@@ -154,8 +154,8 @@ def _only(answer: Answer, asked: Quantity) -> Located:
                 return entries[asked.number - 1,]
             if len(entries) == 1:
                 return next(iter(entries.values()))
-    groups = {**answer.entries, **{name: {(): x} for name, x in answer.definitions.items()}}
-    found = [x for name, group in groups.items() if other_quantity(name, asked) is None for x in group.values()]
+    names = [name for name in (*answer.entries, *answer.definitions) if other_quantity(name, asked) is None]
+    found = [x for name in names for x in answer.of(name).values()]
     if len(found) == 1:
         return found[0]
     raise _nothing(answer, asked)

@@ -94,9 +94,9 @@ class _Solver:
                 raise self._error(equation, "the torques cancel in this equation")
             for pivot, other in reduced:
                 row = {k: row[k] * other[pivot] - row[pivot] * other[k] for k in row}  # noqa: PLW2901
-            pivot = next((k for k, c in row.items() if k not in given and not c.is_zero), None)
-            if pivot is not None:
-                reduced.append((pivot, row))
+            left = [k for k, c in row.items() if k not in given and not c.is_zero]
+            if left:
+                reduced.append((left[0], row))
                 _match(i, [[k for k in found if k not in given] for found in occurring], determined, set())
         joints = {i: joint for joint, i in determined.items()}
         known = given | determined.keys()

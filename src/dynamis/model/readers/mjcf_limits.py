@@ -209,12 +209,12 @@ class _Model:
             top = self.folder.resolve()
             # assets often lie in a folder beside that of the models; farther than that nothing is followed
             top = top.parent if name.startswith("../") and top.parent.parent != top.parent else top
-            found = list(dict.fromkeys((folder / name).resolve() for folder in (self.folder, place.folder)))
+            paths = list(dict.fromkeys((folder / name).resolve() for folder in (self.folder, place.folder)))
         except (OSError, RuntimeError, ValueError) as error:
             _refuse(e, place, f"{key}={printable(name)} cannot be followed: {reason_of(error)}", "a file", cure)
-        if any(not path.is_relative_to(top) for path in found):
+        if any(not path.is_relative_to(top) for path in paths):
             _refuse(e, place, f"{key}={printable(name)} leads out of {top}", "a file of the model's folder", cure)
-        return found
+        return paths
 
     def _check_numbers(self, e: Element, place: _Place) -> None:
         for key, text in e.attributes.items():
