@@ -290,7 +290,8 @@ def test_the_stiffness_in_closed_form_is_the_force_of_the_environment_per_displa
     formulas = dy.statics.static_formulas(dy.load("planar_2r"))
     assert str(formulas.stiffness[1, 1]).startswith("(a_1^2*k_q2*s1^2 + ")  # not −a/−b
     q, k = np.array([0.3, 0.9]), [2e4, 1e4]
-    values = {"a_1": 1.0, "a_2": 1.0, **dict(zip(map(str, (*formulas.q, *formulas.k)), (*q, *k), strict=True))}
+    lengths = dy.symbol("a_1"), dy.symbol("a_2")
+    values = dict(zip((*lengths, *formulas.q, *formulas.k), (1.0, 1.0, *q, *k), strict=True))
     K = dy.evaluate(formulas.stiffness.node(), values)
     np.testing.assert_allclose(K, stiffness(arm, q, k).on("xy"), rtol=1e-9)
     force = np.array([2.0, 1.0, 0.0])
