@@ -24,6 +24,7 @@ from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.readers.mjcf_limits import check_mjcf
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import about_axis, from_quaternion
+from dynamis.tolerances import SMALLEST_INERTIA
 
 Array = npt.NDArray[Any]
 ROOT = "world"
@@ -32,7 +33,6 @@ SHAPES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box"}  #
 PLANE, HEIGHT_FIELD, MESH = 0, 1, 7
 CONNECT, WELD, JOINT = 0, 1, 2  # mjtEq
 SITE = 6  # mjtObj
-SMALLEST = 1e-14  # kg, kg m²: what stands for zero, ten times the least that MuJoCo takes for moving bodies
 LISTED = 4  # names of one kind in the warning
 # what a model may have that a robot has not: the count, the kind of object, words for it
 ASIDE = (
@@ -186,7 +186,9 @@ class _Writer:
     def _link(self, body: int, name: str) -> Link:
         m = self.m
         link = Link(name)
-        mass, *moments = (x if x > SMALLEST else 0.0 for x in (float(m.body_mass[body]), *map(float, m.body_inertia[body])))
+        mass, *moments = (
+            x if x > SMALLEST_INERTIA else 0.0 for x in (float(m.body_mass[body]), *map(float, m.body_inertia[body]))
+        )
         if mass or any(moments):
             R = _rotation(m.body_iquat[body])
             tensor = R @ np.diag(moments) @ R.T

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from dynamis.errors import ConversionError, printable
 from dynamis.model.description import Description, Joint, Link, Shape
-from dynamis.model.readers.mjcf import SMALLEST
 from dynamis.model.writers.mjcf_inertia import consistent_tensors, principal
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import to_quaternion
+from dynamis.tolerances import SMALLEST_INERTIA
 
 Array = npt.NDArray[Any]
 # the joints of a body, each by its type in MJCF and the axis it takes
@@ -77,7 +77,7 @@ class _Writer:
         if link.mass_properties is not None or link.name in self.tensors or joints:
             mass, com = (0.0, np.zeros(3)) if (m := link.mass_properties) is None else (float(m.mass), np.asarray(m.com, float))
             moments, axes = principal(self.tensors.get(link.name, np.zeros((3, 3))), bool(joints))
-            number = _number(max(mass, SMALLEST) if joints else mass)
+            number = _number(max(mass, SMALLEST_INERTIA) if joints else mass)
             lines.append(f'{inner}<inertial{_place(Pose(axes, com))} mass="{number}" diaginertia="{_numbers(moments)}"/>')
         lines += [inner + joint for joint in joints]
         if link.name in self.closed:

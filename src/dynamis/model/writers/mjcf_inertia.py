@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from dynamis.errors import ConversionError, printable
 from dynamis.model.description import Description
-from dynamis.model.readers.mjcf import SMALLEST
+from dynamis.tolerances import RECURSION_ROUNDING, SMALLEST_INERTIA
 
 Array = npt.NDArray[Any]
-ROUNDING = 1e-12  # relative, of moments whose sum is the third
 
 
 def consistent_tensors(d: Description) -> tuple[dict[str, Array], list[str]]:
@@ -57,14 +56,14 @@ def principal(tensor: Array, moving: bool) -> tuple[Array, Array]:
     """(moments, axes) of a consistent tensor, at least the smallest ones of a moving body, without rounding of A + B ≥ C."""
     moments, axes = np.linalg.eigh(tensor)
     axes[:, 2] *= np.linalg.det(axes)  # right-handed
-    moments = np.maximum(moments, SMALLEST if moving else 0.0)
+    moments = np.maximum(moments, SMALLEST_INERTIA if moving else 0.0)
     moments[2] = min(moments[2], moments[0] + moments[1])
     return moments, axes
 
 
 def _is_consistent(tensor: Array) -> bool:
     moments = np.linalg.eigvalsh(tensor)
-    return bool(moments[0] + moments[1] - moments[2] >= -ROUNDING * abs(moments).max())
+    return bool(moments[0] + moments[1] - moments[2] >= -RECURSION_ROUNDING * abs(moments).max())
 
 
 def _around(axis: Any) -> Array:
