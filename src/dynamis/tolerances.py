@@ -15,6 +15,7 @@ SUM_ROUNDING = 64.0 * EPS  # 1.4e-14: a sum of about 64 terms, such as an entry 
 RECURSION_ROUNDING = 1e-12  # 4500 EPS: a recursion over the links of a robot: poses, Jacobians, torques, energies
 MOBILITY_ROUNDING = 1e-13  # of a diagonal entry of J M⁻¹ Jᵀ: SUM_ROUNDING times ten for the condition of the scaled M
 PRINTED_AS_ZERO = 1e-11  # of the largest number printed beside it: 10 RECURSION_ROUNDING, left by terms that cancel
+SMALLEST_INERTIA = 1e-14  # kg, kg m²: stands for zero in MuJoCo models, whose moving bodies have at least 1e-15
 NEGLIGIBLE = 1e-9  # also in SI units: a thousand RECURSION_ROUNDING, and a thousandth of FILE_PRECISION
 
 # Data in files and in input

@@ -83,6 +83,17 @@ def test_limits_alone_are_a_difference(arm):
     assert found.same(0.6)
 
 
+def test_a_limit_that_one_robot_lacks_is_a_difference(arm):
+    def unlimited(d):
+        d.joint("elbow_joint").limits.velocity = np.inf
+
+    for found in (dy.compare(arm, changed(arm, unlimited)), dy.compare(changed(arm, unlimited), arm)):
+        assert [(d.what, d.where) for d in found.differences] == [("velocity limit", "elbow_joint")]
+        assert not found.same(0.9)
+        assert found.as_dict()["differences"][0]["change"] is None
+        assert "inf" in repr(found.differences[0])
+
+
 def test_a_longer_link_is_a_difference_of_places_with_an_effect(arm):
     def longer(d):
         joint = d.joint("elbow_joint")

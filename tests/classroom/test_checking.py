@@ -486,3 +486,24 @@ def test_numbers_beyond_floats_are_written(arm):
 def test_a_robot_instead_of_its_closed_form_is_refused_with_the_remedy():
     with pytest.raises(dy.InputError, match=r"takes a closed form, such as robot\.closed_form\(\), got Robot"):
         dy.check_answer(dy.load("planar_2r"), "gravity", "g_1 = 0")
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [("gravity", "M_12 = m_2"), ("coriolis", "M_12 = m_2"), ("mass-matrix", "g_1 = 0"), ("kinetic-energy", "U = 0")],
+)
+def test_an_entry_of_another_quantity_is_not_taken_for_the_one_that_is_asked(arm, asked, text):
+    with pytest.raises(dy.InputError, match=rf"no entry of the {asked}: write .*; found {text[0]}, which is the "):
+        dy.check_answer(arm, asked, text)
+
+
+def test_dependent_equations_of_motion_determine_one_torque(arm):
+    one, two = (str(x) for x in arm.torque)
+    total = f"{one} + {two} = tau_1 + tau_2"
+    twice = dy.check_answer(arm, "equations", f"{total}\n2*({one}) + 2*({two}) = 2*tau_1 + 2*tau_2")
+    assert twice.correct
+    assert not twice.complete
+    assert [x.right for x in twice.findings] == [True]
+    for second in (f"{one} + 0 = tau_1", f"{one} - ({two}) = tau_1 - tau_2"):
+        assert dy.check_answer(arm, "equations", f"{total}\n{second}").complete
+    assert not dy.check_answer(arm, "equations", f"{total}\n2*({one}) + 3*({two}) = 2*tau_1 + 2*tau_2").correct

@@ -52,6 +52,16 @@ def test_robots_that_differ_in_limits_only_are_told_so_with_units_and_no_empty_t
     assert "largest effect" not in result.output
 
 
+def test_a_limit_of_one_robot_only_is_shown_as_none_of_the_other(files, tmp_path):
+    d = dy.load("ur5e").description
+    d.joint("elbow_joint").limits.effort = float("inf")
+    dy.Robot(d).write(tmp_path / "strong.toml")
+    result = run(files / "arm.urdf", tmp_path / "strong.toml", "--samples", "20")
+    assert result.exit_code == 1
+    row = next(line.split() for line in reversed(result.output.splitlines()) if line.startswith("elbow_joint"))
+    assert row[:4] == ["elbow_joint", "effort", "150", "none"]
+
+
 def test_machines_get_every_difference(files):
     result = run(files / "arm.urdf", files / "better.urdf", "--samples", "50", "--json")
     facts = json.loads(result.output)

@@ -5,6 +5,7 @@ import pytest
 from floating import floating
 
 import dynamis as dy
+from dynamis.kinematics import ik_problem
 from dynamis.task_space import (
     CenterOfMass,
     Direction,
@@ -163,3 +164,30 @@ def test_bad_goals_are_refused():
     ):
         with pytest.raises(dy.InputError, match=text):
             make()
+
+
+@pytest.mark.parametrize("coordinates", ["rpy", "xyz", "zyz"])
+def test_angles_beyond_the_range_of_the_second_are_the_orientation_they_name(coordinates):
+    robot = dy.load("ur5e")
+    task = PoseTask(coordinates=coordinates)
+    value = task.value(robot, np.array([0.3, -1.2, 1.5, -0.4, 0.8, 0.1]))
+    other = value.copy()
+    second = (np.pi if len(set(coordinates)) == 3 else 0.0) - value[4]
+    other[3:] = value[3] + np.pi, second - 2.0 * np.pi, value[5] - np.pi
+    found = dy.inverse_kinematics(robot, [Goal(task, np.array([value, other]))])
+    assert found.found.all()
+    for q in found.q:
+        np.testing.assert_allclose(task.error(value, task.value(robot, q)), 0.0, atol=1e-8)
+    with pytest.raises(dy.InputError, match=r"is 4 rad, and this angle is between .* give all three angles"):
+        dy.inverse_kinematics(robot, Goal(Orientation(coordinates=coordinates, rows=(1,)), [4.0]))
+
+
+def test_a_slow_search_ends_when_starts_lead_to_the_same_error(monkeypatch):
+    monkeypatch.setattr(ik_problem, "MAX_PRODUCTS", 0)  # interpreted, as for a humanoid
+    robot = dy.load("scara")
+    goal = Goal(Position(), [3.0, 0.0, 0.1])
+    found = dy.inverse_kinematics(robot, goal)
+    assert not found.found
+    assert found.restarts < 20
+    q = robot.random(1)
+    assert dy.inverse_kinematics(robot, Goal(Position(), robot.pose(q)[:3, 3])).found

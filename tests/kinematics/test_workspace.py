@@ -1,5 +1,7 @@
 """Workspaces: known areas and volumes, slices that lie in their plane, colours that are what they say."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -9,7 +11,7 @@ from dynamis.analysis.eigenvalues import eigenvalue_plot
 from dynamis.kinematics.manipulability import condition_number, operational_eigenvalues
 from dynamis.kinematics.state_measures import Measure, least_stiffness, payload_capacity, payload_note
 from dynamis.kinematics.workspace import workspace_slice
-from dynamis.statics import static_torques
+from dynamis.statics import static_torques, stiffness_map
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +141,19 @@ def test_a_map_says_which_limits_count_and_where_its_colours_are_clipped(ur5e):
     caption = axes.figure.get_supxlabel()
     assert "colours are clipped above" in caption
     assert "largest value" in caption
+    assert "white: cells that no sampled configuration reaches" in caption
+
+
+def test_cells_whose_values_are_zero_or_infinite_are_coloured(ur5e):
+    pytest.importorskip("matplotlib", reason="needs Matplotlib: pip install matplotlib")
+    found = stiffness_map(ur5e, 1e4, samples=3000)
+    away = np.abs(found.points - found.points[0]).max(axis=1)
+    for value, pick, near in ((0.0, "worst", 1e-9), (np.inf, "mean", 0.2)):
+        changed = dataclasses.replace(found, values=np.where(away < near, value, found.values))
+        drawn = changed.plot(pick=pick).figure.axes[0].collections[0].get_array()
+        empty = np.isnan(found.grid(24)[2]).sum()
+        assert np.ma.masked_invalid(drawn).mask.sum() <= empty
+        assert drawn.min() > 0.0
 
 
 def test_a_payload_near_a_singularity_is_noted_as_carried_by_the_structure(ur5e):

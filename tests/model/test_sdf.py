@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.cli.summary import summarise
 from dynamis.model.readers.sdf import TYPES
 from dynamis.model.writers.losses import losses
 from dynamis.spatial.rotation import to_quaternion, to_rpy
@@ -209,3 +210,29 @@ def test_the_defaults_and_omissions_of_sdf_are_told():
     told = losses(dy.load("puma560").description, ".sdf")
     assert any(x.startswith("rotor inertias: 6 elements") for x in told)
     assert losses(dy.load("puma560").description, ".urdf") == []
+
+
+def test_joints_of_nested_models_are_in_depth_first_order_of_the_document():
+    def link(name):
+        return f'<link name="{name}"><inertial><mass>1</mass></inertial></link>'
+
+    def joint(name, parent, child):
+        ends = f"<parent>{parent}</parent><child>{child}</child>"
+        return f'<joint name="{name}" type="revolute">{ends}<axis><xyz>0 1 0</xyz></axis></joint>'
+
+    arm = f'<model name="arm">{link("upper")}{link("fore")}{joint("elbow", "upper", "fore")}</model>'
+    body = f"{link('base')}{link('hand')}{link('lamp')}{joint('shoulder', 'base', 'arm::upper')}{joint('swivel', 'arm::upper', 'lamp')}"
+    text = f'<sdf version="1.9"><model name="m">{body}{arm}{joint("wrist", "arm::fore", "hand")}</model></sdf>'
+    robot = dy.load(text)
+    assert robot.joint_names == ("shoulder", "swivel", "arm::elbow", "wrist")
+    assert [joint["name"] for joint in summarise(robot)["joints"]] == list(robot.joint_names)
+
+
+def test_a_wrong_name_is_reported_once_however_many_frames_stand_on_it():
+    link = '<link name="{}"><pose relative_to="{}">0 0 1 0 0 0</pose><inertial><mass>1</mass></inertial></link>\n'
+    text = "".join(link.format(f"l{k + 1}", f"l{k}" if k else "nope") for k in range(4))
+    report = dy.check(f'<sdf version="1.9">\n<model name="m">\n{text}</model></sdf>')
+    found = [p for p in report.errors if "'nope'" in p.found]
+    assert len(found) == 1
+    assert found[0].line == 3
+    assert "met 4 times" in found[0].found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import types
+import warnings
 import zipfile
 from types import SimpleNamespace
 
@@ -27,6 +28,33 @@ def test_text_and_open_files(arm, two_links, save, tmp_path):
         dy.load(SimpleNamespace(read=lambda _: 3))
     with pytest.raises(dy.InputError, match="give a path or a robot's name, got int"):
         dy.load(3)
+
+
+def test_bytes_texts_and_open_archives_are_read_as_their_files(arm, two_links, tmp_path):
+    sdf = '<sdf version="1.9"><model name="m"><link name="a"/><link name="b"/><joint name="j" type="revolute"><parent>a</parent><child>b</child><axis/></joint></model></sdf>'
+    xacro = arm().replace("<robot ", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" ').replace(
+        "</robot>", '<xacro:property name="x" value="1"/></robot>'
+    )  # fmt: skip
+    for text, n in ((arm(), 2), (two_links(), 2), (sdf, 1), (xacro, 2)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", dy.ModelWarning)
+            loaded = [dy.load(x).n for x in (text, text.encode(), bytearray(text.encode()), io.BytesIO(text.encode()))]
+        assert loaded == [n] * 4
+    assert dy.load(arm().encode("utf-16")).n == 2
+    assert dy.load(two_links(), parameters={"l": 2.0}).n == 2
+    path = tmp_path / "arm.zip"
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("urdf/arm.urdf", arm())
+    with path.open("rb") as stream:
+        assert dy.load(stream).n == 2
+    assert dy.load(path.read_bytes()).n == dy.load(io.BytesIO(path.read_bytes())).n == 2
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("arm.urdf", arm('mass value="2"', 'mass value="two"'))
+    assert str(dy.check(path.read_bytes()).errors[0]).startswith("archive.zip/arm.urdf:")
+    with pytest.raises(dy.ModelError, match=r"^TOML text:\d+: error"):
+        dy.load(two_links('mass = "m"', 'mas = "m"'))
+    with pytest.raises(dy.InputError, match="4 bytes are not the content of a robot's file"):
+        dy.load(b"ur5e")
 
 
 def test_a_folder_and_an_archive_with_one_robot(arm, two_links, tmp_path):

@@ -69,6 +69,12 @@ WRONG_TYPES = {
     "type": ("viscous = 0.1", 'type = "revolut"', "revolute"),
     "negative mass": ('mass = "m"\ncom = ["l/2", 0, 0]\ninertia', "mass = -1\ninertia", "-1 kg"),
     "huge integer": ('mass = "m"', f"mass = 1{'0' * 400}", "mass"),
+    "solid and inertia": (
+        "x = 0.5, y = 0.1, z = 0.1 }",
+        "x = 0.5, y = 0.1, z = 0.1 }\ninertia = { zz = 1 }",
+        "remove inertia, which the solid has",
+    ),
+    "no pitch": ("viscous = 0.1", 'type = "helical"', "add pitch = "),
     "role": ("viscous = 0.1", 'shapes = [{ kind = "box", role = "x><y" }]', "role"),
 }
 

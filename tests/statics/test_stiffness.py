@@ -284,3 +284,16 @@ def test_the_prediction_counts_the_weight_that_turns():
     for gravity in (True, False):
         small = dy.statics.deflection(arm, [0.3, 0.9], [4000.0, 2000.0], (1e-3, 2e-3, 0.0), gravity=gravity)
         np.testing.assert_allclose(small.predicted, small.displacement, rtol=1e-4, atol=1e-13)
+
+
+def test_the_stiffness_in_closed_form_is_the_force_of_the_environment_per_displacement(arm):
+    formulas = dy.statics.static_formulas(dy.load("planar_2r"))
+    assert str(formulas.stiffness[1, 1]).startswith("(a_1^2*k_q2*s1^2 + ")  # not −a/−b
+    q, k = np.array([0.3, 0.9]), [2e4, 1e4]
+    lengths = dy.symbol("a_1"), dy.symbol("a_2")
+    values = dict(zip((*lengths, *formulas.q, *formulas.k), (1.0, 1.0, *q, *k), strict=True))
+    K = dy.evaluate(formulas.stiffness.node(), values)
+    np.testing.assert_allclose(K, stiffness(arm, q, k).on("xy"), rtol=1e-9)
+    force = np.array([0.02, 0.01, 0.0])  # small: the load itself adds to the stiffness
+    moved = deflection(arm.replace(gravity=(0, 0, 0)), q, k, force).displacement[:2]
+    np.testing.assert_allclose(K @ moved, force[:2], rtol=1e-3)

@@ -71,7 +71,9 @@ PIECES = (
     "world", "tip", "fixed", "free", "ball", "universal", "revolute2", "screw", "gearbox", "hinge", "<link/>", "</robot>", "<model name='arm'>", "<frame/>",
     "<xacro:part/>", "<xacro:include filename='/etc/passwd'/>", "<xacro:include filename='robot.xacro'/>", "<xacro:m/>", "${", "}", "$(", ")", "$(find x)",
     "${names}", "${[1]*9**9}", "${().__class__}", "${part}", "${xacro.load_yaml('x')}", "$(arg", "*", "**origin", "^|", "1.9", "0 0 0", "0 0 0 0 0 0", "<!DOCTYPE r>",
-    "<include><uri>model://x</uri></include>", "<include file='/etc/passwd'/>", "name", "]]>", "\U0001f916",
+    "<include><uri>model://x</uri></include>", "<include file='/etc/passwd'/>", "<include file='robot.mjcf'/>", "<replicate count='100000000'>", "</replicate>",
+    "<replicate count='300'/>", "<size nkey='100000000' memory='1E'/>", "<flexcomp name='f' count='999 999 999'/>", "<asset><model file='robot.mjcf'/></asset>",
+    "<asset><texture name='t' builtin='flat' width='100000000' height='100000000'/></asset>", "<attach model='small' prefix='p'/>", "<key/>", "name", "]]>", "\U0001f916",
 )  # fmt: skip
 SECONDS = 5.0  # of processor time for one file
 

@@ -35,7 +35,7 @@ UNITS = {
 
 @dataclass(frozen=True, repr=False)
 class Difference:
-    """One difference: the property, its link or joint, the two values, and their difference.
+    """One difference: the property, its link or joint, the two values, and their difference (infinite if one has no limit).
 
     ``effect`` is the RMS torque difference it causes, relative to the RMS torque of the joint where it is largest (``joint``);
     ``torque`` is the same in N m or N. Both are None if no torque changes, as for a limit.
@@ -53,9 +53,9 @@ class Difference:
 
     def __repr__(self) -> str:
         effect = "" if self.effect is None else f", {100.0 * self.effect:.3g} % of the torque of {printable(self.joint)}"
-        return short(
-            f"<Difference of {printable(self.where)}: {self.what}, {f'{self.change:+.4g} {self.unit}'.strip()}{effect}>"
-        )
+        finite = np.isfinite(self.change)
+        change = f"{self.change:+.4g} {self.unit}".strip() if finite else f"{self.first:g} and {self.second:g}"
+        return short(f"<Difference of {printable(self.where)}: {self.what}, {change}{effect}>")
 
     _repr_html_ = as_table
 
@@ -114,8 +114,8 @@ class ModelComparison:
             "worst": self.worst if np.isfinite(self.worst) else None,
             "differences": [
                 {
-                    "what": d.what, "where": d.where, "first": _plain(d.first), "second": _plain(d.second), "change": d.change,
-                    "unit": d.unit, "effect": d.effect, "torque": d.torque, "joint": d.joint,
+                    "what": d.what, "where": d.where, "first": _plain(d.first), "second": _plain(d.second),
+                    "change": _plain(d.change), "unit": d.unit, "effect": d.effect, "torque": d.torque, "joint": d.joint,
                 }
                 for d in self.differences
             ],
@@ -279,7 +279,9 @@ def _size(x: Array) -> float:
 
 
 def _differ(one: float, two: float) -> bool:
-    return one != two and not abs(two - one) <= RECURSION_ROUNDING * max(abs(one), abs(two))
+    """Whether two values differ by more than rounding; an infinite one is a limit that a robot does not have."""
+    size = max(abs(one), abs(two))
+    return one != two and (not np.isfinite(size) or abs(two - one) > RECURSION_ROUNDING * size)
 
 
 def _part(d: Difference) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 import click
@@ -97,7 +98,8 @@ def _print(found: Any, both: str, same: bool, tolerance: float, show_all: bool) 
         "Differing limits",
         ("joint", "limit", "first", "second", "change", "unit"),
         [
-            (d.where, d.what.removesuffix(" limit"), d.first, d.second, d.change, d.unit)
+            (d.where, d.what.removesuffix(" limit"), _limit(d.first), _limit(d.second),
+             d.change if isfinite(d.change) else None, d.unit)
             for d in found.differences if d.effect is None
         ],
         most,
@@ -124,6 +126,11 @@ def _summary(found: Any, tolerance: float) -> str:
     if not limits:
         return torques
     return f"{counted(limits, 'limit')} {'differs' if limits == 1 else 'differ'}, {torques}"
+
+
+def _limit(x: float) -> float | str:
+    """A limit, or "none" where a robot has none."""
+    return x if isfinite(x) else "none"
 
 
 def _values(d: Any) -> tuple[Any, Any]:

@@ -27,6 +27,8 @@ def plain(value: Any) -> Any:
 def summarise(robot: Robot) -> dict[str, Any]:
     """Everything `dynamis info` shows."""
     description, model = robot.description, robot.model
+    place = {name: k for k, name in enumerate(robot.link_names)}  # depth-first, as the coordinates
+    joints = sorted((j for j in description.joints if j.type != "fixed"), key=lambda j: place[j.child])
     summary: dict[str, Any] = {
         "name": robot.name,
         "about": description.about,
@@ -37,7 +39,7 @@ def summarise(robot: Robot) -> dict[str, Any]:
         "gravity": plain(model.gravity),
         "symbolic": model.symbolic,
         "tip": model.tip,
-        "joints": [_joint(joint) for joint in description.joints if joint.type != "fixed"],
+        "joints": [_joint(joint) for joint in joints],
         "links": [_link(body.name, model.inertia_in_link_frame(i)) for i, body in model.links],
         "frames": list(robot.link_names),
     }

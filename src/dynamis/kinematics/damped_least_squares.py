@@ -13,6 +13,7 @@ from dynamis.kinematics.ik_problem import Problem
 
 Array = npt.NDArray[Any]
 MAX_ITERATIONS = 200
+SLOW_PROGRESS = 1e-3  # share of the error; three digits of its minimum are enough where an iteration takes long
 FEW_STEPS, LARGE_BATCH = 4, 1000  # in smaller batches so many steps take no longer than to drop the starts that have ended
 
 
@@ -44,7 +45,7 @@ def descend(problem: Problem, starts: Array, *, settings: Settings | None = None
     given = problem.vector if settings is None else settings.vector()
     if patient:
         given = given.copy()
-        given[PROGRESS] = -np.inf
+        given[PROGRESS] = SLOW_PROGRESS if problem.of.interpreted else -np.inf
     kernel, nq = problem.of.kernel, problem.robot.nq
     if len(starts) == 1:
         state, target = first_state(starts[0]), problem.target.reshape(-1)

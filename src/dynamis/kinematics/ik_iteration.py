@@ -126,6 +126,13 @@ def _damped_step(robot: Robot, q: Array, r: Array, A: Array, damping: Any, setti
 
 def _free(robot: Robot, q: Array, push: Array, settings: Settings) -> Array:
     """0 for joints at a limit and pushed against it, 1 for the others (n)."""
+    if push.dtype != object:
+        axes = [(k, c.q_index) for k, c in enumerate(robot.model.coordinates) if c.q_index is not None]
+        rates, at = np.array(axes, dtype=int).reshape(-1, 2).T
+        below, above = push[rates] < 0.0, push[rates] > 0.0
+        numbers = np.ones(robot.n)
+        numbers[rates] = ~(((q[at] <= settings.lower[at]) & below) | ((q[at] >= settings.upper[at]) & above))
+        return numbers
     free: list[Any] = [1.0] * robot.n
     for k, c in enumerate(robot.model.coordinates):
         if c.q_index is not None and not (isinstance(push[k], float) and push[k] == 0.0):
@@ -142,8 +149,8 @@ def _sizes(robot: Robot, tasks: Sequence[Task], e: Array, settings: Settings) ->
         counted = settings.required[begin : begin + task.size] * e[begin : begin + task.size]
         begin += task.size
         for k in range(2):
-            part = [x for x, angle in zip(counted, task.angular(robot), strict=True) if int(angle) == k]
-            if part:
+            part = counted[[int(angle) == k for angle in task.angular(robot)]]
+            if len(part):
                 sizes[k] = maximum(sizes[k], sqrt(np.dot(part, part)))
     return np.array(sizes)
 

@@ -26,7 +26,8 @@ KINDS: dict[str, type[Position] | type[Orientation] | type[PoseTask]] = {
     "position": Position,
     "orientation": Orientation,
 }
-MAX_PRODUCTS = 4000  # of the entries of Jacobians: for more, as for a humanoid, compiling takes longer than most searches
+MAX_PRODUCTS = 4000  # of the entries of Jacobians: for more, as for a humanoid, compiling takes longer than an easy search
+INTERPRETED = 1500  # iterations after which compiling is shorter than to go on without
 MAX_COMPILED = 64  # of one robot; the oldest are forgotten
 
 
@@ -41,6 +42,7 @@ class Tasks:
     upper: Array
     home: Array
     turns: Turns
+    interpreted: bool = False  # at first: a start takes a tenth of a second
     problems: dict[Any, Problem] = field(default_factory=dict)  # with default weights, by limits and tolerance
 
     @property
@@ -140,32 +142,39 @@ def _compiled(robot: Robot, tasks: tuple[Task, ...]) -> Tasks:
     def step(robot: Robot, state: Array, target: Array, settings: Array) -> Array:
         return iteration(robot, tasks, state, target, Settings.of(settings, rows, nq))
 
-    if min(rows, robot.n) ** 2 * max(rows, robot.n) > MAX_PRODUCTS:
+    @functools.cache
+    def compiled() -> Callable[..., Array]:
+        # tasks of these classes are described by their text; functions of the user are not
+        plain = all(type(task) in (*KINDS.values(), JointPositions) for task in tasks)
+        kernel = robot.compile(
+            step, identity=f"inverse kinematics {tasks!r}" if plain else None,
+            state=nq + EXTRA, target=size, settings=Settings.size(rows, nq),
+        )  # fmt: skip
+        kernel.compiled("double")
+        return kernel
 
-        def by_state(state: Array, target: Array, settings: Array) -> Array:
-            if state.ndim == 1:
-                return np.asarray(step(robot, state, target, settings), dtype=float)
-            targets = np.broadcast_to(target, (len(state), size))
-            return np.array([by_state(*pair, settings) for pair in zip(state, targets, strict=True)])
+    left = INTERPRETED if min(rows, robot.n) ** 2 * max(rows, robot.n) > MAX_PRODUCTS else 0
 
-        return _with_limits(robot, tasks, by_state)
-    # tasks of these classes are described by their text; functions of the user are not
-    plain = all(type(task) in (*KINDS.values(), JointPositions) for task in tasks)
-    kernel = robot.compile(
-        step, identity=f"inverse kinematics {tasks!r}" if plain else None,
-        state=nq + EXTRA, target=size, settings=Settings.size(rows, nq),
-    )  # fmt: skip
-    kernel.compiled("double")
-    return _with_limits(robot, tasks, kernel)
+    def at_first_interpreted(state: Array, target: Array, settings: Array) -> Array:
+        nonlocal left
+        left -= len(state) if state.ndim > 1 else 1
+        if left < 0:
+            return compiled()(state, target, settings)
+        if state.ndim == 1:
+            return np.asarray(step(robot, state, target, settings), dtype=float)
+        targets = np.broadcast_to(target, (len(state), size))
+        return np.array([step(robot, *pair, settings) for pair in zip(state, targets, strict=True)], dtype=float)
+
+    return _with_limits(robot, tasks, at_first_interpreted if left else compiled(), left > 0)
 
 
-def _with_limits(robot: Robot, tasks: tuple[Task, ...], kernel: Callable[..., Array]) -> Tasks:
+def _with_limits(robot: Robot, tasks: tuple[Task, ...], kernel: Callable[..., Array], interpreted: bool) -> Tasks:
     nq = robot.nq
     lower, upper = np.full(nq, -np.inf), np.full(nq, np.inf)
     for c in robot.model.coordinates:
         if c.q_index is not None:
             lower[c.q_index], upper[c.q_index] = c.lower, c.upper
-    return Tasks(robot, tasks, kernel, lower, upper, robot.home(), Turns(robot))
+    return Tasks(robot, tasks, kernel, lower, upper, robot.home(), Turns(robot), interpreted)
 
 
 def target_problem(

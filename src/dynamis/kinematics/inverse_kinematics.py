@@ -24,6 +24,8 @@ from dynamis.spatial import Pose
 
 Array = npt.NDArray[Any]
 STARTS_PER_BATCH = 10  # random starts
+SLOW_STARTS_PER_BATCH = 3  # where a start takes long
+SAME_ERROR, ENOUGH = 1.02, 4  # so many starts that end within this factor of the smallest error: it is taken as the minimum
 MAX_ROWS = 200_000  # starts of all targets that are iterated at once
 
 
@@ -124,16 +126,26 @@ def turns_of(problem: Problem) -> Turns | None:
 
 
 def _search(problem: Problem, reference: Array, restarts: int, rng: Starts) -> tuple[Reached, Array]:
-    """The result for each target (N, T) with start (N, nq), and the number of random starts that were needed."""
+    """The result for each target (N, T) with start (N, nq), and the number of random starts that were needed.
+
+    Where a start takes long, the search for a target ends when several starts lead to its smallest error.
+    """
     best, turns = descend(problem, reference), turns_of(problem)
-    done, tried = np.zeros(len(reference), dtype=int), 0
-    while tried < restarts and not best.found.all():
-        count = min(STARTS_PER_BATCH, restarts - tried)
+    slow = problem.of.interpreted
+    done, tried, same = np.zeros(len(reference), dtype=int), 0, np.zeros(len(reference), dtype=int)
+    errors = np.full((len(reference), restarts + 1 if slow else 1), np.inf)
+    errors[:, 0] = best.errors.sum(axis=1)
+    while tried < restarts and not (best.found | (same >= ENOUGH)).all():
+        count = min(SLOW_STARTS_PER_BATCH if slow else STARTS_PER_BATCH, restarts - tried)
         starts, tried = rng(count), tried + count
-        every = np.flatnonzero(~best.found)
+        every = np.flatnonzero(~best.found & (same < ENOUGH))
         for lost in np.split(every, range(MAX_ROWS // count, len(every), MAX_ROWS // count)):
             done[lost] = tried
-            _restart(problem, best, lost, starts, reference, turns)
+            ends = _restart(problem, best, lost, starts, reference, turns)
+            if slow:
+                errors[lost, tried - count + 1 : tried + 1] = ends
+        if slow:
+            same = (errors <= SAME_ERROR * errors.min(axis=1, keepdims=True)).sum(axis=1)
     lost = np.flatnonzero(~best.found)
     if len(lost):
         settled = descend(problem.at(lost), best.q[lost], patient=True)
@@ -143,8 +155,11 @@ def _search(problem: Problem, reference: Array, restarts: int, rng: Starts) -> t
     return best, done
 
 
-def _restart(problem: Problem, best: Reached, lost: Array, starts: Array, reference: Array, turns: Turns | None) -> None:
-    """Replace the results of some targets by the solution nearest to the reference, or by the smallest error."""
+def _restart(problem: Problem, best: Reached, lost: Array, starts: Array, reference: Array, turns: Turns | None) -> Array:
+    """Replace the results of some targets by the solution nearest to the reference, or by the smallest error.
+
+    The error of every start (targets, starts) is returned.
+    """
     count = len(starts)
     rows = np.repeat(lost, count)
     reached = descend(problem.at(rows), np.tile(starts, (len(lost), 1)))
@@ -160,6 +175,7 @@ def _restart(problem: Problem, best: Reached, lost: Array, starts: Array, refere
     steps = best.steps[lost] + reached.steps.reshape(-1, count).max(axis=1)
     best.put(lost[better], reached.at(chosen[better]))
     best.steps[lost] = steps
+    return order[1]
 
 
 def _along_path(problem: Problem, reference: Array, restarts: int, rng: Starts) -> Solution:

@@ -85,6 +85,31 @@ def shape_of(value: Any) -> tuple[int, ...]:
         return ()
 
 
+def angles_in_range(target: Array, coordinates: str, rows: tuple[int, ...], names: tuple[str, ...]) -> Array:
+    """Euler angles (…, size) with the second one in the range that orientations have: [−π/2, π/2], or [0, π] of equal axes.
+
+    Three angles become those of the same orientation; the second alone has no other value.
+    """
+    if 1 not in rows:
+        return target
+    low, high = (-np.pi / 2.0, np.pi / 2.0) if len(set(coordinates)) == 3 else (0.0, np.pi)
+    k = rows.index(1)
+    second = target[..., k]
+    outside = (second < low - FILE_PRECISION) | (second > high + FILE_PRECISION)
+    if outside.any() and len(rows) < 3:
+        worst = float(np.ravel(second[outside])[0])
+        raise InputError(
+            f"the target of {names[k]} is {worst:.6g} rad, and this angle is between {low:.4g} and {high:.4g} rad; give all "
+            "three angles of the orientation, or one in this range"
+        )
+    # (a, b, c) is the orientation (a + π, π − b, c + π), of equal first and third axes (a + π, −b, c + π)
+    other = target + np.pi
+    other[..., k] = (np.pi if low < 0.0 else 0.0) - second
+    turn = np.cos(second) < 0.0 if low < 0.0 else np.sin(second) < 0.0
+    angles = np.where(turn[..., None], other, target)
+    return np.where(outside[..., None], np.arctan2(np.sin(angles), np.cos(angles)), target)
+
+
 def rotation_vectors(R: Array) -> Array:
     """φ (…, 3), |φ| ≤ π, of rotations (…, 3, 3): the axis times the angle."""
     w = 0.5 * np.stack([R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]], axis=-1)

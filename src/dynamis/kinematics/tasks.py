@@ -6,6 +6,7 @@ be used inside any function that is traced and compiled.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -28,7 +29,7 @@ from dynamis.kinematics.rotations import (
     rate_map_drift,
     rotation_of,
 )
-from dynamis.kinematics.targets import as_orientation, as_point, as_pose, finite, is_pose
+from dynamis.kinematics.targets import angles_in_range, as_orientation, as_point, as_pose, finite, is_pose
 from dynamis.robot import Robot
 from dynamis.scalar import atan2, cos, sin
 
@@ -44,7 +45,7 @@ class Task(ABC):
     def names(self) -> tuple[str, ...]:
         """A name for each component of x."""
 
-    @property
+    @functools.cached_property
     def size(self) -> int:
         return len(self.names)
 
@@ -201,6 +202,8 @@ class Orientation(Task):
         return 9 if self.coordinates == "geometric" else self.size
 
     def as_target(self, value: Any) -> Array:
+        if self.coordinates in EULER:
+            return angles_in_range(super().as_target(value), self.coordinates, self.rows, self.names)
         if self.coordinates != "geometric":
             return super().as_target(value)
         R = as_orientation(value, batch=True)
@@ -287,7 +290,8 @@ class PoseTask(_Parts):
     def as_target(self, value: Any) -> Array:
         """A pose; with angles as coordinates six numbers."""
         if self.coordinates != "geometric":
-            return finite(value, (6,), "target", batch=True)
+            p, angles = np.split(finite(value, (6,), "target", batch=True), 2, axis=-1)
+            return np.concatenate([p, self.parts[1].as_target(angles)], axis=-1)
         R, p = as_pose(value, batch=True)
         return np.concatenate([p, R.reshape(*R.shape[:-2], 9)], axis=-1)
 

@@ -210,6 +210,7 @@ class WorkspaceSlice:
             sums = np.bincount(flat[finite], self.values[finite], minlength=len(numbers))
             met = np.bincount(flat[finite], minlength=len(numbers))
             numbers[met > 0] = sums[met > 0] / met[met > 0]
+            numbers[flat[np.isposinf(self.values) & (met[flat] == 0)]] = np.inf  # singular in all its configurations
         else:
             (np.fmax if (pick == "best") == self.measure.more_is_better else np.fmin).at(numbers, flat, self.values)
         return edges[0], edges[1], numbers.reshape(tuple(counts))

@@ -123,6 +123,15 @@ class Report:
                 warning.report = self
                 warnings.warn(warning, stacklevel=stacklevel + 1)
 
+    def merge_repeated(self) -> None:
+        """Keep one of the findings that say the same of one line, with their number."""
+        alike: dict[tuple[Any, ...], list[Problem]] = {}
+        for p in self.problems:
+            alike.setdefault((p.severity, p.code, p.found, p.allowed, p.file, p.line), []).append(p)
+        self.problems[:] = [
+            p[0] if len(p) == 1 else replace(p[0], found=f"{p[0].found} (met {len(p)} times)") for p in alike.values()
+        ]
+
     def __repr__(self) -> str:
         found = f"{counted(len(self.errors), 'error')}, {counted(len(self.warnings), 'warning')}"
         return f"<Report on {printable(self.source)}: {found if self.problems else 'no errors or warnings'}>"

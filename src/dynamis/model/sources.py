@@ -1,4 +1,4 @@
-"""What a robot may be read from: a name, a path, text, an open file, a folder, an archive, a module of robot_descriptions."""
+"""What a robot may be read from: a name, a path, text, bytes, an open file, a folder, an archive, a module."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import importlib
 import importlib.util
+import io
 import os
 import re
 import tempfile
@@ -27,6 +28,7 @@ MAX_DEPTH = 8  # of folders
 MAX_UNPACKED = 512 * 2**20  # bytes of an archive
 TEXTS = {b"mujoco": "MJCF text", b"sdf": "SDF text"}  # what messages call a document given as text; otherwise URDF text
 PATHS = ("URDF_PATH", "MJCF_PATH", "XACRO_PATH")  # of a module of robot_descriptions
+ZIP = b"PK\x03\x04"
 EXPECTED = "give a .urdf, .xacro, .sdf, .mjcf or .toml file, or a robot's name"
 _TABLES = re.compile(rb"^\s*(?:\[(?:robot|base)\]|\[\[(?:link|dh|mdh|poe)\]\])", re.M)
 
@@ -47,7 +49,7 @@ class Source:
         suffix = self.path.suffix.lower() if self.path is not None else ""
         if suffix in SUFFIXES:
             return SUFFIXES[suffix]
-        if self.data.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"<"):
+        if self.data.removeprefix(codecs.BOM_UTF8).lstrip().startswith((b"<", codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return "xml"
         if self.path is None:
             return "toml"
@@ -55,8 +57,11 @@ class Source:
 
 
 def is_document(source: object) -> bool:
-    """Whether a source is the text of an XML document instead of a path or a name."""
-    return isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<")
+    """Whether a source is the text of an XML document or of a TOML file instead of a path or a name."""
+    if not isinstance(source, str):
+        return False
+    is_xml = source.lstrip("\ufeff \t\r\n").startswith("<")
+    return is_xml or ("\n" in source and _TABLES.search(source.encode("utf-8", "surrogatepass")) is not None)
 
 
 def root_tag(data: bytes) -> bytes:
@@ -74,11 +79,15 @@ def opened(source: Any) -> Iterator[Source]:
     """The robot a source contains; files unpacked from an archive exist until the end of the block."""
     if is_document(source):
         data = str(source).removeprefix("\ufeff").encode("utf-8", "surrogatepass")
-        yield Source(TEXTS.get(root_tag(data), "URDF text"), data, is_text=True)
+        yield Source(_text_name(data), data, is_text=True)
+    elif isinstance(source, bytes | bytearray | memoryview):
+        with _content_of(bytes(source), "archive.zip") as found:
+            yield found
     elif isinstance(source, types.ModuleType):
         yield _file(_path_of(source), None)
     elif callable(getattr(source, "read", None)):
-        yield _stream(source)
+        with _stream(source) as found:
+            yield found
     else:
         path, known = find(source)
         if known:
@@ -86,10 +95,8 @@ def opened(source: Any) -> Iterator[Source]:
         elif path.is_dir():
             yield _file(_only_robot(path, str(path)), None)
         elif path.suffix.lower() == ".zip":
-            with tempfile.TemporaryDirectory() as folder:
-                _unpack(path, Path(folder))
-                inside = _only_robot(Path(folder), str(path))
-                yield _file(inside, f"{path}/{inside.relative_to(folder).as_posix()}")
+            with _archive(path, str(path)) as found:
+                yield found
         else:
             yield _file(path, os.fspath(source) if not _is_module_name(source) else None)
 
@@ -157,18 +164,53 @@ def _content(path: Path) -> bytes:
         raise FormatError(f"{printable(str(path))} cannot be read: {error.strerror}") from None
 
 
-def _stream(stream: Any) -> Source:
+def _text_name(data: bytes) -> str:
+    """What messages call a document that comes from no file."""
+    if Source("", data).kind == "toml":
+        return "TOML text"
+    return TEXTS.get(root_tag(data), "URDF text")
+
+
+@contextlib.contextmanager
+def _content_of(data: bytes, name: str) -> Iterator[Source]:
+    """The robot in the bytes of a file: of an archive called ``name``, or of a document."""
+    if data.startswith(ZIP):
+        with _archive(io.BytesIO(data), name) as found:
+            yield found
+    elif Source("", data).kind == "toml" and not _TABLES.search(data):
+        raise InputError(f"these {len(data)} bytes are not the content of a robot's file; a name or a path is given as text")
+    else:
+        yield Source(_text_name(data), data)
+
+
+@contextlib.contextmanager
+def _archive(archive: Path | io.BytesIO, name: str) -> Iterator[Source]:
+    """The one robot of a ZIP archive, whose files exist until the end of the block."""
+    with tempfile.TemporaryDirectory() as folder:
+        _unpack(archive, name, Path(folder))
+        inside = _only_robot(Path(folder), name)
+        yield _file(inside, f"{name}/{inside.relative_to(folder).as_posix()}")
+
+
+@contextlib.contextmanager
+def _stream(stream: Any) -> Iterator[Source]:
     name = getattr(stream, "name", None)
     try:
         data = stream.read(MAX_BYTES + 1)
+        if isinstance(data, bytes) and data.startswith(ZIP):
+            data += stream.read(MAX_UNPACKED)
     except (OSError, ValueError) as error:
         raise FormatError(f"the open file {printable(name)} cannot be read: {reason_of(error)}") from None
     if not isinstance(data, str | bytes):
         raise InputError(f"read() of the open file returns {type(data).__name__}, expected str or bytes")
     path = Path(name) if isinstance(name, str) and Path(name).is_file() else None
+    if isinstance(data, bytes) and data.startswith(ZIP):
+        with _content_of(data, str(path) if path is not None and path.suffix == ".zip" else "archive.zip") as found:
+            yield found
+        return
     if isinstance(data, str):
         data = data.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
-    return Source(str(path) if path else "open file", data, path)
+    yield Source(str(path) if path else "open file", data, path)
 
 
 def _only_robot(folder: Path, shown: str) -> Path:
@@ -208,26 +250,26 @@ def _is_robot(path: Path) -> bool:
     return tag in (b"robot", b"mujoco", b"sdf")
 
 
-def _unpack(path: Path, folder: Path) -> None:
+def _unpack(path: Path | io.BytesIO, name: str, folder: Path) -> None:
     """The files of a ZIP archive, within limits of number and size; names that lead out of the folder are refused."""
     total = 0
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
             if len(entries) > MAX_ENTRIES:
-                raise FormatError(f"{printable(str(path))} has more than {MAX_ENTRIES} entries; give the robot's file itself")
+                raise FormatError(f"{printable(name)} has more than {MAX_ENTRIES} entries; give the robot's file itself")
             for entry in entries:
-                name = PurePosixPath(entry.filename)
-                parts = name.parts
+                inside = PurePosixPath(entry.filename)
+                parts = inside.parts
                 if (
-                    name.is_absolute()
+                    inside.is_absolute()
                     or ".." in parts
                     or "\\" in entry.filename
                     or "\0" in entry.filename
                     or ":" in entry.filename
                 ):
                     raise FormatError(
-                        f"{printable(str(path))}: the entry {printable(entry.filename)} leads out of the archive; remove it"
+                        f"{printable(name)}: the entry {printable(entry.filename)} leads out of the archive; remove it"
                     )
                 if entry.is_dir() or (entry.external_attr >> 28) == 0o12:  # a link
                     continue
@@ -238,13 +280,11 @@ def _unpack(path: Path, folder: Path) -> None:
                         total += len(block)
                         if total > MAX_UNPACKED:
                             limit = f"{MAX_UNPACKED // 2**20} MiB"
-                            raise FormatError(
-                                f"{printable(str(path))} unpacks to more than {limit}; give the robot's file itself"
-                            )
+                            raise FormatError(f"{printable(name)} unpacks to more than {limit}; give the robot's file itself")
                         out.write(block)
     except FormatError:
         raise
     except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError, ValueError, UnicodeError) as error:
-        raise FormatError(f"{printable(str(path))} is not a ZIP archive that can be unpacked: {reason_of(error)}") from None
+        raise FormatError(f"{printable(name)} is not a ZIP archive that can be unpacked: {reason_of(error)}") from None
     except Exception as error:  # zlib.error and lzma.LZMAError have no common class
-        raise FormatError(f"{printable(str(path))} is a damaged ZIP archive: {reason_of(error)}") from None
+        raise FormatError(f"{printable(name)} is a damaged ZIP archive: {reason_of(error)}") from None

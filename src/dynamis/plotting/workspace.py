@@ -136,7 +136,8 @@ def plot_slice(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick:
     logarithmic = measure.logarithmic and low > 0.0 and high > 3.0 * low
     norm = LogNorm(low, high) if logarithmic else Normalize(min(low, 0.0) if measure.more_is_better else low, high)
     colours = SEQUENCE if measure.more_is_better else f"{SEQUENCE}_r"
-    drawn = axes.pcolormesh(x, y, np.where(np.isposinf(numbers), high, numbers).T, cmap=colours, norm=norm, rasterized=True)
+    shown = np.clip(numbers, norm.vmin, norm.vmax)  # a logarithmic scale has no colour for zero
+    drawn = axes.pcolormesh(x, y, shown.T, cmap=colours, norm=norm, rasterized=True)
     unit = f" [{measure.unit}]" if measure.unit else ""
     beyond = _clipped_extremes(there, float(norm.vmin or 0.0), float(norm.vmax or 0.0))
     ends = {(): "neither", ("below",): "min", ("above",): "max", ("below", "above"): "both"}[tuple(beyond)]
@@ -159,6 +160,7 @@ def plot_slice(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick:
         "mean": "mean value at each position",
     }
     caption = f"{third} = {found.level:.3g} m; colours: {words[pick]}; the arm is shown in the best configuration"
+    caption += "\nwhite: cells that no sampled configuration reaches"
     caption += f"\ncolours are clipped {' and '.join(beyond.values())}" if beyond else ""
     figure.supxlabel(caption, fontsize=9, color="0.4", x=0.02, ha="left")
     return save(figure, path)

@@ -69,7 +69,7 @@ def load(
 ) -> Robot:
     """Load a robot from the library by name, or from a file by path: URDF, xacro, SDF, MJCF or TOML.
 
-    ``source`` may also be the text of an XML document, an open file, a folder or a ZIP archive with one robot in it, or a
+    ``source`` may also be the text or the bytes of a file, an open file, a folder or a ZIP archive with one robot in it, or a
     module of robot_descriptions or its name. ``base="floating"`` gives the root link six degrees of freedom. ``strict=True``
     turns warnings about the file into errors. ``parameters`` assigns values to the parameters declared in a .toml file,
     ``xacro_args`` to the arguments of a xacro file.

@@ -77,7 +77,7 @@ class StaticFormulas:
 
     @cached_property
     def compliance(self) -> Formulas:
-        """J K_q⁻¹ Jᵀ."""
+        """J K_q⁻¹ Jᵀ: the displacement of the frame per force that the environment exerts on it."""
         soft = (self.jacobian / self._formulas(self.k)).view(Formulas)
         return _product(soft, self.jacobian.T)
 
@@ -96,7 +96,10 @@ class StaticFormulas:
 
     @cached_property
     def stiffness(self) -> Formulas:
-        """K_p = (J K_q⁻¹ Jᵀ)⁻¹; for a square J it is J⁻ᵀ K_q J⁻¹."""
+        """K_p = (J K_q⁻¹ Jᵀ)⁻¹, positive definite; for a square J it is J⁻ᵀ K_q J⁻¹.
+
+        K_p δx is the force of the environment that displaces the frame by δx; the robot exerts F = −K_p δx, as in `torque`.
+        """
         m = len(self.rows)
         if m > MAX_INVERTED_ROWS:
             raise InputError(

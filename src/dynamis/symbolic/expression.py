@@ -186,8 +186,12 @@ class Expression:
         """Numerator and denominator as sums of products, grouped for reading."""
         self._needs_expansion("its arrangement")
         if style not in self._arranged:
-            below = None if self.denominator is None else self.algebra.arrange(self.denominator, style)
-            self._arranged[style] = self.algebra.arrange(self.numerator, style, self.grouping), below
+            above, below = self.numerator, None
+            if self.denominator is not None:
+                below = self.algebra.arrange(self.denominator, style)
+                if all(term.number < 0 for term in below.terms):  # −a/−b is a/b
+                    above, below = -above, self.algebra.arrange(-self.denominator, style)
+            self._arranged[style] = self.algebra.arrange(above, style, self.grouping), below
         return self._arranged[style]
 
     def latex(self, notation: str | Notation | None = None, digits: int = 6) -> str:

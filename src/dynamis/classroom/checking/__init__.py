@@ -13,7 +13,7 @@ from dynamis.classroom.answers import Answer, KnownNumber, Located, Vocabulary, 
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import fitted
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
-from dynamis.classroom.checking.quantities import Quantity, canonical, names, quantity
+from dynamis.classroom.checking.quantities import Quantity, canonical, names, other_quantity, quantity
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import FormatError, InputError
 from dynamis.scalar import Node, symbol
@@ -130,15 +130,16 @@ def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], 
     for letter in asked.letters:
         if letter in answer.entries:
             return answer.of(letter)
-    groups = [answer.of(letter) for letter in answer.letters]
+    groups = [answer.of(letter) for letter in answer.letters if other_quantity(letter, asked) is None]
     if len(groups) == 1:
         return groups[0]
     # the only entry of a robot with one joint may be written as a scalar: M = I
     for letter in asked.letters:
         if letter in answer.definitions:
             return answer.of(letter)
-    if not groups and len(answer.definitions) == 1:
-        return answer.of(next(iter(answer.definitions)))
+    names = [name for name in answer.definitions if other_quantity(name, asked) is None]
+    if not groups and len(names) == 1:
+        return answer.of(names[0])
     raise _nothing(answer, asked)
 
 
@@ -153,13 +154,16 @@ def _only(answer: Answer, asked: Quantity) -> Located:
                 return entries[asked.number - 1,]
             if len(entries) == 1:
                 return next(iter(entries.values()))
-    found = [*(x for group in answer.entries.values() for x in group.values()), *answer.definitions.values()]
+    names = [name for name in (*answer.entries, *answer.definitions) if other_quantity(name, asked) is None]
+    found = [x for name in names for x in answer.of(name).values()]
     if len(found) == 1:
         return found[0]
     raise _nothing(answer, asked)
 
 
 def _nothing(answer: Answer, asked: Quantity) -> InputError:
-    found = ", ".join([*answer.letters, *answer.definitions]) or "nothing"
+    every = [*answer.letters, *answer.definitions]
+    others = {letter: other_quantity(letter, asked) for letter in every}
+    found = ", ".join(f"{x}, which is the {others[x]}" if others[x] else x for x in every) or "nothing"
     index = "_{" + "1" * len(next(iter(asked.entries))) + "}" if () not in asked.entries else ""
     return InputError(f"{answer.file}: no entry of the {asked.name}: write {asked.letters[0]}{index} = …; found {found}")

@@ -44,12 +44,10 @@ def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> dict[tu
     if not defined and not answer.equations:
         return given
     solver = _Solver(form, asked, answer, [*defined.values(), *answer.equations])
-    taken = {index[0] for index in given}
+    joints = solver.joints(answer.equations, {index[0] for index in given})
     for index, equation in defined.items():
         given[index] = solver.solved(equation, index[0])
-    for equation in answer.equations:
-        joint = solver.joint(equation, taken)
-        taken.add(joint)
+    for equation, joint in zip(answer.equations, joints, strict=True):
         found = solver.solved(equation, joint)
         before = given.get((joint,))
         given[joint,] = found if before is None else replace(before, also=(*before.also, found.node, *found.also), texts=())
@@ -59,6 +57,17 @@ def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> dict[tu
 def _as_equation(tau: Any, entry: Located) -> Located:
     """τ_i − … = 0 from τ_i = …"""
     return replace(entry, node=tau - entry.node, also=tuple(tau - x for x in entry.also))
+
+
+def _match(i: int, occurring: Sequence[Sequence[int]], determined: dict[int, int], seen: set[int]) -> bool:
+    """Give equation i a joint of its own, by an augmenting path through those of the equations before it."""
+    for joint in occurring[i]:
+        if joint not in seen:
+            seen.add(joint)
+            if joint not in determined or _match(determined[joint], occurring, determined, seen):
+                determined[joint] = i
+                return True
+    return False
 
 
 class _Solver:
@@ -71,13 +80,27 @@ class _Solver:
         ring = Ring.of([*nodes, *self.correct], form.algebra.ring.angles, [*form.q, *form.v, *form.a, *form.tau, *form.w])
         self.algebra = Algebra(ring, form.algebra.letters)
 
-    def joint(self, equation: Located, taken: set[int]) -> int:
-        """The joint whose torque an equation determines: one that occurs in it, of a torque not yet given if possible."""
-        slopes = self._slopes(self._numerator(equation.node), equation)
-        found = [k for k, slope in slopes.items() if not slope.is_zero]
-        if not found:
-            raise self._error(equation, "the torques cancel in this equation")
-        return next((k for k in found if k not in taken), found[0])
+    def joints(self, equations: Sequence[Located], given: set[int]) -> list[int]:
+        """The joint whose torque each equation determines, another one for each, of those that are not ``given``.
+
+        An equation whose torques depend on those before it determines no further torque; it is assigned to one of theirs.
+        """
+        slopes = [self._slopes(self._numerator(x.node), x) for x in equations]
+        occurring = [[k for k, slope in row.items() if not slope.is_zero] for row in slopes]
+        determined: dict[int, int] = {}  # equations by joint
+        reduced: list[tuple[int, dict[int, Expression]]] = []  # rows of the elimination, with their pivots
+        for i, (equation, row) in enumerate(zip(equations, slopes, strict=True)):
+            if not occurring[i]:
+                raise self._error(equation, "the torques cancel in this equation")
+            for pivot, other in reduced:
+                row = {k: row[k] * other[pivot] - row[pivot] * other[k] for k in row}  # noqa: PLW2901
+            left = [k for k, c in row.items() if k not in given and not c.is_zero]
+            if left:
+                reduced.append((left[0], row))
+                _match(i, [[k for k in found if k not in given] for found in occurring], determined, set())
+        joints = {i: joint for joint, i in determined.items()}
+        known = given | determined.keys()
+        return [joints[i] if i in joints else next(k for k in occurring[i] if k in known) for i in range(len(equations))]
 
     def solved(self, equation: Located, joint: int) -> Located:
         """The torque of a joint from an equation."""

@@ -68,6 +68,11 @@ def canonical(name: str) -> str:
     return _COMMON_NAMES.get(spelled, spelled)
 
 
+def other_quantity(letter: str, asked: Quantity) -> str | None:
+    """The quantity that a letter means, if it is not one of those of the quantity that is asked."""
+    return _LETTERS.get(letter) if letter not in asked.letters else None
+
+
 def names() -> list[str]:
     """The names of the quantities."""
     return [*_OF_ROBOT, *_OF_BODY]

@@ -12,6 +12,7 @@ import contextlib
 import importlib
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,10 @@ import numpy.typing as npt
 from dynamis.errors import InputError, MissingExtraError, printable
 from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, LoopClosure, MassProperties, Shape
 from dynamis.model.diagnostics import Report, format_error
+from dynamis.model.readers.mjcf_limits import check_mjcf
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import about_axis, from_quaternion
+from dynamis.tolerances import SMALLEST_INERTIA
 
 Array = npt.NDArray[Any]
 ROOT = "world"
@@ -51,6 +54,7 @@ def mujoco() -> Any:
 def read_mjcf(path: str, data: bytes, report: Report) -> Description:
     """The description of a file; ``path`` is where it lies, for its includes and meshes, or empty for text."""
     library, remarks = mujoco(), list[str]()
+    check_mjcf(data, report.source, Path(path).parent if path else None)
     try:
         with _remarks(library, remarks):
             model = library.MjModel.from_xml_path(path) if path else library.MjModel.from_xml_string(data.decode("utf-8"))
@@ -182,12 +186,13 @@ class _Writer:
     def _link(self, body: int, name: str) -> Link:
         m = self.m
         link = Link(name)
-        if m.body_mass[body] > 0.0:
+        mass, *moments = (
+            x if x > SMALLEST_INERTIA else 0.0 for x in (float(m.body_mass[body]), *map(float, m.body_inertia[body]))
+        )
+        if mass or any(moments):
             R = _rotation(m.body_iquat[body])
-            tensor = R @ np.diag(m.body_inertia[body]) @ R.T
-            link.mass_properties = MassProperties(
-                float(m.body_mass[body]), np.array(m.body_ipos[body], float), 0.5 * (tensor + tensor.T)
-            )
+            tensor = R @ np.diag(moments) @ R.T
+            link.mass_properties = MassProperties(mass, np.array(m.body_ipos[body], float), 0.5 * (tensor + tensor.T))
         for g in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
             kind, size = int(m.geom_type[g]), m.geom_size[g]
             if kind not in SHAPES:

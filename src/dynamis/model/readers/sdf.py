@@ -63,6 +63,7 @@ class Reader(Values):
         model.add()
         self.place(model, placed)
         self.tell()
+        self.report.merge_repeated()  # a frame is followed from every element that stands on it
         return self.d
 
     def choose(self, holder: Element) -> Element:

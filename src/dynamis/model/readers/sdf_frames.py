@@ -40,7 +40,12 @@ class Model:
                     self.nested[name] = Model(reader, element, f"{prefix}{name}::", depth + 1)
 
     def add(self) -> None:
-        """Add links, then frames and joints to the description."""
+        """Add links, then joints and frames to the description, each in the order of the document."""
+        self.add_links()
+        self.add_joints()
+
+    def add_links(self) -> None:
+        """The links of this model and of those nested in it."""
         r = self.reader
         r.leave_others(
             self.e,
@@ -53,12 +58,18 @@ class Model:
                 r.d.links.append(r.link(e, self.prefix + name))
             elif e.tag == "model":
                 nested = self.nested[name]
-                nested.add()
+                nested.add_links()
                 at = self.pose(name, e, self.where)
                 self.placed |= {link: cleaned(at @ pose) for link, pose in nested.placed.items()}
-        for e in self.named.values():
+
+    def add_joints(self) -> None:
+        """The joints of this model and of those nested in it, then the frames."""
+        r = self.reader
+        for name, e in self.named.items():
             if e.tag == "joint":
                 r.joint(e, self)
+            elif e.tag == "model":
+                self.nested[name].add_joints()
         for name, e in self.named.items():
             if e.tag == "frame":
                 link = self.attached(name, e, self.where)

@@ -245,6 +245,9 @@ class _Reader:
             joint.axis = row.vector("axis", 3, [0.0, 0.0, 1.0])
             joint.axis2 = row.vector("axis2") if "axis2" in row else None
             joint.pitch = row.number("pitch")
+            if "pitch" in JOINT_TYPES[joint.type].fields and "pitch" not in row:
+                cure = 'add pitch = …, the lead of the thread divided by 2π, or write type = "revolute"'
+                row.wrong("pitch", f"the {joint.type} joint has no pitch", "pitch = …, in metres per radian", cure, "type")
             joint.tail = row.table("tail", {"xyz", "rpy"}).pose() if "tail" in row else Pose.identity()
 
     def read_physics(self, row: TomlTable, joint: Joint) -> None:
@@ -293,6 +296,9 @@ class _Reader:
     def read_mass(self, row: TomlTable, link: Link) -> None:
         com = row.vector("com")
         if "solid" in row:
+            if "inertia" in row:
+                allowed, cure = "one of both", "remove inertia, which the solid has, or solid; write a drawing as shapes"
+                row.wrong("solid", "both solid and inertia are given", allowed, cure, "inertia")
             inertia = self.read_solid(row)
             if inertia is not None:
                 link.mass_properties = MassProperties(

@@ -112,7 +112,9 @@ class Made(Document):
         return {}
 
 
-def parse_xml(data: bytes, file: str, encoding: str | None = None, *, text: bool = False) -> Document:
+def parse_xml(
+    data: bytes, file: str, encoding: str | None = None, *, text: bool = False, max_depth: int = MAX_DEPTH
+) -> Document:
     """The document in these bytes; ``encoding`` overrules the one it declares. ``text`` keeps the text of elements."""
     if len(data) > MAX_BYTES:
         found = f"the file has more than {MAX_BYTES} bytes"
@@ -123,7 +125,7 @@ def parse_xml(data: bytes, file: str, encoding: str | None = None, *, text: bool
         data, encoding = _transcoded(data, file), "utf-8"
     begin = len(data) - len(data.lstrip(_BLANKS))
     skipped = begin if data[begin : begin + 5] == b"<?xml" else 0
-    return Document(_Parser(data, skipped, file, encoding, text).root(), data, skipped > 0)
+    return Document(_Parser(data, skipped, file, encoding, text, max_depth).root(), data, skipped > 0)
 
 
 def _transcoded(data: bytes, file: str) -> bytes:
@@ -137,8 +139,8 @@ def _transcoded(data: bytes, file: str) -> bytes:
 class _Parser:
     """One run of expat over ``data``, of which the first ``skipped`` bytes are white space."""
 
-    def __init__(self, data: bytes, skipped: int, file: str, encoding: str | None, text: bool) -> None:
-        self.data, self.skipped, self.file = data, skipped, file
+    def __init__(self, data: bytes, skipped: int, file: str, encoding: str | None, text: bool, max_depth: int) -> None:
+        self.data, self.skipped, self.file, self.max_depth = data, skipped, file, max_depth
         self.lines_before = len(_LINE_END.findall(data, 0, skipped))
         self.expat = expat.ParserCreate(encoding)
         self.expat.StartElementHandler = self.begin
@@ -169,8 +171,8 @@ class _Parser:
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
         self.count += 1
-        if len(self.stack) >= MAX_DEPTH:
-            found, allowed = "elements are nested too deep", f"{MAX_DEPTH} levels"
+        if len(self.stack) >= self.max_depth:
+            found, allowed = "elements are nested too deep", f"{self.max_depth} levels"
             raise format_error(self.file, self.line, found, allowed, "give a robot's file")
         if self.count > MAX_ELEMENTS:
             found = f"there are more than {MAX_ELEMENTS} elements"

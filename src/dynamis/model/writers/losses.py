@@ -10,6 +10,7 @@ from dynamis.display import counted
 from dynamis.errors import printable
 from dynamis.model.description import Description, Joint
 from dynamis.model.joints import JOINT_TYPES
+from dynamis.model.writers.mjcf_inertia import consistent_tensors
 
 LISTED = 4  # names in a sentence
 
@@ -41,6 +42,7 @@ def losses(description: Description, suffix: str) -> list[str]:
         found.append("the appearance: pose and meshes of views")
     if suffix == ".mjcf":
         tell("meshes", sorted(name for name, kind in shapes if kind == "mesh"))
+        tell("inertias that no body has, shared with the parent link (the motion is the same)", consistent_tensors(d)[1])
         tell("velocity limits", of(lambda j: np.isfinite(j.limits.velocity)))
         tell("limits on one side only", of(lambda j: np.isfinite(j.limits.lower) != np.isfinite(j.limits.upper)))
         tell("followers, written as soft constraints", of(lambda j: j.mimic is not None))

@@ -11,8 +11,10 @@ import numpy.typing as npt
 
 from dynamis.errors import ConversionError, printable
 from dynamis.model.description import Description, Joint, Link, Shape
+from dynamis.model.writers.mjcf_inertia import consistent_tensors, principal
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import to_quaternion
+from dynamis.tolerances import SMALLEST_INERTIA
 
 Array = npt.NDArray[Any]
 # the joints of a body, each by its type in MJCF and the axis it takes
@@ -32,6 +34,7 @@ def write_mjcf(description: Description) -> str:
 class _Writer:
     def __init__(self, description: Description) -> None:
         self.d = description
+        self.tensors, _ = consistent_tensors(description)
         self.carried = {joint.child: joint for joint in description.joints}
         self.carrying: dict[str, list[Joint]] = {}
         self.closed = {name for x in description.closures if x.kind != "coupled" for name in (x.first, x.second)}
@@ -54,13 +57,16 @@ class _Writer:
 
     def _root(self, root: Link) -> list[str]:
         if root.name == "world" and root.mass_properties is None:
-            return self._children(root.name, "    ")
-        return self._body(root, Pose.identity(), [], "    ")
+            return self._children(self.carrying.get(root.name, []), "    ")
+        below = self.carrying.pop(root.name, [])
+        free = [joint for joint in below if joint.type == "free"]  # MuJoCo has them at the top level only
+        self.carrying[root.name] = [joint for joint in below if joint.type != "free"]
+        return [*self._body(root, Pose.identity(), [], "    "), *self._children(free, "    ")]
 
-    def _children(self, name: str, indent: str) -> list[str]:
+    def _children(self, carrying: list[Joint], indent: str) -> list[str]:
         links = {link.name: link for link in self.d.links}
         lines: list[str] = []
-        for joint in self.carrying.get(name, ()):
+        for joint in carrying:
             place = joint.origin @ joint.tail  # where the child is at zero
             lines += self._body(links[joint.child], place, self._joint(joint), indent)
         return lines
@@ -68,17 +74,16 @@ class _Writer:
     def _body(self, link: Link, place: Pose, joints: list[str], indent: str) -> list[str]:
         lines = [f"{indent}<body name={quoteattr(link.name)}{_place(place)}>"]
         inner = indent + "  "
-        mass = link.mass_properties
-        if mass is not None:
-            moments, axes = np.linalg.eigh(np.asarray(mass.tensor, float))
-            axes[:, 2] *= np.linalg.det(axes)  # right-handed
-            where = _place(Pose(axes, np.asarray(mass.com, float)))
-            lines.append(f'{inner}<inertial{where} mass="{_number(mass.mass)}" diaginertia="{_numbers(moments)}"/>')
+        if link.mass_properties is not None or link.name in self.tensors or joints:
+            mass, com = (0.0, np.zeros(3)) if (m := link.mass_properties) is None else (float(m.mass), np.asarray(m.com, float))
+            moments, axes = principal(self.tensors.get(link.name, np.zeros((3, 3))), bool(joints))
+            number = _number(max(mass, SMALLEST_INERTIA) if joints else mass)
+            lines.append(f'{inner}<inertial{_place(Pose(axes, com))} mass="{number}" diaginertia="{_numbers(moments)}"/>')
         lines += [inner + joint for joint in joints]
         if link.name in self.closed:
             lines.append(f"{inner}<site name={quoteattr(link.name)}/>")
         lines += [inner + text for shape in link.shapes if (text := _geom(shape))]
-        return [*lines, *self._children(link.name, inner), f"{indent}</body>"]
+        return [*lines, *self._children(self.carrying.get(link.name, []), inner), f"{indent}</body>"]
 
     def _joint(self, joint: Joint) -> list[str]:
         if joint.type == "fixed":

@@ -1,0 +1,41 @@
+"""MJCF files of robots are models that MuJoCo takes, with the same mass matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.model.library import library_names
+
+mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed: pip install mujoco")
+
+
+@pytest.mark.parametrize("name", library_names())
+def test_every_library_robot_is_an_mjcf_model_with_its_mass_matrix(name, tmp_path, quiet_load, without_compilation):
+    symbols = dy.load(name).description.symbol_names()
+    robot = quiet_load(name, parameters=dict.fromkeys(symbols, 1.0))
+    robot.write(tmp_path / "robot.mjcf")
+    again = quiet_load(tmp_path / "robot.mjcf")
+    q, v = robot.random(3), np.linspace(-1.0, 1.0, robot.n)
+    M = robot.mass_matrix(q)
+    np.testing.assert_allclose(again.mass_matrix(q), M, atol=1e-11 * np.abs(M).max())
+    C = robot.coriolis_matrix(q, v)
+    np.testing.assert_allclose(again.coriolis_matrix(q, v), C, atol=1e-11 * np.abs(M).max())
+
+
+@pytest.mark.filterwarnings("ignore::dynamis.ModelWarning")
+def test_an_inertia_that_no_body_has_is_shared_across_the_joint_or_refused(same_dynamics):
+    def arm(kind, tensor):
+        d = dy.Description("arm").add_link("base")
+        d.add_link("upper", "base", "revolute", joint_name="a", axis=[0, 1, 0], inertia=dy.solids.box(1, 1, 1, mass=5.0))
+        d.add_link("fore", "upper", kind, joint_name="b", axis=[0, 0, 1], origin=dy.Pose.translation([0.3, 0, 0.5]),
+                   inertia=dy.solids.sphere(0.1, mass=1.0))  # fmt: skip
+        d.link("fore").mass_properties.tensor = np.diag(tensor)
+        return dy.Robot(d)
+
+    for kind, tensor in (("revolute", (0.1, 0.1, 0.3)), ("prismatic", (0.3, 0.1, 0.1)), ("revolute", (0.2, 0.0, 0.2 + 1e-15))):
+        robot = arm(kind, tensor)
+        same_dynamics(robot, dy.from_mujoco(robot.to_mujoco()))
+    with pytest.raises(dy.ConversionError, match=r"'fore' is not that of a body.*check FILE --repair"):
+        arm("revolute", (0.5, 0.1, 0.1)).to_mujoco()
