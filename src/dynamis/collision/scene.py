@@ -1,0 +1,275 @@
+"""A robot among obstacles: collisions and distances of its links, with each other and with the obstacles."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.jacobian import joint_twists
+from dynamis.algorithms.registry import Algorithm
+from dynamis.collision.geometry import link_parts
+from dynamis.collision.obstacle import Obstacle
+from dynamis.collision.pairs import Pair, candidate_pairs
+from dynamis.collision.placement import PartPairs, Placed, Witness
+from dynamis.display import as_table, card, counted, flat, short
+from dynamis.errors import InputError, ModelError, printable
+from dynamis.kinematics.ik_problem import check_robot
+from dynamis.model.diagnostics import Report
+from dynamis.model.readers.srdf import read_srdf
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+Function = Callable[[Any], Array]
+
+POSTURES = 200  # in all of which a pair must collide to be left out
+STATES_AT_ONCE = 1000  # of a batch
+JOINT_TWISTS = Algorithm("joint_twists", joint_twists, ("q",), "twists", "joint axes in the world")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Nearest:
+    """Two links, or a link and an obstacle: their signed distance, negative where they overlap, and where they are nearest.
+
+    ``points`` (2, 3) are the nearest points of the first and the second in the world; ``normal`` is the unit vector from the
+    first to the second: distance = normal · (points[1] − points[0]).
+    """
+
+    pair: Pair
+    distance: float
+    points: Array
+    normal: Array
+
+    def __repr__(self) -> str:
+        return short(f"<Nearest {' and '.join(map(printable, self.pair))}: {self.distance:.6g} m>")
+
+    _repr_html_ = as_table
+
+
+class Scene:
+    """A robot among obstacles: which links collide, how far they are apart, and how that changes with the joints.
+
+    Each link is represented by its collision shapes, or by its visual ones where it has none; a mesh by its convex hull.
+    ``missing`` says which links have no geometry, and why. Links on one rigid body, adjacent links (connected by a joint, or by
+    several with only links without geometry between them) and links that collide in each of 200 random postures are not
+    checked. The ``<disable_collisions>`` of an SRDF file (``srdf``: its path or text) replace the last. ``pairs`` are the
+    pairs that are checked, ``excluded`` says why the others are not.
+
+    ``obstacles`` maps names to an `Obstacle`; links that do not move are not checked with them. Pairs at a distance up to
+    ``margin`` count as collisions.
+
+    Requires the extra ``collision``: pip install 'dynamis[collision]'.
+
+    >>> import dynamis as dy
+    >>> robot = dy.load("ur5e")
+    >>> table = dy.collision.Obstacle("box", (1.0, 1.0, 0.1), (0.0, 0.0, -0.06))
+    >>> scene = dy.collision.Scene(robot, obstacles={"table": table})
+    >>> q = [0.0, -1.2, 1.5, -0.4, 0.8, 0.1]
+    >>> scene.in_collision(q), round(scene.distance(q), 4)
+    (False, 0.0125)
+    """
+
+    def __init__(
+        self, robot: Robot, *, srdf: Any = None, obstacles: Mapping[str, Obstacle] | None = None, margin: float = 0.0
+    ) -> None:
+        check_robot(robot)
+        self.robot = robot
+        self.margin = _length(margin, "margin")
+        description = robot.description
+        self._parts, self.missing = link_parts(description)
+        self.links = tuple(self._parts)
+        if not self.links:
+            raise ModelError(
+                f"no link of robot {printable(robot.name)} has a shape that can collide ({_reasons(self.missing)}); add "
+                "<collision> or <visual> elements to its file, or shapes to its links"
+            )
+        unread = {name: why for name, why in self.missing.items() if why != "no shape"}
+        report = Report(robot.name)
+        for name, why in unread.items():
+            report.warn("no-collision-geometry", f"link {printable(name)}", why, "", "", "it is not checked for collisions")
+        report.emit_warnings(3)
+        disabled = None
+        if srdf is not None:
+            findings = Report("")
+            disabled = read_srdf(srdf, [link.name for link in description.links], findings)
+            findings.emit_warnings(3)
+        pairs, self.excluded = candidate_pairs(description, robot.model, self.links, disabled)
+        self._body = {name: robot.model.frames[name].body for name in self.links}
+        if disabled is None or not (disabled.pairs or disabled.default):
+            pairs = self._sometimes_apart(pairs)
+        self._own_pairs = tuple(pairs)
+        self._place(obstacles)
+
+    def with_obstacles(self, obstacles: Mapping[str, Obstacle] | None) -> Scene:
+        """The same robot, pairs and margin among other obstacles."""
+        scene = object.__new__(Scene)
+        scene.__dict__.update({k: v for k, v in self.__dict__.items() if k != "_joint_columns"})
+        scene._place(obstacles)
+        return scene
+
+    def _place(self, obstacles: Mapping[str, Obstacle] | None) -> None:
+        given = dict(obstacles or {}) if isinstance(obstacles, Mapping | None) else None
+        if given is None or not all(isinstance(x, Obstacle) for x in given.values()):
+            raise InputError('obstacles= must map names to obstacles, such as {"table": Obstacle("box", (1, 1, 0.1))}')
+        if taken := [name for name in given if name in self.robot.model.frames]:
+            raise InputError(f"the obstacle {printable(taken[0])} has the name of a link: choose another")
+        self.obstacles = given
+        moving = [name for name in self.links if self._body[name]]
+        self.pairs: tuple[Pair, ...] = (*self._own_pairs, *((link, name) for link in moving for name in given))
+        self._part_pairs = self._paired(self.pairs, {name: obstacle.parts() for name, obstacle in given.items()})
+
+    def _paired(self, pairs: tuple[Pair, ...] | list[Pair], others: Mapping[str, Any]) -> PartPairs:
+        names = [*self.links, *others]
+        number = {name: k for k, name in enumerate(names)}
+        frames = [self.robot.link_names.index(name) for name in self.links] + [len(self.robot.link_names)] * len(others)
+        owners = [*self._parts.values(), *others.values()]
+        return PartPairs(owners, frames, [(number[a], number[b]) for a, b in pairs])
+
+    def _sometimes_apart(self, pairs: list[Pair]) -> list[Pair]:
+        """The pairs that do not collide in all of some random postures."""
+        collide = set(range(len(pairs)))
+        part_pairs = self._paired(pairs, {})
+        for placed in self._states(self.robot.random(0, POSTURES), part_pairs):
+            collide = placed.touching(collide, 0.0)
+            if not collide:
+                break
+        self.excluded |= {pairs[k]: f"in collision in {POSTURES} random postures" for k in sorted(collide)}
+        return [pair for k, pair in enumerate(pairs) if k not in collide]
+
+    def _states(self, q: Array, part_pairs: PartPairs | None = None) -> Iterator[Placed]:
+        """The pairs at each of some configurations (states, nq)."""
+        pairs = self._part_pairs if part_pairs is None else part_pairs
+        for start in range(0, len(q), STATES_AT_ONCE):
+            X = np.asarray(self.robot.poses(q[start : start + STATES_AT_ONCE]), dtype=float)
+            X = np.concatenate([X, np.broadcast_to(np.eye(4), (len(X), 1, 4, 4))], axis=1)
+            yield from map(pairs.at, X)
+
+    def _over(self, q: Any, function: Callable[[Placed], Any], dtype: type, *shape: int) -> Any:
+        """A function of each state of a batch; of one state, a scalar where the shape is ()."""
+        q = self.robot.inputs.vector(q, self.robot.nq, "q")
+        if q.dtype == object:
+            raise InputError("q must have numeric entries, not symbols")
+        states = q.reshape(-1, self.robot.nq).astype(float)
+        found = np.empty((len(states), *shape), dtype=dtype)
+        for k, placed in enumerate(self._states(states)):
+            found[k] = function(placed)
+        result = found.reshape((*q.shape[:-1], *shape))
+        return result if result.ndim else result[()].item()
+
+    def in_collision(self, q: Any) -> Any:
+        """Whether some pair is at a distance of at most ``margin``: a bool, or an array of them for a batch (…, nq)."""
+        return self._over(q, lambda placed: placed.touches(self.margin), bool)
+
+    def distance(self, q: Any) -> Any:
+        """The smallest signed distance of all pairs in m (…), negative where links overlap; infinite if there is no pair."""
+        return self._over(q, lambda placed: min((w.distance for w in placed.nearest(1)), default=np.inf), float)
+
+    def distances(self, q: Any) -> Array:
+        """The signed distance of each of ``pairs`` in m (…, pairs)."""
+
+        def every(placed: Placed) -> Array:
+            found = np.full(len(self.pairs), np.inf)
+            np.minimum.at(found, self._part_pairs.pair, [placed.measure(row) for row in range(len(self._part_pairs.pair))])
+            return found
+
+        return np.asarray(self._over(q, every, float, len(self.pairs)))
+
+    def nearest(self, q: Any, count: int = 1, *, within: float = np.inf) -> list[Nearest]:
+        """The nearest pairs of one configuration, nearest first: at most ``count``, and not farther apart than ``within``.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("ur5e")
+        >>> dy.collision.Scene(robot).nearest(robot.home(), 1)[0].pair
+        ('base', 'upper_arm_link')
+        """
+        return [Nearest(self.pairs[w.pair], w.distance, w.points, w.normal) for w in self._witnesses(q, count, within)]
+
+    def distance_gradient(self, q: Any) -> Array:
+        """The gradient of the smallest distance with respect to v (…, n): ḋ = gradient · v.
+
+        nᵀ (J_2 − J_1) with the normal n and the Jacobians of the nearest points. The distance has no gradient where two pairs
+        or two points are equally near; that of one of them is returned.
+        """
+        q = self.robot.inputs.vector(q, self.robot.nq, "q")
+        states = q.reshape(-1, self.robot.nq)
+        rows = [self._gradients(state, self._witnesses(state, 1)) for state in states]
+        found = [row[0] if len(row) else np.zeros(self.robot.n) for row in rows]
+        return np.array(found).reshape((*q.shape[:-1], self.robot.n))
+
+    def barrier(self, margin: float | None = None, *, within: float = 0.1) -> tuple[Function, Function]:
+        """Functions (h, ∂h/∂v) of q for ``barriers=`` of `differential_inverse_kinematics`: h = distance − margin ≥ 0.
+
+        They have a row for each pair with h ≤ ``within``, in m. ``margin`` is that of the scene unless given.
+        """
+        keep = self.margin if margin is None else _length(margin, "margin")
+        near = keep + _length(within, "within")
+
+        @functools.lru_cache(maxsize=1)
+        def witnesses(q: bytes) -> tuple[Array, list[Witness]]:
+            state = np.frombuffer(q)
+            return state, self._witnesses(state, len(self.pairs), near)
+
+        def value(q: Any) -> Array:
+            return np.array([w.distance - keep for w in witnesses(np.asarray(q, dtype=float).tobytes())[1]])
+
+        def gradient(q: Any) -> Array:
+            return self._gradients(*witnesses(np.asarray(q, dtype=float).tobytes()))
+
+        return value, gradient
+
+    def _witnesses(self, q: Any, count: int, within: float = np.inf) -> list[Witness]:
+        if not isinstance(count, int | np.integer) or count < 0:
+            raise InputError(f"count must be a non-negative integer, got {count!r}")
+        state = self.robot.inputs.one_state(q, self.robot.nq, "q")
+        return next(self._states(state[None])).nearest(count, within) if count else []
+
+    def _gradients(self, q: Array, witnesses: list[Witness]) -> Array:
+        """nᵀ (J_2 − J_1) of some pairs (pairs, n)."""
+        rows = np.zeros((len(witnesses), self.robot.n))
+        twists = np.asarray(self.robot.evaluate(JOINT_TWISTS, q), dtype=float) if witnesses else None
+        for k, w in enumerate(witnesses):
+            for sign, name, point in zip((-1.0, 1.0), self.pairs[w.pair], w.points, strict=True):
+                if body := self._body.get(name, 0):
+                    line = np.concatenate([w.normal, np.cross(point, w.normal)])  # Plücker coordinates of the normal
+                    rows[k] += sign * (twists @ line) @ self._joint_columns[body]
+        return rows
+
+    @functools.cached_property
+    def _joint_columns(self) -> list[Array]:
+        """For each body, a matrix (columns of all joints, n): which of them move it, and of which entry of v they are."""
+        model = self.robot.model
+        columns = [(i, k) for i, body in model.moving for k in body.dof]
+        chosen = []
+        for body in range(len(model.bodies)):
+            moving = set(model.ancestors(body))
+            matrix = np.zeros((len(columns), model.n))
+            for row, (i, k) in enumerate(columns):
+                matrix[row, k] = i in moving
+            chosen.append(matrix)
+        return chosen
+
+    def __repr__(self) -> str:
+        without = f"; no geometry: {', '.join(map(printable, self.missing))}" if self.missing else ""
+        return short(f"<Scene of {printable(self.robot.name)}: {self._counts()}{without}>")
+
+    def _counts(self) -> str:
+        numbers = {"link": self.links, "pair": self.pairs, "obstacle": self.obstacles}
+        return ", ".join(counted(len(items), name) for name, items in numbers.items())
+
+    def _repr_html_(self) -> str:
+        rows = [(f"{a}, {b}", flat(d)) for (a, b), d in zip(self.pairs, self.distances(self.robot.home()), strict=True)]
+        return card(f"Scene of {self.robot.name}", [self._counts()], ("pair", "distance at home, m"), rows)
+
+
+def _length(value: Any, name: str) -> float:
+    if not isinstance(value, int | float | np.floating | np.integer) or not 0.0 <= value < np.inf:
+        raise InputError(f"{name} must be a length in m, zero or positive, got {value!r}")
+    return float(value)
+
+
+def _reasons(missing: Mapping[str, str]) -> str:
+    return "; ".join(f"{printable(name)}: {why}" for name, why in list(missing.items())[:4])
