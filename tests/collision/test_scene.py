@@ -160,6 +160,7 @@ def test_the_gradient_is_that_of_finite_differences(name, base):
 
 def test_wrong_arguments_are_refused_with_what_is_expected(tmp_path):
     robot = dy.load("ur5e")
+    scene = Scene(robot)
     for make, text in [
         (lambda: Obstacle("cube", (1, 1, 1)), "choose box"),
         (lambda: Obstacle("box", (1, 1)), r"\(x, y, z\) in m"),
@@ -168,10 +169,10 @@ def test_wrong_arguments_are_refused_with_what_is_expected(tmp_path):
         (lambda: Obstacle("box", (1, 1, 1), np.ones((4, 4))), "not a pose"),
         (lambda: Scene(robot, obstacles=[Obstacle("sphere", 1.0)]), "must map names"),
         (lambda: Scene(robot, obstacles={"tool0": Obstacle("sphere", 1.0)}), "name of a link"),
-        (lambda: Scene(robot, obstacles={"x": Obstacle("mesh", mesh=str(tmp_path / "none.stl"))}), "was not found"),
+        (lambda: scene.with_obstacles({"x": Obstacle("mesh", mesh=str(tmp_path / "none.stl"))}), "was not found"),
         (lambda: Scene(robot, margin=-1.0), "margin must be a length"),
-        (lambda: Scene(robot).distance([0.0]), "last axis"),
-        (lambda: Scene(robot).nearest(robot.home(), -1), "non-negative"),
+        (lambda: scene.distance([0.0]), "last axis"),
+        (lambda: scene.nearest(robot.home(), -1), "non-negative"),
     ]:
         with pytest.raises(dy.InputError, match=text):
             make()

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms.jacobian import joint_twists
 from dynamis.algorithms.registry import Algorithm
+from dynamis.collision.clearance import Clearance, clearance
 from dynamis.collision.geometry import link_parts
 from dynamis.collision.obstacle import Obstacle
 from dynamis.collision.pairs import Pair, candidate_pairs
@@ -22,12 +23,14 @@ from dynamis.kinematics.ik_problem import check_robot
 from dynamis.model.diagnostics import Report
 from dynamis.model.readers.srdf import read_srdf
 from dynamis.robot import Robot
+from dynamis.spatial import cross
+from dynamis.tolerances import NEGLIGIBLE
 
 Array = npt.NDArray[Any]
 Function = Callable[[Any], Array]
 
 POSTURES = 200  # in all of which a pair must collide to be left out
-STATES_AT_ONCE = 1000  # of a batch
+STATES_AT_ONCE, POSTURES_AT_ONCE = 1000, 20  # of a batch; most pairs are found apart in the first postures
 JOINT_TWISTS = Algorithm("joint_twists", joint_twists, ("q",), "twists", "joint axes in the world")
 
 
@@ -54,10 +57,10 @@ class Scene:
     """A robot among obstacles: which links collide, how far they are apart, and how that changes with the joints.
 
     Each link is represented by its collision shapes, or by its visual ones where it has none; a mesh by its convex hull.
-    ``missing`` says which links have no geometry, and why. Links on one rigid body, adjacent links (connected by a joint, or by
-    several with only links without geometry between them) and links that collide in each of 200 random postures are not
-    checked. The ``<disable_collisions>`` of an SRDF file (``srdf``: its path or text) replace the last. ``pairs`` are the
-    pairs that are checked, ``excluded`` says why the others are not.
+    ``missing`` says which links have no geometry, and why. Not checked are links on one rigid body, adjacent links (connected
+    by a joint, or by several with only links without geometry between them), and links that collide, or are within the margin,
+    in each of 200 random postures; the ``<disable_collisions>`` of an SRDF file (``srdf``: its path or text) replace the last.
+    ``pairs`` are the pairs that are checked, ``excluded`` says why the others are not.
 
     ``obstacles`` maps names to an `Obstacle`; links that do not move are not checked with them. Pairs at a distance up to
     ``margin`` count as collisions.
@@ -79,6 +82,7 @@ class Scene:
         check_robot(robot)
         self.robot = robot
         self.margin = _length(margin, "margin")
+        self.obstacles = _checked_obstacles(robot, obstacles)
         description = robot.description
         self._parts, self.missing = link_parts(description)
         self.links = tuple(self._parts)
@@ -102,25 +106,21 @@ class Scene:
         if disabled is None or not (disabled.pairs or disabled.default):
             pairs = self._sometimes_apart(pairs)
         self._own_pairs = tuple(pairs)
-        self._place(obstacles)
+        self._place()
 
     def with_obstacles(self, obstacles: Mapping[str, Obstacle] | None) -> Scene:
         """The same robot, pairs and margin among other obstacles."""
         scene = object.__new__(Scene)
         scene.__dict__.update({k: v for k, v in self.__dict__.items() if k != "_joint_columns"})
-        scene._place(obstacles)
+        scene.obstacles = _checked_obstacles(self.robot, obstacles)
+        scene._place()
         return scene
 
-    def _place(self, obstacles: Mapping[str, Obstacle] | None) -> None:
-        given = dict(obstacles or {}) if isinstance(obstacles, Mapping | None) else None
-        if given is None or not all(isinstance(x, Obstacle) for x in given.values()):
-            raise InputError('obstacles= must map names to obstacles, such as {"table": Obstacle("box", (1, 1, 0.1))}')
-        if taken := [name for name in given if name in self.robot.model.frames]:
-            raise InputError(f"the obstacle {printable(taken[0])} has the name of a link: choose another")
-        self.obstacles = given
+    def _place(self) -> None:
+        """Add the pairs of moving links and obstacles."""
         moving = [name for name in self.links if self._body[name]]
-        self.pairs: tuple[Pair, ...] = (*self._own_pairs, *((link, name) for link in moving for name in given))
-        self._part_pairs = self._paired(self.pairs, {name: obstacle.parts() for name, obstacle in given.items()})
+        self.pairs: tuple[Pair, ...] = (*self._own_pairs, *((link, name) for link in moving for name in self.obstacles))
+        self._part_pairs = self._paired(self.pairs, {name: obstacle.parts() for name, obstacle in self.obstacles.items()})
 
     def _paired(self, pairs: tuple[Pair, ...] | list[Pair], others: Mapping[str, Any]) -> PartPairs:
         names = [*self.links, *others]
@@ -130,21 +130,21 @@ class Scene:
         return PartPairs(owners, frames, [(number[a], number[b]) for a, b in pairs])
 
     def _sometimes_apart(self, pairs: list[Pair]) -> list[Pair]:
-        """The pairs that do not collide in all of some random postures."""
+        """The pairs that do not collide in all of some random postures, nor are nearer than the margin."""
         collide = set(range(len(pairs)))
         part_pairs = self._paired(pairs, {})
-        for placed in self._states(self.robot.random(0, POSTURES), part_pairs):
-            collide = placed.touching(collide, 0.0)
+        for placed in self._states(self.robot.random(0, POSTURES), part_pairs, POSTURES_AT_ONCE):
+            collide = placed.touching(collide, self.margin)
             if not collide:
                 break
         self.excluded |= {pairs[k]: f"in collision in {POSTURES} random postures" for k in sorted(collide)}
         return [pair for k, pair in enumerate(pairs) if k not in collide]
 
-    def _states(self, q: Array, part_pairs: PartPairs | None = None) -> Iterator[Placed]:
+    def _states(self, q: Array, part_pairs: PartPairs | None = None, at_once: int = STATES_AT_ONCE) -> Iterator[Placed]:
         """The pairs at each of some configurations (states, nq)."""
         pairs = self._part_pairs if part_pairs is None else part_pairs
-        for start in range(0, len(q), STATES_AT_ONCE):
-            X = np.asarray(self.robot.poses(q[start : start + STATES_AT_ONCE]), dtype=float)
+        for start in range(0, len(q), at_once):
+            X = np.asarray(self.robot.poses(q[start : start + at_once]), dtype=float)
             X = np.concatenate([X, np.broadcast_to(np.eye(4), (len(X), 1, 4, 4))], axis=1)
             yield from map(pairs.at, X)
 
@@ -203,23 +203,42 @@ class Scene:
     def barrier(self, margin: float | None = None, *, within: float = 0.1) -> tuple[Function, Function]:
         """Functions (h, ∂h/∂v) of q for ``barriers=`` of `differential_inverse_kinematics`: h = distance − margin ≥ 0.
 
-        They have a row for each pair with h ≤ ``within``, in m. ``margin`` is that of the scene unless given.
+        They have a row for each pair with h ≤ ``within``, in m, whose distance changes with v. ``margin`` is that of the scene
+        unless given.
         """
         keep = self.margin if margin is None else _length(margin, "margin")
         near = keep + _length(within, "within")
 
         @functools.lru_cache(maxsize=1)
-        def witnesses(q: bytes) -> tuple[Array, list[Witness]]:
+        def found(q: bytes) -> tuple[Array, Array]:
             state = np.frombuffer(q)
-            return state, self._witnesses(state, len(self.pairs), near)
+            witnesses = self._witnesses(state, len(self.pairs), near)
+            distances, gradients = np.array([w.distance for w in witnesses]), self._gradients(state, witnesses)
+            changing = np.abs(gradients).max(axis=1, initial=0.0) > NEGLIGIBLE
+            return distances[changing] - keep, gradients[changing]
 
         def value(q: Any) -> Array:
-            return np.array([w.distance - keep for w in witnesses(np.asarray(q, dtype=float).tobytes())[1]])
+            return found(np.asarray(q, dtype=float).tobytes())[0]
 
         def gradient(q: Any) -> Array:
-            return self._gradients(*witnesses(np.asarray(q, dtype=float).tobytes()))
+            return found(np.asarray(q, dtype=float).tobytes())[1]
 
         return value, gradient
+
+    def along(self, motion: Any, *, samples: int = 201) -> Clearance:
+        """The smallest distance along a motion, and where it occurs.
+
+        ``motion`` is one of `trajectories`, a simulated motion or a pair of times (N) and configurations (N, nq). A motion that
+        is a function of time is examined at so many ``samples`` and between its pieces, then about the lowest distances found;
+        dips shorter than the time between samples may be missed.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("ur5e")
+        >>> move = dy.trajectories.joint_move([0, -1.5, 1.5, 0, 0, 0], [0, -1.5, 2.5, -1.5, 0, 0], duration=2.0)
+        >>> dy.collision.Scene(robot).along(move).free
+        True
+        """
+        return clearance(self.robot, motion, samples, self.margin, self.distance, self.nearest)
 
     def _witnesses(self, q: Any, count: int, within: float = np.inf) -> list[Witness]:
         if not isinstance(count, int | np.integer) or count < 0:
@@ -234,7 +253,7 @@ class Scene:
         for k, w in enumerate(witnesses):
             for sign, name, point in zip((-1.0, 1.0), self.pairs[w.pair], w.points, strict=True):
                 if body := self._body.get(name, 0):
-                    line = np.concatenate([w.normal, np.cross(point, w.normal)])  # Plücker coordinates of the normal
+                    line = np.concatenate([w.normal, cross(point, w.normal)])  # Plücker coordinates of the normal
                     rows[k] += sign * (twists @ line) @ self._joint_columns[body]
         return rows
 
@@ -263,6 +282,15 @@ class Scene:
     def _repr_html_(self) -> str:
         rows = [(f"{a}, {b}", flat(d)) for (a, b), d in zip(self.pairs, self.distances(self.robot.home()), strict=True)]
         return card(f"Scene of {self.robot.name}", [self._counts()], ("pair", "distance at home, m"), rows)
+
+
+def _checked_obstacles(robot: Robot, obstacles: Any) -> dict[str, Obstacle]:
+    given = {} if obstacles is None else obstacles
+    if not isinstance(given, Mapping) or not all(isinstance(x, Obstacle) for x in given.values()):
+        raise InputError('obstacles= must map names to obstacles, such as {"table": Obstacle("box", (1, 1, 0.1))}')
+    if taken := [name for name in given if name in robot.model.frames]:
+        raise InputError(f"the obstacle {printable(taken[0])} has the name of a link: choose another")
+    return dict(given)
 
 
 def _length(value: Any, name: str) -> float:
