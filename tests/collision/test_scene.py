@@ -118,6 +118,8 @@ def test_links_of_one_body_adjacent_ones_and_those_always_in_collision_are_not_c
     assert always.distance([0.0, 0.0]) == np.inf
     assert not always.in_collision([0.0, 0.0])
     assert not always.distance_gradient([0.0, 0.0]).any()
+    spinning = Scene(dy.load("ur5e"))  # a cylinder about the axis of the joint between them
+    assert spinning.excluded[("wrist_1_link", "wrist_3_link")] == "always 0.0184 m apart"
     tool = chain([small, small, small])
     rigid = Scene(tool.attach(chain([small, small]).reduced(lock={"link1_joint": 0.0}), at="link2", prefix="tool_"))
     assert rigid.excluded[("tool_link0", "tool_link1")] == "fixed to each other"
@@ -134,8 +136,8 @@ def test_the_margin_makes_collisions_of_what_is_near():
     np.testing.assert_allclose(wide.distance(q), [0.5, 0.05, -0.1], atol=1e-12)
     assert wide.with_obstacles(None).distance(q).tolist() == [np.inf] * 3
     h, dh = wide.barrier(within=0.5)
-    np.testing.assert_allclose(h(np.array(q[1])), [-0.05], atol=1e-12)
-    np.testing.assert_allclose(dh(np.array(q[1])), [[-1.0, 0.0, 0.0]], atol=1e-12)
+    np.testing.assert_allclose(h(np.array(q[1]))[0], -0.05, atol=1e-12)
+    np.testing.assert_allclose(dh(np.array(q[1]))[0], [-1.0, 0.0, 0.0], atol=1e-12)
     assert wide.barrier(within=0.1)[0](np.array(q[0])).shape == (0,)
 
 
@@ -147,15 +149,17 @@ def test_the_gradient_is_that_of_finite_differences(name, base):
     for q in robot.random(3, 3 if base == "fixed" else 1):
         shifted = [robot.integrate(q, sign * step * e) for e in np.eye(robot.n) for sign in (-1.0, 1.0)]
         low, high = scene.distances(np.array(shifted)).reshape(robot.n, 2, -1).transpose(1, 2, 0)
-        centre, near = scene.distances(q), scene._witnesses(q, 12)
-        for w, gradient in zip(near, scene._gradients(q, near), strict=True):
-            forward, backward = (high[w.pair] - centre[w.pair]) / step, (centre[w.pair] - low[w.pair]) / step
+        centre, gradients = scene.distances(q), scene.distance_gradients(q)
+        for pair in np.argsort(centre)[:12]:
+            forward, backward = (high[pair] - centre[pair]) / step, (centre[pair] - low[pair]) / step
             smooth = np.abs(forward - backward) < 1e-2  # where the nearest points do not jump
             assert smooth.any()
-            np.testing.assert_allclose(
-                gradient[smooth], (0.5 * (forward + backward))[smooth], atol=1e-3 if w.distance < 0 else 2e-5
-            )
-        np.testing.assert_array_equal(scene.distance_gradient(q), scene._gradients(q, near)[0])
+            accuracy = 1e-3 if centre[pair] < 0 else 2e-5
+            np.testing.assert_allclose(gradients[pair][smooth], (0.5 * (forward + backward))[smooth], atol=accuracy)
+        np.testing.assert_array_equal(scene.distance_gradient(q), gradients[np.argmin(centre)])
+        near = centre < 0.1
+        np.testing.assert_array_equal(scene.distance_gradients(q, within=0.1), np.where(near[:, None], gradients, 0.0))
+        np.testing.assert_array_equal(scene.distances(q, within=0.1), np.where(near, centre, 0.1))
 
 
 def test_wrong_arguments_are_refused_with_what_is_expected(tmp_path):

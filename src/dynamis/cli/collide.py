@@ -118,7 +118,7 @@ def _print(scene: Scene, near: Any, collides: bool) -> None:
     word = ("in collision", {"fg": "red", "bold": True}) if collides else ("free", {"fg": "green", "bold": True})
     checked = f" of {counted(len(scene.links), 'link')}"
     echo((clean_name(scene.robot.name), {"bold": True}), f": {counted(len(scene.pairs), 'pair')}{checked} checked, ", word)
-    rows = [(n.pair[0], n.pair[1], n.distance, *n.points[0]) for n in near]
+    rows = [(n.pair[0], n.pair[1], n.distance, *n.points[0].round(5)) for n in near]  # exact along the normal only
     headings = ("link", "other", "distance, m", "x, m", "y, m", "z, m")
     print_table("Nearest pairs, and the nearest point on the first", headings, rows)
     if scene.missing:

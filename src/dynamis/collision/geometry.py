@@ -22,6 +22,7 @@ from dynamis.tolerances import GJK_TOLERANCE, SOLUTION_TOLERANCE
 Array = npt.NDArray[Any]
 
 GJK_ITERATIONS, EPA_ITERATIONS = 500, 255
+FAILED = np.finfo(float).max  # the distance that coal returns for a failure
 FLAT = 1e-3  # of the size of a mesh: thinner ones are made so thick, since a hull needs a volume
 
 
@@ -161,7 +162,7 @@ class Query:
         """The signed distance of a `coal.ComputeDistance` at two transforms; details are in ``result``."""
         self.result.clear()
         distance = pair(first, second, self.request, self.result)
-        if not abs(distance) < np.finfo(float).max:  # the expansion of the polytope failed
+        if not abs(distance) < FAILED:  # the expansion of the polytope
             self.result.clear()
             distance = pair(first, second, self.coarse, self.result)
         return float(distance)

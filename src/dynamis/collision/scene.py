@@ -58,8 +58,9 @@ class Scene:
 
     Each link is represented by its collision shapes, or by its visual ones where it has none; a mesh by its convex hull.
     ``missing`` says which links have no geometry, and why. Not checked are links on one rigid body, adjacent links (connected
-    by a joint, or by several with only links without geometry between them), and links that collide, or are within the margin,
-    in each of 200 random postures; the ``<disable_collisions>`` of an SRDF file (``srdf``: its path or text) replace the last.
+    by a joint, or by several with only links without geometry between them), and links that collide (are within the margin), or
+    have the same distance, in 200 random postures; the ``<disable_collisions>`` of an SRDF file (``srdf``: its path or text)
+    replace the random postures.
     ``pairs`` are the pairs that are checked, ``excluded`` says why the others are not.
 
     ``obstacles`` maps names to an `Obstacle`; links that do not move are not checked with them. Pairs at a distance up to
@@ -104,7 +105,7 @@ class Scene:
         pairs, self.excluded = candidate_pairs(description, robot.model, self.links, disabled)
         self._body = {name: robot.model.frames[name].body for name in self.links}
         if disabled is None or not (disabled.pairs or disabled.default):
-            pairs = self._sometimes_apart(pairs)
+            pairs = self._changing(pairs)
         self._own_pairs = tuple(pairs)
         self._place()
 
@@ -129,16 +130,20 @@ class Scene:
         owners = [*self._parts.values(), *others.values()]
         return PartPairs(owners, frames, [(number[a], number[b]) for a, b in pairs])
 
-    def _sometimes_apart(self, pairs: list[Pair]) -> list[Pair]:
-        """The pairs that do not collide in all of some random postures, nor are nearer than the margin."""
-        collide = set(range(len(pairs)))
-        part_pairs = self._paired(pairs, {})
+    def _changing(self, pairs: list[Pair]) -> list[Pair]:
+        """The pairs that neither collide in all of some random postures nor are always equally far apart."""
+        part_pairs, first = self._paired(pairs, {}), np.zeros(0)
+        collide = constant = set(range(len(pairs)))
         for placed in self._states(self.robot.random(0, POSTURES), part_pairs, POSTURES_AT_ONCE):
+            if not len(first):
+                first = np.array([placed.distance(k) for k in range(len(pairs))])
             collide = placed.touching(collide, self.margin)
-            if not collide:
+            constant = {k for k in constant if abs(placed.distance(k) - first[k]) < NEGLIGIBLE}
+            if not collide and not constant:
                 break
+        self.excluded |= {pairs[k]: f"always {first[k]:.4g} m apart" for k in sorted(constant)}
         self.excluded |= {pairs[k]: f"in collision in {POSTURES} random postures" for k in sorted(collide)}
-        return [pair for k, pair in enumerate(pairs) if k not in collide]
+        return [pair for k, pair in enumerate(pairs) if k not in collide | constant]
 
     def _states(self, q: Array, part_pairs: PartPairs | None = None, at_once: int = STATES_AT_ONCE) -> Iterator[Placed]:
         """The pairs at each of some configurations (states, nq)."""
@@ -164,19 +169,24 @@ class Scene:
         """Whether some pair is at a distance of at most ``margin``: a bool, or an array of them for a batch (…, nq)."""
         return self._over(q, lambda placed: placed.touches(self.margin), bool)
 
-    def distance(self, q: Any) -> Any:
-        """The smallest signed distance of all pairs in m (…), negative where links overlap; infinite if there is no pair."""
-        return self._over(q, lambda placed: min((w.distance for w in placed.nearest(1)), default=np.inf), float)
+    def distance(self, q: Any, *, within: float = np.inf) -> Any:
+        """The smallest signed distance of all pairs in m (…), negative where links overlap; infinite if there is no pair.
 
-    def distances(self, q: Any) -> Array:
-        """The signed distance of each of ``pairs`` in m (…, pairs)."""
+        Where it exceeds ``within``, that is returned instead, which is quicker.
+        """
+        return self._over(q, lambda placed: min((w.distance for w in placed.nearest(1, within)), default=within), float)
+
+    def distances(self, q: Any, *, within: float = np.inf) -> Array:
+        """The signed distance of each of ``pairs`` in m (…, pairs); ``within`` where it is larger, which is quicker."""
+        count = len(self.pairs)
 
         def every(placed: Placed) -> Array:
-            found = np.full(len(self.pairs), np.inf)
-            np.minimum.at(found, self._part_pairs.pair, [placed.measure(row) for row in range(len(self._part_pairs.pair))])
+            found = np.full(count, within)
+            for w in placed.nearest(count, within):
+                found[w.pair] = w.distance
             return found
 
-        return np.asarray(self._over(q, every, float, len(self.pairs)))
+        return np.asarray(self._over(q, every, float, count))
 
     def nearest(self, q: Any, count: int = 1, *, within: float = np.inf) -> list[Nearest]:
         """The nearest pairs of one configuration, nearest first: at most ``count``, and not farther apart than ``within``.
@@ -194,17 +204,35 @@ class Scene:
         nᵀ (J_2 − J_1) with the normal n and the Jacobians of the nearest points. The distance has no gradient where two pairs
         or two points are equally near; that of one of them is returned.
         """
+
+        def smallest(state: Array) -> Array:
+            rows = self._gradients(state, self._witnesses(state, 1))
+            return rows[0] if len(rows) else np.zeros(self.robot.n)
+
+        return self._over_states(q, smallest, self.robot.n)
+
+    def distance_gradients(self, q: Any, *, within: float = np.inf) -> Array:
+        """The gradients of the distances of all ``pairs`` (…, pairs, n); zero where a distance exceeds ``within``."""
+
+        def every(state: Array) -> Array:
+            found = np.zeros((len(self.pairs), self.robot.n))
+            witnesses = self._witnesses(state, len(self.pairs), within)
+            found[[w.pair for w in witnesses]] = self._gradients(state, witnesses)
+            return found
+
+        return self._over_states(q, every, len(self.pairs), self.robot.n)
+
+    def _over_states(self, q: Any, function: Callable[[Array], Array], *shape: int) -> Array:
         q = self.robot.inputs.vector(q, self.robot.nq, "q")
-        states = q.reshape(-1, self.robot.nq)
-        rows = [self._gradients(state, self._witnesses(state, 1)) for state in states]
-        found = [row[0] if len(row) else np.zeros(self.robot.n) for row in rows]
-        return np.array(found).reshape((*q.shape[:-1], self.robot.n))
+        found = [function(state) for state in q.reshape(-1, self.robot.nq)]
+        return np.array(found).reshape((*q.shape[:-1], *shape))
 
     def barrier(self, margin: float | None = None, *, within: float = 0.1) -> tuple[Function, Function]:
         """Functions (h, ∂h/∂v) of q for ``barriers=`` of `differential_inverse_kinematics`: h = distance − margin ≥ 0.
 
-        They have a row for each pair with h ≤ ``within``, in m, whose distance changes with v. ``margin`` is that of the scene
-        unless given.
+        They have rows for each pair with h ≤ ``within``, in m, whose distance changes with v: one for its nearest points, and
+        four for those that become the nearest if one link tilts a little, since the points of edges and faces jump. ``margin``
+        is that of the scene unless given.
         """
         keep = self.margin if margin is None else _length(margin, "margin")
         near = keep + _length(within, "within")
@@ -212,7 +240,9 @@ class Scene:
         @functools.lru_cache(maxsize=1)
         def found(q: bytes) -> tuple[Array, Array]:
             state = np.frombuffer(q)
-            witnesses = self._witnesses(state, len(self.pairs), near)
+            placed = next(self._states(state[None]))
+            nearest = placed.nearest(len(self.pairs), near)
+            witnesses = [*nearest, *(other for w in nearest for other in placed.tilted(w))]
             distances, gradients = np.array([w.distance for w in witnesses]), self._gradients(state, witnesses)
             changing = np.abs(gradients).max(axis=1, initial=0.0) > NEGLIGIBLE
             return distances[changing] - keep, gradients[changing]
