@@ -25,7 +25,7 @@ HELP = """Nearest links of a robot, and obstacles: distances, collisions.
 
     One configuration, or where along the rows of a file (--states) the smallest distance occurs. Links are represented by
     their collision shapes, else by the visual ones, meshes by their convex hulls. Adjacent links, and links that collide in
-    each of 200 random postures, are not checked; an SRDF file replaces the random postures.
+    95 % of 200 random postures, are not checked; an SRDF file replaces the random postures.
 
     Needs the library coal: pip install 'dynamis[collision]'.
 

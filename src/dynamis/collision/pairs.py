@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from dynamis.model.description import Description
 from dynamis.model.model import Model
@@ -13,9 +13,13 @@ Pair = tuple[str, str]
 
 
 def candidate_pairs(
-    description: Description, model: Model, links: Iterable[str], disabled: DisabledPairs | None
+    description: Description,
+    model: Model,
+    links: Sequence[str],
+    chosen: set[frozenset[str]],
+    disabled: DisabledPairs | None,
 ) -> tuple[list[Pair], dict[Pair, str]]:
-    """The pairs that may collide, and why the others need no check."""
+    """The pairs that may collide, and why the others need no check; ``chosen`` by the user, ``disabled`` by an SRDF file."""
     checked: list[Pair] = []
     excluded: dict[Pair, str] = {}
     adjacent = adjacent_pairs(description, set(links))
@@ -25,6 +29,8 @@ def candidate_pairs(
             reason = "fixed to each other"
         elif frozenset(pair) in adjacent:
             reason = "adjacent"
+        elif frozenset(pair) in chosen:
+            reason = "excluded"
         elif disabled is not None and (found := disabled.reason(pair)) is not None:
             reason = f"SRDF: {found}"
         if reason is None:

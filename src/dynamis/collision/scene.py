@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from dynamis.collision.obstacle import Obstacle
 from dynamis.collision.pairs import Pair, candidate_pairs
 from dynamis.collision.placement import PartPairs, Placed, Witness
 from dynamis.display import as_table, card, counted, flat, short
-from dynamis.errors import InputError, ModelError, printable
+from dynamis.errors import InputError, ModelError, printable, unknown_name
 from dynamis.kinematics.ik_problem import check_robot
 from dynamis.model.diagnostics import Report
 from dynamis.model.readers.srdf import read_srdf
@@ -29,7 +29,7 @@ from dynamis.tolerances import NEGLIGIBLE
 Array = npt.NDArray[Any]
 Function = Callable[[Any], Array]
 
-POSTURES = 200  # in all of which a pair must collide to be left out
+POSTURES, APART_IN = 200, 10  # random; a pair that is apart in at most so many of them is left out, as in MoveIt
 STATES_AT_ONCE, POSTURES_AT_ONCE = 1000, 20  # of a batch; most pairs are found apart in the first postures
 JOINT_TWISTS = Algorithm("joint_twists", joint_twists, ("q",), "twists", "joint axes in the world")
 
@@ -58,9 +58,9 @@ class Scene:
 
     Each link is represented by its collision shapes, or by its visual ones where it has none; a mesh by its convex hull.
     ``missing`` says which links have no geometry, and why. Not checked are links on one rigid body, adjacent links (connected
-    by a joint, or by several with only links without geometry between them), and links that collide (are within the margin), or
-    have the same distance, in 200 random postures; the ``<disable_collisions>`` of an SRDF file (``srdf``: its path or text)
-    replace the random postures.
+    by a joint, or by several with only links without geometry between them), links that collide (are within the margin) in at
+    least 95 % of 200 random postures or have the same distance in all of them, and the pairs in ``exclude``. The
+    ``<disable_collisions>`` of an SRDF file (``srdf``: its path or text) replace the random postures.
     ``pairs`` are the pairs that are checked, ``excluded`` says why the others are not.
 
     ``obstacles`` maps names to an `Obstacle`; links that do not move are not checked with them. Pairs at a distance up to
@@ -78,7 +78,13 @@ class Scene:
     """
 
     def __init__(
-        self, robot: Robot, *, srdf: Any = None, obstacles: Mapping[str, Obstacle] | None = None, margin: float = 0.0
+        self,
+        robot: Robot,
+        *,
+        srdf: Any = None,
+        exclude: Iterable[Pair] = (),
+        obstacles: Mapping[str, Obstacle] | None = None,
+        margin: float = 0.0,
     ) -> None:
         check_robot(robot)
         self.robot = robot
@@ -102,7 +108,8 @@ class Scene:
             findings = Report("")
             disabled = read_srdf(srdf, [link.name for link in description.links], findings)
             findings.emit_warnings(3)
-        pairs, self.excluded = candidate_pairs(description, robot.model, self.links, disabled)
+        chosen = _checked_pairs(exclude, [link.name for link in description.links])
+        pairs, self.excluded = candidate_pairs(description, robot.model, self.links, chosen, disabled)
         self._body = {name: robot.model.frames[name].body for name in self.links}
         if disabled is None or not (disabled.pairs or disabled.default):
             pairs = self._changing(pairs)
@@ -131,19 +138,21 @@ class Scene:
         return PartPairs(owners, frames, [(number[a], number[b]) for a, b in pairs])
 
     def _changing(self, pairs: list[Pair]) -> list[Pair]:
-        """The pairs that neither collide in all of some random postures nor are always equally far apart."""
+        """The pairs that neither collide in nearly all of some random postures nor are always equally far apart."""
         part_pairs, first = self._paired(pairs, {}), np.zeros(0)
-        collide = constant = set(range(len(pairs)))
+        apart = dict.fromkeys(range(len(pairs)), 0)  # in so many postures, of the pairs that may collide in nearly all
+        constant = set(apart)
         for placed in self._states(self.robot.random(0, POSTURES), part_pairs, POSTURES_AT_ONCE):
             if not len(first):
                 first = np.array([placed.distance(k) for k in range(len(pairs))])
-            collide = placed.touching(collide, self.margin)
+            collide = placed.touching(set(apart), self.margin)
+            apart = {k: n + (k not in collide) for k, n in apart.items() if n + (k not in collide) <= APART_IN}
             constant = {k for k in constant if abs(placed.distance(k) - first[k]) < NEGLIGIBLE}
-            if not collide and not constant:
+            if not apart and not constant:
                 break
         self.excluded |= {pairs[k]: f"always {first[k]:.4g} m apart" for k in sorted(constant)}
-        self.excluded |= {pairs[k]: f"in collision in {POSTURES} random postures" for k in sorted(collide)}
-        return [pair for k, pair in enumerate(pairs) if k not in collide | constant]
+        self.excluded |= {pairs[k]: f"in collision in {POSTURES - n} of {POSTURES} random postures" for k, n in apart.items()}
+        return [pair for k, pair in enumerate(pairs) if k not in apart.keys() | constant]
 
     def _states(self, q: Array, part_pairs: PartPairs | None = None, at_once: int = STATES_AT_ONCE) -> Iterator[Placed]:
         """The pairs at each of some configurations (states, nq)."""
@@ -312,6 +321,18 @@ class Scene:
     def _repr_html_(self) -> str:
         rows = [(f"{a}, {b}", flat(d)) for (a, b), d in zip(self.pairs, self.distances(self.robot.home()), strict=True)]
         return card(f"Scene of {self.robot.name}", [self._counts()], ("pair", "distance at home, m"), rows)
+
+
+def _checked_pairs(pairs: Any, links: list[str]) -> set[frozenset[str]]:
+    found = set()
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InputError(f"exclude= takes pairs of links, such as [('base', 'wrist')], got {pair!r}")
+        for name in pair:
+            if name not in links:
+                raise unknown_name("link", name, links)
+        found.add(frozenset(pair))
+    return found
 
 
 def _checked_obstacles(robot: Robot, obstacles: Any) -> dict[str, Obstacle]:

@@ -47,8 +47,8 @@ def add_self_collision(robot: Robot, section: Section) -> None:
             ("link", "link", "share of configurations in collision", "distance at home"),
             rows,
             f"{text(100.0 * colliding, 3)} % of {count} random configurations are in collision. {len(scene.pairs)} "
-            "pairs of links are checked; adjacent links, and links that always collide or have a constant distance, are not. "
-            f"Meshes are replaced by their convex hulls.{without}",
+            "pairs of links are checked; adjacent links, and links that nearly always collide or have a constant distance, are "
+            f"not. Meshes are replaced by their convex hulls.{without}",
         )
     )
     section.reproduce += (
