@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.model.description import Shape
+from dynamis.model.description import Mimic, Shape
 from dynamis.spatial import Pose
 
 pytest.importorskip("coal", reason="coal is not installed: pip install 'dynamis[collision]'")
@@ -120,7 +120,7 @@ def test_links_of_one_body_adjacent_ones_and_those_always_in_collision_are_not_c
     assert not always.distance_gradient([0.0, 0.0]).any()
     fewer = Scene(chain([small, small, None, small, small]), exclude=[("link4", "link0")])
     assert fewer.pairs == (("link0", "link3"), ("link1", "link4"))
-    with pytest.raises(dy.NameLookupError, match="no link named 'link9'"):
+    with pytest.raises(dy.NameLookupError, match="no link or obstacle named 'link9'"):
         Scene(chain([small, small, small]), exclude=[("link0", "link9")])
     spinning = Scene(dy.load("ur5e"))  # a cylinder about the axis of the joint between them
     assert spinning.excluded[("wrist_1_link", "wrist_3_link")] == "always 0.0184 m apart"
@@ -128,6 +128,25 @@ def test_links_of_one_body_adjacent_ones_and_those_always_in_collision_are_not_c
     rigid = Scene(tool.attach(chain([small, small]).reduced(lock={"link1_joint": 0.0}), at="link2", prefix="tool_"))
     assert rigid.excluded[("tool_link0", "tool_link1")] == "fixed to each other"
     assert ("link0", "tool_link1") in rigid.pairs
+
+
+def test_a_carried_part_moves_with_its_link_and_meets_other_links_and_obstacles():
+    robot = chain([sphere(0.1), sphere(0.1), sphere(0.1), sphere(0.1)])
+    part = Obstacle("sphere", 0.2, (0.0, 0.5, 0.0), frame="link3")
+    wall = Obstacle("half_space", (), np.array([[0, 0, -1, 4.0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1.0]]))  # x > 4
+    scene = Scene(robot, obstacles={"part": part, "wall": wall}, exclude=[("link2", "part")])
+    assert {("link0", "part"), ("link1", "part"), ("part", "wall"), ("link3", "wall")} <= set(scene.pairs)
+    assert not {("link3", "part"), ("link2", "part"), ("link0", "wall")} & set(scene.pairs)
+    q = np.array([0.0, 0.0, -0.5 * np.pi])  # the part is then at x = 3.5
+    distances = dict(zip(scene.pairs, scene.distances(q), strict=True))
+    assert distances[("part", "wall")] == pytest.approx(0.3, abs=1e-9)
+    assert distances[("link1", "part")] == pytest.approx(2.2, abs=1e-9)
+    step = 1e-6
+    k = scene.pairs.index(("part", "wall"))
+    slopes = [(scene.distances(q + step * e) - scene.distances(q - step * e))[k] / (2 * step) for e in np.eye(3)]
+    np.testing.assert_allclose(scene.distance_gradients(q)[k], slopes, atol=1e-6)
+    with pytest.raises(dy.NameLookupError, match="no frame named 'link9'"):
+        Scene(robot, obstacles={"part": Obstacle("sphere", 0.2, frame="link9")})
 
 
 def test_the_margin_makes_collisions_of_what_is_near():
@@ -164,6 +183,16 @@ def test_the_gradient_is_that_of_finite_differences(name, base):
         near = centre < 0.1
         np.testing.assert_array_equal(scene.distance_gradients(q, within=0.1), np.where(near[:, None], gradients, 0.0))
         np.testing.assert_array_equal(scene.distances(q, within=0.1), np.where(near, centre, 0.1))
+
+
+def test_the_gradient_counts_a_joint_and_those_that_follow_it():
+    d = chain([sphere(0.1)] * 5).description
+    d.joints[2].mimic = Mimic(d.joints[0].name, -0.5, 0.2)
+    robot = dy.Robot(d)
+    scene, q, step = Scene(robot), np.array([0.4, -0.9, 0.7]), 1e-6
+    assert robot.n == 3
+    slopes = [(scene.distances(q + step * e) - scene.distances(q - step * e)) / (2 * step) for e in np.eye(3)]
+    np.testing.assert_allclose(scene.distance_gradients(q), np.transpose(slopes), atol=1e-8)
 
 
 def test_wrong_arguments_are_refused_with_what_is_expected(tmp_path):

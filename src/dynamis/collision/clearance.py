@@ -68,8 +68,8 @@ def sampled(robot: Robot, motion: Any, samples: Any) -> tuple[Array, Array, Call
             raise InputError(f"the motion has shape {motion.shape}; it must be that of the {robot.n} joints, ({robot.n},)")
         if not isinstance(samples, int | np.integer) or samples < 2:
             raise InputError(f"samples= must be an integer of at least 2, got {samples!r}")
-        t = np.unique(np.concatenate([np.linspace(0.0, motion.duration, samples), motion.breaks]))
-        return t, np.asarray(motion.at(t)[0], dtype=float), lambda time: np.asarray(motion.at(time)[0])
+        times = np.unique(np.concatenate([np.linspace(0.0, motion.duration, samples), motion.breaks]))
+        return times, np.asarray(motion.at(times)[0], dtype=float), lambda time: np.asarray(motion.at(time)[0])
     pair = isinstance(motion, tuple) and len(motion) == 2
     t, q = motion if pair else (getattr(motion, "t", None), getattr(motion, "q", None))
     if t is None or q is None:

@@ -23,7 +23,7 @@ Array = npt.NDArray[Any]
 
 GJK_ITERATIONS, EPA_ITERATIONS = 500, 255
 FAILED = np.finfo(float).max  # the distance that coal returns for a failure
-FLAT = 1e-3  # of the size of a mesh: thinner ones are made so thick, since a hull needs a volume
+FLAT = 1e-3  # of the size of a mesh or an ellipsoid: thinner ones are made so thick, since a hull needs a volume
 
 
 def load_coal() -> Any:
@@ -60,7 +60,7 @@ def parts_of(shape: Shape, folder: Path | None) -> list[Part]:
         case "cylinder":
             made = coal.Cylinder(*s)
         case "ellipsoid":
-            made = coal.Ellipsoid(*s)
+            made = coal.Ellipsoid(*np.maximum(s, FLAT * max(s))) if any(s) else coal.Sphere(0.0)
         case "tapered_capsule":
             return _tapered_capsule(coal, shape)
         case "half_space":

@@ -1,4 +1,4 @@
-"""Obstacles: shapes at rest in the world."""
+"""Obstacles: shapes at rest in the world, or carried by a link."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ KINDS = {**SIZES, "half_space": ()}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Obstacle:
-    """A shape at rest.
+    """A shape at rest in the world, or carried by a link.
 
     ``kind`` is box (size = x, y, z), rounded_box (x, y, z, radius of its edges), sphere (radius), capsule or cylinder (radius,
     length), tapered_capsule (radius at −z, radius at +z, length), ellipsoid (semi-axes), half_space (without size) or mesh.
-    ``pose`` is that of its centre in the world: a `Pose`, a 4 × 4 matrix or a position. Axes are along z; a half-space is what
-    lies below the xy plane of its pose. A mesh is the convex hull of the file ``mesh``, its size three factors (default 1).
+    ``pose`` is that of its centre: a `Pose`, a 4 × 4 matrix or a position, in the world, or in ``frame``, a link or fixed frame
+    that carries it. Axes are along z; a half-space is what lies below the xy plane of its pose. A mesh is the convex hull of
+    the file ``mesh``, its size three factors (default 1).
 
     >>> import dynamis as dy
     >>> dy.collision.Obstacle("box", (1.0, 0.6, 0.05), (0.5, 0.0, -0.1)).pose.p
@@ -38,6 +39,7 @@ class Obstacle:
     size: Sequence[float] | float = ()
     pose: Any = field(default_factory=Pose.identity)
     mesh: str = ""
+    frame: str | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -62,7 +64,7 @@ class Obstacle:
 
     @property
     def shape(self) -> Shape:
-        """The shape, whose origin is in the world."""
+        """The shape, whose origin is in the world or in its frame."""
         size: Any = self.size
         return Shape("collision", self.kind, size, self.pose, self.mesh)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -63,8 +64,8 @@ class Scene:
     ``<disable_collisions>`` of an SRDF file (``srdf``: its path or text) replace the random postures.
     ``pairs`` are the pairs that are checked, ``excluded`` says why the others are not.
 
-    ``obstacles`` maps names to an `Obstacle`; links that do not move are not checked with them. Pairs at a distance up to
-    ``margin`` count as collisions.
+    ``obstacles`` maps names to an `Obstacle`, at rest or carried by a link. All links are checked with it that move relative to
+    it, and carried ones with those at rest. Pairs at a distance up to ``margin`` count as collisions.
 
     Requires the extra ``collision``: pip install 'dynamis[collision]'.
 
@@ -102,15 +103,14 @@ class Scene:
         report = Report(robot.name)
         for name, why in unread.items():
             report.warn("no-collision-geometry", f"link {printable(name)}", why, "", "", "it is not checked for collisions")
-        report.emit_warnings(3)
+        report.emit_warnings(2)
         disabled = None
         if srdf is not None:
             findings = Report("")
             disabled = read_srdf(srdf, [link.name for link in description.links], findings)
-            findings.emit_warnings(3)
-        chosen = _checked_pairs(exclude, [link.name for link in description.links])
-        pairs, self.excluded = candidate_pairs(description, robot.model, self.links, chosen, disabled)
-        self._body = {name: robot.model.frames[name].body for name in self.links}
+            findings.emit_warnings(2)
+        self._chosen = _checked_pairs(exclude, [*robot.link_names, *self.obstacles])
+        pairs, self.excluded = candidate_pairs(description, robot.model, self.links, self._chosen, disabled)
         if disabled is None or not (disabled.pairs or disabled.default):
             pairs = self._changing(pairs)
         self._own_pairs = tuple(pairs)
@@ -125,17 +125,21 @@ class Scene:
         return scene
 
     def _place(self) -> None:
-        """Add the pairs of moving links and obstacles."""
-        moving = [name for name in self.links if self._body[name]]
-        self.pairs: tuple[Pair, ...] = (*self._own_pairs, *((link, name) for link in moving for name in self.obstacles))
-        self._part_pairs = self._paired(self.pairs, {name: obstacle.parts() for name, obstacle in self.obstacles.items()})
+        """Add the pairs of obstacles with links, and with each other, that move relative to each other."""
+        frames = self.robot.model.frames
+        body = {name: frames[name].body for name in self.links}
+        body |= {name: 0 if x.frame is None else frames[x.frame].body for name, x in self.obstacles.items()}
+        others = [*((link, name) for name in self.obstacles for link in self.links), *combinations(self.obstacles, 2)]
+        apart = [pair for pair in others if body[pair[0]] != body[pair[1]] and frozenset(pair) not in self._chosen]
+        self._body, self.pairs = body, (*self._own_pairs, *apart)
+        self._part_pairs = self._paired(self.pairs, self.obstacles)
 
-    def _paired(self, pairs: tuple[Pair, ...] | list[Pair], others: Mapping[str, Any]) -> PartPairs:
-        names = [*self.links, *others]
-        number = {name: k for k, name in enumerate(names)}
-        frames = [self.robot.link_names.index(name) for name in self.links] + [len(self.robot.link_names)] * len(others)
-        owners = [*self._parts.values(), *others.values()]
-        return PartPairs(owners, frames, [(number[a], number[b]) for a, b in pairs])
+    def _paired(self, pairs: Sequence[Pair], obstacles: Mapping[str, Obstacle]) -> PartPairs:
+        names, frames = self.robot.link_names, [*self.links, *(x.frame for x in obstacles.values())]
+        number = {name: k for k, name in enumerate((*self.links, *obstacles))}
+        owners = [*self._parts.values(), *(x.parts() for x in obstacles.values())]
+        places = [len(names) if frame is None else names.index(frame) for frame in frames]  # the world comes last
+        return PartPairs(owners, places, [(number[a], number[b]) for a, b in pairs])
 
     def _changing(self, pairs: list[Pair]) -> list[Pair]:
         """The pairs that neither collide in nearly all of some random postures nor are always equally far apart."""
@@ -168,7 +172,7 @@ class Scene:
         if q.dtype == object:
             raise InputError("q must have numeric entries, not symbols")
         states = q.reshape(-1, self.robot.nq).astype(float)
-        found = np.empty((len(states), *shape), dtype=dtype)
+        found: Array = np.empty((len(states), *shape), dtype=dtype)
         for k, placed in enumerate(self._states(states)):
             found[k] = function(placed)
         result = found.reshape((*q.shape[:-1], *shape))
@@ -291,7 +295,7 @@ class Scene:
         twists = np.asarray(self.robot.evaluate(JOINT_TWISTS, q), dtype=float) if witnesses else None
         for k, w in enumerate(witnesses):
             for sign, name, point in zip((-1.0, 1.0), self.pairs[w.pair], w.points, strict=True):
-                if body := self._body.get(name, 0):
+                if body := self._body[name]:
                     line = np.concatenate([w.normal, cross(point, w.normal)])  # Plücker coordinates of the normal
                     rows[k] += sign * (twists @ line) @ self._joint_columns[body]
         return rows
@@ -323,14 +327,14 @@ class Scene:
         return card(f"Scene of {self.robot.name}", [self._counts()], ("pair", "distance at home, m"), rows)
 
 
-def _checked_pairs(pairs: Any, links: list[str]) -> set[frozenset[str]]:
+def _checked_pairs(pairs: Any, names: list[str]) -> set[frozenset[str]]:
     found = set()
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InputError(f"exclude= takes pairs of links, such as [('base', 'wrist')], got {pair!r}")
+            raise InputError(f"exclude= takes pairs of names, such as [('base', 'wrist')], got {pair!r}")
         for name in pair:
-            if name not in links:
-                raise unknown_name("link", name, links)
+            if name not in names:
+                raise unknown_name("link or obstacle", name, names)
         found.add(frozenset(pair))
     return found
 
@@ -341,6 +345,9 @@ def _checked_obstacles(robot: Robot, obstacles: Any) -> dict[str, Obstacle]:
         raise InputError('obstacles= must map names to obstacles, such as {"table": Obstacle("box", (1, 1, 0.1))}')
     if taken := [name for name in given if name in robot.model.frames]:
         raise InputError(f"the obstacle {printable(taken[0])} has the name of a link: choose another")
+    for obstacle in given.values():
+        if obstacle.frame is not None:
+            robot.model.frame(obstacle.frame)
     return dict(given)
 
 

@@ -24,11 +24,11 @@ EXISTS = "a solution exists: increase restarts="
 def why_not(task: Problem, q: Array, errors: Array, rng: np.random.Generator) -> str:
     """The reason for the failure, from the configuration with the smallest error."""
     if task.collision is not None:
-        free = replace(task, collision=None)
-        reached = descend(free, np.concatenate([q[None], task.starts(rng, MAX_SEARCH_STARTS)]))
+        anyhow = replace(task, collision=None)
+        reached = descend(anyhow, np.concatenate([q[None], task.starts(rng, MAX_SEARCH_STARTS)]))
         if reached.found.any():
             return _collides(task.collision, reached.q[reached.found])
-        task = free
+        task = anyhow
     if task.kind == "tasks":
         return _largest_errors(task, q)
     if descend(task, task.starts(rng, MAX_SEARCH_STARTS)).found.any():
