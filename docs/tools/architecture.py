@@ -9,7 +9,7 @@ DOCS = Path(__file__).parents[1]
 LAYERS = [
     ("on top", ["cli", "reports", "plotting"]),
     ("subjects", ["control", "identification", "task_space", "optimize", "sweeps"]),
-    ("subjects", ["statics", "analysis", "trajectories", "simulation", "kinematics", "classroom"]),
+    ("subjects", ["statics", "analysis", "trajectories", "collision", "simulation", "kinematics", "classroom"]),
     ("robot", ["robot", "symbolic", "interop"]),
     ("core", ["algorithms", "model", "spatial", "scalar", "compiler"]),
     ("basics", ["errors", "files", "version", "tolerances", "display", "drawing", "typesetting", "documents"]),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dynamis.version import __version__
 
 if TYPE_CHECKING:
-    from dynamis import control, identification, optimize, statics, task_space, trajectories
+    from dynamis import collision, control, identification, optimize, statics, task_space, trajectories
     from dynamis.algorithms.kinematics import MovingBase
     from dynamis.analysis.bounds import structural_bounds
     from dynamis.analysis.comparison import compare
@@ -136,6 +136,7 @@ _HOMES = {
     "dynamis.task_space.operational": ("operational_space",),
 }  # fmt: skip
 _MODULES = {  # that are used by their own name
+    "collision": "dynamis.collision",
     "control": "dynamis.control",
     "identification": "dynamis.identification",
     "loops": "dynamis.simulation.loops",
@@ -204,6 +205,7 @@ __all__ = [
     "atan2",
     "check",
     "check_answer",
+    "collision",
     "compare",
     "constrained",
     "contact",

@@ -34,6 +34,7 @@ NEEDS = {
         UR10, folder, {"ur10_robot.urdf": "ur10.urdf", "ur10_exciting_trajectory.db3": "bag.db3"}
     ),
     "dynamis report panda --sections": lambda _: find_browser_or_skip(),
+    "dynamis collide": lambda _: pytest.importorskip("coal", reason="coal is not installed: pip install 'dynamis[collision]'"),
     "dynamis convert my_arm.urdf.xacro": lambda folder: (folder / "my_arm.urdf.xacro").write_text(XACRO),
 }
 XACRO = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">

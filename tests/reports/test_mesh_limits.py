@@ -9,7 +9,7 @@ import pytest
 
 from dynamis import InputError
 from dynamis.files.mesh_limits import MAX_INSTANCES, check_mesh_file
-from dynamis.reports.meshes.reading import MeshFile, read
+from dynamis.model.meshes.reading import MeshFile, read
 from dynamis.spatial.mesh import mesh_inertia
 
 NAMESPACE = 'xmlns="http://www.collada.org/2005/11/COLLADASchema"'

@@ -13,11 +13,11 @@ from collada_file import TETRAHEDRON
 import dynamis as dy
 from dynamis.files.mesh_limits import FORMATS
 from dynamis.files.mesh_readers import PACKAGES
+from dynamis.model.meshes.surface import GRID_STEPS, Surface, joined, normal_classes
 from dynamis.model.packages import find_file as find_mesh
 from dynamis.reports.meshes import encoding
 from dynamis.reports.meshes.drawing import drawing_of
 from dynamis.reports.meshes.encoding import encode, simplify
-from dynamis.reports.meshes.surface import GRID_STEPS, Surface, joined, normal_classes
 from dynamis.reports.report import contents_of
 from dynamis.reports.scene import scene_of
 

@@ -12,7 +12,7 @@ import trimesh
 from file_fuzzing import damaged, unsafe
 
 from dynamis.files.mesh_limits import FORMATS
-from dynamis.reports.meshes.reading import MeshFile, read
+from dynamis.model.meshes.reading import MeshFile, read
 
 NUMBERS = [b"0", b"-1", b"1e999", b"nan", b"4294967295", b"99999999999999999999", b"[]", b'"a"', b"null", b"", b"1e300"]
 

@@ -37,6 +37,20 @@ def jacobian(model: Model, q: Array, frame: Frame) -> Array:
     return J
 
 
+def joint_twists(model: Model, q: Array) -> Array:
+    """The twist (v, ω) about the world's origin, in world axes, that each column of each body's joint gives (columns, 6).
+
+    The Jacobian of a point p on body i has the columns v + ω × p of body i and its ancestors.
+    """
+    X_W = world_poses(model, relative_poses(model, q))
+    rows = []
+    for i, body in model.moving:
+        for column in body.S.T:
+            z = X_W[i].R @ column[3:]
+            rows.append(np.concatenate([X_W[i].R @ column[:3] + cross(X_W[i].p, z), z]))
+    return np.array(rows).reshape(-1, 6)
+
+
 def jacobian_dot(model: Model, q: Array, v: Array, frame: Frame) -> Array:
     """dJ/dt (6 × n): each axis rotates with its body, each lever arm changes with its end points."""
     X = relative_poses(model, q)

@@ -13,6 +13,7 @@ from dynamis.cli.bench import bench
 from dynamis.cli.bounds import bounds
 from dynamis.cli.calibrate import calibrate
 from dynamis.cli.check_answer import check_answer
+from dynamis.cli.collide import collide
 from dynamis.cli.compare import compare
 from dynamis.cli.completion import complete, completion
 from dynamis.cli.console import echo, echo_text, print_json, print_written
@@ -51,7 +52,7 @@ SUBJECTS = {
     "Dynamics": ("id", "fd", "linearize"),
     "Simulation": ("simulate", "sweep", "study"),
     "Control": ("control", "redundancy"),
-    "Statics and workspace": ("statics", "stiffness", "workspace"),
+    "Statics and workspace": ("statics", "stiffness", "workspace", "collide"),
     "Identification": ("excite", "identify", "payload", "calibrate"),
     "Code": ("export", "show", "bench"),
     "Tools": ("completion",),
@@ -87,7 +88,7 @@ def cli(ctx: click.Context) -> None:
 
 
 for _command in (
-    derive, check_answer, bounds, inverse, forward, linearize, simulate, study, sweep, statics, stiffness, workspace,
+    derive, check_answer, bounds, inverse, forward, linearize, simulate, study, sweep, statics, stiffness, workspace, collide,
     redundancy, control, excite, identify, payload, calibrate, compare, bench, report, completion,
 ):  # fmt: skip
     _command.context_settings = {**CONTEXT, **_command.context_settings}

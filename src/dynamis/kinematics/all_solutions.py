@@ -32,12 +32,14 @@ def all_solutions(
     seed: int = 0,
     weights: Any = None,
     apart: float = 1e-3,
+    collision: Any = None,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> list[Solution]:
     """Distinct inverse-kinematics solutions from many random starts, the closest to ``q0`` (default: home) first.
 
     Two solutions are equal if no joint differs by more than ``apart``, modulo full turns. A robot with more joints than the
-    task needs has infinitely many solutions; the result is then a sample.
+    task needs has infinitely many solutions; the result is then a sample. Solutions that collide in ``collision``, a
+    `collision.Scene`, are left out.
 
     ``progress(starts done, starts, solutions)`` is called periodically.
 
@@ -46,7 +48,7 @@ def all_solutions(
     >>> len(all_solutions(robot, robot.pose([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])))
     8
     """
-    problem = target_problem(robot, target, frame, kind, bool(limits), weights, tolerances(tolerance))
+    problem = target_problem(robot, target, frame, kind, bool(limits), weights, tolerances(tolerance)).avoiding(collision)
     if problem.target.ndim > 1:
         raise InputError(f"all_solutions takes one target, got {len(problem.target)}")
     reference, rng, turns = start_of(problem, q0), generator(seed), turns_of(problem)

@@ -56,8 +56,10 @@ def descend(problem: Problem, starts: Array, *, settings: Settings | None = None
         states = state[None]
     else:
         states = _descend_batch(kernel, nq, first_state(starts), problem.target, given)
-    errors = states[:, [nq + LENGTH_ERROR, nq + ANGLE_ERROR]]
-    return Reached(states[:, :nq].copy(), errors, states[:, nq + FOUND] != 0.0, states[:, nq + COUNT].astype(int))
+    q, errors, found = states[:, :nq].copy(), states[:, [nq + LENGTH_ERROR, nq + ANGLE_ERROR]], states[:, nq + FOUND] != 0.0
+    if problem.collision is not None and found.any():
+        found[found] = ~problem.collision.in_collision(q[found])
+    return Reached(q, errors, found, states[:, nq + COUNT].astype(int))
 
 
 def _descend_batch(kernel: Any, nq: int, states: Array, target: Array, settings: Array) -> Array:

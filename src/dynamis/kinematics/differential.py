@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from dynamis.display import as_table, flat, short
 from dynamis.errors import InputError
+from dynamis.kinematics.collision_check import checked_collision
 from dynamis.kinematics.goals import Goal
 from dynamis.kinematics.ik_problem import check_robot
 from dynamis.kinematics.quadratic_program import EQUALITY, INEQUALITY, load_solver, minimise, symmetric_bounds
@@ -62,6 +63,7 @@ def differential_inverse_kinematics(
     velocity_limits: Any = "model",
     acceleration_limits: Any = None,
     barriers: Sequence[Barrier] = (),
+    collision: Any = None,
     barrier_rate: float = 5.0,
     damping: float = 1e-6,
 ) -> VelocityStep:
@@ -76,7 +78,8 @@ def differential_inverse_kinematics(
 
     Each of ``barriers`` is a function h(q) ≥ 0: a task such as `task_space.Function`, or a pair of functions of q (nq) that
     return h and its gradient with respect to v, which is faster. It decreases at most with the rate ``barrier_rate``, and not
-    beyond zero in one step: ḣ ≥ −γ h, γ ≤ 1/dt.
+    beyond zero in one step: ḣ ≥ −γ h, γ ≤ 1/dt. ``collision`` is a `collision.Scene`, whose links keep its margin of distance:
+    for another margin, pass ``scene.barrier(margin)`` as a barrier.
 
     Requires the extra ``qp``: pip install 'dynamis[qp]'.
 
@@ -103,6 +106,8 @@ def differential_inverse_kinematics(
     q = robot.inputs.one_state(q, robot.nq, "q")
     v0 = np.zeros(robot.n) if v0 is None else robot.inputs.one_state(v0, robot.n, "v0")
     low, high = _velocity_bounds(robot, q, v0, dt, limits, velocity_limits, acceleration_limits)
+    if collision is not None:
+        barriers = [*barriers, checked_collision(robot, collision).barrier()]
     h, dh = _barriers(robot, q, barriers)
     program = _Program(daqp, damping, low, high, dh, -min(barrier_rate, 1.0 / dt) * h)
 

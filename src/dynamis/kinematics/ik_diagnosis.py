@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.errors import printable
+from dynamis.kinematics.collision_check import CollisionCheck
 from dynamis.kinematics.damped_least_squares import Reached, descend
 from dynamis.kinematics.ik_problem import Problem
 from dynamis.kinematics.turns import Turns
@@ -20,6 +23,12 @@ EXISTS = "a solution exists: increase restarts="
 
 def why_not(task: Problem, q: Array, errors: Array, rng: np.random.Generator) -> str:
     """The reason for the failure, from the configuration with the smallest error."""
+    if task.collision is not None:
+        anyhow = replace(task, collision=None)
+        reached = descend(anyhow, np.concatenate([q[None], task.starts(rng, MAX_SEARCH_STARTS)]))
+        if reached.found.any():
+            return _collides(task.collision, reached.q[reached.found])
+        task = anyhow
     if task.kind == "tasks":
         return _largest_errors(task, q)
     if descend(task, task.starts(rng, MAX_SEARCH_STARTS)).found.any():
@@ -49,6 +58,16 @@ def why_not(task: Problem, q: Array, errors: Array, rng: np.random.Generator) ->
     if task.kind == "position":
         return f"the position is out of reach by {errors[0]:.3g} m{held}{singular}"
     return f"the orientation is out of reach by {errors[1]:.3g} rad{held}{singular}"
+
+
+def _collides(collision: CollisionCheck, q: Array) -> str:
+    """Of solutions (m, nq): that they collide, and what touches in the first."""
+    collide = collision.in_collision(q)
+    if not collide.all():
+        return EXISTS
+    near = collision.nearest(q[0])[0]
+    first, second = map(printable, near.pair)
+    return f"every solution found is in collision: {first} and {second} are {near.distance:.3g} m apart"
 
 
 def _largest_errors(task: Problem, q: Array) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
+from dynamis.kinematics.collision_check import CollisionCheck, checked_collision
 from dynamis.kinematics.goals import Goal, checked_weights
 from dynamis.kinematics.ik_iteration import EXTRA, Settings, iteration, residuals
 from dynamis.kinematics.posture_tasks import JointPositions
@@ -55,7 +56,8 @@ class Problem:
     """Targets of tasks: the weighted errors of level 1 are minimised, then those of the levels below.
 
     ``target`` (…, T) has the targets of all tasks; ``weights`` and ``levels`` (K) are those of the components of all tasks.
-    ``required`` (K) marks the components that must come within tolerance.
+    ``required`` (K) marks the components that must come within tolerance. Configurations that are ``collision``s of a scene
+    are no solutions.
     """
 
     of: Tasks
@@ -66,6 +68,7 @@ class Problem:
     lower: Array
     upper: Array
     tolerance: Array
+    collision: CollisionCheck | None = None
 
     @property
     def robot(self) -> Robot:
@@ -97,6 +100,10 @@ class Problem:
     def at(self, rows: Any) -> Problem:
         """The problem of some of the targets, or of one."""
         return self if self.target.ndim == 1 else self.with_target(self.target[rows])
+
+    def avoiding(self, collision: Any) -> Problem:
+        """The problem whose solutions do not collide in a scene; itself without one."""
+        return self if collision is None else replace(self, collision=checked_collision(self.robot, collision))
 
     def errors(self, q: Array) -> Array:
         """e (K), of one target and one configuration."""

@@ -42,6 +42,7 @@ def inverse_kinematics(
     seed: int = 0,
     weights: Any = None,
     path: bool = False,
+    collision: Any = None,
 ) -> Solution:
     """Find q for which a frame (default: the tip) has a pose (4 × 4 or `Pose`), a position (3) or an orientation (3 × 3).
 
@@ -49,7 +50,8 @@ def inverse_kinematics(
     The solver starts from ``q0`` (default: home), then from random configurations until the error is within
     ``tolerance``, one number for m and rad or two. Joint limits are satisfied exactly, unless ``limits=False``. Joints with
     periodic angles end as close to ``q0`` as their limits permit. ``weights`` multiply the errors in world axes, linear part
-    first; a direction with weight zero is ignored.
+    first; a direction with weight zero is ignored. A configuration that collides in ``collision``, a `collision.Scene`, is no
+    solution: the search goes on.
 
     Leading axes of ``target`` are a batch, and so are those of the result. ``path=True``: the targets (N, …) are a path, each
     search starts from the preceding solution.
@@ -69,7 +71,7 @@ def inverse_kinematics(
     near = tolerances(tolerance)
     if not isinstance(restarts, int | np.integer) or restarts < 0:
         raise InputError(f"restarts= must be a non-negative integer, got {restarts!r}")
-    problem = _problem(robot, target, frame, kind, bool(limits), weights, near)
+    problem = _problem(robot, target, frame, kind, bool(limits), weights, near).avoiding(collision)
     batch, rng = problem.target.shape[:-1], Starts(problem, seed)
     reference = start_of(problem, q0, batch)
     if path:

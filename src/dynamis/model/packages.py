@@ -17,6 +17,11 @@ HOW_FOUND = (
 MARKS = ("package.xml", "manifest.xml")  # of a package, today and in the first versions of ROS
 
 
+def folder_of(file: str) -> Path | None:
+    """The folder of a robot's file; robots of the library have a name in its place, those made in Python nothing."""
+    return Path(file).resolve().parent if Path(file).is_file() else None
+
+
 def find_file(name: str, folder: Path | None, kind: str = "mesh") -> Path:
     """The file a name means: packages lie above the robot's file or in the folders the environment declares."""
     name = re.sub(r"^package:/+", "package://", name)  # some files write three

@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
 from dynamis.files.mesh_readers import lacking
-from dynamis.model.description import Description, Link, Shape
-from dynamis.model.packages import HOW_FOUND, find_file
+from dynamis.model.description import Link, Shape
+from dynamis.model.meshes.reading import MeshFile, bounds_of, fault, vertices_of
+from dynamis.model.packages import HOW_FOUND, find_file, folder_of
 from dynamis.model.shapes import balls
 from dynamis.reports.link_shapes import link_shapes
 from dynamis.reports.meshes.encoding import encoded
 from dynamis.reports.meshes.installed import corresponding_meshes
-from dynamis.reports.meshes.reading import MeshFile, bounds_of, fault, vertices_of
 from dynamis.robot import Robot
 from dynamis.spatial.pose import Pose
 
@@ -75,7 +75,7 @@ def drawing_of(robot: Robot) -> Drawing:
         drawn, meshes = _from_links(robot, {name: shapes.get(name, []) for name in model.frames}, _Meshes(folder))
         if not meshes.notes():
             return _drawing(drawn, meshes)
-    meshes = _Meshes(_folder(robot.description))
+    meshes = _Meshes(folder_of(robot.description.file))
     drawn, meshes = _from_links(robot, _shapes_by_link(robot), meshes)
     return _drawing(drawn, meshes)
 
@@ -155,11 +155,6 @@ def _range(robot: Robot, body: int) -> list[float]:
     assert moving is not None
     own = [k for k in numbers if robot.model.coordinates[k].q_index == moving.q_index.start]
     return [float(x) if np.isfinite(x) else 0.5 for k in own for x in (limits["lower"][k], limits["upper"][k])]
-
-
-def _folder(description: Description) -> Path | None:
-    # robots of the library have a name here, those made in Python nothing
-    return Path(description.file).resolve().parent if Path(description.file).is_file() else None
 
 
 class _Meshes:

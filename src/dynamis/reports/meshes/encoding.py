@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.reports.meshes.reading import MeshFile, read
-from dynamis.reports.meshes.surface import GRID_STEPS, Surface
+from dynamis.model.meshes.reading import MeshFile, read
+from dynamis.model.meshes.surface import GRID_STEPS, Surface
 
 Array = npt.NDArray[Any]
 

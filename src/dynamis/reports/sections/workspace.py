@@ -14,6 +14,7 @@ from dynamis.kinematics.workspace import PLANES, WorkspaceSlice, cell_edges, cel
 from dynamis.reports.configurations import encoded
 from dynamis.reports.numbers import main_frame, ranges
 from dynamis.reports.sections.maps import has_plain_coordinates
+from dynamis.reports.self_collision import add_self_collision
 from dynamis.reports.subject import Subject
 from dynamis.robot import Robot
 from dynamis.tolerances import PRINTED_AS_ZERO
@@ -37,6 +38,13 @@ def build(subject: Subject, section: Section) -> None:
     robot = subject.robot
     if not has_plain_coordinates(robot, section, "the workspace of the tip"):
         return
+    _add_workspace(subject, section)
+    if section.reproduce:
+        add_self_collision(robot, section)
+
+
+def _add_workspace(subject: Subject, section: Section) -> None:
+    robot = subject.robot
     frame = main_frame(robot)
     low, high = ranges(robot)
     ends: dict[str, Any] = {"lower": low, "upper": high}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +14,11 @@ import numpy.typing as npt
 from dynamis.errors import InputError
 from dynamis.files.mesh_limits import check_mesh_file
 from dynamis.files.mesh_readers import lacking, load_mesh, metres_per_unit, not_installed
+from dynamis.model.meshes.surface import NORMAL_DIRECTIONS, Surface, joined, normal_classes
 from dynamis.model.packages import resolve_mesh
-from dynamis.reports.meshes.surface import NORMAL_DIRECTIONS, Surface, joined, normal_classes
 
 Array = npt.NDArray[Any]
+T = TypeVar("T")
 
 GREY, BLACK = (102, 102, 102), (0, 0, 0)  # what readers say where a file gives no colour
 
@@ -79,6 +81,17 @@ def _examined(file: MeshFile) -> tuple[Array, Array] | str:
 @functools.cache
 def read(file: MeshFile) -> Surface | str:
     """The mesh of a file, or why there is none."""
+    return _made(file, _surface)
+
+
+@functools.lru_cache(maxsize=64)
+def corners(file: MeshFile) -> Array | str:
+    """The corners (n, 3) of all triangles of a file in metres, each once, exactly as they are; or why there are none."""
+    return _made(file, _corners)
+
+
+def _made(file: MeshFile, make: Callable[[Any, str], T]) -> T | str:
+    """What is made of the scene in a file, or why nothing can be."""
     try:
         kind = check_mesh_file(file.path)
     except InputError as error:
@@ -92,7 +105,7 @@ def read(file: MeshFile) -> Surface | str:
         beside: Any = _Beside(file.path.parent)
         with file.path.open("rb") as stream:
             scene = load_mesh(stream, file_type=kind, force="scene", process=False, resolver=beside)
-        return _surface(scene, kind)
+        return make(scene, kind)
     except ModuleNotFoundError as error:
         return not_installed((error.name or "trimesh").partition(".")[0])
     except OSError as error:
@@ -101,10 +114,9 @@ def read(file: MeshFile) -> Surface | str:
         return f"{type(error).__name__}: {str(error)[:120]}"
 
 
-def _surface(scene: Any, kind: str) -> Surface:
-    """All parts of a scene as one."""
-    vertices, triangles, layers, count = [], [], [], 0
-    colours: list[tuple[float, ...] | None] = []
+def _parts(scene: Any, kind: str) -> list[tuple[Array, Array, Any]]:
+    """Vertices in metres, triangles and appearance of all parts of a scene."""
+    found = []
     for node in sorted(scene.graph.nodes_geometry):  # the same page every time
         X, name = scene.graph[node]
         geometry = scene.geometry[name]
@@ -112,14 +124,30 @@ def _surface(scene: Any, kind: str) -> Surface:
             continue
         X, faces = np.asarray(X, dtype=float), np.asarray(geometry.faces, dtype=np.int64)
         points = metres_per_unit(geometry, kind) * (np.asarray(geometry.vertices, dtype=float) @ X[:3, :3].T + X[:3, 3])
-        points, faces = joined(points, faces[:, ::-1] if np.linalg.det(X[:3, :3]) < 0 else faces)
+        found.append((points, faces[:, ::-1] if np.linalg.det(X[:3, :3]) < 0 else faces, geometry.visual))
+    if not found:
+        raise ValueError("there are no triangles in it")
+    return found
+
+
+def _corners(scene: Any, kind: str) -> Array:
+    points = np.concatenate([points[np.unique(faces)] for points, faces, _ in _parts(scene, kind)])
+    if not np.isfinite(points).all():
+        raise ValueError("its vertices are not points in space")
+    return np.unique(points, axis=0)
+
+
+def _surface(scene: Any, kind: str) -> Surface:
+    """All parts of a scene as one."""
+    vertices, triangles, layers, count = [], [], [], 0
+    colours: list[tuple[float, ...] | None] = []
+    for own, own_faces, visual in _parts(scene, kind):
+        points, faces = joined(own, own_faces)
         vertices.append(points)
         triangles.append(count + faces)
         layers.append(len(NORMAL_DIRECTIONS) * len(colours) + normal_classes(points, faces))
-        colours.append(_colour(geometry.visual))
+        colours.append(_colour(visual))
         count += len(points)
-    if not vertices:
-        raise ValueError("there are no triangles in it")
     return Surface(np.concatenate(vertices), np.concatenate(triangles), np.concatenate(layers), tuple(colours))
 
 

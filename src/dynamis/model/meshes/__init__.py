@@ -1,0 +1,1 @@
+"""Mesh files of links: read, whatever their format, into triangles in metres."""

@@ -1,0 +1,65 @@
+"""dynamis collide: the nearest pairs, collisions as exit status, obstacles and files of states."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import dynamis as dy
+from dynamis.cli.commands import cli
+
+pytest.importorskip("coal", reason="coal is not installed: pip install 'dynamis[collision]'")
+Q = "0.3,-1.2,1.5,-0.4,0.8,0.1"
+
+
+def run(*arguments):
+    result = CliRunner().invoke(cli, ["collide", *map(str, arguments)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def test_the_nearest_pairs_are_listed_and_links_without_geometry_are_named():
+    result = run("ur5e", "--q", Q)
+    assert result.exit_code == 0, result.output
+    for words in ("13 pairs of 7 links checked, free", "upper_arm_link", "0.0125", "no geometry: tool0"):
+        assert words in result.output
+
+
+def test_a_collision_with_an_obstacle_ends_with_1_as_data_too():
+    tip = dy.load("ur5e").pose([float(x) for x in Q.split(",")])[:3, 3]
+    ball = f"ball:sphere:0.1@{','.join(map(str, tip))}"
+    result = run("ur5e", "--q", Q, "--obstacle", ball, "--floor", "-0.5", "--count", 99, "--json")
+    assert result.exit_code == 1
+    data = json.loads(result.output)
+    assert data["in_collision"] is True
+    assert data["nearest"][0]["pair"] == ["wrist_3_link", "ball"]
+    assert any("floor" in n["pair"] for n in data["nearest"])
+    assert data["missing"] == {"tool0": "no shape"}
+
+
+def test_the_smallest_distance_along_a_file_of_states(tmp_path):
+    robot = dy.load("ur5e")
+    q = np.linspace(np.zeros(6), [0.0, 0.0, 2.9, 0.0, 0.0, 0.0], 30)
+    names = ",".join(["t", *(f"q{k + 1}" for k in range(6))])
+    np.savetxt(tmp_path / "fold.csv", np.column_stack([np.arange(30) * 0.1, q]), delimiter=",", header=names, comments="")
+    result = run("ur5e", "--states", tmp_path / "fold.csv", "--json")
+    data = json.loads(result.output)
+    expected = dy.collision.Scene(robot).distance(q)
+    np.testing.assert_allclose(data["distances"], expected, atol=1e-9)
+    assert data["time"] == pytest.approx(0.1 * int(np.argmin(expected)))
+    assert result.exit_code == int(expected.min() <= 0.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--obstacle", "box:1,1"], "NAME:KIND:SIZE@X,Y,Z"),
+        (["--obstacle", "a:cube:1@0,0,0"], "choose box"),
+        (["--margin", "-1"], "margin must be a length"),
+    ],
+)
+def test_wrong_options_end_with_2_and_a_sentence(options, text):
+    result = run("ur5e", *options)
+    assert result.exit_code == 2
+    assert text in result.output

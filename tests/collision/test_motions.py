@@ -1,0 +1,93 @@
+"""Scenes in inverse kinematics, differential inverse kinematics and along motions."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+
+pytest.importorskip("coal", reason="coal is not installed: pip install 'dynamis[collision]'")
+Obstacle, Scene, ts = dy.collision.Obstacle, dy.collision.Scene, dy.task_space
+Q = np.array([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return dy.load("ur5e")
+
+
+@pytest.fixture(scope="module")
+def floor(robot):
+    return Scene(robot, obstacles={"floor": Obstacle("half_space", (), (0.0, 0.0, 0.05))})
+
+
+def test_solutions_that_collide_are_left_out(robot, floor):
+    target = robot.pose(Q)
+    every = dy.all_solutions(robot, target)
+    collide = [x for x in every if floor.in_collision(x.q)]
+    assert len(every) == 8
+    assert 0 < len(collide) < 8
+    assert len(dy.all_solutions(robot, target, collision=floor)) == 8 - len(collide)
+    found = dy.inverse_kinematics(robot, target, q0=collide[0].q, collision=floor)
+    assert found.found
+    assert found.restarts > 0
+    assert not floor.in_collision(found.q)
+    assert np.allclose(robot.pose(found.q), target, atol=1e-8)
+    batch = dy.inverse_kinematics(robot, np.array([target, target]), q0=[Q, collide[0].q], collision=floor)
+    assert batch.found.all()
+    assert not floor.in_collision(batch.q).any()
+
+
+def test_if_every_solution_collides_the_status_names_the_pair(robot, floor):
+    target = robot.pose(Q)
+    blocked = floor.with_obstacles({"ball": Obstacle("sphere", 0.1, target[:3, 3])})
+    found = dy.inverse_kinematics(robot, target, collision=blocked, restarts=10)
+    assert not found.found
+    assert "every solution found is in collision: 'wrist_3_link' and 'ball' are -0.1" in found.status
+    assert found.error < 1e-9
+
+
+def test_wrong_scenes_are_refused(robot, floor):
+    with pytest.raises(dy.InputError, match=r"must be a dynamis\.collision\.Scene, got str"):
+        dy.inverse_kinematics(robot, robot.pose(Q), collision="floor")
+    with pytest.raises(dy.InputError, match="scene of robot 'UR5e'"):
+        dy.inverse_kinematics(dy.load("panda"), np.eye(4), collision=floor)
+
+
+def test_a_barrier_keeps_the_margin_where_the_straight_way_collides(robot):
+    pytest.importorskip("daqp", reason="DAQP is not installed: pip install 'dynamis[qp]'")
+    # the flange, a flat face, meets the round side of the post: its nearest point jumps from edge to edge as it tilts
+    centre = np.array([-0.55, 0.1, 0.5])
+    scene = Scene(robot, obstacles={"post": Obstacle("capsule", (0.05, 1.0), centre)}, margin=0.02)
+    goal = [ts.Goal(ts.Position(), centre)]
+
+    def least(**options):
+        q, found = Q, []
+        for _ in range(70):
+            q = dy.differential_inverse_kinematics(robot, q, goal, 0.02, gain=0.1, **options).q
+            found.append(scene.distance(q))
+        return min(found)
+
+    assert least() < 0.0
+    assert least(collision=scene) > 0.0195
+    assert least(barriers=[scene.barrier(0.04)]) > 0.0395
+
+
+def test_the_smallest_distance_along_a_motion_is_found_between_samples(robot, floor):
+    move = dy.trajectories.joint_move(Q, Q + np.array([0.0, 1.4, -0.2, 0.4, 0.0, 0.0]), duration=1.5)
+    there = dy.trajectories.joint_move([0.0, 0.0], [1.0, 1.0], duration=1.0)
+    down = floor.along(move, samples=11)
+    t = np.linspace(0.0, 1.5, 301)
+    d = floor.distance(move.at(t)[0])
+    assert down.distance <= d.min() + 1e-6
+    assert down.time == pytest.approx(t[np.argmin(d)], abs=6e-3)
+    assert not down.free
+    assert down.pair[1] == "floor"
+    assert "in collision during" in down.status
+    near = np.array([floor.in_collision(q) for q in move.at(down.t)[0]])
+    assert [down.t[near][0], down.t[near][-1]] == [down.collisions[0][0], down.collisions[-1][1]]
+    rows = floor.along((t, move.at(t)[0]))
+    assert rows.distance == d.min()
+    with pytest.raises(dy.InputError, match=r"must be that of the 6 joints"):
+        floor.along(there)
+    with pytest.raises(dy.InputError, match="times and configurations"):
+        floor.along(3)
