@@ -283,20 +283,6 @@ def check_size(run: Samples, base: BaseParameters) -> None:
         )
 
 
-def equations_of_rows(
-    X: Array, y: Array, joint: Array, t: Array | None, names: Sequence[str], joints: Sequence[str], run: Array | None = None
-) -> Equations:
-    """Return the equations of a matrix in memory; ``t`` is None for unrelated rows. Without runs, a new one begins where the
-    time of a joint decreases."""
-    times = np.arange(len(y), dtype=float) if t is None else t
-    if run is None:
-        run = np.zeros(len(y), int)
-        for j in np.unique(joint):
-            at = joint == j
-            run[at] = np.concatenate([[0], np.cumsum(np.diff(times[at]) < 0.0)])
-    return Equations(y, joint, times, run, np.zeros(len(y)), tuple(names), tuple(joints), Matrix(X))
-
-
 def filter_of(run: Samples) -> Decimation:
     """Return the filter of a run; the run must be long enough for it."""
     filtered = Decimation(run.period, run.parallel, run.every)

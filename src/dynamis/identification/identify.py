@@ -30,9 +30,8 @@ from dynamis.identification.model_terms import better_settings
 from dynamis.identification.samples import Decimation, Samples
 from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.signals.windows import WINDOW, prepare_in_windows
-from dynamis.identification.validation.essential import essential_of
 from dynamis.identification.validation.held_out import Folds, predictions, validations
-from dynamis.identification.validation.statistics import judge_fit, noise_of_joints
+from dynamis.identification.validation.statistics import essential_of, judge_fit, noise_of_joints
 from dynamis.identification.validation.verdict import RESIDUAL
 from dynamis.robot import Robot, load
 

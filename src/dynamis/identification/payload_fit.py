@@ -17,6 +17,7 @@ from dynamis.algorithms.registry import Algorithm
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.pseudo_inertia import Programme, Rows, minimise, packed, pseudo_inertia
 from dynamis.identification.samples import Decimation, Samples
 from dynamis.model.model import Frame, Model
 from dynamis.robot import Robot
@@ -28,7 +29,6 @@ LENGTH_POWERS = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])  # each parameter has t
 NOT_SHOWN = 1e-8  # relative to the largest singular value: unexcited directions
 MIXED = 1e-6  # a parameter with a smaller component along unexcited directions is determined
 WEAK = 10.0  # standard deviation of the prior, relative to the values of a compact body: a weak regularization
-LOWER = np.tril_indices(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,59 +107,28 @@ def _combinations(V: Array, known: Array, units: Array) -> tuple[str, ...]:
 
 
 def consistent_parameters(R: Array, z: Array, size: float) -> Array:
-    """Return the parameters of the physically consistent body that best fits: its pseudo-inertia is L Lᵀ, L lower triangular.
+    """Return the parameters of the physically consistent body that fits best; point masses and rods are included.
 
-    Unlike the log-Cholesky form, L includes point masses and rods, where the pseudo-inertia is singular. Parameters that R
-    does not determine are regularized towards a ball of the load's size around the origin.
+    Parameters that R does not determine are regularized towards a ball of the load's size around the origin.
     """
-    from scipy.optimize import least_squares
-
     units = size ** LENGTH_POWERS.astype(float)
     A = R * units
-    free = np.linalg.lstsq(A, z, rcond=NOT_SHOWN)[0]
-    mass = max(abs(float(free[0])), 1e-6)
+    mass = max(abs(float(np.linalg.lstsq(A, z, rcond=NOT_SHOWN)[0][0])), 1e-6)
     ball = mass * np.array([1.0, 0.0, 0.0, 0.0, 0.4, 0.0, 0.4, 0.0, 0.0, 0.4])
     pull = 1.0 / (WEAK * mass)
-    stacked, wanted = np.vstack([A, pull * np.eye(10)]), np.concatenate([z, pull * ball])
-    to_parameters = np.column_stack([_parameters(_symmetric(unit)) for unit in np.eye(10)])
-    M = stacked @ to_parameters
-    rows, columns = LOWER
-
-    def matrix(x: Array) -> Array:
-        L = np.zeros((4, 4))
-        L[LOWER] = x
-        return L
-
-    def residual(x: Array) -> Array:
-        L = matrix(x)
-        return M @ (L @ L.T)[LOWER] - wanted
-
-    def slope(x: Array) -> Array:
-        L = matrix(x)
-        # ∂(L Lᵀ)_ij / ∂L_ab = δ_ia L_jb + δ_ja L_ib
-        D = (rows[:, None] == rows) * L[columns[:, None], columns] + (columns[:, None] == rows) * L[rows[:, None], columns]
-        return M @ D
-
-    start = np.linalg.lstsq(stacked, wanted, rcond=None)[0]
-    values, vectors = np.linalg.eigh(Inertia.from_parameters(start).pseudo_inertia)
-    lifted = (vectors * np.maximum(values, 1e-3 * mass)) @ vectors.T
-    found = least_squares(
-        residual, np.linalg.cholesky(lifted)[LOWER], jac=slope, method="lm", xtol=1e-14, ftol=1e-14, gtol=1e-14
-    )
-    L = matrix(found.x)
-    return _parameters(L @ L.T) * units
-
-
-def _symmetric(entries: Array) -> Array:
-    P = np.zeros((4, 4))
-    P[LOWER] = entries
-    return P + np.tril(P, -1).T
-
-
-def _parameters(P: Array) -> Array:
-    """Return the ten parameters of a pseudo-inertia: I = tr(Σ) 1 − Σ."""
-    second = P[:3, :3]
-    return Inertia(P[3, 3], P[:3, 3], np.trace(second) * np.eye(3) - second).parameters
+    Q, T = np.linalg.qr(np.vstack([A, pull * np.eye(10)]))
+    best = np.linalg.solve(T, Q.T @ np.concatenate([z, pull * ball]))
+    if Inertia.from_parameters(best).is_consistent(0.0):
+        return best * units
+    none = Rows(np.zeros((0, 10)), np.zeros(0), np.zeros(0), ())
+    # w in standard errors; if the ball is too many of these away for the solver, in units of the way to it
+    for far in (1.0, max(1.0, float(np.linalg.norm(T @ (ball - best))))):
+        W = far * np.linalg.inv(T)  # x = best + W w
+        body = packed(pseudo_inertia(best)), packed(pseudo_inertia(W.T)).T
+        found = minimise(Programme(np.eye(10), np.zeros(10), [body], none, least=0.0, start=T @ (ball - best) / far))
+        if found.solved:
+            break
+    return np.asarray((best + W @ found.x) * units)
 
 
 CORRECTIONS = ("offset", "viscous", "coulomb")

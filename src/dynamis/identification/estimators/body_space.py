@@ -20,10 +20,9 @@ import numpy.typing as npt
 
 from dynamis.algorithms import regressor
 from dynamis.errors import InputError, printable, unknown_name
-from dynamis.identification.estimators.convex import Rows
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.pseudo_inertia import (
-    is_consistent,
+    Rows,
     packed,
     parameters_of,
     pseudo_inertia,
@@ -31,6 +30,7 @@ from dynamis.identification.pseudo_inertia import (
     upper_factor,
     well_inside,
 )
+from dynamis.spatial import Inertia
 
 Array = npt.NDArray[Any]
 
@@ -125,16 +125,6 @@ class BodySpace:
         x[k] = np.clip(self.wish[k], low + room, high - room)
         return x
 
-    def penalty(self, x: Array, metric: str) -> float:
-        """Return the squared distance from the prior."""
-        off = x - self.wish
-        if metric == "euclidean":
-            return float(off @ off)
-        values = np.linalg.eigvalsh(self.matrices(x))
-        if values.min() <= 0.0:
-            return float("inf")
-        return float(2.0 * (values - np.log(values) - 1.0).sum() + (off[self.others] ** 2).sum())
-
     def curvature(self, x: Array, metric: str) -> Array:
         """Return K (p, p) with KᵀK half the Hessian of the penalty."""
         K = np.eye(len(x))
@@ -175,9 +165,9 @@ class BodySpace:
     def is_consistent(self, parameters: Array, tolerance: float = 1e-12) -> bool:
         """Return whether every link is physically consistent and no friction or rotor inertia negative."""
         own = np.linalg.solve(self.spun, parameters)
-        bodies = all(is_consistent(pi[link.place], tolerance) for link in self.links for pi in (own, parameters))
+        bodies = [Inertia.from_parameters(pi[link.place]) for link in self.links for pi in (own, parameters)]
         never = [k for k in self.others if self.lower[k] >= 0.0]
-        return bodies and bool((parameters[never] >= 0.0).all())
+        return all(body.is_consistent(tolerance) for body in bodies) and bool((parameters[never] >= 0.0).all())
 
     def active(self, x: Array) -> tuple[list[str], Array]:
         """Return the active constraints at x, in words, and their normals N (k, p): N dx = 0."""

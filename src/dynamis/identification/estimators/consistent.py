@@ -12,9 +12,9 @@ import numpy.typing as npt
 from dynamis.errors import InputError
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.body_space import BodySpace, TypicalSizes
-from dynamis.identification.estimators.convex import LEAST, ONE, Programme, Rows, Solution, minimise
 from dynamis.identification.estimators.estimator import FromFactors
 from dynamis.identification.estimators.factors import FoldFactors, held_out_weight, householder_qr, joint_noise, whitened
+from dynamis.identification.pseudo_inertia import LEAST, ONE, Programme, Rows, Solution, minimise
 
 Array = npt.NDArray[Any]
 

@@ -76,25 +76,6 @@ class Validation:
     _repr_html_ = as_text
 
 
-def alternating_blocks(t: Any, seconds: float, hold: int = 3, *, run: Any = None) -> Array:
-    """Return a mask (rows,) of the rows to hold out: every ``hold``-th block of this duration, from each run's start.
-
-    >>> import numpy as np
-    >>> alternating_blocks(np.arange(6.0), 1.0).astype(int).tolist()
-    [0, 0, 1, 0, 0, 1]
-    """
-    times = np.asarray(t, float)
-    if not seconds > 0.0 or hold < 2:
-        raise InputError(f"blocks of {seconds!r} s with every {hold!r}th held out: seconds must be above 0, hold at least 2")
-    runs = np.zeros(len(times), int) if run is None else np.asarray(run)
-    held = np.zeros(len(times), bool)
-    for which in np.unique(runs):
-        rows = runs == which
-        # epsilon against rounding: a row must not fall into the block before its own
-        held[rows] = np.floor((times[rows] - times[rows].min()) / seconds + 1e-9).astype(int) % hold == hold - 1
-    return held
-
-
 def blocked_folds(blocks: Any, k: int = 5) -> Array:
     """Return the fold 0 … k − 1 of every row from the index of its block: blocks are assigned in turn, so that every fold has
     blocks from the whole motion.
@@ -253,14 +234,6 @@ def validations(fits: Sequence[Array], folds: Folds, *, prior: Any = None) -> li
     return found
 
 
-def held_out(estimator: Estimator, train: Equations, test: Equations, *, prior: Any = None) -> Validation:
-    """Fit some rows and predict others: ``predicted`` are those of ``test``."""
-    if train.names != test.names:
-        raise InputError("training and test rows have different parameters: build both from the same base parameters")
-    fit = _fresh(estimator).fit(train.X, train.y, joint=train.joint, names=train.names)
-    return predictions([fit.coef_], train, test, prior=prior)[0]
-
-
 def predictions(coefs: Sequence[Array], train: Equations, test: Equations, *, prior: Any = None) -> list[Validation]:
     """Return the validation on ``test`` of each vector of parameters, all fitted to ``train``."""
     n = len(test.joints)
@@ -285,15 +258,6 @@ def _squares(rows: Equations, beta: Array) -> Array:
     """Return the sums (joints, k) of the squared residuals of parameters (r, k), from the triangular factors."""
     ends = np.vstack([beta, -np.ones(beta.shape[1])])
     return np.array([np.sum((F @ ends) ** 2, axis=0) for F in rows.whole.R[0]])
-
-
-def split(equations: Equations, seconds: float, hold: int = 3, *, guard: float = 0.0) -> tuple[Equations, Equations]:
-    """Return the rows to fit and to hold out, in alternating blocks of this duration."""
-    out = alternating_blocks(equations.t, seconds, hold, run=equations.run)
-    keep = clear_of(equations.t, out, guard, run=equations.run)
-    if not out.any() or not keep.any():
-        raise InputError(f"blocks of {seconds:g} s leave no rows to hold out or to fit: use shorter ones, or a smaller guard")
-    return equations.select(keep), equations.select(out)
 
 
 def _block_seconds(equations: Equations, k: int) -> float:

@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from dynamis.documents.html_blocks import escaped
 from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE, Panels, heading, legend_outside, new_figure, save, tidy
+from dynamis.identification.signals.stages import stretches
 from dynamis.identification.validation.held_out import Validation
-from dynamis.identification.validation.readable_names import label
 from dynamis.identification.validation.residuals import relative
 from dynamis.identification.validation.statistics import BARELY_INDEPENDENT, Excitation, Statistics
+from dynamis.identification.validation.verdict import label
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations
@@ -70,8 +71,8 @@ def plot_torques(
         heading(ax, f"{label(name)}: residual {left:.3g} %" if len(at) else f"{label(name)}: no rows", 10)
         at = at[:: max(1, len(at) // MOST_POINTS)]
         t, y, p = equations.t[at] - start, equations.y[at], told[at]
-        for first, last in _stretches(out[at]):
-            ax.axvspan(t[first], t[last], color=FAINT, linewidth=0, zorder=0)
+        for first, end in stretches(out[at]):
+            ax.axvspan(t[first], t[end - 1], color=FAINT, linewidth=0, zorder=0)
         ax.fill_between(t, y - p, color=FORCE, alpha=0.75, linewidth=0, label="residual")
         ax.plot(t, y, color=STRUCTURE, linewidth=2.2, alpha=0.6, label="measured")
         ax.plot(t, p, color=MOTION, linewidth=1.0, label="predicted")
@@ -91,12 +92,6 @@ def _dots(ax: Any, x: Array, y: Array, label: str, **style: Any) -> None:
     (line,) = ax.plot(across.ravel(), up.ravel(), linewidth=2.2, solid_capstyle="round", **style)
     line.get_path().should_simplify = False
     ax.plot([], [], ".", label=label, **style)
-
-
-def _stretches(mask: Array) -> list[tuple[int, int]]:
-    """Return first and last index of every run of True."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(int), [0]])))
-    return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2)]
 
 
 def _legend_above(figure: Any, ax: Any, patches: Sequence[tuple[str, str]] = ()) -> None:
@@ -121,12 +116,10 @@ def plot_residuals(statistics: Statistics, equations: Equations, path: Path = No
         size = float(e.std()) or 1.0
         share = np.histogram(np.clip((e - e.mean()) / size, -5.0, 5.0), grid)[0] / len(e) / (grid[1] - grid[0])
         spread.stairs(share, grid, color=colour, linewidth=1.3, label=label(part.joint))
-        if part.whiteness is not None:
-            step = part.whiteness.seconds / part.whiteness.length
-            rho = part.whiteness.correlation
-            longest = max(longest, min(int(6 * part.whiteness.length) + 20, len(rho)))
-            memory.plot(np.arange(len(rho)) * step, rho, color=colour, linewidth=1.3)
-            memory.set_xlim(0.0, longest * step)
+        step, rho = part.whiteness.seconds / part.whiteness.length, part.whiteness.correlation
+        longest = max(longest, min(int(6 * part.whiteness.length) + 20, len(rho)))
+        memory.plot(np.arange(len(rho)) * step, rho, color=colour, linewidth=1.3)
+        memory.set_xlim(0.0, longest * step)
     spread.plot(grid, np.exp(-0.5 * grid**2) / np.sqrt(2.0 * np.pi), color=INK, linestyle="--", linewidth=1.2, label="normal")
     heading(spread, "Distribution of the residuals", 11)
     spread.set(xlabel="residual / its standard deviation", ylabel="density", xlim=(-5, 5))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.identification.equations import Equations, JointRows
 from dynamis.identification.estimators.factors import whitened
-from dynamis.identification.validation.residuals import in_order, names_of_joints, period_of, whiteness
+from dynamis.identification.validation.residuals import period_of, whiteness
 from dynamis.identification.validation.statistics import noise_of_joints
 
 Array = npt.NDArray[Any]
@@ -63,7 +63,7 @@ def missing_terms(rows: Equations, e: Array) -> tuple[Symptom, ...]:
         if not np.ptp(own.e) > 0.0:
             continue
         best = Symptom(rows.joints[j], "", 0.0)
-        share = whiteness(own.e, own.t, run=own.run).effective
+        share = whiteness(own.e, own.t, own.run).effective
         for k, (kind, unit) in enumerate(own.kinds):
             # the component of the term orthogonal to the columns: its norm, and its product with the residual
             along = inverse.T @ own.along[:, k] / noise[j]
@@ -86,7 +86,7 @@ class _JointTerms:
 
     def __init__(self, rows: Equations, e: Array, joint: int) -> None:
         at = np.flatnonzero(rows.joint == joint)
-        at = at[in_order(rows.t[at], rows.run[at])]
+        at = at[np.lexsort((rows.t[at], rows.run[at]))]
         self.e, self.t, self.run, self.v = e[at], rows.t[at], rows.run[at], rows.v[at]
         self.predicted = rows.y[at] - self.e
         self.period, self.fastest = period_of(self.t), max(float(np.abs(self.v).max()), 1e-12)
@@ -155,11 +155,11 @@ def rate(x: Array, t: Array, run: Array, period: float) -> Array:
     return slope
 
 
-def rough_standstill(e: Array, joint: Array, v: Array, names: Sequence[str] | None = None) -> tuple[Symptom, ...]:
+def rough_standstill(rows: Equations, e: Array) -> tuple[Symptom, ...]:
     """Return joints with a much larger residual near standstill than in motion; ``explained`` is the ratio of RMS values."""
     found = []
-    for j, name in enumerate(names_of_joints(joint, names)):
-        own, speed = e[joint == j], np.abs(v[joint == j])
+    for j, name in enumerate(rows.joints):
+        own, speed = e[rows.joint == j], np.abs(rows.v[rows.joint == j])
         slow = speed < SLOW * speed.max(initial=0.0)
         if min(int(slow.sum()), int((~slow).sum())) < 20:
             continue
@@ -169,11 +169,11 @@ def rough_standstill(e: Array, joint: Array, v: Array, names: Sequence[str] | No
     return tuple(found)
 
 
-def saturated(y: Array, joint: Array, effort: Array | None = None, names: Sequence[str] | None = None) -> tuple[Symptom, ...]:
+def saturated(rows: Equations, effort: Array | None = None) -> tuple[Symptom, ...]:
     """Return joints whose torque stays at an extreme, or at the limit ``effort`` (n,); ``explained``: fraction of rows."""
     found = []
-    for j, name in enumerate(names_of_joints(joint, names)):
-        own = y[joint == j]
+    for j, name in enumerate(rows.joints):
+        own = rows.y[rows.joint == j]
         if len(own) < 50 or not np.ptp(own) > 0.0:
             continue
         ends = [own >= own.max() - FLAT * np.ptp(own), own <= own.min() + FLAT * np.ptp(own)]
