@@ -12,10 +12,10 @@ from scipy.optimize import minimize
 import dynamis as dy
 from dynamis.errors import InputError
 from dynamis.identification.base_parameters import base_parameters
-from dynamis.identification.estimators import consistent
+from dynamis.identification.estimators import regularised
 from dynamis.identification.estimators.body_space import BodySpace
-from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.estimators.factors import FoldFactors, joint_noise, whitened
+from dynamis.identification.estimators.regularised import PhysicallyConsistent
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.pseudo_inertia import packed
 from dynamis.spatial import Inertia
@@ -228,17 +228,17 @@ def test_the_weight_of_the_prior_is_raised_until_the_solver_succeeds(monkeypatch
     base = base_of("planar_2r_melchiorri")
     X, y, joint = rows(base, 20, 0.1, 20)
     usual = PhysicallyConsistent(base).fit(X, y, joint=joint).regularisation_
-    tried, original = [], consistent.fit_bodies
+    tried, original = [], regularised.fit_bodies
 
     def fails_twice(space, G, g, weight, metric):
         tried.append(weight)
         return replace(original(space, G, g, weight, metric), solved=len(tried) > 2)
 
     with monkeypatch.context() as patch:
-        patch.setattr(consistent, "fit_bodies", fails_twice)
+        patch.setattr(regularised, "fit_bodies", fails_twice)
         assert PhysicallyConsistent(base).fit(X, y, joint=joint).regularisation_ == pytest.approx(1e4 * usual)
     assert tried == pytest.approx([usual, 1e2 * usual, 1e4 * usual])
-    monkeypatch.setattr(consistent, "fit_bodies", lambda *arguments: replace(original(*arguments), solved=False))
+    monkeypatch.setattr(regularised, "fit_bodies", lambda *arguments: replace(original(*arguments), solved=False))
     for regularisation in ("auto", 1.0):
         with pytest.raises(InputError, match="fit failed"):
             PhysicallyConsistent(base, regularisation=regularisation).fit(X, y, joint=joint)

@@ -6,7 +6,7 @@ from judged_fits import held_out, simulated
 
 import dynamis as dy
 from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
-from dynamis.identification.estimators.ridge import Ridge
+from dynamis.identification.estimators.regularised import Ridge
 from dynamis.identification.validation.held_out import blocked_folds, clear_of, cross_validate
 
 

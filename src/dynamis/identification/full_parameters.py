@@ -18,7 +18,7 @@ from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.body_space import BodySpace
-from dynamis.identification.estimators.consistent import fit_bodies, is_allowed
+from dynamis.identification.estimators.regularised import fit_bodies, is_allowed
 from dynamis.identification.pseudo_inertia import ONE, Programme, Rows, Solution, minimise
 from dynamis.spatial import Inertia
 

@@ -15,9 +15,8 @@ import numpy.typing as npt
 from dynamis.display import identification_card
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import Equations
-from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.estimators.estimator import Estimator
-from dynamis.identification.estimators.ridge import Ridge
+from dynamis.identification.estimators.regularised import PhysicallyConsistent, Ridge
 from dynamis.identification.full_parameters import InfeasibleError, full_parameters, inconsistent_links, link_consistency
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.samples import Samples

@@ -17,9 +17,8 @@ from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.equations import Equations, Regressor, equations
 from dynamis.identification.estimators.body_space import BodySpace
-from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.estimators.estimator import Estimator, LeastSquares, WeightedLeastSquares
-from dynamis.identification.estimators.ridge import Ridge
+from dynamis.identification.estimators.regularised import PhysicallyConsistent, Ridge
 from dynamis.identification.identification import Identification
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.examine import examine

@@ -71,6 +71,11 @@ class Basis(ABC):
         return (np.arange(count) + 0.5) * (self.duration / count)
 
 
+def states(phi: tuple[Array, Array, Array], q0: Array, c: Array) -> State:
+    """Return (q, v, a) of a motion from the matrices Φ, Φ' and Φ''."""
+    return q0 + phi[0] @ c, phi[1] @ c, phi[2] @ c
+
+
 class Shifted(Basis):
     """Another basis extended by a constant as first function, so that the start configuration is free too."""
 

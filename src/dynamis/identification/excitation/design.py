@@ -20,9 +20,8 @@ from dynamis.identification.excitation import criteria
 from dynamis.identification.excitation.basis import Basis, Fourier, Shifted, Splines
 from dynamis.identification.excitation.criteria import Aggregated, Information, Regressor
 from dynamis.identification.excitation.excitation import Excitation, Use
-from dynamis.identification.excitation.limits import Checker, Extent, Rows, joint_rows, region_rows, torque_rows, user_rows
-from dynamis.identification.excitation.regions import Region
-from dynamis.identification.excitation.search import Progress, Search, check_start, find_start, middle
+from dynamis.identification.excitation.limits import Region, Rows, joint_rows, region_rows, torque_rows, user_rows
+from dynamis.identification.excitation.search import Checker, Extent, Progress, Search, check_start, find_start, middle
 from dynamis.identification.linear_model import LinearModel
 from dynamis.robot import Robot
 from dynamis.trajectories.joint_moves import check_plain

@@ -240,32 +240,21 @@ def _document(source: Path) -> Any:
 
 
 def _excitation(found: dict[str, Any], robot: Robot | None) -> Excitation:
-    basis = _basis(dict(found["basis"]))
+    facts = dict(found["basis"])
+    basis = {"fourier": Fourier, "spline": Splines}[facts.pop("kind")](**facts)
     q0, c = np.array(found["q0"], float), np.array(found["coefficients"], float)
     names = tuple(map(str, found["joints"]))
     if q0.shape != (len(names),) or c.shape != (basis.size, len(names)) or not (np.isfinite(q0).all() and np.isfinite(c).all()):
         raise ValueError(f"expected {len(names)} × {basis.size} finite coefficients (joints × functions)")
-    uses = tuple(_use(dict(use)) for use in found.get("uses", ()))
+    uses = tuple(
+        Use(**{**use, "lower": _number(use.get("lower"), -math.inf), "upper": _number(use.get("upper"), math.inf)})
+        for use in ({"share": None, **use} for use in found.get("uses", ()))
+    )
     return Excitation(
         basis, q0, c, names, str(found["criterion"]), _number(found.get("condition"), math.inf),
         _number(found.get("condition_before"), math.inf), int(found["parameters"]), uses,
         tuple(_number(x, math.inf) for x in found.get("history", ())), float(found["margin"]), int(found["seed"]),
         str(found["status"]), str(found["robot"]), robot,
-    )  # fmt: skip
-
-
-def _basis(facts: dict[str, Any]) -> Basis:
-    kind = facts.pop("kind")
-    makers: dict[str, Any] = {"fourier": Fourier, "spline": Splines}
-    made: Basis = makers[kind](**facts)
-    return made
-
-
-def _use(facts: dict[str, Any]) -> Use:
-    return Use(
-        str(facts["kind"]), str(facts["name"]), float(facts["lowest"]), float(facts["highest"]),
-        _number(facts.get("lower"), -math.inf), _number(facts.get("upper"), math.inf), facts.get("share"), facts.get("limit"),
-        bool(facts.get("assumed", False)),
     )  # fmt: skip
 
 

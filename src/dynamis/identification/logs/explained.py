@@ -24,7 +24,7 @@ from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.linear_model import Past
 from dynamis.identification.nonlinear import Solution, Unknown, WeightedFit, single_steps, solve
 from dynamis.identification.samples import Decimation
-from dynamis.identification.signals.splines import CubicSpline
+from dynamis.identification.signals.outliers import CubicSpline
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]

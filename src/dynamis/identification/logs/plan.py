@@ -1,9 +1,10 @@
-"""Opening of files by their kind, and assignment of columns to signals, before any data is read."""
+"""Opening of files by their kind, and assignment of columns to signals by a mapping or by their names."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,18 +13,32 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
+from dynamis.identification.logs.array_tables import Hdf5Table, NpzTable, ParquetTable, mat_table
 from dynamis.identification.logs.bag_table import SUFFIXES as BAGS
 from dynamis.identification.logs.bag_table import BagTable
-from dynamis.identification.logs.columns import Found, bare, nearly_found, signal_found, time_found
-from dynamis.identification.logs.csv_table import CsvTable
-from dynamis.identification.logs.hdf5_table import Hdf5Table, ParquetTable, mat_table
-from dynamis.identification.logs.mapping import LENGTHS, SI, SIGNALS, Mapping, Signal, factor
-from dynamis.identification.logs.npz_table import NpzTable
-from dynamis.identification.logs.table import LogTable
+from dynamis.identification.logs.mapping import LENGTHS, SI, SIGNALS, UNITS, Mapping, Signal, factor
+from dynamis.identification.logs.table import CsvTable, LogTable
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 PathLike = str | os.PathLike[str]
+Found = list[tuple[str, str]]  # the columns of a signal in the order of the joints, and the unit in each name
+Assigned = tuple[int, tuple[str, ...], Array]  # the table of a signal, its columns and their SI factors
+WORDS = {
+    "position": ("q", "pos", "position", "positions", "angle", "angles", "joint_position", "joint_positions", "joint_pos",
+                 "joint_angle", "joint_angles", "q_meas", "q_measured", "actual_q", "actual_joint_positions"),
+    "velocity": ("v", "qd", "dq", "vel", "velocity", "velocities", "qdot", "q_dot", "speed", "joint_velocity",
+                 "joint_velocities", "joint_vel", "qd_meas", "dq_meas", "actual_qd", "actual_joint_velocities"),
+    "acceleration": ("a", "qdd", "ddq", "acc", "accel", "acceleration", "accelerations", "qddot", "q_ddot",
+                     "joint_acceleration"),
+    "torque": ("tau", "torque", "torques", "effort", "efforts", "e", "joint_torque", "joint_torques", "joint_effort", "tau_j",
+               "tau_meas", "tau_measured", "eff", "actual_current_as_torque", "actual_torque", "actual_torques"),
+    "current": ("i", "current", "currents", "motor_current", "motor_currents", "actual_current"),
+}  # fmt: skip
+TIME_WORDS = ("t", "time", "timestamp", "times", "stamp", "__time")
+SEPARATORS = ".", "_", "/", " ", "-", ":"
+UNIT = re.compile(r"^(?P<name>.*?)\s*[\[(](?P<unit>[^\[\]()]+)[\])]$")
+NUMBERED = re.compile(r"^(?P<word>.*?)[._ :/-]?\[?(?P<number>\d+)\]?$")
 LETTERS = {"position": "q", "velocity": "v", "acceleration": "a", "torque": "tau", "current": "current"}
 CURES = {
     ".npy": "save it with numpy.savez under names: t=…, q=…, tau=…",
@@ -114,13 +129,14 @@ class _Planner:
             column_names={LETTERS[name]: columns for name, (_, columns, _) in found.items()},
         )
 
-    def _by_names(self) -> dict[str, tuple[int, tuple[str, ...], Array]]:
+    def _by_names(self) -> dict[str, Assigned]:
         table = self.tables.of(None)
         found = {}
         for name in SIGNALS:
             signal = self._recognised(name, self.tables.opened[table])
             if signal is not None:
-                found[name] = (table, signal.columns, np.array([factor(name, unit or SI[name]) for unit in signal.units]))
+                scale = np.array([factor(name, unit or SI[name]) for _, unit in signal])
+                found[name] = (table, tuple(column for column, _ in signal), scale)
         return found
 
     def _nearly_found(self, name: str) -> str:
@@ -129,15 +145,15 @@ class _Planner:
         found = nearly_found(name, columns, self.robot.coordinate_names, count)
         return f": {found}; it is a log of another robot, or lacks some joints" if found else ""
 
-    def _mapped(self, name: str, signal: Signal) -> tuple[int, tuple[str, ...], Array]:
+    def _mapped(self, name: str, signal: Signal) -> Assigned:
         k = self.tables.of(signal.file)
         table = self.tables.opened[k]
         count = self.robot.nq if name == "position" else self.robot.n
         joints = self.mapping.order or self.robot.coordinate_names
         if signal.pattern is not None:
             named = joints if count == len(joints) else [f"q[{i}]" for i in range(count)]
-            marks = [{"{n}": str(i + 1), "{i}": str(i), "{name}": x} for i, x in enumerate(named)]
-            columns = table.expanded([_filled(signal.pattern, mark) for mark in marks])
+            marked = [signal.pattern.replace("{n}", str(i + 1)).replace("{i}", str(i)) for i in range(count)]
+            columns = table.expanded([text.replace("{name}", x) for text, x in zip(marked, named, strict=True)])
         elif signal.columns:
             columns = table.expanded(signal.columns)
         else:
@@ -147,14 +163,13 @@ class _Planner:
             raise InputError(
                 f"{self.whose}[{name}] has {len(columns)} columns, but the robot needs {count} ({names}); name one for each"
             )
-        units = [bare(c, name)[1] for c in columns] if not signal.units else list(signal.units)
-        scale = np.array([factor(name, unit or SI[name]) for unit in units]) * np.ones(1)
-        scale = self._each(scale, count, f"[{name}] unit") * self._each(
-            np.array(signal.signs or [1.0]), count, f"[{name}] signs"
-        )
+        given = [unit or SI[name] for unit in signal.units or (bare(c, name)[1] for c in columns)]
+        units = self._each(np.array(given), count, f"[{name}] unit")
+        signs = self._each(np.array(signal.signs or [1.0]), count, f"[{name}] signs")
+        scale = np.array([factor(name, str(unit)) for unit in units]) * signs
         if count != self.robot.n:
             return k, columns, scale
-        self._check_units(name, self._each(np.array([unit or SI[name] for unit in units]), count, f"[{name}] unit"))
+        self._check_units(name, units)
         at = self.mapping.joint_columns(self.robot)
         return k, tuple(columns[i] for i in at), scale[at]
 
@@ -165,7 +180,7 @@ class _Planner:
         found = self._recognised(name, table)
         if found is None:
             raise self._unclear(f"no columns of {name} were recognised{self._nearly_found(name)}")
-        return found.columns
+        return tuple(column for column, _ in found)
 
     def _recognised(self, name: str, table: LogTable) -> Found | None:
         try:
@@ -191,7 +206,7 @@ class _Planner:
             raise InputError(f"{self.whose}{key} has {len(values)} entries for {count} columns; expected 1, or one per column")
         return np.broadcast_to(values, count)
 
-    def _gains(self, found: dict[str, tuple[int, tuple[str, ...], Array]]) -> Array | None:
+    def _gains(self, found: dict[str, Assigned]) -> Array | None:
         """Return N·m/A of the robot's joints, if there are currents and no torques."""
         if "current" not in found or "torque" in found:
             return None
@@ -230,12 +245,6 @@ def _common_side(sides: dict[str, str], transmission: bool) -> str:
         return sides["q"]
     known = set(sides.values())
     return known.pop() if len(known) == 1 else "motor" if transmission else "joint"
-
-
-def _filled(pattern: str, marks: dict[str, str]) -> str:
-    for mark, text in marks.items():
-        pattern = pattern.replace(mark, text)
-    return pattern
 
 
 READERS: dict[str, Callable[[Path], LogTable]] = {
@@ -282,3 +291,108 @@ class Tables:
             self.opened.append(open_table(path, self.topic, self.joints))
             self._paths.append(path)
         return self._paths.index(path)
+
+
+def bare(column: str, signal: str) -> tuple[str, str]:
+    """Return a column name without its unit, and the unit, as in "q1 [deg]"; "" without a unit.
+
+    >>> bare("q1 [deg]", "position"), bare("q[0]", "position")
+    (('q1', 'deg'), ('q[0]', ''))
+    """
+    match = UNIT.match(column)
+    return (match["name"], match["unit"]) if match and match["unit"] in UNITS[signal] else (column, "")
+
+
+def time_found(columns: Sequence[str]) -> tuple[str, str] | None:
+    """Return the time column and its unit, or None if there is none or more than one."""
+    found = []
+    for column in columns:
+        name, unit = bare(column, "time")
+        plain = name.lower().split("/")[-1]
+        for suffix in ("_s", "_ms", "_us", "_ns"):
+            if plain.endswith(suffix) and plain.removesuffix(suffix) in TIME_WORDS:
+                plain, unit = plain.removesuffix(suffix), unit or suffix[1:]
+        if plain in TIME_WORDS:
+            found.append((column, unit or "s"))
+    return found[0] if len(found) == 1 else None
+
+
+def signal_found(signal: str, columns: Sequence[str], robot: Robot) -> Found | None:
+    """Return the columns of a signal and the unit in each name, or None if there are none; ambiguous names are an error."""
+    names = robot.coordinate_names
+    if signal == "position" and robot.nq != robot.n:
+        names = tuple(f"q[{k}]" for k in range(robot.nq))
+    ways: dict[tuple[str, ...], Found] = {}
+    for word in WORDS[signal]:
+        for found in (*_by_joint(signal, word, columns, names), *_by_number(signal, word, columns, len(names))):
+            ways[tuple(column for column, _ in found)] = found
+    if len(ways) > 1:
+        listed = " or ".join(", ".join(map(printable, way[:3])) + (", …" if len(way) > 3 else "") for way in ways)
+        raise InputError(f"the {signal} is ambiguous: {listed}")
+    return next(iter(ways.values()), None)
+
+
+def nearly_found(signal: str, columns: Sequence[str], joints: Sequence[str], count: int) -> str:
+    """Return why similar columns do not match a signal: missing joints or a different number; "" if there are none."""
+    for word in WORDS[signal]:
+        for plain, wanted in _wanted(signal, word, columns, joints):
+            missing = [joint for joint, x in zip(joints, wanted, strict=True) if x not in plain]
+            if 2 * len(missing) < len(joints):
+                return f"there is no column for {', '.join(map(printable, missing))}"
+        for numbered in _numbered(signal, word, columns).values():
+            if len(numbered) > 1 and sorted(numbered) in ([*range(len(numbered))], [*range(1, len(numbered) + 1)]):
+                first, last = (printable(numbered[k][0]) for k in (min(numbered), max(numbered)))
+                return f"{first} to {last} are {len(numbered)} columns, but the robot needs {count}"
+    return ""
+
+
+def _by_joint(signal: str, word: str, columns: Sequence[str], joints: Sequence[str]) -> Iterator[Found]:
+    """Return columns such as "q.elbow", "elbow_pos", "run/effort.elbow" or "/joint_states/elbow/position", by folder."""
+    for plain, wanted in _wanted(signal, word, columns, joints):
+        if wanted and all(x in plain for x in wanted):
+            yield [plain[x] for x in wanted]
+
+
+def _wanted(
+    signal: str, word: str, columns: Sequence[str], joints: Sequence[str]
+) -> Iterator[tuple[dict[str, tuple[str, str]], list[str]]]:
+    """Return the columns of each folder by their names in it, with units, and the names expected for the joints."""
+    folders: dict[str, dict[str, tuple[str, str]]] = {}
+    for column in columns:
+        name, unit = bare(column, signal)
+        parts = name.lower().split("/")
+        for k in range(len(parts)):
+            folders.setdefault("/".join(parts[:k]), {})["/".join(parts[k:])] = (column, unit)
+    for plain in folders.values():
+        for mark in SEPARATORS:
+            for shape in ("{word}{mark}{joint}", "{joint}{mark}{word}"):
+                yield plain, [shape.format(word=word, mark=mark, joint=joint.lower()) for joint in joints]
+
+
+def _by_number(signal: str, word: str, columns: Sequence[str], count: int) -> Iterator[Found]:
+    """Return columns such as "q1", "q_1", "q[0]", "run/q[0]", by folder; a robot with one joint may have just "q"."""
+    groups = _numbered(signal, word, columns)
+    if count == 1:
+        for column in columns:
+            name, unit = bare(column, signal)
+            folder, _, last = name.rpartition("/")
+            if last.lower() == word:
+                groups.setdefault(folder, {})[1] = (column, unit)
+    for numbered in groups.values():
+        for first in (0, 1):
+            if sorted(numbered) == list(range(first, first + count)):
+                yield [numbered[k] for k in sorted(numbered)]
+
+
+def _numbered(signal: str, word: str, columns: Sequence[str]) -> dict[str, dict[int, tuple[str, str]]]:
+    """Return, for each folder, the columns named by the word and a number, with their units."""
+    groups: dict[str, dict[int, tuple[str, str]]] = {}
+    for column in columns:
+        name, unit = bare(column, signal)
+        match = NUMBERED.match(name)
+        if match is None:
+            continue
+        folder, _, last = match["word"].rpartition("/")
+        if last.lower() == word:
+            groups.setdefault(folder, {})[int(match["number"])] = (column, unit)
+    return groups

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
-from dynamis.identification.signals.derivatives import derivatives
-from dynamis.identification.signals.filters import Cutoff, low_pass, suggest_cutoff
+from dynamis.identification.signals.filters import Cutoff, derivatives, low_pass, suggest_cutoff
 from dynamis.identification.signals.outliers import remove_spikes
 from dynamis.identification.signals.sampling_clock import Run, which
 from dynamis.identification.transmission import Transmission
