@@ -21,7 +21,7 @@ from dynamis.display import as_text, flat, short
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import equations
-from dynamis.identification.payload import payload_regressor
+from dynamis.identification.payload_fit import payload_regressor, solve
 from dynamis.identification.samples import Decimation, Samples, as_runs
 from dynamis.spatial import PARAMETER_NAMES, Inertia
 
@@ -185,7 +185,7 @@ class CurrentEquations:
     def start(self, weights: Array) -> Array:
         """Return the linear solution of k i − W β − U π = b, normalized per joint."""
         y = np.concatenate([(weights[:, None] * self.b).reshape(-1), self.certainty * self.believed])
-        return _solved(self._columns(self.i, weights), y)
+        return solve(self._columns(self.i, weights), y, None)
 
     def solved(self) -> tuple[Array, Array, bool]:
         """Return the maximum-likelihood parameters, 1 / standard deviation of each joint's current, and convergence."""
@@ -200,7 +200,7 @@ class CurrentEquations:
         for _ in range(STEPS):
             self._check_determined(theta, weights)
             e, J = self.residual(theta, weights), self.jacobian(theta, weights)
-            step = _solved(J, -e)
+            step = solve(J, -e, None)
             length, most = 1.0, 1.000001 * np.linalg.norm(e)
             while np.linalg.norm(self.residual(theta + length * step, weights)) > most and length > 1e-6:
                 length *= 0.5
@@ -279,10 +279,3 @@ def _belief(base: BaseParameters, spread: Any) -> tuple[Array, Array]:
     if not (certainty * np.abs(prior)).any():
         raise InputError("the robot's own parameters are all zero and do not determine the scale: " + NO_SCALE)
     return prior, certainty
-
-
-def _solved(A: Array, y: Array) -> Array:
-    """Solve least squares with normalized columns."""
-    lengths = np.linalg.norm(A, axis=0)
-    lengths[lengths == 0.0] = 1.0
-    return np.asarray(np.linalg.lstsq(A / lengths, y, rcond=None)[0] / lengths)

@@ -6,7 +6,7 @@ import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,13 +35,6 @@ class JointRows(NamedTuple):
     A: Array
 
 
-class RowSource(Protocol):
-    """Where the rows of X come from: a regressor along runs of samples, or a matrix."""
-
-    def chunks(self, rows: Equations) -> Iterator[list[JointRows]]:
-        """Yield the rows in order of time, each chunk with the rows of all joints of consecutive instants."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Equations:
     """The torque ``y`` (rows,) of each row, with its ``joint``, time ``t``, ``run`` and joint velocity ``v``.
@@ -58,7 +51,7 @@ class Equations:
     v: Array
     names: tuple[str, ...]
     joints: tuple[str, ...]
-    source: RowSource
+    source: Regressor | Matrix
 
     def __len__(self) -> int:
         return len(self.y)

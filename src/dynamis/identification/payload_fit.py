@@ -184,7 +184,7 @@ class Fit:
     terms: int
 
     def corrections(self, parameters: Array) -> Array:
-        return _solve(self.stacked[:, : self.terms], self.stacked[:, -1] - self.stacked[:, self.terms : -1] @ parameters)
+        return solve(self.stacked[:, : self.terms], self.stacked[:, -1] - self.stacked[:, self.terms : -1] @ parameters)
 
 
 class PayloadRows:
@@ -252,7 +252,7 @@ class PayloadRows:
             rest = np.vstack([rest, np.zeros((max(0, 11 - len(rest)), 11))])
             R = np.asarray(np.linalg.qr(rest, mode="r"))
             fit = Fit(R[:, :10], R[:, 10], stacked, terms)
-            left = self.residuals(_solve(fit.factor, fit.solution, 1e-9), fit)
+            left = self.residuals(solve(fit.factor, fit.solution, 1e-9), fit)
             floor = 1e-12 * max(largest, 1e-300)
             noise = np.array([max(_noise(e, rows), floor) for e, rows in zip(left, self.joints, strict=True)])
         return fit
@@ -271,7 +271,7 @@ def _joined(pieces: list[tuple[Any, ...]]) -> JointRows:
     return JointRows(load, own, arm, y, loaded, tuple(int(k) for k in np.cumsum([0, *lengths[:-1]])))
 
 
-def _solve(A: Array, b: Array, rcond: float = REPEATED) -> Array:
+def solve(A: Array, b: Array, rcond: float | None = REPEATED) -> Array:
     """Solve least squares with normalized columns; minimum-norm if rank-deficient."""
     scale = np.linalg.norm(A, axis=0)
     scale = np.where(scale > 0.0, scale, 1.0)

@@ -12,7 +12,6 @@ is larger, by a typical size (`TypicalSizes`). The parameters are affine in the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,15 +42,6 @@ SHARE_OF_LIMIT = 0.5  # RMS of the reference states, relative to the velocity li
 SEEN = 1e-9  # relative to a parameter's largest column
 
 
-@dataclass(frozen=True, eq=False)
-class Whitened:
-    """The indices of a link's ten parameters, and the factor L of its prior pseudo-inertia."""
-
-    name: str
-    place: slice
-    L: Array
-
-
 class BodySpace:
     """The parameters of a model as π = π₀ + C x, with the physical constraints on them.
 
@@ -78,20 +68,19 @@ class BodySpace:
         self.spun = _rotors_on_links(model)
         believed = np.linalg.solve(self.spun, self.prior)
         self.origin, C, self.wish = believed.copy(), np.zeros((p, p)), np.zeros(p)
-        self.links: list[Whitened] = []
+        self.links = model.bodies
         if sizes is None:
             sizes = TypicalSizes(model).of_model(self.prior)
         heavy = [believed[place][0] for _, place in model.bodies if believed[place][0] > 0.0]
         unknown = sizes[[place.start for _, place in model.bodies]]
         stand_in = 0.1 * float(np.median(heavy)) if heavy else float(np.median(unknown))
         thin = _thin([believed[place] for _, place in model.bodies])
-        for name, place in model.bodies:
+        for _, place in model.bodies:
             self.origin[place] = well_inside(believed[place], stand_in_mass=stand_in, thin=thin)
             L = upper_factor(pseudo_inertia(self.origin[place]))
             C[place, place] = parameters_of(L @ unpacked(np.eye(10)) @ L.T).T
             inverse = np.linalg.inv(L)
             self.wish[place] = packed(_as_body(inverse @ pseudo_inertia(believed[place]) @ inverse.T) - np.eye(4))
-            self.links.append(Whitened(name, place, L))
         self.others = np.flatnonzero(~model.is_inertial)
         # a file's friction may be a placeholder: its value does not say how large the error is
         C[self.others, self.others] = np.maximum(np.abs(believed), sizes)[self.others]
@@ -176,9 +165,8 @@ class BodySpace:
             values, vectors = np.linalg.eigh(matrix)
             flat = vectors[:, values < ROOM]
             if flat.shape[1]:
-                words.append(
-                    f"{printable(link.name)} is at the limit of physical consistency: flat in {_counted(flat.shape[1])}"
-                )
+                count = "one direction" if flat.shape[1] == 1 else f"{flat.shape[1]} directions"
+                words.append(f"{printable(link.name)} is at the limit of physical consistency: flat in {count}")
             for i in range(flat.shape[1]):
                 for j in range(i + 1):
                     normal = np.zeros(len(x))
@@ -265,10 +253,6 @@ def _pair(value: Any, what: str, size: int | None = None) -> tuple[Any, Any]:
     if low.shape != shape or high.shape != shape or not (low <= high).all():
         raise InputError(f"{what}: expected (lower, upper){'' if size is None else ', three numbers each'}, got {value!r}")
     return low, high
-
-
-def _counted(directions: int) -> str:
-    return "one direction" if directions == 1 else f"{directions} directions"
 
 
 class TypicalSizes:

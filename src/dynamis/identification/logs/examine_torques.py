@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.explained import FALLS, Delay, Explained, FreeFit, MotionSummary, Zeros, explained
 from dynamis.identification.logs.explained import GOOD as FITTED
 from dynamis.identification.logs.log import LogFinding
-from dynamis.identification.samples import Decimation
+from dynamis.identification.samples import Decimation, Samples
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -37,25 +37,8 @@ ALONE = 2.5  # ratio of the scale of one joint to that of the others
 VERIFIED = 0.35  # unexplained fraction of the torques below which a refit after the correction is good
 
 
-class Measured(Protocol):
-    """Any object with motion and torques at the same instants, such as `Samples`."""
-
-    @property
-    def t(self) -> Array: ...
-    @property
-    def q(self) -> Array: ...
-    @property
-    def v(self) -> Array: ...
-    @property
-    def a(self) -> Array: ...
-    @property
-    def tau(self) -> Array: ...
-    @property
-    def source(self) -> str: ...
-
-
 def examine_torques(
-    samples: Measured | Sequence[Measured],
+    samples: Samples | Sequence[Samples],
     robot: Robot,
     columns: Mapping[str, Sequence[str]] | None = None,
     base: BaseParameters | None = None,
@@ -100,7 +83,7 @@ def examine_torques(
     return [*small, *report.scales(last), *report.another_robot(last)]
 
 
-def summary(runs: Sequence[Measured]) -> tuple[MotionSummary, Array]:
+def summary(runs: Sequence[Samples]) -> tuple[MotionSummary, Array]:
     """Return runs reduced to about `MOST_ROWS` samples with the filters of their equations, and the index of each sample.
 
     Samples are averaged in groups far shorter than a period of the filter; without a filter, one in so many is kept.

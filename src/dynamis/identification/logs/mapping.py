@@ -124,10 +124,27 @@ class Mapping:
 
     @staticmethod
     def skeleton(columns: Sequence[str], robot: Robot) -> str:
-        """Return a template of a mapping as text, with the columns of a file."""
-        from dynamis.identification.logs.mapping import skeleton
-
-        return skeleton(columns, robot)
+        """Return a template of a mapping with every section, to be completed and saved as a .toml file; its lines fit a
+        terminal. ``columns`` are those of a file."""
+        blank, place = (_array("columns", ["…"] * count) for count in (robot.n, robot.nq))
+        lines = [
+            *_listed(columns),
+            "# rate = 1000            # Hz, instead of [time] if there is no time column",
+            "[time]",
+            'column = "…"',
+            'unit = "s"               # s, ms, us, ns',
+            "[position]",
+            *place,
+            'unit = "rad"             # rad, deg, rev, m, mm',
+            'side = "joint"           # or "motor"',
+            "[torque]",
+            *blank,
+            'unit = "N·m"',
+            "# [velocity], [acceleration], [current]: likewise, if measured",
+            "[joints]",
+            *_array("order", robot.coordinate_names),
+        ]
+        return "\n".join(lines) + "\n"
 
     def joint_columns(self, robot: Robot) -> Array:
         """Return (n,): the column index of each coordinate of the robot."""
@@ -325,29 +342,6 @@ def factor(signal: str, unit: str) -> float:
         why = str(unknown_name(f"unit of {signal}", unit, known))
         raise InputError(f"{why}; supported are {', '.join(map(printable, known))}")
     return known[unit]
-
-
-def skeleton(columns: Sequence[str], robot: Robot) -> str:
-    """Return a mapping with every section, to be completed and saved as a .toml file; its lines fit a terminal."""
-    blank, place = (_array("columns", ["…"] * count) for count in (robot.n, robot.nq))
-    lines = [
-        *_listed(columns),
-        "# rate = 1000            # Hz, instead of [time] if there is no time column",
-        "[time]",
-        'column = "…"',
-        'unit = "s"               # s, ms, us, ns',
-        "[position]",
-        *place,
-        'unit = "rad"             # rad, deg, rev, m, mm',
-        'side = "joint"           # or "motor"',
-        "[torque]",
-        *blank,
-        'unit = "N·m"',
-        "# [velocity], [acceleration], [current]: likewise, if measured",
-        "[joints]",
-        *_array("order", robot.coordinate_names),
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def _listed(columns: Sequence[str]) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from dynamis.robot import Robot
 Array = npt.NDArray[Any]
 PathLike = str | os.PathLike[str]
 Found = list[tuple[str, str]]  # the columns of a signal in the order of the joints, and the unit in each name
-Assigned = tuple[int, tuple[str, ...], Array]  # the table of a signal, its columns and their SI factors
+Assigned = tuple[LogTable, tuple[str, ...], Array]  # the table of a signal, its columns and their SI factors
 WORDS = {
     "position": ("q", "pos", "position", "positions", "angle", "angles", "joint_position", "joint_positions", "joint_pos",
                  "joint_angle", "joint_angles", "q_meas", "q_measured", "actual_q", "actual_joint_positions"),
@@ -49,105 +48,87 @@ CURES = {
 }
 
 
-@dataclass(frozen=True)
 class Plan:
-    """``signals`` holds the table, the columns and the SI factors of each signal.
+    """Which columns of which files are read for a robot, and what they mean.
 
-    ``columns`` are those to read from each of the ``tables``; ``time`` is (table, column, unit).
+    ``columns`` are those to read from each of the ``tables``; ``signals`` holds the table, the columns and the SI factors of
+    each signal; ``time`` is (table, column, unit), None with a ``rate``; ``gains`` convert currents to torques; ``about`` are
+    the other fields of the `Log`.
     """
 
-    tables: list[LogTable]
-    columns: list[tuple[str, ...]]
-    signals: dict[str, tuple[int, list[int], Array]]
-    time: tuple[int, int, str] | None
-    rate: float | None
-    gains: Array | None
-    names: tuple[str, ...]
-    side: str
-    sides: dict[str, str]
-    transmission: dict[str, Array] | None
-    column_names: dict[str, tuple[str, ...]]
-
-    @property
-    def source(self) -> str:
-        return ", ".join(table.path.name for table in self.tables)
-
-
-def planned(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None) -> Plan:
-    """Return the plan for a robot, from a file or a mapping."""
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot must be a Robot, got {type(robot).__name__}; load one with dynamis.load")
-    main: Path | None = Path(path)
-    if Path(path).suffix == ".toml" and mapping is None:
-        main, mapping = None, path
-    known = mapping if isinstance(mapping, Mapping) else Mapping() if mapping is None else Mapping.read(mapping)
-    return _Planner(robot, known, Tables(Path(path), main, known.topic, robot.coordinate_names)).plan()
-
-
-class _Planner:
-    def __init__(self, robot: Robot, mapping: Mapping, tables: Tables) -> None:
-        self.robot, self.mapping, self.tables = robot, mapping, tables
-        self.whose = f"{printable(mapping.source)}: " if mapping.source else ""
-
-    def plan(self) -> Plan:
+    def __init__(self, path: PathLike, robot: Robot, mapping: Mapping | PathLike | None) -> None:
+        if not isinstance(robot, Robot):
+            raise InputError(f"robot must be a Robot, got {type(robot).__name__}; load one with dynamis.load")
+        self.main: Path | None = Path(path)  # None if a mapping names all files
+        self.folder = self.main if self.main.is_dir() else self.main.parent
+        if self.main.suffix == ".toml" and mapping is None:
+            self.main, mapping = None, path
+        self.mapping = mapping if isinstance(mapping, Mapping) else Mapping() if mapping is None else Mapping.read(mapping)
+        self.robot, self.opened = robot, dict[Path, LogTable]()
+        self.whose = f"{printable(self.mapping.source)}: " if self.mapping.source else ""
         found = {name: self._mapped(name, s) for name, s in self.mapping.signals.items()} or self._by_names()
         if any(not s.columns and s.pattern is None for s in self.mapping.signals.values()):
             # a mapping with only units or signs leaves the columns to their names
             found = {**self._by_names(), **found}
-        gains = self._gains(found)
+        self.rate, self.gains = self.mapping.rate, self._gains(found)
         for name in ("position", "torque"):
-            if name not in found and not (name == "torque" and gains is not None):
+            if name not in found and not (name == "torque" and self.gains is not None):
                 raise self._unclear(f"no columns of {name} were recognised{self._nearly_found(name)}")
-        time = None if self.mapping.rate is not None and self.mapping.time is None else self._time(found["position"][0])
-        wanted: dict[int, list[str]] = {}
+        first = found["position"][0]
+        time = None if self.rate is not None and self.mapping.time is None else self._time(first)
+        wanted: dict[LogTable, list[str]] = {first: []}  # first the table of the positions: its rows are used in messages
         for table, columns, _ in found.values():
             wanted.setdefault(table, []).extend(columns)
         if time is not None:
             wanted.setdefault(time[0], []).append(time[1])
-        # the table of the positions first: its rows are used in messages
-        order = [found["position"][0], *(k for k in wanted if k != found["position"][0])]
-        read = [tuple(dict.fromkeys(wanted[k])) for k in order]
+        self.tables, self.columns = list(wanted), [tuple(dict.fromkeys(names)) for names in wanted.values()]
 
-        def place(table: int, columns: tuple[str, ...]) -> tuple[int, list[int]]:
-            return order.index(table), [read[order.index(table)].index(c) for c in columns]
+        def place(table: LogTable, columns: Sequence[str]) -> tuple[int, list[int]]:
+            k = self.tables.index(table)
+            return k, [self.columns[k].index(c) for c in columns]
 
+        self.signals = {name: (*place(table, columns), scale) for name, (table, columns, scale) in found.items()}
+        self.time = None if time is None else (*place(time[0], [time[1]]), time[2])
         sides = {LETTERS[name]: s.side for name, s in self.mapping.signals.items() if s.side is not None}
         if "current" in sides:
             sides.setdefault("tau", sides["current"])
-        transmission = self.mapping.transmission_of(self.robot)
-        return Plan(
-            tables=[self.tables.opened[k] for k in order],
-            columns=read,
-            signals={name: (*place(table, columns), scale) for name, (table, columns, scale) in found.items()},
-            time=None if time is None else (order.index(time[0]), read[order.index(time[0])].index(time[1]), time[2]),
-            rate=self.mapping.rate,
-            gains=gains,
-            names=self.robot.coordinate_names,
-            side=_common_side(sides, transmission is not None),
-            sides=sides,
-            transmission=transmission,
-            column_names={LETTERS[name]: columns for name, (_, columns, _) in found.items()},
-        )
+        transmission = self.mapping.transmission_of(robot)
+        # of signals without a side of their own: that of the positions, or of the others if they agree
+        known = {sides["q"]} if "q" in sides else set(sides.values())
+        side = known.pop() if len(known) == 1 else "motor" if transmission is not None else "joint"
+        self.source = ", ".join(table.path.name for table in self.tables)
+        self.about: dict[str, Any] = {
+            "names": robot.coordinate_names, "side": side, "sides": sides, "transmission": transmission, "source": self.source,
+            "columns": {LETTERS[name]: columns for name, (_, columns, _) in found.items()},
+        }  # fmt: skip
+
+    def _table(self, file: str | None) -> LogTable:
+        """Return the table of a file named in the mapping, or of the main one; each is opened once."""
+        path = self.main if file is None else self.folder / file
+        if path is None:
+            raise InputError('the mapping does not name the file of its columns; add file = "…", or pass the log as the path')
+        if path not in self.opened:
+            self.opened[path] = open_table(path, self.mapping.topic, self.robot.coordinate_names)
+        return self.opened[path]
 
     def _by_names(self) -> dict[str, Assigned]:
-        table = self.tables.of(None)
+        table = self._table(None)
         found = {}
         for name in SIGNALS:
-            signal = self._recognised(name, self.tables.opened[table])
+            signal = self._recognised(name, table)
             if signal is not None:
                 scale = np.array([factor(name, unit or SI[name]) for _, unit in signal])
                 found[name] = (table, tuple(column for column, _ in signal), scale)
         return found
 
     def _nearly_found(self, name: str) -> str:
-        columns = [column for table in self.tables.opened for column in table.names]
+        columns = [column for table in self.opened.values() for column in table.names]
         count = self.robot.nq if name == "position" else self.robot.n
         found = nearly_found(name, columns, self.robot.coordinate_names, count)
         return f": {found}; it is a log of another robot, or lacks some joints" if found else ""
 
     def _mapped(self, name: str, signal: Signal) -> Assigned:
-        k = self.tables.of(signal.file)
-        table = self.tables.opened[k]
+        table = self._table(signal.file)
         count = self.robot.nq if name == "position" else self.robot.n
         joints = self.mapping.order or self.robot.coordinate_names
         if signal.pattern is not None:
@@ -168,10 +149,10 @@ class _Planner:
         signs = self._each(np.array(signal.signs or [1.0]), count, f"[{name}] signs")
         scale = np.array([factor(name, str(unit)) for unit in units]) * signs
         if count != self.robot.n:
-            return k, columns, scale
+            return table, columns, scale
         self._check_units(name, units)
         at = self.mapping.joint_columns(self.robot)
-        return k, tuple(columns[i] for i in at), scale[at]
+        return table, tuple(columns[i] for i in at), scale[at]
 
     def _named(self, name: str, table: LogTable) -> tuple[str, ...]:
         """Return the columns of a section that lists none, by their names."""
@@ -216,35 +197,27 @@ class _Planner:
             raise self._unclear(f"there are currents but no torques; {cure}")
         return self._each(np.array(signal.gains), self.robot.n, "[current] gains")[self.mapping.joint_columns(self.robot)]
 
-    def _time(self, of_positions: int) -> tuple[int, str, str]:
-        if self.mapping.time is not None:
-            known = self.mapping.time
-            k = of_positions if known.file is None and self.tables.main is None else self.tables.of(known.file)
-            (column,) = self.tables.opened[k].expanded([known.column])[:1]
-            fixed = self.tables.opened[k].time_column
-            return k, column, "ns" if fixed is not None and column in ("stamp", "received") else known.unit
-        for k in dict.fromkeys([of_positions, *range(len(self.tables.opened))]):
-            table = self.tables.opened[k]
+    def _time(self, of_positions: LogTable) -> tuple[LogTable, str, str]:
+        known = self.mapping.time
+        if known is not None:
+            table = of_positions if known.file is None and self.main is None else self._table(known.file)
+            (column,) = table.expanded([known.column])[:1]
+            fixed = table.time_column is not None and column in ("stamp", "received")
+            return table, column, "ns" if fixed else known.unit
+        for table in dict.fromkeys([of_positions, *self.opened.values()]):
             found = table.time_column or time_found(table.names)
             if found is not None:
-                return k, *found
+                return table, *found
         raise self._unclear("no time column was recognised, and no rate is given")
 
     def _unclear(self, why: str) -> InputError:
-        columns = [name for table in self.tables.opened for name in table.names]
-        left_out = "".join(f"; {table.left_out}" for table in self.tables.opened if table.left_out)
-        names = ", ".join(table.label for table in self.tables.opened)
+        tables = self.opened.values()
+        columns = [name for table in tables for name in table.names]
+        left_out = "".join(f"; {table.left_out}" for table in tables if table.left_out)
+        names = ", ".join(table.label for table in tables)
         text = f"{self.whose}{names}: {why}{left_out}. Describe the columns in a mapping, a .toml file such as:\n"
         template = Mapping.skeleton(columns, self.robot)
         return InputError(text + template).with_template(template)
-
-
-def _common_side(sides: dict[str, str], transmission: bool) -> str:
-    """Return the side of signals without a side of their own: that of the positions, or of the others if they agree."""
-    if "q" in sides:
-        return sides["q"]
-    known = set(sides.values())
-    return known.pop() if len(known) == 1 else "motor" if transmission else "joint"
 
 
 READERS: dict[str, Callable[[Path], LogTable]] = {
@@ -270,27 +243,6 @@ def open_table(path: Path, topic: str | None = None, joints: Sequence[str] = ())
         return READERS[suffix](path)
     except OSError as error:
         raise InputError(f"{printable(str(path), 400)} cannot be read: {error.strerror or error}") from None
-
-
-class Tables:
-    """The tables of one log, each opened once. ``main`` is the given file, None if a mapping names all files."""
-
-    def __init__(self, given: Path, main: Path | None, topic: str | None, joints: Sequence[str]) -> None:
-        self.main, self.topic, self.joints = main, topic, joints
-        self.folder = given if given.is_dir() else given.parent
-        self.opened: list[LogTable] = []
-        self._paths: list[Path] = []
-
-    def of(self, file: str | None) -> int:
-        """Return the index of the table of a file named in the mapping, or of the main one."""
-        if file is None and self.main is None:
-            raise InputError('the mapping does not name the file of its columns; add file = "…", or pass the log as the path')
-        path = self.folder / file if file is not None else self.main
-        assert path is not None
-        if path not in self._paths:
-            self.opened.append(open_table(path, self.topic, self.joints))
-            self._paths.append(path)
-        return self._paths.index(path)
 
 
 def bare(column: str, signal: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -229,8 +229,8 @@ def validations(fits: Sequence[Array], folds: Folds, *, prior: Any = None) -> li
             rows_of = [counts[own].sum(axis=0) for own in (train, out)]
             parts.append(_fold(fit[f], sums, sizes, rows_of))
         left = np.sum([squares[held[:, f], :, f].sum(axis=0) for f in range(k)], axis=0)
-        of = Pooled(torque.sum(axis=0), counts.sum(axis=0), left, plain, before)
-        found.append(_pooled(tuple(parts), rows, predicted[:, number], of))
+        whole = torque.sum(axis=0), counts.sum(axis=0), left, plain, before
+        found.append(_pooled(tuple(parts), rows, predicted[:, number], *whole))
     return found
 
 
@@ -238,7 +238,9 @@ def predictions(coefs: Sequence[Array], train: Equations, test: Equations, *, pr
     """Return the validation on ``test`` of each vector of parameters, all fitted to ``train``."""
     n = len(test.joints)
     beta = np.stack(coefs, axis=1)
-    fitted, predicted = _squares(train, beta), test.predict(beta)
+    ends = np.vstack([beta, -np.ones(beta.shape[1])])
+    fitted = np.array([np.sum((F @ ends) ** 2, axis=0) for F in train.whole.R[0]])  # (joints, k)
+    predicted = test.predict(beta)
     errors = np.stack([np.bincount(test.joint, (test.y - column) ** 2, n) for column in predicted.T], axis=1)
     torques = [np.bincount(rows.joint, rows.y**2, n) for rows in (train, test)]
     counts = [np.bincount(rows.joint, minlength=n) for rows in (train, test)]
@@ -247,17 +249,11 @@ def predictions(coefs: Sequence[Array], train: Equations, test: Equations, *, pr
     before = None if prior is None else np.bincount(test.joint, (test.y - test.predict(prior)) ** 2, n)
     return [
         _pooled(
-            (_fold(coef, [fitted[:, k], errors[:, k]], torques, counts),), test, predicted[:, k],
-            Pooled(torques[1], counts[1], errors[:, k], plain, before),
+            (_fold(coef, [fitted[:, k], errors[:, k]], torques, counts),), test, predicted[:, k], torques[1], counts[1],
+            errors[:, k], plain, before,
         )
         for k, coef in enumerate(coefs)
     ]  # fmt: skip
-
-
-def _squares(rows: Equations, beta: Array) -> Array:
-    """Return the sums (joints, k) of the squared residuals of parameters (r, k), from the triangular factors."""
-    ends = np.vstack([beta, -np.ones(beta.shape[1])])
-    return np.array([np.sum((F @ ends) ** 2, axis=0) for F in rows.whole.R[0]])
 
 
 def _block_seconds(equations: Equations, k: int) -> float:
@@ -269,26 +265,20 @@ def _fresh(estimator: Estimator) -> Estimator:
     return type(estimator)(**estimator.get_params())
 
 
-class Pooled(NamedTuple):
-    """For each joint, over all rows held out: Σ τ², the number of rows, and the squared residuals of the fits, of the mean
-    torque and of the prior model."""
-
-    torque: Array
-    counts: Array
-    left: Array
-    mean: Array
-    prior: Array | None
-
-
 def _fold(coef: Array, squares: Sequence[Array], torque: Sequence[Array], counts: Sequence[Array]) -> Fold:
     """Return a fold from the sums of each joint, of its training rows and of those held out."""
     (train, trains), (out, outs) = (percent(s, y, c) for s, y, c in zip(squares, torque, counts, strict=True))
     return Fold(coef, int(counts[0].sum()), int(counts[1].sum()), train, out, trains, outs)
 
 
-def _pooled(folds: tuple[Fold, ...], rows: Equations, predicted: Array, of: Pooled) -> Validation:
-    out, plain = percent(of.left, of.torque, of.counts), percent(of.mean, of.torque, of.counts)
-    before = None if of.prior is None else percent(of.prior, of.torque, of.counts)
+def _pooled(
+    folds: tuple[Fold, ...], rows: Equations, predicted: Array, torque: Array, counts: Array, left: Array, mean: Array,
+    prior: Array | None,
+) -> Validation:  # fmt: skip
+    """Return the validation from sums for each joint over all rows held out: Σ τ², the number of rows, and the squared
+    residuals of the fits, of the mean torque and of the prior model."""
+    out, plain = percent(left, torque, counts), percent(mean, torque, counts)
+    before = None if prior is None else percent(prior, torque, counts)
     weights = np.array([fold.train_rows for fold in folds], float)
     return Validation(
         joints=tuple(rows.joints),

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from dynamis.documents.html_blocks import escaped
 from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE, Panels, heading, legend_outside, new_figure, save, tidy
-from dynamis.identification.signals.stages import stretches
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.residuals import relative
 from dynamis.identification.validation.statistics import BARELY_INDEPENDENT, Excitation, Statistics
@@ -45,24 +44,11 @@ def joint_panels(count: int, height: float = 1.9, columns: int = 2) -> tuple[Any
     return figure, axes[:count]
 
 
-def plot_torques(
-    equations: Equations,
-    predicted: Any,
-    path: Path = None,
-    *,
-    held: Any = None,
-    run: int = 0,
-    window: tuple[float, float] | None = None,
-) -> Any:
-    """Plot measured and predicted torque of each joint over time, and their difference; rows ``held`` out are shaded.
-
-    Only one ``run`` and one ``window`` of time (seconds from its start; default: the first 20) are drawn.
-    """
-    told, out = np.asarray(predicted, float), np.zeros(len(equations), bool) if held is None else np.asarray(held, bool)
-    mine = equations.run == run
+def plot_torques(equations: Equations, predicted: Any, path: Path = None) -> Any:
+    """Plot measured and predicted torque of each joint over the first 20 s of the first run, and their difference."""
+    told, mine = np.asarray(predicted, float), equations.run == 0
     start = float(equations.t[mine].min()) if mine.any() else 0.0
-    low, high = (0.0, SHOWN_SECONDS) if window is None else window
-    mine &= (equations.t >= start + low) & (equations.t <= start + high)
+    mine &= equations.t <= start + SHOWN_SECONDS
     figure, axes = joint_panels(len(equations.joints))
     for j, (name, ax) in enumerate(zip(equations.joints, axes, strict=True)):
         every = (equations.joint == j) & np.isfinite(told)
@@ -71,8 +57,6 @@ def plot_torques(
         heading(ax, f"{label(name)}: residual {left:.3g} %" if len(at) else f"{label(name)}: no rows", 10)
         at = at[:: max(1, len(at) // MOST_POINTS)]
         t, y, p = equations.t[at] - start, equations.y[at], told[at]
-        for first, end in stretches(out[at]):
-            ax.axvspan(t[first], t[end - 1], color=FAINT, linewidth=0, zorder=0)
         ax.fill_between(t, y - p, color=FORCE, alpha=0.75, linewidth=0, label="residual")
         ax.plot(t, y, color=STRUCTURE, linewidth=2.2, alpha=0.6, label="measured")
         ax.plot(t, p, color=MOTION, linewidth=1.0, label="predicted")
@@ -81,7 +65,7 @@ def plot_torques(
         ax.tick_params(labelsize=8)
         tidy(ax)
     figure.supxlabel("t in s", fontsize=9)
-    _legend_above(figure, axes[0], [("held out", FAINT)] if out.any() else [])
+    _legend_above(figure, axes[0])
     return save(figure, path)
 
 

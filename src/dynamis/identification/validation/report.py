@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import platform
 from collections.abc import Callable, Mapping, Sequence
@@ -317,14 +316,8 @@ def _reproduce(command: str, estimator: Estimator) -> Section:
 
 def describe_estimator(estimator: Estimator) -> str:
     """The class and the settings that differ from their defaults, in words."""
-    defaults = {name: p.default for name, p in inspect.signature(type(estimator)).parameters.items()}
-    given = {name: value for name, value in estimator.get_params().items() if name != "base" and value is not defaults[name]}
-    changed = [f"{name} = {flat(value)}" for name, value in given.items() if not _equal(value, defaults[name])]
+    changed = [f"{name} = {flat(value)}" for name, value in estimator.changed_settings().items() if name != "base"]
     return f"{type(estimator).__name__}, {', '.join(changed) or 'default settings'}"
-
-
-def _equal(a: Any, b: Any) -> bool:
-    return not isinstance(a, np.ndarray) and not isinstance(b, np.ndarray) and bool(a == b)
 
 
 def _numbers(values: Any) -> str:
