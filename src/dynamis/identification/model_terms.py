@@ -61,22 +61,15 @@ def better_settings(base: BaseParameters, runs: Sequence[Samples], guard: float 
             break
         c = left.pop(k)
         chosen, now = _with(chosen, c), best
-        settings = _merged(settings, c.settings)
+        for key, value in c.settings.items():  # friction terms and couplings are added to those before
+            adds = key in ("friction", "couplings")
+            settings[key] = tuple(dict.fromkeys((*settings.get(key, ()), *value))) if adds else value
         words.append(c.words)
         left = [x for x in left if not (set(x.settings) & set(c.settings) & {"smooth", "offset"})]
     if not settings:
         return {}, ""
     note = f"terms added to the model because they predict held-out motion better: {', '.join(words)}"
     return settings, f"{note} (residual {now:.3g} % instead of {before:.3g} %)"
-
-
-def _merged(settings: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Return both settings; friction terms and couplings are added."""
-    merged = settings | new
-    for key in ("friction", "couplings"):
-        if key in settings and key in new:
-            merged[key] = tuple(dict.fromkeys((*settings[key], *new[key])))
-    return merged
 
 
 def _candidates(base: BaseParameters, at: dict[str, Array], dry: Array) -> list[Candidate]:

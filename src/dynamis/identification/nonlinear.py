@@ -7,7 +7,6 @@ effect is a combination of the effects of β and of the unknowns before it is no
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -158,7 +157,7 @@ def held_out_residuals(
         left = np.empty(len(group))
         for fold in range(folds):
             held = place % folds == fold
-            kept = functools.partial(_selected, rows, ~held)
+            kept = _without(rows, held)
             fit = solve(kept, own, group=group[~held], block=block[~held], start=start)
             X, y = rows(fit.values)
             left[held] = y[held] - X[held] @ fit.beta
@@ -166,9 +165,8 @@ def held_out_residuals(
     return both[0], both[1]
 
 
-def _selected(rows: Rows, kept: Array, theta: Array) -> tuple[Array, Array]:
-    X, y = rows(theta)
-    return X[kept], y[kept]
+def _without(rows: Rows, held: Array) -> Rows:
+    return lambda theta: tuple(x[~held] for x in rows(theta))
 
 
 def single_steps(rows: Rows, count: int, *, group: Array, block: Array) -> tuple[Array, Array]:

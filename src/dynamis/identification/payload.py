@@ -121,10 +121,10 @@ def identify_payload(
     found = determined(fit.factor, fit.solution, size)
     inertia = Inertia.from_parameters(consistent_parameters(fit.factor, fit.solution, size) if consistent else found.filled)
     corrections = fit.corrections(inertia.parameters)[: robot.n * len(terms)].reshape(robot.n, len(terms))
-    before, after = (
-        np.array([_rms(e[joint.loaded]) for e, joint in zip(errors, rows.joints, strict=True)])
-        for errors in ([joint.y for joint in rows.joints], rows.residuals(inertia.parameters, fit))
-    )
+    before, after = np.zeros((2, robot.n))
+    for j, (joint, e) in enumerate(zip(rows.joints, rows.residuals(inertia.parameters, fit), strict=True)):
+        if joint.loaded.any():
+            before[j], after[j] = (float(np.sqrt(np.mean(x[joint.loaded] ** 2))) for x in (joint.y, e))
     names, unsure = robot.coordinate_names, bool(terms) and not empty
     return PayloadEstimate(
         frame=at.name,
@@ -150,10 +150,6 @@ def _terms(friction: Sequence[str] | None, referenced: bool) -> tuple[str, ...]:
         if term not in CORRECTIONS:
             raise InputError(f"friction={term!r} is not supported; choose from {', '.join(map(repr, CORRECTIONS))}")
     return tuple(term for term in CORRECTIONS if term in given)
-
-
-def _rms(x: Array) -> float:
-    return float(np.sqrt(np.mean(x**2))) if x.size else 0.0
 
 
 CLEAR = 3.0  # standard errors: a larger mass is significant

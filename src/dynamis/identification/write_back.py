@@ -152,7 +152,8 @@ def set_inertias(description: Description, model: Model, linear: LinearModel, va
 
 def _set_inertia(link: Link, pose: Pose, fixed: list[tuple[Link, Pose]], target: Array, notes: list[str]) -> None:
     """Set a link's inertia to that of its body minus the links fixed to it."""
-    rest = target - sum((_seen(other, there).parameters for other, there in fixed), start=np.zeros(10))
+    seen = (link.mass_properties.inertia.seen_from(there) for link, there in fixed if link.mass_properties is not None)
+    rest = target - sum((inertia.parameters for inertia in seen), start=np.zeros(10))
     if fixed and Inertia.from_parameters(target).is_consistent(1e-10) and not _is_body(rest, target):
         names = ", ".join(printable(other.name) for other, _ in fixed)
         notes.append(f"link {printable(link.name)} now includes {names}, fixed to it, to be physically consistent")
@@ -164,11 +165,6 @@ def _set_inertia(link: Link, pose: Pose, fixed: list[tuple[Link, Pose]], target:
         return
     inertia = Inertia.from_parameters(rest)
     link.mass_properties = MassProperties.of(inertia if pose.is_identity() else inertia.seen_from(pose.inverse()))
-
-
-def _seen(link: Link, pose: Pose) -> Inertia:
-    assert link.mass_properties is not None
-    return link.mass_properties.inertia.seen_from(pose)
 
 
 def _is_body(rest: Array, whole: Array) -> bool:

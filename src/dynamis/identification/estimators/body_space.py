@@ -80,7 +80,10 @@ class BodySpace:
             L = upper_factor(pseudo_inertia(self.origin[place]))
             C[place, place] = parameters_of(L @ unpacked(np.eye(10)) @ L.T).T
             inverse = np.linalg.inv(L)
-            self.wish[place] = packed(_as_body(inverse @ pseudo_inertia(believed[place]) @ inverse.T) - np.eye(4))
+            J = inverse @ pseudo_inertia(believed[place]) @ inverse.T
+            values, vectors = np.linalg.eigh(J)
+            nearest = J if values[0] >= 0.0 else (vectors * np.maximum(values, 0.0)) @ vectors.T  # positive semi-definite
+            self.wish[place] = packed(nearest - np.eye(4))
         self.others = np.flatnonzero(~model.is_inertial)
         # a file's friction may be a placeholder: its value does not say how large the error is
         C[self.others, self.others] = np.maximum(np.abs(believed), sizes)[self.others]
@@ -238,12 +241,6 @@ def _thin(bodies: list[Array]) -> float:
     return min(0.01, 0.1 * float(np.sqrt(max(spreads)))) or 0.01
 
 
-def _as_body(J: Array) -> Array:
-    """Return the nearest positive semi-definite matrix."""
-    values, vectors = np.linalg.eigh(J)
-    return J if values[0] >= 0.0 else (vectors * np.maximum(values, 0.0)) @ vectors.T
-
-
 def _pair(value: Any, what: str, size: int | None = None) -> tuple[Any, Any]:
     try:
         low, high = (np.array(end, dtype=float) for end in value)
@@ -282,17 +279,11 @@ class TypicalSizes:
 
     def of_log(self, B: Array, factors: Sequence[Array], counts: Array) -> Array:
         """Return (p,) from the triangular factor of [X, y] of each joint, or of all, where X β = Y π and β = B π."""
-        torque, shown = _root_mean_squares(B, factors, counts)
+        rows = np.maximum(np.asarray(counts, dtype=float), 1.0)
+        torque = np.sqrt(np.array([np.sum(F[:, -1] ** 2) for F in factors]) / rows)
+        shown = np.sqrt(np.stack([np.sum((F[:, :-1] @ B) ** 2, axis=0) for F in factors]) / rows[:, None])
         least = self.columns if len(shown) == len(self.columns) else np.sqrt(np.mean(self.columns**2, axis=0, keepdims=True))
         return _sizes(torque, np.maximum(shown, least))
-
-
-def _root_mean_squares(B: Array, factors: Sequence[Array], counts: Array) -> tuple[Array, Array]:
-    """Return the RMS of the torque (joints,) and of each parameter's column (joints, p)."""
-    rows = np.maximum(np.asarray(counts, dtype=float), 1.0)
-    torque = np.array([np.sum(F[:, -1] ** 2) for F in factors]) / rows
-    columns = np.stack([np.sum((F[:, :-1] @ B) ** 2, axis=0) for F in factors]) / rows[:, None]
-    return np.sqrt(torque), np.sqrt(columns)
 
 
 def _sizes(torque: Array, columns: Array) -> Array:

@@ -203,7 +203,12 @@ class PhysicallyConsistent(FromFactors):
         factors, counts = folds.merged()
         if not counts.sum():
             raise InputError("no rows to fit: all torques are unused, or the logs are empty")
-        space, noise = self._space(factors, counts), joint_noise(factors, counts, least=CLEAN, tolerance=1e-3)
+        self.sizes_ = TypicalSizes(self.base.model).of_log(self.base.B, factors, counts)
+        space = BodySpace(
+            self.base.model, self.prior, sizes=self.sizes_, masses=self.masses, com=self.com, total_mass=self.total_mass,
+            bounds=self.bounds,
+        )  # fmt: skip
+        noise = joint_noise(factors, counts, least=CLEAN, tolerance=1e-3)
         weight = self._weight(folds, space, noise)
         whole = whitened(factors, noise)
         R, z = whole[:r, :r], whole[:r, r]
@@ -246,12 +251,6 @@ class PhysicallyConsistent(FromFactors):
             return ONE_BLOCK
         T = self.base.B @ space.spun
         return held_out_weight(folds, noise, T @ space.C, T @ space.origin, space.wish, TRIED)
-
-    def _space(self, factors: Sequence[Array], counts: Array) -> BodySpace:
-        model, B = self.base.model, self.base.B
-        self.sizes_ = TypicalSizes(model).of_log(B, factors, counts)
-        limits: dict[str, Any] = {"masses": self.masses, "com": self.com, "total_mass": self.total_mass, "bounds": self.bounds}
-        return BodySpace(model, self.prior, sizes=self.sizes_, **limits)
 
     def _check_settings(self) -> None:
         if self.metric not in METRICS:

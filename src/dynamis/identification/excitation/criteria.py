@@ -153,7 +153,7 @@ class Information:
     """A criterion for motions of one basis, on one time grid."""
 
     def __init__(self, regressor: Regressor, basis: Basis, criterion: str, count: int, lengths: Array | None = None) -> None:
-        self.regressor, self.basis, self.criterion = regressor, basis, criterion_of(criterion)
+        self.regressor, self.criterion = regressor, criterion_of(criterion)
         self.phi = basis.matrices(basis.grid(count))
         self.lengths = np.ones(regressor.base.rank) if lengths is None else lengths
 

@@ -91,7 +91,7 @@ class Checker:
     def _extent(self, rows: Rows, values: Array, c: Array) -> Extent:
         if rows.order is not None:
             h = self.t[1] - self.t[0]
-            room = h * h / 8.0 * self.basis.bound(c, rows.order + 2)
+            room = h * h / 8.0 * self.basis.bound(c[1:] if self.basis.free_start else c, rows.order + 2)
             return Extent(rows, values.min(axis=0) - room, values.max(axis=0) + room)
         bend = np.abs(np.diff(values, 2, axis=0))
         bend = np.concatenate([bend[:1], bend, bend[-1:]])  # at every point; the ends take that of their neighbour
@@ -109,7 +109,6 @@ class OutOfTimeError(Exception):
 class Search:
     """Motions about a feasible q₀. The best so far is always verified as feasible."""
 
-    basis: Basis
     information: Information
     limits: Aggregated
     checker: Checker

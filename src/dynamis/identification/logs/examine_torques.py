@@ -310,7 +310,7 @@ def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained, fit: Free
     """Return the mistakes whose correction makes the model explain the torques, and the explanation after correction."""
     made: list[Trial] = []
     first = now
-    while len(made) < robot.n and _in_doubt(now):
+    while len(made) < robot.n and ((now.fraction < GOOD).any() or (now.model_share < 0.5 and now.speaks.any())):
         every = mistakes(robot.n, np.asarray(robot.model.gravity, float))
         trials = [t for t in (_tried(robot, mistake, motion, now) for mistake in every) if t is not None]
         if not trials:
@@ -339,7 +339,3 @@ def _tried(robot: Robot, mistake: Mistake, motion: MotionSummary, now: Explained
     helped = (then.fraction[about] > GOOD).any() if len(about) > 2 else (then.fraction[about] > GOOD).all()
     harmless = (then.fraction > np.minimum(now.fraction, GOOD) - NO_WORSE).all()
     return Trial(mistake, without, then, growth) if growth > BETTER and helped and harmless else None
-
-
-def _in_doubt(now: Explained) -> bool:
-    return bool((now.fraction < GOOD).any() or (now.model_share < 0.5 and now.speaks.any()))

@@ -188,9 +188,10 @@ class Zeros:
         return np.bincount(self.joints, self.angles, n)
 
 
-def _certain(s: Solution) -> Array:
-    """Return the size above which zeros are reported; beyond the bounds they are not zeros."""
-    return np.where(np.abs(s.values) < 0.99 * FARTHEST, np.maximum(SHOWN, CERTAIN * s.errors), np.inf)
+def _is_certain(s: Solution) -> bool:
+    """Return whether zeros are to be reported; beyond the bounds they are not zeros."""
+    size = np.abs(s.values)
+    return bool(((size > SHOWN) & (size > CERTAIN * s.errors) & (size < 0.99 * FARTHEST)).all())
 
 
 @dataclass(frozen=True)
@@ -292,7 +293,7 @@ class FreeFit:
         found: Zeros | None = None
         while found is None or len(found.joints) < self.n:
             trials = [self._with_zeros(motion, joints) for joints in self._candidates(motion, found)]
-            better = [(s.level, joints, s) for joints, s in trials if (np.abs(s.values) > _certain(s)).all()]
+            better = [(s.level, joints, s) for joints, s in trials if _is_certain(s)]
             if not better:
                 return found
             _, joints, s = min(better, key=lambda trial: trial[0])

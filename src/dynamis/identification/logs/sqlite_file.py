@@ -150,7 +150,7 @@ class SqliteTable:
             if kind == LEAF:
                 _, place = _varint(page, at)
                 rowid, _ = _varint(page, place)
-                yield Cell(_signed(rowid), number, at)
+                yield Cell(rowid - (1 << 64) if rowid >= 1 << 63 else rowid, number, at)
             else:
                 yield from self._cells(_unsigned(page, at), levels - 1, left)
         if kind == INTERIOR:
@@ -254,10 +254,6 @@ def _unsigned(data: bytes, at: int) -> int:
     if at + 4 > len(data):
         raise SqliteError("a page number exceeds its page")
     return int.from_bytes(data[at : at + 4], "big")
-
-
-def _signed(value: int) -> int:
-    return value - (1 << 64) if value >= 1 << 63 else value
 
 
 def _columns(sql: str) -> tuple[tuple[str, ...], str | None]:

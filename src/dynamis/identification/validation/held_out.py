@@ -177,7 +177,8 @@ class Folds:
 
     def fits(self, estimator: Estimator) -> Array:
         """Return the parameters (k, r) fitted with each fold held out."""
-        return np.array([self.fit(_fresh(estimator), f).coef_ for f in range(self.k)])
+        fresh = (type(estimator)(**estimator.get_params()) for _ in range(self.k))
+        return np.array([self.fit(each, f).coef_ for f, each in enumerate(fresh)])
 
 
 def cross_validate(
@@ -259,10 +260,6 @@ def predictions(coefs: Sequence[Array], train: Equations, test: Equations, *, pr
 def _block_seconds(equations: Equations, k: int) -> float:
     total = sum(float(np.ptp(equations.t[equations.run == run])) for run in np.unique(equations.run))
     return max(total / (4 * k), min(0.25, total / (2 * k)), 1e-9)
-
-
-def _fresh(estimator: Estimator) -> Estimator:
-    return type(estimator)(**estimator.get_params())
 
 
 def _fold(coef: Array, squares: Sequence[Array], torque: Sequence[Array], counts: Sequence[Array]) -> Fold:

@@ -54,7 +54,7 @@ def report_of(found: Identification, *, command: str = "", draw: bool = True) ->
     first.add(*_torques(rows, found.validated_rows, v, drawn), _facts(s, base, rows, v))
     sections = [
         first,
-        Section("Findings", "findings", _lead(said)).add(_findings(said)),
+        _findings(said),
         _data(found.samples, rows, found.notes),
         _model(base),
         _validation(v, found.comparison, s, drawn),
@@ -102,16 +102,14 @@ def _torques(rows: Equations, validated: Equations | None, v: Validation, drawn:
     return drawn("Measured and predicted torque", caption, plot_torques, rows, v.predicted)
 
 
-def _lead(verdict: Verdict) -> str:
-    marked = "Each finding is marked with the best grade that it permits"
-    return f"{marked}; the lowest of them is the grade, and its findings come first." if verdict.reasons else f"{marked}."
-
-
-def _findings(verdict: Verdict) -> Findings:
-    return Findings([
+def _findings(verdict: Verdict) -> Section:
+    lead = "Each finding is marked with the best grade that it permits"
+    lead += "; the lowest of them is the grade, and its findings come first." if verdict.reasons else "."
+    findings = [
         ("noted" if f.topic == "coloured" and not f.severity else f.limit, TONES[f.severity], f.sentence)
         for f in sorted(verdict.findings, key=lambda f: -f.severity)
-    ])  # fmt: skip
+    ]
+    return Section("Findings", "findings", lead, [Findings(findings)])
 
 
 def _facts(s: Statistics, base: BaseParameters, rows: Equations, v: Validation) -> Facts:

@@ -1,4 +1,4 @@
-"""Causes of residuals: a term missing in the model, a delay, standstill, saturated torques."""
+"""Causes of residuals: a term missing in the model, or a delay."""
 
 from __future__ import annotations
 
@@ -21,14 +21,12 @@ TELLING = 0.08  # fraction of the residual's variance a term must explain to be 
 CERTAIN = 5.0  # standard errors of its coefficient from zero, for the number of independent samples
 LATEST, LATEST_S = 16, 0.06  # the longest delay considered: samples, and seconds
 SLOW = 0.05  # relative to the largest velocity: near standstill
-ROUGH = 2.0  # ratio of residuals near standstill and in motion to be reported
-FLAT = 1e-9  # relative to the range of the torque: equal to the maximum
 
 
 @dataclass(frozen=True, repr=False)
 class Symptom:
-    """One finding about one joint: its ``kind``, the fraction of the residual's variance it ``explained`` (or a ratio or
-    fraction of rows, depending on the kind), and the ``size`` of the term in SI units (seconds for a delay)."""
+    """One finding about one joint: its ``kind``, the fraction of the residual's variance it ``explained``, and the ``size`` of
+    the term in SI units (seconds for a delay)."""
 
     joint: str
     kind: str
@@ -153,33 +151,3 @@ def rate(x: Array, t: Array, run: Array, period: float) -> Array:
     near = (span > 0.0) & (span < 3.0 * period) & (run[2:] == run[:-2])
     slope[1:-1][near] = (x[2:] - x[:-2])[near] / span[near]
     return slope
-
-
-def rough_standstill(rows: Equations, e: Array) -> tuple[Symptom, ...]:
-    """Return joints with a much larger residual near standstill than in motion; ``explained`` is the ratio of RMS values."""
-    found = []
-    for j, name in enumerate(rows.joints):
-        own, speed = e[rows.joint == j], np.abs(rows.v[rows.joint == j])
-        slow = speed < SLOW * speed.max(initial=0.0)
-        if min(int(slow.sum()), int((~slow).sum())) < 20:
-            continue
-        ratio = np.sqrt(np.mean(own[slow] ** 2) / max(float(np.mean(own[~slow] ** 2)), 1e-300))
-        if ratio > ROUGH:
-            found.append(Symptom(name, "standstill", float(ratio)))
-    return tuple(found)
-
-
-def saturated(rows: Equations, effort: Array | None = None) -> tuple[Symptom, ...]:
-    """Return joints whose torque stays at an extreme, or at the limit ``effort`` (n,); ``explained``: fraction of rows."""
-    found = []
-    for j, name in enumerate(rows.joints):
-        own = rows.y[rows.joint == j]
-        if len(own) < 50 or not np.ptp(own) > 0.0:
-            continue
-        ends = [own >= own.max() - FLAT * np.ptp(own), own <= own.min() + FLAT * np.ptp(own)]
-        if effort is not None and np.isfinite(effort[j]) and effort[j] > 0.0:
-            ends.append(np.abs(own) >= 0.99 * effort[j])
-        share = max(float(np.mean(end)) for end in ends)
-        if share * len(own) >= max(5.0, 0.005 * len(own)):
-            found.append(Symptom(name, "saturation", share, float(np.abs(own).max())))
-    return tuple(found)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dynamis.display import as_table, as_text, short
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.statistics import Statistics
-from dynamis.identification.validation.symptoms import Symptom, missing_terms, rough_standstill, saturated
+from dynamis.identification.validation.symptoms import SLOW, Symptom, missing_terms
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations
@@ -27,6 +27,8 @@ AS_GOOD = 1.01  # ratio to the residual of the prior model: smaller differences 
 OVERFIT = (1.25, 2.0)  # residual on held-out rows over that on training rows
 BARELY = 0.7  # ratio to the residual of the mean torque above which the motion explains less than half of the variance
 MOST = 0.5  # fraction of a residual's variance: a missing term that explains more is a defect if the residual is large
+ROUGH = 2.0  # ratio of residuals near standstill and in motion to be reported
+FLAT = 1e-9  # relative to the range of the torque: equal to the maximum
 EXACT = 1e-3  # percent: below sensor resolution, so the shape of the residual is ignored
 CURES = {
     "dry": "Coulomb friction (add friction 'coulomb')",
@@ -129,11 +131,9 @@ def verdict(
     if equations is not None:
         rows, e = equations, statistics.residual
         shown = {part.joint for part in statistics.joints if part.percent > EXACT}
-        every = missing_terms(rows, e)
-        terms = [term for term in every if term.joint in shown]
-        rough = [symptom for symptom in rough_standstill(rows, e) if symptom.joint in shown]
-        shape += [*_missing(terms, statistics), *_standstill(rough, terms)]
-        found += _saturation(saturated(rows, None if effort is None else np.asarray(effort, float)))
+        terms = [term for term in missing_terms(rows, e) if term.joint in shown]
+        shape += [*_missing(terms, statistics), *_standstill(rows, e, shown - {term.joint for term in terms})]
+        found += _saturation(rows, effort)
     if (statistics.percent if validation is None else validation.held_out) <= SMALL * limits[0]:
         shape = [replace(item, severity=0) for item in shape]  # a residual this small may have any shape
     return Verdict((*found, *shape, *_consistency(inconsistent)))
@@ -274,20 +274,38 @@ def _missing(terms: Sequence[Symptom], s: Statistics) -> list[VerdictItem]:
     return findings
 
 
-def _standstill(rough: Sequence[Symptom], terms: Sequence[Symptom]) -> list[VerdictItem]:
-    said = {term.joint for term in terms}  # already reported with a cause
-    names = [f"{s.joint} ({s.explained:.2g} times)" for s in rough if s.joint not in said]
+def _standstill(rows: Equations, e: Array, joints: set[str]) -> list[VerdictItem]:
+    """Name those of the joints whose RMS residual near standstill is much larger than in motion."""
+    names = []
+    for j, name in enumerate(rows.joints):
+        own, speed = e[rows.joint == j], np.abs(rows.v[rows.joint == j])
+        slow = speed < SLOW * speed.max(initial=0.0)
+        if name in joints and min(int(slow.sum()), int((~slow).sum())) >= 20:
+            ratio = np.sqrt(np.mean(own[slow] ** 2) / max(float(np.mean(own[~slow] ** 2)), 1e-300))
+            names += [f"{name} ({ratio:.2g} times)"] if ratio > ROUGH else []
     if not names:
         return []
     text = f"Residuals near standstill are larger than in motion: {listed(names)}. Friction is different there: "
     return [VerdictItem("standstill", 1, text + "leave slow samples out, or model stiction.")]
 
 
-def _saturation(limited: Sequence[Symptom]) -> list[VerdictItem]:
-    if not limited:
+def _saturation(rows: Equations, effort: Any) -> list[VerdictItem]:
+    """Name the joints whose torque stays at an extreme, or at the limit ``effort`` (n,), in many rows."""
+    names = []
+    limits = np.full(len(rows.joints), np.inf) if effort is None else np.asarray(effort, float)
+    for j, (name, limit) in enumerate(zip(rows.joints, limits, strict=True)):
+        own = rows.y[rows.joint == j]
+        if len(own) < 50 or not np.ptp(own) > 0.0:
+            continue
+        ends = [own >= own.max() - FLAT * np.ptp(own), own <= own.min() + FLAT * np.ptp(own)]
+        if limit > 0.0:
+            ends.append(np.abs(own) >= 0.99 * limit)
+        share = max(float(np.mean(end)) for end in ends)
+        if share * len(own) >= max(5.0, 0.005 * len(own)):
+            names.append(f"{name} ({100 * share:.2g} % of its rows at {np.abs(own).max():.3g} N·m)")
+    if not names:
         return []
-    names = listed([f"{s.joint} ({100 * s.explained:.2g} % of its rows at {s.size:.3g} N·m)" for s in limited])
-    text = f"Torques are saturated: {names}. The limit hides the dynamics: leave these rows out."
+    text = f"Torques are saturated: {listed(names)}. The limit hides the dynamics: leave these rows out."
     return [VerdictItem("saturation", 1, text)]
 
 
