@@ -65,7 +65,23 @@ class BaseParameters:
 
     @functools.cached_property
     def unidentifiable(self) -> dict[str, str]:
-        return reasons(self)
+        """The parameters that are not themselves base parameters, and why."""
+        model, result = self.model, {}
+        tilted, movers = _shows_if_tilted(model), _movers(model)
+        for k in self.dependent:
+            partners = [self.names[row] for row in np.flatnonzero(self.B[:, k])]
+            joints = [printable(joint) for joint in movers.get(model.owner[k], ())]
+            alone = f", because only {' and '.join(joints)} move{'s' if len(joints) == 1 else ''} this link"
+            alone = alone if len(joints) in (1, 2) else ""
+            if partners:
+                together = " and ".join(filter(None, [", ".join(partners[:-1]), partners[-1]]))
+                text = f"it is identifiable only in combination with {together}"
+            elif tilted[k]:
+                text = f"gravity does not act on it{alone}: it would be identifiable if the base were tilted"
+            else:
+                text = f"no torque depends on it{alone}"
+            result[model.names[k]] = text
+        return result
 
     @functools.cached_property
     def prior(self) -> Array:
@@ -184,29 +200,6 @@ def _sum(names: tuple[str, ...], first: int, row: Array) -> str:
             size = f"{abs(row[k]):.4g}"
             text += f" {'+' if row[k] > 0 else '−'} {'' if size == '1' else size + ' '}{names[k]}"
     return text
-
-
-def reasons(base: BaseParameters) -> dict[str, str]:
-    """Return, for every parameter that is not itself a base parameter, the reason."""
-    model = base.model
-    tilted = _shows_if_tilted(model)
-    movers = _movers(model)
-    result = {}
-    for k in base.dependent:
-        partners = [base.names[row] for row in np.flatnonzero(base.B[:, k])]
-        owner = model.owner[k]
-        joints = [printable(joint) for joint in movers.get(owner, ())]
-        alone = f", because only {' and '.join(joints)} move{'s' if len(joints) == 1 else ''} this link"
-        alone = alone if len(joints) in (1, 2) else ""
-        if partners:
-            together = " and ".join(partners) if len(partners) < 3 else ", ".join(partners[:-1]) + " and " + partners[-1]
-            text = f"it is identifiable only in combination with {together}"
-        elif tilted[k]:
-            text = f"gravity does not act on it{alone}: it would be identifiable if the base were tilted"
-        else:
-            text = f"no torque depends on it{alone}"
-        result[model.names[k]] = text
-    return result
 
 
 def _movers(model: LinearModel) -> dict[str, tuple[str, ...]]:

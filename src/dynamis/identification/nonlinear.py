@@ -166,7 +166,11 @@ def held_out_residuals(
 
 
 def _without(rows: Rows, held: Array) -> Rows:
-    return lambda theta: tuple(x[~held] for x in rows(theta))
+    def others(theta: Array) -> tuple[Array, Array]:
+        X, y = rows(theta)
+        return X[~held], y[~held]
+
+    return others
 
 
 def single_steps(rows: Rows, count: int, *, group: Array, block: Array) -> tuple[Array, Array]:

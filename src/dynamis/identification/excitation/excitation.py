@@ -138,7 +138,21 @@ class Excitation:
 
     def write(self, path: str | os.PathLike[str], *, rate: float = 1000.0, repeats: int = 1) -> Path:
         """Write .csv or .npz with t, q, v, a at a rate, or .json or .toml with the coefficients (.npz contains both)."""
-        return write(self, path, rate, repeats)
+        check_name(path)
+        target = Path(path)
+        match target.suffix:
+            case ".csv":
+                data = _csv(self, rate, repeats)
+            case ".npz":
+                t, q, v, a = self.sample(rate, repeats=repeats)
+                file, note = io.BytesIO(), np.array(json.dumps(self.as_dict(), ensure_ascii=False))
+                np.savez_compressed(file, t=t, q=q, v=v, a=a, note=note)
+                data = file.getvalue()
+            case ".json":
+                data = (json.dumps(self.as_dict(), ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
+            case _:
+                data = _toml(self.as_dict()).encode()
+        return write_file(target, data)
 
     @staticmethod
     def load(path: str | os.PathLike[str], robot: Robot | None = None) -> Excitation:
@@ -183,25 +197,6 @@ def check_name(path: str | os.PathLike[str]) -> None:
     if Path(path).suffix not in SUFFIXES:
         name = printable(Path(path).name)
         raise InputError(f"{name}: the file name must end in .csv or .npz (samples), .json or .toml (coefficients)")
-
-
-def write(excitation: Excitation, path: str | os.PathLike[str], rate: float, repeats: int) -> Path:
-    """Write in the format given by the suffix."""
-    check_name(path)
-    target = Path(path)
-    match target.suffix:
-        case ".csv":
-            data = _csv(excitation, rate, repeats)
-        case ".npz":
-            t, q, v, a = excitation.sample(rate, repeats=repeats)
-            file = io.BytesIO()
-            np.savez_compressed(file, t=t, q=q, v=v, a=a, note=np.array(json.dumps(excitation.as_dict(), ensure_ascii=False)))
-            data = file.getvalue()
-        case ".json":
-            data = (json.dumps(excitation.as_dict(), ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
-        case _:
-            data = _toml(excitation.as_dict()).encode()
-    return write_file(target, data)
 
 
 def read(path: str | os.PathLike[str], robot: Robot | None) -> Excitation:

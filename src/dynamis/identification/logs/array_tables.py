@@ -186,11 +186,9 @@ def _h5py() -> Any:
 class Hdf5Table(ArrayTable):
     """The datasets of an HDF5 file; "run/q[0]" is a column."""
 
-    transposed = False  # whether matrices are stored as (k, N), and vectors as (1, N)
-
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, transposed: bool = False) -> None:
         h5py = _h5py()
-        self.path = path
+        self.path, self.transposed = path, transposed  # matrices are stored as (k, N), and vectors as (1, N)
         shapes: dict[str, tuple[int, ...]] = {}
 
         def visit(name: str, item: Any) -> None:
@@ -233,16 +231,10 @@ def _upright(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def mat_table(path: Path) -> ArrayTable:
-    """Open a MATLAB file of any version."""
+    """Open a MATLAB file of any version; since 7.3 it is an HDF5 file, in which MATLAB stores a matrix by columns."""
     with path.open("rb") as file:
         newest = file.read(len(HDF5)) == HDF5
-    return _TransposedHdf5(path) if newest else MatTable(path)
-
-
-class _TransposedHdf5(Hdf5Table):
-    """Version 7.3: HDF5 datasets, in which MATLAB stores a matrix by columns."""
-
-    transposed = True
+    return Hdf5Table(path, transposed=True) if newest else MatTable(path)
 
 
 class MatTable(ArrayTable):

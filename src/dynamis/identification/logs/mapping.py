@@ -254,7 +254,7 @@ def _time(s: _Section) -> TimeColumn:
     if column is None:
         raise s.wrong("", "has no column; name one, or set rate in Hz and omit [time]")
     s.text("unit")
-    return TimeColumn(column, *s.units("unit") or ("s",), file=s.text("file"))
+    return TimeColumn(column, next(iter(s.units("unit")), "s"), s.text("file"))
 
 
 def _signal(s: _Section) -> Signal:

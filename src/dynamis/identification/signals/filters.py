@@ -33,8 +33,8 @@ CLEAR = 4.0  # ratio to the noise above which the spectrum is motion
 END = 1.5  # periods of the cut-off used to estimate the acceleration at an end
 
 
-def low_pass(x: Any, period: float, cutoff: float, order: int = 4, *, every: int = 1) -> Array:
-    """Low-pass filter a signal (N, …) at ``cutoff`` [Hz] with zero phase, and keep every ``every``-th row.
+def low_pass(x: Any, period: float, cutoff: float, order: int = 4) -> Array:
+    """Low-pass filter a signal (N, …) at ``cutoff`` [Hz] with zero phase.
 
     A Butterworth filter of the given order runs forward and backward: gain 1/(1 + (f/cutoff)^(2 order)), a half at the cut-off.
     The signal is extended beyond its ends by point reflection, so straight lines pass unchanged.
@@ -47,18 +47,17 @@ def low_pass(x: Any, period: float, cutoff: float, order: int = 4, *, every: int
     signal = np.asarray(x, dtype=float)
     if signal.ndim == 0:
         raise InputError("a signal to filter must have its samples along the first axis, got a scalar")
-    every = _count(every, "every")
     sos = _sections(period, cutoff, order)
     if len(signal) < 2:
         raise InputError(f"a signal of {len(signal)} samples cannot be filtered; at least two are needed")
     pad = min(int(np.ceil(EXTENSION / (cutoff * period))), len(signal) - 1)
     flat = signal.reshape(len(signal), -1)
-    kept = np.empty((-(-len(signal) // every), flat.shape[1]))
+    filtered = np.empty(flat.shape)
     width = max(1, BLOCK // len(signal))
     for first in range(0, flat.shape[1], width):
         block = slice(first, first + width)
-        kept[:, block] = _zero_phase(sos, flat[:, block], pad)[::every]
-    return kept.reshape(len(kept), *signal.shape[1:])
+        filtered[:, block] = _zero_phase(sos, flat[:, block], pad)
+    return filtered.reshape(signal.shape)
 
 
 @functools.lru_cache(maxsize=64)
@@ -100,7 +99,8 @@ def _positive(value: Any) -> bool:
 def _sections(period: float, cutoff: float, order: int) -> Array:
     """Return sections (k, 5) of first or second order, b0, b1, b2, a1, a2: the bilinear transform of a Butterworth filter."""
     check_cutoff(period, cutoff)
-    order = _count(order, "order")
+    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 1:
+        raise InputError(f"order must be an integer ≥ 1, got {order!r}")
     K = np.tan(np.pi * cutoff * period)
     sections = []
     for k in range(order // 2):
@@ -134,12 +134,6 @@ def _zero_phase(sos: Array, x: Array, pad: int) -> Array:
         first = y[0].copy()  # the initial state is that of a constant signal equal to the first sample
         y = (_forward(sos, y - first) + first)[::-1]
     return y[pad : pad + len(x)]
-
-
-def _count(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name} must be an integer ≥ 1, got {value!r}")
-    return int(value)
 
 
 class Cutoff(NamedTuple):

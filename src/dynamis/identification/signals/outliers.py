@@ -74,13 +74,11 @@ class Repaired(NamedTuple):
     notes: tuple[str, ...]
 
 
-def remove_spikes(
-    x: Any, *, factor: float = FACTOR, window: int = WINDOW, names: Sequence[str] = (), rows: Any = None
-) -> Repaired:
+def remove_spikes(x: Any, *, names: Sequence[str] = (), rows: Any = None) -> Repaired:
     """Detect the spikes of each column of (N, n), and replace them by a spline through the other samples.
 
     A sample is a spike if it is far from the cubic through its four neighbours, relative to the noise, and from the median of
-    ``window`` samples around it [Hampel 1974]. The first criterion alone would also detect steps, such as those of the torque
+    `WINDOW` samples around it [Hampel 1974]. The first criterion alone would also detect steps, such as those of the torque
     at friction reversals; the second alone the turning points of a fast motion. Non-finite numbers are spikes. ``names`` of the
     columns and row numbers ``rows`` are used in the notes.
 
@@ -93,8 +91,6 @@ def remove_spikes(
     signals = np.array(x, dtype=float)
     if signals.ndim != 2:
         raise InputError(f"signals have shape {signals.shape}; expected one row per sample and one column per joint")
-    if isinstance(window, bool) or window < 5 or window % 2 == 0:
-        raise InputError(f"window={window!r} must be an odd number of samples, at least 5")
     spikes = ~np.isfinite(signals)
     numbers = np.arange(len(signals)) if rows is None else np.asarray(rows)
     notes = []
@@ -103,7 +99,7 @@ def remove_spikes(
         lost = int(spikes[:, j].sum())
         if lost > len(signals) // 2:
             raise InputError(f"{name}: {lost} of {len(signals)} numbers are not finite; leave the column or these rows out")
-        _repair(signals[:, j], spikes[:, j], factor, window)
+        _repair(signals[:, j], spikes[:, j])
         found = np.flatnonzero(spikes[:, j])
         if len(found):
             shown = ", ".join(map(str, numbers[found[:SHOWN]])) + (", …" if len(found) > SHOWN else "")
@@ -114,17 +110,17 @@ def remove_spikes(
     return Repaired(signals, spikes, tuple(notes))
 
 
-def _repair(x: Array, spikes: Array, factor: float, window: int) -> None:
+def _repair(x: Array, spikes: Array) -> None:
     """Detect the spikes of one signal, the largest of each neighbourhood first, and replace them in place."""
     _interpolate(x, spikes)
-    if len(x) < window:
+    if len(x) < WINDOW:
         return
     for _ in range(PASSES):
         off = np.abs(_from_neighbours(x))
-        limit = factor * GAUSS * np.maximum(_usual(off), np.median(off)) + _resolution(x)
+        limit = FACTOR * GAUSS * np.maximum(_usual(off), np.median(off)) + _resolution(x)
         far = np.where((off > limit) & ~spikes, off, 0.0)
         at = np.flatnonzero(far)
-        apart = np.abs(x[at] - np.median(np.pad(x, window // 2, mode="edge")[at[:, None] + np.arange(window)], axis=1))
+        apart = np.abs(x[at] - np.median(np.pad(x, WINDOW // 2, mode="edge")[at[:, None] + np.arange(WINDOW)], axis=1))
         far[at[apart <= np.maximum(limit[at], 0.5 * off[at])]] = 0.0
         largest = np.lib.stride_tricks.sliding_window_view(np.pad(far, 2), 5).max(axis=1) if len(at) else far
         new = (far > 0.0) & (far >= largest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -53,9 +53,6 @@ class Prepared(Sequence[Samples]):
 
     def __getitem__(self, k: Any) -> Any:
         return self.samples[k]
-
-    def __iter__(self) -> Iterator[Samples]:
-        return iter(self.samples)
 
     def __str__(self) -> str:
         return "\n".join([*map(repr, self.samples), *self.notes])

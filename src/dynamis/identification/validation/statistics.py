@@ -81,12 +81,6 @@ class Statistics:
         return float(np.median(there)) if len(there) else 1.0
 
     @property
-    def correlation(self) -> Array:
-        """Correlation of the estimates (r, r), with ones on the diagonal (zeros for a parameter at a bound)."""
-        scale = np.where(self.std > 0.0, self.std, 1.0)
-        return self.covariance / np.outer(scale, scale)
-
-    @property
     def uncertain(self) -> tuple[str, ...]:
         """The parameters whose interval contains zero."""
         return tuple(n for n, (low, high) in zip(self.names, self.interval, strict=True) if low <= 0.0 <= high)
