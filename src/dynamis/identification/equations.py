@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -169,43 +169,42 @@ class Matrix:
 
 @dataclass(frozen=True, eq=False)
 class Regressor:
-    """Rows of a regressor along runs of samples, filtered as the samples specify, without unused rows."""
+    """Rows of a regressor along runs of samples, filtered as the samples specify, without unused rows.
+
+    ``more`` are further columns behind those of the base parameters: ``of_run()`` returns a function of the successive samples
+    of a run for their values (N, k), ``of_joint(j, values)`` their indices and entries in the torque of joint j, from filtered
+    values.
+    """
 
     base: BaseParameters
     runs: tuple[Samples, ...]
+    more: Any = None
 
     def chunks(self, rows: Equations) -> Iterator[list[JointRows]]:
-        for chunk, *_ in self.with_columns(rows, lambda: lambda samples: np.zeros((len(samples), 0))):
-            yield chunk
-
-    def with_columns(
-        self, rows: Equations, more: Callable[[], Callable[[Samples], Array]]
-    ) -> Iterator[tuple[list[JointRows], Array, Array]]:
-        """Yield the chunks with further columns (instants, k), filtered like X, and a mask (instants, n) of the rows used.
-
-        ``more`` returns, for each run, a function of its successive samples (N, …) that returns their columns (N, k).
-        """
-        first, pattern = 0, self.base.pattern
+        first, pattern, more = 0, self.base.pattern, self.more
         columns = [np.flatnonzero(shows) for shows in pattern]
         edges = np.concatenate([[0], np.cumsum(pattern.sum(axis=1))])
         for run in self.runs:
             use = run.use[filter_of(run).centres(len(run))]
             done = 0
-            for entries in self._filtered(run, np.flatnonzero(pattern.reshape(-1)), more()):
+            for entries in self._filtered(run, np.flatnonzero(pattern.reshape(-1))):
                 counted = use[done : done + len(entries)]
                 done += len(entries)
                 place = first + np.cumsum(counted).reshape(counted.shape) - 1  # of each used row in the log
                 chunk = []
                 for j, own in enumerate(columns):
-                    at = place[counted[:, j], j]
-                    A = np.empty((len(at), len(own) + 1))
-                    A[:, :-1], A[:, -1] = entries[counted[:, j], edges[j] : edges[j + 1]], rows.y[at]
-                    chunk.append(JointRows(j, at, own, A))
+                    used = counted[:, j]
+                    at, parts, shown = place[used, j], [entries[used, edges[j] : edges[j + 1]]], own
+                    if more is not None:
+                        further, values = more.of_joint(j, entries[used, edges[-1] :])
+                        parts, shown = [*parts, values], np.append(own, self.base.rank + further)
+                    chunk.append(JointRows(j, at, shown, np.hstack([*parts, rows.y[at][:, None]])))
                 first += int(counted.sum())
-                yield chunk, entries[:, edges[-1] :], counted
+                yield chunk
 
-    def _filtered(self, run: Samples, where: Array, more: Callable[[Samples], Array]) -> Iterator[Array]:
+    def _filtered(self, run: Samples, where: Array) -> Iterator[Array]:
         """Yield the entries ``where`` of the regressor, and more columns, after the filter of the run: (instants, entries)."""
+        more = None if self.more is None else self.more.of_run()
         filtered, past = filter_of(run), Past(self.base.model)
         d, need = filtered.averaged, len(filtered.weights)
         step = filtered.every // d
@@ -214,7 +213,8 @@ class Regressor:
         for low in range(0, len(run), size):
             part = run[low : low + size]
             Y = self.base.regressor(part.q, part.v, part.a, past.advance(part.q))
-            entries = np.hstack([np.take(Y.reshape(len(Y), -1), where, axis=1), more(part)])
+            entries = np.take(Y.reshape(len(Y), -1), where, axis=1)
+            entries = entries if more is None else np.hstack([entries, more(part)])
             if d > 1:
                 entries = entries[: len(entries) // d * d].reshape(-1, d, entries.shape[1]).mean(axis=1)
             held = np.concatenate([held, entries[skipped:]]) if len(held) else entries[skipped:]
