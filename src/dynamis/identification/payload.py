@@ -124,7 +124,7 @@ def identify_payload(
     before, after = np.zeros((2, robot.n))
     for j, (joint, e) in enumerate(zip(rows.joints, rows.residuals(inertia.parameters, fit), strict=True)):
         if joint.loaded.any():
-            before[j], after[j] = (float(np.sqrt(np.mean(x[joint.loaded] ** 2))) for x in (joint.y, e))
+            before[j], after[j] = (float(np.sqrt(np.mean(x[joint.loaded] ** 2))) for x in (joint.A[:, -1], e))
     names, unsure = robot.coordinate_names, bool(terms) and not empty
     return PayloadEstimate(
         frame=at.name,

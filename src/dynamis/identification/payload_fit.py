@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -162,16 +162,13 @@ def _payload_columns(model: Model, q: Array, v: Array, a: Array, frame: Frame) -
 PAYLOAD_REGRESSOR = Algorithm("payload_regressor", _payload_columns, ("q", "v", "a"), options=("frame",))
 
 
-@dataclass(frozen=True, eq=False)
-class JointRows:
-    """The equations of one joint. ``own`` are the columns of its corrections, ``arm`` those of the arm's parameters."""
+class JointRows(NamedTuple):
+    """The equations of one joint: rows ``A`` of [corrections of all joints, those of the arm's parameters, payload, y], a mask
+    of the rows with load, and where runs start."""
 
-    load: Array
-    own: Array
-    arm: Array
-    y: Array
+    A: Array
     loaded: Array
-    starts: tuple[int, ...]
+    starts: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,54 +194,49 @@ class PayloadRows:
     def __init__(
         self, robot: Robot, frame: str, runs: Sequence[Samples], empty: Sequence[Samples], terms: tuple[str, ...], arm: float
     ) -> None:
-        self.robot, self.terms = robot, terms
         base = base_parameters(LinearModel(robot, friction=())) if arm > 0.0 else None
-        pieces: list[list[tuple[Any, ...]]] = [[] for _ in range(robot.n)]
+        n, k, tables, uses = robot.n, len(terms), list[Array](), list[Array]()
         for number, run in enumerate([*runs, *empty]):
-            loaded = number < len(runs)
-            states = (run.q, run.v, run.a)
-            load = payload_regressor(robot, *states, frame) if loaded else np.zeros((len(run), robot.n, 10))
+            states, size = (run.q, run.v, run.a), len(run)
             kinds = {"offset": np.ones_like(run.v), "viscous": run.v, "coulomb": np.sign(run.v)}
-            own = np.stack([kinds[term] for term in terms], axis=-1) if terms else np.zeros((*run.v.shape, 0))
-            whole = np.zeros((*run.v.shape, 0)) if base is None else base.regressor(*states)
+            own = np.zeros((size, n, n, k))
+            for i, term in enumerate(terms):
+                own[:, np.arange(n), np.arange(n), i] = kinds[term]
+            whole = np.zeros((size, n, 0)) if base is None else base.regressor(*states)
+            load = payload_regressor(robot, *states, frame) if number < len(runs) else np.zeros((size, n, 10))
             known = robot.inverse_dynamics(*states)[..., None]
             filtered = Decimation(run.period, run.parallel, run.every)
-            kept = filtered.centres(len(run))
-            parts = np.cumsum([load.shape[-1], own.shape[-1], whole.shape[-1]])
-            table = filtered.of(np.concatenate([load, own, whole, known], axis=-1))
-            load, own, whole, known = np.split(table, parts, axis=-1)
-            missing = (filtered.middles(run.tau) if run.smooth_torque else filtered.of(run.tau)) - known[..., 0]
-            for j in range(robot.n):
-                use = run.use[kept, j]
-                pieces[j].append((load[use, j], own[use, j], whole[use, j], missing[use, j], loaded))
-        self.joints = [_joined(piece) for piece in pieces]
+            table = filtered.of(np.concatenate([own.reshape(size, n, n * k), whole, load, known], axis=-1))
+            tau = filtered.middles(run.tau) if run.smooth_torque else filtered.of(run.tau)
+            table[..., -1] = tau - table[..., -1]
+            tables.append(table)
+            uses.append(run.use[filtered.centres(size)])
+        self.joints = []
+        for j in range(n):
+            lengths = [int(use[:, j].sum()) for use in uses]
+            A = np.concatenate([table[use[:, j], j] for table, use in zip(tables, uses, strict=True)])
+            loaded = np.repeat(np.arange(len(uses)) < len(runs), lengths)
+            self.joints.append(JointRows(A, loaded, np.cumsum([0, *lengths[:-1]])))
+        self.own = n * k  # number of corrections
         self.belief = np.zeros(0) if base is None else 1.0 / (arm * self._sizes(base.prior))
 
     def _sizes(self, prior: Array) -> Array:
         """Return the magnitudes of the arm's parameters; for zeros, the magnitude with an effect similar to the others."""
-        squares = sum(np.sum(rows.arm**2, axis=0) for rows in self.joints) / max(sum(len(rows.y) for rows in self.joints), 1)
-        shown = np.sqrt(np.maximum(squares, 1e-300))
+        arm = np.concatenate([rows.A[:, self.own : self.own + len(prior)] for rows in self.joints])
+        shown = np.sqrt(np.maximum(np.sum(arm**2, axis=0) / max(len(arm), 1), 1e-300))
         typical = float(np.median((np.abs(prior) * shown)[prior != 0.0])) if prior.any() else 1.0
         return np.maximum(np.abs(prior), 0.1 * typical / shown)
 
-    def _table(self, j: int) -> Array:
-        """Return the table [corrections of all joints, the arm's, payload, y] of joint j, reduced by QR."""
-        rows, k = self.joints[j], len(self.terms)
-        own = np.zeros((len(rows.y), k * len(self.joints)))
-        own[:, k * j : k * j + k] = rows.own
-        table = np.column_stack([own, rows.arm, rows.load, rows.y])
-        return np.asarray(np.linalg.qr(table, mode="r")) if len(table) > table.shape[1] else table
-
     def weighed(self) -> Fit:
         """Return the equations in units of the noise of each joint, estimated iteratively from the residuals."""
-        tables = [self._table(j) for j in range(len(self.joints))]
-        own, arm = len(self.terms) * len(self.joints), len(self.belief)
-        terms = own + arm
+        tables = [np.linalg.qr(rows.A, mode="r") if len(rows.A) > rows.A.shape[1] else rows.A for rows in self.joints]
+        arm = len(self.belief)
+        terms = self.own + arm
         believed = np.zeros((arm, terms + 11))
-        believed[:, own:terms] = np.diag(self.belief)
-        largest = max((float(np.abs(rows.y).max()) for rows in self.joints if len(rows.y)), default=0.0)
+        believed[:, self.own : terms] = np.diag(self.belief)
         # lower bound for exact data: the effect of a microgram
-        largest = max(largest, 1e-9 * max((float(np.abs(rows.load).max(initial=0.0)) for rows in self.joints), default=1.0))
+        ends = [np.abs(rows.A[:, terms:]).max(axis=0, initial=0.0) for rows in self.joints]
+        largest = max(max(float(end[-1]), 1e-9 * float(end[:-1].max())) for end in ends)
         noise = np.full(len(tables), max(largest, 1e-300) if arm else 1.0)
         for _ in range(PASSES):
             stacked = np.vstack([*(table / s for table, s in zip(tables, noise, strict=True)), believed])
@@ -254,21 +246,14 @@ class PayloadRows:
             fit = Fit(R[:, :10], R[:, 10], stacked, terms)
             left = self.residuals(solve(fit.factor, fit.solution, 1e-9), fit)
             floor = 1e-12 * max(largest, 1e-300)
-            noise = np.array([max(_noise(e, rows), floor) for e, rows in zip(left, self.joints, strict=True)])
+            spent = self.own / len(self.joints) + (10 + arm) / 3.0  # payload and arm are shared by the joints
+            noise = np.array([max(_noise(e, rows, spent), floor) for e, rows in zip(left, self.joints, strict=True)])
         return fit
 
     def residuals(self, parameters: Array, fit: Fit) -> list[Array]:
         """Return the residuals of each joint."""
-        c, k = fit.corrections(parameters), len(self.terms)
-        arm = c[k * len(self.joints) :]
-        return [r.y - r.load @ parameters - r.own @ c[k * j : k * j + k] - r.arm @ arm for j, r in enumerate(self.joints)]
-
-
-def _joined(pieces: list[tuple[Any, ...]]) -> JointRows:
-    load, own, arm, y = (np.concatenate([piece[k] for piece in pieces]) for k in range(4))
-    lengths = [len(piece[3]) for piece in pieces]
-    loaded = np.repeat([piece[4] for piece in pieces], lengths)
-    return JointRows(load, own, arm, y, loaded, tuple(int(k) for k in np.cumsum([0, *lengths[:-1]])))
+        known = np.concatenate([-fit.corrections(parameters), -parameters, [1.0]])
+        return [rows.A @ known for rows in self.joints]
 
 
 def solve(A: Array, b: Array, rcond: float | None = REPEATED) -> Array:
@@ -288,13 +273,14 @@ def _without(A: Array, B: Array) -> Array:
     return B - U @ (U.T @ B)
 
 
-def _noise(residual: Array, rows: JointRows) -> float:
-    """Return the noise level of independent samples with the same uncertainty of the payload as these residuals."""
-    dof = max(len(residual) - rows.own.shape[1] - (10 + rows.arm.shape[1]) / 3.0, 1.0)  # payload and arm are shared by joints
+def _noise(residual: Array, rows: JointRows, spent: float) -> float:
+    """Return the noise level of independent samples with the same uncertainty of the payload as these residuals, of which a
+    fit has ``spent`` degrees of freedom."""
+    dof = max(len(residual) - spent, 1.0)
     return float(np.sqrt(residual @ residual / dof * _lasting(residual, rows.starts)))
 
 
-def _lasting(residual: Array, starts: tuple[int, ...]) -> float:
+def _lasting(residual: Array, starts: Array) -> float:
     """Return 1 + 2 Σ ρ_k up to the first non-positive autocorrelation: the number of samples per independent one."""
     runs = [run for run in np.split(residual, starts[1:]) if len(run) > 20]
     total = sum(float(run @ run) for run in runs)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dynamis.identification.estimators.estimator import Estimator
 
 Array = npt.NDArray[Any]
+LEVEL = 0.95  # of the confidence intervals
 BARELY_INDEPENDENT = 0.03  # independent fraction of a column
 
 
@@ -98,15 +99,13 @@ def judge_fit(rows: Equations, estimator: Estimator, *, autocorrelated: bool = T
 
 
 def statistics(
-    rows: Equations, coef: Array, covariance: Array, *, noise: Any = None, weighted: bool | None = None,
-    autocorrelated: bool = True, level: float = 0.95, at_bound: Sequence[str] = (),
-) -> Statistics:  # fmt: skip
+    rows: Equations, coef: Array, covariance: Array, *, autocorrelated: bool = True, at_bound: Sequence[str] = ()
+) -> Statistics:
     """Assess the parameters ``coef`` (r,) of τ = X β on rows.
 
-    ``covariance`` is the estimator's one for white residuals, ``noise`` (joints,) the standard deviations of the joints (by
-    default those of the residuals) and ``weighted`` whether the rows were weighted by them (by default detected from the
-    residuals). Unless ``autocorrelated=False``, the covariance is replaced by one for residuals correlated over time and
-    between joints. ``at_bound`` (r,) is non-empty for parameters at a bound (`Estimator`), which have no standard error.
+    ``covariance`` is the estimator's one for white residuals. Unless ``autocorrelated=False``, it is replaced by one for
+    residuals correlated over time and between joints. ``at_bound`` (r,) is non-empty for parameters at a bound (`Estimator`),
+    which have no standard error.
     """
     if len(at_bound) not in (0, len(coef)):
         raise InputError(f"at_bound= has {len(at_bound)} entries; expected one for each of {len(coef)} parameters")
@@ -114,11 +113,10 @@ def statistics(
     y, joint, r = rows.y, rows.joint, len(coef)
     e = y - rows.predict(coef)
     torque = max(float(np.sqrt(np.mean(y**2))), 1e-300)
-    sigma = noise_of_joints(e, joint, len(rows.joints)) if noise is None else np.asarray(noise, float)
-    sigma = np.maximum(sigma, 1e-12 * torque)
+    sigma = np.maximum(noise_of_joints(e, joint, len(rows.joints)), 1e-12 * torque)
     R = rows.whole.R[0]
     plain_R = whitened(R, np.ones(len(R)))[:r]
-    weighed = not _unweighted(plain_R, coef, float(np.linalg.norm(e))) if weighted is None else weighted
+    weighed = not _unweighted(plain_R, coef, float(np.linalg.norm(e)))
     white, window, dof, wider = C, 1, float(max(len(y) - r, 1)), 1.0
     joints = residuals_by_joint(rows, e)
     if autocorrelated:
@@ -129,7 +127,7 @@ def statistics(
     std, plain = (np.where(scatters, np.sqrt(np.maximum(np.diag(c), 0.0)), np.nan) for c in (C, white))
     from scipy.special import stdtrit
 
-    half = float(stdtrit(dof, 0.5 + 0.5 * level)) * wider * std
+    half = float(stdtrit(dof, 0.5 + 0.5 * LEVEL)) * wider * std
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation = np.where(coef != 0.0, 100.0 * std / np.abs(coef), np.where(std > 0.0, np.inf, 0.0 * std))
         inflation = np.where(plain == 0.0, 1.0, std / plain)
@@ -137,7 +135,7 @@ def statistics(
     excited = excitation_of(used_R, plain_R[:, :-1], len(y), rows.names)
     moved = excited.column_rms * np.abs(coef)
     return Statistics(
-        rows.names, coef, C, std, np.stack([coef - half, coef + half], axis=1), deviation, inflation, window, level,
+        rows.names, coef, C, std, np.stack([coef - half, coef + half], axis=1), deviation, inflation, window, LEVEL,
         len(y), dof, relative(e, y), 100.0 * moved / torque, joints, excited, e,
         functools.partial(leverage_of, rows, used_R, sigma if weighed else np.ones(len(R))), bound, rows.joints,
     )  # fmt: skip
@@ -248,11 +246,9 @@ class EssentialParameters:
     _repr_html_ = as_text
 
 
-def essential_of(
-    reduced: FoldFactors, names: Sequence[str], *, level: float = 0.05, effective: Any = 1.0
-) -> EssentialParameters:
+def essential_of(reduced: FoldFactors, names: Sequence[str], *, effective: Any = 1.0) -> EssentialParameters:
     """Eliminate the parameter with the largest relative deviation, fit again, and repeat until a parameter is significant: an
-    F-test against the full fit rejects its elimination at the ``level``.
+    F-test against the full fit rejects its elimination at the level of 5 %.
 
     ``reduced`` are the triangular factors of the rows of each joint. ``effective`` is the fraction of independent samples
     (`Whiteness.effective`), one number or one for each joint: coloured residuals otherwise make every parameter significant. A
@@ -301,7 +297,7 @@ def essential_of(
         trial = fit(fewer)
         F = trial[3] / (len(dropped) + 1) / max(variance, 1e-300)
         probability = float(fdtrc(len(dropped) + 1, dof, max(F, 0.0)))
-        if probability < level:
+        if probability < 1.0 - LEVEL:
             grown = float(np.sqrt(1.0 + trial[3] / max(floor, 1e-300))) - 1.0
             stopped = f"Without {names[kept[worst]]} the residual would grow by {100 * grown:.2g} % (p = {probability:.1g})."
             break
