@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from dynamis.identification.base_parameters import BaseParameters
     from dynamis.identification.equations import Equations
     from dynamis.identification.estimators.estimator import Estimator
-    from dynamis.identification.identification import Identification
     from dynamis.identification.samples import Samples
 
 TONES = ("good", "warn", "bad", "bad")  # of a finding, by severity
@@ -41,8 +40,8 @@ FOOTER = "All results are computed from the equations of the log, in SI units. Ï
 Drawing = Callable[..., list[Picture]]  # title, caption, function and arguments of a plot
 
 
-def report_of(found: Identification, *, command: str = "", draw: bool = True) -> Report:
-    """The report of an identification. ``command`` is the command or call that made it; ``draw=False`` omits the plots, which
+def report_of(found: Any, *, command: str = "", draw: bool = True) -> Report:
+    """The report of an `Identification`. ``command`` is the command or call that made it; ``draw=False`` omits the plots, which
     need matplotlib and take some seconds."""
     base, rows, s, v, said = found.base, found.equations, found.statistics, found.validation, found.verdict
     numbers = itertools.count()
