@@ -252,8 +252,10 @@ class MatTable(ArrayTable):
         self._choose({name: x.shape for name, x in self._arrays.items()}, "numeric variables", "; save t, q and tau")
 
     def _readers(self, _stack: contextlib.ExitStack, names: Sequence[str]) -> dict[str, Reader]:
-        arrays = {name: self._arrays[name].reshape(self._count, -1) for name in names}
-        return {name: (lambda start, stop, x=x: x[start:stop], 1) for name, x in arrays.items()}
+        def rows(name: str, start: int, stop: int) -> Array:
+            return self._arrays[name].reshape(self._count, -1)[start:stop]
+
+        return {name: (functools.partial(rows, name), 1) for name in names}
 
 
 def _numeric(folder: str, contents: Mapping[str, Any], levels: int) -> Iterator[tuple[str, Array]]:

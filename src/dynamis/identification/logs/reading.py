@@ -138,7 +138,7 @@ class _Clock:
 
 
 def _log(plan: Plan, blocks: list[Block], t: Array, epoch: float) -> Log:
-    signals = {}
+    signals: dict[str, Any] = {}
     for name, (table, at, scale) in plan.signals.items():
         columns = [blocks[table].columns[k] for k in at]
         for k, column in zip(at, columns, strict=True):
