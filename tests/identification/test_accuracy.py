@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from judged_fits import rows_of
 
 import dynamis as dy
 from dynamis.control import perturbed
@@ -104,7 +105,7 @@ def check_coverage(fits, estimator):
     for seed in range(fits):
         y = rows.y + noise[rows.joint] * np.random.default_rng([9, seed]).normal(size=len(rows))
         fit = estimator.fit(rows.X, y, joint=rows.joint, names=rows.names)
-        s = statistics(rows.X, y, rows.joint, None, fit.coef_, fit.covariance_, rows.names, autocorrelated=False)
+        s = statistics(rows_of(rows.X, y, rows.joint), fit.coef_, fit.covariance_, autocorrelated=False)
         hits[0] += np.abs(fit.coef_ - base.prior) <= 1.96 * fit.standard_errors_
         hits[1] += (s.interval[:, 0] <= base.prior) & (base.prior <= s.interval[:, 1])
     for share in hits / fits:

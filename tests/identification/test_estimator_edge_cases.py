@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from floating import floating
+from judged_fits import rows_of
 
 import dynamis as dy
 from dynamis.errors import InputError, NameLookupError
@@ -22,7 +23,6 @@ from dynamis.identification.estimators.body_space import BodySpace, TypicalSizes
 from dynamis.identification.estimators.factors import FoldFactors
 from dynamis.identification.full_parameters import full_parameters
 from dynamis.identification.identify import identify
-from dynamis.identification.pseudo_inertia import packed
 from dynamis.identification.validation.statistics import statistics
 from dynamis.identification.write_back import edit
 from dynamis.spatial.pose import Pose
@@ -253,7 +253,7 @@ def test_standard_errors_of_runs_at_different_rates():
             run.append(np.full(count, k))
         X, e, t, run = map(np.concatenate, (X, e, t, run))
         fit = LeastSquares().fit(X, X @ [1.0, 2.0] + e)
-        judged = statistics(X, X @ [1.0, 2.0] + e, np.zeros(len(e), int), t, fit.coef_, fit.covariance_, ["a", "b"], run=run)
+        judged = statistics(rows_of(X, X @ [1.0, 2.0] + e, t=t, run=run), fit.coef_, fit.covariance_)
         off.append((fit.coef_ - [1.0, 2.0]) / judged.std)
     assert 0.5 < np.sqrt(np.mean(np.square(off))) < 1.6
 
@@ -331,15 +331,6 @@ def test_predictions_need_rows_of_the_same_columns():
             fit.predict(rows)
     with pytest.raises(InputError, match="fit"):
         LeastSquares().predict(X)
-
-
-def test_a_body_at_the_limit_of_consistency_is_infinitely_far_from_the_prior():
-    space = BodySpace(LinearModel(ARM))
-    for eigenvalue, penalty in ((-1e-3, np.inf), (0.0, np.inf), (1e-3, 2.0 * (1e-3 - np.log(1e-3) - 1.0))):
-        x = space.wish.copy()
-        x[space.links[0].place] = packed(np.diag([eigenvalue - 1.0, 0.0, 0.0, 0.0]))
-        x[space.links[1].place] = 0.0
-        assert space.penalty(x, "entropic") == pytest.approx(penalty)
 
 
 def test_blocks_of_time_are_at_least_three():

@@ -1,12 +1,13 @@
 """The functions that exciting motions are made of."""
 
+import copy
+
 import numpy as np
 import pytest
 
 import dynamis as dy
 from dynamis.errors import InputError
 from dynamis.identification.excitation import Fourier, Splines
-from dynamis.identification.excitation.basis import Shifted
 
 BASES = {
     "fourier": Fourier(7.0, 5),
@@ -16,7 +17,6 @@ BASES = {
     "spline": Splines(7.0, 10),
     "one point": Splines(2.0, 1),
     "open spline": Splines(5.0, 8, closed=False),
-    "free start": Shifted(Splines(5.0, 6)),
 }
 
 
@@ -34,8 +34,7 @@ def test_motions_start_and_end_at_rest(basis):
     ends = [basis.derivative([0.0, basis.duration], order) @ c for order in range(3)]
     if not getattr(basis, "periodic", False):
         np.testing.assert_allclose(ends[1:], 0.0, atol=1e-12)
-    if basis is not BASES["free start"]:
-        np.testing.assert_allclose(ends[0][0], 0.0, atol=1e-14)
+    np.testing.assert_allclose(ends[0][0], 0.0, atol=1e-14)
     if getattr(basis, "closed", True):
         np.testing.assert_allclose(ends[0][1], ends[0][0], atol=1e-13)
 
@@ -99,3 +98,11 @@ def test_a_motion_can_be_traced_at_a_symbolic_time(name):
 def test_what_cannot_be_made_is_said(make, sentence):
     with pytest.raises(InputError, match=sentence):
         make()
+
+
+def test_a_free_start_is_a_constant_before_the_functions(basis):
+    free, t = copy.copy(basis), np.linspace(0.0, basis.duration, 7)
+    free.free_start = True
+    for order, (with_start, without) in enumerate(zip(free.matrices(t), basis.matrices(t), strict=True)):
+        np.testing.assert_array_equal(with_start[:, 0], float(order == 0))
+        np.testing.assert_array_equal(with_start[:, 1:], without)

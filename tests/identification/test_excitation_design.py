@@ -9,7 +9,8 @@ from dynamis.errors import InputError, NameLookupError
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.excitation import CRITERIA, Box, HalfSpace, Sphere, above, design_excitation
 from dynamis.identification.excitation.basis import Fourier
-from dynamis.identification.excitation.limits import Checker, joint_rows, torque_rows
+from dynamis.identification.excitation.limits import joint_rows, torque_rows
+from dynamis.identification.excitation.search import Checker
 from dynamis.identification.linear_model import LinearModel
 
 ARM = dy.load("planar_2r_melchiorri")

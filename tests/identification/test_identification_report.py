@@ -13,9 +13,12 @@ from dynamis.documents import latex, markdown, page
 from dynamis.documents.blocks import Code, Findings, Picture, Section, Table, Text, without_mathematics
 from dynamis.documents.report import Report
 from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
-from dynamis.identification.validation.essential import essential_parameters
+from dynamis.identification.full_parameters import inconsistent_links, link_consistency
+from dynamis.identification.identification import Identification
 from dynamis.identification.validation.held_out import cross_validate
 from dynamis.identification.validation.report import number, report_of
+from dynamis.identification.validation.statistics import judge_fit
+from dynamis.identification.validation.verdict import verdict
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'dynamis[plots]'")
 HOSTILE = "<script>alert(1)</script>$\\frac{$&\"'\x07"
@@ -52,6 +55,19 @@ def unscripted(text):
     return re.sub(r"<(script|style)[ >].*?</\1>", "", text, flags=re.S)
 
 
+def result_of(case, v, *, rows=None, parameters=None, **options):
+    """An identification by weighted least squares with this validation, and with these full parameters."""
+    rows, fit = case.rows if rows is None else rows, case.fit()
+    options = {"comparison": {"weighted": v}, "name": "weighted", **options}
+    found = Identification(case.base, fit, rows, (case.samples,), judge_fit(rows, fit), **options)
+    if parameters is not None:
+        found.__dict__["full"] = parameters
+        found.__dict__["verdict"] = verdict(
+            found.statistics, v, equations=rows, inconsistent=inconsistent_links(link_consistency(case.base.model, parameters))
+        )
+    return found
+
+
 @pytest.fixture(scope="module")
 def written():
     case = simulated(seconds=10.0, seed=3, memory=0.5)
@@ -59,11 +75,10 @@ def written():
     other = cross_validate(LeastSquares(), case.rows, k=3)
     wrong = case.base.model.prior.copy()
     wrong[case.base.model.index("link3.m")] = -1.0
+    notes, comparison = ("log.csv: 3 rows dropped",), {"weighted": v, "ordinary": other}
     made = report_of(
-        case.base, case.rows, case.fit(), validation=v, samples=[case.samples], parameters=wrong,
-        comparison={"weighted": v, "ordinary": other}, notes=["log.csv: 3 rows dropped"], command="dynamis identify robot log.csv",
-        essential=essential_parameters(case.rows.X, case.rows.y, case.rows.names, joint=case.rows.joint),
-    )  # fmt: skip
+        result_of(case, v, parameters=wrong, comparison=comparison, notes=notes), command="dynamis identify robot log.csv"
+    )
     return case, made, made.html()
 
 
@@ -105,7 +120,7 @@ def test_a_separate_validation_log_is_drawn(written):
     v = cross_validate(WeightedLeastSquares(), case.rows, k=3, prior=case.prior)
     half = case.rows.select(case.rows.t > 5.0)
     first, later = case.rows.select(case.rows.t <= 5.0), dataclasses.replace(v, predicted=v.predicted[case.rows.t > 5.0])
-    made = report_of(case.base, first, case.fit(), validation=later, validated_rows=half)
+    made = report_of(result_of(case, later, rows=first, validated_rows=half))
     assert made.sections[0].blocks[0].title == "Measured and predicted torque, validation log"
 
 
@@ -148,7 +163,8 @@ def test_hostile_names_stay_text(tmp_path):
     )
     case.rows = rows
     v = cross_validate(WeightedLeastSquares(), rows, k=3, prior=case.prior)
-    made = report_of(case.base, rows, case.fit(), validation=v, notes=[HOSTILE], command=HOSTILE, title=HOSTILE, name=HOSTILE)
+    found = result_of(case, v, notes=(HOSTILE,), comparison={HOSTILE: v}, name=HOSTILE)
+    made = report_of(found, command=HOSTILE)
     text = made.write(tmp_path / "report.html").read_text(encoding="utf-8")
     parsed = Page(text)
     own = [attributes.get("type") for tag, attributes in parsed.seen if tag == "script"]
@@ -190,10 +206,10 @@ def test_findings_code_flags_and_pictures_are_written_in_every_format():
 
 def test_without_pictures_everything_else_is_there():
     case = simulated("planar_2r_melchiorri", seconds=4.0)
-    text = report_of(case.base, case.rows, case.fit(), draw=False).html()
+    v = cross_validate(WeightedLeastSquares(), case.rows, k=3, prior=case.prior)
+    text = report_of(result_of(case, v), draw=False).html()
     assert "<svg" not in text
     assert ">Estimates</h2>" in text
-    assert ">Validation</h2>" not in text
 
 
 def test_numbers_are_short_and_have_true_signs():

@@ -151,7 +151,7 @@ def test_compressed_archives_and_columns_stored_one_after_another_are_streamed(t
 def test_no_archive_is_read_whole(tmp_path, monkeypatch):
     count = 20_000
     np.savez_compressed(tmp_path / "run.npz", t=np.arange(count) / 1e3, q=np.zeros((count, 2)), tau=np.ones((count, 2)))
-    import dynamis.identification.logs.npz_table as table
+    import dynamis.identification.logs.array_tables as table
 
     largest = []
     numbers = table._Streams._numbers

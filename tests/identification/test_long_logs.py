@@ -10,7 +10,7 @@ from processes import clean_environment
 import dynamis as dy
 import dynamis.identification.identify as entry
 from dynamis.identification import LinearModel, Samples, Stream, base_parameters, normal_equations, prepare, read_log
-from dynamis.identification.logs import npz_table, reading
+from dynamis.identification.logs import array_tables, reading
 from dynamis.identification.logs.reading import log_beginning, log_chunks
 from dynamis.identification.signals import windows
 from dynamis.identification.signals.windows import prepare_in_windows
@@ -70,7 +70,7 @@ def test_large_arrays_come_straight_from_the_archive_with_the_same_numbers(base,
         return np.concatenate([log.tau for log in log_chunks(path, base.model.robot, size=700)])
 
     slow = read()
-    monkeypatch.setattr(npz_table, "SUMMED", 0)
+    monkeypatch.setattr(array_tables, "SUMMED", 0)
     assert np.array_equal(read(), slow)
     data = path.read_bytes()
     second = data.index(b"PK\x03\x04", 1)

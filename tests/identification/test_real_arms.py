@@ -17,7 +17,6 @@ from dynamis.identification import (
     prepare,
     read_log,
 )
-from dynamis.identification.validation.held_out import alternating_blocks
 
 SLOW = [0.0501, 0.0501, 0.0750, 0.0716, 0.0559, 0.1222]
 COUPLED = [("joint_5", "joint_6")]
@@ -144,10 +143,3 @@ def test_the_defaults_identify_both_arms(tx40):
     found = dy.identify(UR10 / "ur10_robot.urdf", UR10 / "ur10_exciting_trajectory.npz", compare=())
     assert found.validation.held_out <= 3.9
     assert found.verdict.grade in ("good", "usable")
-
-
-def test_alternating_blocks_hold_out_the_same_third(ur10):
-    robot, samples = ur10
-    rows = equations(base_parameters(LinearModel(robot)), samples)
-    third = (np.floor((rows.t - rows.t.min()) / 2.0 + 1e-9).astype(int) % 3) == 2
-    assert np.array_equal(alternating_blocks(rows.t, 2.0), third)

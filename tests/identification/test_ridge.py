@@ -10,7 +10,7 @@ from dynamis.errors import InputError
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.equations import equations
 from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
-from dynamis.identification.estimators.ridge import Ridge
+from dynamis.identification.estimators.regularised import Ridge
 from dynamis.identification.samples import Samples
 
 

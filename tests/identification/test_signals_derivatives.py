@@ -6,7 +6,7 @@ from scipy.signal import savgol_coeffs
 
 from dynamis.errors import InputError, NameLookupError
 from dynamis.identification.signals import derivatives
-from dynamis.identification.signals.derivatives import METHODS, stencil
+from dynamis.identification.signals.filters import METHODS, stencil
 
 WAVES = ((1.0, 0.5, 0.3), (0.5, 1.15, 1.0), (0.3, 2.05, 2.0))  # amplitude, Hz, phase
 

@@ -176,7 +176,6 @@ def test_quaternions_come_with_velocities_and_accelerations():
         (lambda: prepare(Log(t=T, q=Q, tau=TAU, side="motor"), ARM), "motor-side"),
         (lambda: prepare(log(q=np.where(np.arange(N)[:, None] == 9, np.nan, Q)), ARM, outliers=False), "not finite in row"),
         (lambda: remove_spikes(Q[:, 0]), "one column per joint"),
-        (lambda: remove_spikes(Q, window=4), "odd number"),
         (lambda: remove_spikes(np.full((20, 1), np.nan)), "not finite"),
     ],
 )

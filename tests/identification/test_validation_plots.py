@@ -10,7 +10,7 @@ from judged_fits import simulated
 
 import dynamis as dy
 from dynamis.identification.estimators.estimator import WeightedLeastSquares
-from dynamis.identification.validation.held_out import alternating_blocks, cross_validate
+from dynamis.identification.validation.held_out import cross_validate
 from dynamis.identification.validation.plots import (
     inline_svg,
     plot_excitation,
@@ -34,23 +34,14 @@ def visible(panels):
     return [ax for ax in panels if ax.get_visible()]
 
 
-def test_torques_stand_beside_their_prediction_and_held_out_blocks_are_shaded(tmp_path):
+def test_torques_stand_beside_their_prediction(tmp_path):
     case, s = arm()
-    held = alternating_blocks(case.rows.t, 1.0)
-    panels = plot_torques(case.rows, case.rows.X @ s.coef, tmp_path / "torques.png", held=held)
+    panels = plot_torques(case.rows, case.rows.X @ s.coef, tmp_path / "torques.png")
     first, second = visible(panels)
     measured = next(line for line in first.lines if line.get_label() == "measured")
     assert np.array_equal(measured.get_ydata(), case.rows.y[case.rows.joint == 0])
-    assert len(first.patches) == 2
     assert "residual" in second.get_title(loc="left")
     assert (tmp_path / "torques.png").stat().st_size > 5000
-
-
-def test_a_window_of_time_can_be_chosen():
-    case, s = arm()
-    ax = visible(plot_torques(case.rows, case.rows.X @ s.coef, window=(2.0, 3.0)))[0]
-    times = ax.lines[0].get_xdata()
-    assert 2.0 <= times.min() <= times.max() <= 3.0
 
 
 def test_every_joint_has_its_bars_and_its_line():

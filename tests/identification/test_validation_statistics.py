@@ -5,14 +5,14 @@ import sys
 
 import numpy as np
 import pytest
+from judged_fits import rows_of
 
 import dynamis as dy
 from dynamis.errors import NameLookupError
-from dynamis.identification.equations import equations_of_rows
+from dynamis.identification import equations
 from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
-from dynamis.identification.validation.essential import essential_parameters
 from dynamis.identification.validation.residuals import autocorrelation, residuals_by_joint, scatter_of_scores, whiteness
-from dynamis.identification.validation.statistics import excitation, leverage, statistics
+from dynamis.identification.validation.statistics import essential_of, excitation_of, leverage_of, statistics
 
 BETA = np.array([1.0, -2.0, 0.5, 3.0])
 
@@ -42,7 +42,7 @@ def coverage(estimator, memory, fits, **options):
         X, y, joint, t = two_joints(rng, memory)
         fit = estimator().fit(X, y, joint=joint)
         run = np.zeros(len(y), int)
-        s = statistics(X, y, joint, t, fit.coef_, fit.covariance_, ["a", "b", "c", "d"], run=run, **options)
+        s = statistics(rows_of(X, y, joint, t, run=run), fit.coef_, fit.covariance_, **options)
         inside.append((s.interval[:, 0] <= BETA) & (s.interval[:, 1] >= BETA))
         inflation.append(np.median(s.inflation))
     return np.mean(inside), np.median(inflation)
@@ -89,7 +89,7 @@ def test_pairs_across_gaps_and_runs_do_not_count():
     assert pairs.tolist() == [6.0, 4.0]
     assert rho[1] == pytest.approx(-1.0)
     run = np.array([0, 0, 0, 1, 1, 1])
-    assert autocorrelation(e, np.tile(np.arange(3.0), 2), 1, run=run)[1].tolist() == [6.0, 4.0]
+    assert autocorrelation(e, np.tile(np.arange(3.0), 2), 1, run)[1].tolist() == [6.0, 4.0]
 
 
 def test_the_scatter_by_windows_is_newey_and_wests_sum_over_lags(monkeypatch):
@@ -99,33 +99,38 @@ def test_the_scatter_by_windows_is_newey_and_wests_sum_over_lags(monkeypatch):
     for lag in range(1, window):
         product = (1.0 - lag / window) * s[lag:].T @ s[:-lag]
         by_lags = by_lags + product + product.T
-    rows = equations_of_rows(s, np.zeros(40), np.zeros(40, int), t, "abc", ["joint"])
+    rows = rows_of(s, np.zeros(40), t=t)
     assert scatter_of_scores(rows, np.ones(40), window) == pytest.approx(by_lags)
     rows = dataclasses.replace(rows)
-    monkeypatch.setattr(
-        sys.modules[equations_of_rows.__module__], "CHUNK", 7
-    )  # the chunks in which the rows are evaluated do not matter
+    # the chunks in which the rows are evaluated do not matter
+    monkeypatch.setattr(sys.modules[equations.__module__], "CHUNK", 7)
     assert scatter_of_scores(rows, np.ones(40), window) == pytest.approx(by_lags)
 
 
 def test_joints_are_measured_apart():
     y = np.concatenate([np.full(100, 10.0), np.full(100, 1.0)])
     e = np.concatenate([np.tile([1.0, -1.0], 50), np.tile([0.5, -0.5], 50)])
-    big, small = residuals_by_joint(e, y, np.repeat([0, 1], 100), names=["shoulder", "wrist"])
-    assert (big.joint, big.rms, big.percent) == ("shoulder", 1.0, pytest.approx(10.0))
-    assert (small.joint, small.largest, small.percent, small.whiteness) == ("wrist", 0.5, pytest.approx(50.0), None)
+    big, small = residuals_by_joint(rows_of(np.zeros((200, 1)), y, np.repeat([0, 1], 100)), e)
+    assert (big.joint, big.rms, big.percent) == ("joint 1", 1.0, pytest.approx(10.0))
+    assert (small.joint, small.largest, small.percent) == ("joint 2", 0.5, pytest.approx(50.0))
+    assert not small.whiteness.white
 
 
 def test_excitation_names_the_columns_that_others_can_stand_in_for():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 4)) * np.array([1.0, 100.0, 0.01, 1.0])
-    clean = excitation(X, ["a", "b", "c", "d"])
+
+    def excitation(X):
+        R = np.linalg.qr(X, mode="r")
+        return excitation_of(R, R, len(X), "abcd")
+
+    clean = excitation(X)
     assert clean.weak == ()
     assert clean.scaled_condition < 2.0 < 5000.0 < clean.condition
     X[:, 3] = X[:, 0] + 1e-3 * X[:, 3]
-    assert set(excitation(X, ["a", "b", "c", "d"]).weak) == {"a", "d"}
+    assert set(excitation(X).weak) == {"a", "d"}
     X[:, 1] = 0.0
-    gone = excitation(X, ["a", "b", "c", "d"])
+    gone = excitation(X)
     assert gone.weak[0] == "b"
     assert gone.scaled_condition > 1e3
 
@@ -133,20 +138,23 @@ def test_excitation_names_the_columns_that_others_can_stand_in_for():
 def test_leverages_sum_to_the_rank_and_a_lone_row_has_all_of_it():
     X = np.zeros((20, 2))
     X[:, 0], X[7, 1] = 1.0, 5.0
-    h = leverage(X)
+    h = leverage_of(rows_of(X, np.zeros(20)), np.linalg.qr(X, mode="r"), np.ones(1))
     assert h.sum() == pytest.approx(2.0)
     assert h[7] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("options", [{}, {"growth": 0.01}])
-def test_planted_zeros_are_not_essential(options):
+def essential_parameters(X, y, names, joint=None, effective=1.0):
+    return essential_of(rows_of(X, y, joint).whole, names, effective=effective)
+
+
+def test_planted_zeros_are_not_essential():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(1000, 12)) * rng.uniform(0.1, 10.0, 12)
     beta = np.where(np.arange(12) % 3 == 0, rng.uniform(1.0, 2.0, 12), 0.0)
     joint = np.repeat([0, 1], 500)
     y = X @ beta + np.where(joint == 0, 0.5, 0.05) * rng.normal(size=1000)
     names = [f"p{k}" for k in range(12)]
-    found = essential_parameters(X, y, names, joint=joint, **options)
+    found = essential_parameters(X, y, names, joint)
     assert found.names == ("p0", "p3", "p6", "p9")
     assert found.values == pytest.approx(beta[[0, 3, 6, 9]], rel=0.05)
     assert set(found.dropped) == set(names) - set(found.names)
@@ -155,11 +163,11 @@ def test_planted_zeros_are_not_essential(options):
     assert "4 of 12 parameters are essential" in str(found)
 
 
-def test_a_certain_enough_fit_keeps_all_and_coloured_noise_keeps_fewer():
+def test_coloured_noise_keeps_fewer_parameters():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 3))
     y = X @ [1.0, 2.0, 0.02] + 0.1 * rng.normal(size=200)
-    assert len(essential_parameters(X, y, "abc", certain=1000.0)) == 3
+    assert len(essential_parameters(X, y, "abc")) == 3
     assert len(essential_parameters(X, y, "abc", effective=0.2)) == 2
 
 
@@ -189,29 +197,18 @@ def test_the_essential_parameters_alone_can_be_fitted():
 
 def test_what_does_not_fit_together_is_refused():
     X, y, joint, t = two_joints(np.random.default_rng(0), 0.0)
-    C = np.eye(4)
-    for wrong, match in (
-        ((X, y[:-1], joint, t, BETA, C, "abcd"), "y has shape"),
-        ((X, y, joint, t[:3], BETA, C, "abcd"), "t has shape"),
-        ((X, y, joint, t, BETA, C, "abc"), "4 columns, but 3 parameter names"),
-        ((X, y, joint, t, BETA * np.nan, C, "abcd"), "non-finite"),
-        ((X[0], y, joint, t, BETA, C, "abcd"), "one row per equation"),
-    ):
-        with pytest.raises(dy.InputError, match=match):
-            statistics(*wrong)
-    with pytest.raises(dy.InputError, match="between 0 and 1"):
-        statistics(X, y, joint, t, BETA, C, "abcd", level=95)
+    with pytest.raises(dy.InputError, match="at_bound= has 1 entries"):
+        statistics(rows_of(X, y, joint, t), BETA, np.eye(4), at_bound=["fixed"])
     with pytest.raises(dy.InputError, match="do not determine"):
         essential_parameters(X[:4], y[:4], "abcd")
-    with pytest.raises(dy.InputError, match="2 joints, but 1"):
-        statistics(X, y, joint, t, BETA, C, "abcd", joint_names=["only"])
+    with pytest.raises(dy.InputError, match="a fraction of the samples"):
+        essential_parameters(X, y, "abcd", joint, effective=2.0)
 
 
-def test_states_without_times_and_exact_data_are_judged_too():
+def test_exact_data_are_judged_too():
     X, _, joint, _ = two_joints(np.random.default_rng(0), 0.0)
     y = X @ BETA
     fit = WeightedLeastSquares().fit(X, y, joint=joint)
-    s = statistics(X, y, joint, None, fit.coef_, fit.covariance_, "abcd")
+    s = statistics(rows_of(X, y, joint), fit.coef_, fit.covariance_)
     assert s.percent < 1e-10
-    assert s.window == 1
     assert np.all(np.isfinite(s.interval))

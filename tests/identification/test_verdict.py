@@ -4,14 +4,13 @@ import functools
 
 import numpy as np
 import pytest
-from judged_fits import base_of, simulated
+from judged_fits import base_of, held_out, simulated
 
 from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
 from dynamis.identification.full_parameters import inconsistent_links, link_consistency
-from dynamis.identification.validation.held_out import cross_validate, held_out
-from dynamis.identification.validation.readable_names import readable
+from dynamis.identification.validation.held_out import cross_validate
 from dynamis.identification.validation.symptoms import missing_terms
-from dynamis.identification.validation.verdict import GRADES, Verdict, VerdictItem, verdict
+from dynamis.identification.validation.verdict import GRADES, Verdict, VerdictItem, readable, verdict
 
 
 def judged(validate=True, **how):

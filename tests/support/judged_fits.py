@@ -10,10 +10,11 @@ import numpy as np
 
 import dynamis as dy
 from dynamis.identification.base_parameters import base_parameters
-from dynamis.identification.equations import equations
+from dynamis.identification.equations import Equations, Matrix, equations
 from dynamis.identification.estimators.estimator import WeightedLeastSquares
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.samples import Samples
+from dynamis.identification.validation.held_out import predictions
 from dynamis.identification.validation.statistics import judge_fit
 
 FRICTION_AND_ROTOR = {"viscous": 2.0, "coulomb": 1.5, "rotor": 0.3}
@@ -74,3 +75,19 @@ def simulated(
     )
     prior = base.values(full * (1.0 + wrong * rng.normal(size=len(full))))
     return Case(base, equations(base, samples), base.values(full), prior, samples)
+
+
+def rows_of(X, y, joint=None, t=None, names=None, run=None):
+    """The equations of a matrix."""
+    count = len(y)
+    joint = np.zeros(count, int) if joint is None else joint
+    t, run = np.arange(float(count)) if t is None else t, np.zeros(count, int) if run is None else run
+    names = tuple(names or (f"p{k}" for k in range(X.shape[1])))
+    joints = tuple(f"joint {j + 1}" for j in range(int(joint.max()) + 1))
+    return Equations(y, joint, t, run, np.zeros(count), names, joints, Matrix(X))
+
+
+def held_out(estimator, train, test, prior=None):
+    """Fit some rows and predict others."""
+    fit = estimator.fit(train.X, train.y, joint=train.joint, names=train.names)
+    return predictions([fit.coef_], train, test, prior=prior)[0]

@@ -226,7 +226,7 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
 
 
 def _print_parameters(found: Identification, show_all: bool) -> None:
-    from dynamis.identification.validation.readable_names import bound_text
+    from dynamis.identification.validation.verdict import bound_text
 
     s, base = found.statistics, found.base
     order = list(range(base.rank)) if show_all else sorted(range(base.rank), key=lambda k: -s.share[k])[:MAX_ROWS]

@@ -140,9 +140,8 @@ def rows_of(
     """The states of a file: its columns by their names, and for what it does not have, the options."""
     import numpy as np
 
-    from dynamis.identification.logs.columns import signal_found, time_found
     from dynamis.identification.logs.mapping import factor
-    from dynamis.identification.logs.plan import open_table
+    from dynamis.identification.logs.plan import open_table, signal_found, time_found
     from dynamis.identification.logs.table import regrouped, together
 
     table = open_table(path, None, robot.joint_names)
@@ -161,10 +160,10 @@ def rows_of(
                 f"--{letter} for all rows. Its columns are {names}"
             )
         if found is not None:
-            places[letter] = slice(len(wanted), len(wanted) + len(found.columns))
-            scales[letter] = np.array([factor(SIGNALS[letter], unit) if unit else 1.0 for unit in found.units])
-            unstated[letter] = [not unit for unit in found.units]
-            wanted += found.columns
+            places[letter] = slice(len(wanted), len(wanted) + len(found))
+            scales[letter] = np.array([factor(SIGNALS[letter], unit) if unit else 1.0 for _, unit in found])
+            unstated[letter] = [not unit for _, unit in found]
+            wanted += [column for column, _ in found]
     blocks = []
     for block in regrouped(table.blocks(wanted, ROWS_PER_BLOCK), ROWS_PER_BLOCK):
         blocks.append(block)

@@ -13,10 +13,9 @@ from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.calibrate import calibrate
 from dynamis.identification.drive_gains import estimate_drive_gains
 from dynamis.identification.equations import equations
-from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
 from dynamis.identification.estimators.recursive import RecursiveLeastSquares
-from dynamis.identification.estimators.ridge import Ridge
+from dynamis.identification.estimators.regularised import PhysicallyConsistent, Ridge
 from dynamis.identification.excitation import design_excitation
 from dynamis.identification.linear_model import Column, LinearModel
 from dynamis.identification.logs import Log, Mapping, examine, read_log

@@ -32,6 +32,7 @@ DEPENDENT = 1e-5  # residual of a dependent column, relative to its norm; files 
 LEAST_GAP = 1e3  # ratio of the smallest non-zero singular value to the largest one due to rounding
 READABLE = 1e-9
 NOTHING = 1e-12  # rounding level, relative to the largest column
+NEVER = 1e-12  # torque per unit of a parameter without effect
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,23 @@ class BaseParameters:
 
     @functools.cached_property
     def unidentifiable(self) -> dict[str, str]:
-        return reasons(self)
+        """The parameters that are not themselves base parameters, and why."""
+        model, result = self.model, {}
+        tilted, movers = _shows_if_tilted(model), _movers(model)
+        for k in self.dependent:
+            partners = [self.names[row] for row in np.flatnonzero(self.B[:, k])]
+            joints = [printable(joint) for joint in movers.get(model.owner[k], ())]
+            alone = f", because only {' and '.join(joints)} move{'s' if len(joints) == 1 else ''} this link"
+            alone = alone if len(joints) in (1, 2) else ""
+            if partners:
+                together = " and ".join(filter(None, [", ".join(partners[:-1]), partners[-1]]))
+                text = f"it is identifiable only in combination with {together}"
+            elif tilted[k]:
+                text = f"gravity does not act on it{alone}: it would be identifiable if the base were tilted"
+            else:
+                text = f"no torque depends on it{alone}"
+            result[model.names[k]] = text
+        return result
 
     @functools.cached_property
     def prior(self) -> Array:
@@ -118,9 +135,12 @@ def base_parameters(
     """
     if isinstance(model, Robot):
         model = LinearModel(model, friction=(), rotor=False)
-    W = _at_random_states(model)
-    wanted = set(range(len(model.names))) if among is None else {model.index(name) for name in among}
-    order = [k for k in _order(model) if k in wanted]
+    p = len(model.names)
+    states = model.random_states(np.random.default_rng(2), max(20, 4 * p // model.robot.n + 10))
+    W = model.regressor(*states).reshape(-1, p)
+    wanted = set(range(p)) if among is None else {model.index(name) for name in among}
+    inertial = [body.place.start + k for body in model.bodies for k in ORDER]
+    order = [k for k in (*inertial, *range(len(inertial), p)) if k in wanted]
     wild = np.flatnonzero(~np.isfinite(W).all(axis=0))
     if len(wild):
         raise InputError(f"the column of {printable(model.names[wild[0]])} is not finite at some states; it must be everywhere")
@@ -134,10 +154,8 @@ def base_parameters(
     # from combinations of normalized columns to combinations of the original ones
     scaled = beta * norms[None, :] / norms[independent][:, None]
     scaled[np.abs(beta) < READABLE] = 0.0
-    places = np.argsort(independent)
-    B = scaled[places]
+    places, rank = np.argsort(independent), len(independent)
     singular = np.linalg.svd((W / np.where(norms > 0.0, norms, 1.0))[:, order], compute_uv=False)
-    rank = len(independent)
     gap = float(singular[rank - 1] / max(singular[rank], np.finfo(float).tiny)) if 0 < rank < len(singular) else np.inf
     if gap < LEAST_GAP:
         raise DynamisError(
@@ -145,20 +163,7 @@ def base_parameters(
             f"singular values {singular[rank - 1]:.1e} and {singular[rank]:.1e}; set lengths or offsets that are almost zero "
             "to zero in the file"
         )
-    return BaseParameters(model, np.array(independent, int)[places], dependent, B, gap)
-
-
-def _at_random_states(model: LinearModel) -> Array:
-    """Return regressors at enough random states."""
-    robot, p = model.robot, len(model.names)
-    rng = np.random.default_rng(2)
-    count = max(20, 4 * p // robot.n + 10)
-    return model.regressor(*model.random_states(rng, count)).reshape(-1, p)
-
-
-def _order(model: LinearModel) -> list[int]:
-    inertial = [s.start + k for _, s in model.bodies for k in ORDER]
-    return inertial + list(range(len(inertial), len(model.names)))
+    return BaseParameters(model, np.array(independent, int)[places], dependent, scaled[places], gap)
 
 
 def _by_elimination(W: Array, order: list[int], tolerance: float) -> tuple[list[int], Array]:
@@ -195,38 +200,6 @@ def _sum(names: tuple[str, ...], first: int, row: Array) -> str:
             size = f"{abs(row[k]):.4g}"
             text += f" {'+' if row[k] > 0 else '−'} {'' if size == '1' else size + ' '}{names[k]}"
     return text
-
-
-NEVER = 1e-12
-
-
-def reasons(base: BaseParameters) -> dict[str, str]:
-    """Return, for every parameter that is not itself a base parameter, the reason."""
-    model = base.model
-    tilted = _shows_if_tilted(model)
-    movers = _movers(model)
-    result = {}
-    for k in base.dependent:
-        partners = [base.names[row] for row in np.flatnonzero(base.B[:, k])]
-        owner = model.owner[k]
-        alone = _alone(movers.get(owner, ()))
-        if partners:
-            together = " and ".join(partners) if len(partners) < 3 else ", ".join(partners[:-1]) + " and " + partners[-1]
-            text = f"it is identifiable only in combination with {together}"
-        elif tilted[k]:
-            text = f"gravity does not act on it{alone}: it would be identifiable if the base were tilted"
-        else:
-            text = f"no torque depends on it{alone}"
-        result[model.names[k]] = text
-    return result
-
-
-def _alone(joints: tuple[str, ...]) -> str:
-    if len(joints) == 1:
-        return f", because only {printable(joints[0])} moves this link"
-    if len(joints) == 2:
-        return f", because only {printable(joints[0])} and {printable(joints[1])} move this link"
-    return ""
 
 
 def _movers(model: LinearModel) -> dict[str, tuple[str, ...]]:

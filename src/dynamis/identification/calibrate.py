@@ -149,7 +149,7 @@ class Calibration:
         place = Pose.identity()
         for unknown, value in zip(self.unknowns, self.solution.values, strict=True):
             if unknown.kind == kind:
-                place = place @ _moved(unknown.axis, float(value))
+                place = place @ _displaced(np.array(AXES[unknown.axis[-1]]), float(value), unknown.axis.startswith("r"))
         return place
 
     @property
@@ -196,14 +196,21 @@ def _expanded(given: Sequence[Unknown | str], robot: Robot, poses: bool) -> list
     names, found = robot.coordinate_names, list[Unknown]()
     for each in given:
         if isinstance(each, Unknown):
-            if each.change is None:
-                _check(each, kinds, names)
-            elif poses:
-                raise InputError(f"unknown {each.name}: change= corrects logs of torques, not poses")
             found.append(each)
+            if each.change is not None:
+                if poses:
+                    raise InputError(f"unknown {each.name}: change= corrects logs of torques, not poses")
+                continue
+        kind = each.kind if isinstance(each, Unknown) else each
+        if kind not in kinds:
+            raise unknown_name("kind of unknown", kind, kinds)
+        if isinstance(each, Unknown):
+            if each.axis not in kinds[kind]:
+                expected = ", ".join(filter(None, kinds[kind])) or "none"
+                raise InputError(f"unknown {each.name}: axis={each.axis!r}; expected {expected}")
+            if kind not in ("base", "tool", "delay") and each.joint not in names:
+                raise unknown_name("joint", each.joint, names)
             continue
-        if each not in kinds:
-            raise unknown_name("kind of unknown", each, kinds)
         whose = ("",) if each in ("base", "tool", "delay") else names
         found += [Unknown(each, joint, axis) for joint in whose for axis in kinds[each]]
     twice = [u.name for u in found if [x.name for x in found].count(u.name) > 1]
@@ -226,16 +233,6 @@ def _check_units(robot: Robot, measured: Poses, frame: str | None) -> None:
         )
 
 
-def _check(unknown: Unknown, kinds: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:
-    if unknown.kind not in kinds:
-        raise unknown_name("kind of unknown", unknown.kind, kinds)
-    if unknown.axis not in kinds[unknown.kind]:
-        expected = ", ".join(filter(None, kinds[unknown.kind])) or "none"
-        raise InputError(f"unknown {unknown.name}: axis={unknown.axis!r}; expected {expected}")
-    if unknown.kind not in ("base", "tool", "delay") and unknown.joint not in names:
-        raise unknown_name("joint", unknown.joint, names)
-
-
 class _Extended:
     """The robot with a virtual joint, at the value of the unknown, for each geometric unknown that is not a joint zero."""
 
@@ -245,24 +242,20 @@ class _Extended:
         description, fresh = robot.description, Fresh(robot.link_names)
         for name in robot.joint_names:
             lengths, tilts = ([u for u in unknowns if u.kind == kind and u.joint == name] for kind in ("length", "tilt"))
-            _insert(description, description.joint(name), lengths, tilts, fresh)
-        root = next(x.name for x in description.links if x.name not in {joint.child for joint in description.joints})
-        parent = fresh.name("measuring frame")
+            joint = description.joint(name)
+            # along the axes of the parent, then about those of the joint's frame
+            joint.parent = _insert(description, lengths, joint.parent, fresh)
+            joint.parent = _insert(description, tilts, joint.parent, fresh)
+            if tilts:
+                first = description.joint(tilts[0].name)
+                first.origin, joint.origin = joint.origin, Pose.identity()
         based = [u for u in unknowns if u.kind == "base"]
         if based:
-            description.links.insert(0, Link(parent))
-            for k, u in enumerate(based):
-                child = root if k == len(based) - 1 else fresh.name(u.name)
-                if child != root:
-                    description.links.append(Link(child))
-                description.joints.append(_virtual(u, parent, child))
-                parent = child
-        for u in unknowns:
-            if u.kind == "tool":
-                child = fresh.name(u.name)
-                description.links.append(Link(child))
-                description.joints.append(_virtual(u, self.frame, child))
-                self.frame = child
+            root = next(x.name for x in description.links if x.name not in {joint.child for joint in description.joints})
+            description.links.insert(0, Link(fresh.name("measuring frame")))
+            last = _insert(description, based, description.links[0].name, fresh)
+            description.joints.append(Joint(fresh.name("base"), "fixed", last, root))
+        self.frame = _insert(description, [u for u in unknowns if u.kind == "tool"], self.frame, fresh)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
             self.robot = Robot(description)
@@ -276,26 +269,19 @@ class _Extended:
         return wide
 
 
-def _insert(description: Description, joint: Joint, lengths: Sequence[Unknown], tilts: Sequence[Unknown], fresh: Fresh) -> None:
-    """Insert virtual joints between a joint and its parent: along the parent's axes, then about those of the joint's frame."""
-    for u in (*lengths, *tilts):
-        child = fresh.name(u.name)
+def _insert(description: Description, unknowns: Sequence[Unknown], parent: str, fresh: Fresh) -> str:
+    """Insert a virtual joint for each unknown, one after the other, and return the last of their links."""
+    for u in unknowns:
+        child, turning = fresh.name(u.name), u.kind == "tilt" or u.axis.startswith("r")
         description.links.append(Link(child))
-        virtual = _virtual(u, joint.parent, child)
-        if u.kind == "tilt":
-            virtual.origin, joint.origin = joint.origin, Pose.identity()
-        description.joints.append(virtual)
-        joint.parent = child
+        kind = "continuous" if turning else "prismatic"
+        description.joints.append(Joint(u.name, kind, parent, child, axis=np.array(AXES[u.axis[-1]])))
+        parent = child
+    return parent
 
 
-def _virtual(u: Unknown, parent: str, child: str) -> Joint:
-    turning = u.kind == "tilt" or u.axis.startswith("r")
-    return Joint(u.name, "continuous" if turning else "prismatic", parent, child, axis=np.array(AXES[u.axis[-1]]))
-
-
-def _moved(axis: str, value: float) -> Pose:
-    direction = np.array(AXES[axis[-1]])
-    return Pose.rotation(rotation.about_axis(direction, value)) if axis.startswith("r") else Pose.translation(direction * value)
+def _displaced(axis: Array, value: float, turning: bool) -> Pose:
+    return Pose.rotation(rotation.about_axis(axis, value)) if turning else Pose.translation(value * axis)
 
 
 def _correct(joint: Joint, unknown: Unknown, value: float) -> None:
@@ -303,11 +289,9 @@ def _correct(joint: Joint, unknown: Unknown, value: float) -> None:
     if unknown.kind == "length":
         joint.origin = Pose(joint.origin.R, joint.origin.p + value * np.array(AXES[unknown.axis]))
     elif unknown.kind == "tilt":
-        joint.origin = joint.origin @ _moved(f"r{unknown.axis}", value)
+        joint.origin = joint.origin @ _displaced(np.array(AXES[unknown.axis]), value, True)
     elif joint.type in ("revolute", "continuous", "prismatic"):
-        turns = joint.type != "prismatic"
-        own = Pose.rotation(rotation.about_axis(joint.axis, value)) if turns else Pose.translation(value * joint.axis)
-        joint.origin = joint.origin @ own
+        joint.origin = joint.origin @ _displaced(joint.axis, value, joint.type != "prismatic")
         joint.limits = replace(joint.limits, lower=joint.limits.lower - value, upper=joint.limits.upper - value)
     else:
         raise InputError(f"the zero of joint {printable(joint.name)} cannot be written: it is a {joint.type} joint")

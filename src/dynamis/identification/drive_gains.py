@@ -21,7 +21,7 @@ from dynamis.display import as_text, flat, short
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import equations
-from dynamis.identification.payload import payload_regressor
+from dynamis.identification.payload_fit import payload_regressor, solve
 from dynamis.identification.samples import Decimation, Samples, as_runs
 from dynamis.spatial import PARAMETER_NAMES, Inertia
 
@@ -91,9 +91,7 @@ def estimate_drive_gains(
         raise InputError("loaded= (runs with a payload) and payload= (its inertia) must be given together or not at all")
     if loaded is None and spread is None:
         raise InputError(NO_SCALE)
-    system = CurrentEquations.of(
-        base, as_runs(unloaded), [] if loaded is None else as_runs(loaded), payload, frame, known, spread
-    )
+    system = CurrentEquations(base, as_runs(unloaded), [] if loaded is None else as_runs(loaded), payload, frame, known, spread)
     theta, weights, settled = system.solved()
     covariance = system.covariance(theta, weights)
     errors = np.sqrt(np.diag(covariance))
@@ -121,95 +119,73 @@ NO_SCALE = (
 NOT_SHOWN = "the currents do not depend on the payload: check that all loaded runs, and no others, carried it"
 
 
-@dataclass(frozen=True, eq=False)
 class CurrentEquations:
-    """Triangular equations of each joint: currents i, columns W of the arm, U (unknown) and torque b (known) of the payload."""
+    """Triangular equations of each joint (n, k): currents ``i``, columns ``W`` (n, k, r) of the arm, ``U`` of the unknown
+    parameters of the payload and torque ``b`` of the known ones, and the number of ``rows`` (n,) they stand for; ``believed``
+    (r,) are the prior parameters and ``certainty`` (r,) 1 / their standard deviations, 0 without a prior."""
 
-    base: BaseParameters
-    i: Array  # (n, k)
-    W: Array  # (n, k, r)
-    U: Array  # (n, k, u)
-    b: Array  # (n, k)
-    rows: Array  # (n,) number of equations of each joint
-    unknown: Array
-    believed: Array  # (r,) prior parameters
-    certainty: Array  # (r,) 1 / standard deviation, 0 without a prior
-
-    @classmethod
-    def of(
-        cls,
-        base: BaseParameters,
-        unloaded: list[Samples],
-        loaded: list[Samples],
-        payload: Inertia | None,
-        frame: str | None,
-        known: Sequence[str],
-        spread: Any,
-    ) -> CurrentEquations:
+    def __init__(
+        self, base: BaseParameters, unloaded: list[Samples], loaded: list[Samples], payload: Inertia | None, frame: str | None,
+        known: Sequence[str], spread: Any,
+    ) -> None:  # fmt: skip
         strange = [name for name in known if name not in PARAMETER_NAMES]
         if strange:
             raise InputError(f"known= contains {printable(str(strange[0]))}; the parameters are {', '.join(PARAMETER_NAMES)}")
-        unknown = np.array(
-            [k for k, name in enumerate(PARAMETER_NAMES) if payload is not None and name not in known], dtype=int
-        )
+        open_ = [k for k, name in enumerate(PARAMETER_NAMES) if payload is not None and name not in known]
+        self.base, self.unknown = base, np.array(open_, dtype=int)
         numbers = np.zeros(10) if payload is None else np.array(payload.parameters, dtype=float)
-        numbers[unknown] = 0.0
+        numbers[self.unknown] = 0.0
         if loaded and not numbers.any():
             raise InputError(
                 "the payload has no known parameters, or zero mass, so it does not determine the scale: weigh it, known=['m']"
             )
-        parts = [_rows(base, run, np.zeros((*run.tau.shape, 10)), numbers, unknown) for run in unloaded]
-        loads = [payload_regressor(base.model.robot, run.q, run.v, run.a, frame) for run in loaded]
-        parts += [_rows(base, run, load, numbers, unknown) for run, load in zip(loaded, loads, strict=True)]
+        self.names = [printable(name) for name in base.model.robot.coordinate_names]
+        loads = [np.zeros((*run.tau.shape, 10)) for run in unloaded]
+        loads += [payload_regressor(base.model.robot, run.q, run.v, run.a, frame) for run in loaded]
+        parts = [_rows(base, run, load, numbers, self.unknown) for run, load in zip([*unloaded, *loaded], loads, strict=True)]
         table, joint = (np.concatenate([part[k] for part in parts]) for k in range(2))
-        n, r, u = base.model.robot.n, base.rank, len(unknown)
+        n, r = base.model.robot.n, base.rank
         triangles = np.zeros((n, table.shape[1], table.shape[1]))
-        counts = np.bincount(joint, minlength=n)
         for j in range(n):
             own = table[joint == j]
             if not own[:, 0].any():
-                name = printable(base.model.robot.coordinate_names[j])
-                raise InputError(f"joint {name} has no current in any row in use, so its gain cannot be estimated")
+                raise InputError(f"joint {self.names[j]} has no current in any row in use, so its gain cannot be estimated")
             R = np.linalg.qr(own, mode="r")
             triangles[j, : len(R)] = R
-        W, U, b = triangles[:, :, 1 : r + 1], triangles[:, :, r + 1 : r + 1 + u], triangles[:, :, -1]
-        return cls(base, triangles[:, :, 0], W, U, b, counts, unknown, *_belief(base, spread))
+        self.i, self.W, self.U, self.b = np.split(triangles, [1, r + 1, table.shape[1] - 1], axis=2)
+        self.i, self.b = self.i[:, :, 0], self.b[:, :, 0]
+        self.rows = np.bincount(joint, minlength=n)
+        self.believed, self.certainty = _belief(base, spread)
 
-    def parts(self, theta: Array) -> tuple[Array, Array, Array]:
+    def torque(self, theta: Array) -> Array:
+        """Return the torques W β + U π + b (n, k)."""
         n, r = len(self.i), self.W.shape[2]
-        return theta[:n], theta[n : n + r], theta[n + r :]
+        return np.asarray(self.W @ theta[n : n + r] + self.U @ theta[n + r :] + self.b)
 
     def residual(self, theta: Array, weights: Array) -> Array:
         """Return the current residuals over their noise, and the deviations of the parameters from the prior."""
-        k, beta, pi = self.parts(theta)
-        e = self.i - (self.W @ beta + self.U @ pi + self.b) / k[:, None]
-        return np.concatenate([(weights[:, None] * e).reshape(-1), self.certainty * (beta - self.believed)])
+        n, r = len(self.i), self.W.shape[2]
+        e = self.i - self.torque(theta) / theta[:n, None]
+        return np.concatenate([(weights[:, None] * e).reshape(-1), self.certainty * (theta[n : n + r] - self.believed)])
 
-    def jacobian(self, theta: Array, weights: Array) -> Array:
-        k, beta, pi = self.parts(theta)
-        n, rows, r = self.W.shape
-        J = np.zeros((n, rows, len(theta)))
-        scale = (weights / k)[:, None]
-        joints = np.arange(n)
-        J[joints, :, joints] = scale * (self.W @ beta + self.U @ pi + self.b) / k[:, None]
-        J[:, :, n : n + r] = -scale[:, :, None] * self.W
-        J[:, :, n + r :] = -scale[:, :, None] * self.U
-        belief = np.zeros((r, len(theta)))
-        belief[:, n : n + r] = np.diag(self.certainty)
-        return np.concatenate([J.reshape(n * rows, -1), belief])
-
-    def start(self, weights: Array) -> Array:
-        """Return the linear solution of k i − W β − U π = b, normalized per joint."""
+    def _columns(self, gains: Array, scale: Array) -> Array:
+        """Return the columns [diag(gains), −W, −U], those of a joint times its scale, and the rows of the prior."""
         n, rows, r = self.W.shape
         A = np.zeros((n, rows, n + r + self.U.shape[2]))
-        joints = np.arange(n)
-        A[joints, :, joints] = self.i
+        A[np.arange(n), :, np.arange(n)] = gains
         A[:, :, n : n + r], A[:, :, n + r :] = -self.W, -self.U
         belief = np.zeros((r, A.shape[2]))
         belief[:, n : n + r] = np.diag(self.certainty)
-        A = np.concatenate([(weights[:, None, None] * A).reshape(n * rows, -1), belief])
+        return np.concatenate([(scale[:, None, None] * A).reshape(n * rows, -1), belief])
+
+    def jacobian(self, theta: Array, weights: Array) -> Array:
+        k = theta[: len(self.i)]
+        return self._columns(self.torque(theta) / k[:, None], weights / k)
+
+    def start(self, weights: Array) -> Array:
+        """Return the linear solution of k i − W β − U π = b, normalized per joint."""
         y = np.concatenate([(weights[:, None] * self.b).reshape(-1), self.certainty * self.believed])
-        return _solved(A, y)
+        return solve(self._columns(self.i, weights), y, None)
 
     def solved(self) -> tuple[Array, Array, bool]:
         """Return the maximum-likelihood parameters, 1 / standard deviation of each joint's current, and convergence."""
@@ -224,11 +200,9 @@ class CurrentEquations:
         for _ in range(STEPS):
             self._check_determined(theta, weights)
             e, J = self.residual(theta, weights), self.jacobian(theta, weights)
-            step = _solved(J, -e)
-            length = 1.0
-            while (
-                np.linalg.norm(self.residual(theta + length * step, weights)) > 1.000001 * np.linalg.norm(e) and length > 1e-6
-            ):
+            step = solve(J, -e, None)
+            length, most = 1.0, 1.000001 * np.linalg.norm(e)
+            while np.linalg.norm(self.residual(theta + length * step, weights)) > most and length > 1e-6:
                 length *= 0.5
             theta = theta + length * step
             if np.abs(theta[: len(self.i)]).max() > largest:
@@ -253,24 +227,24 @@ class CurrentEquations:
 
     def notes(self, theta: Array, errors: Array, settled: bool) -> tuple[str, ...]:
         said = [] if settled else [f"the gains have not converged after {STEPS} iterations: do not rely on them"]
-        n = len(self.i)
         if self.certainty.any():
             said.append(
                 "the scale of the gains comes from the prior parameters: if these were all larger by 1 %, the gains would be "
                 "too; only the ratios of the gains, as far as joints share parameters, come from the log"
             )
-        shares = errors[:n] / np.abs(theta[:n])
-        for j, share in enumerate(shares):
-            if share > 0.1:
-                said.append(f"the gain of joint {self._joint(j)} has a standard error of {share:.0%}: use more motion or load")
-            if theta[j] < 0.0:
-                said.append(f"the gain of joint {self._joint(j)} is negative: its current has the opposite sign")
+        for name, gain, error in zip(self.names, theta, errors, strict=False):
+            if error > 0.1 * abs(gain):
+                share = f"{error / abs(gain):.0%}"
+                said.append(f"the gain of joint {name} has a standard error of {share}: use more motion or load")
+            if gain < 0.0:
+                said.append(f"the gain of joint {name} is negative: its current has the opposite sign")
         return tuple(said)
 
     def _check_determined(self, theta: Array, weights: Array) -> None:
         J = self.jacobian(theta, weights)
         lengths = np.linalg.norm(J, axis=0)
-        names = self._names()
+        gains = [f"the gain of {name}" for name in self.names]
+        names = [*gains, *self.base.names, *(f"payload.{PARAMETER_NAMES[k]}" for k in self.unknown)]
         if not lengths.all():
             raise InputError(f"{names[int(np.argmin(lengths))]} has no effect on these currents; move more, or leave it out")
         _, values, V = np.linalg.svd(J / lengths, full_matrices=False)
@@ -281,13 +255,6 @@ class CurrentEquations:
         raise InputError(
             f"these runs do not distinguish {', '.join(together)}: move more, or list more payload parameters in known="
         )
-
-    def _joint(self, j: int) -> str:
-        return printable(self.base.model.robot.coordinate_names[j])
-
-    def _names(self) -> list[str]:
-        joints = [f"the gain of {self._joint(j)}" for j in range(len(self.i))]
-        return [*joints, *self.base.names, *(f"payload.{PARAMETER_NAMES[k]}" for k in self.unknown)]
 
 
 def _rows(base: BaseParameters, run: Samples, load: Array, numbers: Array, unknown: Array) -> tuple[Array, Array]:
@@ -312,10 +279,3 @@ def _belief(base: BaseParameters, spread: Any) -> tuple[Array, Array]:
     if not (certainty * np.abs(prior)).any():
         raise InputError("the robot's own parameters are all zero and do not determine the scale: " + NO_SCALE)
     return prior, certainty
-
-
-def _solved(A: Array, y: Array) -> Array:
-    """Solve least squares with normalized columns."""
-    lengths = np.linalg.norm(A, axis=0)
-    lengths[lengths == 0.0] = 1.0
-    return np.asarray(np.linalg.lstsq(A / lengths, y, rcond=None)[0] / lengths)

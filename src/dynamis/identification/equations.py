@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,13 +35,6 @@ class JointRows(NamedTuple):
     A: Array
 
 
-class RowSource(Protocol):
-    """Where the rows of X come from: a regressor along runs of samples, or a matrix."""
-
-    def chunks(self, rows: Equations) -> Iterator[list[JointRows]]:
-        """Yield the rows in order of time, each chunk with the rows of all joints of consecutive instants."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Equations:
     """The torque ``y`` (rows,) of each row, with its ``joint``, time ``t``, ``run`` and joint velocity ``v``.
@@ -58,7 +51,7 @@ class Equations:
     v: Array
     names: tuple[str, ...]
     joints: tuple[str, ...]
-    source: RowSource
+    source: Regressor | Matrix
 
     def __len__(self) -> int:
         return len(self.y)
@@ -176,43 +169,42 @@ class Matrix:
 
 @dataclass(frozen=True, eq=False)
 class Regressor:
-    """Rows of a regressor along runs of samples, filtered as the samples specify, without unused rows."""
+    """Rows of a regressor along runs of samples, filtered as the samples specify, without unused rows.
+
+    ``more`` are further columns behind those of the base parameters: ``of_run()`` returns a function of the successive samples
+    of a run for their values (N, k), ``of_joint(j, values)`` their indices and entries in the torque of joint j, from filtered
+    values.
+    """
 
     base: BaseParameters
     runs: tuple[Samples, ...]
+    more: Any = None
 
     def chunks(self, rows: Equations) -> Iterator[list[JointRows]]:
-        for chunk, *_ in self.with_columns(rows, lambda: lambda samples: np.zeros((len(samples), 0))):
-            yield chunk
-
-    def with_columns(
-        self, rows: Equations, more: Callable[[], Callable[[Samples], Array]]
-    ) -> Iterator[tuple[list[JointRows], Array, Array]]:
-        """Yield the chunks with further columns (instants, k), filtered like X, and a mask (instants, n) of the rows used.
-
-        ``more`` returns, for each run, a function of its successive samples (N, …) that returns their columns (N, k).
-        """
-        first, pattern = 0, self.base.pattern
+        first, pattern, more = 0, self.base.pattern, self.more
         columns = [np.flatnonzero(shows) for shows in pattern]
         edges = np.concatenate([[0], np.cumsum(pattern.sum(axis=1))])
         for run in self.runs:
             use = run.use[filter_of(run).centres(len(run))]
             done = 0
-            for entries in self._filtered(run, np.flatnonzero(pattern.reshape(-1)), more()):
+            for entries in self._filtered(run, np.flatnonzero(pattern.reshape(-1))):
                 counted = use[done : done + len(entries)]
                 done += len(entries)
                 place = first + np.cumsum(counted).reshape(counted.shape) - 1  # of each used row in the log
                 chunk = []
                 for j, own in enumerate(columns):
-                    at = place[counted[:, j], j]
-                    A = np.empty((len(at), len(own) + 1))
-                    A[:, :-1], A[:, -1] = entries[counted[:, j], edges[j] : edges[j + 1]], rows.y[at]
-                    chunk.append(JointRows(j, at, own, A))
+                    used = counted[:, j]
+                    at, parts, shown = place[used, j], [entries[used, edges[j] : edges[j + 1]]], own
+                    if more is not None:
+                        further, values = more.of_joint(j, entries[used, edges[-1] :])
+                        parts, shown = [*parts, values], np.append(own, self.base.rank + further)
+                    chunk.append(JointRows(j, at, shown, np.hstack([*parts, rows.y[at][:, None]])))
                 first += int(counted.sum())
-                yield chunk, entries[:, edges[-1] :], counted
+                yield chunk
 
-    def _filtered(self, run: Samples, where: Array, more: Callable[[Samples], Array]) -> Iterator[Array]:
+    def _filtered(self, run: Samples, where: Array) -> Iterator[Array]:
         """Yield the entries ``where`` of the regressor, and more columns, after the filter of the run: (instants, entries)."""
+        more = None if self.more is None else self.more.of_run()
         filtered, past = filter_of(run), Past(self.base.model)
         d, need = filtered.averaged, len(filtered.weights)
         step = filtered.every // d
@@ -221,7 +213,8 @@ class Regressor:
         for low in range(0, len(run), size):
             part = run[low : low + size]
             Y = self.base.regressor(part.q, part.v, part.a, past.advance(part.q))
-            entries = np.hstack([np.take(Y.reshape(len(Y), -1), where, axis=1), more(part)])
+            entries = np.take(Y.reshape(len(Y), -1), where, axis=1)
+            entries = entries if more is None else np.hstack([entries, more(part)])
             if d > 1:
                 entries = entries[: len(entries) // d * d].reshape(-1, d, entries.shape[1]).mean(axis=1)
             held = np.concatenate([held, entries[skipped:]]) if len(held) else entries[skipped:]
@@ -281,20 +274,6 @@ def check_size(run: Samples, base: BaseParameters) -> None:
             f"{run!r} has {run.q.shape[1]} positions and {run.tau.shape[1]} torques; robot {printable(robot.name)} has "
             f"{robot.nq} and {robot.n}"
         )
-
-
-def equations_of_rows(
-    X: Array, y: Array, joint: Array, t: Array | None, names: Sequence[str], joints: Sequence[str], run: Array | None = None
-) -> Equations:
-    """Return the equations of a matrix in memory; ``t`` is None for unrelated rows. Without runs, a new one begins where the
-    time of a joint decreases."""
-    times = np.arange(len(y), dtype=float) if t is None else t
-    if run is None:
-        run = np.zeros(len(y), int)
-        for j in np.unique(joint):
-            at = joint == j
-            run[at] = np.concatenate([[0], np.cumsum(np.diff(times[at]) < 0.0)])
-    return Equations(y, joint, times, run, np.zeros(len(y)), tuple(names), tuple(joints), Matrix(X))
 
 
 def filter_of(run: Samples) -> Decimation:

@@ -18,8 +18,8 @@ from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.body_space import BodySpace
-from dynamis.identification.estimators.consistent import fit_bodies, is_allowed
-from dynamis.identification.estimators.convex import ONE, Programme, Rows, Solution, minimise
+from dynamis.identification.estimators.regularised import fit_bodies, is_allowed
+from dynamis.identification.pseudo_inertia import ONE, Programme, Rows, Solution, minimise
 from dynamis.spatial import Inertia
 
 if TYPE_CHECKING:
@@ -44,16 +44,14 @@ def full_parameters(
     base: BaseParameters,
     coef: Any,
     *,
-    prior: Any = None,
-    consistent: bool = True,
     infeasible: str = "raise",
     covariance: Any = None,
 ) -> Array:
     """Return π (p,) with B π = coef, nearest to the prior.
 
-    With ``consistent`` every link is physically consistent, and friction and rotors are not negative. If no such robot has
-    these base parameters, ``infeasible="raise"`` raises `InfeasibleError` naming the links, and "nearest" returns the
-    consistent robot with the nearest base parameters: in standard errors if ``covariance`` is given, else in relative distance.
+    Every link is physically consistent, and friction and rotors are not negative. If no such robot has these base parameters,
+    ``infeasible="raise"`` raises `InfeasibleError` naming the links, and "nearest" returns the consistent robot with the
+    nearest base parameters: in standard errors if ``covariance`` is given, else in relative distance.
 
     >>> import dynamis as dy, numpy as np
     >>> base = dy.identification.base_parameters(dy.load("ur5e"))
@@ -66,15 +64,15 @@ def full_parameters(
     wanted = np.asarray(coef, dtype=float)
     if wanted.shape != (base.rank,) or not np.isfinite(wanted).all():
         raise InputError(f"coef takes {base.rank} finite numbers, one per entry of base.names; got shape {wanted.shape}")
-    space = BodySpace(base.model, prior)
+    space = BodySpace(base.model)
     believed = base.values(space.prior)
-    if np.allclose(believed, wanted, rtol=1e-13, atol=0.0) and (not consistent or space.is_consistent(space.prior)):
+    if np.allclose(believed, wanted, rtol=1e-13, atol=0.0) and space.is_consistent(space.prior):
         return space.prior.copy()  # also with flat or massless links, which rounding would make inconsistent
     S = base.B @ space.spun @ space.C
     inverse, free = _split(S)
     on = inverse @ (wanted - base.values(space.parameters(np.zeros(S.shape[1]))))
     x = on + free @ (free.T @ space.wish)  # nearest, without constraints
-    if consistent and not is_allowed(space, space.rows(), x, least=-1e-12):
+    if not is_allowed(space, space.rows(), x, least=-1e-12):
         found = _inside(space, on, free)
         if found.solved:
             x = found.x

@@ -15,24 +15,20 @@ import numpy.typing as npt
 from dynamis.display import identification_card
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import Equations
-from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.estimators.estimator import Estimator
-from dynamis.identification.estimators.ridge import Ridge
+from dynamis.identification.estimators.regularised import PhysicallyConsistent, Ridge
 from dynamis.identification.full_parameters import InfeasibleError, full_parameters, inconsistent_links, link_consistency
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.samples import Samples
-from dynamis.identification.validation.essential import EssentialParameters, essential_of
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.report import describe_estimator, report_of
-from dynamis.identification.validation.statistics import Statistics
+from dynamis.identification.validation.statistics import EssentialParameters, Statistics, essential_of
 from dynamis.identification.validation.verdict import RESIDUAL, Verdict, verdict
-from dynamis.identification.write_back import Edited, Written, edit, write_identified
+from dynamis.identification.write_back import Edited, Written, edit, held_by_file, write_identified
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 NEXT_TO_NOTHING = 1e-3  # in standard errors
-# terms that a joint of a description can hold
-HELD = ("viscous", "coulomb", "coulomb_bias", "offset", "rotor", "stiffness", "inertia")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,11 +122,8 @@ class Identification:
         Terms that a description cannot represent (Stribeck friction, shared motors, user-defined columns) are omitted, with a
         note; identify without them for a complete file.
         """
-        model = self.base.model
-        held = np.array([inertial or kind in HELD for inertial, kind in zip(model.is_inertial, model.kind, strict=True)])
-        held &= ~model.is_shared
-        coef = self.base.values(np.where(held, self.full, 0.0))
-        written = write_identified(model.robot, self.base, coef, path, full=self.full)
+        coef = self.base.values(np.where(held_by_file(self.base.model), self.full, 0.0))
+        written = write_identified(self.base, self.full, coef, path)
         farthest = self._standard_errors_away(self.base.values(self.full))
         if farthest > NEXT_TO_NOTHING:
             where = f"base parameters in the file differ by up to {farthest:.2g} standard errors"
@@ -150,13 +143,7 @@ class Identification:
 
         ``command`` is the command shown under "How to reproduce"; by default it is ``call``.
         """
-        made = report_of(
-            self.base, self.equations, self.estimator, statistics=self.statistics, validation=self.validation,
-            verdict=self.verdict, samples=self.samples, parameters=self.full, comparison=self.comparison,
-            essential=self.essential, notes=self.notes, command=command or self.call, name=self.name, draw=draw,
-            validated_rows=self.validated_rows,
-        )  # fmt: skip
-        return made.write(path)
+        return report_of(self, command=command or self.call, draw=draw).write(path)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers as a dictionary for JSON; a parameter at a bound has no standard error and interval (None)."""

@@ -15,11 +15,10 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
-from dynamis.identification.equations import Equations, Regressor, equations
+from dynamis.identification.equations import Regressor, equations
 from dynamis.identification.estimators.body_space import BodySpace
-from dynamis.identification.estimators.consistent import PhysicallyConsistent
 from dynamis.identification.estimators.estimator import Estimator, LeastSquares, WeightedLeastSquares
-from dynamis.identification.estimators.ridge import Ridge
+from dynamis.identification.estimators.regularised import PhysicallyConsistent, Ridge
 from dynamis.identification.identification import Identification
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.examine import examine
@@ -30,9 +29,8 @@ from dynamis.identification.model_terms import better_settings
 from dynamis.identification.samples import Decimation, Samples
 from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.signals.windows import WINDOW, prepare_in_windows
-from dynamis.identification.validation.essential import essential_of
 from dynamis.identification.validation.held_out import Folds, predictions, validations
-from dynamis.identification.validation.statistics import judge_fit, noise_of_joints
+from dynamis.identification.validation.statistics import essential_of, judge_fit, noise_of_joints
 from dynamis.identification.validation.verdict import RESIDUAL
 from dynamis.robot import Robot, load
 
@@ -130,7 +128,9 @@ def identify(
     tell(0.3, "building equations")
     rows = equations(base, runs)
     tell(0.4, f"fitting ({label(estimator)})")
-    separate = folds_of(rows, runs, folds, block_seconds if validate is None else None)
+    reach, seconds = _reach(runs), block_seconds if validate is None else None
+    # rows whose filter reaches into a held-out block depend on it and are not fitted
+    separate = Folds(rows, folds, seconds=seconds, guard=min(reach, 0.1 * seconds) if seconds else reach)
     caps = [f for f in caps if not f.zero or zero_confirmed(f.zero, separate, runs, chosen("consistent", base))]
     if only is not None:
         estimator = _selected(estimator, only, separate)
@@ -209,12 +209,6 @@ def _literal(value: Any) -> str:
         return repr(value) if ast.literal_eval(repr(value)) == value else NO_LITERAL
     except (ValueError, SyntaxError):
         return NO_LITERAL
-
-
-def folds_of(rows: Equations, runs: Sequence[Samples], folds: int, block_seconds: float | None) -> Folds:
-    """Return the rows in folds; rows whose filter reaches into a held-out block depend on it and are not fitted."""
-    reach = _reach(runs)
-    return Folds(rows, folds, seconds=block_seconds, guard=min(reach, 0.1 * block_seconds) if block_seconds else reach)
 
 
 def _reach(runs: Sequence[Samples]) -> float:

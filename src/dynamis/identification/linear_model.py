@@ -10,7 +10,7 @@ import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,27 @@ UNITS = {
     "power": "N·m·(s/rad)^½", "offset": "N·m", "presliding": "N·m", "rotor": "kg·m²", "stiffness": "N·m/rad", "m": "kg",
     "mx": "kg·m", "my": "kg·m", "mz": "kg·m",
 }  # fmt: skip
+
+
+# columns of one joint: of the direction s of its velocity v, its acceleration, the stretch of its spring, the Stribeck speed
+TERMS: dict[str, Callable[..., Any]] = {
+    "viscous": lambda _s, v, *_: v,
+    "coulomb": lambda s, *_: s,
+    "coulomb_bias": lambda s, *_: s * s,
+    "stribeck": lambda s, v, _a, _stretch, speed: s * exp(-((v / speed) ** 2)),
+    "quadratic": lambda _s, v, *_: v * abs(v),
+    "power": lambda s, v, *_: s * sqrt(abs(v)),
+    "offset": lambda *_: 1.0,
+    "rotor": lambda _s, _v, a, *_: a,
+    "stiffness": lambda _s, _v, _a, stretch, _: stretch,
+}
+
+
+class Body(NamedTuple):
+    """A moving link, and the place of its ten inertial parameters."""
+
+    name: str
+    place: slice
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,7 +134,8 @@ class LinearModel:
         for column in self.columns:
             if not isinstance(column, Column):
                 raise InputError(f"columns= takes Column('name', function), got {type(column).__name__}")
-        self.driven = _joints(robot)
+        free = {k for _, body in robot.model.moving if len(body.dof) == 6 for k in body.dof}
+        self.driven = [k for k in range(robot.n) if k not in free]  # all coordinates but those of a floating base
         self.presliding = _presliding(robot, presliding, self.driven)
         self._name_parameters()
         inertial = 10 * len(self.bodies)
@@ -122,7 +144,7 @@ class LinearModel:
     def _name_parameters(self) -> None:
         robot, model = self.robot, self.robot.model
         links, riding = regressor.links(model), regressor.rotors(model)
-        self.bodies = [(body.name, slice(10 * k, 10 * k + 10)) for k, (_, body) in enumerate(links)]
+        self.bodies = [Body(body.name, slice(10 * k, 10 * k + 10)) for k, (_, body) in enumerate(links)]
         labels = [(body.name, name) for _, body in links for name in PARAMETER_NAMES]
         prior = list(regressor.parameters(model)[: len(labels)])
         known = {"viscous": model.viscous, "coulomb": model.coulomb, "coulomb_bias": model.coulomb_bias, "rotor": model.rotor,
@@ -226,7 +248,8 @@ class LinearModel:
         if riding:
             blocks.append(own[:, own.shape[1] - riding :])
         blocks += [self._coupling(robot, pair, v, a) for pair in self.couplings]
-        blocks += [self._on_joint(robot, k, past[number])[:, None] for number, k in enumerate(self.presliding)]
+        for number, k in enumerate(self.presliding):
+            blocks.append(np.where(np.arange(robot.n) == k, past[number], 0.0)[:, None])
         blocks += [_given(column, robot, q, v, a) for column in self.columns]
         return np.hstack(blocks)
 
@@ -239,30 +262,8 @@ class LinearModel:
         return block
 
     def _term(self, term: str, v: Any, a: Any, stretch: Any) -> Any:
-        s = self._direction(v)
-        match term:
-            case "viscous":
-                return v
-            case "coulomb":
-                return s
-            case "coulomb_bias":
-                return s * s
-            case "stribeck":
-                assert self.stribeck_speed is not None
-                return s * exp(-((v / self.stribeck_speed) ** 2))
-            case "quadratic":
-                return v * abs(v)
-            case "power":
-                return s * sqrt(abs(v))
-            case "offset":
-                return 1.0
-            case "rotor":
-                return a
-            case _:
-                return stretch
-
-    def _direction(self, v: Any) -> Any:
-        return sign(v) if self.smooth is None else tanh(v / self.smooth)
+        s = sign(v) if self.smooth is None else tanh(v / self.smooth)
+        return TERMS[term](s, v, a, stretch, self.stribeck_speed)
 
     def _coupling(self, robot: Robot, pair: tuple[int, ...], v: Array, a: Array) -> Array:
         """Return the columns of the second joint's motor, which turns with both joints, due to the other joint's motion."""
@@ -273,12 +274,6 @@ class LinearModel:
         block[first, :] = [a[second], v[second], *dry]
         block[second, :] = [a[first], v[first], *dry]
         return block
-
-    @staticmethod
-    def _on_joint(robot: Robot, k: int, value: Any) -> Array:
-        column = np.zeros(robot.n, dtype=object)
-        column[k] = value
-        return column
 
     def __repr__(self) -> str:
         return f"<LinearModel of {printable(self.robot.name)}: {len(self.names)} parameters>"
@@ -291,12 +286,6 @@ def _friction(friction: Sequence[str]) -> tuple[str, ...]:
         if term not in FRICTION:
             raise unknown_name("friction term", term, FRICTION)
     return tuple(term for term in FRICTION if term in friction)
-
-
-def _joints(robot: Robot) -> list[int]:
-    """Return the actuated coordinates: all but those of a floating base."""
-    free = {k for _, body in robot.model.moving if len(body.dof) == 6 for k in body.dof}
-    return [k for k in range(robot.n) if k not in free]
 
 
 def _presliding(robot: Robot, given: float | Mapping[str, float] | None, joints: Sequence[int]) -> dict[int, float]:

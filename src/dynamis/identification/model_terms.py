@@ -7,22 +7,23 @@ The normal equations of all candidate columns are formed once, by block and join
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.errors import InputError
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import Equations, Regressor, equations
 from dynamis.identification.linear_model import LinearModel, Past
 from dynamis.identification.samples import Samples
-from dynamis.identification.validation.held_out import clear_of
+from dynamis.identification.validation.held_out import Folds
 
 Array = npt.NDArray[Any]
 FALLS = 0.97  # ratio of the held-out residual with and without a kind of term that is added
 NOTHING_LEFT = 1.0  # percent of the torque: a residual that needs no further terms
-BLOCKS, FOLDS = 20, 5
+FOLDS = 5
 SMOOTH = (0.02, 0.05, 0.1)  # rad/s, widths of tanh(v / width)
 STRIBECK = 0.1  # rad/s
 PRESLIDING = 0.01  # rad
@@ -50,7 +51,10 @@ def better_settings(base: BaseParameters, runs: Sequence[Samples], guard: float 
         return {}, ""
     terms = _Terms(base)
     dry = np.array([k for k, name in enumerate(base.names) if name.endswith(".coulomb")], int)
-    trials = _Trials(rows, terms, base.rank, guard)
+    try:
+        trials = _Trials(rows, terms, base.rank, guard)
+    except InputError:  # too short to hold out blocks beyond the reach of the filter
+        return {}, ""
     chosen, settings, words = np.arange(base.rank), dict[str, Any](), list[str]()
     before = trials.residual(chosen)
     now, left = before, _candidates(base, terms.at, dry)
@@ -61,22 +65,15 @@ def better_settings(base: BaseParameters, runs: Sequence[Samples], guard: float 
             break
         c = left.pop(k)
         chosen, now = _with(chosen, c), best
-        settings = _merged(settings, c.settings)
+        for key, value in c.settings.items():  # friction terms and couplings are added to those before
+            adds = key in ("friction", "couplings")
+            settings[key] = tuple(dict.fromkeys((*settings.get(key, ()), *value))) if adds else value
         words.append(c.words)
         left = [x for x in left if not (set(x.settings) & set(c.settings) & {"smooth", "offset"})]
     if not settings:
         return {}, ""
     note = f"terms added to the model because they predict held-out motion better: {', '.join(words)}"
     return settings, f"{note} (residual {now:.3g} % instead of {before:.3g} %)"
-
-
-def _merged(settings: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Return both settings; friction terms and couplings are added."""
-    merged = settings | new
-    for key in ("friction", "couplings"):
-        if key in settings and key in new:
-            merged[key] = tuple(dict.fromkeys((*settings[key], *new[key])))
-    return merged
 
 
 def _candidates(base: BaseParameters, at: dict[str, Array], dry: Array) -> list[Candidate]:
@@ -103,10 +100,8 @@ def _with(chosen: Array, c: Candidate) -> Array:
 
 
 class _Terms:
-    """The candidate terms of a robot with n joints: columns of diagonal terms, one for each joint, then three of each coupling.
-
-    ``at`` are the indices of each kind of term among all columns, behind those of the base parameters.
-    """
+    """The candidate terms of a robot with n joints, further columns of its `Regressor`: of diagonal terms, one for each joint,
+    then three of each coupling. ``at`` are the indices of each kind among all columns, behind those of the base parameters."""
 
     def __init__(self, base: BaseParameters) -> None:
         self.n = base.model.robot.n
@@ -144,37 +139,24 @@ class _Terms:
 
 
 class _Trials:
-    """Residuals on held-out blocks from normal equations by fold and joint."""
+    """Residuals on held-out blocks from normal equations by fold."""
 
     def __init__(self, rows: Equations, terms: _Terms, rank: int, guard: float) -> None:
-        seconds = sum(float(np.ptp(rows.t[rows.run == run])) for run in np.unique(rows.run)) / BLOCKS
-        fold = rows.blocks(max(seconds, 1e-9)) % FOLDS
-        n, size = len(rows.joints), rank + terms.count
-        near = [~clear_of(rows.t, fold == f, guard, run=rows.run) & (fold != f) for f in range(FOLDS)]
         assert isinstance(rows.source, Regressor)
-        sums = np.zeros((2 * FOLDS, n, size + 1, size + 1))  # [X, y]ᵀ [X, y] of each fold, then of the rows near each fold
-        for chunk, more, used in rows.source.with_columns(rows, terms.of_run):
-            for part in chunk:
-                places, values = terms.of_joint(part.joint, more[used[:, part.joint]])
-                A = np.hstack([part.A[:, :-1], values, part.A[:, -1:]])
-                at = np.ix_(*2 * [np.concatenate([part.columns, rank + places, [size]])])
-                for g in range(2 * FOLDS):
-                    own = fold[part.rows] == g if g < FOLDS else near[g - FOLDS][part.rows]
-                    if own.any():
-                        W = A if own.all() else A[own]
-                        sums[g, part.joint][at] += W.T @ W
-        count = np.bincount(rows.joint, minlength=n)
-        own, near_sums = sums[:FOLDS], sums[FOLDS:]
+        names = (*rows.names, *(f"term {k}" for k in range(terms.count)))
+        groups = Folds(replace(rows, names=names, source=replace(rows.source, more=terms)), FOLDS, guard=guard).groups
+        # [X, y]ᵀ [X, y] of the rows of each joint in each group
+        grams = np.array([[F.T @ F for F in own] for own in groups.factors.R])
         # weights of the joints from the residuals of the first model
-        weight, first = np.ones(n), np.append(np.arange(rank), size)
-        total = own.sum(axis=0)[:, first][:, :, first]
+        weight, first = np.ones(len(rows.joints)), np.append(np.arange(rank), len(names))
+        total = grams.sum(axis=0)[:, first][:, :, first]
         for _ in range(2):
             beta = np.append(_solved(np.tensordot(weight, total, 1)), -1.0)
             left = np.einsum("k,jkl,l->j", beta, total, beta)
-            weight = count / np.maximum(left, 1e-12 * total[:, -1, -1].sum() + 1e-300)
-        self.held = own.sum(axis=1)  # of all joints
-        weighted = np.einsum("j,fjkl->fkl", weight, own)
-        self.fitted = weighted.sum(axis=0) - weighted - np.einsum("j,fjkl->fkl", weight, near_sums)
+            weight = groups.factors.counts.sum(axis=0) / np.maximum(left, 1e-12 * total[:, -1, -1].sum() + 1e-300)
+        weighted = np.einsum("j,gjkl->gkl", weight, grams)
+        self.fitted = [weighted[own].sum(axis=0) for own in groups.fitted]
+        self.held = np.array([grams[groups.fold == f].sum(axis=(0, 1)) for f in range(FOLDS)])
 
     def residual(self, chosen: Array) -> float:
         """Return the residual on held-out blocks in percent of the torque."""

@@ -7,7 +7,6 @@ effect is a combination of the effects of β and of the unknowns before it is no
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -112,7 +111,7 @@ def solve(
     precision = np.array([0.0 if np.isinf(u.sigma) else 1.0 / u.sigma**2 for u in unknowns])
     free = np.array([not u.frozen for u in unknowns], bool)
     theta = prior.copy() if start is None else np.where(free, start, prior)
-    here = _Fit.of(*rows(theta), np.ones(len(group)))
+    here = WeightedFit.of(*rows(theta), np.ones(len(group)))
     noise = noise_by_group(here.residual, group)
     here = here.weighted(noise)
     J, whole = _derivatives(rows, theta, here, free)
@@ -123,7 +122,7 @@ def solve(
         step = _step(J, here.rest, precision, theta - prior, free)
         for _ in range(HALVINGS):
             there = np.clip(theta + step, lower, upper)
-            new = _Fit.of(*rows(there), noise)
+            new = WeightedFit.of(*rows(there), noise)
             if new.cost + float(precision @ (there - prior) ** 2) <= cost * (1.0 + CONVERGED):
                 break
             step = step / 2.0
@@ -158,7 +157,7 @@ def held_out_residuals(
         left = np.empty(len(group))
         for fold in range(folds):
             held = place % folds == fold
-            kept = functools.partial(_selected, rows, ~held)
+            kept = _without(rows, held)
             fit = solve(kept, own, group=group[~held], block=block[~held], start=start)
             X, y = rows(fit.values)
             left[held] = y[held] - X[held] @ fit.beta
@@ -166,9 +165,12 @@ def held_out_residuals(
     return both[0], both[1]
 
 
-def _selected(rows: Rows, kept: Array, theta: Array) -> tuple[Array, Array]:
-    X, y = rows(theta)
-    return X[kept], y[kept]
+def _without(rows: Rows, held: Array) -> Rows:
+    def others(theta: Array) -> tuple[Array, Array]:
+        X, y = rows(theta)
+        return X[~held], y[~held]
+
+    return others
 
 
 def single_steps(rows: Rows, count: int, *, group: Array, block: Array) -> tuple[Array, Array]:
@@ -177,7 +179,7 @@ def single_steps(rows: Rows, count: int, *, group: Array, block: Array) -> tuple
     The step is zero, and the error infinite, for an unknown whose effect is one of the linear parameters.
     """
     theta, every = np.zeros(count), np.ones(count, bool)
-    fit = _Fit.of(*rows(theta), np.ones(len(group)))
+    fit = WeightedFit.of(*rows(theta), np.ones(len(group)))
     fit = fit.weighted(noise_by_group(fit.residual, group))
     J, whole = _derivatives(rows, theta, fit, every)
     squares = np.einsum("ij,ij->j", J, J)
@@ -194,7 +196,7 @@ def noise_by_group(residual: Array, group: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class _Fit:
+class WeightedFit:
     """Weighted least squares of the linear parameters, with P the pseudo-inverse of XᵀX in units of the noise."""
 
     X: Array
@@ -204,7 +206,7 @@ class _Fit:
     beta: Array
 
     @classmethod
-    def of(cls, X: Array, y: Array, noise: Array) -> _Fit:
+    def of(cls, X: Array, y: Array, noise: Array) -> WeightedFit:
         W, z = X / noise[:, None], y / noise
         size = np.linalg.norm(W, axis=0)
         size[size <= ROUNDING * size.max(initial=0.0)] = np.inf  # columns of rounding errors
@@ -212,8 +214,8 @@ class _Fit:
         P = np.linalg.pinv(S.T @ S, rcond=UNEXCITED, hermitian=True) / np.outer(size, size)
         return cls(X, y, noise, P, P @ (W.T @ z))
 
-    def weighted(self, noise: Array) -> _Fit:
-        return _Fit.of(self.X, self.y, noise)
+    def weighted(self, noise: Array) -> WeightedFit:
+        return WeightedFit.of(self.X, self.y, noise)
 
     @property
     def residual(self) -> Array:
@@ -229,12 +231,12 @@ class _Fit:
         return float(self.rest @ self.rest)
 
     def beyond(self, d: Array) -> Array:
-        """Return the part of vectors (rows, k), relative to the noise, orthogonal to the columns of X."""
+        """Return the part of a vector or of vectors (rows, k), relative to the noise, orthogonal to the columns of X."""
         W = self.X / self.noise[:, None]
         return np.asarray(d - W @ (self.P @ (W.T @ d)))
 
 
-def _derivatives(rows: Rows, theta: Array, fit: _Fit, free: Array) -> tuple[Array, Array]:
+def _derivatives(rows: Rows, theta: Array, fit: WeightedFit, free: Array) -> tuple[Array, Array]:
     """Return the derivatives (rows, k) of the residual relative to the noise, beyond the effect of β, and with β held fixed."""
     d = np.zeros((len(fit.y), len(theta)))
     for k in np.flatnonzero(free):

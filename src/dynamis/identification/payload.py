@@ -121,10 +121,10 @@ def identify_payload(
     found = determined(fit.factor, fit.solution, size)
     inertia = Inertia.from_parameters(consistent_parameters(fit.factor, fit.solution, size) if consistent else found.filled)
     corrections = fit.corrections(inertia.parameters)[: robot.n * len(terms)].reshape(robot.n, len(terms))
-    before, after = (
-        np.array([_rms(e[joint.loaded]) for e, joint in zip(errors, rows.joints, strict=True)])
-        for errors in ([joint.y for joint in rows.joints], rows.residuals(inertia.parameters, fit))
-    )
+    before, after = np.zeros((2, robot.n))
+    for j, (joint, e) in enumerate(zip(rows.joints, rows.residuals(inertia.parameters, fit), strict=True)):
+        if joint.loaded.any():
+            before[j], after[j] = (float(np.sqrt(np.mean(x[joint.loaded] ** 2))) for x in (joint.A[:, -1], e))
     names, unsure = robot.coordinate_names, bool(terms) and not empty
     return PayloadEstimate(
         frame=at.name,
@@ -152,10 +152,6 @@ def _terms(friction: Sequence[str] | None, referenced: bool) -> tuple[str, ...]:
     return tuple(term for term in CORRECTIONS if term in given)
 
 
-def _rms(x: Array) -> float:
-    return float(np.sqrt(np.mean(x**2))) if x.size else 0.0
-
-
 CLEAR = 3.0  # standard errors: a larger mass is significant
 NOTHING = "no load detected"
 
@@ -174,7 +170,9 @@ def verdict(
     """Return sentences on the payload ``inertia``, most important first."""
     lines = [_mass(found, float(inertia.mass))]
     if found.determined[:4].all() and found.parameters[0] > CLEAR * found.standard_errors[0]:
-        _, errors = com_with_errors(found)
+        m, com = found.parameters[0], found.parameters[1:4] / found.parameters[0]
+        slope = np.column_stack([-com / m, np.eye(3) / m])  # to first order
+        errors = np.sqrt(np.diag(slope @ found.covariance[:4, :4] @ slope.T))
         lines.append(f"centre of mass ({_numbers(inertia.com)}) m, standard errors ({_numbers(errors)}) m")
     unshown = [name for name, shown in zip(PARAMETER_NAMES, found.determined, strict=True) if not shown]
     if unshown:
@@ -196,8 +194,9 @@ def verdict(
     gained = before > 0.0
     worst = int(np.argmax(np.where(gained, after / np.where(gained, before, 1.0), 0.0)))
     if gained.any():
+        share = max(0.0, 1.0 - np.sum(after**2) / np.sum(before**2))
         lines.append(
-            f"{_share(before, after):.0%} of the torque missing in the arm's model is explained; "
+            f"{share:.0%} of the torque missing in the arm's model is explained; "
             f"least at {printable(robot.coordinate_names[worst])}, RMS residual {before[worst]:.3g} → {after[worst]:.3g} "
             f"{'N m' if robot.model.coordinates[worst].revolute else 'N'}"
         )
@@ -207,13 +206,6 @@ def verdict(
         told = "a log without load, reference=, or the relative size of the errors, arm="
         lines.append(f"the arm's model was assumed exact; to allow for its errors, give {told}")
     return tuple(lines)
-
-
-def com_with_errors(found: Determined) -> tuple[Array, Array]:
-    """Return the centre of mass of the least-squares solution, and its standard errors to first order."""
-    m, com = found.parameters[0], found.parameters[1:4] / found.parameters[0]
-    slope = np.column_stack([-com / m, np.eye(3) / m])
-    return com, np.sqrt(np.diag(slope @ found.covariance[:4, :4] @ slope.T))
 
 
 def _mass(found: Determined, mass: float) -> str:
@@ -227,7 +219,3 @@ def _mass(found: Determined, mass: float) -> str:
 
 def _numbers(values: Array) -> str:
     return ", ".join(f"{x:.4g}" for x in values)
-
-
-def _share(before: Array, after: Array) -> float:
-    return float(max(0.0, 1.0 - np.sum(after**2) / np.sum(before**2)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from dynamis.algorithms.registry import Algorithm
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.pseudo_inertia import Programme, Rows, minimise, packed, pseudo_inertia
 from dynamis.identification.samples import Decimation, Samples
 from dynamis.model.model import Frame, Model
 from dynamis.robot import Robot
@@ -28,7 +29,6 @@ LENGTH_POWERS = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])  # each parameter has t
 NOT_SHOWN = 1e-8  # relative to the largest singular value: unexcited directions
 MIXED = 1e-6  # a parameter with a smaller component along unexcited directions is determined
 WEAK = 10.0  # standard deviation of the prior, relative to the values of a compact body: a weak regularization
-LOWER = np.tril_indices(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,59 +107,28 @@ def _combinations(V: Array, known: Array, units: Array) -> tuple[str, ...]:
 
 
 def consistent_parameters(R: Array, z: Array, size: float) -> Array:
-    """Return the parameters of the physically consistent body that best fits: its pseudo-inertia is L Lᵀ, L lower triangular.
+    """Return the parameters of the physically consistent body that fits best; point masses and rods are included.
 
-    Unlike the log-Cholesky form, L includes point masses and rods, where the pseudo-inertia is singular. Parameters that R
-    does not determine are regularized towards a ball of the load's size around the origin.
+    Parameters that R does not determine are regularized towards a ball of the load's size around the origin.
     """
-    from scipy.optimize import least_squares
-
     units = size ** LENGTH_POWERS.astype(float)
     A = R * units
-    free = np.linalg.lstsq(A, z, rcond=NOT_SHOWN)[0]
-    mass = max(abs(float(free[0])), 1e-6)
+    mass = max(abs(float(np.linalg.lstsq(A, z, rcond=NOT_SHOWN)[0][0])), 1e-6)
     ball = mass * np.array([1.0, 0.0, 0.0, 0.0, 0.4, 0.0, 0.4, 0.0, 0.0, 0.4])
     pull = 1.0 / (WEAK * mass)
-    stacked, wanted = np.vstack([A, pull * np.eye(10)]), np.concatenate([z, pull * ball])
-    to_parameters = np.column_stack([_parameters(_symmetric(unit)) for unit in np.eye(10)])
-    M = stacked @ to_parameters
-    rows, columns = LOWER
-
-    def matrix(x: Array) -> Array:
-        L = np.zeros((4, 4))
-        L[LOWER] = x
-        return L
-
-    def residual(x: Array) -> Array:
-        L = matrix(x)
-        return M @ (L @ L.T)[LOWER] - wanted
-
-    def slope(x: Array) -> Array:
-        L = matrix(x)
-        # ∂(L Lᵀ)_ij / ∂L_ab = δ_ia L_jb + δ_ja L_ib
-        D = (rows[:, None] == rows) * L[columns[:, None], columns] + (columns[:, None] == rows) * L[rows[:, None], columns]
-        return M @ D
-
-    start = np.linalg.lstsq(stacked, wanted, rcond=None)[0]
-    values, vectors = np.linalg.eigh(Inertia.from_parameters(start).pseudo_inertia)
-    lifted = (vectors * np.maximum(values, 1e-3 * mass)) @ vectors.T
-    found = least_squares(
-        residual, np.linalg.cholesky(lifted)[LOWER], jac=slope, method="lm", xtol=1e-14, ftol=1e-14, gtol=1e-14
-    )
-    L = matrix(found.x)
-    return _parameters(L @ L.T) * units
-
-
-def _symmetric(entries: Array) -> Array:
-    P = np.zeros((4, 4))
-    P[LOWER] = entries
-    return P + np.tril(P, -1).T
-
-
-def _parameters(P: Array) -> Array:
-    """Return the ten parameters of a pseudo-inertia: I = tr(Σ) 1 − Σ."""
-    second = P[:3, :3]
-    return Inertia(P[3, 3], P[:3, 3], np.trace(second) * np.eye(3) - second).parameters
+    Q, T = np.linalg.qr(np.vstack([A, pull * np.eye(10)]))
+    best = np.linalg.solve(T, Q.T @ np.concatenate([z, pull * ball]))
+    if Inertia.from_parameters(best).is_consistent(0.0):
+        return best * units
+    none = Rows(np.zeros((0, 10)), np.zeros(0), np.zeros(0), ())
+    # w in standard errors; if the ball is too many of these away for the solver, in units of the way to it
+    for far in (1.0, max(1.0, float(np.linalg.norm(T @ (ball - best))))):
+        W = far * np.linalg.inv(T)  # x = best + W w
+        body = packed(pseudo_inertia(best)), packed(pseudo_inertia(W.T)).T
+        found = minimise(Programme(np.eye(10), np.zeros(10), [body], none, least=0.0, start=T @ (ball - best) / far))
+        if found.solved:
+            break
+    return np.asarray((best + W @ found.x) * units)
 
 
 CORRECTIONS = ("offset", "viscous", "coulomb")
@@ -193,16 +162,13 @@ def _payload_columns(model: Model, q: Array, v: Array, a: Array, frame: Frame) -
 PAYLOAD_REGRESSOR = Algorithm("payload_regressor", _payload_columns, ("q", "v", "a"), options=("frame",))
 
 
-@dataclass(frozen=True, eq=False)
-class JointRows:
-    """The equations of one joint. ``own`` are the columns of its corrections, ``arm`` those of the arm's parameters."""
+class JointRows(NamedTuple):
+    """The equations of one joint: rows ``A`` of [corrections of all joints, those of the arm's parameters, payload, y], a mask
+    of the rows with load, and where runs start."""
 
-    load: Array
-    own: Array
-    arm: Array
-    y: Array
+    A: Array
     loaded: Array
-    starts: tuple[int, ...]
+    starts: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +181,7 @@ class Fit:
     terms: int
 
     def corrections(self, parameters: Array) -> Array:
-        return _solve(self.stacked[:, : self.terms], self.stacked[:, -1] - self.stacked[:, self.terms : -1] @ parameters)
+        return solve(self.stacked[:, : self.terms], self.stacked[:, -1] - self.stacked[:, self.terms : -1] @ parameters)
 
 
 class PayloadRows:
@@ -228,54 +194,49 @@ class PayloadRows:
     def __init__(
         self, robot: Robot, frame: str, runs: Sequence[Samples], empty: Sequence[Samples], terms: tuple[str, ...], arm: float
     ) -> None:
-        self.robot, self.terms = robot, terms
         base = base_parameters(LinearModel(robot, friction=())) if arm > 0.0 else None
-        pieces: list[list[tuple[Any, ...]]] = [[] for _ in range(robot.n)]
+        n, k, tables, uses = robot.n, len(terms), list[Array](), list[Array]()
         for number, run in enumerate([*runs, *empty]):
-            loaded = number < len(runs)
-            states = (run.q, run.v, run.a)
-            load = payload_regressor(robot, *states, frame) if loaded else np.zeros((len(run), robot.n, 10))
+            states, size = (run.q, run.v, run.a), len(run)
             kinds = {"offset": np.ones_like(run.v), "viscous": run.v, "coulomb": np.sign(run.v)}
-            own = np.stack([kinds[term] for term in terms], axis=-1) if terms else np.zeros((*run.v.shape, 0))
-            whole = np.zeros((*run.v.shape, 0)) if base is None else base.regressor(*states)
+            own = np.zeros((size, n, n, k))
+            for i, term in enumerate(terms):
+                own[:, np.arange(n), np.arange(n), i] = kinds[term]
+            whole = np.zeros((size, n, 0)) if base is None else base.regressor(*states)
+            load = payload_regressor(robot, *states, frame) if number < len(runs) else np.zeros((size, n, 10))
             known = robot.inverse_dynamics(*states)[..., None]
             filtered = Decimation(run.period, run.parallel, run.every)
-            kept = filtered.centres(len(run))
-            parts = np.cumsum([load.shape[-1], own.shape[-1], whole.shape[-1]])
-            table = filtered.of(np.concatenate([load, own, whole, known], axis=-1))
-            load, own, whole, known = np.split(table, parts, axis=-1)
-            missing = (filtered.middles(run.tau) if run.smooth_torque else filtered.of(run.tau)) - known[..., 0]
-            for j in range(robot.n):
-                use = run.use[kept, j]
-                pieces[j].append((load[use, j], own[use, j], whole[use, j], missing[use, j], loaded))
-        self.joints = [_joined(piece) for piece in pieces]
+            table = filtered.of(np.concatenate([own.reshape(size, n, n * k), whole, load, known], axis=-1))
+            tau = filtered.middles(run.tau) if run.smooth_torque else filtered.of(run.tau)
+            table[..., -1] = tau - table[..., -1]
+            tables.append(table)
+            uses.append(run.use[filtered.centres(size)])
+        self.joints = []
+        for j in range(n):
+            lengths = [int(use[:, j].sum()) for use in uses]
+            A = np.concatenate([table[use[:, j], j] for table, use in zip(tables, uses, strict=True)])
+            loaded = np.repeat(np.arange(len(uses)) < len(runs), lengths)
+            self.joints.append(JointRows(A, loaded, np.cumsum([0, *lengths[:-1]])))
+        self.own = n * k  # number of corrections
         self.belief = np.zeros(0) if base is None else 1.0 / (arm * self._sizes(base.prior))
 
     def _sizes(self, prior: Array) -> Array:
         """Return the magnitudes of the arm's parameters; for zeros, the magnitude with an effect similar to the others."""
-        squares = sum(np.sum(rows.arm**2, axis=0) for rows in self.joints) / max(sum(len(rows.y) for rows in self.joints), 1)
-        shown = np.sqrt(np.maximum(squares, 1e-300))
+        arm = np.concatenate([rows.A[:, self.own : self.own + len(prior)] for rows in self.joints])
+        shown = np.sqrt(np.maximum(np.sum(arm**2, axis=0) / max(len(arm), 1), 1e-300))
         typical = float(np.median((np.abs(prior) * shown)[prior != 0.0])) if prior.any() else 1.0
         return np.maximum(np.abs(prior), 0.1 * typical / shown)
 
-    def _table(self, j: int) -> Array:
-        """Return the table [corrections of all joints, the arm's, payload, y] of joint j, reduced by QR."""
-        rows, k = self.joints[j], len(self.terms)
-        own = np.zeros((len(rows.y), k * len(self.joints)))
-        own[:, k * j : k * j + k] = rows.own
-        table = np.column_stack([own, rows.arm, rows.load, rows.y])
-        return np.asarray(np.linalg.qr(table, mode="r")) if len(table) > table.shape[1] else table
-
     def weighed(self) -> Fit:
         """Return the equations in units of the noise of each joint, estimated iteratively from the residuals."""
-        tables = [self._table(j) for j in range(len(self.joints))]
-        own, arm = len(self.terms) * len(self.joints), len(self.belief)
-        terms = own + arm
+        tables = [np.linalg.qr(rows.A, mode="r") if len(rows.A) > rows.A.shape[1] else rows.A for rows in self.joints]
+        arm = len(self.belief)
+        terms = self.own + arm
         believed = np.zeros((arm, terms + 11))
-        believed[:, own:terms] = np.diag(self.belief)
-        largest = max((float(np.abs(rows.y).max()) for rows in self.joints if len(rows.y)), default=0.0)
+        believed[:, self.own : terms] = np.diag(self.belief)
         # lower bound for exact data: the effect of a microgram
-        largest = max(largest, 1e-9 * max((float(np.abs(rows.load).max(initial=0.0)) for rows in self.joints), default=1.0))
+        ends = [np.abs(rows.A[:, terms:]).max(axis=0, initial=0.0) for rows in self.joints]
+        largest = max(max(float(end[-1]), 1e-9 * float(end[:-1].max())) for end in ends)
         noise = np.full(len(tables), max(largest, 1e-300) if arm else 1.0)
         for _ in range(PASSES):
             stacked = np.vstack([*(table / s for table, s in zip(tables, noise, strict=True)), believed])
@@ -283,26 +244,19 @@ class PayloadRows:
             rest = np.vstack([rest, np.zeros((max(0, 11 - len(rest)), 11))])
             R = np.asarray(np.linalg.qr(rest, mode="r"))
             fit = Fit(R[:, :10], R[:, 10], stacked, terms)
-            left = self.residuals(_solve(fit.factor, fit.solution, 1e-9), fit)
+            left = self.residuals(solve(fit.factor, fit.solution, 1e-9), fit)
             floor = 1e-12 * max(largest, 1e-300)
-            noise = np.array([max(_noise(e, rows), floor) for e, rows in zip(left, self.joints, strict=True)])
+            spent = self.own / len(self.joints) + (10 + arm) / 3.0  # payload and arm are shared by the joints
+            noise = np.array([max(_noise(e, rows, spent), floor) for e, rows in zip(left, self.joints, strict=True)])
         return fit
 
     def residuals(self, parameters: Array, fit: Fit) -> list[Array]:
         """Return the residuals of each joint."""
-        c, k = fit.corrections(parameters), len(self.terms)
-        arm = c[k * len(self.joints) :]
-        return [r.y - r.load @ parameters - r.own @ c[k * j : k * j + k] - r.arm @ arm for j, r in enumerate(self.joints)]
+        known = np.concatenate([-fit.corrections(parameters), -parameters, [1.0]])
+        return [rows.A @ known for rows in self.joints]
 
 
-def _joined(pieces: list[tuple[Any, ...]]) -> JointRows:
-    load, own, arm, y = (np.concatenate([piece[k] for piece in pieces]) for k in range(4))
-    lengths = [len(piece[3]) for piece in pieces]
-    loaded = np.repeat([piece[4] for piece in pieces], lengths)
-    return JointRows(load, own, arm, y, loaded, tuple(int(k) for k in np.cumsum([0, *lengths[:-1]])))
-
-
-def _solve(A: Array, b: Array, rcond: float = REPEATED) -> Array:
+def solve(A: Array, b: Array, rcond: float | None = REPEATED) -> Array:
     """Solve least squares with normalized columns; minimum-norm if rank-deficient."""
     scale = np.linalg.norm(A, axis=0)
     scale = np.where(scale > 0.0, scale, 1.0)
@@ -319,13 +273,14 @@ def _without(A: Array, B: Array) -> Array:
     return B - U @ (U.T @ B)
 
 
-def _noise(residual: Array, rows: JointRows) -> float:
-    """Return the noise level of independent samples with the same uncertainty of the payload as these residuals."""
-    dof = max(len(residual) - rows.own.shape[1] - (10 + rows.arm.shape[1]) / 3.0, 1.0)  # payload and arm are shared by joints
+def _noise(residual: Array, rows: JointRows, spent: float) -> float:
+    """Return the noise level of independent samples with the same uncertainty of the payload as these residuals, of which a
+    fit has ``spent`` degrees of freedom."""
+    dof = max(len(residual) - spent, 1.0)
     return float(np.sqrt(residual @ residual / dof * _lasting(residual, rows.starts)))
 
 
-def _lasting(residual: Array, starts: tuple[int, ...]) -> float:
+def _lasting(residual: Array, starts: Array) -> float:
     """Return 1 + 2 Σ ρ_k up to the first non-positive autocorrelation: the number of samples per independent one."""
     runs = [run for run in np.split(residual, starts[1:]) if len(run) > 20]
     total = sum(float(run @ run) for run in runs)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dynamis.display import as_table
 from dynamis.errors import InputError, printable
-from dynamis.identification.logs.csv_table import CsvTable
+from dynamis.identification.logs.table import CsvTable
 from dynamis.robot import Robot
 from dynamis.spatial import rotation
 

@@ -5,19 +5,27 @@
 A mass distribution with parameters π exists if and only if J is positive semi-definite: this implies positive mass,
 non-negative moments and the triangle inequality [Wensing 2018]. The cone of these matrices also has distances between bodies
 that do not depend on units or frames: the entropic divergence [Lee 2019] and, to second order around a body, the quadratic
-form tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ).
+form tr(J₀⁻¹ ΔJ J₀⁻¹ ΔJ). Quadratic programs over these cones,
+
+    min  ½ wᵀ P w + qᵀ w − κ Σ log det B_k    with   B_k = unpacked(b_k + M_k w) ⪰ ε,   lower ≤ A w ≤ upper,
+
+are solved by Clarabel.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
+
+SLIM = 0.01  # least second moment of a reference body, relative to its largest
 
 _UPPER = tuple((i, j) for j in range(4) for i in range(j + 1))  # column by column, as cone solvers pack a triangle
 _ROWS, _COLUMNS = (np.array(side) for side in zip(*_UPPER, strict=True))
@@ -77,89 +85,10 @@ def upper_factor(J: Array) -> Array:
     return np.ascontiguousarray(np.linalg.cholesky(J[..., ::-1, ::-1])[..., ::-1, ::-1])
 
 
-def smallest_eigenvalue(parameters: Any) -> Any:
-    """Return the smallest eigenvalue of J over its trace (…): negative if physically inconsistent, whatever the size."""
-    J = pseudo_inertia(parameters)
-    size = np.maximum(np.abs(np.trace(J, axis1=-2, axis2=-1)), 1e-300)
-    return (np.linalg.eigvalsh(J)[..., 0] / size)[()]
-
-
-def is_consistent(parameters: Any, tolerance: float = 1e-12) -> bool:
-    """Return whether ten parameters are physically consistent, up to a relative tolerance.
-
-    Two independent tests must agree: the eigenvalues of J, and positive mass with the triangle inequality of the principal
-    moments about the centre of mass. A massless body must have all parameters zero.
-
-    >>> is_consistent([1.0, 0, 0, 0, 1.0, 0, 1.0, 0, 0, 2.1])
-    False
-    """
-    pi = _ten(parameters)
-    if not np.isfinite(pi).all():
-        return False
-    if not pi.any():
-        return True
-    return bool(smallest_eigenvalue(pi) >= -tolerance) and _triangle_holds(pi, tolerance)
-
-
-def _triangle_holds(pi: Array, tolerance: float) -> bool:
-    m, h = pi[0], pi[1:4]
-    I = pi[[4, 5, 7, 5, 6, 8, 7, 8, 9]].reshape(3, 3)
-    size = np.trace(I) + m
-    if m <= 0.0:
-        return bool(m == 0.0 and not h.any() and _sides(I) >= -tolerance * size)
-    c = h / m
-    return bool(_sides(I - m * (np.dot(c, c) * np.eye(3) - np.outer(c, c))) >= -tolerance * size)
-
-
-def _sides(I: Array) -> float:
-    """Return the smaller of the least principal moment and the margin of the triangle inequality."""
-    a, b, c = np.linalg.eigvalsh(I)
-    return float(min(a, a + b - c))
-
-
-def entropic_divergence(parameters: Any, reference: Any) -> float:
-    """Return tr(J₀⁻¹ J) − log det(J₀⁻¹ J) − 4: zero at the reference, infinite at the boundary of physical consistency.
-
-    This is the Bregman divergence of −log det; near the reference it is half the squared pullback distance [Lee 2019].
-
-    >>> ball = [2.0, 0, 0, 0, 0.5, 0, 0.5, 0, 0, 0.5]
-    >>> round(entropic_divergence(ball, ball), 12)
-    0.0
-    """
-    J, J0 = pseudo_inertia(parameters), pseudo_inertia(reference)
-    try:
-        W = np.linalg.solve(upper_factor(J0), upper_factor(J))
-    except np.linalg.LinAlgError:
-        _require_body(reference)
-        return float("inf")
-    return float((W**2).sum() - 2.0 * np.log(np.diagonal(W)).sum() - 4.0)
-
-
-def nearest_consistent(parameters: Any, margin: float = 1e-6, length: float | None = None) -> Array:
-    """Return the parameters with positive definite J that are nearest in the Frobenius norm of J.
-
-    ``length`` [m] is the unit of length, by default the radius of gyration about the frame's origin; eigenvalues below
-    ``margin`` times the largest are raised to this value. Mass and first moment may change, unlike with
-    `Inertia.nearest_consistent`.
-    """
-    J = pseudo_inertia(parameters)
-    if length is None:
-        spread = np.trace(J[:3, :3]) / J[3, 3] if J[3, 3] > 0.0 else 0.0
-        length = float(np.sqrt(spread)) if spread > 0.0 else 0.1
-    S = np.array([length, length, length, 1.0])
-    values, vectors = np.linalg.eigh(J / np.outer(S, S))
-    if values[-1] <= 0.0:
-        raise InputError("no body is near these parameters: neither the mass nor any second moment is positive")
-    raised = np.maximum(values, margin * values[-1])
-    if (raised == values).all():
-        return _ten(parameters)
-    return parameters_of((vectors * raised) @ vectors.T * np.outer(S, S))
-
-
-def well_inside(parameters: Any, *, stand_in_mass: float = 1.0, slim: float = 0.01, thin: float = 0.01) -> Array:
+def well_inside(parameters: Any, *, stand_in_mass: float = 1.0, thin: float = 0.01) -> Array:
     """Return a nearby body with positive definite, well-conditioned J, as a reference for distances.
 
-    Second moments about the centre of mass are raised to at least ``slim`` times the largest and mass · ``thin``² [m]. A
+    Second moments about the centre of mass are raised to at least `SLIM` times the largest and mass · ``thin``² [m]. A
     massless body is replaced by a ball of ``stand_in_mass`` at the frame's origin, with a radius of gyration of 5 · ``thin``
     about each axis. Well-conditioned bodies are returned unchanged.
     """
@@ -169,7 +98,7 @@ def well_inside(parameters: Any, *, stand_in_mass: float = 1.0, slim: float = 0.
         return parameters_of(np.diag([stand_in_mass * (5.0 * thin) ** 2] * 3 + [stand_in_mass]))
     J = pseudo_inertia(pi)
     values, vectors = np.linalg.eigh(J[:3, :3] - np.outer(h, h) / m)
-    raised = np.maximum(values, max(slim * values[-1], m * thin**2))
+    raised = np.maximum(values, max(SLIM * values[-1], m * thin**2))
     if (raised == values).all():
         return pi
     J[:3, :3] = (vectors * raised) @ vectors.T + np.outer(h, h) / m
@@ -183,6 +112,148 @@ def _ten(parameters: Any) -> Array:
     return pi
 
 
-def _require_body(reference: Any) -> None:
-    if not smallest_eigenvalue(reference) > 0.0:
-        raise InputError("the pseudo-inertia of the reference must be positive definite; see well_inside()")
+LEAST = 1e-7  # margin ε, relative to the prior inertia
+ONE = packed(np.eye(4))
+GOAL = 1e-10
+_SMALL = [(i, j) for j in range(4) for i in range(j + 1)]
+_LARGE = [(i, j) for j in range(8) for i in range(j + 1)]
+_WORDS = {
+    "Solved": "solved",
+    "AlmostSolved": "solved with reduced accuracy",
+    "PrimalInfeasible": "no physically consistent parameters satisfy the bounds",
+    "AlmostPrimalInfeasible": "probably no physically consistent parameters satisfy the bounds",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """lower ≤ A w ≤ upper, with a name for each row."""
+
+    A: Array
+    lower: Array
+    upper: Array
+    names: tuple[str, ...]
+
+    def hold(self, w: Array, tolerance: float) -> bool:
+        """Return whether w satisfies them up to a tolerance."""
+        at, room = self.A @ w, tolerance * np.linalg.norm(self.A, axis=1)
+        return bool((at >= self.lower - room).all() and (at <= self.upper + room).all())
+
+    def moved(self, start: Array, W: Array) -> Rows:
+        """Return the same constraints for x = start + W w."""
+        at = self.A @ start
+        return Rows(self.A @ W, self.lower - at, self.upper - at, self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class Programme:
+    """The program; ``bodies`` holds (b_k, M_k) of each link, ``log_det`` is κ, ``start`` a strictly feasible w if one is
+    known."""
+
+    P: Array
+    q: Array
+    bodies: list[tuple[Array, Array]]
+    rows: Rows
+    log_det: float = 0.0
+    least: float = LEAST
+    start: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Result of a solver: the point, a status text, whether it is a minimum, and whether the problem is infeasible."""
+
+    x: Array
+    status: str
+    solved: bool
+    impossible: bool = False
+
+
+def minimise(programme: Programme) -> Solution:
+    """Solve the program: A w + s = b with s in the cones."""
+    import clarabel  # loads a compiled library
+
+    n, log_det, bodies = len(programme.q), programme.log_det, programme.bodies
+    extra = 14 * len(bodies) if log_det else 0
+    A, b, cones = _rows(clarabel, programme, extra)
+    for k, (start, M) in enumerate(bodies):
+        if log_det:
+            rows, right = _log_det_rows(start, M, k, n + extra)
+            cones += [clarabel.PSDTriangleConeT(8), *(clarabel.ExponentialConeT() for _ in range(4))]
+        else:
+            rows, right = -M, start - programme.least * ONE
+            cones.append(clarabel.PSDTriangleConeT(4))
+        A.append(rows)
+        b.append(right)
+    costs = np.append(programme.q, np.tile([*np.zeros(10), *np.full(4, -log_det)], extra // 14))
+    quadratic = sparse.block_diag([sparse.csc_matrix(np.triu(programme.P)), sparse.csc_matrix((extra, extra))], format="csc")
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = GOAL
+    columns = sparse.csc_matrix(np.vstack(A))
+    # one thread per small program: more would compete with each other
+    found = clarabel.DefaultSolver(quadratic, costs, columns, np.concatenate(b), cones, settings).solve()
+    status = str(found.status)
+    words = _WORDS.get(status, f"Clarabel stopped: {status}")
+    w, solved = np.array(found.x)[:n], status in ("Solved", "AlmostSolved")
+    return Solution(_moved_inside(programme, w) if solved else w, words, solved, "PrimalInfeasible" in status)
+
+
+def _moved_inside(programme: Programme, w: Array) -> Array:
+    """Return w, moved towards the interior point ``start`` until it is strictly inside.
+
+    Clarabel's tolerances are relative to the largest numbers of the program; physical consistency has none.
+    """
+    start = programme.start
+    if _is_inside(programme, w) or start is None or not _is_inside(programme, start):
+        return w
+    for share in 10.0 ** np.arange(-9.0, 0.0):
+        moved = w + share * (start - w)
+        if _is_inside(programme, moved):
+            return np.asarray(moved)
+    return w
+
+
+def _is_inside(programme: Programme, w: Array) -> bool:
+    least = 0.5 * programme.least
+    bodies = all(np.linalg.eigvalsh(unpacked(b + M @ w))[0] >= least for b, M in programme.bodies)
+    return bodies and programme.rows.hold(w, 1e-9)
+
+
+def _rows(clarabel: Any, programme: Programme, extra: int) -> tuple[list[Array], list[Array], list[Any]]:
+    rows = programme.rows
+    # normalized, so that tolerances are equal for all rows
+    size = np.linalg.norm(rows.A, axis=1)
+    A = np.hstack([rows.A / size[:, None], np.zeros((len(size), extra))])
+    lower, upper = rows.lower / size, rows.upper / size
+    equal = rows.lower == rows.upper
+    above, below = np.isfinite(upper) & ~equal, np.isfinite(lower) & ~equal
+    cones: list[Any] = []
+    if above.any() or below.any():
+        cones.append(clarabel.NonnegativeConeT(int(above.sum() + below.sum())))
+    if equal.any():
+        cones.append(clarabel.ZeroConeT(int(equal.sum())))
+    return [A[above], -A[below], A[equal]], [upper[above], -lower[below], lower[equal]], cones
+
+
+def _log_det_rows(start: Array, M: Array, k: int, columns: int) -> tuple[Array, Array]:
+    """Encode log det B ≥ Σ t_i by a lower triangular Z: [[B, Z], [Zᵀ, diag Z]] ⪰ 0 and t_i ≤ log Z_ii."""
+    n = M.shape[1]
+    first = n + 14 * k  # ten entries of Z, then four t
+    A, b = np.zeros((36 + 12, columns)), np.zeros(36 + 12)
+    B0, BM = unpacked(start), unpacked(M.T)
+    place = {(j, i): first + number for number, (i, j) in enumerate(_SMALL)}
+    for number, (i, j) in enumerate(_LARGE):
+        stretch = 1.0 if i == j else np.sqrt(2.0)
+        if j < 4:
+            A[number, :n], b[number] = -stretch * BM[:, i, j], stretch * B0[i, j]
+        elif i < 4 and (i, j - 4) in place:
+            A[number, place[i, j - 4]] = -stretch
+        elif i == j:
+            A[number, place[i - 4, i - 4]] = -1.0
+    for i in range(4):  # (t, 1, Z_ii) with exp(t) ≤ Z_ii
+        at = 36 + 3 * i
+        A[at, first + 10 + i] = -1.0
+        b[at + 1] = 1.0
+        A[at + 2, place[i, i]] = -1.0
+    return A, b

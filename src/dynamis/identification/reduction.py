@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,7 +23,7 @@ from dynamis.compiler.kernel import thread_count
 from dynamis.display import normal_equations_card
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.equations import filter_of
+from dynamis.identification.equations import check_size, filter_of
 from dynamis.identification.estimators.factors import householder_qr
 from dynamis.identification.linear_model import Past
 from dynamis.identification.samples import Decimation, Samples, as_runs
@@ -61,13 +61,6 @@ class NormalEquations:
             full.append(wide)
         return full
 
-    def stacked(self, weights: Any = None) -> tuple[Array, Array, float]:
-        """Return (R, z, rest) of all joints with these weights: |W (y − X β)|² = |z − R β|² + rest²."""
-        scale = np.ones(len(self.R)) if weights is None else np.asarray(weights, float)
-        whole = householder_qr(np.vstack([w * F for w, F in zip(scale, self.factors(), strict=True)]))
-        r = len(self.names)
-        return whole[:r, :r], whole[:r, r], float(abs(whole[r, r])) if len(whole) > r else 0.0
-
     def __repr__(self) -> str:
         return f"<NormalEquations: {len(self.names)} parameters, {self.samples} samples, {int(self.counts.sum())} rows>"
 
@@ -91,13 +84,6 @@ def merge(parts: Iterable[NormalEquations]) -> NormalEquations:
     return replace(
         first, R=R, counts=counts, samples=sum(part.samples for part in found), exact=all(part.exact for part in found)
     )
-
-
-def nothing(names: Sequence[str], joints: Sequence[str], pattern: Array) -> NormalEquations:
-    """Return the normal equations of zero rows."""
-    columns = tuple(np.flatnonzero(row) for row in pattern)
-    R = tuple(np.zeros((0, len(c) + 1)) for c in columns)
-    return NormalEquations(tuple(names), tuple(joints), columns, R, np.zeros(len(columns), int))
 
 
 def cholesky_qr(A: Array, gram: Array) -> Array:
@@ -150,8 +136,9 @@ class Stream:
 
     def __init__(self, base: BaseParameters, exact: bool = False) -> None:
         self.base, self.exact = base, exact
-        names, joints = base.names, base.model.robot.coordinate_names
-        self._nothing = nothing(names, joints, base.pattern)
+        columns = tuple(np.flatnonzero(row) for row in base.pattern)
+        empty, counts = tuple(np.zeros((0, len(c) + 1)) for c in columns), np.zeros(len(columns), int)
+        self._nothing = NormalEquations(base.names, tuple(base.model.robot.coordinate_names), columns, empty, counts)
         self._parts: list[NormalEquations] = []
         self._waiting: list[tuple[Samples, Array]] = []
         self._count = 0
@@ -172,12 +159,7 @@ class Stream:
         """Add samples without copying; the arrays must not change afterwards."""
         if self._broken:
             raise InputError("this stream was interrupted and is incomplete: start a new one")
-        robot = self.base.model.robot
-        if samples.q.shape[1] != robot.nq or samples.tau.shape[1] != robot.n:
-            raise InputError(
-                f"{samples!r} has {samples.q.shape[1]} positions and {samples.tau.shape[1]} torques; robot "
-                f"{printable(robot.name)} has {robot.nq} and {robot.n}"
-            )
+        check_size(samples, self.base)
         own = Decimation(samples.period, samples.parallel, samples.every)
         if self._filter is None:
             self._filter = own
@@ -211,25 +193,17 @@ class Stream:
         assert self._filter is not None
         block = self._first(self._needed(rows))
         self._drop(min(rows * self._filter.every, self._count))
-        self._underway.append(self._begun(*block))
+        work = functools.partial(self._normal_equations, *block)
+        self._underway.append(work if self._threads is None else self._threads.submit(work).result)
         if len(self._underway) > self._most_underway:
             self._keep_next()
 
-    def _begun(self, run: Samples, past: Array) -> Callable[[], NormalEquations]:
-        """Return a function that gives the normal equations of a block, which is computed in a thread if there are several."""
-        if self._threads is None:
-            return functools.partial(self._normal_equations, run, past)
-        return self._threads.submit(self._normal_equations, run, past).result
-
     def _keep_next(self) -> None:
         self._broken = True  # until completed
-        self._keep(self._underway.popleft()())
-        self._broken = False
-
-    def _keep(self, part: NormalEquations) -> None:
-        self._parts.append(part)
+        self._parts.append(self._underway.popleft()())
         if len(self._parts) == TOGETHER:
             self._parts = [merge(self._parts)]
+        self._broken = False
 
     def _first(self, count: int) -> tuple[Samples, Array]:
         """Return the first samples in the queue; copied only if they span several chunks."""
@@ -241,7 +215,8 @@ class Stream:
                 break
         if len(parts) == 1:
             return parts[0]
-        return _joined([run for run, _ in parts]), np.concatenate([past for _, past in parts])
+        joined: dict[str, Any] = {name: np.concatenate([getattr(run, name) for run, _ in parts]) for name in ARRAYS}
+        return replace(parts[0][0], **joined), np.concatenate([past for _, past in parts])
 
     def _drop(self, count: int) -> None:
         self._count -= count
@@ -259,7 +234,8 @@ class Stream:
         rows, step = filtered.rows(len(run)), max(1, TILE // filtered.every)
         widths = [len(c) + 1 for c in columns]
         edges = np.concatenate([[0], np.cumsum(widths)])
-        g = _averaged_at_once(filtered)
+        # averaging before the filter, by the compiled function, saves memory
+        g = max(d for d in range(1, TOGETHER_AT_MOST + 1) if filtered.averaged % d == 0)
         function = _entry_function(self.base, g)
         again = max(0, len(filtered.taps) - filtered.every) // g  # means shared with the next tile
         entries, work = room = self._room(int(edges[-1]), step * filtered.every // g + again)
@@ -341,11 +317,6 @@ def normal_equations(base: BaseParameters, samples: Samples | Iterable[Samples],
     return merge(parts)
 
 
-def _averaged_at_once(filtered: Decimation) -> int:
-    """Return the number of samples averaged by the compiled function: averaging before the filter saves memory."""
-    return max(d for d in range(1, TOGETHER_AT_MOST + 1) if filtered.averaged % d == 0)
-
-
 @functools.lru_cache(maxsize=8)
 def _entry_function(base: BaseParameters, samples: int) -> Any:
     """Return a compiled function of the structurally non-zero regressor entries and the torque of each joint, averaged over
@@ -363,8 +334,3 @@ def _entry_function(base: BaseParameters, samples: int) -> Any:
     shape = f"{pattern.shape} {np.packbits(pattern).tobytes().hex()}"
     identity = None if base.identity is None else f"{base.identity} {shape} mean of {samples}"
     return robot.compile(shown, identity=identity, **{name: samples * size for name, size in sizes.items()}).ufunc()
-
-
-def _joined(pieces: Sequence[Samples]) -> Samples:
-    joined: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in ARRAYS}
-    return replace(pieces[0], **joined)

@@ -15,17 +15,13 @@ from dynamis.algorithms import regressor
 from dynamis.display import as_table, short
 from dynamis.errors import ConversionError, InputError, ModelWarning, printable
 from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.full_parameters import full_parameters
 from dynamis.identification.linear_model import LinearModel
-from dynamis.identification.pseudo_inertia import is_consistent
 from dynamis.model.actuators import Elastic
 from dynamis.model.description import Description, Drive, Joint, Link, MassProperties
 from dynamis.model.model import Model
 from dynamis.robot import Robot, load
 from dynamis.spatial import Inertia
 from dynamis.spatial.pose import Pose
-
-__all__ = ["Edited", "Written", "edit", "full_parameters", "prove_round_trip", "with_parameters", "write", "write_identified"]
 
 Array = npt.NDArray[Any]
 
@@ -67,29 +63,21 @@ class Written:
     _repr_html_ = as_table
 
 
-def with_parameters(robot: Robot, model: LinearModel, parameters: Any, *, offsets: str = "coulomb_bias") -> Robot:
-    """Return a new robot whose torques are ``model.regressor(q, v, a) @ parameters``; `edit` also returns notes.
+def edit(robot: Robot, model: LinearModel, parameters: Any) -> Edited:
+    """Return a new robot whose torques are ``model.regressor(q, v, a) @ parameters``, and notes.
+
+    A moving body may consist of several links of the file, joined by fixed joints. Fixed links are unchanged and the moving
+    link takes the difference, unless it would be physically inconsistent: then it takes everything. Friction and springs of
+    mimic joints are treated alike. Terms not in the model (such as rotors) become zero in the new robot. Offsets are stored
+    as Coulomb bias, which is equivalent while the joint moves.
 
     >>> import dynamis as dy
     >>> robot = dy.load("ur5e")
     >>> model = dy.identification.LinearModel(robot)
-    >>> heavier = with_parameters(robot, model, 1.1 * model.prior)
+    >>> heavier = edit(robot, model, 1.1 * model.prior).robot
     >>> round(float(heavier.mass - heavier.model.base.mass), 3)  # of what moves
     19.47
     """
-    return edit(robot, model, parameters, offsets=offsets).robot
-
-
-def edit(robot: Robot, model: LinearModel, parameters: Any, *, offsets: str = "coulomb_bias") -> Edited:
-    """Return a new robot with all parameters of a model, and notes.
-
-    A moving body may consist of several links of the file, joined by fixed joints. Fixed links are unchanged and the moving
-    link takes the difference, unless it would be physically inconsistent: then it takes everything. Friction and springs of
-    mimic joints are treated alike. Terms not in the model (such as rotors) become zero in the new robot. ``offsets`` are stored
-    in "coulomb_bias" (equivalent while the joint moves), or dropped with "drop".
-    """
-    if offsets not in ("coulomb_bias", "drop"):
-        raise InputError(f"offsets={offsets!r} is not supported; choose 'coulomb_bias' or 'drop'")
     values = np.asarray(parameters, dtype=float)
     if values.shape != (len(model.names),) or not np.isfinite(values).all():
         raise InputError(f"parameters takes {len(model.names)} finite values, one per parameter; got shape {values.shape}")
@@ -98,45 +86,24 @@ def edit(robot: Robot, model: LinearModel, parameters: Any, *, offsets: str = "c
     description = robot.description
     notes: list[str] = []
     set_inertias(description, robot.model, model, values, notes)
-    set_drives(description, robot.model, model, values, notes, offsets)
+    set_drives(description, robot.model, model, values, notes)
     return Edited(Robot(description), tuple(notes))
 
 
-def write(robot: Robot, path: str | os.PathLike[str], form: str = "link") -> tuple[str, ...]:
+def write(robot: Robot, path: str | os.PathLike[str]) -> tuple[str, ...]:
     """Write a robot as .urdf or .toml, and return notes on extensions of the URDF that only Dynamis reads."""
-    robot.write(path, form)
+    robot.write(path)
     return _unread(robot.description, Path(path).name) if Path(path).suffix == ".urdf" else ()
 
 
-def write_identified(
-    robot: Robot,
-    base: BaseParameters,
-    coef: Any,
-    path: str | os.PathLike[str],
-    *,
-    full: Any = None,
-    prior: Any = None,
-    consistent: bool = True,
-    infeasible: str = "raise",
-    covariance: Any = None,
-    offsets: str = "coulomb_bias",
-    form: str = "link",
-) -> Written:
-    """Write the identified robot to a file, and verify it by loading it.
-
-    ``full`` are all parameters, if known (``PhysicallyConsistent.full_``); by default they are computed by
-    `full_parameters`, with the other options.
-    """
-    if full is None:
-        full = full_parameters(base, coef, prior=prior, consistent=consistent, infeasible=infeasible, covariance=covariance)
-    edited = edit(robot, base.model, full, offsets=offsets)
-    notes = (*edited.notes, *write(edited.robot, path, form))
+def write_identified(base: BaseParameters, full: Array, coef: Array, path: str | os.PathLike[str]) -> Written:
+    """Write the robot with all parameters ``full`` to a file, and verify its torques with the base parameters ``coef``."""
+    edited = edit(base.model.robot, base.model, full)
+    notes = (*edited.notes, *write(edited.robot, path))
     return Written(Path(path), edited.robot, notes, prove_round_trip(path, base, coef))
 
 
-def prove_round_trip(
-    path: str | os.PathLike[str], base: BaseParameters, coef: Any, *, states: int = STATES, rng: np.random.Generator | int = 0
-) -> float:
+def prove_round_trip(path: str | os.PathLike[str], base: BaseParameters, coef: Any) -> float:
     """Return the largest torque error of a file with respect to base parameters, over random states and joints, relative to
     the joint's largest torque. It is about 1e-15 if the file represents all identified terms."""
     with warnings.catch_warnings():
@@ -145,10 +112,10 @@ def prove_round_trip(
     robot = base.model.robot
     if there.coordinate_names != robot.coordinate_names:
         raise InputError(f"{printable(str(path))} has other joints than robot {printable(robot.name)}, or in another order")
-    generator = np.random.default_rng(rng)
-    q, (v, a) = robot.random(generator, size=states), generator.normal(size=(2, states, robot.n))
+    rng = np.random.default_rng(0)
+    q, (v, a) = robot.random(rng, size=STATES), rng.normal(size=(2, STATES, robot.n))
     # files cannot hold presliding friction: compared at zero presliding state
-    wanted = base.regressor(q, v, a, np.zeros((states, base.model.past_size))) @ np.asarray(coef, dtype=float)
+    wanted = base.regressor(q, v, a, np.zeros((STATES, base.model.past_size))) @ np.asarray(coef, dtype=float)
     # not compiled: used once, and the uncompiled algorithm is the reference
     found = np.array([regressor.regressor(there.model, *state) @ there.parameters for state in zip(q, v, a, strict=True)])
     size = np.maximum(np.abs(wanted).max(axis=0), 1e-6 * np.abs(wanted).max())
@@ -179,14 +146,15 @@ def set_inertias(description: Description, model: Model, linear: LinearModel, va
         here = [frame for frame in model.frames.values() if frame.body == i]
         fixed = [(links[f.name], f.pose) for f in here if f.name != name and links[f.name].mass_properties is not None]
         _set_inertia(links[name], model.frames[name].pose, fixed, target, notes)
-        if not is_consistent(target, 1e-10):
+        if not Inertia.from_parameters(target).is_consistent(1e-10):
             notes.append(f"link {printable(body.name)} is physically inconsistent in the file: simulations may fail")
 
 
 def _set_inertia(link: Link, pose: Pose, fixed: list[tuple[Link, Pose]], target: Array, notes: list[str]) -> None:
     """Set a link's inertia to that of its body minus the links fixed to it."""
-    rest = target - sum((_seen(other, there).parameters for other, there in fixed), start=np.zeros(10))
-    if fixed and is_consistent(target, 1e-10) and not _is_body(rest, target):
+    seen = (link.mass_properties.inertia.seen_from(there) for link, there in fixed if link.mass_properties is not None)
+    rest = target - sum((inertia.parameters for inertia in seen), start=np.zeros(10))
+    if fixed and Inertia.from_parameters(target).is_consistent(1e-10) and not _is_body(rest, target):
         names = ", ".join(printable(other.name) for other, _ in fixed)
         notes.append(f"link {printable(link.name)} now includes {names}, fixed to it, to be physically consistent")
         for other, _ in fixed:
@@ -199,23 +167,16 @@ def _set_inertia(link: Link, pose: Pose, fixed: list[tuple[Link, Pose]], target:
     link.mass_properties = MassProperties.of(inertia if pose.is_identity() else inertia.seen_from(pose.inverse()))
 
 
-def _seen(link: Link, pose: Pose) -> Inertia:
-    assert link.mass_properties is not None
-    return link.mass_properties.inertia.seen_from(pose)
-
-
 def _is_body(rest: Array, whole: Array) -> bool:
     """Return whether the difference is physically consistent, or rounding only."""
-    return is_consistent(rest, ROUNDING) or bool(np.abs(rest).max() <= 1e-12 * np.abs(whole).max())
+    return Inertia.from_parameters(rest).is_consistent(ROUNDING) or bool(np.abs(rest).max() <= 1e-12 * np.abs(whole).max())
 
 
 HELD = ("viscous", "coulomb", "coulomb_bias", "rotor", "stiffness")
 NOTHING = 1e-12
 
 
-def set_drives(
-    description: Description, model: Model, linear: LinearModel, values: Array, notes: list[str], offsets: str
-) -> None:
+def set_drives(description: Description, model: Model, linear: LinearModel, values: Array, notes: list[str]) -> None:
     """Set friction, rotors and springs of the joints of a description from a model."""
     named = dict(zip(linear.names, values.tolist(), strict=True))
     riding = {body.name.rpartition(".")[0]: named[f"{body.name}.inertia"] for _, body in regressor.rotors(model)}
@@ -226,7 +187,7 @@ def set_drives(
     for name, own in places.items():
         wanted = {term: _alike(model, linear, named, own, term, notes) for term in HELD}
         shift = [named.get(f"{model.coordinates[k].name}.offset", 0.0) for k in own]
-        if offsets == "coulomb_bias" and any(shift):
+        if any(shift):
             wanted["coulomb_bias"] += _single(shift, name, "offset")
             shifted.append(printable(name))
         _set_drive(description, description.joint(name), model, own[0], wanted, riding.get(name), notes)
@@ -234,7 +195,7 @@ def set_drives(
         notes.append(f"offsets of {', '.join(shifted)} are stored as Coulomb bias: they have no effect at rest")
     for name, inertia in riding.items():
         description.joint(name).drive.rotor_inertia = inertia
-    _say_what_is_lost(linear, named, offsets, notes)
+    _say_what_is_lost(linear, named, notes)
 
 
 def _alike(model: Model, linear: LinearModel, named: dict[str, float], own: list[int], term: str, notes: list[str]) -> float:
@@ -317,15 +278,17 @@ def _followers(description: Description, leader: str) -> list[tuple[Joint, float
     return found
 
 
-def _say_what_is_lost(linear: LinearModel, named: dict[str, float], offsets: str, notes: list[str]) -> None:
-    kept = {*HELD, "inertia", *(["offset"] if offsets == "coulomb_bias" else [])}
-    lost = [
-        printable(name)
-        for name, kind, owner, inertial, shared in zip(
-            linear.names, linear.kind, linear.owner, linear.is_inertial, linear.is_shared, strict=True
-        )
-        if not inertial and named[name] != 0.0 and (kind not in kept or shared or not owner)
-    ]
+def held_by_file(linear: LinearModel) -> Array:
+    """Return a mask (p,) of the parameters that a description can represent."""
+    kept = {*HELD, "offset", "inertia"}
+    own = [inertial or (kind in kept and bool(owner)) for inertial, kind, owner in zip(
+        linear.is_inertial, linear.kind, linear.owner, strict=True)]  # fmt: skip
+    return np.array(own, bool) & ~linear.is_shared
+
+
+def _say_what_is_lost(linear: LinearModel, named: dict[str, float], notes: list[str]) -> None:
+    kept = held_by_file(linear)
+    lost = [printable(name) for name, held in zip(linear.names, kept, strict=True) if not held and named[name] != 0.0]
     if lost:
         notes.append(f"a robot description cannot represent {', '.join(lost)}: omitted")
     if linear.smooth is not None and "coulomb" in linear.terms:

@@ -12,7 +12,6 @@ is larger, by a typical size (`TypicalSizes`). The parameters are affine in the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,10 +19,9 @@ import numpy.typing as npt
 
 from dynamis.algorithms import regressor
 from dynamis.errors import InputError, printable, unknown_name
-from dynamis.identification.estimators.convex import Rows
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.pseudo_inertia import (
-    is_consistent,
+    Rows,
     packed,
     parameters_of,
     pseudo_inertia,
@@ -31,6 +29,7 @@ from dynamis.identification.pseudo_inertia import (
     upper_factor,
     well_inside,
 )
+from dynamis.spatial import Inertia
 
 Array = npt.NDArray[Any]
 
@@ -41,15 +40,6 @@ STATES = 64
 SPEED = 2.0  # rad/s or m/s: RMS of `LinearModel.random_states`
 SHARE_OF_LIMIT = 0.5  # RMS of the reference states, relative to the velocity limit
 SEEN = 1e-9  # relative to a parameter's largest column
-
-
-@dataclass(frozen=True, eq=False)
-class Whitened:
-    """The indices of a link's ten parameters, and the factor L of its prior pseudo-inertia."""
-
-    name: str
-    place: slice
-    L: Array
 
 
 class BodySpace:
@@ -78,20 +68,22 @@ class BodySpace:
         self.spun = _rotors_on_links(model)
         believed = np.linalg.solve(self.spun, self.prior)
         self.origin, C, self.wish = believed.copy(), np.zeros((p, p)), np.zeros(p)
-        self.links: list[Whitened] = []
+        self.links = model.bodies
         if sizes is None:
             sizes = TypicalSizes(model).of_model(self.prior)
         heavy = [believed[place][0] for _, place in model.bodies if believed[place][0] > 0.0]
         unknown = sizes[[place.start for _, place in model.bodies]]
         stand_in = 0.1 * float(np.median(heavy)) if heavy else float(np.median(unknown))
         thin = _thin([believed[place] for _, place in model.bodies])
-        for name, place in model.bodies:
+        for _, place in model.bodies:
             self.origin[place] = well_inside(believed[place], stand_in_mass=stand_in, thin=thin)
             L = upper_factor(pseudo_inertia(self.origin[place]))
             C[place, place] = parameters_of(L @ unpacked(np.eye(10)) @ L.T).T
             inverse = np.linalg.inv(L)
-            self.wish[place] = packed(_as_body(inverse @ pseudo_inertia(believed[place]) @ inverse.T) - np.eye(4))
-            self.links.append(Whitened(name, place, L))
+            J = inverse @ pseudo_inertia(believed[place]) @ inverse.T
+            values, vectors = np.linalg.eigh(J)
+            nearest = J if values[0] >= 0.0 else (vectors * np.maximum(values, 0.0)) @ vectors.T  # positive semi-definite
+            self.wish[place] = packed(nearest - np.eye(4))
         self.others = np.flatnonzero(~model.is_inertial)
         # a file's friction may be a placeholder: its value does not say how large the error is
         C[self.others, self.others] = np.maximum(np.abs(believed), sizes)[self.others]
@@ -124,16 +116,6 @@ class BodySpace:
         room = np.minimum(0.1, 0.5 * (high - low))
         x[k] = np.clip(self.wish[k], low + room, high - room)
         return x
-
-    def penalty(self, x: Array, metric: str) -> float:
-        """Return the squared distance from the prior."""
-        off = x - self.wish
-        if metric == "euclidean":
-            return float(off @ off)
-        values = np.linalg.eigvalsh(self.matrices(x))
-        if values.min() <= 0.0:
-            return float("inf")
-        return float(2.0 * (values - np.log(values) - 1.0).sum() + (off[self.others] ** 2).sum())
 
     def curvature(self, x: Array, metric: str) -> Array:
         """Return K (p, p) with KᵀK half the Hessian of the penalty."""
@@ -175,9 +157,9 @@ class BodySpace:
     def is_consistent(self, parameters: Array, tolerance: float = 1e-12) -> bool:
         """Return whether every link is physically consistent and no friction or rotor inertia negative."""
         own = np.linalg.solve(self.spun, parameters)
-        bodies = all(is_consistent(pi[link.place], tolerance) for link in self.links for pi in (own, parameters))
+        bodies = [Inertia.from_parameters(pi[link.place]) for link in self.links for pi in (own, parameters)]
         never = [k for k in self.others if self.lower[k] >= 0.0]
-        return bodies and bool((parameters[never] >= 0.0).all())
+        return all(body.is_consistent(tolerance) for body in bodies) and bool((parameters[never] >= 0.0).all())
 
     def active(self, x: Array) -> tuple[list[str], Array]:
         """Return the active constraints at x, in words, and their normals N (k, p): N dx = 0."""
@@ -186,9 +168,8 @@ class BodySpace:
             values, vectors = np.linalg.eigh(matrix)
             flat = vectors[:, values < ROOM]
             if flat.shape[1]:
-                words.append(
-                    f"{printable(link.name)} is at the limit of physical consistency: flat in {_counted(flat.shape[1])}"
-                )
+                count = "one direction" if flat.shape[1] == 1 else f"{flat.shape[1]} directions"
+                words.append(f"{printable(link.name)} is at the limit of physical consistency: flat in {count}")
             for i in range(flat.shape[1]):
                 for j in range(i + 1):
                     normal = np.zeros(len(x))
@@ -260,12 +241,6 @@ def _thin(bodies: list[Array]) -> float:
     return min(0.01, 0.1 * float(np.sqrt(max(spreads)))) or 0.01
 
 
-def _as_body(J: Array) -> Array:
-    """Return the nearest positive semi-definite matrix."""
-    values, vectors = np.linalg.eigh(J)
-    return J if values[0] >= 0.0 else (vectors * np.maximum(values, 0.0)) @ vectors.T
-
-
 def _pair(value: Any, what: str, size: int | None = None) -> tuple[Any, Any]:
     try:
         low, high = (np.array(end, dtype=float) for end in value)
@@ -275,10 +250,6 @@ def _pair(value: Any, what: str, size: int | None = None) -> tuple[Any, Any]:
     if low.shape != shape or high.shape != shape or not (low <= high).all():
         raise InputError(f"{what}: expected (lower, upper){'' if size is None else ', three numbers each'}, got {value!r}")
     return low, high
-
-
-def _counted(directions: int) -> str:
-    return "one direction" if directions == 1 else f"{directions} directions"
 
 
 class TypicalSizes:
@@ -308,17 +279,11 @@ class TypicalSizes:
 
     def of_log(self, B: Array, factors: Sequence[Array], counts: Array) -> Array:
         """Return (p,) from the triangular factor of [X, y] of each joint, or of all, where X β = Y π and β = B π."""
-        torque, shown = _root_mean_squares(B, factors, counts)
+        rows = np.maximum(np.asarray(counts, dtype=float), 1.0)
+        torque = np.sqrt(np.array([np.sum(F[:, -1] ** 2) for F in factors]) / rows)
+        shown = np.sqrt(np.stack([np.sum((F[:, :-1] @ B) ** 2, axis=0) for F in factors]) / rows[:, None])
         least = self.columns if len(shown) == len(self.columns) else np.sqrt(np.mean(self.columns**2, axis=0, keepdims=True))
         return _sizes(torque, np.maximum(shown, least))
-
-
-def _root_mean_squares(B: Array, factors: Sequence[Array], counts: Array) -> tuple[Array, Array]:
-    """Return the RMS of the torque (joints,) and of each parameter's column (joints, p)."""
-    rows = np.maximum(np.asarray(counts, dtype=float), 1.0)
-    torque = np.array([np.sum(F[:, -1] ** 2) for F in factors]) / rows
-    columns = np.stack([np.sum((F[:, :-1] @ B) ** 2, axis=0) for F in factors]) / rows[:, None]
-    return np.sqrt(torque), np.sqrt(columns)
 
 
 def _sizes(torque: Array, columns: Array) -> Array:

@@ -100,10 +100,14 @@ class Estimator(ABC):
 
         return Tags(estimator_type="regressor", target_tags=TargetTags(required=True), regressor_tags=RegressorTags())
 
-    def __repr__(self) -> str:
+    def changed_settings(self) -> dict[str, Any]:
+        """Return the settings that differ from their defaults."""
         defaults = {name: p.default for name, p in inspect.signature(type(self)).parameters.items()}
-        changed = [f"{k}={v!r}" for k, v in self.get_params().items() if v is not defaults[k] and not _same(v, defaults[k])]
-        return f"{type(self).__name__}({', '.join(changed)})"
+        given = {k: v for k, v in self.get_params().items() if v is not defaults[k]}
+        return {k: v for k, v in given.items() if isinstance(v, np.ndarray) or bool(v != defaults[k])}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.changed_settings().items())})"
 
 
 def checked_rows(X: Any, y: Any, joint: Any = None, names: Sequence[str] | None = None) -> tuple[Array, Array, Array]:
@@ -163,12 +167,6 @@ def check_rank(R: Array, names: Sequence[str] | None = None) -> float:
 
 def _listed(items: Sequence[str]) -> str:
     return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]
-
-
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return False
-    return bool(a == b)
 
 
 class FromFactors(Estimator):

@@ -156,15 +156,15 @@ def whitened(factors: Sequence[Array], noise: Array) -> Array:
     return householder_qr(np.vstack([F / s for F, s in zip(factors, noise, strict=True)]))
 
 
-def held_out_weight(folds: Sequence[tuple[Array, Array]], wish: Array, tried: Array) -> float:
-    """Return the λ of min |G x − g|² + λ |x − wish|² that predicts each fold best from the others.
-
-    ``folds`` are G (rows, p) and g (rows,) of each fold, rows in units of their noise.
-    """
-    grams = [(G.T @ G, G.T @ (g - G @ wish)) for G, g in folds]
+def held_out_weight(folds: FoldFactors, noise: Array, T: Array, origin: Array, wish: Array, tried: Array) -> float:
+    """Return the λ of min |(y − X β) / noise|² + λ |x − wish|², with β = origin + T x, that predicts each fold best from the
+    others."""
+    rows = [whitened(own, noise) for own in folds.R]
+    parts = [(R[:, :-1] @ T, R[:, -1] - R[:, :-1] @ origin) for R in rows]
+    grams = [(G.T @ G, G.T @ (g - G @ wish)) for G, g in parts]
     whole, along = sum(A for A, _ in grams), sum(b for _, b in grams)
     errors = np.zeros(len(tried))
-    for (G, g), (A, b) in zip(folds, grams, strict=True):
+    for (G, g), (A, b) in zip(parts, grams, strict=True):
         values, vectors = np.linalg.eigh(whole - A)
         steps = (vectors.T @ (along - b))[:, None] / (np.maximum(values, 0.0)[:, None] + tried)
         errors += np.sum(((g - G @ wish)[:, None] - (G @ vectors) @ steps) ** 2, axis=0)

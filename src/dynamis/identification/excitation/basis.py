@@ -34,6 +34,7 @@ class Basis(ABC):
 
     kind: str
     duration: float
+    free_start = False  # whether a constant comes before the functions, so that the start configuration is free too
 
     @property
     @abstractmethod
@@ -63,40 +64,19 @@ class Basis(ABC):
 
     def matrices(self, t: Any) -> tuple[Array, Array, Array]:
         """Return Φ, Φ' and Φ'' at the times; states are products with them."""
-        phi, phi_dot, phi_ddot = (self.derivative(t, order) for order in range(3))
-        return phi, phi_dot, phi_ddot
+        parts = [self.derivative(t, order) for order in range(3)]
+        if self.free_start:
+            parts = [np.column_stack([np.full(len(x), float(k == 0)), x]) for k, x in enumerate(parts)]
+        return parts[0], parts[1], parts[2]
 
     def grid(self, count: int) -> Array:
         """Return the midpoints of this many equal intervals: the ends, at rest, carry no information."""
         return (np.arange(count) + 0.5) * (self.duration / count)
 
 
-class Shifted(Basis):
-    """Another basis extended by a constant as first function, so that the start configuration is free too."""
-
-    def __init__(self, inner: Basis) -> None:
-        self.inner, self.kind, self.duration = inner, inner.kind, inner.duration
-
-    @property
-    def size(self) -> int:
-        return 1 + self.inner.size
-
-    @property
-    def finest(self) -> int:
-        return self.inner.finest
-
-    def derivative(self, t: Any, order: int = 0) -> Array:
-        functions = self.inner.derivative(t, order)
-        return np.concatenate([np.full((len(functions), 1), float(order == 0)), functions], axis=1)
-
-    def bound(self, c: Array, order: int) -> Array:
-        return self.inner.bound(c[1:], order)
-
-    def motion(self, q0: Array, c: Array, status: str = "") -> Motion:
-        return self.inner.motion(q0 + c[0], c[1:], status)
-
-    def as_dict(self) -> dict[str, Any]:
-        return self.inner.as_dict()
+def states(phi: tuple[Array, Array, Array], q0: Array, c: Array) -> State:
+    """Return (q, v, a) of a motion from the matrices Φ, Φ' and Φ''."""
+    return q0 + phi[0] @ c, phi[1] @ c, phi[2] @ c
 
 
 MOST_HARMONICS = 60

@@ -16,77 +16,91 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, unknown_name
 from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.excitation.basis import Basis
-from dynamis.identification.excitation.limits import Rows
-from dynamis.identification.excitation.regions import Traced
+from dynamis.identification.excitation.basis import Basis, states
+from dynamis.identification.excitation.limits import Rows, Traced
 from dynamis.robot import Robot
+from dynamis.trajectories.motion import State
 
 Array = npt.NDArray[Any]
 
 Valued = tuple[float, Array]
+Spectral = Callable[[Array, float], Valued]  # function of eigenvalues with its derivatives
+Criterion = Callable[..., Valued]  # of M, the norms of the columns and the sharpness
 LEAST = 1e-15  # relative to the largest eigenvalue: smaller ones are rounding
 NOTHING = 1e-200  # column norm of a motion at rest
 EXACT = 1e6  # sharpness at which the smooth maximum equals the maximum
 
 
+def _scaled(of_values: Spectral, M: Array, lengths: Array, sharpness: float) -> Valued:
+    """Return a function of the eigenvalues of M, each column divided by a norm, and its gradient ∂F/∂M."""
+    scale = np.outer(lengths, lengths)
+    values, vectors = np.linalg.eigh(M / scale)
+    values = np.maximum(values, LEAST * max(values[-1], np.finfo(float).tiny))
+    value, slopes = of_values(values, sharpness)
+    return value, (vectors * slopes) @ vectors.T / scale
+
+
+def smooth_maximum(x: Array, sharpness: float) -> Valued:
+    """Return a smooth maximum, log Σ exp(s x) / s, and its derivatives: equal singular values would make it non-smooth."""
+    top = x.max()
+    weights = np.exp(sharpness * (x - top))
+    total = weights.sum()
+    return float(top + np.log(total) / sharpness), weights / total
+
+
+def _spread(values: Array, sharpness: float) -> Valued:
+    """Half the log of the ratio of the largest to the smallest eigenvalue: the log of the condition number."""
+    (high, up), (low, down) = smooth_maximum(np.log(values), sharpness), smooth_maximum(-np.log(values), sharpness)
+    return 0.5 * (high + low), 0.5 * (up - down) / values
+
+
+def _log_det(values: Array, _sharpness: float) -> Valued:
+    """−½ log det M / r: the log of the mean standard deviation, or volume of the confidence ellipsoid."""
+    r = len(values)
+    return float(-0.5 * np.log(values).sum() / r), -0.5 / r / values
+
+
+def _mean_variance(values: Array, _sharpness: float) -> Valued:
+    """Half the log of the mean variance of the parameters, each in units of its column norm."""
+    total = (1.0 / values).sum()
+    return float(0.5 * np.log(total / len(values))), -0.5 / total / values**2
+
+
+def _smallest(values: Array, sharpness: float) -> Valued:
+    """−log of the smallest singular value: the least certain combination of parameters."""
+    value, slopes = smooth_maximum(-np.log(values), sharpness)
+    return 0.5 * value, -0.5 * slopes / values
+
+
 def condition(M: Array, _lengths: Array, sharpness: float = EXACT) -> Valued:
     """Return the log of the condition number of the regressor with normalized columns."""
     d = np.sqrt(np.maximum(np.diag(M), NOTHING))
-    C = M / np.outer(d, d)
-    value, A = _spread(C, sharpness)
-    # C = D⁻¹ M D⁻¹ with D² the diagonal of M
-    gradient = A / np.outer(d, d)
-    gradient[np.diag_indices_from(gradient)] -= np.einsum("ij,ji->i", A, C) / d**2
+    value, gradient = _scaled(_spread, M, d, sharpness)
+    gradient[np.diag_indices_from(gradient)] -= np.einsum("ij,ji->i", gradient, M) / d**2  # the norms depend on M, too
     return value, gradient
-
-
-def plain_condition(M: Array, lengths: Array, sharpness: float = EXACT) -> Valued:
-    """Return the log of the condition number, each column divided by the given norm."""
-    value, A = _spread(M / np.outer(lengths, lengths), sharpness)
-    return value, A / np.outer(lengths, lengths)
-
-
-def d_optimal(M: Array, lengths: Array, _sharpness: float = EXACT) -> Valued:
-    """Return −½ log det M / r: the log of the mean standard deviation, or volume of the confidence ellipsoid."""
-    values, vectors = _eigen(M / np.outer(lengths, lengths))
-    r = len(M)
-    A = (vectors * (-0.5 / r / values)) @ vectors.T
-    return float(-0.5 * np.log(values).sum() / r), A / np.outer(lengths, lengths)
-
-
-def a_optimal(M: Array, lengths: Array, _sharpness: float = EXACT) -> Valued:
-    """Return ½ log of the mean variance of the parameters, each in units of its column norm."""
-    values, vectors = _eigen(M / np.outer(lengths, lengths))
-    total = (1.0 / values).sum()
-    A = (vectors * (-0.5 / total / values**2)) @ vectors.T
-    return float(0.5 * np.log(total / len(M))), A / np.outer(lengths, lengths)
-
-
-def smallest(M: Array, lengths: Array, sharpness: float = EXACT) -> Valued:
-    """Return −log of the smallest singular value: the least certain combination of parameters (E-optimal)."""
-    values, vectors = _eigen(M / np.outer(lengths, lengths))
-    value, slopes = _largest(-np.log(values), sharpness)
-    A = (vectors * (-0.5 * slopes / values)) @ vectors.T
-    return 0.5 * value, A / np.outer(lengths, lengths)
 
 
 def combined(M: Array, lengths: Array, sharpness: float = EXACT) -> Valued:
     """Return the sum of the log condition number and the D-optimal criterion."""
-    parts = condition(M, lengths, sharpness), d_optimal(M, lengths)
-    return parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]
+    (value, slope), (more, its) = condition(M, lengths, sharpness), CRITERIA["d-optimal"](M, lengths)
+    return value + more, slope + its
 
 
-CRITERIA: dict[str, Callable[..., Valued]] = {
+def _with_fixed_norms(of_values: Spectral) -> Criterion:
+    return lambda M, lengths, sharpness=EXACT: _scaled(of_values, M, lengths, sharpness)
+
+
+CRITERIA: dict[str, Criterion] = {
     "condition": condition,
-    "plain-condition": plain_condition,
-    "d-optimal": d_optimal,
-    "a-optimal": a_optimal,
-    "e-optimal": smallest,
+    "plain-condition": _with_fixed_norms(_spread),
+    "d-optimal": _with_fixed_norms(_log_det),
+    "a-optimal": _with_fixed_norms(_mean_variance),
+    "e-optimal": _with_fixed_norms(_smallest),
     "combined": combined,
 }
 
 
-def criterion_of(name: str) -> Callable[..., Valued]:
+def criterion_of(name: str) -> Criterion:
     """Return the criterion with this name."""
     if name not in CRITERIA:
         raise unknown_name("criterion", name, CRITERIA)
@@ -100,27 +114,6 @@ def condition_number(X: Array) -> float:
         return float("inf")
     singular = np.linalg.svd(X / lengths, compute_uv=False)
     return float(singular[0] / singular[-1]) if singular[-1] > 1e-14 * singular[0] else float("inf")
-
-
-def _eigen(M: Array) -> tuple[Array, Array]:
-    values, vectors = np.linalg.eigh(M)
-    return np.maximum(values, LEAST * max(values[-1], np.finfo(float).tiny)), vectors
-
-
-def _largest(x: Array, sharpness: float) -> Valued:
-    """Return a smooth maximum, log Σ exp(s x) / s, and its derivatives: equal singular values would make it non-smooth."""
-    top = x.max()
-    weights = np.exp(sharpness * (x - top))
-    total = weights.sum()
-    return float(top + np.log(total) / sharpness), weights / total
-
-
-def _spread(C: Array, sharpness: float) -> Valued:
-    """Return ½ log of the ratio of the largest to the smallest eigenvalue."""
-    values, vectors = _eigen(C)
-    logs = np.log(values)
-    (high, up), (low, down) = _largest(logs, sharpness), _largest(-logs, sharpness)
-    return 0.5 * (high + low), (vectors * (0.5 * (up - down) / values)) @ vectors.T
 
 
 GENTLE_SIGN = 0.05  # rad/s: smoothing of Coulomb friction, so that the gradient depends on velocity reversals
@@ -160,14 +153,13 @@ class Information:
     """A criterion for motions of one basis, on one time grid."""
 
     def __init__(self, regressor: Regressor, basis: Basis, criterion: str, count: int, lengths: Array | None = None) -> None:
-        self.regressor, self.basis, self.criterion = regressor, basis, criterion_of(criterion)
+        self.regressor, self.criterion = regressor, criterion_of(criterion)
         self.phi = basis.matrices(basis.grid(count))
         self.lengths = np.ones(regressor.base.rank) if lengths is None else lengths
 
-    def states(self, q0: Array, c: Array) -> tuple[Array, Array, Array]:
+    def states(self, q0: Array, c: Array) -> State:
         """Return (q, v, a) on the grid."""
-        phi, phi_dot, phi_ddot = self.phi
-        return q0 + phi @ c, phi_dot @ c, phi_ddot @ c
+        return states(self.phi, q0, c)
 
     def matrix(self, q0: Array, c: Array) -> Array:
         """Return M, with discontinuous friction as measured."""
@@ -202,21 +194,17 @@ class Aggregated:
         self.bounded = [np.flatnonzero(np.isfinite(x.lower) | np.isfinite(x.upper)) for x in self.rows]
         self.extra = [np.zeros(len(x.names)) for x in self.rows]
 
-    def states(self, q0: Array, c: Array) -> tuple[Array, Array, Array]:
-        phi, phi_dot, phi_ddot = self.phi
-        return q0 + phi @ c, phi_dot @ c, phi_ddot @ c
-
     def worst(self, q0: Array, c: Array) -> float:
         """Return the largest violation on the grid."""
-        state = self.states(q0, c)
+        state = states(self.phi, q0, c)
         return max(float(rows.excess(rows.values(*state)).max()) for rows in self.rows)
 
     def values_and_jacobian(self, q0: Array, c: Array, sharpness: float) -> tuple[Array, Array]:
         """Return (k,) and (k, size, n)."""
-        state = self.states(q0, c)
+        state = states(self.phi, q0, c)
         values, slopes = [], []
         for rows, kept, extra in zip(self.rows, self.bounded, self.extra, strict=True):
-            value, weights = _smooth_maximum(rows, rows.values(*state), extra, sharpness)
+            value, weights = _bounded_maximum(rows, rows.values(*state), extra, sharpness)
             values.append(value[kept])
             slopes.append(self._pulled(rows, kept, state, weights))
         return np.concatenate(values), np.concatenate(slopes)
@@ -235,7 +223,7 @@ class Aggregated:
         return np.asarray(sum(np.einsum("tk,mtn->mkn", phi, g, optimize=True) for phi, g in zip(self.phi, pulled, strict=True)))
 
 
-def _smooth_maximum(rows: Rows, values: Array, extra: Array, sharpness: float) -> tuple[Array, Array]:
+def _bounded_maximum(rows: Rows, values: Array, extra: Array, sharpness: float) -> tuple[Array, Array]:
     """Return (m,) over time and both bounds, and its derivatives (N, m) by the values."""
     over, under = (values - rows.upper) / rows.scale + extra, (rows.lower - values) / rows.scale + extra
     top = np.maximum(over.max(axis=0), under.max(axis=0))

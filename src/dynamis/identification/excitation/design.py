@@ -6,6 +6,7 @@ informative regressor. Gradients are exact, by reverse-mode differentiation of t
 
 from __future__ import annotations
 
+import copy
 import operator
 import time
 from collections.abc import Callable, Sequence
@@ -17,12 +18,11 @@ import numpy.typing as npt
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.excitation import criteria
-from dynamis.identification.excitation.basis import Basis, Fourier, Shifted, Splines
+from dynamis.identification.excitation.basis import Basis, Fourier, Splines
 from dynamis.identification.excitation.criteria import Aggregated, Information, Regressor
 from dynamis.identification.excitation.excitation import Excitation, Use
-from dynamis.identification.excitation.limits import Checker, Extent, Rows, joint_rows, region_rows, torque_rows, user_rows
-from dynamis.identification.excitation.regions import Region
-from dynamis.identification.excitation.search import Progress, Search, check_start, find_start, middle
+from dynamis.identification.excitation.limits import Region, Rows, joint_rows, region_rows, torque_rows, user_rows
+from dynamis.identification.excitation.search import Checker, Extent, Progress, Search, check_start, find_start, middle
 from dynamis.identification.linear_model import LinearModel
 from dynamis.robot import Robot
 from dynamis.trajectories.joint_moves import check_plain
@@ -85,9 +85,10 @@ def design_excitation(
     arm = base.model.robot
     check_plain(arm)
     seconds, margin, restarts, seed = _checked(seconds, margin, restarts, seed)
-    inner = _basis(kind, duration, harmonics, periodic)
+    basis = _basis(kind, duration, harmonics, periodic)
     criteria.criterion_of(criterion)
-    basis: Basis = inner if start is not None else Shifted(inner)
+    searched = copy.copy(basis)
+    searched.free_start = start is None
     rng = np.random.default_rng(seed)
     wanted = middle(arm, start, position)
     given = {"position": position, "velocity": velocity, "acceleration": acceleration}
@@ -98,10 +99,10 @@ def design_excitation(
 
     regressor = Regressor(base, noise)
     count = max(FEWEST_POINTS, POINTS_A_SWING * basis.finest)
-    limits, checker = Aggregated(basis, rows, count), Checker(basis, rows)
-    information = Information(regressor, basis, criterion, count)
+    limits, checker = Aggregated(searched, rows, count), Checker(searched, rows)
+    information = Information(regressor, searched, criterion, count)
     size = _sizes(limits)
-    search = Search(basis, information, limits, checker, q0, size, began + seconds, restarts, progress)
+    search = Search(information, limits, checker, q0, size, began + seconds, restarts, progress)
     information.lengths = _lengths(search, rng)
     search.run(rng)
     c = search.best
@@ -113,7 +114,7 @@ def design_excitation(
     if progress is not None:
         progress(1.0, f"condition number {after:.4g}")
     return Excitation(
-        inner, q0, c, arm.coordinate_names, criterion, after, before, base.rank, uses,
+        basis, q0, c, arm.coordinate_names, criterion, after, before, base.rank, uses,
         tuple(np.exp(search.history).tolist()), margin, seed, search.status, arm.name, arm,
     )  # fmt: skip
 

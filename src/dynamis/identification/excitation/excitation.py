@@ -138,7 +138,21 @@ class Excitation:
 
     def write(self, path: str | os.PathLike[str], *, rate: float = 1000.0, repeats: int = 1) -> Path:
         """Write .csv or .npz with t, q, v, a at a rate, or .json or .toml with the coefficients (.npz contains both)."""
-        return write(self, path, rate, repeats)
+        check_name(path)
+        target = Path(path)
+        match target.suffix:
+            case ".csv":
+                data = _csv(self, rate, repeats)
+            case ".npz":
+                t, q, v, a = self.sample(rate, repeats=repeats)
+                file, note = io.BytesIO(), np.array(json.dumps(self.as_dict(), ensure_ascii=False))
+                np.savez_compressed(file, t=t, q=q, v=v, a=a, note=note)
+                data = file.getvalue()
+            case ".json":
+                data = (json.dumps(self.as_dict(), ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
+            case _:
+                data = _toml(self.as_dict()).encode()
+        return write_file(target, data)
 
     @staticmethod
     def load(path: str | os.PathLike[str], robot: Robot | None = None) -> Excitation:
@@ -185,25 +199,6 @@ def check_name(path: str | os.PathLike[str]) -> None:
         raise InputError(f"{name}: the file name must end in .csv or .npz (samples), .json or .toml (coefficients)")
 
 
-def write(excitation: Excitation, path: str | os.PathLike[str], rate: float, repeats: int) -> Path:
-    """Write in the format given by the suffix."""
-    check_name(path)
-    target = Path(path)
-    match target.suffix:
-        case ".csv":
-            data = _csv(excitation, rate, repeats)
-        case ".npz":
-            t, q, v, a = excitation.sample(rate, repeats=repeats)
-            file = io.BytesIO()
-            np.savez_compressed(file, t=t, q=q, v=v, a=a, note=np.array(json.dumps(excitation.as_dict(), ensure_ascii=False)))
-            data = file.getvalue()
-        case ".json":
-            data = (json.dumps(excitation.as_dict(), ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
-        case _:
-            data = _toml(excitation.as_dict()).encode()
-    return write_file(target, data)
-
-
 def read(path: str | os.PathLike[str], robot: Robot | None) -> Excitation:
     """Read coefficients and rebuild the motion."""
     source = Path(path)
@@ -240,32 +235,21 @@ def _document(source: Path) -> Any:
 
 
 def _excitation(found: dict[str, Any], robot: Robot | None) -> Excitation:
-    basis = _basis(dict(found["basis"]))
+    facts = dict(found["basis"])
+    basis = {"fourier": Fourier, "spline": Splines}[facts.pop("kind")](**facts)
     q0, c = np.array(found["q0"], float), np.array(found["coefficients"], float)
     names = tuple(map(str, found["joints"]))
     if q0.shape != (len(names),) or c.shape != (basis.size, len(names)) or not (np.isfinite(q0).all() and np.isfinite(c).all()):
         raise ValueError(f"expected {len(names)} × {basis.size} finite coefficients (joints × functions)")
-    uses = tuple(_use(dict(use)) for use in found.get("uses", ()))
+    uses = tuple(
+        Use(**{**use, "lower": _number(use.get("lower"), -math.inf), "upper": _number(use.get("upper"), math.inf)})
+        for use in ({"share": None, **use} for use in found.get("uses", ()))
+    )
     return Excitation(
         basis, q0, c, names, str(found["criterion"]), _number(found.get("condition"), math.inf),
         _number(found.get("condition_before"), math.inf), int(found["parameters"]), uses,
         tuple(_number(x, math.inf) for x in found.get("history", ())), float(found["margin"]), int(found["seed"]),
         str(found["status"]), str(found["robot"]), robot,
-    )  # fmt: skip
-
-
-def _basis(facts: dict[str, Any]) -> Basis:
-    kind = facts.pop("kind")
-    makers: dict[str, Any] = {"fourier": Fourier, "spline": Splines}
-    made: Basis = makers[kind](**facts)
-    return made
-
-
-def _use(facts: dict[str, Any]) -> Use:
-    return Use(
-        str(facts["kind"]), str(facts["name"]), float(facts["lowest"]), float(facts["highest"]),
-        _number(facts.get("lower"), -math.inf), _number(facts.get("upper"), math.inf), facts.get("share"), facts.get("limit"),
-        bool(facts.get("assumed", False)),
     )  # fmt: skip
 
 

@@ -1,27 +1,201 @@
 """Constraints of a motion: functions of the state, each between two bounds.
 
-Positions, velocities and accelerations are the state itself; torques come from the prior robot model; positions of frames and
-user-defined functions are traced. All have gradients, and bounds that include the margin.
+Positions, velocities and accelerations are the state itself; torques come from the prior robot model; positions of frames
+(regions, in metres, in world axes) and user-defined functions are traced. All have gradients, and bounds with the margin.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.compiler.kernel import Kernel
+from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, printable
-from dynamis.identification.excitation.basis import Basis
-from dynamis.identification.excitation.regions import Region, Traced
 from dynamis.robot import Robot
+from dynamis.scalar import Node, sqrt
+from dynamis.scalar.derivative import gradient
 from dynamis.trajectories.validate import limits as given_limits
+from dynamis.trajectories.validate import number, numbers, positive
 
 Array = npt.NDArray[Any]
 
-KINDS = ("position", "velocity", "acceleration")
+UP = (0.0, 0.0, 1.0)
+
+
+class Region(Protocol):
+    """Functions of a point, each with bounds."""
+
+    @property
+    def frame(self) -> str | None:
+        """The frame whose origin is constrained; None for the tip."""
+
+    def bounds(self) -> tuple[Array, Array]:
+        """Return (m,) lower and upper bounds, possibly infinite."""
+
+    def measures(self, p: Array) -> Array:
+        """Return (m,) functions of a point (3,), traceable."""
+
+    def labels(self) -> tuple[str, ...]:
+        """Return (m,) names for messages."""
+
+
+@dataclass(frozen=True, repr=False)
+class Box:
+    """Stay inside a box aligned with the world axes; entries of ``lower`` and ``upper`` may be infinite.
+
+    >>> Box((-0.5, -0.5, 0.1), (0.5, 0.5, 1.0)).labels()
+    ('x', 'y', 'z')
+    """
+
+    lower: Any
+    upper: Any
+    frame: str | None = None
+
+    def __post_init__(self) -> None:
+        low, high = self.bounds()
+        if not (low < high).all():
+            raise InputError(f"the lower corner of a box must be below its upper one, got {low.tolist()} and {high.tolist()}")
+
+    def bounds(self) -> tuple[Array, Array]:
+        try:
+            low, high = (np.broadcast_to(np.array(x, dtype=float), (3,)) for x in (self.lower, self.upper))
+        except (TypeError, ValueError):
+            raise InputError(f"a box takes two corners of 3 numbers, got {self.lower!r} and {self.upper!r}") from None
+        return low, high
+
+    def measures(self, p: Array) -> Array:
+        return p
+
+    def labels(self) -> tuple[str, ...]:
+        return ("x", "y", "z")
+
+    __repr__ = as_call
+    _repr_html_ = as_table
+
+
+@dataclass(frozen=True, repr=False)
+class HalfSpace:
+    """Stay in the half-space normal · p ≥ offset."""
+
+    normal: Any
+    offset: float
+    frame: str | None = None
+    label: str = "distance to the wall"
+
+    def __post_init__(self) -> None:
+        if not self._unit().any():
+            raise InputError("the normal of a half-space must not be zero")
+
+    def _unit(self) -> Array:
+        normal = numbers(self.normal, "a normal", (1,))
+        if normal.shape != (3,):
+            raise InputError(f"a normal must have 3 numbers, got {len(normal)}")
+        return np.asarray(normal / (np.linalg.norm(normal) or 1.0))
+
+    def bounds(self) -> tuple[Array, Array]:
+        return np.array([number(self.offset, "an offset")]) / np.linalg.norm(self.normal), np.array([np.inf])
+
+    def measures(self, p: Array) -> Array:
+        return np.array([np.dot(self._unit(), p)])
+
+    def labels(self) -> tuple[str, ...]:
+        return (self.label,)
+
+    __repr__ = as_call
+    _repr_html_ = as_table
+
+
+@dataclass(frozen=True, repr=False)
+class Sphere:
+    """Stay outside a sphere, or inside it."""
+
+    centre: Any
+    radius: float
+    frame: str | None = None
+    inside: bool = False
+
+    def __post_init__(self) -> None:
+        if numbers(self.centre, "a centre", (1,)).shape != (3,):
+            raise InputError("the centre of a sphere must have 3 numbers")
+        positive(self.radius, "a radius")
+
+    def bounds(self) -> tuple[Array, Array]:
+        low, high = (-np.inf, self.radius) if self.inside else (self.radius, np.inf)
+        return np.array([low]), np.array([high])
+
+    def measures(self, p: Array) -> Array:
+        d = p - np.asarray(self.centre, float)
+        return np.array([sqrt(np.dot(d, d) + 1e-18)])  # differentiable at the centre
+
+    def labels(self) -> tuple[str, ...]:
+        return ("distance from the centre",)
+
+    __repr__ = as_call
+    _repr_html_ = as_table
+
+
+def above(robot: Robot, height: float, frames: tuple[str, ...] | None = None) -> list[HalfSpace]:
+    """Keep frames above a height: by default the origins of all links whose height can change, and the tip.
+
+    >>> import dynamis as dy
+    >>> len(above(dy.load("ur5e"), 0.05)) > 3
+    True
+    """
+    height = number(height, "the height")
+    if frames is not None:
+        return [HalfSpace(UP, height, robot.model.frame(name).name, "height") for name in frames]
+    q = robot.random(np.random.default_rng(3), size=16)
+    found: dict[bytes, HalfSpace] = {}
+    for name in robot.link_names:
+        z = robot.pose(q, name)[:, 2, 3]
+        if np.ptp(z) > 1e-9:  # other heights are constant
+            found.setdefault(np.round(z, 9).tobytes(), HalfSpace(UP, height, name, "height"))
+    if not found:
+        raise InputError(f"no link of robot {printable(robot.name)} can change its height: remove this constraint")
+    return list(found.values())
+
+
+class Traced:
+    """A traceable function f(robot, q, v, a) of one state, evaluated for many states, and its vector–Jacobian product.
+
+    ``shape`` is that of the value for one state.
+    """
+
+    def __init__(self, robot: Robot, function: Callable[..., Any], name: str) -> None:
+        self.n, self.function = robot.n, function
+
+        def values(robot: Robot, q: Array, v: Array, a: Array) -> Array:
+            return np.asarray(function(robot, q, v, a))
+
+        values.__name__ = name
+        self._values: Kernel = robot.compile(values)
+        ((_, self.shape),) = self._values.code.results
+        self._pull: Kernel = robot.compile(self._pulled, w=max(1, int(np.prod(self.shape))))
+
+    def _pulled(self, robot: Robot, q: Array, v: Array, a: Array, w: Array) -> Array:
+        values = np.asarray(self.function(robot, q, v, a)).ravel()
+        total = sum((w[k] * x for k, x in enumerate(values)), 0.0 * w[0])
+        inputs = [*q, *v, *a]
+        return gradient(total, inputs) if isinstance(total, Node) else np.zeros(len(inputs))
+
+    def __call__(self, q: Array, v: Array, a: Array) -> Array:
+        """Return (…, *shape)."""
+        return np.asarray(self._values(q, v, a))
+
+    def pull(self, q: Array, v: Array, a: Array, w: Array) -> tuple[Array, Array, Array]:
+        """Return ∂(Σ w ∘ f)/∂q, /∂v and /∂a, each (…, n), for weights (…, *shape)."""
+        flat = w.reshape(*w.shape[: w.ndim - len(self.shape)], -1)
+        # infinite derivatives, such as that of √|v| at rest, are set to zero
+        slopes = np.nan_to_num(np.asarray(self._pull(q, v, a, flat)), nan=0.0, posinf=0.0, neginf=0.0)
+        gq, gv, ga = np.split(slopes, 3, axis=-1)
+        return gq, gv, ga
+
+
 ASSUMED_RANGE = np.pi  # rad to both sides of the reference configuration, for revolute joints without limits
 
 
@@ -173,78 +347,3 @@ def _range(robot: Robot, given: Any, start: Array) -> tuple[Array, Array, Array]
             f"joint {printable(robot.coordinate_names[k])} has no range: positions from {low[k]:.4g} to {high[k]:.4g}"
         )
     return low, high, open_ended
-
-
-POINTS = 1000  # minimum, and
-POINTS_A_SWING = 200
-DOUBT = 2.0  # safety factor on the curvature between the points
-NARROWINGS = 12
-
-
-@dataclass(frozen=True, eq=False)
-class Extent:
-    """Guaranteed range of the rows of one kind."""
-
-    rows: Rows
-    lowest: Array
-    highest: Array
-
-    @property
-    def excess(self) -> Array:
-        """Return (m,): the violation of the bounds; negative inside."""
-        return np.maximum(self.highest - self.rows.upper, self.rows.lower - self.lowest) / self.rows.scale
-
-    @property
-    def used(self) -> Array:
-        """Return (m,): the fraction of each limit that is used; NaN without a reference for 100 %."""
-        away = np.maximum(self.highest - self.rows.centre, self.rows.centre - self.lowest)
-        with np.errstate(invalid="ignore"):
-            return np.where(np.isfinite(self.rows.limit), (away + self.rows.aside) / self.rows.limit, np.nan)
-
-
-class Checker:
-    """Range computation for motions of one basis."""
-
-    def __init__(self, basis: Basis, rows: Sequence[Rows]) -> None:
-        self.basis, self.rows = basis, list(rows)
-        count = max(POINTS, POINTS_A_SWING * basis.finest)
-        self.t = np.linspace(0.0, basis.duration, count + 1)
-        self.phi = basis.matrices(self.t)
-
-    def extents(self, q0: Array, c: Array) -> list[Extent]:
-        """Return the range of each kind of limit."""
-        phi, phi_dot, phi_ddot = self.phi
-        state = q0 + phi @ c, phi_dot @ c, phi_ddot @ c
-        return [self._extent(rows, rows.values(*state), c) for rows in self.rows]
-
-    def excess(self, q0: Array, c: Array) -> float:
-        """Return the largest violation; a motion is feasible if it is ≤ 0."""
-        return max(float(extent.excess.max()) for extent in self.extents(q0, c))
-
-    def inside(self, q0: Array, c: Array) -> tuple[Array, float]:
-        """Scale the motion about the feasible q₀ until it is feasible; return it with the factor."""
-        if self.excess(q0, c) <= 0.0:
-            return c, 1.0
-        good, bad = 0.0, 1.0
-        step = 1e-4
-        while step < 1.0:
-            if self.excess(q0, (1.0 - step) * c) <= 0.0:
-                good = 1.0 - step
-                break
-            bad, step = 1.0 - step, 2.0 * step
-        for _ in range(NARROWINGS):
-            middle = 0.5 * (good + bad)
-            good, bad = (middle, bad) if self.excess(q0, middle * c) <= 0.0 else (good, middle)
-        return good * c, good
-
-    def _extent(self, rows: Rows, values: Array, c: Array) -> Extent:
-        if rows.order is not None:
-            h = self.t[1] - self.t[0]
-            room = h * h / 8.0 * self.basis.bound(c, rows.order + 2)
-            return Extent(rows, values.min(axis=0) - room, values.max(axis=0) + room)
-        bend = np.abs(np.diff(values, 2, axis=0))
-        bend = np.concatenate([bend[:1], bend, bend[-1:]])  # at every point; the ends take that of their neighbour
-        between = DOUBT / 8.0 * np.maximum(bend[1:], bend[:-1])
-        highest = (np.maximum(values[1:], values[:-1]) + between).max(axis=0)
-        lowest = (np.minimum(values[1:], values[:-1]) - between).min(axis=0)
-        return Extent(rows, lowest, highest)

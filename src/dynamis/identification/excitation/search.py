@@ -1,4 +1,5 @@
-"""Search for an optimal motion: random motions, the best of which are improved by sequential quadratic programming."""
+"""Search for an optimal motion: random motions, the best of which are improved by sequential quadratic programming and verified
+at every time."""
 
 from __future__ import annotations
 
@@ -11,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
-from dynamis.identification.excitation.basis import Basis
-from dynamis.identification.excitation.criteria import Aggregated, Information
-from dynamis.identification.excitation.limits import Checker, Rows, stated_range
+from dynamis.identification.excitation.basis import Basis, states
+from dynamis.identification.excitation.criteria import Aggregated, Information, smooth_maximum
+from dynamis.identification.excitation.limits import Rows, stated_range
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -26,6 +27,80 @@ NEARLY_INSIDE = 1e-3
 ENOUGH = 1e-5  # termination: change of the log criterion
 
 
+POINTS = 1000  # minimum, and
+POINTS_A_SWING = 200
+DOUBT = 2.0  # safety factor on the curvature between the points
+NARROWINGS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """Guaranteed range of the rows of one kind."""
+
+    rows: Rows
+    lowest: Array
+    highest: Array
+
+    @property
+    def excess(self) -> Array:
+        """Return (m,): the violation of the bounds; negative inside."""
+        return np.maximum(self.highest - self.rows.upper, self.rows.lower - self.lowest) / self.rows.scale
+
+    @property
+    def used(self) -> Array:
+        """Return (m,): the fraction of each limit that is used; NaN without a reference for 100 %."""
+        away = np.maximum(self.highest - self.rows.centre, self.rows.centre - self.lowest)
+        with np.errstate(invalid="ignore"):
+            return np.where(np.isfinite(self.rows.limit), (away + self.rows.aside) / self.rows.limit, np.nan)
+
+
+class Checker:
+    """Range computation for motions of one basis."""
+
+    def __init__(self, basis: Basis, rows: Sequence[Rows]) -> None:
+        self.basis, self.rows = basis, list(rows)
+        count = max(POINTS, POINTS_A_SWING * basis.finest)
+        self.t = np.linspace(0.0, basis.duration, count + 1)
+        self.phi = basis.matrices(self.t)
+
+    def extents(self, q0: Array, c: Array) -> list[Extent]:
+        """Return the range of each kind of limit."""
+        state = states(self.phi, q0, c)
+        return [self._extent(rows, rows.values(*state), c) for rows in self.rows]
+
+    def excess(self, q0: Array, c: Array) -> float:
+        """Return the largest violation; a motion is feasible if it is ≤ 0."""
+        return max(float(extent.excess.max()) for extent in self.extents(q0, c))
+
+    def inside(self, q0: Array, c: Array) -> tuple[Array, float]:
+        """Scale the motion about the feasible q₀ until it is feasible; return it with the factor."""
+        if self.excess(q0, c) <= 0.0:
+            return c, 1.0
+        good, bad = 0.0, 1.0
+        step = 1e-4
+        while step < 1.0:
+            if self.excess(q0, (1.0 - step) * c) <= 0.0:
+                good = 1.0 - step
+                break
+            bad, step = 1.0 - step, 2.0 * step
+        for _ in range(NARROWINGS):
+            middle = 0.5 * (good + bad)
+            good, bad = (middle, bad) if self.excess(q0, middle * c) <= 0.0 else (good, middle)
+        return good * c, good
+
+    def _extent(self, rows: Rows, values: Array, c: Array) -> Extent:
+        if rows.order is not None:
+            h = self.t[1] - self.t[0]
+            room = h * h / 8.0 * self.basis.bound(c[1:] if self.basis.free_start else c, rows.order + 2)
+            return Extent(rows, values.min(axis=0) - room, values.max(axis=0) + room)
+        bend = np.abs(np.diff(values, 2, axis=0))
+        bend = np.concatenate([bend[:1], bend, bend[-1:]])  # at every point; the ends take that of their neighbour
+        between = DOUBT / 8.0 * np.maximum(bend[1:], bend[:-1])
+        highest = (np.maximum(values[1:], values[:-1]) + between).max(axis=0)
+        lowest = (np.minimum(values[1:], values[:-1]) - between).min(axis=0)
+        return Extent(rows, lowest, highest)
+
+
 class OutOfTimeError(Exception):
     """The time limit was reached."""
 
@@ -34,7 +109,6 @@ class OutOfTimeError(Exception):
 class Search:
     """Motions about a feasible q₀. The best so far is always verified as feasible."""
 
-    basis: Basis
     information: Information
     limits: Aggregated
     checker: Checker
@@ -106,7 +180,7 @@ class Search:
 
     def _narrow(self, c: Array) -> None:
         """Tighten the bounds by the violations between the grid points."""
-        state = self.limits.states(self.q0, c)
+        state = states(self.limits.phi, self.q0, c)
         for k, (rows, extent) in enumerate(zip(self.limits.rows, self.checker.extents(self.q0, c), strict=True)):
             seen = rows.excess(rows.values(*state)).max(axis=0)
             hidden = np.where(np.isfinite(seen), extent.excess - np.where(np.isfinite(seen), seen, 0.0), 0.0)
@@ -249,9 +323,8 @@ def _improved(rows: Sequence[Rows], q: Array) -> Array:
     def smooth_worst(x: Array) -> tuple[float, Array]:
         parts = [_excess_and_slopes(kind, x) for kind in rows if kind.order in (0, None)]  # at rest the others are zero
         excess, slopes = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
-        top = excess.max()
-        weights = np.exp(60.0 * (excess - top))
-        return float(top + np.log(weights.sum()) / 60.0), weights / weights.sum() @ slopes
+        value, weights = smooth_maximum(excess, 60.0)
+        return value, weights @ slopes
 
     bounds = list(zip(position.lower, position.upper, strict=True))
     return np.asarray(minimize(smooth_worst, q, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200}).x)

@@ -61,7 +61,7 @@ class BagTable(LogTable):
         self._time = "stamp" if any(map(_nanoseconds, ours)) else "received"
 
     def _chosen_topic(self, wanted: str | None) -> str:
-        topics = list(dict.fromkeys(topic for file in self._files for topic in topics_of(file)))
+        topics = list(dict.fromkeys(topic for file in self._files for topic in opened(file).topics()))
         if wanted is not None:
             if wanted not in topics:
                 raise self.wrong(f"{unknown_name(f'topic of {KIND}', wanted, topics)}")
@@ -88,7 +88,7 @@ class BagTable(LogTable):
         """Yield (number, time of reception, joint state) of every message of the topic."""
         number = 0
         for file in self._files:
-            for received, data in messages_of(file, self._topic):
+            for received, data in opened(file).messages(self._topic):
                 try:
                     state: Any = self._types.deserialize_cdr(data, KIND)
                 except Exception as error:  # the library raises arbitrary exceptions on corrupt data
@@ -151,14 +151,9 @@ def files_of(path: Path) -> list[Path]:
     return sorted(files, key=lambda file: [(int(x) if x.isdigit() else 0, x) for x in re.split(r"(\d+)", file.stem)])
 
 
-def topics_of(path: Path) -> list[str]:
-    """Return the topics with joint states in a file of a bag."""
-    return _Sqlite(path).topics() if path.suffix == ".db3" else _Mcap(path).topics()
-
-
-def messages_of(path: Path, topic: str) -> Iterator[Message]:
-    """Yield the messages of a topic in a file of a bag, in order of reception."""
-    return _Sqlite(path).messages(topic) if path.suffix == ".db3" else _Mcap(path).messages(topic)
+def opened(path: Path) -> _Sqlite | _Mcap:
+    """Return a reader of a file of a bag."""
+    return _Sqlite(path) if path.suffix == ".db3" else _Mcap(path)
 
 
 def _damaged(path: Path, error: Exception, cure: str) -> InputError:
@@ -182,16 +177,13 @@ class _Sqlite:
     def topics(self) -> list[str]:
         with self._opened() as bag:
             rows = list(bag.table("topics").rows(("name", "type", "serialization_format")))
-            found = [(self._text(name), form) for name, kind, form in rows if kind == KIND]
+            found = [(name, form) for name, kind, form in rows if kind == KIND]
+            for name, _ in found:
+                if not isinstance(name, str):
+                    raise SqliteError(f"the name of a topic is {printable(name)}, not text")
         for name, form in found:
             _check_encoding(self.path, name, form)
         return [name for name, _ in found]
-
-    @staticmethod
-    def _text(name: Any) -> str:
-        if not isinstance(name, str):
-            raise SqliteError(f"the name of a topic is {printable(name)}, not text")
-        return name
 
     def messages(self, topic: str) -> Iterator[Message]:
         with self._opened() as bag:

@@ -1,4 +1,4 @@
-"""Checks of a raw log before use: non-finite numbers, clock, positions, velocities, torques."""
+"""Checks of a raw log before use, without a model: non-finite numbers, clock, positions, velocities, torques."""
 
 from __future__ import annotations
 
@@ -9,12 +9,49 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
-from dynamis.identification.logs.examine_motion import motion_findings
 from dynamis.identification.logs.log import SIGNALS, Log, LogFinding
+from dynamis.identification.signals.stages import HELD, stretches
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 FEWEST = 30  # samples: a joint has up to thirteen parameters, and each needs more than one equation
+
+# clock
+LONG = 2.5  # periods between two samples from which one is missing
+SPREADS = 12.0  # median deviations tolerated for an irregular clock
+FEW = 0.01  # fraction of the rows up to which `prepare` drops, interpolates or sorts them
+SLOWEST = 0.5  # s: a longer period cannot resolve motion; such times are in another unit
+ONE_PERIOD = 0.25  # fraction of the displacement expected over a gap, below which it is that of one period
+
+# positions
+DEGREE = np.pi / 180.0
+LITTLE = 0.05  # rad, and a tenth of it in m: less motion does not identify friction and inertia
+BEYOND = 0.05  # fraction of the range, and rad or m: tolerance of position limits
+MANY_TURNS = 4.0 * np.pi  # rad: more than any joint with limits can turn
+FAST = 3.0  # relative to the velocity limit
+FASTEST = 60.0  # rad/s: no arm is faster; larger values are in degrees
+
+# velocities
+STRETCH = 0.02  # s, duration of a segment
+LEAST_STRETCHES = 25
+CLEAR = 0.9  # significant correlation
+WEAK = 0.6
+NONE = 0.3  # correlation below which a velocity is unrelated to its position
+MOVES = 5e-3  # rad/s or m/s: slower joints are not checked
+FACTORS = {
+    180.0 / np.pi: "degrees/s",
+    np.pi / 180.0: "rad/s while the positions are in degrees",
+    1e3: "thousandths",
+    60.0 / (2.0 * np.pi): "rpm",
+}
+AGREE = 0.25  # relative tolerance of the velocity's magnitude
+
+# torques
+OVER = 1.5  # relative to the effort limit
+OTHER_UNIT = 50.0  # relative to the effort limit
+USUAL = 0.9  # quantile of the torques that a few spikes do not affect
+RUN = 6  # consecutive samples at the same extreme value
+OFTEN = 0.004  # fraction of all samples
 
 
 def examine(log: Log, robot: Robot) -> list[LogFinding]:
@@ -36,26 +73,24 @@ def examine(log: Log, robot: Robot) -> list[LogFinding]:
     if log.n != robot.n or log.q.shape[1] != robot.nq:
         what = f"the log has {log.q.shape[1]} positions and {log.n} torques, the robot {robot.nq} and {robot.n}"
         raise InputError(f"{what}: it is a log of another robot")
+    findings = [*_not_finite(log)]
     if len(log) < FEWEST:
         end = f", which end at {log.where(len(log) - 1)}" if len(log) else ""
         text = f"the log has {len(log)} samples{end}; at least {FEWEST} are needed"
         few = LogFinding("error", "few samples", None, max(len(log) - 1, 0), text, "record a run of some seconds")
-        return [*_not_finite(log), few]
-    findings = [*_not_finite(log)]
+        return [*findings, few]
     usable = np.isfinite(log.t)
     for name in SIGNALS:
         values = getattr(log, name)
         usable &= True if values is None else np.isfinite(values).all(axis=1)
-    if np.count_nonzero(usable) < FEWEST:
+    rows = np.flatnonzero(usable)
+    if len(rows) < FEWEST:
         return findings
-    findings += time_findings(log, robot)
-    findings += motion_findings(log, robot, usable)
-    findings += torque_findings(log, robot, usable)
+    findings += [*_clock(log, robot), *_motion(log, robot, rows), *_torques(log, robot, rows)]
     return sorted(findings, key=lambda finding: finding.severity != "error")
 
 
 def _not_finite(log: Log) -> Iterator[LogFinding]:
-    cure = "remove these rows, or interpolate"
     for signal in ("t", *SIGNALS):
         values = getattr(log, signal)
         if values is None:
@@ -65,89 +100,19 @@ def _not_finite(log: Log) -> Iterator[LogFinding]:
         for joint in np.flatnonzero(bad.any(axis=0)):
             row, count = int(np.argmax(bad[:, joint])), int(bad[:, joint].sum())
             column = "t" if signal == "t" else log.column(signal, int(joint))
-            found = table[row, joint]
             more = f", and in {count} rows in total" if count > 1 else ""
-            yield LogFinding(
-                "error",
-                "not a number",
-                column,
-                row,
-                f"column {printable(column)} is {found} at {log.where(row)}{more}",
-                cure,
-                mends=count <= max(1.0, FEW * len(log)),
-            )
+            text = f"column {printable(column)} is {table[row, joint]} at {log.where(row)}{more}"
+            cure, mends = "remove these rows, or interpolate", count <= max(1.0, FEW * len(log))
+            yield LogFinding("error", "not a number", column, row, text, cure, mends=mends)
 
 
-OVER = 1.5  # relative to the effort limit
-OTHER_UNIT = 50.0  # relative to the effort limit
-USUAL = 0.9  # quantile of the torques that a few spikes do not affect
-RUN = 6  # consecutive samples at the same extreme value
-OFTEN = 0.004  # fraction of all samples
-
-
-def torque_findings(log: Log, robot: Robot, usable: Array) -> Iterator[LogFinding]:
-    """Yield findings on torques and currents that need no model."""
-    rows = np.flatnonzero(usable)
-    moves = np.ptp(log.q[rows], axis=0).max() > 1e-3
-    limits = robot.limits["effort"]
-    for joint in range(log.n):
-        tau, column = log.tau[rows, joint], log.column("tau" if "tau" in log.columns or not log.columns else "current", joint)
-        if np.ptp(tau) == 0.0:
-            row = int(rows[0])
-            text = f"column {printable(column)} is {tau[0] + 0.0:.6g} in every row from {log.where(row)} on: not measured"
-            yield LogFinding(
-                "error" if moves else "warning", "flat torque", column, row, text, "check that the drive reports torques"
-            )
-            continue
-        largest = np.abs(tau).max()
-        if log.side_of("tau") == "joint" and largest > OVER * limits[joint]:
-            row = int(rows[int(np.argmax(np.abs(tau) > OVER * limits[joint]))])
-            unit = largest > OTHER_UNIT * limits[joint] and np.quantile(np.abs(tau), USUAL) > limits[joint]  # not a spike
-            severity = "error" if unit else "warning"
-            text = f"column {printable(column)} is {log.tau[row, joint]:.5g} at {log.where(row)}"
-            text += f"; the joint's limit is {limits[joint]:.5g}{', as if it were in N·mm or mN·m' if unit else ''}"
-            yield LogFinding(severity, "beyond effort limit", column, row, text, "check its unit and sign, and the limits")
-        at = _clipped(log, rows, joint)
-        if at is not None:
-            row = int(rows[at])
-            text = f"column {printable(column)} is clipped at {log.tau[row, joint]:.6g}, first at {log.where(row)}"
-            yield LogFinding(
-                "warning",
-                "clipped",
-                column,
-                row,
-                text,
-                "leave these rows out: the recorded torque is wrong, or the drive saturated",
-            )
-
-
-def _clipped(log: Log, rows: Array, joint: int) -> int | None:
-    """Return where a torque first stays at its extreme value while the robot moves, or None."""
-    tau = log.tau[rows, joint]
-    for extreme in (tau.max(), tau.min()):
-        at = tau == extreme
-        if np.count_nonzero(at) < max(RUN, OFTEN * len(tau)):
-            continue
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], at.astype(np.int8), [0]])))
-        for start, stop in zip(edges[::2], edges[1::2], strict=True):
-            # at rest, a torque may be constant
-            if stop - start >= RUN and np.ptp(log.q[rows[start:stop]], axis=0).max() > 1e-4:
-                return int(start)
-    return None
-
-
-LONG = 2.5  # periods between two samples from which one is missing
-SPREADS = 12.0  # median deviations tolerated for an irregular clock
-FEW = 0.01  # fraction of the rows up to which `prepare` drops, interpolates or sorts them
-SLOWEST = 0.5  # s: a longer period cannot resolve motion; such times are in another unit
-CURE = "short gaps are interpolated and not used, long ones start a new run"
-ONE_PERIOD = 0.25  # fraction of the displacement expected over a gap, below which it is that of one period
-
-
-def time_findings(log: Log, robot: Robot) -> Iterator[LogFinding]:
+def _clock(log: Log, robot: Robot) -> Iterator[LogFinding]:
     """Yield errors for non-increasing times and clock jumps, warnings for missing samples."""
     steps = np.diff(log.t)
-    yield from _not_increasing(log, steps)
+    cure = "sort the rows by time, or split the log there"
+    yield from _not_increasing(log, "time goes back", steps < 0.0, "time decreases", cure)
+    cure = "remove the repeated rows, or set rate in a mapping"
+    yield from _not_increasing(log, "time repeated", steps == 0.0, "the time of the previous row is repeated", cure)
     ahead = steps[steps > 0.0]
     if not len(ahead):
         return
@@ -166,26 +131,19 @@ def time_findings(log: Log, robot: Robot) -> Iterator[LogFinding]:
     if lost:
         row, count = int(lost[0]) + 1, int(sum(round(steps[k] / period) - 1 for k in lost))
         text = f"{count} samples are missing at {len(lost)} places, first {steps[row - 1]:.6g} s before {log.where(row)}"
-        yield LogFinding("warning", "gap", "t", row, f"{text} (the period is {period:.6g} s)", CURE)
+        cure = "short gaps are interpolated and not used, long ones start a new run"
+        yield LogFinding("warning", "gap", "t", row, f"{text} (the period is {period:.6g} s)", cure)
 
 
-def _not_increasing(log: Log, steps: Array) -> Iterator[LogFinding]:
-    for code, which, what, cure in (
-        ("time goes back", steps < 0.0, "time decreases", "sort the rows by time, or split the log there"),
-        (
-            "time repeated",
-            steps == 0.0,
-            "the time of the previous row is repeated",
-            "remove the repeated rows, or set rate in a mapping",
-        ),
-    ):
-        if which.any():
-            row, count = int(np.argmax(which)) + 1, int(which.sum())
-            many = f", and in {count} rows in total" if count > 1 else ""
-            text = f"{what} at {log.where(row)}, from {log.t[row - 1]:.9g} to {log.t[row]:.9g} s{many}"
-            rows = np.flatnonzero(which) + 1
-            twice = code == "time repeated" and all(np.array_equal(x[rows], x[rows - 1]) for x in (log.q, log.tau))
-            yield LogFinding("error", code, "t", row, text, cure, mends=twice or count <= max(1.0, FEW * len(log)))
+def _not_increasing(log: Log, code: str, which: Array, what: str, cure: str) -> Iterator[LogFinding]:
+    """Yield an error for steps ``which`` of the clock, mended if they are few or all values are repeated with the time."""
+    if which.any():
+        rows = np.flatnonzero(which) + 1
+        row, count = int(rows[0]), len(rows)
+        many = f", and in {count} rows in total" if count > 1 else ""
+        text = f"{what} at {log.where(row)}, from {log.t[row - 1]:.9g} to {log.t[row]:.9g} s{many}"
+        twice = code == "time repeated" and all(np.array_equal(x[rows], x[rows - 1]) for x in (log.q, log.tau))
+        yield LogFinding("error", code, "t", row, text, cure, mends=twice or count <= max(1.0, FEW * len(log)))
 
 
 def _slow_clock(log: Log, period: float) -> LogFinding:
@@ -200,18 +158,215 @@ def _slow_clock(log: Log, period: float) -> LogFinding:
 
 def _clock_jumped(log: Log, robot: Robot, k: int, period: float) -> bool:
     """Return whether the robot moved in a step as far as in one period, not as far as the elapsed time implies."""
-    if k < 2 or k + 3 > len(log):
+    q = log.q[max(k - 2, 0) : k + 3]
+    if len(q) < 5 or not np.isfinite(q).all():
         return False
-    difference = robot.difference if robot.nq != robot.n else lambda q0, q1: q1 - q0
-    q = log.q[k - 2 : k + 3]
-    if not np.isfinite(q).all():
-        return False
-    before, across, after = (difference(q[i], q[i + 1]) for i in (0, 2, 3))
+    before, across, after = (_difference(robot, q[i], q[i + 1]) for i in (0, 2, 3))
     usual = (before + after) / 2.0 * ((log.t[k + 1] - log.t[k]) / period)
     # only at a high, nearly constant velocity does the displacement determine the time
     moving = np.abs(before - after) < 0.2 * np.abs(before + after)
     if not moving.any() or np.abs(usual[moving]).max() < 1e-3:
         return False
-    return bool(
-        np.linalg.norm(across[moving]) < (ONE_PERIOD + period / (log.t[k + 1] - log.t[k])) * np.linalg.norm(usual[moving])
-    )
+    most = ONE_PERIOD + period / (log.t[k + 1] - log.t[k])
+    return bool(np.linalg.norm(across[moving]) < most * np.linalg.norm(usual[moving]))
+
+
+def _difference(robot: Robot, q0: Array, q1: Array) -> Array:
+    return robot.difference(q0, q1) if robot.nq != robot.n else q1 - q0
+
+
+def _motion(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
+    """Yield findings on positions and velocities."""
+    yield from _at_rest(log, robot, rows)
+    in_degrees: dict[int, LogFinding] = {}
+    if robot.nq == robot.n:
+        yield from _wrapped(log, robot, rows)
+        if log.side_of("q") == "joint":
+            in_degrees = dict(_degrees(log, robot, rows))
+            yield from in_degrees.values() if in_degrees else _beyond_limits(log, robot, rows)
+    if log.v is not None and log.side_of("v") == log.side_of("q"):
+        yield from _velocities(log, robot, rows, set(in_degrees))
+
+
+def _at_rest(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
+    """Yield joints that do not move, then those that hardly move."""
+    ranges, first = np.ptp(log.q[rows], axis=0), int(rows[0])
+    still = [c for c in robot.model.coordinates if c.q_index is not None and ranges[c.q_index] < HELD]
+    every = "error" if len(still) == robot.n else "warning"
+    for low, what, severity, code, cure in (
+        (0.0, "does not move", every, "constant", "move it; parameters that need its motion cannot be identified"),
+        (HELD, "hardly moves", "warning", "little motion", "do not rely on its friction and inertia"),
+    ):
+        for c in robot.model.coordinates:
+            high = HELD if low == 0.0 else LITTLE if c.revolute else 0.1 * LITTLE
+            if c.q_index is not None and low <= ranges[c.q_index] < high:
+                column = log.column("q", c.q_index)
+                text = f"joint {printable(c.name)} {what}: column {printable(column)} stays within {ranges[c.q_index]:.3g} "
+                text += f"{'rad' if c.revolute else 'm'} from {log.where(first)} on"
+                yield LogFinding(severity, code, column, first, text, cure)
+
+
+def _wrapped(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
+    """Yield wrapped angles: jumps of one turn between samples are not motion."""
+    for joint, c in enumerate(robot.model.coordinates):
+        steps = np.diff(log.q[rows, joint])
+        for turn, unit in ((2.0 * np.pi, "rad"), (360.0, "degrees")):
+            jumps = np.abs(np.abs(steps) - turn) < 0.05 * turn
+            if c.revolute and jumps.any() and np.abs(steps[~jumps]).max(initial=0.0) < 0.2 * turn:
+                row, column = int(rows[int(np.argmax(jumps)) + 1]), log.column("q", joint)
+                text = f"column {printable(column)} jumps by one turn ({turn:.6g} {unit}) at {log.where(row)}"
+                more = f", {jumps.sum()} times in total" if jumps.sum() > 1 else ""
+                yield LogFinding("error", "wrapped", column, row, text + more, "unwrap it: numpy.unwrap")
+                break
+
+
+def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, LogFinding]]:
+    """Yield joints far beyond their limits, or too fast, that would be within them if the unit were degrees."""
+    lower, upper, fastest = (robot.limits[name] for name in ("lower", "upper", "velocity"))
+    q, speed = log.q[rows], _largest_speed(log, rows)
+    largest, bounds = np.abs(q).max(axis=0), np.maximum(np.abs(lower), np.abs(upper))
+    far = np.where(np.isfinite(bounds), largest > np.maximum(1.5 * bounds, MANY_TURNS), False)
+    fast = np.where(np.isfinite(fastest), speed > FAST * fastest, speed > FASTEST)
+    slack = BEYOND * np.where(np.isfinite(upper - lower), upper - lower, 1.0)
+    inside = np.all((q * DEGREE >= lower - slack) & (q * DEGREE <= upper + slack), axis=0)
+    for joint, c in enumerate(robot.model.coordinates):
+        past = fast[joint] and largest[joint] > 2.0 * np.pi
+        if c.revolute and (far[joint] or past) and inside[joint]:
+            limit = bounds[joint] if far[joint] else 2.0 * np.pi
+            row, column = int(rows[int(np.argmax(np.abs(q[:, joint]) > limit))]), log.column("q", joint)
+            text = f"column {printable(column)} seems to be in degrees: it reaches {log.q[row, joint]:.5g} at {log.where(row)}"
+            text += f", the limits are {lower[joint]:.4g} and {upper[joint]:.4g} rad"
+            cure = 'name the columns "q1 [deg]" and so on, or set unit = "deg" in a mapping'
+            yield joint, LogFinding("error", "degrees", column, row, text, cure)
+
+
+def _largest_speed(log: Log, rows: Array) -> Array:
+    """Return the speed each joint reaches over a few samples, robust to noise of single ones."""
+    few = max(1, min(10, len(rows) // 20))
+    q, t = log.q[rows], log.t[rows]
+    time = t[few:] - t[:-few]
+    good = time > 0.0
+    if not good.any():
+        return np.zeros(log.q.shape[1])
+    return np.asarray(np.quantile(np.abs(q[few:] - q[:-few])[good] / time[good, None], 0.99, axis=0))
+
+
+def _beyond_limits(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
+    lower, upper = robot.limits["lower"], robot.limits["upper"]
+    width = np.where(np.isfinite(upper - lower), upper - lower, 0.0)
+    outside = np.maximum(lower - log.q[rows], log.q[rows] - upper)
+    for joint, c in enumerate(robot.model.coordinates):
+        bad = outside[:, joint] > np.maximum(BEYOND * width[joint], 1e-3)
+        if bad.any():
+            row, column = int(rows[int(np.argmax(bad))]), log.column("q", joint)
+            text = f"column {printable(column)} is {log.q[row, joint]:.5g} at {log.where(row)}, beyond the limits"
+            text += f" {lower[joint]:.4g} and {upper[joint]:.4g} of joint {printable(c.name)}"
+            severity = "error" if float(outside[:, joint].max()) > max(width[joint], 1.0) else "warning"
+            cure = "check the order of the columns, the unit and the zero position of the joint"
+            yield LogFinding(severity, "beyond limits", column, row, text, cure)
+
+
+def _velocities(log: Log, robot: Robot, rows: Array, in_degrees: set[int]) -> Iterator[LogFinding]:
+    """Yield findings on signs, units and swapped columns of velocities."""
+    way, integral = _stretches(log, robot, rows)
+    if len(way) < LEAST_STRETCHES:
+        return
+    size, norms = np.linalg.norm(way, axis=0), np.linalg.norm(integral, axis=0)
+    shown = (size > MOVES * np.sqrt(len(way))) & (np.abs(integral).max(axis=0) > 0.0)
+    moving = [int(i) for i in np.flatnonzero(shown)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alike = np.nan_to_num((way.T @ integral) / np.outer(size, norms))  # (i, j): displacement of i with velocity of j
+
+    def finding(code: str, i: int, text: str, cure: str, severity: str = "error") -> LogFinding:
+        column, row = log.column("v", i), int(rows[0])
+        return LogFinding(severity, code, column, row, f"column {printable(column)}, from {log.where(row)} on, {text}", cure)
+
+    swapped: set[int] = set()
+    for i in moving:
+        if i in swapped or alike[i, i] > WEAK:
+            continue
+        cross = np.minimum(np.abs(alike[i]), np.abs(alike[:, i]))
+        others = [j for j in moving if j != i and cross[j] > CLEAR > abs(alike[j, j])]
+        if others:
+            j = max(others, key=lambda j: abs(alike[i, j]))
+            swapped |= {i, j}
+            whose = printable(log.names[j] if log.names else str(j + 1))
+            text = f"is the velocity of joint {whose}, and {printable(log.column('v', j))} that of this one: correlations "
+            text += f"{alike[i, j]:.2f} and {alike[j, i]:.2f}, with its own joint {alike[i, i]:.2f}"
+            yield finding("swapped velocities", i, text, "swap the two columns, of the velocities or of the positions")
+    for i in [i for i in moving if i not in swapped]:
+        ratio = float(way[:, i] @ integral[:, i]) / float(size[i] ** 2)
+        if alike[i, i] < -CLEAR:
+            text = f"has the wrong sign: it is negative while the position increases (correlation {alike[i, i]:.2f})"
+            cure = "invert the sign of the velocities or of the positions: signs = […] in a mapping"
+            yield finding("wrong sign", i, text, cure)
+        elif alike[i, i] < NONE:
+            text = f"does not follow the position: correlation {alike[i, i]:.2f}"
+            yield finding("velocity disagrees", i, text, "check its joint and signal", "warning")
+        elif alike[i, i] > CLEAR and not 1.0 / (1.0 + AGREE) < ratio < 1.0 + AGREE and i not in in_degrees:
+            unit = next((f", as if it were in {name}" for x, name in FACTORS.items() if abs(ratio / x - 1.0) < 0.1), "")
+            text = f"is {ratio:.4g} times the rate of change of its position{unit}"
+            yield finding("wrong unit", i, text, "give the units in a mapping")
+
+
+def _stretches(log: Log, robot: Robot, rows: Array) -> tuple[Array, Array]:
+    """Return mean velocities (segments, n) from positions and from velocities, over segments without gaps."""
+    assert log.v is not None
+    t = log.t[rows]
+    steps = np.diff(t)
+    ahead = steps[steps > 0.0]
+    if not len(ahead):
+        return np.zeros((0, log.n)), np.zeros((0, log.n))
+    period = float(np.median(ahead))
+    span = max(1, min(round(STRETCH / period), len(rows) // (2 * LEAST_STRETCHES)))
+    areas = (log.v[rows][1:] + log.v[rows][:-1]) / 2.0 * steps[:, None]
+    sums = np.concatenate([np.zeros((1, log.n)), np.cumsum(areas, axis=0)])
+    starts = np.arange(0, len(rows) - span, span)
+    time = t[starts + span] - t[starts]
+    ordered = (np.minimum.reduceat(steps, starts) > 0.0)[: len(starts)]
+    good = (time > 0.5 * span * period) & (time < 1.5 * span * period) & ordered
+    starts, ends, time = starts[good], starts[good] + span, time[good, None]
+    way = _difference(robot, log.q[rows][starts], log.q[rows][ends])
+    return way / time, (sums[ends] - sums[starts]) / time
+
+
+def _torques(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
+    """Yield findings on torques and currents that need no model."""
+    moves = np.ptp(log.q[rows], axis=0).max() > 1e-3
+    signal = "tau" if "tau" in log.columns or not log.columns else "current"
+    for joint, limit in enumerate(robot.limits["effort"]):
+        tau, column = log.tau[rows, joint], log.column(signal, joint)
+        if np.ptp(tau) == 0.0:
+            row = int(rows[0])
+            text = f"column {printable(column)} is {tau[0] + 0.0:.6g} in every row from {log.where(row)} on: not measured"
+            severity = "error" if moves else "warning"
+            yield LogFinding(severity, "flat torque", column, row, text, "check that the drive reports torques")
+            continue
+        largest = np.abs(tau).max()
+        if log.side_of("tau") == "joint" and largest > OVER * limit:
+            row = int(rows[int(np.argmax(np.abs(tau) > OVER * limit))])
+            unit = largest > OTHER_UNIT * limit and np.quantile(np.abs(tau), USUAL) > limit  # not a spike
+            text = f"column {printable(column)} is {log.tau[row, joint]:.5g} at {log.where(row)}"
+            text += f"; the joint's limit is {limit:.5g}{', as if it were in N·mm or mN·m' if unit else ''}"
+            cure = "check its unit and sign, and the limits"
+            yield LogFinding("error" if unit else "warning", "beyond effort limit", column, row, text, cure)
+        at = _clipped(log, rows, joint)
+        if at is not None:
+            row = int(rows[at])
+            text = f"column {printable(column)} is clipped at {log.tau[row, joint]:.6g}, first at {log.where(row)}"
+            cure = "leave these rows out: the recorded torque is wrong, or the drive saturated"
+            yield LogFinding("warning", "clipped", column, row, text, cure)
+
+
+def _clipped(log: Log, rows: Array, joint: int) -> int | None:
+    """Return where a torque first stays at its extreme value while the robot moves, or None."""
+    tau = log.tau[rows, joint]
+    for extreme in (tau.max(), tau.min()):
+        at = tau == extreme
+        if np.count_nonzero(at) < max(RUN, OFTEN * len(tau)):
+            continue
+        for start, stop in stretches(at):
+            # at rest, a torque may be constant
+            if stop - start >= RUN and np.ptp(log.q[rows[start:stop]], axis=0).max() > 1e-4:
+                return start
+    return None

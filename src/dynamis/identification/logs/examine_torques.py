@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.explained import FALLS, Delay, Explained, FreeFit, MotionSummary, Zeros, explained
 from dynamis.identification.logs.explained import GOOD as FITTED
 from dynamis.identification.logs.log import LogFinding
-from dynamis.identification.samples import Decimation
+from dynamis.identification.samples import Decimation, Samples
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -37,25 +37,8 @@ ALONE = 2.5  # ratio of the scale of one joint to that of the others
 VERIFIED = 0.35  # unexplained fraction of the torques below which a refit after the correction is good
 
 
-class Measured(Protocol):
-    """Any object with motion and torques at the same instants, such as `Samples`."""
-
-    @property
-    def t(self) -> Array: ...
-    @property
-    def q(self) -> Array: ...
-    @property
-    def v(self) -> Array: ...
-    @property
-    def a(self) -> Array: ...
-    @property
-    def tau(self) -> Array: ...
-    @property
-    def source(self) -> str: ...
-
-
 def examine_torques(
-    samples: Measured | Sequence[Measured],
+    samples: Samples | Sequence[Samples],
     robot: Robot,
     columns: Mapping[str, Sequence[str]] | None = None,
     base: BaseParameters | None = None,
@@ -100,7 +83,7 @@ def examine_torques(
     return [*small, *report.scales(last), *report.another_robot(last)]
 
 
-def summary(runs: Sequence[Measured]) -> tuple[MotionSummary, Array]:
+def summary(runs: Sequence[Samples]) -> tuple[MotionSummary, Array]:
     """Return runs reduced to about `MOST_ROWS` samples with the filters of their equations, and the index of each sample.
 
     Samples are averaged in groups far shorter than a period of the filter; without a filter, one in so many is kept.
@@ -327,7 +310,7 @@ def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained, fit: Free
     """Return the mistakes whose correction makes the model explain the torques, and the explanation after correction."""
     made: list[Trial] = []
     first = now
-    while len(made) < robot.n and _in_doubt(now):
+    while len(made) < robot.n and ((now.fraction < GOOD).any() or (now.model_share < 0.5 and now.speaks.any())):
         every = mistakes(robot.n, np.asarray(robot.model.gravity, float))
         trials = [t for t in (_tried(robot, mistake, motion, now) for mistake in every) if t is not None]
         if not trials:
@@ -356,7 +339,3 @@ def _tried(robot: Robot, mistake: Mistake, motion: MotionSummary, now: Explained
     helped = (then.fraction[about] > GOOD).any() if len(about) > 2 else (then.fraction[about] > GOOD).all()
     harmless = (then.fraction > np.minimum(now.fraction, GOOD) - NO_WORSE).all()
     return Trial(mistake, without, then, growth) if growth > BETTER and helped and harmless else None
-
-
-def _in_doubt(now: Explained) -> bool:
-    return bool((now.fraction < GOOD).any() or (now.model_share < 0.5 and now.speaks.any()))

@@ -22,9 +22,9 @@ import numpy.typing as npt
 from dynamis.errors import unknown_name
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.linear_model import Past
-from dynamis.identification.nonlinear import Solution, Unknown, single_steps, solve
+from dynamis.identification.nonlinear import Solution, Unknown, WeightedFit, single_steps, solve
 from dynamis.identification.samples import Decimation
-from dynamis.identification.signals.splines import CubicSpline
+from dynamis.identification.signals.outliers import CubicSpline
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -188,9 +188,10 @@ class Zeros:
         return np.bincount(self.joints, self.angles, n)
 
 
-def _certain(s: Solution) -> Array:
-    """Return the size above which zeros are reported; beyond the bounds they are not zeros."""
-    return np.where(np.abs(s.values) < 0.99 * FARTHEST, np.maximum(SHOWN, CERTAIN * s.errors), np.inf)
+def _is_certain(s: Solution) -> bool:
+    """Return whether zeros are to be reported; beyond the bounds they are not zeros."""
+    size = np.abs(s.values)
+    return bool(((size > SHOWN) & (size > CERTAIN * s.errors) & (size < 0.99 * FARTHEST)).all())
 
 
 @dataclass(frozen=True)
@@ -267,14 +268,11 @@ class FreeFit:
 
     def unexplained(self, motion: MotionSummary) -> Array:
         """Return the fraction (n,) of the variance of each torque that the fit leaves."""
-        motion = motion.thinned(MOST_ROWS)
-        fit = self._fit(motion)
-        return self._left(fit.rest(fit.y))
+        return self._left(self._fit(motion.thinned(MOST_ROWS)).rest)
 
-    def _fit(self, motion: MotionSummary) -> _Weighted:
+    def _fit(self, motion: MotionSummary) -> WeightedFit:
         X, y = self._rows(motion)(np.zeros(0))
-        weight = np.tile(1.0 / self._size(motion), len(y) // self.n)
-        return _Weighted(X * weight[:, None], y * weight, weight)
+        return WeightedFit.of(X, y, np.tile(self._size(motion), len(y) // self.n))
 
     @staticmethod
     def _size(motion: MotionSummary) -> Array:
@@ -288,15 +286,14 @@ class FreeFit:
     def zeros(self, motion: MotionSummary) -> Zeros | None:
         """Return the joint zeros, each many standard errors from zero, with which the fit is best, or None."""
         motion = motion.thinned(MOST_ROWS)
-        start = self._fit(motion)
-        before = float(self._left(start.rest(start.y)).mean())
+        before = float(self._left(self._fit(motion).rest).mean())
         if before < EXACT:
             return None
         size = np.tile(self._size(motion), len(motion.torque))
         found: Zeros | None = None
         while found is None or len(found.joints) < self.n:
             trials = [self._with_zeros(motion, joints) for joints in self._candidates(motion, found)]
-            better = [(s.level, joints, s) for joints, s in trials if (np.abs(s.values) > _certain(s)).all()]
+            better = [(s.level, joints, s) for joints, s in trials if _is_certain(s)]
             if not better:
                 return found
             _, joints, s = min(better, key=lambda trial: trial[0])
@@ -324,10 +321,11 @@ class FreeFit:
         """Return a delay common to the joints, within the range considered, whose correction makes the fit good, or None."""
         thin = motion.thinned(MOST_ROWS)
         fit = self._fit(thin)
-        if self._left(fit.rest(fit.y)).mean() < EXACT:
+        if self._left(fit.rest).mean() < EXACT:
             return None
         delays = np.linspace(-LATEST, LATEST, DELAYS)
-        left = np.stack([self._left(fit.rest(thin.filtered(thin.shifted(d)).reshape(-1) * fit.weight)) for d in delays])
+        shifted = (thin.filtered(thin.shifted(d)).reshape(-1) / fit.noise for d in delays)
+        left = np.stack([self._left(fit.beyond(y)) for y in shifted])
         total = left.mean(axis=1)
         best, none = int(np.argmin(total)), DELAYS // 2
         if best in (0, DELAYS - 1) or total[best] > min(GOOD, FALLS * total[none]):
@@ -340,32 +338,6 @@ class FreeFit:
             return None
         agreeing = tuple(int(j) for j in np.flatnonzero(near & telling))
         return Delay(_vertex(delays, total, best), agreeing, float(total[none]), float(total[best]))
-
-
-@dataclass(frozen=True, eq=False)
-class _Weighted:
-    """A weighted regressor ``W`` and torques ``y``."""
-
-    W: Array
-    y: Array
-    weight: Array
-
-    @functools.cached_property
-    def P(self) -> Array:
-        """The pseudo-inverse of WᵀW, columns scaled to unit length."""
-        G = self.W.T @ self.W
-        size = np.sqrt(np.diagonal(G))
-        size[size == 0.0] = 1.0
-        sizes = np.outer(size, size)
-        return np.asarray(np.linalg.pinv(G / sizes, rcond=1e-9, hermitian=True) / sizes)
-
-    @functools.cached_property
-    def solution(self) -> Array:
-        return np.asarray(self.P @ (self.W.T @ self.y))
-
-    def rest(self, d: Array) -> Array:
-        """Return the part of a vector orthogonal to the columns."""
-        return np.asarray(d - self.W @ (self.P @ (self.W.T @ d)))
 
 
 def _vertex(x: Array, y: Array, k: int) -> float:

@@ -79,14 +79,18 @@ class Log:
         """The number of joints with torques."""
         return int(self.tau.shape[1])
 
+    @property
+    def numbers(self) -> Array:
+        """The row numbers (N,) of the samples in the file."""
+        return self.first_row + np.arange(len(self)) if self.rows is None else self.rows
+
     def side_of(self, signal: str) -> str:
         """Return "joint" or "motor", the side of a signal "q", "v", "a" or "tau"."""
         return self.sides.get(signal, self.side)
 
     def where(self, row: int) -> str:
         """Return the location of a sample in its file, for messages."""
-        number = int(self.rows[row]) if self.rows is not None else self.first_row + row
-        return f"{printable(self.source) + ' ' if self.source else ''}{self.row_word} {number}"
+        return f"{printable(self.source) + ' ' if self.source else ''}{self.row_word} {self.numbers[row]}"
 
     def column(self, signal: str, joint: int) -> str:
         """Return the column name in the file, for a signal "q", "v", "a", "tau" or "current"."""
@@ -105,9 +109,8 @@ class Log:
             raise InputError(f"a log is indexed by slices, such as log[100:200], not by {type(part).__name__}")
         kept = range(len(self))[part]
         cut = {name: getattr(self, name)[part] for name in ("t", *SIGNALS) if getattr(self, name) is not None}
-        numbers = self.rows if self.rows is not None else self.first_row + np.arange(len(self))
-        rows = numbers[part] if self.rows is not None or kept.step != 1 else None
-        return replace(self, **cut, rows=rows, first_row=int(numbers[kept[0]]) if len(kept) else self.first_row)
+        rows = self.numbers[part] if self.rows is not None or kept.step != 1 else None
+        return replace(self, **cut, rows=rows, first_row=int(self.numbers[kept[0]]) if len(kept) else self.first_row)
 
     def __repr__(self) -> str:
         whose = f" {printable(self.source)}" if self.source else ""
@@ -152,7 +155,7 @@ def joined(parts: Sequence[Log]) -> Log:
     whole: dict[str, Any] = {
         name: np.concatenate([getattr(p, name) for p in parts]) for name in ("t", *SIGNALS) if getattr(first, name) is not None
     }
-    numbers = np.concatenate([p.rows if p.rows is not None else p.first_row + np.arange(len(p)) for p in parts])
+    numbers = np.concatenate([p.numbers for p in parts])
     in_a_row = bool(np.array_equal(numbers, first.first_row + np.arange(len(numbers))))
     return replace(first, **whole, rows=None if in_a_row else numbers)
 

@@ -22,8 +22,11 @@ from dynamis.robot import Robot
 Array = npt.NDArray[Any]
 SIGNALS = ("position", "velocity", "acceleration", "torque", "current")
 LARGEST_FILE = 1_000_000  # bytes; a larger file is not a mapping
-SECTIONS = ("rate", "time", *SIGNALS, "joints", "transmission", "ros")
 SIGNAL_KEYS = ("file", "columns", "pattern", "unit", "units", "side", "signs")
+KEYS = {
+    "rate": (), "time": ("column", "unit", "file"), **dict.fromkeys(SIGNALS, SIGNAL_KEYS), "current": (*SIGNAL_KEYS, "gains"),
+    "joints": ("order",), "transmission": ("ratios", "coupling", "zero"), "ros": ("topic",),
+}  # fmt: skip
 TURN = 2.0 * math.pi
 TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "msec": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 LENGTHS = {"m": 1.0, "mm": 1e-3, "cm": 1e-2}
@@ -120,14 +123,31 @@ class Mapping:
             table = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # TOMLDecodeError, and integers with too many digits
             raise InputError(f"{printable(source)} is not TOML: {reason_of(error)}") from None
-        return MappingParser(source).mapping(table)
+        return _mapping(table, source)
 
     @staticmethod
     def skeleton(columns: Sequence[str], robot: Robot) -> str:
-        """Return a template of a mapping as text, with the columns of a file."""
-        from dynamis.identification.logs.mapping import skeleton
-
-        return skeleton(columns, robot)
+        """Return a template of a mapping with every section, to be completed and saved as a .toml file; its lines fit a
+        terminal. ``columns`` are those of a file."""
+        blank, place = (_array("columns", ["…"] * count) for count in (robot.n, robot.nq))
+        lines = [
+            *_listed(columns),
+            "# rate = 1000            # Hz, instead of [time] if there is no time column",
+            "[time]",
+            'column = "…"',
+            'unit = "s"               # s, ms, us, ns',
+            "[position]",
+            *place,
+            'unit = "rad"             # rad, deg, rev, m, mm',
+            'side = "joint"           # or "motor"',
+            "[torque]",
+            *blank,
+            'unit = "N·m"',
+            "# [velocity], [acceleration], [current]: likewise, if measured",
+            "[joints]",
+            *_array("order", robot.coordinate_names),
+        ]
+        return "\n".join(lines) + "\n"
 
     def joint_columns(self, robot: Robot) -> Array:
         """Return (n,): the column index of each coordinate of the robot."""
@@ -158,149 +178,127 @@ class Mapping:
     _repr_html_ = as_table
 
 
-@dataclass(frozen=True)
-class MappingParser:
-    """Parser of a TOML table; every error names the file and the key."""
+class _Section:
+    """A table of a TOML file with known keys; every error names the file, the section and the key."""
 
-    source: str
-
-    def mapping(self, table: dict[str, Any]) -> Mapping:
-        self.known(table, SECTIONS, "")
-        sections = {name: self.section(table, name) for name in SECTIONS if name in table and name != "rate"}
-        signals = {name: self.signal(name, sections[name]) for name in SIGNALS if name in sections}
-        order = self.names(sections["joints"], "order", "[joints]") if "joints" in sections else ()
-        if "joints" in sections:
-            self.known(sections["joints"], ("order",), "[joints]")
-        return Mapping(
-            rate=self.rate(table), time=self.time(sections.get("time")), signals=signals, order=order,
-            transmission=self.transmission(sections.get("transmission"), order), topic=self.topic(sections.get("ros")),
-            source=self.source,
-        )  # fmt: skip
+    def __init__(self, source: str, table: Any, known: Sequence[str], name: str = "") -> None:
+        self.source, self.name, self.where = source, name, f"[{name}]" if name else ""
+        if not isinstance(table, dict):
+            raise self.wrong("", f"must be a section, got {type(table).__name__}; write [{name}] and its keys below")
+        self.table: dict[str, Any] = table
+        for key in table:
+            if key not in known:
+                raise InputError(f"{printable(source)}: {self.where + ' ' if name else ''}{unknown_name('key', key, known)}")
 
     def wrong(self, key: str, why: str) -> InputError:
-        return InputError(f"{printable(self.source)}: {key}: {why}")
+        return InputError(f"{printable(self.source)}: {' '.join(filter(None, (self.where, key)))}: {why}")
 
-    def known(self, table: dict[str, Any], keys: Sequence[str], where: str) -> None:
-        for key in table:
-            if key not in keys:
-                raise InputError(f"{printable(self.source)}: {where + ' ' if where else ''}{unknown_name('key', key, keys)}")
-
-    def section(self, table: dict[str, Any], name: str) -> dict[str, Any]:
-        if not isinstance(table[name], dict):
-            raise self.wrong(
-                f"[{name}]", f"must be a section, got {type(table[name]).__name__}; write [{name}] and its keys below"
-            )
-        return dict(table[name])
-
-    def rate(self, table: dict[str, Any]) -> float | None:
-        if "rate" not in table:
-            return None
-        rate = _finite(table["rate"])
-        if rate is None or rate <= 0.0:
-            raise self.wrong("rate", f"must be a sampling rate in Hz above zero, got {literal(table['rate'])}")
-        return rate
-
-    def time(self, table: dict[str, Any] | None) -> TimeColumn | None:
-        if table is None:
-            return None
-        self.known(table, ("column", "unit", "file"), "[time]")
-        column, unit = self.text(table, "column", "[time]"), self.text(table, "unit", "[time]") or "s"
-        if column is None:
-            raise self.wrong("[time]", "has no column; name one, or set rate in Hz and omit [time]")
-        self.checked_unit("time", unit)
-        return TimeColumn(column, unit, self.text(table, "file", "[time]"))
-
-    def signal(self, name: str, table: dict[str, Any]) -> Signal:
-        where = f"[{name}]"
-        self.known(table, (*SIGNAL_KEYS, "gains") if name == "current" else SIGNAL_KEYS, where)
-        columns, pattern = self.names(table, "columns", where), self.text(table, "pattern", where)
-        says = {"unit", "units", "signs", "gains"} & set(table)
-        if bool(columns) == (pattern is not None) and (columns or not says):
-            raise self.wrong(where, 'takes either columns = ["…", …] or pattern = "…{n}", not both; or only unit and signs')
-        if pattern is not None and not any(mark in pattern for mark in ("{n}", "{i}", "{name}")):
-            raise self.wrong(
-                f"{where} pattern", "must contain {n} (from 1), {i} (from 0) or {name} for the part that differs by column"
-            )
-        units = self.names(table, "units", where) or self.names(table, "unit", where)
-        for unit in units:
-            self.checked_unit(name, unit)
-        signs = self.numbers(table, "signs", where)
-        if any(abs(x) != 1.0 for x in signs):
-            raise self.wrong(f"{where} signs", f"must be 1 or -1 for each column, got {list(signs)}")
-        side = self.text(table, "side", where)
-        if side is not None and side not in SIDES:
-            raise self.wrong(f"{where} side", f"must be 'joint' or 'motor', got {printable(side)}")
-        gains = self.numbers(table, "gains", where)
-        return Signal(columns, pattern, units, signs, gains, side, self.text(table, "file", where))
-
-    def checked_unit(self, signal: str, unit: str) -> None:
-        try:
-            factor(signal, unit)
-        except InputError as error:
-            raise self.wrong(f"[{signal}]", f"{error} (SI: {SI[signal]})") from None
-
-    def transmission(self, table: dict[str, Any] | None, order: tuple[str, ...]) -> dict[str, Array] | None:
-        if table is None:
-            return None
-        where = "[transmission]"
-        self.known(table, ("ratios", "coupling", "zero"), where)
-        ratios = np.array(self.numbers(table, "ratios", where))
-        if not len(ratios) or not ratios.all():
-            raise self.wrong(f"{where} ratios", "must be one non-zero number per motor: its turns per turn of the joint")
-        zero = np.array(self.numbers(table, "zero", where) or [0.0] * len(ratios))
-        if len(zero) != len(ratios):
-            raise self.wrong(f"{where} zero", f"has {len(zero)} numbers for {len(ratios)} ratios; expected one per joint")
-        R = np.diag(ratios)
-        couplings = table.get("coupling", [])
-        if not isinstance(couplings, list):
-            raise self.wrong(f"{where} coupling", "must be a list of [motor, joint, value]")
-        for entry in couplings:
-            if not isinstance(entry, list) or len(entry) != 3:
-                raise self.wrong(f"{where} coupling", f"must be [motor, joint, value], got {literal(entry)}")
-            row, column = (self.joint(x, order, len(ratios)) for x in entry[:2])
-            if row == column:
-                raise self.wrong(f"{where} coupling", f"{literal(entry)} joins a motor to its own joint; set ratios instead")
-            R[row, column] = self.number(entry[2], f"{where} coupling")
-        return {"ratios": ratios, "R": R, "zero": zero}
-
-    def joint(self, given: Any, order: tuple[str, ...], count: int) -> int:
-        if isinstance(given, str) and given in order:
-            return order.index(given)
-        if isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= count:
-            return given - 1
-        names = " or a name of [joints] order" if order else ""
-        raise self.wrong("[transmission] coupling", f"{literal(given)} is not a joint: use a number from 1 to {count}{names}")
-
-    def topic(self, table: dict[str, Any] | None) -> str | None:
-        if table is None:
-            return None
-        self.known(table, ("topic",), "[ros]")
-        return self.text(table, "topic", "[ros]")
-
-    def text(self, table: dict[str, Any], key: str, where: str) -> str | None:
-        value = table.get(key)
+    def text(self, key: str) -> str | None:
+        value = self.table.get(key)
         if value is not None and not isinstance(value, str):
-            raise self.wrong(f"{where} {key}", f"must be a quoted string, got {type(value).__name__}")
+            raise self.wrong(key, f"must be a quoted string, got {type(value).__name__}")
         return value
 
-    def names(self, table: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
-        value = table.get(key, [])
+    def names(self, key: str) -> tuple[str, ...]:
+        value = self.table.get(key, [])
         value = [value] if isinstance(value, str) else value
         if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
-            raise self.wrong(f"{where} {key}", 'must be a list of strings, such as ["a", "b"]')
+            raise self.wrong(key, 'must be a list of strings, such as ["a", "b"]')
         return tuple(value)
 
-    def numbers(self, table: dict[str, Any], key: str, where: str) -> tuple[float, ...]:
-        value = table.get(key, [])
+    def numbers(self, key: str) -> tuple[float, ...]:
+        value = self.table.get(key, [])
         if not isinstance(value, list):
-            raise self.wrong(f"{where} {key}", "must be a list of numbers, one per joint")
-        return tuple(self.number(x, f"{where} {key}") for x in value)
+            raise self.wrong(key, "must be a list of numbers, one per joint")
+        return tuple(self.number(x, key) for x in value)
 
-    def number(self, value: Any, where: str) -> float:
+    def number(self, value: Any, key: str) -> float:
         number = _finite(value)
         if number is None:
-            raise self.wrong(where, f"must be a finite number, got {literal(value)}")
+            raise self.wrong(key, f"must be a finite number, got {literal(value)}")
         return number
+
+    def units(self, *keys: str) -> tuple[str, ...]:
+        """Return the units under the first of these keys that is given, checked."""
+        units = next(filter(None, map(self.names, keys)), ())
+        for unit in units:
+            try:
+                factor(self.name, unit)
+            except InputError as error:
+                raise self.wrong("", f"{error} (SI: {SI[self.name]})") from None
+        return units
+
+
+def _mapping(table: dict[str, Any], source: str) -> Mapping:
+    """Return the mapping of a parsed TOML file."""
+    top = _Section(source, table, tuple(KEYS))
+    sections = {name: _Section(source, table[name], KEYS[name], name) for name in KEYS if name in table and name != "rate"}
+    rate = None if "rate" not in table else _finite(table["rate"])
+    if "rate" in table and (rate is None or rate <= 0.0):
+        raise top.wrong("rate", f"must be a sampling rate in Hz above zero, got {literal(table['rate'])}")
+    signals = {name: _signal(sections[name]) for name in SIGNALS if name in sections}
+    order = sections["joints"].names("order") if "joints" in sections else ()
+    return Mapping(
+        rate=rate,
+        time=_time(sections["time"]) if "time" in sections else None,
+        signals=signals,
+        order=order,
+        transmission=_transmission(sections["transmission"], order) if "transmission" in sections else None,
+        topic=sections["ros"].text("topic") if "ros" in sections else None,
+        source=source,
+    )
+
+
+def _time(s: _Section) -> TimeColumn:
+    column = s.text("column")
+    if column is None:
+        raise s.wrong("", "has no column; name one, or set rate in Hz and omit [time]")
+    s.text("unit")
+    return TimeColumn(column, next(iter(s.units("unit")), "s"), s.text("file"))
+
+
+def _signal(s: _Section) -> Signal:
+    columns, pattern = s.names("columns"), s.text("pattern")
+    says = {"unit", "units", "signs", "gains"} & set(s.table)
+    if bool(columns) == (pattern is not None) and (columns or not says):
+        raise s.wrong("", 'takes either columns = ["…", …] or pattern = "…{n}", not both; or only unit and signs')
+    if pattern is not None and not any(mark in pattern for mark in ("{n}", "{i}", "{name}")):
+        raise s.wrong("pattern", "must contain {n} (from 1), {i} (from 0) or {name} for the part that differs by column")
+    units, signs, side = s.units("units", "unit"), s.numbers("signs"), s.text("side")
+    if any(abs(x) != 1.0 for x in signs):
+        raise s.wrong("signs", f"must be 1 or -1 for each column, got {list(signs)}")
+    if side is not None and side not in SIDES:
+        raise s.wrong("side", f"must be 'joint' or 'motor', got {printable(side)}")
+    return Signal(columns, pattern, units, signs, s.numbers("gains"), side, s.text("file"))
+
+
+def _transmission(s: _Section, order: tuple[str, ...]) -> dict[str, Array]:
+    ratios = np.array(s.numbers("ratios"))
+    if not len(ratios) or not ratios.all():
+        raise s.wrong("ratios", "must be one non-zero number per motor: its turns per turn of the joint")
+    zero = np.array(s.numbers("zero") or [0.0] * len(ratios))
+    if len(zero) != len(ratios):
+        raise s.wrong("zero", f"has {len(zero)} numbers for {len(ratios)} ratios; expected one per joint")
+    R, couplings = np.diag(ratios), s.table.get("coupling", [])
+    if not isinstance(couplings, list):
+        raise s.wrong("coupling", "must be a list of [motor, joint, value]")
+
+    def joint(given: Any) -> int:
+        if isinstance(given, str) and given in order:
+            return order.index(given)
+        if isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= len(ratios):
+            return given - 1
+        names = " or a name of [joints] order" if order else ""
+        raise s.wrong("coupling", f"{literal(given)} is not a joint: use a number from 1 to {len(ratios)}{names}")
+
+    for entry in couplings:
+        if not isinstance(entry, list) or len(entry) != 3:
+            raise s.wrong("coupling", f"must be [motor, joint, value], got {literal(entry)}")
+        row, column = map(joint, entry[:2])
+        if row == column:
+            raise s.wrong("coupling", f"{literal(entry)} joins a motor to its own joint; set ratios instead")
+        R[row, column] = s.number(entry[2], "coupling")
+    return {"ratios": ratios, "R": R, "zero": zero}
 
 
 def _finite(value: Any) -> float | None:
@@ -325,29 +323,6 @@ def factor(signal: str, unit: str) -> float:
         why = str(unknown_name(f"unit of {signal}", unit, known))
         raise InputError(f"{why}; supported are {', '.join(map(printable, known))}")
     return known[unit]
-
-
-def skeleton(columns: Sequence[str], robot: Robot) -> str:
-    """Return a mapping with every section, to be completed and saved as a .toml file; its lines fit a terminal."""
-    blank, place = (_array("columns", ["…"] * count) for count in (robot.n, robot.nq))
-    lines = [
-        *_listed(columns),
-        "# rate = 1000            # Hz, instead of [time] if there is no time column",
-        "[time]",
-        'column = "…"',
-        'unit = "s"               # s, ms, us, ns',
-        "[position]",
-        *place,
-        'unit = "rad"             # rad, deg, rev, m, mm',
-        'side = "joint"           # or "motor"',
-        "[torque]",
-        *blank,
-        'unit = "N·m"',
-        "# [velocity], [acceleration], [current]: likewise, if measured",
-        "[joints]",
-        *_array("order", robot.coordinate_names),
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def _listed(columns: Sequence[str]) -> list[str]:

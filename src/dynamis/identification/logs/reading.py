@@ -14,7 +14,7 @@ from dynamis.errors import InputError, printable
 from dynamis.files.limits import check_size
 from dynamis.identification.logs.log import Log, joined
 from dynamis.identification.logs.mapping import Mapping, factor
-from dynamis.identification.logs.plan import Plan, planned
+from dynamis.identification.logs.plan import LETTERS, Plan
 from dynamis.identification.logs.table import NUMBERS, Block, regrouped
 from dynamis.robot import Robot
 
@@ -23,7 +23,6 @@ PathLike = str | os.PathLike[str]
 WHOLE = 65536  # rows read at a time …
 MOST = 262_144  # … and at most, for larger chunks
 CALENDAR = 1e6  # s: larger times are calendar times, which would lose digits
-FIELDS = {"position": "q", "velocity": "v", "acceleration": "a", "torque": "tau", "current": "current"}
 
 
 def read_log(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None = None) -> Log:
@@ -42,7 +41,7 @@ def read_log(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None = 
     ...     read_log(file, arm)
     <Log 'run.csv': 2 samples of 2 joints, 0.01 s at 100 Hz; q, tau>
     """
-    plan = planned(path, robot, mapping)
+    plan = Plan(path, robot, mapping)
     _check_size(plan)
     return joined(list(_chunks(plan, WHOLE)))
 
@@ -51,14 +50,14 @@ def log_chunks(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None 
     """Yield the same log in chunks of ``size`` samples, the last one shorter; memory use does not depend on the file size."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise InputError(f"size={size!r} must be an integer number of samples, 1 or more")
-    return _chunks(planned(path, robot, mapping), size)
+    return _chunks(Plan(path, robot, mapping), size)
 
 
 def log_beginning(
     path: PathLike, robot: Robot, mapping: Mapping | PathLike | None, size: int
 ) -> tuple[Log, Iterator[Log] | None]:
     """Return the log if it has at most ``size`` samples, else about that many and an iterator over the rest."""
-    plan = planned(path, robot, mapping)
+    plan = Plan(path, robot, mapping)
     _check_declared(plan)
     chunks, first = _chunks(plan, WHOLE), list[Log]()
     for chunk in chunks:
@@ -123,7 +122,7 @@ class _Clock:
         if self.plan.time is None:
             assert self.plan.rate is not None
             return np.arange(start, start + len(blocks[0])) / self.plan.rate
-        table, at, unit = self.plan.time
+        table, (at,), unit = self.plan.time
         raw = blocks[table].columns[at]
         if raw.dtype.kind == "M":
             raw, unit = raw.astype("M8[ns]").astype(np.int64), "ns"
@@ -139,7 +138,7 @@ class _Clock:
 
 
 def _log(plan: Plan, blocks: list[Block], t: Array, epoch: float) -> Log:
-    signals = {}
+    signals: dict[str, Any] = {}
     for name, (table, at, scale) in plan.signals.items():
         columns = [blocks[table].columns[k] for k in at]
         for k, column in zip(at, columns, strict=True):
@@ -147,7 +146,7 @@ def _log(plan: Plan, blocks: list[Block], t: Array, epoch: float) -> Log:
                 what = f"column {printable(plan.columns[table][k])} of {plan.tables[table].label} contains dates"
                 raise InputError(f"{what} instead of the {name}; write numbers, or name the columns in a mapping")
         values = _side_by_side(columns)
-        signals[FIELDS[name]] = values if np.all(scale == 1.0) and values.dtype == float else values.astype(float) * scale
+        signals[LETTERS[name]] = values if np.all(scale == 1.0) and values.dtype == float else values.astype(float) * scale
     if "tau" not in signals:
         assert plan.gains is not None
         signals["tau"] = signals["current"] * plan.gains
@@ -155,9 +154,8 @@ def _log(plan: Plan, blocks: list[Block], t: Array, epoch: float) -> Log:
     rows = blocks[table].rows
     in_a_row = bool(rows[-1] - rows[0] == len(rows) - 1)
     return Log(
-        t=t, **signals, names=plan.names, side=plan.side, sides=plan.sides, transmission=plan.transmission, source=plan.source,
-        first_row=int(rows[0]), row_word=plan.tables[table].row_word, rows=None if in_a_row else rows, epoch=epoch,
-        columns=plan.column_names,
+        t=t, **signals, **plan.about, first_row=int(rows[0]), row_word=plan.tables[table].row_word,
+        rows=None if in_a_row else rows, epoch=epoch,
     )  # fmt: skip
 
 

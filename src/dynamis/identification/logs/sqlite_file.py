@@ -7,9 +7,9 @@ the documented format [SQLite, "Database File Format"]: a tree of pages, each ch
 
 from __future__ import annotations
 
+import functools
 import re
 import struct
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +63,7 @@ class SqliteFile:
             raise SqliteError(f"unknown text encoding {encoding}")
         self.encoding = ENCODINGS[encoding]
         self.pages = path.stat().st_size // self.page_size
-        self._kept: OrderedDict[int, bytes] = OrderedDict()
+        self.page = functools.lru_cache(KEPT)(self._page)  # the bytes of a page, numbered from 1
         self._followed = 0
 
     def __enter__(self) -> Self:
@@ -84,20 +84,13 @@ class SqliteFile:
             return SqliteTable(self, name, root, *_columns(sql))
         raise SqliteError(f"no such table: {name}")
 
-    def page(self, number: int) -> bytes:
-        """Return the bytes of a page, numbered from 1."""
-        if number in self._kept:
-            self._kept.move_to_end(number)
-            return self._kept[number]
+    def _page(self, number: int) -> bytes:
         if not 1 <= number <= self.pages:
             raise SqliteError(f"page {number} does not exist; the file has {self.pages}")
         self._file.seek((number - 1) * self.page_size)
         data = self._file.read(self.page_size)
         if len(data) != self.page_size:
             raise SqliteError(f"page {number} is incomplete")
-        self._kept[number] = data
-        if len(self._kept) > KEPT:
-            self._kept.popitem(last=False)
         return data
 
     def overflow_page(self, number: int) -> bytes:
@@ -150,7 +143,7 @@ class SqliteTable:
             if kind == LEAF:
                 _, place = _varint(page, at)
                 rowid, _ = _varint(page, place)
-                yield Cell(_signed(rowid), number, at)
+                yield Cell(rowid - (1 << 64) if rowid >= 1 << 63 else rowid, number, at)
             else:
                 yield from self._cells(_unsigned(page, at), levels - 1, left)
         if kind == INTERIOR:
@@ -254,10 +247,6 @@ def _unsigned(data: bytes, at: int) -> int:
     if at + 4 > len(data):
         raise SqliteError("a page number exceeds its page")
     return int.from_bytes(data[at : at + 4], "big")
-
-
-def _signed(value: int) -> int:
-    return value - (1 << 64) if value >= 1 << 63 else value
 
 
 def _columns(sql: str) -> tuple[tuple[str, ...], str | None]:

@@ -1,14 +1,17 @@
-"""A log file as a table: named numeric columns, read in blocks of rows, for any format."""
+"""A log file as a table: named numeric columns, read in blocks of rows, for any format; and text tables."""
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +20,12 @@ from dynamis.errors import DynamisError, InputError, printable, reason_of, unkno
 
 Array = npt.NDArray[Any]
 NUMBERS = "biuf"  # kinds of arrays that are numbers
-TIMES = ("t", "time", "timestamp")
-MOST_COLUMNS = 10_000  # per array; larger ones are not tables of signals
-BLOCK_BYTES = 1 << 27  # per array, read at a time
+LONGEST_LINE = 1 << 20  # bytes; longer lines are rejected
+BLOCK = 1 << 22  # bytes read at a time
+DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*")
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}:\d{2}")
+COMMENT = b"#"
+MARK = b"\xef\xbb\xbf"  # UTF-8 byte order mark
 
 
 @dataclass(frozen=True)
@@ -98,45 +104,6 @@ class LogTable(ABC):
             raise self.wrong(f"{why} ({reason_of(error)}); write it again") from None
 
 
-class ArrayTable(LogTable):
-    """Arrays (N,) and (N, k) of a file; columns are those with as many rows as the time, or as most of them."""
-
-    def _choose(self, shapes: Mapping[str, tuple[int, ...]], word: str) -> None:
-        """Choose among arrays of these shapes, called ``word`` in messages; `_places` then maps columns to arrays."""
-        wide = [f"{printable(name)} {s}" for name, s in shapes.items() if len(s) == 2 and s[1] > MOST_COLUMNS]
-        shapes = {name: s for name, s in shapes.items() if len(s) == 1 or s[1] <= MOST_COLUMNS}
-        times = [s[0] for name, s in shapes.items() if name.split("/")[-1].lower() in TIMES and len(s) == 1]
-        lengths = Counter(s[0] for s in shapes.values())
-        self._count = times[0] if times else lengths.most_common(1)[0][0] if lengths else 0
-        self._places = {
-            column: (name, k)
-            for name, s in shapes.items()
-            if s[0] == self._count
-            for k, column in enumerate(matrix_names(name, s))
-        }
-        others = [f"{printable(name)} {s}" for name, s in shapes.items() if s[0] != self._count]
-        reasons = [f"{word} whose length is not {self._count} are ignored: {', '.join(others[:12])}"] if others else []
-        reasons += [f"{word} with more than {MOST_COLUMNS} columns are ignored: {', '.join(wide[:12])}"] if wide else []
-        self._left_out = "; ".join(reasons)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._places)
-
-    @property
-    def count(self) -> int:
-        return self._count
-
-    @property
-    def left_out(self) -> str:
-        return self._left_out
-
-
-def rows_at_once(size: int, row_bytes: int) -> int:
-    """Return the number of rows read at a time: ``size``, or fewer if rows are long."""
-    return max(1, min(size, BLOCK_BYTES // max(1, row_bytes)))
-
-
 def regrouped(blocks: Iterator[Block], size: int) -> Iterator[Block]:
     """Yield the same rows in blocks of exactly ``size``, the last one shorter."""
     waiting: list[Block] = []
@@ -164,6 +131,179 @@ def together(blocks: Sequence[Block]) -> Block:
     return Block(columns, np.concatenate([b.rows for b in blocks]))
 
 
-def matrix_names(name: str, shape: tuple[int, ...]) -> list[str]:
-    """Return the column names of an array (N,) or (N, k)."""
-    return [name] if len(shape) == 1 else [f"{name}[{k}]" for k in range(shape[1])]
+class CsvTable(LogTable):
+    """A .csv or similar file with commas, semicolons, tabs or spaces between the columns. Lines starting with # are comments;
+    the last one before the numbers may contain the column names.
+
+    Blocks of whole lines are parsed by NumPy; only a block that fails is parsed cell by cell, to read empty cells as missing
+    values or to name the line and the column of an error.
+    """
+
+    row_word = "line"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with path.open("rb") as file:
+            self._read_head(file)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._names
+
+    def _read_head(self, file: BinaryIO) -> None:
+        comment, lines = b"", 0
+        if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+            raise self.wrong("the file is UTF-16 text; save it as UTF-8")
+        file.seek(0)
+        file.seek(len(MARK) if file.read(len(MARK)) == MARK else 0)
+        while True:
+            start, line = file.tell(), file.readline(LONGEST_LINE + 1)
+            if not line:
+                raise self.wrong("the file has no line of numbers; write the column names, then one line per sample")
+            if len(line) > LONGEST_LINE:
+                raise self.wrong(f"line {lines + 1} is longer than {LONGEST_LINE} bytes: not a table of numbers")
+            lines += 1
+            text = line.strip()
+            if text.startswith(COMMENT):
+                comment = text.lstrip(COMMENT)
+            elif text:
+                break
+        head = self._decoded(text, lines)
+        self.delimiter = delimiter_of(head)
+        cells = cells_of(head, self.delimiter)
+        if all(map(_is_number, cells)):
+            # no header line: a comment may contain the names
+            named = cells_of(self._decoded(comment, lines), self.delimiter)
+            self._names = tuple(named if len(named) == len(cells) else (f"column_{k + 1}" for k in range(len(cells))))
+            self._data_at, self._lines_before = start, lines - 1
+        else:
+            if any(DECIMAL_COMMA.fullmatch(x) for x in cells) and self.delimiter != ",":
+                raise self.wrong(f"line {lines} has {self._decimal_comma(cells)}")
+            self._names = tuple(cells)
+            self._data_at, self._lines_before = file.tell(), lines
+        twice = [name for name, times in Counter(self._names).items() if times > 1]
+        if twice:
+            which = ", ".join(map(printable, twice[:6]))
+            raise self.wrong(f"line {lines} repeats the column name {which}; column names must be unique")
+
+    def _decoded(self, line: bytes, number: int) -> str:
+        try:
+            if b"\0" in line:
+                raise self.wrong(f"line {number} contains zero bytes: not a text file; use the suffix of its format")
+            return line.decode("utf-8")
+        except UnicodeDecodeError:
+            raise self.wrong(f"line {number} is not UTF-8 text; save the file as UTF-8") from None
+
+    def blocks(self, names: Sequence[str], size: int) -> Iterator[Block]:
+        chosen = [self._names.index(name) for name in names]
+        step = min(BLOCK, max(1 << 14, size * 12 * len(self._names)))
+        with self.path.open("rb") as file:
+            file.seek(self._data_at)
+            before, rest = self._lines_before, b""
+            while True:
+                read = file.read(step)
+                text, cut = rest + read, len(rest) + len(read)
+                if read:
+                    cut = text.rfind(b"\n") + 1
+                    if not cut and len(text) > LONGEST_LINE:
+                        raise self.wrong(f"line {before + 1} is longer than {LONGEST_LINE} bytes: not a table of numbers")
+                text, rest = text[:cut], text[cut:]
+                if text:
+                    values, rows = self._parsed(text, before, chosen)
+                    before += text.count(b"\n")
+                    if len(values):
+                        yield Block([values[:, k] for k in chosen], rows)
+                if not read:
+                    return
+
+    def _parsed(self, text: bytes, before: int, chosen: Sequence[int]) -> tuple[Array, Array]:
+        """Return the numbers of whole lines, and the line of each row; ``before`` lines precede them in the file.
+
+        Columns that are not ``chosen`` may have any content.
+        """
+        lines = text.count(b"\n") + (not text.endswith(b"\n"))
+        separator = None if self.delimiter == " " else self.delimiter
+        if text.strip():
+            try:
+                values = np.loadtxt(io.BytesIO(text), delimiter=separator, comments=None, ndmin=2, encoding="utf-8")
+            except ValueError:
+                return self._cell_by_cell(text, before, chosen)
+            if values.shape == (lines, len(self._names)):
+                return values, before + 1 + np.arange(lines)
+        return self._cell_by_cell(text, before, chosen)
+
+    def _cell_by_cell(self, text: bytes, before: int, chosen: Sequence[int]) -> tuple[Array, Array]:
+        values, rows = [], []
+        wanted = dict.fromkeys(chosen)
+        for number, line in enumerate(text.split(b"\n"), before + 1):
+            stripped = line.strip(b" \r" if self.delimiter == "\t" else None)
+            if not stripped or stripped.startswith(COMMENT):
+                continue
+            cells = cells_of(self._decoded(stripped, number), self.delimiter)
+            if len(cells) != len(self._names):
+                raise self._ragged(cells, number)
+            if any(cells[k] for k in wanted) and not any(_is_number(cells[k]) for k in wanted if cells[k]):
+                raise self._wordy(cells, number)
+            values.append([self._number(cell, number, k) if k in wanted else np.nan for k, cell in enumerate(cells)])
+            rows.append(number)
+        return np.array(values, float).reshape(len(rows), len(self._names)), np.array(rows, int)
+
+    def _ragged(self, cells: list[str], number: int) -> InputError:
+        why = f"line {number} has {len(cells)} cells for {len(self._names)} columns"
+        if len(cells) == len(self._names) + 1 and not cells[-1]:
+            return self.wrong(f"{why}: it ends with {printable(self.delimiter)}; add one after the column names as well")
+        if self.delimiter == "," and 1.5 * len(self._names) < len(cells) <= 2 * len(self._names):
+            why = f"line {number} has about twice as many numbers as there are columns, typical of decimal commas"
+            return self.wrong(f"{why}; write 1.5 for 1,5")
+        return self.wrong(f"{why}: the file is truncated or edited there; remove the line if it is the last one")
+
+    def _wordy(self, cells: list[str], number: int) -> InputError:
+        if any(DECIMAL_COMMA.fullmatch(x) for x in cells):
+            return self.wrong(f"line {number} has {self._decimal_comma(cells)}")
+        words = ", ".join(printable(cell) for cell in cells[:4])
+        return self.wrong(f"line {number} has text ({words}) but no numbers; remove it, or comment it out with #")
+
+    def _number(self, cell: str, line: int, column: int) -> float:
+        try:
+            return float(cell) if cell else np.nan
+        except ValueError:
+            if DECIMAL_COMMA.fullmatch(cell):
+                raise self.wrong(
+                    f"line {line}, column {printable(self._names[column])} has {self._decimal_comma([cell])}"
+                ) from None
+            what = f"line {line}, column {printable(self._names[column])} contains {printable(cell)}, which is not a number"
+            if DATE.match(cell):
+                raise self.wrong(f"{what}; write times in seconds, and name the column t") from None
+            raise self.wrong(f"{what}; leave the cell empty for missing values") from None
+
+    @staticmethod
+    def _decimal_comma(cells: list[str]) -> str:
+        found = next(x for x in cells if DECIMAL_COMMA.fullmatch(x))
+        return f"a decimal comma, {printable(found)}; use decimal points, {printable(found.replace(',', '.'))}"
+
+
+def delimiter_of(line: str) -> str:
+    """Return the delimiter of a line: the first of ; tab , and space that occurs outside quotes.
+
+    >>> delimiter_of('"a,b";c'), delimiter_of("t q1 q2")
+    (';', ' ')
+    """
+    bare = re.sub(r'"[^"]*"', "", line)
+    return next((mark for mark in (";", "\t", ",") if mark in bare), " ")
+
+
+def cells_of(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a line, without surrounding quotes and spaces."""
+    try:
+        cells = next(csv.reader([line.strip() if delimiter == " " else line], delimiter=delimiter, skipinitialspace=True), [])
+    except csv.Error:
+        cells = line.split(delimiter)
+    return [cell.strip() for cell in cells if cell or delimiter != " "]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

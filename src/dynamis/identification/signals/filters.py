@@ -1,22 +1,26 @@
-"""Zero-phase low-pass filters, Butterworth forward and backward, and the cut-off frequency between motion and noise.
+"""Zero-phase low-pass filters, the cut-off frequency between motion and noise, and derivatives of sampled positions.
 
 Filtered signals are not delayed. Every operation is linear along the first axis, including the treatment of the ends, so
-filtering both sides of τ = Y π preserves the equation: F(τ) = F(Y) π.
+filtering both sides of τ = Y π preserves the equation: F(τ) = F(Y) π. Position noise σ becomes noise of about σ ω_c in the
+velocities and σ ω_c² in the accelerations with any method of differentiation: they differ in the choice of ω_c = 2π·cutoff,
+the roll-off near it and the treatment of the ends.
 """
 
 from __future__ import annotations
 
+import bisect
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_table
-from dynamis.errors import InputError
+from dynamis.errors import InputError, unknown_name
 
 Array = npt.NDArray[Any]
+Derivatives = tuple[Array, Array, Array]
 
 NEGLIGIBLE = 1e-12  # relative effect of samples farther away than `margin`
 EXTENSION = 6.0  # periods of the cut-off by which a signal is extended beyond its ends
@@ -26,10 +30,11 @@ SHORTEST = 64  # samples
 SMEAR = 4  # spectral lines on either side mixed by the Blackman–Harris window
 LEAK = 1e-9  # leakage of the window, relative to the total power
 CLEAR = 4.0  # ratio to the noise above which the spectrum is motion
+END = 1.5  # periods of the cut-off used to estimate the acceleration at an end
 
 
-def low_pass(x: Any, period: float, cutoff: float, order: int = 4, *, every: int = 1) -> Array:
-    """Low-pass filter a signal (N, …) at ``cutoff`` [Hz] with zero phase, and keep every ``every``-th row.
+def low_pass(x: Any, period: float, cutoff: float, order: int = 4) -> Array:
+    """Low-pass filter a signal (N, …) at ``cutoff`` [Hz] with zero phase.
 
     A Butterworth filter of the given order runs forward and backward: gain 1/(1 + (f/cutoff)^(2 order)), a half at the cut-off.
     The signal is extended beyond its ends by point reflection, so straight lines pass unchanged.
@@ -39,32 +44,29 @@ def low_pass(x: Any, period: float, cutoff: float, order: int = 4, *, every: int
     >>> bool(np.abs(low_pass(slow + fast, 1e-3, 30.0) - slow)[200:-200].max() < 1e-5)
     True
     """
-    signal = _signal(x)
-    every = _count(every, "every")
+    signal = np.asarray(x, dtype=float)
+    if signal.ndim == 0:
+        raise InputError("a signal to filter must have its samples along the first axis, got a scalar")
     sos = _sections(period, cutoff, order)
     if len(signal) < 2:
         raise InputError(f"a signal of {len(signal)} samples cannot be filtered; at least two are needed")
-    pad = min(_extension(period, cutoff), len(signal) - 1)
+    pad = min(int(np.ceil(EXTENSION / (cutoff * period))), len(signal) - 1)
     flat = signal.reshape(len(signal), -1)
-    kept = np.empty((-(-len(signal) // every), flat.shape[1]))
+    filtered = np.empty(flat.shape)
     width = max(1, BLOCK // len(signal))
     for first in range(0, flat.shape[1], width):
         block = slice(first, first + width)
-        kept[:, block] = _zero_phase(sos, flat[:, block], pad, pad)[::every]
-    return kept.reshape(len(kept), *signal.shape[1:])
+        filtered[:, block] = _zero_phase(sos, flat[:, block], pad)
+    return filtered.reshape(signal.shape)
 
 
+@functools.lru_cache(maxsize=64)
 def margin(period: float, cutoff: float, order: int = 4) -> int:
     """Return the distance in samples beyond which a sample changes a filtered value by less than 1e-12 of itself.
 
     >>> margin(1e-3, 20.0) > margin(1e-3, 40.0) > 100
     True
     """
-    return _margin(float(period), float(cutoff), int(order))
-
-
-@functools.lru_cache(maxsize=64)
-def _margin(period: float, cutoff: float, order: int) -> int:
     sos = _sections(period, cutoff, order)
     slowest = max(abs(np.roots([1.0, *section[3:]])).max() for section in sos)
     length = int(np.ceil(3.0 * np.log(NEGLIGIBLE) / np.log(slowest))) + 10
@@ -73,14 +75,7 @@ def _margin(period: float, cutoff: float, order: int) -> int:
     h = np.abs(_forward(sos, impulse[:, None])[:, 0])
     # the response of both passes is Σ_k h(k) h(k + n); beyond n on both sides it sums to at most 2 Σ_k |h(k)| tail(k + n)
     tail = np.concatenate([np.cumsum(h[::-1])[::-1], np.zeros(length)])
-    low, high = 0, length
-    while low < high:
-        n = (low + high) // 2
-        if 2.0 * h @ tail[n : n + length] < NEGLIGIBLE:
-            high = n
-        else:
-            low = n + 1
-    return low
+    return bisect.bisect_left(range(length), True, key=lambda n: bool(2.0 * h @ tail[n : n + length] < NEGLIGIBLE))
 
 
 def check_cutoff(period: float, cutoff: float, what: str = "the cut-off") -> None:
@@ -104,7 +99,8 @@ def _positive(value: Any) -> bool:
 def _sections(period: float, cutoff: float, order: int) -> Array:
     """Return sections (k, 5) of first or second order, b0, b1, b2, a1, a2: the bilinear transform of a Butterworth filter."""
     check_cutoff(period, cutoff)
-    order = _count(order, "order")
+    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 1:
+        raise InputError(f"order must be an integer ≥ 1, got {order!r}")
     K = np.tan(np.pi * cutoff * period)
     sections = []
     for k in range(order // 2):
@@ -131,36 +127,13 @@ def _forward(sections: Array, x: Array) -> Array:
     return np.asarray(y)
 
 
-def _extension(period: float, cutoff: float) -> int:
-    return int(np.ceil(EXTENSION / (cutoff * period)))
-
-
-def _zero_phase(sos: Array, x: Array, before: int, after: int) -> Array:
+def _zero_phase(sos: Array, x: Array, pad: int) -> Array:
     """Filter the columns of x (N, c) forward and backward, with this many reflected samples at its ends."""
-    N = len(x)
-    y = np.empty((before + N + after, x.shape[1]), order="F")
-    y[before : before + N] = x
-    if before:
-        y[:before] = 2.0 * x[0] - x[before:0:-1]
-    if after:
-        y[before + N :] = 2.0 * x[-1] - x[-2 : -after - 2 : -1]
+    y = np.asfortranarray(np.concatenate([2.0 * x[0] - x[pad:0:-1], x, 2.0 * x[-1] - x[-2 : -pad - 2 : -1]]))
     for _ in range(2):
         first = y[0].copy()  # the initial state is that of a constant signal equal to the first sample
         y = (_forward(sos, y - first) + first)[::-1]
-    return y[before : before + N]
-
-
-def _signal(x: Any) -> Array:
-    signal = np.asarray(x, dtype=float)
-    if signal.ndim == 0:
-        raise InputError("a signal to filter must have its samples along the first axis, got a scalar")
-    return signal
-
-
-def _count(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name} must be an integer ≥ 1, got {value!r}")
-    return int(value)
+    return y[pad : pad + len(x)]
 
 
 class Cutoff(NamedTuple):
@@ -263,3 +236,159 @@ def _before_the_floor(P: Array, noise: Array) -> Array:
             motion[stretch, j] = standing[stretch, j]
             k = stretch.stop
     return motion
+
+
+def derivatives(
+    q: Any, period: float, method: str = "central", cutoff: float | None = None, *, velocity: Any = None, **options: Any
+) -> Derivatives:
+    """Return smoothed positions and their first and second derivatives, (q, v, a), of samples (N,) or (N, n) at a period [s].
+
+    ``method``:
+      "central"   zero-phase Butterworth at ``cutoff`` (None: no filter; ``order=4``), then central differences with an error of
+                  O(h^accuracy), ``accuracy=4``, and one-sided stencils of as many points at the ends
+      "savgol"    local polynomials of degree ``degree=5`` [Savitzky & Golay 1964] over ``window`` samples; by default the
+                  window whose gain is 1/√2 at the cut-off [Schafer 2011, eq. 12]
+      "spline"    least-squares quintic spline with a knot spacing of half a period of the cut-off
+    ``velocity`` are logged velocities: they are smoothed likewise, and differentiated for the accelerations.
+
+    >>> t = np.arange(400) * 0.005
+    >>> _, v, a = derivatives(np.sin(3 * t), 0.005)
+    >>> bool(np.abs(v - 3 * np.cos(3 * t)).max() < 1e-6), bool(np.abs(a + 9 * np.sin(3 * t)).max() < 1e-4)
+    (True, True)
+    """
+    if method not in METHODS:
+        raise unknown_name("method of differentiation", method, METHODS)
+    x = _positions(q, "q")
+    if cutoff is not None:
+        check_cutoff(period, cutoff)
+    compute = METHODS[method]
+    try:
+        smooth, v, a = compute(x, float(period), cutoff, **options)
+    except TypeError as error:
+        if "argument" not in str(error):
+            raise
+        raise InputError(f"method {method!r} does not accept these options ({', '.join(options)}): {error}") from None
+    if velocity is None:
+        return smooth, v, a
+    rate = _positions(velocity, "velocity")
+    if rate.shape != x.shape:
+        raise InputError(f"velocity has shape {rate.shape}, but q has {x.shape}; they must be equal")
+    return (smooth, *compute(rate, float(period), cutoff, **options)[:2])
+
+
+def central(x: Array, period: float, cutoff: float | None, *, order: int = 4, accuracy: int = 4) -> Derivatives:
+    """Low-pass filter, then central differences."""
+    if accuracy not in (2, 4, 6, 8):
+        raise InputError(f"accuracy, the error order of the central differences, must be 2, 4, 6 or 8, got {accuracy!r}")
+    _enough(x, max(accuracy + 1, 8), f"central differences of accuracy {accuracy}")
+    if cutoff is None:
+        smooth = x
+    else:
+        ends = end_cubic(x, period, cutoff)
+        smooth = ends + low_pass(x - ends, period, cutoff, order)
+    return smooth, _difference(smooth, 1, accuracy) / period, _difference(smooth, 2, accuracy) / period**2
+
+
+def end_cubic(x: Array, period: float, cutoff: float) -> Array:
+    """Return the cubic (N,) or (N, n) through both ends of x with the accelerations there.
+
+    Point reflection of a signal at its ends implies zero acceleration there: the remainder after subtraction of the cubic
+    satisfies this.
+    """
+    N = len(x)
+    count = int(np.clip(round(END / (cutoff * period)), 8, N))
+    length = (N - 1) * period
+    (q0, a0), (q1, a1) = _end(x[:count], period), _end(x[::-1][:count], period)
+    a0, a1 = a0 * length**2, a1 * length**2
+    s = np.linspace(0.0, 1.0, N).reshape(-1, *(1,) * (x.ndim - 1))
+    return np.asarray(q0 + s * (q1 - q0 - a0 / 3.0 - a1 / 6.0 + s * (a0 / 2.0 + s * (a1 - a0) / 6.0)))
+
+
+def _end(x: Array, period: float) -> tuple[Array, Array]:
+    """Return position and acceleration at the first sample, from a polynomial of degree four fitted to the samples."""
+    c = np.polynomial.polynomial.polyfit(np.linspace(0.0, 1.0, len(x)), x, 4)
+    return c[0], 2.0 * c[2] / ((len(x) - 1) * period) ** 2
+
+
+def savitzky_golay(x: Array, period: float, cutoff: float | None, *, window: int | None = None, degree: int = 5) -> Derivatives:
+    """Fit polynomials to moving windows."""
+    from scipy.signal import savgol_filter
+
+    if window is None:
+        if cutoff is None:
+            raise InputError("method 'savgol' needs cutoff= in Hz, or window= in samples")
+        half = ((degree + 1) / (2.0 * cutoff * period) + 4.6) / 3.2
+        window = max(2 * round(half) + 1, degree + 2 - degree % 2)
+    if window % 2 == 0 or window <= degree or degree < 2:
+        raise InputError(f"window={window} must be odd and above degree={degree}, and the degree at least 2")
+    _enough(x, window, f"a window of {window}")
+    q, v, a = (savgol_filter(x, window, degree, deriv=k, delta=period, axis=0, mode="interp") for k in range(3))
+    return q, v, a
+
+
+def spline(x: Array, period: float, cutoff: float | None, *, spacing: float | None = None) -> Derivatives:
+    """Fit a quintic spline with evenly spaced knots by least squares; ``spacing`` of the knots in s."""
+    from scipy.interpolate import make_lsq_spline
+
+    if spacing is None:
+        if cutoff is None:
+            raise InputError("method 'spline' needs cutoff= in Hz, or spacing= of its knots in s")
+        spacing = 0.5 / cutoff
+    _enough(x, 12, "a quintic spline")
+    end = float(len(x) - 1)
+    pieces = int(np.clip(round(end * period / spacing), 1, (len(x) - 6) // 2))
+    knots = np.concatenate([[0.0] * 5, np.linspace(0.0, end, pieces + 1), [end] * 5])
+    fitted = make_lsq_spline(np.arange(len(x), dtype=float), x, knots, k=5)
+    places = np.arange(len(x))
+    q, v, a = (fitted(places, k) / period**k for k in range(3))
+    return q, v, a
+
+
+METHODS: dict[str, Callable[..., Derivatives]] = {
+    "central": central,
+    "savgol": savitzky_golay,
+    "spline": spline,
+}
+
+
+def _difference(x: Array, derivative: int, accuracy: int) -> Array:
+    """Return differences of samples at unit distance: central inside, one-sided at the ends."""
+    size = accuracy + 1
+    half = accuracy // 2
+    result = np.zeros_like(x)
+    weights = stencil(np.arange(-half, half + 1), derivative)
+    for k, weight in enumerate(weights):
+        result[half : len(x) - half] += weight * x[k : len(x) - size + 1 + k]
+    for k in range(half):
+        weights = stencil(np.arange(size) - k, derivative)
+        result[k] = np.tensordot(weights, x[:size], 1)
+        result[-1 - k] = (-1) ** derivative * np.tensordot(weights, x[: -size - 1 : -1], 1)
+    return result
+
+
+def stencil(places: Array, derivative: int) -> Array:
+    """Return weights of samples at these positions for the derivative at 0 of the interpolating polynomial.
+
+    >>> stencil(np.array([-1, 0, 1]), 2).round(12).tolist()
+    [1.0, -2.0, 1.0]
+    """
+    powers = np.arange(len(places))
+    wanted = np.zeros(len(places))
+    wanted[derivative] = float(derivative) if derivative == 2 else 1.0  # d!: 1 and 2
+    return np.linalg.solve(np.asarray(places, dtype=float) ** powers[:, None], wanted)
+
+
+def _positions(x: Any, name: str) -> Array:
+    array = np.asarray(x, dtype=float)
+    if array.ndim not in (1, 2):
+        raise InputError(f"{name} has shape {array.shape}; expected one row per sample and one column per joint")
+    bad = ~np.isfinite(array)
+    if bad.any():
+        row = int(np.argwhere(bad)[0][0])
+        raise InputError(f"{name} has {int(bad.sum())} non-finite numbers, the first in row {row}: repair them first")
+    return array
+
+
+def _enough(x: Array, count: int, what: str) -> None:
+    if len(x) < count:
+        raise InputError(f"{len(x)} samples are too few for {what}, which needs {count}; use a longer run")

@@ -1,4 +1,4 @@
-"""Detection and replacement of spikes: single samples, or a few in a row, far from their neighbours."""
+"""Cubic splines through samples, and spikes replaced by them: single samples, or a few in a row, far from their neighbours."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
-from dynamis.identification.signals.splines import CubicSpline
 
 Array = npt.NDArray[Any]
 
@@ -20,6 +19,51 @@ HOP = 25  # samples between those at which it is computed
 PASSES = 4  # a large spike may mask its neighbour
 GAUSS = 1.4826  # standard deviation over median absolute deviation of normal noise
 SHOWN = 6
+FEWEST = 4  # samples of a cubic
+
+
+class CubicSpline:
+    """The cubic spline through values (N, …) at increasing times (N,), "not a knot" at its ends; straight lines for N < 4.
+
+    >>> t = np.linspace(0.0, 1.0, 11)
+    >>> bool(np.allclose(CubicSpline(t, t**3)(np.array([0.05, 0.93])), [0.05**3, 0.93**3]))
+    True
+    """
+
+    def __init__(self, t: Array, values: Array) -> None:
+        self.t, self.shape = t, values.shape[1:]
+        self.x = np.asarray(values, float).reshape(len(t), -1)
+        self.slopes = self._slopes() if len(t) >= FEWEST else None
+
+    def _slopes(self) -> Array:
+        """Return the slopes (N, c) for which the second derivatives are continuous."""
+        from scipy.linalg import solve_banded
+
+        h = np.diff(self.t)
+        rise = np.diff(self.x, axis=0) / h[:, None]
+        bands, right = np.zeros((3, len(self.t))), np.empty_like(self.x)
+        bands[0, 2:], bands[1, 1:-1], bands[2, :-2] = h[:-1], 2.0 * (h[:-1] + h[1:]), h[1:]
+        right[1:-1] = 3.0 * (h[1:, None] * rise[:-1] + h[:-1, None] * rise[1:])
+        for end, beside, (first, second), (near, far) in (
+            (0, 1, h[:2], rise[:2]),
+            (-1, -2, h[-1:-3:-1], rise[-1:-3:-1]),
+        ):
+            # the third derivative is continuous, too, at the sample next to the end
+            bands[1, end], bands[0 if end == 0 else 2, beside] = second, first + second
+            right[end] = ((first + 2.0 * (first + second)) * second * near + first**2 * far) / (first + second)
+        return np.asarray(solve_banded((1, 1), bands, right))
+
+    def __call__(self, wanted: Array) -> Array:
+        """Return the values at these times (M, …)."""
+        if self.slopes is None:
+            found = np.stack([np.interp(wanted, self.t, column) for column in self.x.T], axis=1)
+            return found.reshape(len(wanted), *self.shape)
+        k = np.clip(np.searchsorted(self.t, wanted, side="right") - 1, 0, len(self.t) - 2)
+        h = (self.t[k + 1] - self.t[k])[:, None]
+        s = (wanted - self.t[k])[:, None] / h
+        a, b, da, db = self.x[k], self.x[k + 1], h * self.slopes[k], h * self.slopes[k + 1]
+        found = a + s * (da + s * (3.0 * (b - a) - 2.0 * da - db + s * (2.0 * (a - b) + da + db)))
+        return np.asarray(found).reshape(len(wanted), *self.shape)
 
 
 class Repaired(NamedTuple):
@@ -30,13 +74,11 @@ class Repaired(NamedTuple):
     notes: tuple[str, ...]
 
 
-def remove_spikes(
-    x: Any, *, factor: float = FACTOR, window: int = WINDOW, names: Sequence[str] = (), rows: Any = None
-) -> Repaired:
+def remove_spikes(x: Any, *, names: Sequence[str] = (), rows: Any = None) -> Repaired:
     """Detect the spikes of each column of (N, n), and replace them by a spline through the other samples.
 
     A sample is a spike if it is far from the cubic through its four neighbours, relative to the noise, and from the median of
-    ``window`` samples around it [Hampel 1974]. The first criterion alone would also detect steps, such as those of the torque
+    `WINDOW` samples around it [Hampel 1974]. The first criterion alone would also detect steps, such as those of the torque
     at friction reversals; the second alone the turning points of a fast motion. Non-finite numbers are spikes. ``names`` of the
     columns and row numbers ``rows`` are used in the notes.
 
@@ -49,8 +91,6 @@ def remove_spikes(
     signals = np.array(x, dtype=float)
     if signals.ndim != 2:
         raise InputError(f"signals have shape {signals.shape}; expected one row per sample and one column per joint")
-    if isinstance(window, bool) or window < 5 or window % 2 == 0:
-        raise InputError(f"window={window!r} must be an odd number of samples, at least 5")
     spikes = ~np.isfinite(signals)
     numbers = np.arange(len(signals)) if rows is None else np.asarray(rows)
     notes = []
@@ -59,7 +99,7 @@ def remove_spikes(
         lost = int(spikes[:, j].sum())
         if lost > len(signals) // 2:
             raise InputError(f"{name}: {lost} of {len(signals)} numbers are not finite; leave the column or these rows out")
-        _repair(signals[:, j], spikes[:, j], factor, window)
+        _repair(signals[:, j], spikes[:, j])
         found = np.flatnonzero(spikes[:, j])
         if len(found):
             shown = ", ".join(map(str, numbers[found[:SHOWN]])) + (", …" if len(found) > SHOWN else "")
@@ -70,17 +110,17 @@ def remove_spikes(
     return Repaired(signals, spikes, tuple(notes))
 
 
-def _repair(x: Array, spikes: Array, factor: float, window: int) -> None:
+def _repair(x: Array, spikes: Array) -> None:
     """Detect the spikes of one signal, the largest of each neighbourhood first, and replace them in place."""
     _interpolate(x, spikes)
-    if len(x) < window:
+    if len(x) < WINDOW:
         return
     for _ in range(PASSES):
         off = np.abs(_from_neighbours(x))
-        limit = factor * GAUSS * np.maximum(_usual(off), np.median(off)) + _resolution(x)
+        limit = FACTOR * GAUSS * np.maximum(_usual(off), np.median(off)) + _resolution(x)
         far = np.where((off > limit) & ~spikes, off, 0.0)
         at = np.flatnonzero(far)
-        apart = np.abs(x[at] - np.median(np.pad(x, window // 2, mode="edge")[at[:, None] + np.arange(window)], axis=1))
+        apart = np.abs(x[at] - np.median(np.pad(x, WINDOW // 2, mode="edge")[at[:, None] + np.arange(WINDOW)], axis=1))
         far[at[apart <= np.maximum(limit[at], 0.5 * off[at])]] = 0.0
         largest = np.lib.stride_tricks.sliding_window_view(np.pad(far, 2), 5).max(axis=1) if len(at) else far
         new = (far > 0.0) & (far >= largest)

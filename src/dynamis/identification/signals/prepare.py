@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -53,9 +53,6 @@ class Prepared(Sequence[Samples]):
 
     def __getitem__(self, k: Any) -> Any:
         return self.samples[k]
-
-    def __iter__(self) -> Iterator[Samples]:
-        return iter(self.samples)
 
     def __str__(self) -> str:
         return "\n".join([*map(repr, self.samples), *self.notes])
@@ -138,10 +135,10 @@ def prepare(
             cutoff, parallel = _filters(found, clock.period, max(len(run.t) for run in runs), notes)
     if parallel:
         check_cutoff(clock.period, parallel, "the parallel low-pass")
-        every = rows_kept(clock.period, parallel) if every is None else every
+        every = max(1, int(1.0 / (clock.period * ROWS * parallel))) if every is None else every
     parallel = parallel or None
     edge = (0.0 if cutoff is None else 1.0 / cutoff) if trim is None else trim
-    slowest = np.zeros(robot.n) if slow is None else _speeds(slow, robot)
+    slowest = np.zeros(robot.n) if slow is None else _each_joint(slow, robot, "slow= takes speeds ≥ 0", 0.0)
     samples = []
     for run in runs:
         if cutoff is not None and len(run.t) * clock.period * cutoff < 1.0:
@@ -168,11 +165,6 @@ def prepare(
         raise InputError(f"no run of the log is long enough to be used ({'; '.join(notes)})")
     chosen = {"period": clock.period, "cutoff": cutoff, "parallel": parallel, "every": every, "slow": slowest, "gap": gap}
     return Prepared(samples, tuple(notes), chosen)
-
-
-def rows_kept(period: float, parallel: float) -> int:
-    """Return the decimation of the parallel low-pass: about five rows per period of its cut-off."""
-    return max(1, int(1.0 / (period * ROWS * parallel)))
 
 
 def _taken_from_the_log(raw: Measured, robot: Robot, logged: Sequence[str]) -> tuple[str, ...]:
@@ -239,15 +231,8 @@ def _check(rest: str | None, trim: float | None, every: int | None, delay: float
         raise InputError(f"delay={delay!r} must be a time in s")
 
 
-def _speeds(slow: Any, robot: Robot) -> Array:
-    speeds = _each_joint(slow, robot, "slow= takes speeds ≥ 0")
-    if not (speeds >= 0.0).all():
-        raise InputError(f"slow= takes one speed ≥ 0, or one for each of the {robot.n} joints; got {slow!r}")
-    return speeds
-
-
-def _each_joint(value: Any, robot: Robot, what: str) -> Array:
+def _each_joint(value: Any, robot: Robot, what: str, least: float = -np.inf) -> Array:
     numbers = np.asarray(value, dtype=float)
-    if numbers.shape not in ((), (robot.n,)) or not np.isfinite(numbers).all():
+    if numbers.shape not in ((), (robot.n,)) or not (np.isfinite(numbers) & (numbers >= least)).all():
         raise InputError(f"{what}, one or one for each of the {robot.n} joints; got {value!r}")
     return numbers

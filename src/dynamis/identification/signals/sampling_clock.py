@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.identification.signals.splines import CubicSpline
+from dynamis.identification.signals.outliers import CubicSpline
 
 Array = npt.NDArray[Any]
 

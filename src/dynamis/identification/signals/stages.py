@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
-from dynamis.identification.signals.derivatives import derivatives
-from dynamis.identification.signals.filters import Cutoff, low_pass, suggest_cutoff
+from dynamis.identification.signals.filters import Cutoff, derivatives, low_pass, suggest_cutoff
 from dynamis.identification.signals.outliers import remove_spikes
 from dynamis.identification.signals.sampling_clock import Run, which
 from dynamis.identification.transmission import Transmission
@@ -81,7 +80,7 @@ def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: list[
     rows that repeat all values of the previous one at a later time, logged before the controller had new ones.
     """
     t, lost = raw.t.copy(), np.asarray(~np.isfinite(raw.q).all(axis=1))
-    for first, last in _stretches(lost):
+    for first, last in stretches(lost):
         if last - first > gap:
             t[first:last] = np.nan
             notes.append(f"q is not finite from row {first} to {last - 1}: these rows are dropped")
@@ -90,7 +89,7 @@ def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: list[
         name = joints[joint] if joint < len(joints) else f"column {joint}"
         notes.append(f"the position of {name} is frozen at one value from row {first} to {last - 1}: these rows are dropped")
     stale = raw.repeats & np.concatenate([[False], np.diff(raw.t) > 0.0])
-    for first, last in _stretches(stale):
+    for first, last in stretches(stale):
         if last - first > STALE:
             stale[first:last] = False  # at rest, or logged without noise
     if stale.any():
@@ -99,7 +98,7 @@ def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: list[
     return t
 
 
-def _stretches(mask: Array) -> list[tuple[int, int]]:
+def stretches(mask: Array) -> list[tuple[int, int]]:
     """Return the first row, and that after the last one, of each stretch where a mask is true."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
     return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
@@ -117,7 +116,7 @@ def frozen_stretches(q: Array, t: Array) -> list[tuple[int, int, int]]:
         if not len(moving):
             continue
         usual = float(np.quantile(moving, 0.99))
-        for first, last in _stretches(np.append(False, steps == 0.0)):
+        for first, last in stretches(np.append(False, steps == 0.0)):
             jump = steps[last - 1] if last <= len(steps) else 0.0
             ends = t[min(last, len(t) - 1)] - t[first - 1]
             if last - first >= FROZEN and ends > 0.0 and jump > 5.0 * usual:

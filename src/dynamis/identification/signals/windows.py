@@ -40,7 +40,11 @@ def prepare_in_windows(first: Log, others: Iterable[Log], robot: Robot, **signal
         wide += margin(period, parallel)  # low velocities are detected after this filter
     with Spool() as spool:
         notes = _fill(spool, itertools.chain([first], others), max(wide, SHORTEST), ready, robot, signals)
-        runs = [run for run in spool.runs() if _long_enough(run)]
+        runs = [
+            run
+            for run in spool.runs()
+            if len(run) >= SHORTEST and Decimation(run.period, run.parallel, run.every).rows(len(run)) > 0
+        ]
     if not runs:
         raise InputError(f"no run of {printable(first.source)} is long enough to be used ({'; '.join(notes[:MOST_NOTES])})")
     more = [f"{len(notes) - MOST_NOTES} further notes on later parts of the log"] if len(notes) > MOST_NOTES else []
@@ -77,10 +81,6 @@ def _fill(spool: Spool, logs: Iterable[Log], wide: int, ready: Prepared, robot: 
 def _tick(t: Any, zero: float, period: float) -> Any:
     """Return the number of periods since the beginning of the log."""
     return np.rint((np.asarray(t) - zero) / period)
-
-
-def _long_enough(run: Samples) -> bool:
-    return len(run) >= SHORTEST and Decimation(run.period, run.parallel, run.every).rows(len(run)) > 0
 
 
 def _windows(logs: Iterable[Log], wide: int) -> Iterator[tuple[Log, int]]:

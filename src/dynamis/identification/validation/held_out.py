@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -74,25 +74,6 @@ class Validation:
         return text if self.prior is None else text + f", prior model {self.prior:.3g} %"
 
     _repr_html_ = as_text
-
-
-def alternating_blocks(t: Any, seconds: float, hold: int = 3, *, run: Any = None) -> Array:
-    """Return a mask (rows,) of the rows to hold out: every ``hold``-th block of this duration, from each run's start.
-
-    >>> import numpy as np
-    >>> alternating_blocks(np.arange(6.0), 1.0).astype(int).tolist()
-    [0, 0, 1, 0, 0, 1]
-    """
-    times = np.asarray(t, float)
-    if not seconds > 0.0 or hold < 2:
-        raise InputError(f"blocks of {seconds!r} s with every {hold!r}th held out: seconds must be above 0, hold at least 2")
-    runs = np.zeros(len(times), int) if run is None else np.asarray(run)
-    held = np.zeros(len(times), bool)
-    for which in np.unique(runs):
-        rows = runs == which
-        # epsilon against rounding: a row must not fall into the block before its own
-        held[rows] = np.floor((times[rows] - times[rows].min()) / seconds + 1e-9).astype(int) % hold == hold - 1
-    return held
 
 
 def blocked_folds(blocks: Any, k: int = 5) -> Array:
@@ -196,7 +177,8 @@ class Folds:
 
     def fits(self, estimator: Estimator) -> Array:
         """Return the parameters (k, r) fitted with each fold held out."""
-        return np.array([self.fit(_fresh(estimator), f).coef_ for f in range(self.k)])
+        fresh = (type(estimator)(**estimator.get_params()) for _ in range(self.k))
+        return np.array([self.fit(each, f).coef_ for f, each in enumerate(fresh)])
 
 
 def cross_validate(
@@ -248,24 +230,18 @@ def validations(fits: Sequence[Array], folds: Folds, *, prior: Any = None) -> li
             rows_of = [counts[own].sum(axis=0) for own in (train, out)]
             parts.append(_fold(fit[f], sums, sizes, rows_of))
         left = np.sum([squares[held[:, f], :, f].sum(axis=0) for f in range(k)], axis=0)
-        of = Pooled(torque.sum(axis=0), counts.sum(axis=0), left, plain, before)
-        found.append(_pooled(tuple(parts), rows, predicted[:, number], of))
+        whole = torque.sum(axis=0), counts.sum(axis=0), left, plain, before
+        found.append(_pooled(tuple(parts), rows, predicted[:, number], *whole))
     return found
-
-
-def held_out(estimator: Estimator, train: Equations, test: Equations, *, prior: Any = None) -> Validation:
-    """Fit some rows and predict others: ``predicted`` are those of ``test``."""
-    if train.names != test.names:
-        raise InputError("training and test rows have different parameters: build both from the same base parameters")
-    fit = _fresh(estimator).fit(train.X, train.y, joint=train.joint, names=train.names)
-    return predictions([fit.coef_], train, test, prior=prior)[0]
 
 
 def predictions(coefs: Sequence[Array], train: Equations, test: Equations, *, prior: Any = None) -> list[Validation]:
     """Return the validation on ``test`` of each vector of parameters, all fitted to ``train``."""
     n = len(test.joints)
     beta = np.stack(coefs, axis=1)
-    fitted, predicted = _squares(train, beta), test.predict(beta)
+    ends = np.vstack([beta, -np.ones(beta.shape[1])])
+    fitted = np.array([np.sum((F @ ends) ** 2, axis=0) for F in train.whole.R[0]])  # (joints, k)
+    predicted = test.predict(beta)
     errors = np.stack([np.bincount(test.joint, (test.y - column) ** 2, n) for column in predicted.T], axis=1)
     torques = [np.bincount(rows.joint, rows.y**2, n) for rows in (train, test)]
     counts = [np.bincount(rows.joint, minlength=n) for rows in (train, test)]
@@ -274,46 +250,16 @@ def predictions(coefs: Sequence[Array], train: Equations, test: Equations, *, pr
     before = None if prior is None else np.bincount(test.joint, (test.y - test.predict(prior)) ** 2, n)
     return [
         _pooled(
-            (_fold(coef, [fitted[:, k], errors[:, k]], torques, counts),), test, predicted[:, k],
-            Pooled(torques[1], counts[1], errors[:, k], plain, before),
+            (_fold(coef, [fitted[:, k], errors[:, k]], torques, counts),), test, predicted[:, k], torques[1], counts[1],
+            errors[:, k], plain, before,
         )
         for k, coef in enumerate(coefs)
     ]  # fmt: skip
 
 
-def _squares(rows: Equations, beta: Array) -> Array:
-    """Return the sums (joints, k) of the squared residuals of parameters (r, k), from the triangular factors."""
-    ends = np.vstack([beta, -np.ones(beta.shape[1])])
-    return np.array([np.sum((F @ ends) ** 2, axis=0) for F in rows.whole.R[0]])
-
-
-def split(equations: Equations, seconds: float, hold: int = 3, *, guard: float = 0.0) -> tuple[Equations, Equations]:
-    """Return the rows to fit and to hold out, in alternating blocks of this duration."""
-    out = alternating_blocks(equations.t, seconds, hold, run=equations.run)
-    keep = clear_of(equations.t, out, guard, run=equations.run)
-    if not out.any() or not keep.any():
-        raise InputError(f"blocks of {seconds:g} s leave no rows to hold out or to fit: use shorter ones, or a smaller guard")
-    return equations.select(keep), equations.select(out)
-
-
 def _block_seconds(equations: Equations, k: int) -> float:
     total = sum(float(np.ptp(equations.t[equations.run == run])) for run in np.unique(equations.run))
     return max(total / (4 * k), min(0.25, total / (2 * k)), 1e-9)
-
-
-def _fresh(estimator: Estimator) -> Estimator:
-    return type(estimator)(**estimator.get_params())
-
-
-class Pooled(NamedTuple):
-    """For each joint, over all rows held out: Σ τ², the number of rows, and the squared residuals of the fits, of the mean
-    torque and of the prior model."""
-
-    torque: Array
-    counts: Array
-    left: Array
-    mean: Array
-    prior: Array | None
 
 
 def _fold(coef: Array, squares: Sequence[Array], torque: Sequence[Array], counts: Sequence[Array]) -> Fold:
@@ -322,9 +268,14 @@ def _fold(coef: Array, squares: Sequence[Array], torque: Sequence[Array], counts
     return Fold(coef, int(counts[0].sum()), int(counts[1].sum()), train, out, trains, outs)
 
 
-def _pooled(folds: tuple[Fold, ...], rows: Equations, predicted: Array, of: Pooled) -> Validation:
-    out, plain = percent(of.left, of.torque, of.counts), percent(of.mean, of.torque, of.counts)
-    before = None if of.prior is None else percent(of.prior, of.torque, of.counts)
+def _pooled(
+    folds: tuple[Fold, ...], rows: Equations, predicted: Array, torque: Array, counts: Array, left: Array, mean: Array,
+    prior: Array | None,
+) -> Validation:  # fmt: skip
+    """Return the validation from sums for each joint over all rows held out: Σ τ², the number of rows, and the squared
+    residuals of the fits, of the mean torque and of the prior model."""
+    out, plain = percent(left, torque, counts), percent(mean, torque, counts)
+    before = None if prior is None else percent(prior, torque, counts)
     weights = np.array([fold.train_rows for fold in folds], float)
     return Validation(
         joints=tuple(rows.joints),

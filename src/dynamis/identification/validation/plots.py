@@ -15,9 +15,9 @@ import numpy.typing as npt
 from dynamis.documents.html_blocks import escaped
 from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE, Panels, heading, legend_outside, new_figure, save, tidy
 from dynamis.identification.validation.held_out import Validation
-from dynamis.identification.validation.readable_names import label
 from dynamis.identification.validation.residuals import relative
 from dynamis.identification.validation.statistics import BARELY_INDEPENDENT, Excitation, Statistics
+from dynamis.identification.validation.verdict import label
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations
@@ -44,24 +44,11 @@ def joint_panels(count: int, height: float = 1.9, columns: int = 2) -> tuple[Any
     return figure, axes[:count]
 
 
-def plot_torques(
-    equations: Equations,
-    predicted: Any,
-    path: Path = None,
-    *,
-    held: Any = None,
-    run: int = 0,
-    window: tuple[float, float] | None = None,
-) -> Any:
-    """Plot measured and predicted torque of each joint over time, and their difference; rows ``held`` out are shaded.
-
-    Only one ``run`` and one ``window`` of time (seconds from its start; default: the first 20) are drawn.
-    """
-    told, out = np.asarray(predicted, float), np.zeros(len(equations), bool) if held is None else np.asarray(held, bool)
-    mine = equations.run == run
+def plot_torques(equations: Equations, predicted: Any, path: Path = None) -> Any:
+    """Plot measured and predicted torque of each joint over the first 20 s of the first run, and their difference."""
+    told, mine = np.asarray(predicted, float), equations.run == 0
     start = float(equations.t[mine].min()) if mine.any() else 0.0
-    low, high = (0.0, SHOWN_SECONDS) if window is None else window
-    mine &= (equations.t >= start + low) & (equations.t <= start + high)
+    mine &= equations.t <= start + SHOWN_SECONDS
     figure, axes = joint_panels(len(equations.joints))
     for j, (name, ax) in enumerate(zip(equations.joints, axes, strict=True)):
         every = (equations.joint == j) & np.isfinite(told)
@@ -70,8 +57,6 @@ def plot_torques(
         heading(ax, f"{label(name)}: residual {left:.3g} %" if len(at) else f"{label(name)}: no rows", 10)
         at = at[:: max(1, len(at) // MOST_POINTS)]
         t, y, p = equations.t[at] - start, equations.y[at], told[at]
-        for first, last in _stretches(out[at]):
-            ax.axvspan(t[first], t[last], color=FAINT, linewidth=0, zorder=0)
         ax.fill_between(t, y - p, color=FORCE, alpha=0.75, linewidth=0, label="residual")
         ax.plot(t, y, color=STRUCTURE, linewidth=2.2, alpha=0.6, label="measured")
         ax.plot(t, p, color=MOTION, linewidth=1.0, label="predicted")
@@ -80,7 +65,7 @@ def plot_torques(
         ax.tick_params(labelsize=8)
         tidy(ax)
     figure.supxlabel("t in s", fontsize=9)
-    _legend_above(figure, axes[0], [("held out", FAINT)] if out.any() else [])
+    _legend_above(figure, axes[0])
     return save(figure, path)
 
 
@@ -91,12 +76,6 @@ def _dots(ax: Any, x: Array, y: Array, label: str, **style: Any) -> None:
     (line,) = ax.plot(across.ravel(), up.ravel(), linewidth=2.2, solid_capstyle="round", **style)
     line.get_path().should_simplify = False
     ax.plot([], [], ".", label=label, **style)
-
-
-def _stretches(mask: Array) -> list[tuple[int, int]]:
-    """Return first and last index of every run of True."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(int), [0]])))
-    return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2)]
 
 
 def _legend_above(figure: Any, ax: Any, patches: Sequence[tuple[str, str]] = ()) -> None:
@@ -121,12 +100,10 @@ def plot_residuals(statistics: Statistics, equations: Equations, path: Path = No
         size = float(e.std()) or 1.0
         share = np.histogram(np.clip((e - e.mean()) / size, -5.0, 5.0), grid)[0] / len(e) / (grid[1] - grid[0])
         spread.stairs(share, grid, color=colour, linewidth=1.3, label=label(part.joint))
-        if part.whiteness is not None:
-            step = part.whiteness.seconds / part.whiteness.length
-            rho = part.whiteness.correlation
-            longest = max(longest, min(int(6 * part.whiteness.length) + 20, len(rho)))
-            memory.plot(np.arange(len(rho)) * step, rho, color=colour, linewidth=1.3)
-            memory.set_xlim(0.0, longest * step)
+        step, rho = part.whiteness.seconds / part.whiteness.length, part.whiteness.correlation
+        longest = max(longest, min(int(6 * part.whiteness.length) + 20, len(rho)))
+        memory.plot(np.arange(len(rho)) * step, rho, color=colour, linewidth=1.3)
+        memory.set_xlim(0.0, longest * step)
     spread.plot(grid, np.exp(-0.5 * grid**2) / np.sqrt(2.0 * np.pi), color=INK, linestyle="--", linewidth=1.2, label="normal")
     heading(spread, "Distribution of the residuals", 11)
     spread.set(xlabel="residual / its standard deviation", ylabel="density", xlim=(-5, 5))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import platform
 from collections.abc import Callable, Mapping, Sequence
@@ -15,8 +14,7 @@ from dynamis.documents.blocks import Block, Code, Facts, Findings, Picture, Sect
 from dynamis.documents.numbers import text, without_noise
 from dynamis.documents.report import Report
 from dynamis.drawing import Panels
-from dynamis.identification.full_parameters import LinkConsistency, inconsistent_links, link_consistency
-from dynamis.identification.validation.essential import EssentialParameters
+from dynamis.identification.full_parameters import LinkConsistency, link_consistency
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.plots import (
     inline_svg,
@@ -27,10 +25,8 @@ from dynamis.identification.validation.plots import (
     plot_torques,
     plot_validation,
 )
-from dynamis.identification.validation.readable_names import as_large_as, bound_text, readable
-from dynamis.identification.validation.statistics import Statistics, judge_fit
-from dynamis.identification.validation.verdict import Verdict
-from dynamis.identification.validation.verdict import verdict as decide
+from dynamis.identification.validation.statistics import EssentialParameters, Statistics
+from dynamis.identification.validation.verdict import Verdict, as_large_as, bound_text, readable
 from dynamis.version import __version__
 
 if TYPE_CHECKING:
@@ -44,62 +40,35 @@ FOOTER = "All results are computed from the equations of the log, in SI units. �
 Drawing = Callable[..., list[Picture]]  # title, caption, function and arguments of a plot
 
 
-def report_of(
-    base: BaseParameters,
-    equations: Equations,
-    estimator: Estimator,
-    *,
-    statistics: Statistics | None = None,
-    validation: Validation | None = None,
-    verdict: Verdict | None = None,
-    samples: Sequence[Samples] = (),
-    parameters: Any = None,
-    comparison: Mapping[str, Validation] | None = None,
-    essential: EssentialParameters | None = None,
-    notes: Sequence[str] = (),
-    command: str = "",
-    title: str = "",
-    name: str = "",
-    draw: bool = True,
-    validated_rows: Equations | None = None,
-) -> Report:
-    """The report on a fitted ``estimator``; missing items are computed, except those that need new fits.
-
-    ``parameters`` (p,) are full parameters for the consistency of the links, ``comparison`` validations of other estimators by
-    name, ``command`` the command or call, ``name`` that of the estimator, ``validated_rows`` the equations
-    of separate validation logs; ``draw=False`` omits the plots, which need matplotlib
-    and take some seconds.
-    """
-    s = statistics or judge_fit(equations, estimator)
-    links = () if parameters is None else link_consistency(base.model, parameters)
-    reasons = None if parameters is None else inconsistent_links(links)
-    said = verdict or decide(s, validation, equations=equations, inconsistent=reasons, effort=base.model.robot.limits["effort"])
+def report_of(found: Any, *, command: str = "", draw: bool = True) -> Report:
+    """The report of an `Identification`. ``command`` is the command or call that made it; ``draw=False`` omits the plots, which
+    need matplotlib and take some seconds."""
+    base, rows, s, v, said = found.base, found.equations, found.statistics, found.validation, found.verdict
     numbers = itertools.count()
 
     def drawn(title: str, caption: str, plot: Callable[..., Panels], *arguments: Any) -> list[Picture]:
         return [Picture(title, caption, inline_svg(plot(*arguments), caption, next(numbers)))] if draw else []
 
-    overall = s.percent if validation is None else validation.held_out
-    first = Section(f"Verdict: {said.grade.capitalize()}", "verdict", _summary(said, base, overall, validation))
-    first.add(*_torques(equations, validated_rows, validation, s, drawn), _facts(s, base, equations, validation))
+    first = Section(f"Verdict: {said.grade.capitalize()}", "verdict", _summary(said, base, v))
+    first.add(*_torques(rows, found.validated_rows, v, drawn), _facts(s, base, rows, v))
     sections = [
         first,
-        Section("Findings", "findings", _lead(said)).add(_findings(said)),
-        _data(samples, equations, notes),
+        _findings(said),
+        _data(found.samples, rows, found.notes),
         _model(base),
-        _validation(validation, comparison or {}, s, drawn),
-        _residuals(s, equations, drawn),
+        _validation(v, found.comparison, s, drawn),
+        _residuals(s, rows, drawn),
         _estimates(s, base, drawn),
-        _essential(essential),
-        _consistency(links),
+        _essential(found.essential),
+        _consistency(link_consistency(base.model, found.full)),
         _unidentifiable(base),
-        _reproduce(command, estimator),
+        _reproduce(command, found.estimator),
         Section("Glossary", "glossary", blocks=[Table("", ("Term", "Meaning"), GLOSSARY)]),
     ]
     return Report(
-        title or f"Identification of {base.model.robot.name}",
-        f"{base.rank} base parameters from {len(equations)} equations, estimator {name or type(estimator).__name__}",
-        [without_mathematics(section) for section in sections if section.blocks],
+        f"Identification of {base.model.robot.name}",
+        f"{base.rank} base parameters from {len(rows)} equations, estimator {found.name}",
+        [without_mathematics(section) for section in sections],
         FOOTER,
     )
 
@@ -113,44 +82,36 @@ def number(x: float, digits: int = 4) -> str:
     return ("∞" if x > 0 else "−∞") if np.isinf(x) else text(x, digits)
 
 
-def _summary(verdict: Verdict, base: BaseParameters, overall: float, v: Validation | None) -> str:
+def _summary(verdict: Verdict, base: BaseParameters, v: Validation) -> str:
     """The result in one sentence with one number."""
     robot = base.model.robot
-    where = "of the fitted motion" if v is None else "of motion that was not fitted"
-    before = "" if v is None or v.prior is None else f", the model before the identification {number(v.prior, 3)} %"
+    before = "" if v.prior is None else f", the model before the identification {number(v.prior, 3)} %"
     return (
         f"The identified model of {robot.name} ({counted(robot.n, 'joint')}) is {verdict.grade}: its prediction of the torques "
-        f"{where} leaves {number(overall, 3)} %{before}."
+        f"of motion that was not fitted leaves {number(v.held_out, 3)} %{before}."
     )
 
 
-def _torques(
-    rows: Equations, validated: Equations | None, v: Validation | None, s: Statistics, drawn: Drawing
-) -> list[Picture]:
-    """Measured and predicted torque of every joint: on the validation logs, while held out, or of the fit."""
-    if v is not None and validated is not None:
+def _torques(rows: Equations, validated: Equations | None, v: Validation, drawn: Drawing) -> list[Picture]:
+    """Measured and predicted torque of every joint: on the validation logs, or while held out."""
+    if validated is not None:
         caption = "Measured torque of each joint in the validation log, not fitted, its prediction, and the difference."
         return drawn("Measured and predicted torque, validation log", caption, plot_torques, validated, v.predicted)
-    if v is not None and _predicted(v, rows):
-        caption = "Measured torque of each joint, its prediction while held out, and the difference."
-        return drawn("Measured and predicted torque", caption, plot_torques, rows, v.predicted)
-    caption = "Measured torque of each joint, that of the fit, and the difference."
-    return drawn("Measured and fitted torque", caption, plot_torques, rows, rows.predict(s.coef))
+    caption = "Measured torque of each joint, its prediction while held out, and the difference."
+    return drawn("Measured and predicted torque", caption, plot_torques, rows, v.predicted)
 
 
-def _lead(verdict: Verdict) -> str:
-    marked = "Each finding is marked with the best grade that it permits"
-    return f"{marked}; the lowest of them is the grade, and its findings come first." if verdict.reasons else f"{marked}."
-
-
-def _findings(verdict: Verdict) -> Findings:
-    return Findings([
+def _findings(verdict: Verdict) -> Section:
+    lead = "Each finding is marked with the best grade that it permits"
+    lead += "; the lowest of them is the grade, and its findings come first." if verdict.reasons else "."
+    findings = [
         ("noted" if f.topic == "coloured" and not f.severity else f.limit, TONES[f.severity], f.sentence)
         for f in sorted(verdict.findings, key=lambda f: -f.severity)
-    ])  # fmt: skip
+    ]
+    return Section("Findings", "findings", lead, [Findings(findings)])
 
 
-def _facts(s: Statistics, base: BaseParameters, rows: Equations, v: Validation | None) -> Facts:
+def _facts(s: Statistics, base: BaseParameters, rows: Equations, v: Validation) -> Facts:
     runs = np.unique(rows.run)
     seconds = sum(float(np.ptp(rows.t[rows.run == run])) for run in runs)
     facts = [
@@ -158,11 +119,10 @@ def _facts(s: Statistics, base: BaseParameters, rows: Equations, v: Validation |
         ("Equations", f"{len(rows):,}".replace(",", " ")),
         ("Base parameters", f"{base.rank} of {len(base.model.names)}"),
         ("Residual, fit to all rows", f"{number(s.percent, 3)} %"),
+        ("Residual, held out", f"{number(v.held_out, 3)} %"),
     ]
-    if v is not None:
-        facts.append(("Residual, held out", f"{number(v.held_out, 3)} %"))
-        if v.prior is not None:
-            facts.append(("Residual, prior model", f"{number(v.prior, 3)} %"))
+    if v.prior is not None:
+        facts.append(("Residual, prior model", f"{number(v.prior, 3)} %"))
     return Facts([*facts, ("Condition number", number(s.excitation.scaled_condition, 3))])
 
 
@@ -206,35 +166,30 @@ def _model(base: BaseParameters) -> Section:
     return Section("Model", "model", lead, [Table("Base parameters", header, regrouped, folded=True)])
 
 
-def _validation(v: Validation | None, others: Mapping[str, Validation], s: Statistics, drawn: Drawing) -> Section:
+def _validation(v: Validation, others: Mapping[str, Validation], s: Statistics, drawn: Drawing) -> Section:
     """Residuals on held-out motion by joint and fold, and of other estimators."""
-    section = Section("Validation", "validation")
-    if v is not None:
-        baseline = "“Mean torque as prediction”: the residual if the torque of each joint is predicted by its mean."
-        section.lead = f"{_validation_lead(v, s)} {baseline}"
-        prior = v.prior_joints if v.prior_joints is not None else np.full(len(v.joints), np.nan)
-        cells = zip(v.joints, v.train_joints, v.held_out_joints, prior, v.mean_joints, strict=True)
-        joints = [(name, *(number(float(x), 3) for x in values)) for name, *values in cells]
-        whole = np.nan if v.prior is None else v.prior
-        joints.append(("all joints", *(number(float(x), 3) for x in (v.train, v.held_out, whole, v.mean))))
-        header = ("Joint", "Training", "Held out", "Prior model", "Mean torque as prediction")
-        folds = [
-            (str(k), str(f.train_rows), str(f.held_out_rows), number(f.train, 3), number(f.held_out, 3))
-            for k, f in enumerate(v.folds, 1)
-        ]
-        section.add(
-            Table("Residual in percent of the torque (100 |e| / |τ|)", header, joints),
-            Table("Folds", ("Fold", "Training rows", "Rows held out", "Training, %", "Held out, %"), folds),
-        )
-    if others:
-        each = {name: (w.train, w.held_out, w.held_out / max(w.train, 1e-300)) for name, w in others.items()}
-        lines = [(name, *(number(x, 3) for x in values)) for name, values in each.items()]
-        columns = ("Estimator", "Training, %", "Held out, %", "Held out / training")
-        section.add(Table("Comparison of estimators on the same rows", columns, lines))
-    if v is not None:
-        caption = f"Residual in percent of the torque, by joint; overall {v.train:.3g} training and {v.held_out:.3g} held out."
-        section.add(*drawn("Residual by joint", caption, plot_validation, v))
-    return section
+    baseline = "“Mean torque as prediction”: the residual if the torque of each joint is predicted by its mean."
+    section = Section("Validation", "validation", f"{_validation_lead(v, s)} {baseline}")
+    prior = v.prior_joints if v.prior_joints is not None else np.full(len(v.joints), np.nan)
+    cells = zip(v.joints, v.train_joints, v.held_out_joints, prior, v.mean_joints, strict=True)
+    joints = [(name, *(number(float(x), 3) for x in values)) for name, *values in cells]
+    whole = np.nan if v.prior is None else v.prior
+    joints.append(("all joints", *(number(float(x), 3) for x in (v.train, v.held_out, whole, v.mean))))
+    header = ("Joint", "Training", "Held out", "Prior model", "Mean torque as prediction")
+    folds = [
+        (str(k), str(f.train_rows), str(f.held_out_rows), number(f.train, 3), number(f.held_out, 3))
+        for k, f in enumerate(v.folds, 1)
+    ]
+    each = {name: (w.train, w.held_out, w.held_out / max(w.train, 1e-300)) for name, w in others.items()}
+    lines = [(name, *(number(x, 3) for x in values)) for name, values in each.items()]
+    columns = ("Estimator", "Training, %", "Held out, %", "Held out / training")
+    section.add(
+        Table("Residual in percent of the torque (100 |e| / |τ|)", header, joints),
+        Table("Folds", ("Fold", "Training rows", "Rows held out", "Training, %", "Held out, %"), folds),
+        Table("Comparison of estimators on the same rows", columns, lines),
+    )
+    caption = f"Residual in percent of the torque, by joint; overall {v.train:.3g} training and {v.held_out:.3g} held out."
+    return section.add(*drawn("Residual by joint", caption, plot_validation, v))
 
 
 def _validation_lead(v: Validation, s: Statistics) -> str:
@@ -250,18 +205,13 @@ def _validation_lead(v: Validation, s: Statistics) -> str:
     )
 
 
-def _predicted(v: Validation | None, rows: Equations) -> bool:
-    """Whether each of these rows was predicted while it was held out."""
-    return v is not None and len(v.predicted) == len(rows) and bool(np.isfinite(v.predicted).all())
-
-
 def _residuals(s: Statistics, equations: Equations, drawn: Drawing) -> Section:
     """The residuals of each joint."""
     rows = []
     for j in s.joints:
         w = j.whiteness
-        memory = ("–", "–", "–") if w is None else (number(w.length, 3), number(w.seconds, 3), number(100.0 * w.effective, 3))
-        flags = [*(["coloured"] if w is not None and not w.white else []), *(["outliers"] if j.outliers > 2e-3 else [])]
+        memory = [number(x, 3) for x in (w.length, w.seconds, 100.0 * w.effective)]
+        flags = [*([] if w.white else ["coloured"]), *(["outliers"] if j.outliers > 2e-3 else [])]
         sizes = [number(x, 3) for x in (j.rms, j.percent, j.largest)]
         shape = [number(x, 2) for x in (j.mean, j.skewness, j.kurtosis)]
         rows.append((j.joint, str(j.rows), *sizes, *shape, *memory, "; ".join(flags)))
@@ -276,7 +226,7 @@ def _residuals(s: Statistics, equations: Equations, drawn: Drawing) -> Section:
     high = float(s.leverage.max(initial=0.0))
     lead += f" The largest leverage of an equation is {number(high, 2)} (1 means an exact fit of this equation)."
     section = Section("Residuals", "residuals", lead, [Table("Residuals by joint", header, rows)])
-    coloured = sum(j.whiteness is not None and not j.whiteness.white for j in s.joints)
+    coloured = sum(not j.whiteness.white for j in s.joints)
     caption = (
         f"Histograms of the residuals with the normal density, and their autocorrelation; {coloured} of {len(s.joints)} joints "
         "exceed the band of white noise."
@@ -329,27 +279,21 @@ def _estimates(s: Statistics, base: BaseParameters, drawn: Drawing) -> Section:
     return section.add(*drawn("Excitation", caption, plot_excitation, s.excitation))
 
 
-def _essential(found: EssentialParameters | None) -> Section:
-    section = Section("Essential parameters", "essential")
-    if found is None:
-        return section
-    section.lead = str(found)
+def _essential(found: EssentialParameters) -> Section:
     cells = zip(found.names, found.values, found.std, found.deviation, strict=True)
     rows = [(name, number(float(a)), number(float(b), 2), number(float(c), 2)) for name, a, b, c in cells]
-    return section.add(Table("Essential parameters", ("Parameter", "Value", "σ", "σ, %"), rows, folded=True))
+    table = Table("Essential parameters", ("Parameter", "Value", "σ", "σ, %"), rows, folded=True)
+    return Section("Essential parameters", "essential", str(found), [table])
 
 
 def _consistency(links: Sequence[LinkConsistency]) -> Section:
-    section = Section("Physical consistency of the links", "consistency")
-    if not links:
-        return section
-    section.lead = "Base parameters do not determine the individual links; these full parameters are the nearest to the prior."
+    lead = "Base parameters do not determine the individual links; these full parameters are the nearest to the prior."
     rows = []
     for link in links:
         result = "consistent" if link.consistent else link.reason
         rows.append((link.link, number(link.mass), _numbers(link.com), _numbers(link.moments), result))
     header = ("Link", "Mass, kg", "Centre of mass, m", "Principal moments, kg·m²", "Verdict")
-    return section.add(Table("Links", header, rows))
+    return Section("Physical consistency of the links", "consistency", lead, [Table("Links", header, rows)])
 
 
 def _unidentifiable(base: BaseParameters) -> Section:
@@ -369,14 +313,8 @@ def _reproduce(command: str, estimator: Estimator) -> Section:
 
 def describe_estimator(estimator: Estimator) -> str:
     """The class and the settings that differ from their defaults, in words."""
-    defaults = {name: p.default for name, p in inspect.signature(type(estimator)).parameters.items()}
-    given = {name: value for name, value in estimator.get_params().items() if name != "base" and value is not defaults[name]}
-    changed = [f"{name} = {flat(value)}" for name, value in given.items() if not _equal(value, defaults[name])]
+    changed = [f"{name} = {flat(value)}" for name, value in estimator.changed_settings().items() if name != "base"]
     return f"{type(estimator).__name__}, {', '.join(changed) or 'default settings'}"
-
-
-def _equal(a: Any, b: Any) -> bool:
-    return not isinstance(a, np.ndarray) and not isinstance(b, np.ndarray) and bool(a == b)
 
 
 def _numbers(values: Any) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
-from dynamis.errors import InputError, printable
+from dynamis.errors import printable
 from dynamis.identification.equations import Equations
 
 Array = npt.NDArray[Any]
@@ -45,7 +45,7 @@ class JointResidual:
     skewness: float
     kurtosis: float
     outliers: float
-    whiteness: Whiteness | None
+    whiteness: Whiteness
 
     def __repr__(self) -> str:
         share = f"{self.percent:.3g} % of the torque"
@@ -79,34 +79,14 @@ def percent(squares: Array, torque: Array, counts: Array) -> tuple[float, Array]
     return every, np.array([ratio(*sums) for sums in zip(squares, torque, counts, strict=True)])
 
 
-def names_of_joints(joint: Array, names: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return the given names, checked against the joint indices; by default "joint 1" and so on."""
-    count = int(joint.max()) + 1 if len(joint) else 0
-    if names is None:
-        return tuple(f"joint {j + 1}" for j in range(count))
-    if len(names) < count:
-        raise InputError(f"the rows belong to {count} joints, but {len(names)} joint names are given")
-    return tuple(names)
-
-
-def residuals_by_joint(
-    e: Array, y: Array, joint: Array, t: Array | None = None, *, run: Array | None = None, names: Sequence[str] | None = None
-) -> tuple[JointResidual, ...]:
-    """Return the residual of every joint that has rows.
-
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(1)
-    >>> y = np.sin(np.arange(400.0))
-    >>> part, = residuals_by_joint(0.1 * rng.normal(size=400), y, np.zeros(400, int), np.arange(400.0))
-    >>> round(part.percent), part.whiteness.white
-    (13, True)
-    """
+def residuals_by_joint(rows: Equations, e: Array) -> tuple[JointResidual, ...]:
+    """Return the residual of every joint that has rows, from the residuals e (rows,)."""
     found = []
-    for j, name in enumerate(names_of_joints(joint, names)):
-        at = np.flatnonzero(joint == j)
+    for j, name in enumerate(rows.joints):
+        at = np.flatnonzero(rows.joint == j)
         if not len(at):
             continue
-        own, torque = e[at], y[at]
+        own, torque = e[at], rows.y[at]
         centred = own - own.mean()
         spread = float(centred.std())
         middle = float(np.median(own))
@@ -124,7 +104,7 @@ def residuals_by_joint(
                 skewness=float(np.mean(shape**3)),
                 kurtosis=float(np.mean(shape**4) - 3.0) if spread > 0.0 else 0.0,
                 outliers=float(np.mean(np.abs(own - middle) > 5.0 * robust)) if robust > 0.0 else 0.0,
-                whiteness=None if t is None else whiteness(own, t[at], run=None if run is None else run[at]),
+                whiteness=whiteness(own, rows.t[at], rows.run[at]),
             )
         )
     return tuple(found)
@@ -161,40 +141,32 @@ def period_of(t: Array) -> float:
     return float(np.median(steps)) if len(steps) else 1.0
 
 
-def periods(t: Array, run: Array | None) -> Array:
+def periods(t: Array, run: Array) -> Array:
     """Return the typical step of each row's run (rows,)."""
-    if run is None:
-        return np.full(len(t), period_of(t))
     found = np.empty(len(t))
     for which in np.unique(run):
         found[run == which] = period_of(t[run == which])
     return found
 
 
-def in_order(t: Array, run: Array | None) -> Array:
-    """Return the order of rows by run and time. Without runs the rows stay in place."""
-    return np.arange(len(t)) if run is None else np.lexsort((t, run))
-
-
-def positions(t: Array, run: Array | None, padding: int) -> Array:
+def positions(t: Array, run: Array, padding: int) -> Array:
     """Return the positions of ordered rows on a grid of their run's period; runs, and gaps at most, are separated by
     ``padding`` steps."""
-    if len(t) < 2:
-        return np.zeros(len(t), int)
     steps = np.rint(np.diff(t) / periods(t, run)[1:])
-    fresh = steps < 1 if run is None else (steps < 1) | (np.diff(run) != 0)
+    fresh = (steps < 1) | (np.diff(run) != 0)
     return np.concatenate([[0], np.cumsum(np.where(fresh, padding, np.clip(steps, 1, padding))).astype(int)])
 
 
-def autocorrelation(e: Array, t: Array, lags: int, *, run: Array | None = None) -> tuple[Array, Array]:
+def autocorrelation(e: Array, t: Array, lags: int, run: Array | None = None) -> tuple[Array, Array]:
     """Return ρ_0 … ρ_lags and the number of pairs of each; pairs across gaps and runs do not count.
 
     >>> import numpy as np
     >>> autocorrelation(np.array([1.0, -1.0, 1.0, -1.0]), np.arange(4.0), 1)[0].tolist()
     [1.0, -1.0]
     """
-    order = in_order(t, run)
-    at = positions(t[order], None if run is None else run[order], lags + 1)
+    run = np.zeros(len(t), int) if run is None else run
+    order = np.lexsort((t, run))
+    at = positions(t[order], run[order], lags + 1)
     size = int(at[-1]) + 1
     length = 1 << (size + lags).bit_length()  # zero padding against circular wrap-around
     values, there = np.zeros(size), np.zeros(size)
@@ -208,7 +180,7 @@ def autocorrelation(e: Array, t: Array, lags: int, *, run: Array | None = None) 
     return means / means[0] if means[0] > 0.0 else np.zeros(lags + 1), pairs
 
 
-def whiteness(e: Array, t: Array, *, run: Array | None = None) -> Whiteness:
+def whiteness(e: Array, t: Array, run: Array | None = None) -> Whiteness:
     """Return the Ljung–Box test over 20 lags, and the correlation length.
 
     >>> import numpy as np
@@ -219,7 +191,7 @@ def whiteness(e: Array, t: Array, *, run: Array | None = None) -> Whiteness:
     if len(e) < FEWEST or not np.ptp(e) > 0.0:
         return Whiteness(float("nan"), 1.0, period_of(t), np.ones(1))
     lags = int(min(LONGEST, len(e) // 4))
-    rho, pairs = autocorrelation(e, t, lags, run=run)
+    rho, pairs = autocorrelation(e, t, lags, run)
     tested = slice(1, min(LAGS_TESTED, lags) + 1)
     known = pairs[tested] > 0
     Q = len(e) * (len(e) + 2) * np.sum((rho[tested] ** 2 / np.maximum(pairs[tested], 1.0))[known])
@@ -231,18 +203,17 @@ def whiteness(e: Array, t: Array, *, run: Array | None = None) -> Whiteness:
     return Whiteness(float(chdtrc(max(int(known.sum()), 1), Q)), T, T * period_of(t), rho)
 
 
-def bandwidth(e: Array, joint: Array, t: Array, *, run: Array | None = None) -> int:
+def bandwidth(e: Array, joint: Array, t: Array, run: Array) -> int:
     """Return the bandwidth of the Bartlett window in samples, by the rule of [Andrews 1991], and at least six correlation
     lengths."""
     alpha, length, count = 0.0, 1.0, 1
     for j in np.unique(joint):
         at = np.flatnonzero(joint == j)
-        if len(at) < 20:
+        if len(at) < FEWEST:
             continue
-        own = None if run is None else run[at]
-        rho = float(np.clip(autocorrelation(e[at], t[at], 1, run=own)[0][1], -STEADIEST, STEADIEST))
+        rho = float(np.clip(autocorrelation(e[at], t[at], 1, run[at])[0][1], -STEADIEST, STEADIEST))
         alpha = max(alpha, 4.0 * rho**2 / ((1.0 - rho) ** 2 * (1.0 + rho) ** 2))
-        length, count = max(length, whiteness(e[at], t[at], run=own).length), max(count, len(at))
+        length, count = max(length, whiteness(e[at], t[at], run[at]).length), max(count, len(at))
     andrews = 1.1447 * (alpha * count) ** (1.0 / 3.0)
     white = length <= 1.0 and alpha < 16.0 / count  # within two standard deviations of zero correlation
     return int(np.clip(1.0 if white else np.ceil(max(andrews, 6.0 * length)), 1, max(count // 4, 1)))
@@ -317,11 +288,11 @@ def autocorrelated_covariance(
     S, window = np.zeros(covariance.shape), 1
     rates = _of_one_rate(rows.t, rows.run)
     for own in rates:  # the window is a number of samples
-        mine = _factors_of(rows, own) if len(rates) > 1 else factors
+        mine = factors if len(rates) == 1 else rows.factors(1 - np.isin(np.arange(len(rows)), own), 2).R[0]
         pull = [w * np.sum((F[:, :-1] * unit @ bread) * (F[:, :-1] * unit)) for w, F in zip(weight, mine, strict=True)]
         t, run, joint = rows.t[own], rows.run[own], rows.joint[own]
         error = e[own] * _released(np.array(pull), e[own], joint, t, run)[joint]
-        width = bandwidth(error, joint, t, run=run)
+        width = bandwidth(error, joint, t, run)
         scores = np.zeros(len(rows))
         scores[own] = weight[joint] * error
         S += scatter_of_scores(rows, scores, width) * np.outer(unit, unit)
@@ -335,21 +306,14 @@ def autocorrelated_covariance(
     return np.asarray((half * (1.0 + np.maximum(excess, LEAST))) @ half.T) * np.outer(unit, unit), window
 
 
-def _factors_of(rows: Equations, own: Array) -> Sequence[Array]:
-    """Return the triangular factors of some rows."""
-    label = np.ones(len(rows), int)
-    label[own] = 0
-    return rows.factors(label, 2).R[0]
-
-
-def _of_one_rate(t: Array, run: Array | None) -> list[Array]:
-    """Yield the rows (in order) of runs with about the same period."""
-    order = in_order(t, run)
+def _of_one_rate(t: Array, run: Array) -> list[Array]:
+    """Return the rows (in order) of runs with about the same period."""
+    order = np.lexsort((t, run))
     rate = np.rint(50.0 * np.log(periods(t, run)[order]))
     return [order[rate == which] for which in np.unique(rate)]
 
 
-def _released(pull: Array, e: Array, joint: Array, t: Array, run: Array | None) -> Array:
+def _released(pull: Array, e: Array, joint: Array, t: Array, run: Array) -> Array:
     """Return the ratio (joints,) of errors to residuals from the total leverage ``pull`` of each joint: the fit adapts to the
     errors.
 
@@ -358,6 +322,6 @@ def _released(pull: Array, e: Array, joint: Array, t: Array, run: Array | None) 
     factor = np.ones(len(pull))
     for j in np.unique(joint):
         at = joint == j
-        independent = float(at.sum()) * whiteness(e[at], t[at], run=None if run is None else run[at]).effective
+        independent = float(at.sum()) * whiteness(e[at], t[at], run[at]).effective
         factor[j] = 1.0 / np.sqrt(1.0 - min(float(pull[j]) / max(independent, 1.0), 0.5))
     return factor

@@ -1,4 +1,4 @@
-"""Statistics of a fit: standard errors and intervals, residuals of the joints, excitation."""
+"""Statistics of a fit: standard errors and intervals, residuals of the joints, excitation, essential parameters."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table
+from dynamis.display import as_table, as_text
 from dynamis.errors import InputError
-from dynamis.identification.equations import Equations, equations_of_rows
-from dynamis.identification.estimators.factors import householder_qr, whitened
+from dynamis.identification.equations import Equations
+from dynamis.identification.estimators.factors import FoldFactors, joint_noise, whitened
 from dynamis.identification.validation.residuals import (
     JointResidual,
     autocorrelated_covariance,
-    names_of_joints,
+    percent,
     relative,
     residuals_by_joint,
     widening,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dynamis.identification.estimators.estimator import Estimator
 
 Array = npt.NDArray[Any]
-CHUNK = 16384
+LEVEL = 0.95  # of the confidence intervals
 BARELY_INDEPENDENT = 0.03  # independent fraction of a column
 
 
@@ -72,7 +72,7 @@ class Statistics:
     @property
     def effective(self) -> list[float]:
         """The fraction of independent samples of each joint of the equations; 1 for a joint without rows."""
-        shares = {j.joint: j.whiteness.effective for j in self.joints if j.whiteness is not None}
+        shares = {j.joint: j.whiteness.effective for j in self.joints}
         return [shares.get(name, 1.0) for name in self.joint_names]
 
     @property
@@ -80,12 +80,6 @@ class Statistics:
         """The median of ``inflation`` over the parameters with a standard error."""
         there = self.inflation[np.isfinite(self.inflation)]
         return float(np.median(there)) if len(there) else 1.0
-
-    @property
-    def correlation(self) -> Array:
-        """Correlation of the estimates (r, r), with ones on the diagonal (zeros for a parameter at a bound)."""
-        scale = np.where(self.std > 0.0, self.std, 1.0)
-        return self.covariance / np.outer(scale, scale)
 
     @property
     def uncertain(self) -> tuple[str, ...]:
@@ -99,82 +93,32 @@ class Statistics:
     _repr_html_ = as_table
 
 
-def statistics(
-    X: Any,
-    y: Any,
-    joint: Any,
-    t: Any,
-    coef: Any,
-    covariance: Any,
-    names: Sequence[str],
-    *,
-    run: Any = None,
-    joint_names: Sequence[str] | None = None,
-    noise: Any = None,
-    weighted: bool | None = None,
-    autocorrelated: bool = True,
-    level: float = 0.95,
-    at_bound: Sequence[str] = (),
-) -> Statistics:
-    """Assess the parameters ``coef`` (r,) of τ = X β on rows (rows, r) of joints ``joint`` at times ``t`` (None: unrelated).
-
-    ``covariance`` is the estimator's one for white residuals, ``noise`` (joints,) the standard deviations of the joints (by
-    default those of the residuals) and ``weighted`` whether the rows were weighted by them (by default detected from the
-    residuals). Unless ``autocorrelated=False``, the covariance is replaced by one for residuals correlated over time and
-    between joints. ``at_bound`` (r,) is non-empty for parameters at a bound (`Estimator`), which have no standard error.
-
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(500, 2))
-    >>> y = X @ [2.0, -1.0] + 0.1 * rng.normal(size=500)
-    >>> C = 0.01 * np.linalg.inv(X.T @ X)
-    >>> s = statistics(X, y, np.zeros(500, int), np.arange(500.0), np.linalg.solve(X.T @ X, X.T @ y), C, ["a", "b"])
-    >>> bool(s.interval[0, 0] < 2.0 < s.interval[0, 1]), s.uncertain, round(s.percent)
-    (True, (), 5)
-    """
-    X, y, coef, C = (np.asarray(value, float) for value in (X, y, coef, covariance))
-    joint = np.asarray(joint, int)
-    times = None if t is None else np.asarray(t, float)
-    runs = None if run is None else np.asarray(run)
-    _check(X, y, joint, times, coef, C, names, level)
-    rows = equations_of_rows(X, y, joint, times, names, names_of_joints(joint, joint_names), runs)
-    return _statistics(
-        rows, coef, C, noise=noise, weighted=weighted, autocorrelated=autocorrelated and times is not None, level=level,
-        at_bound=at_bound, related=times is not None,
-    )  # fmt: skip
-
-
-def judge_fit(equations: Equations, estimator: Estimator, *, autocorrelated: bool = True) -> Statistics:
+def judge_fit(rows: Equations, estimator: Estimator, *, autocorrelated: bool = True) -> Statistics:
     """Return the statistics of a fitted estimator on the rows it was fitted to."""
-    return _statistics(
-        equations, estimator.coef_, estimator.covariance_, autocorrelated=autocorrelated, at_bound=estimator.at_bound_,
-    )  # fmt: skip
+    return statistics(rows, estimator.coef_, estimator.covariance_, autocorrelated=autocorrelated, at_bound=estimator.at_bound_)
 
 
-def _statistics(
-    rows: Equations,
-    coef: Array,
-    C: Array,
-    *,
-    noise: Any = None,
-    weighted: bool | None = None,
-    autocorrelated: bool = True,
-    level: float = 0.95,
-    at_bound: Sequence[str] = (),
-    related: bool = True,
+def statistics(
+    rows: Equations, coef: Array, covariance: Array, *, autocorrelated: bool = True, at_bound: Sequence[str] = ()
 ) -> Statistics:
+    """Assess the parameters ``coef`` (r,) of τ = X β on rows.
+
+    ``covariance`` is the estimator's one for white residuals. Unless ``autocorrelated=False``, it is replaced by one for
+    residuals correlated over time and between joints. ``at_bound`` (r,) is non-empty for parameters at a bound (`Estimator`),
+    which have no standard error.
+    """
     if len(at_bound) not in (0, len(coef)):
         raise InputError(f"at_bound= has {len(at_bound)} entries; expected one for each of {len(coef)} parameters")
+    C = np.asarray(covariance, float)
     y, joint, r = rows.y, rows.joint, len(coef)
     e = y - rows.predict(coef)
     torque = max(float(np.sqrt(np.mean(y**2))), 1e-300)
-    sigma = noise_of_joints(e, joint, len(rows.joints)) if noise is None else np.asarray(noise, float)
-    sigma = np.maximum(sigma, 1e-12 * torque)
+    sigma = np.maximum(noise_of_joints(e, joint, len(rows.joints)), 1e-12 * torque)
     R = rows.whole.R[0]
     plain_R = whitened(R, np.ones(len(R)))[:r]
-    weighed = not _unweighted(plain_R, coef, float(np.linalg.norm(e))) if weighted is None else weighted
+    weighed = not _unweighted(plain_R, coef, float(np.linalg.norm(e)))
     white, window, dof, wider = C, 1, float(max(len(y) - r, 1)), 1.0
-    joints = residuals_by_joint(e, y, joint, rows.t if related else None, run=rows.run, names=rows.joints)
+    joints = residuals_by_joint(rows, e)
     if autocorrelated:
         C, window = autocorrelated_covariance(rows, R, e, white, sigma, weighted=weighed)
         wider = widening(window, max(j.rows for j in joints))
@@ -183,7 +127,7 @@ def _statistics(
     std, plain = (np.where(scatters, np.sqrt(np.maximum(np.diag(c), 0.0)), np.nan) for c in (C, white))
     from scipy.special import stdtrit
 
-    half = float(stdtrit(dof, 0.5 + 0.5 * level)) * wider * std
+    half = float(stdtrit(dof, 0.5 + 0.5 * LEVEL)) * wider * std
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation = np.where(coef != 0.0, 100.0 * std / np.abs(coef), np.where(std > 0.0, np.inf, 0.0 * std))
         inflation = np.where(plain == 0.0, 1.0, std / plain)
@@ -191,7 +135,7 @@ def _statistics(
     excited = excitation_of(used_R, plain_R[:, :-1], len(y), rows.names)
     moved = excited.column_rms * np.abs(coef)
     return Statistics(
-        rows.names, coef, C, std, np.stack([coef - half, coef + half], axis=1), deviation, inflation, window, level,
+        rows.names, coef, C, std, np.stack([coef - half, coef + half], axis=1), deviation, inflation, window, LEVEL,
         len(y), dof, relative(e, y), 100.0 * moved / torque, joints, excited, e,
         functools.partial(leverage_of, rows, used_R, sigma if weighed else np.ones(len(R))), bound, rows.joints,
     )  # fmt: skip
@@ -211,24 +155,6 @@ def noise_of_joints(e: Array, joint: Array, count: int) -> Array:
     """Return the RMS residual of every joint; that of all joints if one has no rows."""
     every = float(np.sqrt(np.mean(e**2))) if len(e) else 0.0
     return np.array([float(np.sqrt(np.mean(e[joint == j] ** 2))) if np.any(joint == j) else every for j in range(count)])
-
-
-def _check(
-    X: Array, y: Array, joint: Array, t: Array | None, coef: Array, C: Array, names: Sequence[str], level: float
-) -> None:
-    if X.ndim != 2 or not len(X):
-        raise InputError(f"X has shape {X.shape}; expected one row per equation and one column per parameter")
-    rows, r = X.shape
-    for what, array, shape in (("y", y, (rows,)), ("joint", joint, (rows,)), ("t", t, (rows,)), ("coef", coef, (r,)),
-                               ("covariance", C, (r, r))):  # fmt: skip
-        if array is not None and array.shape != shape:
-            raise InputError(f"{what} has shape {array.shape}; expected {shape} with X of shape {X.shape}")
-        if array is not None and not np.all(np.isfinite(array)):
-            raise InputError(f"{what} has {int(np.sum(~np.isfinite(array)))} non-finite numbers")
-    if len(names) != r:
-        raise InputError(f"X has {r} columns, but {len(names)} parameter names are given")
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level={level!r} must be a probability between 0 and 1, such as 0.95")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -260,20 +186,7 @@ class Excitation:
     _repr_html_ = as_table
 
 
-def excitation(X: Array, names: Sequence[str] | None = None, *, noise: Array | None = None) -> Excitation:
-    """Return the excitation of the rows X; ``noise`` (rows,) divides them first, as in a weighted fit.
-
-    >>> import numpy as np
-    >>> x = np.linspace(0.0, 1.0, 50)
-    >>> e = excitation(np.stack([np.sin(7 * x), x, x + 0.001 * np.cos(9 * x)], axis=1), ["a", "b", "c"])
-    >>> e.weak, e.scaled_condition > 1000
-    (('c', 'b'), True)
-    """
-    R = triangle(X, noise)
-    return excitation_of(R, R if noise is None else triangle(X), len(X), names)
-
-
-def excitation_of(R: Array, every: Array, rows: int, names: Sequence[str] | None = None) -> Excitation:
+def excitation_of(R: Array, every: Array, rows: int, names: Sequence[str]) -> Excitation:
     """Return the excitation from the triangular factors of the weighted and of the plain rows."""
     size = np.linalg.norm(R, axis=0)
     scaled = R / np.where(size > 0.0, size, 1.0)
@@ -283,8 +196,7 @@ def excitation_of(R: Array, every: Array, rows: int, names: Sequence[str] | None
         inflation = ((Vt.T[:, : len(values)] / values) ** 2).sum(axis=1)
         own = np.where(size > 0.0, 1.0 / np.sqrt(inflation), 0.0)
         ratios = [float(s[0] / s[-1]) if s[-1] > 0.0 else float("inf") for s in (plain, values)]
-    labels = tuple(names) if names is not None else tuple(f"β{k + 1}" for k in range(R.shape[1]))
-    return Excitation(labels, ratios[0], ratios[1], values, np.nan_to_num(own), np.linalg.norm(every, axis=0) / rows**0.5)
+    return Excitation(tuple(names), ratios[0], ratios[1], values, np.nan_to_num(own), np.linalg.norm(every, axis=0) / rows**0.5)
 
 
 def leverage_of(rows: Equations, R: Array, noise: Array) -> Array:
@@ -302,18 +214,96 @@ def leverage_of(rows: Equations, R: Array, noise: Array) -> Array:
     return found
 
 
-def leverage(X: Array) -> Array:
-    """Return the leverage (rows,) of each row of a matrix."""
-    rows = equations_of_rows(X, np.zeros(len(X)), np.zeros(len(X), int), None, [""] * X.shape[1], [""])
-    return leverage_of(rows, triangle(X), np.ones(1))
+@dataclass(frozen=True, eq=False, repr=False)
+class EssentialParameters:
+    """``indices`` of the remaining parameters, with ``values``, standard errors and relative deviations 100 σ / |β|;
+    ``dropped`` names the others in the order of elimination; ``percent_before`` and ``percent`` are 100 |e| / |τ|."""
+
+    indices: Array
+    names: tuple[str, ...]
+    values: Array
+    std: Array
+    deviation: Array
+    dropped: tuple[str, ...]
+    percent_before: float
+    percent: float
+    stopped: str
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __str__(self) -> str:
+        count = len(self.names) + len(self.dropped)
+        return (
+            f"{len(self)} of {count} parameters are essential: with these the residual is {self.percent:.3g} % of the torque "
+            f"instead of {self.percent_before:.3g} %. {self.stopped}"
+        )
+
+    def __repr__(self) -> str:
+        count = f"{len(self)} of {len(self) + len(self.dropped)}"
+        return f"<EssentialParameters: {count}; residual {self.percent:.3g} % of the torque>"
+
+    _repr_html_ = as_text
 
 
-def triangle(X: Array, noise: Array | None = None) -> Array:
-    """Return R of X = Q R, with rows divided by ``noise`` (rows,)."""
-    parts = [householder_qr(X[part] if noise is None else X[part] / noise[part, None]) for part in chunks(len(X))]
-    return parts[0] if len(parts) == 1 else householder_qr(np.vstack(parts))
+def essential_of(reduced: FoldFactors, names: Sequence[str], *, effective: Any = 1.0) -> EssentialParameters:
+    """Eliminate the parameter with the largest relative deviation, fit again, and repeat until a parameter is significant: an
+    F-test against the full fit rejects its elimination at the level of 5 %.
 
+    ``reduced`` are the triangular factors of the rows of each joint. ``effective`` is the fraction of independent samples
+    (`Whiteness.effective`), one number or one for each joint: coloured residuals otherwise make every parameter significant. A
+    joint is weighted by its noise and counts as many samples as are independent [Gautier 1991; Pressé and Gautier 1993].
+    """
+    factors, rows_of = reduced.merged()
+    r, count, rows = factors[0].shape[1] - 1, len(factors), int(rows_of.sum())
+    if rows <= r:
+        raise InputError(f"{rows} equations do not determine {r} parameters and their noise: use more samples")
+    share = np.asarray(effective, float)
+    if share.shape not in ((), (count,)) or not ((share > 0.0) & (share <= 1.0)).all():
+        raise InputError(f"effective={effective!r} must be a fraction of the samples, above 0 and at most 1, or one per joint")
+    share = np.broadcast_to(share, (count,))
+    # a sample that repeats others adds only its share of information
+    found = whitened(factors, joint_noise(factors, rows_of, least=1e-12) / np.sqrt(share))
+    whole = np.zeros((r + 1, r + 1))
+    whole[: len(found)] = found
+    R, z, floor = whole[:r, :r], whole[:r, r], float(whole[r, r] ** 2)
+    dof = max(float(share @ rows_of) - r, 1.0)
+    variance = floor / max(float(share @ rows_of) * (1.0 - r / rows), 1.0)
+    from scipy.special import fdtrc
 
-def chunks(rows: int) -> list[slice]:
-    """Return slices of the rows that are small enough for copies of them to need little memory."""
-    return [slice(low, low + CHUNK) for low in range(0, max(rows, 1), CHUNK)]
+    def fit(kept: list[int]) -> tuple[Array, Array, Array, float]:
+        """Return values, standard errors, relative deviations, and the growth of the sum of squares."""
+        Q, T = np.linalg.qr(R[:, kept])
+        inverse = np.linalg.pinv(T)
+        values = inverse @ (Q.T @ z)
+        # the noise is that of the full fit: a wrongly eliminated parameter must not make the others look uncertain
+        std = np.sqrt((inverse**2).sum(axis=1) * variance)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            deviation = np.where(values != 0.0, 100.0 * std / np.abs(values), np.inf)
+        return values, std, deviation, float(np.sum((z - R[:, kept] @ values) ** 2))
+
+    def left(kept: list[int], values: Array) -> float:
+        """Return 100 |e| / |τ|."""
+        squares = sum(float(np.sum((F[:, kept] @ values - F[:, -1]) ** 2)) for F in factors)
+        torque = sum(float(np.sum(F[:, -1] ** 2)) for F in factors)
+        return percent(np.array([squares]), np.array([torque]), np.ones(1, int))[0]
+
+    kept, dropped, stopped = list(range(r)), list[str](), "Every relative deviation is small enough."
+    values, std, deviation, _ = fit(kept)
+    before = left(kept, values)
+    while len(kept) > 1 and deviation.max() > 0.0:
+        worst = int(np.argmax(deviation))
+        fewer = kept[:worst] + kept[worst + 1 :]
+        trial = fit(fewer)
+        F = trial[3] / (len(dropped) + 1) / max(variance, 1e-300)
+        probability = float(fdtrc(len(dropped) + 1, dof, max(F, 0.0)))
+        if probability < 1.0 - LEVEL:
+            grown = float(np.sqrt(1.0 + trial[3] / max(floor, 1e-300))) - 1.0
+            stopped = f"Without {names[kept[worst]]} the residual would grow by {100 * grown:.2g} % (p = {probability:.1g})."
+            break
+        dropped.append(names[kept[worst]])
+        kept, (values, std, deviation, _) = fewer, trial
+    return EssentialParameters(
+        np.array(kept), tuple(names[k] for k in kept), values, std, deviation, tuple(dropped), before, left(kept, values),
+        stopped,
+    )  # fmt: skip

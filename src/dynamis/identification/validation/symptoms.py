@@ -1,4 +1,4 @@
-"""Causes of residuals: a term missing in the model, a delay, standstill, saturated torques."""
+"""Causes of residuals: a term missing in the model, or a delay."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.identification.equations import Equations, JointRows
 from dynamis.identification.estimators.factors import whitened
-from dynamis.identification.validation.residuals import in_order, names_of_joints, period_of, whiteness
+from dynamis.identification.validation.residuals import period_of, whiteness
 from dynamis.identification.validation.statistics import noise_of_joints
 
 Array = npt.NDArray[Any]
@@ -21,14 +21,12 @@ TELLING = 0.08  # fraction of the residual's variance a term must explain to be 
 CERTAIN = 5.0  # standard errors of its coefficient from zero, for the number of independent samples
 LATEST, LATEST_S = 16, 0.06  # the longest delay considered: samples, and seconds
 SLOW = 0.05  # relative to the largest velocity: near standstill
-ROUGH = 2.0  # ratio of residuals near standstill and in motion to be reported
-FLAT = 1e-9  # relative to the range of the torque: equal to the maximum
 
 
 @dataclass(frozen=True, repr=False)
 class Symptom:
-    """One finding about one joint: its ``kind``, the fraction of the residual's variance it ``explained`` (or a ratio or
-    fraction of rows, depending on the kind), and the ``size`` of the term in SI units (seconds for a delay)."""
+    """One finding about one joint: its ``kind``, the fraction of the residual's variance it ``explained``, and the ``size`` of
+    the term in SI units (seconds for a delay)."""
 
     joint: str
     kind: str
@@ -63,7 +61,7 @@ def missing_terms(rows: Equations, e: Array) -> tuple[Symptom, ...]:
         if not np.ptp(own.e) > 0.0:
             continue
         best = Symptom(rows.joints[j], "", 0.0)
-        share = whiteness(own.e, own.t, run=own.run).effective
+        share = whiteness(own.e, own.t, own.run).effective
         for k, (kind, unit) in enumerate(own.kinds):
             # the component of the term orthogonal to the columns: its norm, and its product with the residual
             along = inverse.T @ own.along[:, k] / noise[j]
@@ -86,7 +84,7 @@ class _JointTerms:
 
     def __init__(self, rows: Equations, e: Array, joint: int) -> None:
         at = np.flatnonzero(rows.joint == joint)
-        at = at[in_order(rows.t[at], rows.run[at])]
+        at = at[np.lexsort((rows.t[at], rows.run[at]))]
         self.e, self.t, self.run, self.v = e[at], rows.t[at], rows.run[at], rows.v[at]
         self.predicted = rows.y[at] - self.e
         self.period, self.fastest = period_of(self.t), max(float(np.abs(self.v).max()), 1e-12)
@@ -153,33 +151,3 @@ def rate(x: Array, t: Array, run: Array, period: float) -> Array:
     near = (span > 0.0) & (span < 3.0 * period) & (run[2:] == run[:-2])
     slope[1:-1][near] = (x[2:] - x[:-2])[near] / span[near]
     return slope
-
-
-def rough_standstill(e: Array, joint: Array, v: Array, names: Sequence[str] | None = None) -> tuple[Symptom, ...]:
-    """Return joints with a much larger residual near standstill than in motion; ``explained`` is the ratio of RMS values."""
-    found = []
-    for j, name in enumerate(names_of_joints(joint, names)):
-        own, speed = e[joint == j], np.abs(v[joint == j])
-        slow = speed < SLOW * speed.max(initial=0.0)
-        if min(int(slow.sum()), int((~slow).sum())) < 20:
-            continue
-        ratio = np.sqrt(np.mean(own[slow] ** 2) / max(float(np.mean(own[~slow] ** 2)), 1e-300))
-        if ratio > ROUGH:
-            found.append(Symptom(name, "standstill", float(ratio)))
-    return tuple(found)
-
-
-def saturated(y: Array, joint: Array, effort: Array | None = None, names: Sequence[str] | None = None) -> tuple[Symptom, ...]:
-    """Return joints whose torque stays at an extreme, or at the limit ``effort`` (n,); ``explained``: fraction of rows."""
-    found = []
-    for j, name in enumerate(names_of_joints(joint, names)):
-        own = y[joint == j]
-        if len(own) < 50 or not np.ptp(own) > 0.0:
-            continue
-        ends = [own >= own.max() - FLAT * np.ptp(own), own <= own.min() + FLAT * np.ptp(own)]
-        if effort is not None and np.isfinite(effort[j]) and effort[j] > 0.0:
-            ends.append(np.abs(own) >= 0.99 * effort[j])
-        share = max(float(np.mean(end)) for end in ends)
-        if share * len(own) >= max(5.0, 0.005 * len(own)):
-            found.append(Symptom(name, "saturation", share, float(np.abs(own).max())))
-    return tuple(found)

@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from dynamis.display import as_table, as_text, short
 from dynamis.identification.validation.held_out import Validation
-from dynamis.identification.validation.readable_names import as_large_as, listed, readable
 from dynamis.identification.validation.statistics import Statistics
-from dynamis.identification.validation.symptoms import Symptom, missing_terms, rough_standstill, saturated
+from dynamis.identification.validation.symptoms import SLOW, Symptom, missing_terms
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations
@@ -28,6 +27,8 @@ AS_GOOD = 1.01  # ratio to the residual of the prior model: smaller differences 
 OVERFIT = (1.25, 2.0)  # residual on held-out rows over that on training rows
 BARELY = 0.7  # ratio to the residual of the mean torque above which the motion explains less than half of the variance
 MOST = 0.5  # fraction of a residual's variance: a missing term that explains more is a defect if the residual is large
+ROUGH = 2.0  # ratio of residuals near standstill and in motion to be reported
+FLAT = 1e-9  # relative to the range of the torque: equal to the maximum
 EXACT = 1e-3  # percent: below sensor resolution, so the shape of the residual is ignored
 CURES = {
     "dry": "Coulomb friction (add friction 'coulomb')",
@@ -128,14 +129,11 @@ def verdict(
         found += [*_overfit(validation, regularised), *_against_others(validation)]
     shape = [*_coloured(statistics), *_outliers(statistics)]
     if equations is not None:
-        rows, e, names = equations, statistics.residual, equations.joints
+        rows, e = equations, statistics.residual
         shown = {part.joint for part in statistics.joints if part.percent > EXACT}
-        every = missing_terms(rows, e)
-        terms = [term for term in every if term.joint in shown]
-        rough = [symptom for symptom in rough_standstill(e, rows.joint, rows.v, names) if symptom.joint in shown]
-        shape += [*_missing(terms, statistics), *_standstill(rough, terms)]
-        highest = None if effort is None else np.asarray(effort, float)
-        found += _saturation(saturated(rows.y, rows.joint, highest, names))
+        terms = [term for term in missing_terms(rows, e) if term.joint in shown]
+        shape += [*_missing(terms, statistics), *_standstill(rows, e, shown - {term.joint for term in terms})]
+        found += _saturation(rows, effort)
     if (statistics.percent if validation is None else validation.held_out) <= SMALL * limits[0]:
         shape = [replace(item, severity=0) for item in shape]  # a residual this small may have any shape
     return Verdict((*found, *shape, *_consistency(inconsistent)))
@@ -149,16 +147,8 @@ def _excitation(s: Statistics, regularised: bool) -> list[VerdictItem]:
         return [VerdictItem("excitation", 0, f"The parameters are well excited: {number} (below 100 is good).")]
     names = listed([readable(name) for name in weak])
     about = f" Nearly collinear: {names}." if weak else ""
-    prior = (
-        "parameters that the log does not determine keep their prior values"
-        if regularised
-        else "or use an estimator with a prior"
-    )
-    cure = (
-        f"Record a richer motion (see excitation design); {prior}."
-        if regularised
-        else f"Record a richer motion (see excitation design), {prior}."
-    )
+    kept = "; parameters that the log does not determine keep their prior values"
+    cure = f"Record a richer motion (see excitation design){kept if regularised else ', or use an estimator with a prior'}."
     text = f"Some parameters are weakly excited: {number} (below 100 is good).{about} {cure}"
     return [VerdictItem("excitation", severity, text)]
 
@@ -184,24 +174,23 @@ def _level(s: Statistics, validation: Validation | None, limits: tuple[float, fl
 
 def _overfit(v: Validation, regularised: bool) -> list[VerdictItem]:
     ratio = v.held_out / max(v.train, 1e-12)
-    on_training = "on the training rows" + (" of the folds" if len(v.folds) > 1 else "")
+    numbers = f"{v.held_out:.3g} % held out, {v.train:.3g} % on the training rows{' of the folds' if len(v.folds) > 1 else ''}"
     if v.held_out < EXACT or ratio <= OVERFIT[0]:
-        numbers = f"{v.held_out:.3g} % held out, {v.train:.3g} % {on_training}"
         text = f"Held-out motion is predicted as well as the motion used for training: residual {numbers}."
         return [VerdictItem("overfit", 0, text)]
-    numbers = f"{v.held_out:.3g} % held out, {v.train:.3g} % {on_training}"
+    severity = 1 if ratio <= OVERFIT[1] else 2
     if v.held_out > BARELY * v.mean:
         text = (
             f"The torques of this log hardly depend on its motion: held out, this fit leaves {v.held_out:.3g} % of them and "
             f"the mean torque {v.mean:.3g} %. They are mostly noise, or the robot hardly moves: record a larger motion."
         )
-        return [VerdictItem("overfit", 1 if ratio <= OVERFIT[1] else 2, text)]
+        return [VerdictItem("overfit", severity, text)]
     text = (
         f"The residual on held-out motion is {ratio:.2g} times that on the motion used for training ({numbers}): the fit "
         f"overfits this log. Use more data{' or' if regularised else ','} fewer (essential) parameters"
         f"{'' if regularised else ', or a regularised estimator'}."
     )
-    return [VerdictItem("overfit", 1 if ratio <= OVERFIT[1] else 2, text)]
+    return [VerdictItem("overfit", severity, text)]
 
 
 def _against_others(v: Validation) -> list[VerdictItem]:
@@ -230,11 +219,10 @@ def _against_others(v: Validation) -> list[VerdictItem]:
 
 
 def _coloured(s: Statistics) -> list[VerdictItem]:
-    coloured = [j for j in s.joints if j.whiteness is not None and not j.whiteness.white and j.percent > EXACT]
+    coloured = [j for j in s.joints if not j.whiteness.white and j.percent > EXACT]
     if not coloured:
         return []
-    longest = max(coloured, key=lambda j: j.whiteness.length if j.whiteness else 0.0)
-    assert longest.whiteness is not None
+    longest = max(coloured, key=lambda j: j.whiteness.length)
     worth = longest.whiteness.effective * longest.rows
     text = (
         f"The residuals of {listed([j.joint for j in coloured])} are not white noise: at worst ({longest.joint}) they are "
@@ -286,18 +274,97 @@ def _missing(terms: Sequence[Symptom], s: Statistics) -> list[VerdictItem]:
     return findings
 
 
-def _standstill(rough: Sequence[Symptom], terms: Sequence[Symptom]) -> list[VerdictItem]:
-    said = {term.joint for term in terms}  # already reported with a cause
-    names = [f"{s.joint} ({s.explained:.2g} times)" for s in rough if s.joint not in said]
+def _standstill(rows: Equations, e: Array, joints: set[str]) -> list[VerdictItem]:
+    """Name those of the joints whose RMS residual near standstill is much larger than in motion."""
+    names = []
+    for j, name in enumerate(rows.joints):
+        own, speed = e[rows.joint == j], np.abs(rows.v[rows.joint == j])
+        slow = speed < SLOW * speed.max(initial=0.0)
+        if name in joints and min(int(slow.sum()), int((~slow).sum())) >= 20:
+            ratio = np.sqrt(np.mean(own[slow] ** 2) / max(float(np.mean(own[~slow] ** 2)), 1e-300))
+            names += [f"{name} ({ratio:.2g} times)"] if ratio > ROUGH else []
     if not names:
         return []
     text = f"Residuals near standstill are larger than in motion: {listed(names)}. Friction is different there: "
     return [VerdictItem("standstill", 1, text + "leave slow samples out, or model stiction.")]
 
 
-def _saturation(limited: Sequence[Symptom]) -> list[VerdictItem]:
-    if not limited:
+def _saturation(rows: Equations, effort: Any) -> list[VerdictItem]:
+    """Name the joints whose torque stays at an extreme, or at the limit ``effort`` (n,), in many rows."""
+    names = []
+    limits = np.full(len(rows.joints), np.inf) if effort is None else np.asarray(effort, float)
+    for j, (name, limit) in enumerate(zip(rows.joints, limits, strict=True)):
+        own = rows.y[rows.joint == j]
+        if len(own) < 50 or not np.ptp(own) > 0.0:
+            continue
+        ends = [own >= own.max() - FLAT * np.ptp(own), own <= own.min() + FLAT * np.ptp(own)]
+        if limit > 0.0:
+            ends.append(np.abs(own) >= 0.99 * limit)
+        share = max(float(np.mean(end)) for end in ends)
+        if share * len(own) >= max(5.0, 0.005 * len(own)):
+            names.append(f"{name} ({100 * share:.2g} % of its rows at {np.abs(own).max():.3g} N·m)")
+    if not names:
         return []
-    names = listed([f"{s.joint} ({100 * s.explained:.2g} % of its rows at {s.size:.3g} N·m)" for s in limited])
-    text = f"Torques are saturated: {names}. The limit hides the dynamics: leave these rows out."
+    text = f"Torques are saturated: {listed(names)}. The limit hides the dynamics: leave these rows out."
     return [VerdictItem("saturation", 1, text)]
+
+
+WORDS = {
+    "m": "mass", "mx": "first moment along x", "my": "first moment along y", "mz": "first moment along z",
+    "viscous": "viscous friction", "coulomb": "Coulomb friction", "coulomb_bias": "Coulomb friction asymmetry",
+    "stribeck": "Stribeck friction", "quadratic": "quadratic friction", "power": "root friction", "offset": "torque offset",
+    "rotor": "rotor inertia", "stiffness": "spring stiffness", "inertia": "inertia of the rotor",
+}  # fmt: skip
+
+
+def readable(name: str) -> str:
+    """Return a parameter in words.
+
+    >>> readable("forearm.mx"), readable("elbow.coulomb"), readable("wrist.Ixy")
+    ('first moment along x of forearm', 'Coulomb friction of elbow', 'product of inertia xy of wrist')
+    """
+    owner, _, kind = name.rpartition(".")
+    words = WORDS.get(kind)
+    if words is None and len(kind) == 3 and kind[0] == "I" and set(kind[1:]) <= set("xyz"):
+        words = f"moment of inertia {kind[1:]}" if kind[1] == kind[2] else f"product of inertia {kind[1:]}"
+    return f"{words} of {owner}" if words and owner else name
+
+
+def listed(items: Sequence[str], most: int = 6) -> str:
+    """Return the items as a list in a sentence, with the number of those beyond the first few.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], 2)
+    ('a, b and c', 'a, b and 2 more')
+    """
+    if len(items) > most:
+        return f"{', '.join(items[:most])} and {len(items) - most} more"
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else list(items))
+
+
+def label(name: str, most: int = 30) -> str:
+    """Return a name from a file as short plot text, without formulas and control characters.
+
+    >>> label("a$b$"), label("_hidden"), label("x" * 40)
+    ('a\\\\$b\\\\$', ' _hidden', 'xxxxxxxxxxxxxxx…xxxxxxxxxxxxxx')
+    """
+    short = name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - most + most // 2 + 1 :]}"
+    clean = "".join(c if c.isprintable() else "�" for c in short).replace("$", r"\$")
+    return f" {clean}" if clean.startswith("_") else clean  # matplotlib omits labels that start with "_"
+
+
+def as_large_as(factor: float) -> str:
+    """Return how a value compares with another, to precede "those of …".
+
+    >>> as_large_as(1.96), as_large_as(1.02)
+    ('2 times', 'about as large as')
+    """
+    return "about as large as" if 0.95 < factor < 1.05 else f"{factor:.2g} times"
+
+
+def bound_text(bound: str) -> str:
+    """Return an entry of ``at_bound_`` in words.
+
+    >>> bound_text("lower bound"), bound_text("fixed")
+    ('at its lower bound', 'fixed by a constraint')
+    """
+    return {"fixed": "fixed by a constraint", "constraints": "determined by active constraints"}.get(bound, f"at its {bound}")
