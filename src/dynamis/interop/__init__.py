@@ -1,1 +1,1 @@
-"""Compiled functions as functions of other libraries: CasADi, JAX and PyTorch."""
+"""Compiled functions as functions of other libraries: CasADi, JAX, PyTorch and Numba."""

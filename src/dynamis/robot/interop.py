@@ -1,4 +1,4 @@
-"""Functions of a robot for CasADi, JAX and PyTorch."""
+"""Functions of a robot for CasADi, JAX, PyTorch and Numba."""
 
 from __future__ import annotations
 
@@ -83,6 +83,22 @@ class Interop(Compilation):
         from dynamis.interop.torch_functions import torch_function
 
         return torch_function(self._differentiable(function, frame, parameters, sizes))
+
+    def numba(
+        self, function: Callable[..., Any] | str, /, *, frame: str | None = None, parameters: Sequence[Node] = (), **sizes: int
+    ) -> Any:
+        """A function of one state that can be called in functions compiled by ``@numba.njit``, also in parallel loops.
+
+        It takes vectors and returns a new array, or a number, in double precision. Only lengths are checked: values that are not
+        finite give results that are not finite.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("ur5e")
+        >>> torques = robot.numba("inverse_dynamics")  # doctest: +SKIP
+        """
+        from dynamis.interop.numba_functions import numba_function
+
+        return numba_function(self._kernel_of(function, frame, parameters, sizes))
 
     def _kernel_of(
         self, function: Callable[..., Any] | str, frame: str | None, parameters: Sequence[Node], sizes: dict[str, Any]
