@@ -1,1 +1,1 @@
-"""Compiled functions as functions of other libraries: CasADi, JAX, PyTorch and Numba."""
+"""Compiled functions as functions and models of other libraries."""

@@ -1,4 +1,4 @@
-"""Functions of a robot for CasADi, JAX, PyTorch and Numba."""
+"""Functions and models of a robot for CasADi, JAX, PyTorch, Numba and Crocoddyl."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from dynamis.algorithms.registry import ALGORITHMS
 from dynamis.compiler.kernel import Kernel
-from dynamis.errors import InputError
+from dynamis.errors import InputError, unknown_name
 from dynamis.interop.casadi_functions import casadi_function
 from dynamis.interop.differentiable import Differentiable
 from dynamis.robot.compilation import Compilation
@@ -89,8 +89,8 @@ class Interop(Compilation):
     ) -> Any:
         """A function of one state that can be called in functions compiled by ``@numba.njit``, also in parallel loops.
 
-        It takes vectors and returns a new array, or a number, in double precision. Only lengths are checked: values that are not
-        finite give results that are not finite.
+        It takes vectors and returns a new array, or a number, in double precision. Only lengths are checked: values that are
+        not finite give results that are not finite.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")
@@ -99,6 +99,27 @@ class Interop(Compilation):
         from dynamis.interop.numba_functions import numba_function
 
         return numba_function(self._kernel_of(function, frame, parameters, sizes))
+
+    def crocoddyl(self, costs: Any, *, actuated: Sequence[str] | None = None) -> Any:
+        """A differential action model of Crocoddyl: the forward dynamics of this robot, with its derivatives, and costs.
+
+        ``costs`` is a `crocoddyl.CostModelSum` of states (q, v), a `crocoddyl.StateVector` of 2n entries, and of the torques of
+        the ``actuated`` coordinates, by default all. Torques are bounded by their limits. Robots with quaternions are refused.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("planar_2r_melchiorri")
+        >>> import crocoddyl  # doctest: +SKIP
+        >>> costs = crocoddyl.CostModelSum(crocoddyl.StateVector(4), 2)  # doctest: +SKIP
+        >>> step = crocoddyl.IntegratedActionModelEuler(robot.crocoddyl(costs), 0.01)  # doctest: +SKIP
+        """
+        from dynamis.interop.crocoddyl_models import crocoddyl_model
+
+        names = list(self.coordinate_names)
+        for name in actuated or ():
+            if name not in names:
+                raise unknown_name("coordinate", name, names)
+        columns = [k for k, name in enumerate(names) if actuated is None or name in actuated]
+        return crocoddyl_model(self, costs, columns, self.limits["effort"][columns])
 
     def _kernel_of(
         self, function: Callable[..., Any] | str, frame: str | None, parameters: Sequence[Node], sizes: dict[str, Any]
