@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from dynamis.optimize.environment import Reaching
+from dynamis.optimize.reaching import Reaching
 
 Array = npt.NDArray[Any]
 

@@ -114,7 +114,7 @@ class Interop(Compilation):
         """
         from dynamis.interop.crocoddyl_models import crocoddyl_model
 
-        names = list(self.coordinate_names)
+        names = [coordinate.name for coordinate in self.model.coordinates]
         for name in actuated or ():
             if name not in names:
                 raise unknown_name("coordinate", name, names)
