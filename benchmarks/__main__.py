@@ -28,6 +28,7 @@ from benchmarks import (
     integrators,
     inverse_kinematics,
     latency,
+    optimal_control,
     pages,
     plots,
     rollouts,
@@ -57,6 +58,7 @@ SECTIONS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "task-space": task_space.measure,
     "contact": contact.measure,
     "inverse-kinematics": inverse_kinematics.measure,
+    "optimal-control": optimal_control.measure,
     "identification": identification.measure,
     "gpu": gpu.measure,
 }

@@ -153,6 +153,10 @@ def _inverse_kinematics(how: str) -> Callable[[Sections], float | None]:
     return lambda sections: max((row["us"][how] for row in _rows(sections, "inverse-kinematics")), default=None)
 
 
+def _optimal_control(sections: Sections) -> float | None:
+    return next((row["ms"] for row in _rows(sections, "optimal-control") if row["solver"] == "ours"), None)
+
+
 def _task_space(sections: Sections) -> float | None:
     """The least over arms and functions: the goal is for each."""
     return min((row["times_faster"] for row in _rows(sections, "task-space") if row["times_faster"]), default=None)
@@ -208,6 +212,7 @@ GOALS = (
     Goal("RK4 with a computed-torque law against MuJoCo's without any", "×", 15, True, _rollouts("rk4")),
     Goal("Semi-implicit Euler, likewise", "×", 12, True, _rollouts("euler")),
     Goal("Λ, μ + p and a law of redundancy, each, against Pinocchio and NumPy in a loop", "×", 10, True, _task_space),
+    Goal("Swing-up of a UR5e in 100 steps, by iLQR to convergence", "ms", 30, False, _optimal_control),
     Goal("Inverse kinematics of one target", "µs", 800, False, _inverse_kinematics("one")),
     Goal("Inverse kinematics in a batch of 10,000 targets, each", "µs", 100, False, _inverse_kinematics("batch")),
     Goal(

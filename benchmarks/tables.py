@@ -20,7 +20,8 @@ def print_section(console: Console, name: str, section: Row) -> None:
     printers = {
         "throughput": _throughput, "latency": _latency, "first-call": _first_call, "growth": _growth, "threads": _threads,
         "closed-form": print_closed_forms, "rollouts": _rollouts, "integrators": _integrators, "gpu": _gpu,
-        "task-space": _task_space, "inverse-kinematics": _inverse_kinematics, "contact": _contact,
+        "task-space": _task_space, "inverse-kinematics": _inverse_kinematics, "optimal-control": _optimal_control,
+        "contact": _contact,
         "identification": _identification,
     }  # fmt: skip
     printers[name](console, section)
@@ -239,6 +240,18 @@ def _inverse_kinematics(console: Console, section: Row) -> None:
         table.add_row(
             row["robot"], f"{row['us']['one']:.0f}", f"{row['us']['batch']:.1f}", theirs, *(gain or "–" for gain in gains), f"{row['solved']} of {row['targets']}",
         )  # fmt: skip
+    console.print(table)
+
+
+def _optimal_control(console: Console, section: Row) -> None:
+    title = f"UR5e from hanging to upright in {section['nodes']} steps, processor time to convergence"
+    table = empty_table(title, "solver", "ms", "iterations", "cost", "goal missed by", names=1)
+    for row in section["rows"]:
+        table.add_row(
+            row["solver"], f"{row['ms']:.0f}", str(row["iterations"]), f"{row['cost']:.5f}", f"{row['goal_error']:.1g}"
+        )
+    if section["why"]:
+        table.add_row("crocoddyl", section["why"], "–", "–", "–")
     console.print(table)
 
 

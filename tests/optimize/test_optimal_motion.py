@@ -39,8 +39,7 @@ def test_the_compiled_recursion_is_that_of_numbers(arm):
     sweeps = Sweeps(step, np.full(2, -0.3), np.full(2, 0.3))
     N = 5
     A, B = rng.normal(size=(N, 4, 4)), rng.normal(size=(N, 4, 2))
-    l_zz = rng.normal(size=(N, 6, 6))
-    model = Quadratic(rng.normal(size=(N, 6)), l_zz @ l_zz.transpose(0, 2, 1), rng.normal(size=4), np.eye(4))
+    model = Quadratic(rng.normal(size=(N, 6)), rng.uniform(0.5, 2.0, size=(N, 6)), rng.normal(size=4), np.eye(4))
     u = rng.uniform(-0.2, 0.2, size=(N, 2))
     for found, true in zip(sweeps.gains(A, B, model, u, 0.1), sweeps.gains_of_numbers(A, B, model, u, 0.1), strict=True):
         assert relative_error(np.asarray(found), np.asarray(true)) < 1e-10

@@ -54,26 +54,29 @@ class GoalCost:
 
     def positions(self, q: Array, v: Array) -> Array:
         """The bounded quantities (…, 2n): joint positions and velocities; zero for the position of a quaternion."""
-        own = np.zeros((*q.shape[:-1], len(self._places)))
-        for k, place in enumerate(self._places):
-            if place is not None:
-                own[..., k] = q[..., place]
+        own = q
+        if self._places != list(range(q.shape[-1])):
+            own = np.zeros(v.shape)
+            for k, place in enumerate(self._places):
+                if place is not None:
+                    own[..., k] = q[..., place]
         return np.concatenate([own, v], axis=-1)
 
     def _bounds_of(self, q: Array, v: Array) -> tuple[Array, Array]:
         """max(0, λ + μ c) at the upper and at the lower bounds; c is −∞ where there is none."""
-        x = self.positions(q, v)
-        above, below = (_behind_nodes(multiplier, q) for multiplier in (self.above, self.below))
-        over = np.maximum(0.0, above + self.bound_weight * (x - self.high))
-        return over, np.maximum(0.0, below + self.bound_weight * (self.low - x))
+        x, mu = self.positions(q, v), self.bound_weight
+        # multipliers (N + 1, 2n) of motions (N + 1, …, nq), of which there may be several
+        above, below = (y[:, *[None] * (q.ndim - 2)] if y.ndim else y for y in (self.above, self.below))
+        return np.maximum(0.0, mu * x + (above - mu * self.high)), np.maximum(0.0, (below + mu * self.low) - mu * x)
 
     def value(self, q: Array, v: Array, u: Array) -> Array:
-        running = 0.5 * self.step.h * ((self.r * u * u).sum((0, -1)) + (self.w * v[:-1] ** 2).sum((0, -1)))
+        # sums over the nodes first, which are far apart in memory
+        running = 0.5 * self.step.h * ((u * u).sum(0) @ self.r + (v[:-1] ** 2).sum(0) @ self.w)
         e = self.final_error(q[-1], v[-1])
         total = running + e @ self.multiplier + 0.5 * self.weight * (e * e).sum(-1)
         if self.bounded:
             for excess, given in zip(self._bounds_of(q, v), (self.above, self.below), strict=True):
-                total = total + (excess**2 - _behind_nodes(given, q) ** 2).sum((0, -1)) / (2.0 * self.bound_weight)
+                total = total + ((excess**2).sum(0).sum(-1) - (given**2).sum()) / (2.0 * self.bound_weight)
         return np.asarray(total)
 
     def expansion(self, q: Array, v: Array, u: Array) -> Quadratic:
@@ -90,12 +93,10 @@ class GoalCost:
         if robot.nq != n:
             J[:n, :n] = robot.difference_derivatives(self.goal[0], q[-1])[1]
         V_x = l_x[-1] + J.T @ (self.multiplier + self.weight * e)
-        N, m = u.shape
-        l_zz = np.zeros((N, 2 * n + m, 2 * n + m))
-        diagonal = np.einsum("kii->ki", l_zz)
-        diagonal[:, : 2 * n], diagonal[:, 2 * n :] = l_xx[:-1], h * self.r
+        l_uu = np.broadcast_to(h * self.r, u.shape)
         V_xx = np.diag(l_xx[-1]) + self.weight * J.T @ J
-        return Quadratic(np.concatenate([l_x[:-1], h * self.r * u], axis=1), l_zz, V_x, V_xx)
+        l_z, l_zz = (np.concatenate(x, axis=1) for x in ((l_x[:-1], l_uu * u), (l_xx[:-1], l_uu)))
+        return Quadratic(l_z, l_zz, V_x, V_xx)
 
     def violation(self, q: Array, v: Array) -> tuple[float, float]:
         """(largest scaled error at the goal, largest distance beyond a bound)."""
@@ -109,8 +110,3 @@ class GoalCost:
         if self.bounded:
             self.above, self.below = self._bounds_of(q, v)
         self.weight, self.bound_weight = growth * self.weight, growth * self.bound_weight
-
-
-def _behind_nodes(multiplier: Array, q: Array) -> Array:
-    """Multipliers (N + 1, 2n) of motions (N + 1, …, nq), of which there may be several."""
-    return multiplier[:, *[None] * (q.ndim - 2)] if multiplier.ndim else multiplier

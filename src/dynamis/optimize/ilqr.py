@@ -41,7 +41,7 @@ class Quadratic(NamedTuple):
     """Second-order expansion of a cost along a motion of N steps, by z = (x, u) of each node and by the last state."""
 
     l_z: Array  # (N, 2n + m)
-    l_zz: Array  # (N, 2n + m, 2n + m)
+    l_zz: Array  # (N, 2n + m), diagonal
     V_x: Array  # (2n)
     V_xx: Array  # (2n, 2n)
 
@@ -107,12 +107,12 @@ def riccati_step(
     nx = len(V_x)
     VA, VB = V_xx @ A, V_xx @ B
     Q_x, Q_u = l_z[:nx] + A.T @ V_x, l_z[nx:] + B.T @ V_x
-    Q_uu, Q_ux = l_zz[nx:, nx:] + B.T @ VB, l_zz[nx:, :nx] + VB.T @ A
+    Q_uu, Q_ux = np.diag(l_zz[nx:]) + B.T @ VB, VB.T @ A
     k, H, free = clamped_step(Q_uu + regularisation * (B.T @ B), Q_u, low, high)
     K = -solve_positive(H, free[:, None] * (Q_ux + regularisation * (B.T @ A))) * free[:, None]
     Q_uu_k = Q_uu @ k
     V_x_new = Q_x + K.T @ (Q_u + Q_uu_k) + Q_ux.T @ k
-    V_xx_new = l_zz[:nx, :nx] + A.T @ VA + K.T @ (Q_uu @ K + Q_ux) + Q_ux.T @ K
+    V_xx_new = np.diag(l_zz[:nx]) + A.T @ VA + K.T @ (Q_uu @ K + Q_ux) + Q_ux.T @ K
     return V_x_new, V_xx_new, k, K, Q_u @ k, k @ Q_uu_k
 
 
@@ -202,18 +202,18 @@ def _riccati_kernel(nx: int, m: int) -> Kernel:
     def riccati(y: Array, t: Array, h: Array, regularisation: Array, row: Array) -> Array:
         del t, h
         V_x, V_xx, _, _, sums = np.split(y, np.cumsum([nx, nx * nx, m, m * nx]))
-        A, B, l_z, l_zz, low, high = np.split(row, np.cumsum([nx * nx, nx * m, nx + m, (nx + m) ** 2, m]))
+        A, B, l_z, l_zz, low, high = np.split(row, np.cumsum([nx * nx, nx * m, nx + m, nx + m, m]))
         # the matrix is symmetric: its upper triangle is enough
         square = V_xx.reshape(nx, nx)
         V_xx = np.array([[square[min(i, j), max(i, j)] for j in range(nx)] for i in range(nx)])
         V_x, V_xx, k, K, first, second = riccati_step(
-            V_x, V_xx, A.reshape(nx, nx), B.reshape(nx, m), l_z, l_zz.reshape(nx + m, nx + m), low, high, regularisation[0]
+            V_x, V_xx, A.reshape(nx, nx), B.reshape(nx, m), l_z, l_zz, low, high, regularisation[0]
         )
         upper = np.triu(np.ones((nx, nx)))
         return np.concatenate([V_x, np.where(upper, V_xx, 0.0).ravel(), k, K.ravel(), [sums[0] + first, sums[1] + second]])
 
     sizes = [("y", nx + nx * nx + m + m * nx + 2), ("t", 1), ("h", 1), ("regularisation", 1),
-             ("row", nx * nx + nx * m + nx + m + (nx + m) ** 2 + 2 * m)]  # fmt: skip
+             ("row", nx * nx + nx * m + 2 * nx + 4 * m)]  # fmt: skip
     return Kernel([riccati], sizes, "riccati", f"riccati {nx} {m}")
 
 
