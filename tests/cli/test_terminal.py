@@ -55,6 +55,7 @@ com = [0.5, 0, 0]
 axis = [0, 1, 0]
 inertia = {{ xx = 0.1, yy = 0.1, zz = 0.1 }}
 limits = {{ lower = -3, upper = 3, effort = 50, velocity = 3 }}
+shapes = [{{ kind = "sphere", size = [0.1] }}]
 [[link]]
 link = "{name}2"
 joint = "{name}joint2"
@@ -64,11 +65,12 @@ com = [0.5, 0, 0]
 axis = [0, 1, 0]
 inertia = {{ xx = 0.1, yy = 0.1, zz = 0.1 }}
 limits = {{ lower = -3, upper = 3, effort = 50, velocity = 3 }}
+shapes = [{{ kind = "sphere", size = [0.1] }}]
 """
 STUDY = 'robot = "arm.toml"\nduration = 0.02\npoints = 3\n[vary]\n"viscous.*" = { grid = [0, 30] }\n'
 QUICK = {
     "info": [], "check": [], "convert": ["out.toml"], "compare": ["arm.toml"], "id": ["--q", "0.3", "--a", "1", "--ledger"],
-    "fd": ["--tau", "1"], "collide": ["--q", "0.3"], "linearize": ["--q", "0.3"], "simulate": ["--time", "0.02"], "statics": ["--q", "0.3,0.2"],
+    "fd": ["--tau", "1"], "collide": ["--q", "0.3", "--floor", "-2"], "linearize": ["--q", "0.3"], "simulate": ["--time", "0.02"], "statics": ["--q", "0.3,0.2"],
     "stiffness": ["--springs", "1000", "--wrench", "0,0,-1"], "bounds": ["--seconds", "0.5"], "show": ["gravity"],
     "workspace": ["--samples", "300"], "control": ["--goal", "0.2", "--time", "0.05"], "export": ["gravity", "-o", "code"],
     "redundancy": ["--rows", "x", "--q0", "0.9,0.8", "--motion", "line", "--cycles", "1", "--period", "0.1", "--law", "torque"],
