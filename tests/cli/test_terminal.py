@@ -123,7 +123,8 @@ def test_names_are_printed_literally_by_every_command(printed):
     for command, (status, output) in printed.items():
         assert not set("\x1b\u202e💯😄") & set(output), command
         assert "Traceback" not in output, command
-        assert status in (0, 1) or command == "identify", (command, output)  # its log is of no robot
+        missing = command == "collide" and "pip install" in output  # a library that is optional
+        assert status in (0, 1) or command == "identify" or missing, (command, output)  # the log of identify is of no robot
     for command in (*NAMING, "stiffness", "workspace", "bench", "bounds", "redundancy"):
         assert f"{SHOWN}0" in printed[command][1] or command == "compare", command
 
