@@ -160,3 +160,21 @@ def test_every_eigenvalue_belongs_to_a_mode():
     frequencies = [mode.frequency for mode in near.modes if mode.kind == "undamped"]
     assert frequencies == sorted(frequencies)
     assert all(mode.damping == 0.0 for mode in near.modes if mode.kind == "undamped")
+
+
+def test_the_discrete_model_is_that_of_a_fine_integration():
+    robot = dy.load("planar_2r_melchiorri")
+    near = dy.linearize(robot, [-np.pi / 2, 0.0])
+    A, B = near.discrete(0.1)
+    fine_A, fine_B = near.discrete(0.1 / 64)
+    power, total = np.eye(4), np.zeros((4, 2))
+    for _ in range(64):
+        total = fine_A @ total + fine_B
+        power = fine_A @ power
+    assert np.abs(A - power).max() < 1e-12
+    assert np.abs(B - total).max() < 1e-12
+    step = dy.optimize.Step(robot, 0.001, "rk4").derivatives(near.q, near.v, near.tau)
+    assert np.abs(near.discrete(0.001)[0] - step.A).max() < 1e-9
+    assert np.abs(near.discrete(0.001)[1] - step.B).max() < 1e-9
+    with pytest.raises(dy.InputError, match="positive number of seconds"):
+        near.discrete(-1.0)

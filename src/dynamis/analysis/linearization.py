@@ -173,6 +173,24 @@ class Linearization:
     def controllable(self) -> bool:
         return self.controllable_dimension == len(self.A)
 
+    def discrete(self, h: float) -> tuple[Array, Array]:
+        """(A, B) of x' = A x + B u after a time of h seconds with constant inputs: exact for the linear model.
+
+        >>> import dynamis as dy
+        >>> A, B = dy.linearize(dy.load("planar_2r_melchiorri"), [-1.5708, 0.0]).discrete(0.01)
+        >>> A.shape, B.shape
+        ((4, 4), (4, 2))
+        """
+        from scipy.linalg import expm
+
+        if not np.isfinite(h) or h <= 0:
+            raise InputError(f"the step h must be a positive number of seconds, got {h!r}")
+        states, inputs = self.B.shape
+        both = np.zeros((states + inputs, states + inputs))
+        both[:states] = np.hstack([self.A, self.B])
+        found = expm(h * both)[:states]
+        return found[:, :states], found[:, states:]
+
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
