@@ -86,7 +86,7 @@ def test_shapes_are_within_the_ball_that_bounds_them():
 
 
 def test_a_half_space_and_a_mesh_are_obstacles(tmp_path):
-    trimesh = pytest.importorskip("trimesh")
+    trimesh = pytest.importorskip("trimesh", reason="meshes are made by trimesh")
     trimesh.creation.box((2.0, 2.0, 2.0)).export(tmp_path / "box.stl")
     plate = trimesh.Trimesh([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], [[0, 1, 2], [0, 2, 3]])
     plate.export(tmp_path / "plate.stl")

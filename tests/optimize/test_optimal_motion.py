@@ -110,15 +110,25 @@ def test_free_bodies_move_on_their_manifold():
 def test_bad_problems_are_refused(arm, tmp_path):
     for bad, message in (
         ({"nodes": 1}, "nodes must be a whole number from 2 on"),
-        ({"duration": -1.0}, "duration must be a positive number"),
+        ({"duration": -1.0}, "duration must be positive"),
         ({"method": "dp"}, "choose 'ilqr' or 'collocation'"),
         ({"integrator": "rk5"}, "choose one of euler, rk2, rk4"),
         ({"weights": {"torque": 1.0}}, "its entries are effort, velocity"),
         ({"weights": {"effort": 0.0}}, "that of the effort positive"),
         ({"guess": np.zeros((3, 2))}, "shape"),
+        ({"guess": "x"}, "guess, an OptimalMotion or torques, must be numeric"),
+        ({"nodes": "x"}, "nodes must be numeric"),
+        ({"nodes": np.inf}, "nodes is inf"),
+        ({"duration": 1e6}, "diverges with steps of 1e\\+04 s; use more nodes"),
+        ({"weights": [1.0]}, "weights must be a mapping"),
+        ({"weights": {"effort": "a"}}, "the weight of 'effort' must be numeric"),
+        ({"tolerance": np.nan}, "tolerance is nan"),
+        ({"iterations": 0, "method": "collocation"}, "iterations must be a whole number from 1 on"),
     ):
         with pytest.raises(dy.InputError, match=message):
             dy.optimize.trajectory(arm, DOWN, UP, **bad)
+    with pytest.raises(dy.InputError, match="got str; dynamis"):
+        dy.optimize.trajectory("ur5e", DOWN, UP)
     with pytest.raises(dy.InputError, match="v of the start"):
         dy.optimize.trajectory(arm, (np.array(DOWN), [0.0]), UP)
     ur5e = dy.load("ur5e")

@@ -90,15 +90,54 @@ def test_steps_are_functions_for_casadi():
     assert relative_error(np.array(function(*given)).ravel(), np.concatenate(step(*given))) < 1e-13
 
 
-def test_bad_steps_are_refused():
+def test_friction_of_both_directions_is_that_of_the_simulation():
+    arm = dy.load("planar_2r_melchiorri").replace(friction={"joint1": {"coulomb": 2.0, "coulomb_bias": 0.7}})
+    step, v = dy.optimize.Step(arm, 1e-5, "rk4", friction_velocity=0.1), np.array([0.05, -0.3])
+    smooth = {"joint1": dy.Smooth(2.0, 0.1, bias=0.7), "joint2": dy.Smooth(0.0, 0.1)}
+    exact = dy.simulate(arm, 1e-5, [0.3, 0.5], v, friction=smooth, step=1e-5)
+    assert relative_error(step([0.3, 0.5], v, [0.0, 0.0])[1] - v, exact.v[-1] - v) < 1e-6
+    # a bias alone is a constant torque
+    only_bias, none = arm.replace(friction={"joint1": {"coulomb": 0.0}}), dy.load("planar_2r_melchiorri")
+    one, other = (dy.optimize.Step(x, 0.01)([0.3, 0.5], v, [u, 0.0])[1] for x, u in ((only_bias, 0.7), (none, 0.0)))
+    np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (lambda arm: dy.optimize.Step(arm, 0.01, "rk3"), "choose one of euler, rk2, rk4"),
+        (lambda arm: dy.optimize.Step(arm, 0.0), "the step h must be positive"),
+        (lambda arm: dy.optimize.Step(arm, "a"), "the step h must be numeric"),
+        (lambda _: dy.optimize.Step("ur5e", 0.01), "got str; dynamis.load gives one"),
+        (lambda arm: dy.optimize.Step(arm, 0.01, actuated=["joint_1"]), "did you mean 'joint1'"),
+        (lambda arm: dy.optimize.Step(arm, 0.01, actuated=["joint1", 0]), "has the coordinate 'joint1' twice"),
+        (lambda arm: dy.optimize.Step(arm, 0.01, actuated=[]), "must name at least one"),
+        (lambda arm: dy.optimize.Step(arm, 0.01, actuated=[2]), "indices from 0 to 1, got 2"),
+        (lambda _: dy.optimize.Step(dy.load("planar_2r"), 0.01), "symbolic parameters"),
+        (lambda arm: dy.optimize.Step(arm, 0.01)([0.0], [0.0, 0.0], [0.0, 0.0]), r"q has shape \(1,\)"),
+        (lambda arm: dy.optimize.Step(arm, 0.01)([0.0, 0.0], [0.0, 0.0], [np.nan, 0.0]), r"u\[0\] is nan"),
+        (lambda arm: dy.optimize.Step(arm, 0.01).derivatives([0.0, 0.0], [0.0, 0.0], [1.0]), r"u has shape \(1,\)"),
+        (lambda arm: dy.optimize.Step(arm, 0.01).rollout([0.0, 0.0], [0.0, 0.0], [1.0, 1.0]), "a row of 2 torques"),
+        (lambda arm: dy.optimize.Step(arm, 0.01).rollout(np.zeros((3, 2)), np.zeros(2), np.zeros((4, 5, 2))), "broadcast"),
+        (lambda arm: _gradient(arm, 3, 0.0), "5 inputs lead through 6 states"),
+        (lambda arm: _gradient(arm, 6, np.zeros(3)), r"states must be numbers of shape \(6, 4\)"),
+        (lambda arm: arm.differentiate(None), "got NoneType"),
+        (lambda arm: arm.differentiate("gravity", wrt=3), "no argument 3"),
+    ],
+)
+def test_bad_steps_are_refused(made, message):
+    with pytest.raises(dy.DynamisError, match=message):
+        made(dy.load("planar_2r_melchiorri"))
+
+
+def _gradient(arm, count, states):
+    return dy.optimize.Step(arm, 0.01).gradient(np.zeros((count, 2)), np.zeros((count, 2)), np.zeros((5, 2)), states)
+
+
+def test_actuated_coordinates_keep_the_order_given():
     arm = dy.load("planar_2r_melchiorri")
-    with pytest.raises(dy.InputError, match="choose one of euler, rk2, rk4"):
-        dy.optimize.Step(arm, 0.01, "rk3")
-    with pytest.raises(dy.InputError, match="positive number of seconds"):
-        dy.optimize.Step(arm, 0.0)
-    with pytest.raises(dy.NameLookupError, match="did you mean 'joint1'"):
-        dy.optimize.Step(arm, 0.01, actuated=["joint_1"])
-    with pytest.raises(dy.InputError, match="q must have 2 entries"):
-        dy.optimize.Step(arm, 0.01)([0.0], [0.0, 0.0], [0.0, 0.0])
-    with pytest.raises(dy.InputError, match="symbolic parameters"):
-        dy.optimize.Step(dy.load("planar_2r"), 0.01)
+    state = [0.3, 0.5], [0.0, 0.0]
+    swapped, plain = dy.optimize.Step(arm, 0.01, actuated=["joint2", 0]), dy.optimize.Step(arm, 0.01)
+    np.testing.assert_array_equal(swapped(*state, [1.0, 2.0])[1], plain(*state, [2.0, 1.0])[1])
+    assert dy.optimize.Step(arm, 0.01, actuated="joint2").columns == [1]
+    assert dy.optimize.Step(dy.load("go2", base="floating"), 0.01).inputs == 12

@@ -217,9 +217,9 @@ def test_a_joint_without_a_motor_is_left_to_itself():
         ({"q": np.zeros(6)}, dy.InputError, "shape"),
         ({"q": np.zeros((2, 7))}, dy.InputError, "one state"),
         ({"v": np.full(7, np.nan)}, dy.InputError, "finite"),
-        ({"actuated": "wheels"}, dy.InputError, "joints"),
+        ({"actuated": "wheels"}, dy.NameLookupError, "no coordinate named 'wheels'"),
         ({"actuated": ["panda_joint9"]}, dy.NameLookupError, "panda_joint"),
-        ({"actuated": [0, 0]}, dy.InputError, "once"),
+        ({"actuated": [0, 0]}, dy.InputError, "twice"),
         ({"actuated": [99]}, dy.InputError, "indices"),
     ],
 )

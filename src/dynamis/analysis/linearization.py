@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import counted, linearization_card, modes_card
-from dynamis.errors import InputError, printable, unknown_name
+from dynamis.errors import InputError, printable
 from dynamis.kinematics.directions import check_numeric
-from dynamis.kinematics.state_measures import free_coordinates
 from dynamis.model.joints import Free, Spherical
 from dynamis.robot import Robot
 from dynamis.spatial import motion_cross
@@ -183,7 +182,7 @@ class Linearization:
         """
         from scipy.linalg import expm
 
-        if not np.isfinite(h) or h <= 0:
+        if not isinstance(h, Real) or not 0.0 < h < np.inf:
             raise InputError(f"the step h must be a positive number of seconds, got {h!r}")
         states, inputs = self.B.shape
         both = np.zeros((states + inputs, states + inputs))
@@ -219,7 +218,7 @@ class Linearization:
         return linearization_card(self)
 
 
-def linearize(robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated: Sequence[str] | None = None) -> Linearization:
+def linearize(robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated: Any = "joints") -> Linearization:
     """Linearise the dynamics at a state; v defaults to zero, τ to the torques that give zero acceleration.
 
     Without ``tau`` the actuated torques are chosen for zero acceleration, as far as possible. ``actuated`` names the
@@ -240,7 +239,7 @@ def linearize(robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated:
     inputs = robot.inputs
     at = inputs.one_state(q, robot.nq, "q").astype(float)
     rates = np.zeros(n) if v is None else inputs.one_state(v, n, "v").astype(float)
-    columns = _driven(robot, actuated)
+    columns = inputs.coordinates(actuated, "actuated")
     if tau is None:
         held = np.where(np.isin(np.arange(n), columns), robot.inverse_dynamics(at, rates, np.zeros(n)), 0.0)
     else:
@@ -250,15 +249,6 @@ def linearize(robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated:
     B = np.vstack([np.zeros((n, len(columns))), da.dtau[:, columns]])
     names = tuple(robot.coordinate_names[k] for k in columns)
     return Linearization(robot, at, rates, held, robot.forward_dynamics(at, rates, held), A, B, names)
-
-
-def _driven(robot: Robot, actuated: Sequence[str] | None) -> list[int]:
-    if actuated is None:
-        return [int(k) for k in np.flatnonzero(~free_coordinates(robot))]
-    for name in actuated:
-        if name not in robot.coordinate_names:
-            raise unknown_name("coordinate", name, robot.coordinate_names)
-    return [robot.coordinate_names.index(name) for name in actuated]
 
 
 def _carried(robot: Robot, v: Array) -> Array:

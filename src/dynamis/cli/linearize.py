@@ -50,7 +50,7 @@ def linearize(
     from dynamis.analysis.linearization import linearize as find
 
     found = loaded(robot, settings, floating)
-    names = None if actuated is None else [x.strip() for x in actuated.split(",") if x.strip()]
+    names = "joints" if actuated is None else [x.strip() for x in actuated.split(",") if x.strip()]
     rates = None if v is None else vector(found, v, "v")
     torques = None if tau is None else vector(found, tau, "tau")
     near = find(found, vector(found, q, "q", degrees=degrees), rates, torques, actuated=names)

@@ -13,7 +13,6 @@ from dynamis.display import as_table
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.kinematics.directions import directions_of
 from dynamis.kinematics.manipulability import condition_number, manipulability, operational_eigenvalues
-from dynamis.model.joints import Free
 from dynamis.robot import Robot
 from dynamis.tolerances import RECURSION_ROUNDING
 
@@ -79,10 +78,8 @@ def payload_note(robot: Robot, q: Array, others: Array, frame: str | None = None
 
 def free_coordinates(robot: Robot) -> Array:
     """Which of the coordinates (n) belong to a free joint and are not actuated."""
-    free = np.zeros(robot.n, dtype=bool)
-    for _, body in robot.model.moving:
-        if isinstance(body.motion, Free):
-            free[list(body.dof)] = True
+    free = np.ones(robot.n, dtype=bool)
+    free[robot.inputs.coordinates("joints", "actuated")] = False
     return free
 
 

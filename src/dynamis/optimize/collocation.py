@@ -37,8 +37,9 @@ def collocate(
     opti = casadi.Opti()
     q, v, a = (opti.variable(n, N + 1) for _ in range(3))
     torque = robot.casadi("inverse_dynamics").map(N + 1)(q, v, a)
-    if np.any(step.robot.model.coulomb):
-        torque = torque + casadi.DM(np.asarray(step.robot.model.coulomb, float)) * casadi.tanh(v / step.friction_velocity)
+    if robot is not step.robot:
+        model = step.robot.model
+        torque = torque + casadi.DM(model.coulomb) * casadi.tanh(v / step.friction_velocity) + casadi.DM(model.coulomb_bias)
     opti.subject_to(q[:, 1:] == q[:, :-1] + 0.5 * h * (v[:, 1:] + v[:, :-1]))
     opti.subject_to(v[:, 1:] == v[:, :-1] + 0.5 * h * (a[:, 1:] + a[:, :-1]))
     for at, (q_end, v_end) in ((0, problem.start), (N, problem.goal)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from dynamis.robot import Robot
 
 def environment(
     robot: Robot, goal: Any = None, *, count: int | None = None, step: float = 0.02, duration: float = 4.0, substeps: int = 4,
-    limits: bool = True, weights: Mapping[str, float] | None = None, actuated: Sequence[str] | None = None,
+    limits: bool = True, weights: Mapping[str, float] | None = None, actuated: Any = "joints",
 ) -> Any:  # fmt: skip
     """A Gymnasium environment in which torques bring the robot to a goal; with ``count``, that many in one `VectorEnv`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from dynamis.optimize.problem import OptimalMotion, Problem, made_motion
 from dynamis.optimize.steps import METHODS, Step
 from dynamis.robot import Robot
 from dynamis.tolerances import COST_TOLERANCE
+from dynamis.trajectories.validate import number, numbers, positive
 
 Array = npt.NDArray[Any]
 Progress = Callable[[int, float, float], None]
@@ -39,7 +40,7 @@ def trajectory(
     integrator: str = "euler",
     weights: Mapping[str, float] | None = None,
     limits: bool = True,
-    actuated: Sequence[str] | None = None,
+    actuated: Any = "joints",
     guess: Any = None,
     tolerance: float = 1e-4,
     iterations: int = 500,
@@ -53,9 +54,10 @@ def trajectory(
     ``actuated`` names the coordinates with torques, by default all but a free base.
 
     ``method="ilqr"`` is a shooting method with compiled sweeps; ``integrator`` is that of `Step`. ``method="collocation"``
-    requires CasADi and solves for all nodes at once by IPOPT. ``guess``, where to start from, is an `OptimalMotion` or torques
-    (nodes, m); by default a quintic from start to goal for robots with a torque in every coordinate, otherwise no torques.
-    ``tolerance`` is that of goal and limits, in rad and m. ``progress(iteration, cost, goal error)`` is called in between.
+    requires CasADi and solves for all nodes at once by IPOPT, by the trapezoidal rule and without feedback gains. ``guess``,
+    where to start from, is an `OptimalMotion` or torques (nodes, m); by default a quintic from start to goal for robots with a
+    torque in every coordinate, otherwise no torques. ``tolerance`` is that of goal and limits, in rad and m.
+    ``progress(iteration, cost, goal error)`` is called in between.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -68,22 +70,24 @@ def trajectory(
     if integrator not in METHODS:
         raise InputError(f"integrator={integrator!r} is unknown; choose one of {', '.join(METHODS)}")
     count = _whole(nodes, "nodes", 2)
-    w = {**WEIGHTS, **(weights or {})}
+    if not isinstance(robot, Robot):
+        raise InputError(f"an optimal motion is that of a robot, got {type(robot).__name__}; dynamis.load gives one")
+    if weights is not None and not isinstance(weights, Mapping):
+        raise InputError(f"weights must be a mapping such as {WEIGHTS}, got {weights!r}")
+    w = {name: number(x, f"the weight of {name!r}") for name, x in {**WEIGHTS, **(weights or {})}.items()}
     if unknown := sorted(set(w) - set(WEIGHTS)):
         raise InputError(f"weights has no entry {unknown[0]!r}; its entries are {', '.join(WEIGHTS)}")
-    if any(not np.isfinite(x) or x < 0 for x in w.values()) or w["effort"] == 0:
-        raise InputError(f"weights must be finite and not negative, and that of the effort positive; got {w}")
+    if min(w.values()) < 0 or w["effort"] == 0:
+        raise InputError(f"weights must not be negative, and that of the effort positive; got {w}")
     begin, end = _state(robot, start, "start"), _state(robot, goal, "goal")
     bounds = robot.limits
     if duration is None:
         speed = np.where(np.isfinite(bounds["velocity"]), bounds["velocity"], UNLIMITED_SPEED)
         duration = max(1.5 * SHORTEST * float((np.abs(robot.difference(begin[0], end[0])) / speed).max()), 0.1)
-    if not np.isfinite(duration) or duration <= 0:
-        raise InputError(f"duration must be a positive number of seconds, got {duration!r}")
-    problem = Problem(Step(robot, duration / count, integrator, actuated=actuated), begin, end, count, w, limits, tolerance)
-    if method == "collocation":
-        return collocate(problem, guess, int(iterations), progress)
-    return solve(problem, guess, _whole(iterations, "iterations", 1), progress)
+    step = Step(robot, positive(duration, "duration") / count, integrator, actuated=actuated)
+    problem = Problem(step, begin, end, count, w, limits, positive(tolerance, "tolerance"))
+    most = _whole(iterations, "iterations", 1)
+    return collocate(problem, guess, most, progress) if method == "collocation" else solve(problem, guess, most, progress)
 
 
 def solve(problem: Problem, guess: Any, iterations: int, progress: Progress | None) -> OptimalMotion:
@@ -128,9 +132,9 @@ def _first(problem: Problem, sweeps: Sweeps, guess: Any, cost: GoalCost) -> Iter
         reference = Iterate(guess.q, guess.v, guess.tau[:, step.columns], np.inf, guess.gains[:, step.columns])
         gains = reference.gains
     elif guess is not None:
-        u = np.asarray(guess, float)
-        if u.shape != (N, m) or not np.isfinite(u).all():
-            raise InputError(f"guess must be an OptimalMotion or finite torques of shape {(N, m)}, got shape {u.shape}")
+        u = numbers(guess, "guess, an OptimalMotion or torques,", (2,))
+        if u.shape != (N, m):
+            raise InputError(f"guess must be an OptimalMotion or torques of shape {(N, m)}, got shape {u.shape}")
         reference = Iterate(*step.rollout(q0, v0, u), u, np.inf, gains)
     elif m == n:
         q, v, tau = problem.quintic
@@ -140,10 +144,17 @@ def _first(problem: Problem, sweeps: Sweeps, guess: Any, cost: GoalCost) -> Iter
     else:
         u = np.zeros((N, m))
         reference = Iterate(*step.rollout(q0, v0, u), u, np.inf, gains)
-    if not np.isfinite(reference.q).all() or not np.isfinite(reference.v).all():
-        raise InputError("the motion of the guess diverges; start from smaller torques, or use more nodes")
-    q, v, u = sweeps.follow(np.concatenate(problem.start), reference, np.zeros_like(reference.u), gains)
-    return Iterate(q[:, 0], v[:, 0], u[:, 0], float(cost.value(q, v, u)[0]), gains)
+    if np.isfinite(reference.q).all() and np.isfinite(reference.v).all():
+        q, v, u = sweeps.follow(np.concatenate(problem.start), reference, np.zeros_like(reference.u), gains)
+        if np.isfinite(q).all() and np.isfinite(v).all():
+            with np.errstate(over="ignore", invalid="ignore"):
+                value = float(cost.value(q, v, u)[0])
+            if np.isfinite(value):
+                return Iterate(q[:, 0], v[:, 0], u[:, 0], value, gains)
+    raise InputError(
+        f"the motion to start from diverges with steps of {step.h:.3g} s; use more nodes or a shorter duration"
+        + ("" if guess is None else ", or a guess with smaller torques")
+    )
 
 
 def _state(robot: Robot, given: Any, name: str) -> tuple[Array, Array]:
@@ -156,6 +167,7 @@ def _state(robot: Robot, given: Any, name: str) -> tuple[Array, Array]:
 
 
 def _whole(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool) or int(value) != value or value < least:
+    given = number(value, name)
+    if isinstance(value, bool) or not given.is_integer() or given < least:
         raise InputError(f"{name} must be a whole number from {least} on, got {value!r}")
-    return int(value)
+    return int(given)

@@ -26,8 +26,8 @@ class OptimalMotion:
     """A motion of N steps: ``t`` (N + 1), ``q`` (N + 1, nq), ``v`` (N + 1, n), torques ``tau`` (N, n) held during each step.
 
     ``converged`` (also the truth value) states whether goal and limits are kept and the cost has stopped decreasing; ``status``
-    says so in words. ``gains`` (N, n, 2n) are the feedback gains K of τ = τ̄ + K (x − x̄). ``history`` has the cost after each
-    accepted iteration, penalties included.
+    says so in words. ``gains`` (N, n, 2n) are the feedback gains K of τ = τ̄ + K (x − x̄), zero for collocation. ``history``
+    has the cost after each accepted iteration, penalties included.
     """
 
     robot: Robot
@@ -53,7 +53,7 @@ class OptimalMotion:
 
     def controller(self, t: Any, q: Array, v: Array) -> Array:
         """The torques of the motion with its feedback at any time, as a controller for `simulate`."""
-        k = min(int(t / (self.t[1] - self.t[0]) + 1e-9), len(self.tau) - 1)
+        k = min(max(int(t / (self.t[1] - self.t[0]) + 1e-9), 0), len(self.tau) - 1)
         off = np.concatenate([self.robot.difference(self.q[k], q), v - self.v[k]])
         effort = self.robot.limits["effort"]
         return np.clip(self.tau[k] + self.gains[k] @ off, -effort, effort)

@@ -7,7 +7,6 @@ x' = x ⊕ h Σ bᵢ kᵢ, where ⊕ adds velocities and moves configurations on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,10 +15,12 @@ import numpy.typing as npt
 
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table, march
-from dynamis.errors import InputError, unknown_name
+from dynamis.errors import InputError
 from dynamis.robot import Robot
+from dynamis.robot.inputs import broadcast_batch
 from dynamis.scalar import tanh
 from dynamis.simulation.motion import without_dry_friction
+from dynamis.trajectories.validate import positive
 
 Array = npt.NDArray[Any]
 # cᵢ and bᵢ of explicit Runge–Kutta methods
@@ -46,7 +47,7 @@ class Step:
 
     ``method`` is "euler" (semi-implicit: the configuration moves with the new velocity), "rk2" (explicit midpoint) or "rk4".
     u are the torques of the ``actuated`` coordinates, by default of all but those of a free base. Dry friction, which has no
-    derivative at rest, is replaced by coulomb · tanh(v / friction_velocity).
+    derivative at rest, is replaced by coulomb_bias + coulomb · tanh(v / friction_velocity).
 
     >>> import dynamis as dy
     >>> robot = dy.load("planar_2r_melchiorri")
@@ -57,27 +58,18 @@ class Step:
     """
 
     def __init__(
-        self, robot: Robot, h: float, method: str = "euler", *, actuated: Sequence[str] | None = None,
-        friction_velocity: float = 0.05,
-    ) -> None:  # fmt: skip
+        self, robot: Robot, h: float, method: str = "euler", *, actuated: Any = "joints", friction_velocity: float = 0.05
+    ) -> None:
+        if not isinstance(robot, Robot):
+            raise InputError(f"a step is that of a robot, got {type(robot).__name__}; dynamis.load gives one")
         if method not in METHODS:
             raise InputError(f"method={method!r} is unknown; choose one of {', '.join(METHODS)}")
-        if not np.isfinite(h) or h <= 0:
-            raise InputError(f"the step h must be a positive number of seconds, got {h!r}")
-        if not friction_velocity > 0:
-            raise InputError(f"friction_velocity must be positive, got {friction_velocity!r}")
         if robot.model.symbolic:
             raise InputError("the robot has symbolic parameters: give them values with robot.replace or load(…, parameters=…)")
-        self.robot, self.h, self.method, self.friction_velocity = robot, float(h), method, float(friction_velocity)
+        self.robot, self.h, self.method = robot, positive(h, "the step h"), method
+        self.friction_velocity = positive(friction_velocity, "friction_velocity")
         self.smooth = without_dry_friction(robot)
-        free = {k for _, body in robot.model.moving if len(body.dof) == 6 for k in body.dof}
-        names = robot.coordinate_names
-        for name in actuated or ():
-            if name not in names:
-                raise unknown_name("coordinate", name, names)
-        self.columns = [k for k in range(robot.n) if (k not in free if actuated is None else names[k] in actuated)]
-        if not self.columns:
-            raise InputError("no coordinate is actuated")
+        self.columns = robot.inputs.actuated(actuated)
         self._plain = robot.nq == robot.n
 
     @property
@@ -89,7 +81,8 @@ class Step:
         return f"<Step of {self.robot.name}: {self.h:g} s, {self.method}, {self.inputs} inputs>"
 
     def __call__(self, q: Any, v: Any, u: Any) -> tuple[Array, Array]:
-        found = self._kernel(self._state(q, v), np.zeros(1), np.array([self.h]), np.asarray(u, float))
+        q, v, u = self._checked(q, v, u)
+        found = self._kernel(_joined(q, v), np.zeros(1), np.array([self.h]), u)
         return found[..., : self.robot.nq], found[..., self.robot.nq :]
 
     def function(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
@@ -98,17 +91,17 @@ class Step:
 
     def rollout(self, q: Any, v: Any, u: Any) -> tuple[Array, Array]:
         """(q, v) at the N + 1 ends of the steps with inputs u (N, …, m)."""
-        u = np.asarray(u, float)
-        start = np.broadcast_to(
-            state := self._state(q, v), (*np.broadcast_shapes(state.shape[:-1], u.shape[1:-1]), state.shape[-1])
-        )
+        u = self._sequence(u)
+        q, v, _ = self._checked(q, v, u[0])
+        state = _joined(q, v)
+        start = np.broadcast_to(state, (*np.broadcast_shapes(state.shape[:-1], u.shape[1:-1]), state.shape[-1]))
         states = march(self._kernel, start, [Table(u, 1)], t=0.0, h=self.h, reports=len(u))
         states = np.concatenate([start[None], states])
         return states[..., : self.robot.nq], states[..., self.robot.nq :]
 
     def derivatives(self, q: Any, v: Any, u: Any) -> StepDerivatives:
         """A and B at states and inputs, by the chain rule over the stages and the derivatives of the forward dynamics."""
-        q, v, u = (np.asarray(x, float) for x in (q, v, u))
+        q, v, u = self._checked(q, v, u)
         n, m, h = self.robot.n, self.inputs, self.h
         unit = np.eye(2 * n + m)
         D_q, D_v, D_u = unit[:n], unit[n : 2 * n], unit[2 * n :]
@@ -144,10 +137,13 @@ class Step:
         ``states`` (N + 1, …, 2n) and ``inputs`` (N, …, m) are the derivatives of the cost with respect to each state, along
         the entries of v, and each input: λₖ = ∂J/∂xₖ + Aₖᵀ λₖ₊₁.
         """
-        q, v, u = (np.asarray(x, float) for x in (q, v, u))
+        u = self._sequence(u)
+        q, v = (self.robot.inputs.vector(x, size, name) for x, size, name in ((q, self.robot.nq, "q"), (v, self.robot.n, "v")))
+        if q.ndim < 2 or v.shape[:-1] != q.shape[:-1] or len(q) != len(u) + 1:
+            raise InputError(f"{len(u)} inputs lead through {len(u) + 1} states, got q {q.shape} and v {v.shape}")
         A, B = self.derivatives(q[:-1], v[:-1], u)
-        slopes = np.broadcast_to(np.asarray(states, float), (*q.shape[:-1], 2 * self.robot.n))
-        result = np.array(np.broadcast_to(np.asarray(inputs, float), u.shape))
+        slopes = _spread(states, (*q.shape[:-1], 2 * self.robot.n), "states")
+        result = np.array(_spread(inputs, u.shape, "inputs"))
         costate = slopes[-1]
         for k in reversed(range(len(u))):
             result[k] += np.einsum("...ij,...i->...j", B[k], costate)
@@ -155,6 +151,11 @@ class Step:
         return Gradient(costate, result)
 
     # one step, for numbers and symbols
+
+    def friction(self, v: Array) -> Array:
+        """The torques of the smoothed dry friction."""
+        model = self.robot.model
+        return np.asarray(model.coulomb_bias + model.coulomb * tanh(v / self.friction_velocity))
 
     def taken(self, robot: Robot, q: Array, v: Array, u: Array, h: Any) -> tuple[Array, Array]:
         if self.method == "euler":
@@ -172,8 +173,8 @@ class Step:
         """The acceleration."""
         tau = np.zeros(robot.n, dtype=object if u.dtype == object else float)
         tau[self.columns] = u
-        if np.any(self.robot.model.coulomb):
-            tau = tau - self.robot.model.coulomb * tanh(v / self.friction_velocity)
+        if self.smooth is not self.robot:
+            tau = tau - self.friction(v)
         return without_dry_friction(robot).forward_dynamics(q, v, tau)
 
     def _placed(self, robot: Robot, q: Array, change: Array) -> Array:
@@ -194,26 +195,30 @@ class Step:
 
     # derivatives at batches of states
 
-    def _state(self, q: Any, v: Any) -> Array:
-        q, v = np.asarray(q, float), np.asarray(v, float)
-        for x, name, size in ((q, "q", self.robot.nq), (v, "v", self.robot.n)):
-            if x.shape[-1:] != (size,):
-                raise InputError(f"{name} must have {size} entries on its last axis, got shape {x.shape}")
-        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
-        return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v)], axis=-1)
+    def _checked(self, q: Any, v: Any, u: Any) -> tuple[Array, Array, Array]:
+        given = {"q": (q, self.robot.nq), "v": (v, self.robot.n), "u": (u, self.inputs)}
+        arrays = {name: self.robot.inputs.vector(x, size, name).astype(float) for name, (x, size) in given.items()}
+        broadcast_batch(arrays)
+        return arrays["q"], arrays["v"], arrays["u"]
+
+    def _sequence(self, u: Any) -> Array:
+        """Inputs (N, …, m) of N steps."""
+        found = self.robot.inputs.vector(u, self.inputs, "u").astype(float)
+        if found.ndim < 2 or not len(found):
+            raise InputError(f"u has shape {found.shape}; it must have a row of {self.inputs} torques for each step")
+        return found
 
     def _acceleration(self, q: Array, v: Array, u: Array, D_q: Array, D_v: Array, D_u: Array) -> tuple[Array, Array]:
         """The acceleration, and its derivative from those of the state."""
         tau = np.zeros((*np.broadcast_shapes(v.shape[:-1], u.shape[:-1]), self.robot.n))
         tau[..., self.columns] = u
-        coulomb = self.robot.model.coulomb
-        if np.any(coulomb):
-            level = np.tanh(v / self.friction_velocity)
-            tau = tau - coulomb * level
+        if dry := self.smooth is not self.robot:
+            tau = tau - self.friction(v)
         da = self.smooth.forward_dynamics_derivatives(q, v, tau)
         dv = da.dv
-        if np.any(coulomb):
-            dv = dv - da.dtau * ((1.0 - level**2) * (coulomb / self.friction_velocity))[..., None, :]
+        if dry:
+            width = self.friction_velocity
+            dv = dv - da.dtau * ((1.0 - np.tanh(v / width) ** 2) * (self.robot.model.coulomb / width))[..., None, :]
         return self.smooth.forward_dynamics(q, v, tau), da.dq @ D_q + dv @ D_v + da.dtau[..., self.columns] @ D_u
 
     def _moved(self, q: Array, change: Array, D_q: Array, D_change: Array) -> Array:
@@ -222,3 +227,15 @@ class Step:
             return D_q + D_change
         dq, dv = self.robot.integrate_derivatives(q, change)
         return np.asarray(dq @ D_q + dv @ D_change)
+
+
+def _joined(q: Array, v: Array) -> Array:
+    batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v)], axis=-1)
+
+
+def _spread(value: Any, shape: tuple[int, ...], name: str) -> Array:
+    try:
+        return np.broadcast_to(np.asarray(value, float), shape)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers of shape {shape}, got shape {np.shape(value)}") from None

@@ -65,6 +65,8 @@ class Compilation(Configurations):
         if isinstance(function, str):
             names = algorithm_named(function).arguments
             label, traced = function, lambda robot, *arrays: getattr(robot, label)(*arrays)
+        elif not callable(function):
+            raise InputError(f"expected the name of a method or a function of (robot, q, …), got {type(function).__name__}")
         else:
             label, traced = getattr(function, "__name__", "function"), function
             names = tuple(inspect.signature(function).parameters)[1:]

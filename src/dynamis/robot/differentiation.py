@@ -33,7 +33,7 @@ class Derivatives:
             raise InputError(f"{kernel.name} returns {len(kernel.code.results)} arrays: return one, as np.concatenate of them")
         self._model, self._kernel, self._own_jacobian = model, kernel, jacobian
         names = [name for name, _ in kernel.arguments]
-        chosen = names if wrt is None else list(wrt)
+        chosen = names if wrt is None else list(wrt) if np.iterable(wrt) else [wrt]
         for name in chosen:
             if name not in names:
                 raise InputError(

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.kinematics import REST, MovingBase
-from dynamis.errors import InputError, printable
+from dynamis.errors import InputError, printable, unknown_name
+from dynamis.model.joints import Free
 from dynamis.model.model import Model
 from dynamis.scalar import Node, as_scalar
 from dynamis.spatial import Pose
@@ -74,6 +75,33 @@ class Inputs:
         if array.ndim != 1:
             raise InputError(f"{name} has shape {array.shape}; this function takes one state, not a batch")
         return array if array.dtype == object else array.astype(float)
+
+    def coordinates(self, chosen: Any, name: str) -> list[int]:
+        """Indices in v of coordinates: "all", "joints" (all but those of a free base), or names and indices, each once."""
+        n, names = self.model.n, self.coordinate_names
+        if isinstance(chosen, str) and chosen in ("all", "joints"):
+            free = {k for _, body in self.model.moving if isinstance(body.motion, Free) for k in body.dof}
+            return [k for k in range(n) if chosen == "all" or k not in free]
+        found = []
+        for one in chosen if np.iterable(chosen) and not isinstance(chosen, str) else [chosen]:
+            if isinstance(one, str):
+                if one not in names:
+                    raise unknown_name("coordinate", one, names)
+                found.append(names.index(one))
+            elif isinstance(one, int | np.integer) and not isinstance(one, bool) and 0 <= one < n:
+                found.append(int(one))
+            else:
+                raise InputError(f"{name}= takes names of coordinates or indices from 0 to {n - 1}, got {one!r}")
+        if len(set(found)) != len(found):
+            raise InputError(f"{name}= has the coordinate {printable(names[max(found, key=found.count)])} twice")
+        return found
+
+    def actuated(self, chosen: Any) -> list[int]:
+        """`coordinates`, at least one."""
+        found = self.coordinates(chosen, "actuated")
+        if not found:
+            raise InputError("no coordinate is actuated: actuated= must name at least one")
+        return found
 
 
 def _of_scalars(array: Array, name: str) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dynamis.algorithms.registry import ALGORITHMS
 from dynamis.compiler.kernel import Kernel
-from dynamis.errors import InputError, unknown_name
+from dynamis.errors import InputError
 from dynamis.interop.casadi_functions import casadi_function
 from dynamis.interop.differentiable import Differentiable
 from dynamis.robot.compilation import Compilation
@@ -100,7 +100,7 @@ class Interop(Compilation):
 
         return numba_function(self._kernel_of(function, frame, parameters, sizes))
 
-    def crocoddyl(self, costs: Any, *, actuated: Sequence[str] | None = None) -> Any:
+    def crocoddyl(self, costs: Any, *, actuated: Any = "joints") -> Any:
         """A differential action model of Crocoddyl: the forward dynamics of this robot, with its derivatives, and costs.
 
         ``costs`` is a `crocoddyl.CostModelSum` of states (q, v), a `crocoddyl.StateVector` of 2n entries, and of the torques of
@@ -114,11 +114,7 @@ class Interop(Compilation):
         """
         from dynamis.interop.crocoddyl_models import crocoddyl_model
 
-        names = [coordinate.name for coordinate in self.model.coordinates]
-        for name in actuated or ():
-            if name not in names:
-                raise unknown_name("coordinate", name, names)
-        columns = [k for k, name in enumerate(names) if actuated is None or name in actuated]
+        columns = self.inputs.actuated(actuated)
         return crocoddyl_model(self, costs, columns, self.limits["effort"][columns])
 
     def _kernel_of(

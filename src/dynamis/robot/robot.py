@@ -6,6 +6,7 @@ import dataclasses
 import os
 import warnings
 from collections.abc import Callable, Mapping
+from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -47,7 +48,7 @@ def _replace_limits(joint: Joint, changes: Mapping[str, float]) -> None:
     for key, value in changes.items():
         if key not in vars(Limits()):
             raise InputError(f"{key!r} is not a limit; choose from {', '.join(vars(Limits()))}")
-        if not isinstance(value, int | float) or not value >= (0.0 if key in ("velocity", "effort") else -np.inf):
+        if not isinstance(value, Real) or not float(value) >= (0.0 if key in ("velocity", "effort") else -np.inf):
             raise InputError(
                 f"the limit {key} of joint {printable(joint.name)} must be a number, not negative for velocity and effort; "
                 f"got {value!r}"

@@ -26,7 +26,6 @@ from dynamis.scalar import factorise, solve_lower, solve_upper
 from dynamis.simulation.contact_forces import contact_forces
 from dynamis.simulation.loops.closure import Closure, closures_of
 from dynamis.simulation.loops.closure import closures as closures_in_file
-from dynamis.simulation.loops.constrained import coordinates_of
 from dynamis.spatial.inertia import mirrored
 from dynamis.tolerances import PROXIMAL_REGULARISATION
 
@@ -242,11 +241,11 @@ class ConstrainedRobot(RobotBase):
         friction: Any = None,
         normal: Any = (0.0, 0.0, 1.0),
         support: Any = None,
-        actuated: Sequence[str | int] | None = None,
+        actuated: Any = "joints",
     ) -> tuple[Array, Array]:
         """Torques τ (…, n) and contact forces (…, rows) that produce the accelerations a, with the smallest |τ|.
 
-        Torques are zero but at the ``actuated`` coordinates, by default all except those of free joints. ``friction`` is the
+        Torques are zero but at the ``actuated`` coordinates, by default all but those of a free base. ``friction`` is the
         coefficient μ: contact forces are inside the cone |f_t| ≤ μ f_n about the ``normal`` (world axes), and so push only;
         None allows all forces. ``support`` is half the length and width of rectangular feet along x and y of their frames:
         moments at ``frames`` then keep the centre of pressure inside. Each is one value, or a mapping from contacts to values.
@@ -259,12 +258,7 @@ class ConstrainedRobot(RobotBase):
         >>> bool(abs(forces[2::3].sum() - 9.81 * robot.mass) < 1e-4), tau[:6].any().item()
         (True, False)
         """
-        free = [body.dof for _, body in self.model.moving if body.motion.nv == 6]
-        chosen = (
-            [k for k in range(self.n) if not any(k in dof for dof in free)]
-            if actuated is None
-            else coordinates_of(self.robot, actuated)
-        )
+        chosen = self.robot.inputs.coordinates(actuated, "actuated")
         b, J = np.asarray(self.robot.inverse_dynamics(q, v, a)), np.asarray(self.jacobian(q))
         contacts = [(name, 3 * k, False) for k, name in enumerate(self.contacts.points)]
         contacts += [(name, 3 * len(self.contacts.points) + 6 * k, True) for k, name in enumerate(self.contacts.frames)]

@@ -17,7 +17,7 @@ from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
 from dynamis.scalar import solve_positive
 from dynamis.task_space.singularities import decide
-from dynamis.task_space.task_state import TaskState, actuated_coordinates, solved
+from dynamis.task_space.task_state import TaskState, solved
 from dynamis.tolerances import NEARLY_SINGULAR
 
 Array = npt.NDArray[Any]
@@ -78,7 +78,7 @@ def operational_space(
     damping: float = 0.0,
     truncate: bool = False,
     tolerance: float = NEARLY_SINGULAR,
-    actuated: Any = None,
+    actuated: Any = "all",
 ) -> OperationalModel:
     """Operational-space dynamics Λ, μ, p of a task at one state.
 
@@ -86,7 +86,7 @@ def operational_space(
     with a `SingularityWarning` unless ``truncate=True``. ``damping`` λ gives
     Λ = (J M⁻¹ Jᵀ + λ² 1)⁻¹ everywhere, λ² in units of 1/kg.
 
-    ``actuated`` selects the actuated coordinates: "joints", names or indices; by default all, including a free base. J and τ
+    ``actuated`` selects the actuated coordinates: "all", "joints" (not a free base), names or indices. J and τ
     then refer to the actuated coordinates; the others are passive.
 
     >>> import dynamis as dy, numpy as np
@@ -102,7 +102,7 @@ def operational_space(
     q, v = checked_state(robot, q, v, task)
     whole = checked_instant(robot, q, v, task)
     weight = whole.J @ solve_positive(whole.M, robot.gravity(q))
-    driven = actuated_coordinates(robot, actuated)
+    driven = sorted(robot.inputs.actuated(actuated))
     at = whole if len(driven) == robot.n else whole.reduced(driven)
     B = at.whitened()
     found = decide(B, task.names, damping, truncate, tolerance)
@@ -124,7 +124,7 @@ def operational_terms(robot: Robot, q: Any, v: Any, task: Task, damping: Any = 0
     return found[:, : task.size], found[:, -2], found[:, -1]
 
 
-def checked_instant(robot: Robot, q: Array, v: Array, task: Task, actuated: Any = None) -> TaskState:
+def checked_instant(robot: Robot, q: Array, v: Array, task: Task, actuated: Any = "all") -> TaskState:
     """The instant evaluated numerically, checked to be finite."""
     with np.errstate(all="ignore"):  # finiteness is checked below
         at = TaskState.of(robot, q, v, task, actuated)

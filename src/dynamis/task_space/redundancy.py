@@ -30,7 +30,7 @@ Law = Callable[..., Array]
 
 def least_cost_torque(
     robot: Robot, q: Any, v: Any, task: Task, acceleration: Any, law: str = "driven-acceleration", *, weight: Weight = None,
-    damping: Any = 0.0, preferred: Any = None, actuated: Any = None,
+    damping: Any = 0.0, preferred: Any = None, actuated: Any = "all",
 ) -> Array:  # fmt: skip
     """τ that realises ẍ with minimal cost ½ (τ − τ₀)ᵀ W (τ − τ₀), for numbers and symbols, with a fixed damping λ of G.
 

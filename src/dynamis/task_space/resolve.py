@@ -16,7 +16,7 @@ from dynamis.task_space.null_space import checked_preferences, preferred_torque
 from dynamis.task_space.operational import checked_instant, checked_state
 from dynamis.task_space.redundancy import LAWS, Weight, law_weight, weight_matrix
 from dynamis.task_space.singularities import decide
-from dynamis.task_space.task_state import TaskState, actuated_coordinates
+from dynamis.task_space.task_state import TaskState
 from dynamis.tolerances import NEARLY_SINGULAR
 
 Array = npt.NDArray[Any]
@@ -56,7 +56,7 @@ def resolve(
     damping: float = 0.0,
     truncate: bool = False,
     tolerance: float = NEARLY_SINGULAR,
-    actuated: Any = None,
+    actuated: Any = "all",
 ) -> Resolution:
     """The torque that realises ẍ with minimal cost ½ (τ − τ₀)ᵀ W (τ − τ₀), with a report.
 
@@ -73,7 +73,7 @@ def resolve(
     """
     q, v = checked_state(robot, q, v, task)
     wanted = task_vector(acceleration, task)
-    driven = actuated_coordinates(robot, actuated)
+    driven = sorted(robot.inputs.actuated(actuated))
     at = checked_instant(robot, q, v, task, actuated)
     tau_0 = preferred_torque(checked_preferences(null_space), robot, q, v)
     tau_0 = np.zeros(len(driven)) if tau_0 is None else tau_0[driven]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_table
-from dynamis.errors import InputError, SingularError, unknown_name
+from dynamis.errors import InputError, SingularError
 from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
 from dynamis.scalar import maximum, minimum, solve_positive, where
@@ -35,14 +35,14 @@ class TaskState:
     beta: Array  # J M⁻¹ n − J̇ v: what a torque must add to ẍ besides the task's acceleration
 
     @staticmethod
-    def of(robot: Robot, q: Any, v: Any, task: Task, actuated: Any = None) -> TaskState:
+    def of(robot: Robot, q: Any, v: Any, task: Task, actuated: Any = "all") -> TaskState:
         if not isinstance(task, Task):
             raise InputError(f"task must be a task of dynamis.task_space, such as Position(), got {type(task).__name__}")
         if np.ndim(q) != 1 or np.ndim(v) != 1:
             raise InputError("laws are evaluated at one state, q (nq) and v (n); use task_kernels for batches")
         M, J, n, drift = robot.mass_matrix(q), task.jacobian(robot, q), robot.bias(q, v), task.bias(robot, q, v)
         whole = TaskState(M, J, n, drift, J @ solve_positive(M, n) - drift)
-        driven = actuated_coordinates(robot, actuated)
+        driven = sorted(robot.inputs.actuated(actuated))
         return whole if len(driven) == robot.n else whole.reduced(driven)
 
     @cached_property
@@ -77,31 +77,6 @@ class TaskState:
         return f"<TaskState: J {' × '.join(map(str, self.J.shape))}>"
 
     _repr_html_ = as_table
-
-
-def actuated_coordinates(robot: Robot, actuated: Any) -> list[int]:
-    """The indices in v of the actuated coordinates: all (None), ``"joints"`` (all but a free base), indices or names."""
-    if actuated is None:
-        return list(range(robot.n))
-    names = robot.coordinate_names
-    if isinstance(actuated, str):
-        if actuated != "joints":
-            raise InputError(f"actuated={actuated!r} is unknown; choose 'joints', or a list of coordinates")
-        free = {k for _, body in robot.model.moving if body.motion.nv == 6 for k in body.dof}
-        return [k for k in range(robot.n) if k not in free]
-    found = []
-    for given in actuated:
-        if isinstance(given, str):
-            if given not in names:
-                raise unknown_name("coordinate", given, names)
-            found.append(names.index(given))
-        elif isinstance(given, int | np.integer) and 0 <= given < robot.n:
-            found.append(int(given))
-        else:
-            raise InputError(f"actuated= takes names or indices from 0 to {robot.n - 1}, got {given!r}")
-    if not found or len(set(found)) != len(found):
-        raise InputError("actuated= must name at least one coordinate, each once")
-    return sorted(found)
 
 
 def of_task(value: Any, size: int, name: str = "acceleration") -> Array:

@@ -22,7 +22,8 @@ def numbers(value: Any, name: str, dimensions: tuple[int, ...] = (0, 1)) -> Arra
         wanted = " or ".join({0: "a number", 1: "a list of numbers", 2: "a two-dimensional array"}[d] for d in dimensions)
         raise InputError(f"{name} has shape {array.shape}; it must be {wanted}")
     if not np.isfinite(array).all():
-        raise InputError(f"{name} contains {array[~np.isfinite(array)].flat[0]}; every entry must be a finite number")
+        found = f"contains {array[~np.isfinite(array)][0]}; every entry" if array.ndim else f"is {array}; it"
+        raise InputError(f"{name} {found} must be a finite number")
     return array
 
 

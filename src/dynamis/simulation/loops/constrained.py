@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_table, counted
-from dynamis.errors import InputError, SingularError, unknown_name
+from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.simulation.fixed_step import moved
 from dynamis.simulation.loops.closure import Closure, closures_of
@@ -114,22 +114,6 @@ def constrained_dynamics(
     return solved
 
 
-def coordinates_of(robot: Robot, chosen: Sequence[str | int]) -> list[int]:
-    """Indices in v of coordinates given by name or number."""
-    names = robot.coordinate_names
-    places = []
-    for one in chosen:
-        if isinstance(one, str) and one in names:
-            places.append(names.index(one))
-        elif isinstance(one, int | np.integer) and 0 <= one < robot.n:
-            places.append(int(one))
-        else:
-            raise unknown_name("coordinate", str(one), names)
-    if len(set(places)) != len(places):
-        raise InputError(f"a coordinate is given twice: {', '.join(map(str, chosen))}")
-    return places
-
-
 def assemble(
     robot: Robot,
     closures: Closure | Sequence[Closure],
@@ -152,7 +136,7 @@ def assemble(
     """
     held = closures_of(robot, closures)
     rest, q = np.zeros(robot.n), robot.inputs.one_state(q_guess, robot.nq, "q").copy()
-    free = [k for k in range(robot.n) if k not in coordinates_of(robot, locked)]
+    free = [k for k in range(robot.n) if k not in robot.inputs.coordinates(locked, "locked")]
     now, damping = evaluate(robot, held, q, rest), 0.0
     for _ in range(iterations):
         if np.abs(now.h).max() <= tolerance or damping > MAX_DAMPING:
@@ -191,7 +175,7 @@ def assemble_velocity(
     held = closures_of(robot, closures)
     inputs = robot.inputs
     at, v = inputs.one_state(q, robot.nq, "q"), inputs.one_state(v_guess, robot.n, "v")
-    fixed = coordinates_of(robot, locked)
+    fixed = robot.inputs.coordinates(locked, "locked")
     H = np.vstack([evaluate(robot, held, at, v).H, np.eye(robot.n)[fixed]])
     target = np.concatenate([np.zeros(len(H) - len(fixed)), v[fixed]])
     M = robot.mass_matrix(at)

@@ -18,7 +18,6 @@ from dynamis.display import as_table, flat, short
 from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
 from dynamis.simulation.loops.closure import Closure, closures_of
-from dynamis.simulation.loops.constrained import coordinates_of
 from dynamis.simulation.loops.constraints import evaluate, rank_of
 from dynamis.tolerances import SOLUTION_TOLERANCE
 
@@ -74,7 +73,8 @@ def velocity_map(
     at = inputs.one_state(q, robot.nq, "q")
     rates = np.zeros(robot.n) if v is None else inputs.one_state(v, robot.n, "v")
     c = evaluate(robot, held, at, rates)
-    chosen = coordinates_of(robot, independent_coordinates(robot, held, at) if independent is None else independent)
+    given = independent_coordinates(robot, held, at) if independent is None else independent
+    chosen = inputs.coordinates(given, "independent")
     others = [k for k in range(robot.n) if k not in chosen]
     U, s, Vt = np.linalg.svd(c.H[:, others], full_matrices=False)
     rank = rank_of(np.linalg.svd(c.H, compute_uv=False))
@@ -128,5 +128,5 @@ def reduced_dynamics(
     except np.linalg.LinAlgError:
         raise SingularError("the independent coordinates move no mass: their acceleration is undetermined") from None
     acceleration = np.linalg.solve(mass, torque - bias)
-    names = tuple(robot.coordinate_names[k] for k in coordinates_of(robot, chosen))
+    names = tuple(robot.coordinate_names[k] for k in inputs.coordinates(chosen, "independent"))
     return Reduced(names, B, b, mass, bias, torque, acceleration, B @ acceleration + b)
