@@ -8,7 +8,7 @@ import pytest
 import dynamis as dy
 from dynamis.classroom.answers import Vocabulary, parse_answer
 from dynamis.scalar import Node, cos, evaluate, sign, sin, sqrt, symbol, tanh
-from dynamis.scalar.node import show, topological
+from dynamis.scalar.graph import show, topological
 
 X, Y, Z = (symbol(name) for name in ("x", "y", "z_1"))
 Q, V, A = ([symbol(f"{letter}{k}") for k in (1, 2)] for letter in "qva")

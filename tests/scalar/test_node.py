@@ -9,7 +9,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.scalar import Node, Program, directional, evaluate, gradient, jacobian, solve_positive, symbol, topological
-from dynamis.scalar.node import show
+from dynamis.scalar.graph import show
 from dynamis.scalar.program import MEANING
 from dynamis.scalar.substitution import substituted
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dynamis.compiler.code import Code, Instruction, Operand
 from dynamis.errors import InputError
-from dynamis.scalar.node import PIVOT_TOLERANCE
+from dynamis.scalar.linear import PIVOT_TOLERANCE
 
 _BINARY = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}"}
 _CALLS = {"sin", "cos", "asin", "acos", "atan2", "exp", "log", "tanh", "sqrt", "floor"}

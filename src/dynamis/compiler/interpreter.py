@@ -20,7 +20,7 @@ import numpy.typing as npt
 from dynamis.compiler.code import Code
 from dynamis.compiler.expand_sincos import expand_sincos
 from dynamis.compiler.sincos import LARGEST_ANGLE
-from dynamis.scalar.node import PIVOT_TOLERANCE
+from dynamis.scalar.linear import PIVOT_TOLERANCE
 
 Array = npt.NDArray[Any]
 FUNCTIONS = {

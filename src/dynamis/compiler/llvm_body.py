@@ -19,7 +19,7 @@ from dynamis.compiler.llvm_vectors import Vectors
 from dynamis.compiler.registers import Key, Registers, Signed
 from dynamis.compiler.sincos import LARGEST_ANGLE
 from dynamis.compiler.target import LINE, LONG_ROW, Target, literal
-from dynamis.scalar.node import PIVOT_TOLERANCE
+from dynamis.scalar.linear import PIVOT_TOLERANCE
 
 SEGMENT = 600  # steps a function
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.jacobian import orientation_coordinates, orientation_rate_map
+from dynamis.errors import InputError
 from dynamis.scalar import cos, sin, sqrt, where
 from dynamis.spatial import cross, skew
 from dynamis.tolerances import RANK_TOLERANCE, SERIES_FIVE_TERMS
@@ -90,3 +91,14 @@ def inverse_times(T: Array, columns: Array) -> Array:
     # so near a singularity no digit of the rates is right: say infinite rather than 1e16
     determinant = where(determinant * determinant < RANK_TOLERANCE * RANK_TOLERANCE, 0.0, determinant)
     return (cofactors @ columns) / determinant
+
+
+def as_rotation(value: Any) -> Array:
+    try:
+        R = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        R = np.zeros(0)
+    R = R[:3, :3] if R.shape == (4, 4) else R
+    if R.shape != (3, 3) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0.0:
+        raise InputError("reference= must be a rotation matrix (3 × 3), such as robot.pose(q)[:3, :3]")
+    return R

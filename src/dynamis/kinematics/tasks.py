@@ -23,6 +23,7 @@ from dynamis.kinematics import differentiation
 from dynamis.kinematics.rotations import (
     COORDINATES,
     EULER,
+    as_rotation,
     inverse_times,
     orientation_error,
     rate_map,
@@ -151,7 +152,7 @@ class Orientation(Task):
             return
         if self.coordinates in EULER:
             raise InputError("reference= applies to 'geometric' and 'rotation_vector' only; angles refer to the world axes")
-        R = _as_rotation(self.reference)
+        R = as_rotation(self.reference)
         object.__setattr__(self, "reference", tuple(map(tuple, R.tolist())))
 
     @property
@@ -388,14 +389,3 @@ def checked_rows(rows: Any, what: str) -> tuple[int, ...]:
             f"{what}(rows=…) must be distinct axes or indices from 0, 1, 2, such as rows='xy' or rows=(0, 1); got {rows!r}"
         )
     return found
-
-
-def _as_rotation(value: Any) -> Array:
-    try:
-        R = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        R = np.zeros(0)
-    R = R[:3, :3] if R.shape == (4, 4) else R
-    if R.shape != (3, 3) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0.0:
-        raise InputError("reference= must be a rotation matrix (3 × 3), such as robot.pose(q)[:3, :3]")
-    return R

@@ -15,11 +15,11 @@ from dynamis.display import as_text, plotted, short
 from dynamis.errors import InputError, printable
 from dynamis.kinematics.box import box_of, check_robot
 from dynamis.kinematics.cell_volume import sampled_volume
-from dynamis.kinematics.directions import in_order_of_q
 from dynamis.kinematics.reach import Reach, reach_of
 from dynamis.kinematics.state_measures import Measure, measure_named, payload_note, with_unit
+from dynamis.kinematics.workspace_samples import PLANES, chosen_plane, configurations, first_origin, onto_plane
 from dynamis.robot import Robot
-from dynamis.tolerances import NEGLIGIBLE, RANK_TOLERANCE
+from dynamis.tolerances import RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
 Progress = Callable[[float, str], None]
@@ -27,8 +27,6 @@ Progress = Callable[[float, str], None]
 STATES_PER_BATCH = 20_000  # between two reports of progress
 MAX_SAMPLES = 20_000_000
 RANK_SAMPLES = 64  # configurations that show in how many directions the frame moves
-PLANES = {"xy": (0, 1, 2), "xz": (0, 2, 1), "yz": (1, 2, 0)}
-MAX_NEWTON_STEPS = 12  # towards the plane
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -287,7 +285,7 @@ def workspace(
     """
     check_robot(robot)
     f = robot.model.frame(frame)
-    q = _configurations(robot, _count(samples, "samples", MAX_SAMPLES), seed, lower, upper)
+    q = configurations(robot, _count(samples, "samples", MAX_SAMPLES), seed, lower, upper)
     points = np.empty((len(q), 3))
     for start in range(0, len(q), STATES_PER_BATCH):
         part = slice(start, start + STATES_PER_BATCH)
@@ -320,16 +318,16 @@ def workspace_slice(
     measure = colour if isinstance(colour, Measure) else measure_named(colour, options)
     f = robot.model.frame(frame)
     measure = with_unit(measure, robot, f.name, rows)
-    q = _configurations(robot, _count(samples, "samples", MAX_SAMPLES), seed, lower, upper)
-    chosen = _plane(robot, f.name, plane, q)
+    q = configurations(robot, _count(samples, "samples", MAX_SAMPLES), seed, lower, upper)
+    chosen = chosen_plane(robot, f.name, plane, q)
     a, b, normal = PLANES[chosen]
-    height = float(_first_origin(robot, f.name)[normal]) if level is None else float(level)
+    height = float(first_origin(robot, f.name)[normal]) if level is None else float(level)
     if not np.isfinite(height):
         raise InputError(f"level must be a finite number of metres, got {level!r}")
     low, high = box_of(robot, lower, upper)
     kept, points, values = [], [], []
     for start in range(0, len(q), STATES_PER_BATCH):
-        part = _onto_plane(robot, f.name, q[start : start + STATES_PER_BATCH], normal, height, low, high)
+        part = onto_plane(robot, f.name, q[start : start + STATES_PER_BATCH], normal, height, low, high)
         kept.append(part)
         points.append(robot.pose(part, f.name)[:, (a, b), 3])
         values.append(np.asarray(measure.of(robot, part, f.name, rows), dtype=float) if len(part) else np.zeros(0))
@@ -351,58 +349,3 @@ def _count(value: Any, name: str, most: int) -> int:
 def _report_progress(progress: Progress | None, fraction: float, text: str) -> None:
     if progress is not None:
         progress(fraction, text)
-
-
-def _configurations(robot: Robot, count: int, seed: int, lower: Any, upper: Any) -> Array:
-    """Random configurations (count, nq); in one of eight, joints with less than a full turn are often at their limits."""
-    low, high = box_of(robot, lower, upper)
-    for k in np.flatnonzero(~(np.isfinite(low) & np.isfinite(high))):
-        raise InputError(
-            f"{printable(robot.coordinate_names[k])} has no limits; give lower= and upper=, one number per coordinate"
-        )
-    try:
-        rng = np.random.default_rng(seed)
-    except (TypeError, ValueError):
-        raise InputError(f"seed must be a non-negative integer, got {seed!r}") from None
-    states = rng.uniform(low, high, (count, robot.n))
-    ended = (np.arange(count) % 8 == 7)[:, None] & (rng.random((count, robot.n)) < 0.5) & (high - low < 2.0 * np.pi - 1e-9)
-    states = np.where(ended, np.where(rng.random((count, robot.n)) < 0.5, low, high), states)
-    return in_order_of_q(robot, states)
-
-
-def _first_origin(robot: Robot, frame: str) -> Array:
-    """The origin of the first joint of the chain to the frame."""
-    model = robot.model
-    chain = list(model.ancestors(model.frame(frame).body))
-    if not chain:
-        return np.zeros(3)
-    first = model.bodies[chain[-1]]
-    assert first is not None
-    return first.placement.p.astype(float)
-
-
-def _plane(robot: Robot, frame: str, plane: str | None, q: Array) -> str:
-    if plane is not None:
-        if plane not in PLANES:
-            raise InputError(f"plane={plane!r} is unknown; choose {', '.join(map(repr, PLANES))}")
-        return plane
-    points = robot.pose(q[:64], frame)[:, :3, 3]
-    extent = np.ptp(points, axis=0)
-    still = np.flatnonzero(extent <= RANK_TOLERANCE * max(float(extent.max()), 1e-300))
-    return next((name for name, (_, _, normal) in PLANES.items() if len(still) == 1 and normal == still[0]), "xz")
-
-
-def _onto_plane(robot: Robot, frame: str, q: Array, normal: int, level: float, low: Array, high: Array) -> Array:
-    """The configurations that a few Newton steps move onto the plane, within the limits."""
-    here = q
-    order = np.array([c.q_index for c in robot.model.coordinates], dtype=int)
-    tolerance = NEGLIGIBLE * max(1.0, float(np.abs(level)))
-    for _ in range(MAX_NEWTON_STEPS):
-        away = robot.pose(here, frame)[:, normal, 3] - level
-        if not (np.abs(away) > tolerance).any():
-            break
-        row = robot.jacobian(here, frame)[:, normal, :]
-        square = np.maximum(np.einsum("ij,ij->i", row, row), 1e-12)
-        step = np.clip(-row * (away / square)[:, None], -0.5, 0.5)
-        here = in_order_of_q(robot, np.clip(here[:, order] + step, low, high))
-    return here[np.abs(robot.pose(here, frame)[:, normal, 3] - level) <= tolerance]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dynamis.errors import printable
 from dynamis.model.model import Model
-from dynamis.scalar.node import PIVOT_TOLERANCE
+from dynamis.scalar.linear import PIVOT_TOLERANCE
 from dynamis.spatial.inertia import Inertia
 
 Array = npt.NDArray[Any]

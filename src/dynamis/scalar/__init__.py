@@ -17,8 +17,9 @@ from dynamis.scalar.functions import (
     tanh,
     where,
 )
+from dynamis.scalar.graph import topological
 from dynamis.scalar.linear import factorise, solve_lower, solve_positive, solve_upper
-from dynamis.scalar.node import Node, Scalar, as_scalar, is_number, symbol, topological
+from dynamis.scalar.node import Node, Scalar, as_scalar, is_number, symbol
 from dynamis.scalar.program import Program, evaluate
 
 __all__ = [

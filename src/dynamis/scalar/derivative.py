@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.scalar.functions import cos, exp, sign, sin, where
-from dynamis.scalar.node import Node, Scalar, topological
+from dynamis.scalar.graph import topological
+from dynamis.scalar.node import Node, Scalar
 
 # the partial derivatives of each operation with respect to its operands; ``y`` is the operation's own value
 PARTIALS: dict[str, Any] = {

@@ -131,9 +131,6 @@ class Node:
     def __float__(self) -> float:
         raise InputError(f"{self} is symbolic: give its symbols values before asking for a number")
 
-    def __repr__(self) -> str:
-        return show(self)
-
     def __deepcopy__(self, memo: object) -> Node:
         return self
 
@@ -326,10 +323,6 @@ def equal(a: Scalar, b: Scalar) -> Scalar:
     return float(a == b) if isinstance(a, float) and isinstance(b, float) else make("eq", *_ordered(a, b))
 
 
-def _sign(x: float) -> float:
-    return 0.0 if x == 0.0 else math.copysign(1.0, x)
-
-
 FOLD: dict[str, Any] = {
     "abs": abs,
     "acos": math.acos,
@@ -339,7 +332,7 @@ FOLD: dict[str, Any] = {
     "floor": lambda x: float(math.floor(x)),
     "log": math.log,
     "not": lambda x: float(x == 0.0),
-    "sign": _sign,
+    "sign": lambda x: 0.0 if x == 0.0 else math.copysign(1.0, x),
     "sin": math.sin,
     "sqrt": math.sqrt,
     "tanh": math.tanh,
@@ -367,26 +360,12 @@ def binary(op: str, a: Scalar, b: Scalar) -> Scalar:
     if isinstance(a, float) and isinstance(b, float):
         if op == "atan2":
             return math.atan2(a, b)
-        if op in ("min", "and"):
-            return min(a, b)
-        return max(a, b)
+        return min(a, b) if op in ("min", "and") else max(a, b)
     if op != "atan2":
         if a is b:
             return a
         a, b = _ordered(a, b)
     return make(op, a, b)
-
-
-# a pivot below this share of its scale is rounding: singular mass matrices of random trees leave up to 8e-12 in double
-# precision and some 10 units of rounding in single; regular robots, humanoids on a free base included, have more than 1e-5
-PIVOT_TOLERANCE = {"double": 1e-11, "float": 1e-6}
-
-
-def pivot(value: Scalar, scale: Scalar) -> Scalar:
-    """``value`` if it exceeds ``PIVOT_TOLERANCE`` times ``scale``, else 0: a division by it then gives no finite number."""
-    if isinstance(value, float) and isinstance(scale, float):
-        return value if value > PIVOT_TOLERANCE["double"] * scale else 0.0
-    return make("pivot", value, scale)
 
 
 def select(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
@@ -403,59 +382,6 @@ def _ordered(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
     if isinstance(a, float) or (isinstance(b, Node) and a.rank <= b.rank):
         return a, b
     return b, a
-
-
-def topological(outputs: Any) -> list[Node]:
-    """Every node the outputs depend on, operands before users, in an order that depends on the outputs alone."""
-    order: list[Node] = []
-    seen: set[int] = set()
-    for output in outputs:
-        stack = [output] if isinstance(output, Node) else []
-        while stack:
-            node = stack[-1]
-            if id(node) in seen:
-                stack.pop()
-                continue
-            waiting = [a for a in reversed(node.args) if isinstance(a, Node) and id(a) not in seen]
-            if waiting:
-                stack.extend(waiting)
-            else:
-                seen.add(id(node))
-                order.append(node)
-                stack.pop()
-    return order
-
-
-_PRECEDENCE = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3}
-_SIGN = {"add": " + ", "sub": " - ", "mul": "*", "div": "/", "lt": " < ", "le": " <= ", "eq": " == "}
-
-
-def show(node: Scalar, limit: int = 400, exact: bool = False) -> str:
-    """The expression as text, cut where it becomes too long to read; ``exact`` writes every digit of its numbers."""
-    texts: dict[int, str] = {}
-
-    def text(x: Any, level: int) -> str:
-        if not isinstance(x, Node):
-            digits = repr(float(x)) if exact else f"{x:g}"
-            return digits if x >= 0 or level == 0 else f"({digits})"
-        inner = texts[id(x)]
-        return f"({inner})" if _PRECEDENCE.get(x.op, 9) < level else inner
-
-    for n in topological([node]):
-        if n.op == "symbol":
-            value = n.args[0]
-        elif n.op == "neg":
-            value = "-" + text(n.args[0], 3)
-        elif n.op == "pivot":
-            value = text(n.args[0], 9)
-        elif n.op in _SIGN:
-            level = _PRECEDENCE.get(n.op, 0)
-            right = level + 1 if n.op in ("sub", "div") else level
-            value = text(n.args[0], level) + _SIGN[n.op] + text(n.args[1], right)
-        else:
-            value = n.op + "(" + ", ".join(text(a, 0) for a in n.args) + ")"
-        texts[id(n)] = value if len(value) <= limit else value[:limit] + "…"
-    return text(node, 0)
 
 
 def as_scalar(x: Any, what: str = "value") -> Scalar:

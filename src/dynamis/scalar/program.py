@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.scalar.node import PIVOT_TOLERANCE, Node, topological
+from dynamis.scalar.graph import topological
+from dynamis.scalar.linear import PIVOT_TOLERANCE
+from dynamis.scalar.node import Node
 
 
 def _pivot(value: Any, scale: Any) -> Any:

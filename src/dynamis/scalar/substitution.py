@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.scalar.graph import topological
+from dynamis.scalar.linear import pivot
 from dynamis.scalar.node import (
     FOLD,
     Node,
@@ -20,10 +22,8 @@ from dynamis.scalar.node import (
     less_equal,
     mul,
     neg,
-    pivot,
     select,
     sub,
-    topological,
     unary,
 )
 

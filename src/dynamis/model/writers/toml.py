@@ -20,7 +20,7 @@ from dynamis.model.readers.expressions import PARAMETER_NAME, parse_expression
 from dynamis.model.readers.toml import read_toml
 from dynamis.model.structure import check_structure
 from dynamis.scalar import Node, topological
-from dynamis.scalar.node import show
+from dynamis.scalar.graph import show
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import to_rpy
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from dynamis.documents.blocks import Axes, Facts, Grid, HeatMap, Section
 from dynamis.documents.numbers import quantity, short, text, triple
 from dynamis.kinematics.directions import in_order_of_q
-from dynamis.kinematics.workspace import PLANES, WorkspaceSlice, cell_edges, cells_of, workspace, workspace_slice
+from dynamis.kinematics.workspace import WorkspaceSlice, cell_edges, cells_of, workspace, workspace_slice
+from dynamis.kinematics.workspace_samples import PLANES
 from dynamis.reports.configurations import encoded
 from dynamis.reports.numbers import main_frame, ranges
 from dynamis.reports.sections.maps import has_plain_coordinates
