@@ -98,6 +98,15 @@ def test_a_goal_out_of_reach_is_said(arm):
     assert missed.goal_error > 0.1
 
 
+@pytest.mark.parametrize("name", ["xarm7", "baxter", "puma560"])
+def test_arms_with_strong_friction(name):
+    robot = dy.load(name)
+    goal = robot.neutral() + 0.05
+    best = dy.optimize.trajectory(robot, robot.neutral(), goal, 2.0, nodes=40, limits=False)
+    assert best
+    assert np.abs(best.q[-1] - goal).max() < 1e-4
+
+
 def test_free_bodies_move_on_their_manifold():
     floating = random_robot(np.random.default_rng(5), 3, floating=True, mimics=False).replace(gravity=[0.0, 0.0, 0.0])
     start = floating.neutral()

@@ -37,6 +37,43 @@ def test_a_and_b_are_derivatives_along_the_entries_of_v(robot, method):
     assert relative_error(np.hstack(step.derivatives(q, v, u)), central(change, 2 * n + step.inputs)) < 1e-7
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("speed", [0.0, 1e-6, 0.5])
+def test_derivatives_where_dry_friction_changes_its_sign(method, speed):
+    arm = ROBOTS["arm"]().replace(friction={"joint2": {"coulomb": 2.0, "coulomb_bias": 0.3}})
+    step = dy.optimize.Step(arm, 0.01, method)
+    x = np.array([0.3, 0.5, speed, -speed, 4.0, -1.0])
+
+    def change(y):
+        return np.concatenate(step(*np.split(x + y, 3)))
+
+    assert relative_error(np.hstack(step.derivatives(*np.split(x, 3))), central(change, 6)) < 1e-7
+    np.testing.assert_allclose(step.function(arm, *np.split(x, 3)), change(np.zeros(6)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("friction", [{"viscous": 10.0}, {"viscous": 1.0, "coulomb": 5.0}, {"coulomb": 5.0}])
+def test_strong_friction_of_light_links_needs_no_short_steps(friction):
+    """h D / M is some 100: explicit steps would diverge."""
+    light = dy.load("planar_2r_melchiorri").replace(
+        inertias={"link2": dy.solids.sphere(0.02, mass=0.1)}, friction={"joint1": {"viscous": 5.0}, "joint2": friction}
+    )
+    start = [0.3, 0.5], [0.0, 3.0]
+    _, v = dy.optimize.Step(light, 0.05).rollout(*start, np.zeros((20, 2)))
+    assert np.abs(v[:, 1]).max() <= 3.0
+    true = dy.simulate(light, 1.0, *start, friction={"joint2": dy.Smooth(friction.get("coulomb", 0.0), 0.05)})
+    fine, _ = dy.optimize.Step(light, 0.001).rollout(*start, np.zeros((1000, 2)))
+    assert np.abs(fine[-1] - true.q[-1]).max() < 0.02
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_torques_of_a_step_give_its_acceleration(method):
+    arm = ROBOTS["arm"]().replace(friction={"joint2": {"coulomb": 2.0, "coulomb_bias": 0.3}})
+    q, v, a = np.array([0.3, 0.5]), np.array([0.2, -0.01]), np.array([3.0, -4.0])
+    h = 0.01 if method == "euler" else 1e-7
+    step = dy.optimize.Step(arm, h, method)
+    assert relative_error((step(q, v, step.torques(q, v, a))[1] - v) / h, a) < (1e-12 if method == "euler" else 1e-4)
+
+
 def test_a_short_step_of_each_order_approaches_the_simulated_motion():
     arm = dy.load("planar_2r_melchiorri")
     q, v, u = np.array([0.3, 0.5]), np.array([1.0, -2.0]), np.array([3.0, -1.0])

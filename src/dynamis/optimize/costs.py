@@ -16,7 +16,9 @@ Array = npt.NDArray[Any]
 class GoalCost:
     """h Σ ½ (Σ r u² + Σ w v²), with x_N = goal and bounds of positions and velocities as constraints.
 
-    Constraints c = 0 add λ c + ½ μ c², constraints c ≤ 0 add (max(0, λ + μ c)² − λ²) / 2μ; `update` moves λ.
+    Constraints c = 0 add λ c + ½ μ c², constraints c ≤ 0 add (max(0, λ + μ c)² − λ²) / 2μ; `update` moves λ. In expansions,
+    constraints with λ + μ (c + ``margin``) > 0 have their second derivatives as well: without them, steps from just inside a
+    bound go far beyond it.
     """
 
     def __init__(
@@ -29,14 +31,15 @@ class GoalCost:
         high: Array,
         speed_scale: float,
         weight: float,
+        margin: float,
     ) -> None:
         self.step, self.goal, self.r, self.w, self.low, self.high = step, goal, r, w, low, high
         n = step.robot.n
         self.scale = np.concatenate([np.ones(n), np.full(n, speed_scale)])  # of the errors at the goal
-        self.weight, self.bound_weight = weight, weight
+        self.weight, self.bound_weight, self.margin = weight, weight, margin
         self.multiplier = np.zeros(2 * n)
-        self.above: Array = np.zeros(())
-        self.below: Array = np.zeros(())
+        self.above: Array = np.zeros((1, 2 * n))  # multipliers of the bounds, for each node after the first update
+        self.below: Array = np.zeros((1, 2 * n))
         self.bounded = bool(np.isfinite(low).any() or np.isfinite(high).any())
         self._places = [c.q_index for c in step.robot.model.coordinates]
 
@@ -62,12 +65,14 @@ class GoalCost:
                     own[..., k] = q[..., place]
         return np.concatenate([own, v], axis=-1)
 
-    def _bounds_of(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """max(0, λ + μ c) at the upper and at the lower bounds; c is −∞ where there is none."""
-        x, mu = self.positions(q, v), self.bound_weight
+    def _excess(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """λ + μ c at the upper and at the lower bounds; c is −∞ where there is none."""
+        x = self.bound_weight * self.positions(q, v)
         # multipliers (N + 1, 2n) of motions (N + 1, …, nq), of which there may be several
-        above, below = (y[:, *[None] * (q.ndim - 2)] if y.ndim else y for y in (self.above, self.below))
-        return np.maximum(0.0, mu * x + (above - mu * self.high)), np.maximum(0.0, (below + mu * self.low) - mu * x)
+        several = (slice(None), *[None] * (q.ndim - 2))
+        high = (self.above - self.bound_weight * self.high)[several]
+        low = (self.below + self.bound_weight * self.low)[several]
+        return x + high, low - x
 
     def value(self, q: Array, v: Array, u: Array) -> Array:
         # sums over the nodes first, which are far apart in memory
@@ -75,8 +80,11 @@ class GoalCost:
         e = self.final_error(q[-1], v[-1])
         total = running + e @ self.multiplier + 0.5 * self.weight * (e * e).sum(-1)
         if self.bounded:
-            for excess, given in zip(self._bounds_of(q, v), (self.above, self.below), strict=True):
-                total = total + ((excess**2).sum(0).sum(-1) - (given**2).sum()) / (2.0 * self.bound_weight)
+            total = total - ((self.above**2).sum() + (self.below**2).sum()) / (2.0 * self.bound_weight)
+            for excess in self._excess(q, v):
+                if not excess.max() <= 0.0:
+                    np.maximum(excess, 0.0, out=excess)
+                    total = total + np.einsum("n...i,n...i->...", excess, excess) / (2.0 * self.bound_weight)
         return np.asarray(total)
 
     def expansion(self, q: Array, v: Array, u: Array) -> Quadratic:
@@ -85,9 +93,10 @@ class GoalCost:
         l_x, l_xx = np.zeros((len(q), 2 * n)), np.zeros((len(q), 2 * n))
         l_x[:-1, n:], l_xx[:-1, n:] = h * self.w * v[:-1], h * self.w
         if self.bounded:
-            over, under = self._bounds_of(q, v)
-            l_x += over - under
-            l_xx += self.bound_weight * ((over > 0) + (under > 0))
+            over, under = self._excess(q, v)
+            near = -self.bound_weight * self.margin
+            l_x += np.maximum(over, 0.0) - np.maximum(under, 0.0)
+            l_xx += self.bound_weight * ((over > near) | (under > near))
         e = self.final_error(q[-1], v[-1])
         J = np.diag(self.scale)
         if robot.nq != n:
@@ -108,5 +117,5 @@ class GoalCost:
         """First-order update of the multipliers at a minimum, and larger weights."""
         self.multiplier = self.multiplier + self.weight * self.final_error(q[-1], v[-1])
         if self.bounded:
-            self.above, self.below = self._bounds_of(q, v)
+            self.above, self.below = (np.maximum(x, 0.0) for x in self._excess(q, v))
         self.weight, self.bound_weight = growth * self.weight, growth * self.bound_weight

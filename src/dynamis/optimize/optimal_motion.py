@@ -21,7 +21,8 @@ from dynamis.trajectories.validate import number, numbers, positive
 Array = npt.NDArray[Any]
 Progress = Callable[[int, float, float], None]
 WEIGHTS = {"effort": 1.0, "velocity": 0.1}
-GROWTH = 10.0  # of the weights of constraints after each round
+GROWTH = 30.0  # of the weights of constraints after each round
+FIRST_TOLERANCE = 10.0 * COST_TOLERANCE  # of the decrease, until goal and limits are kept
 ROUNDS = 14  # updates of the multipliers
 ITERATIONS_PER_ROUND = 60  # of the inner problem, before its multipliers are updated
 SHORTEST = 1.875  # peak of the velocity of a quintic from rest to rest, times its mean
@@ -102,16 +103,20 @@ def solve(problem: Problem, guess: Any, iterations: int, progress: Progress | No
         if progress is not None:
             progress(len(history), better.cost, cost.violation(better.q, better.v)[0])
 
+    tolerance = FIRST_TOLERANCE
     for _ in range(ROUNDS):
         found, regularisation = minimise(
-            sweeps, iterate, cost, tolerance=COST_TOLERANCE, iterations=min(ITERATIONS_PER_ROUND, iterations - count),
+            sweeps, iterate, cost, tolerance=tolerance, iterations=min(ITERATIONS_PER_ROUND, iterations - count),
             regularisation=regularisation, accepted=accepted,
         )  # fmt: skip
         iterate, count = found.iterate, count + found.iterations
-        goal_error, limit_error = cost.violation(iterate.q, iterate.v)
-        converged = found.converged and max(goal_error, limit_error) <= problem.tolerance
+        kept = max(cost.violation(iterate.q, iterate.v)) <= problem.tolerance
+        converged = found.converged and kept and tolerance == COST_TOLERANCE
         if converged or count >= iterations:
             break
+        if kept:
+            tolerance = COST_TOLERANCE
+            continue
         cost.update(iterate.q, iterate.v, GROWTH)
         iterate.cost = float(cost.value(iterate.q, iterate.v, iterate.u))
         regularisation = min(regularisation, 1.0)
@@ -154,6 +159,7 @@ def _first(problem: Problem, sweeps: Sweeps, guess: Any, cost: GoalCost) -> Iter
     raise InputError(
         f"the motion to start from diverges with steps of {step.h:.3g} s; use more nodes or a shorter duration"
         + ("" if guess is None else ", or a guess with smaller torques")
+        + ("" if step.method == "euler" else ", or integrator='euler', which permits longer steps with friction")
     )
 
 

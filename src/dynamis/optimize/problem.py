@@ -19,6 +19,7 @@ from dynamis.robot import Robot
 Array = npt.NDArray[Any]
 SPEED_SCALE = 0.3  # s: an error of 1 rad/s at the goal counts as one of 0.3 rad
 GOAL_WEIGHT = 1.0  # of constraints at the start
+MARGIN = 100.0  # tolerances: distance from a bound in which its curvature counts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,19 +65,20 @@ class OptimalMotion:
 
 
 class Quintic(NamedTuple):
-    """A motion from rest to rest along the shortest way, with its torques by inverse dynamics."""
+    """A motion from rest to rest along the shortest way, with the torques of the steps between its nodes."""
 
     q: Array
     v: Array
     tau: Array
 
 
-def quintic(robot: Robot, start: tuple[Array, Array], goal: tuple[Array, Array], nodes: int, h: float) -> Quintic:
+def quintic(step: Step, start: tuple[Array, Array], goal: tuple[Array, Array], nodes: int) -> Quintic:
     """At the nodes of a motion; each velocity is that of the step before."""
+    robot, h = step.robot, step.h
     s = np.linspace(0.0, 1.0, nodes + 1)
     q = robot.interpolate(start[0], goal[0], s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
     v = np.concatenate([start[1][None], robot.difference(q[:-1], q[1:]) / h])
-    return Quintic(q, v, robot.inverse_dynamics(q[:-1], v[:-1], np.diff(v, axis=0) / h))
+    return Quintic(q, v, step.torques(q[:-1], v[:-1], np.diff(v, axis=0) / h))
 
 
 class Problem:
@@ -91,7 +93,7 @@ class Problem:
         self.high = np.where(np.isfinite(bounds["effort"]), bounds["effort"], np.inf)[step.columns]
         self.low = -self.high
         # without limits, the largest values of a smooth motion of this duration are the units of the cost
-        self.quintic = quintic(step.smooth, start, goal, nodes, step.h)
+        self.quintic = quintic(step, start, goal, nodes)
         torque, speed = (max(float(np.abs(x).max()), 1e-9) for x in (self.quintic.tau, self.quintic.v))
         self.r = weights["effort"] / np.where(np.isfinite(self.high), self.high, torque) ** 2
         self.w = weights["velocity"] / np.where(np.isfinite(bounds["velocity"]), bounds["velocity"], speed) ** 2
@@ -114,7 +116,9 @@ class Problem:
                 )
 
     def cost(self) -> GoalCost:
-        return GoalCost(self.step, self.goal, self.r, self.w, self.x_low, self.x_high, SPEED_SCALE, GOAL_WEIGHT)
+        return GoalCost(
+            self.step, self.goal, self.r, self.w, self.x_low, self.x_high, SPEED_SCALE, GOAL_WEIGHT, MARGIN * self.tolerance
+        )  # fmt: skip
 
     def running_cost(self, v: Array, u: Array) -> float:
         """The cost without constraints."""

@@ -18,7 +18,7 @@ from dynamis.compiler.time_stepper import Table, march
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.robot.inputs import broadcast_batch
-from dynamis.scalar import tanh
+from dynamis.scalar import solve_positive, tanh, where
 from dynamis.simulation.motion import without_dry_friction
 from dynamis.trajectories.validate import positive
 
@@ -26,6 +26,7 @@ Array = npt.NDArray[Any]
 # cᵢ and bᵢ of explicit Runge–Kutta methods
 TABLEAUS = {"rk2": ((0.0, 0.5), (0.0, 1.0)), "rk4": ((0.0, 0.5, 0.5, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6))}
 METHODS = ("euler", *TABLEAUS)
+SERIES_LIMIT = 1e-4  # of x, below which tanh(x) / x = 1 − x² / 3 to rounding
 
 
 class StepDerivatives(NamedTuple):
@@ -47,7 +48,8 @@ class Step:
 
     ``method`` is "euler" (semi-implicit: the configuration moves with the new velocity), "rk2" (explicit midpoint) or "rk4".
     u are the torques of the ``actuated`` coordinates, by default of all but those of a free base. Dry friction, which has no
-    derivative at rest, is replaced by coulomb_bias + coulomb · tanh(v / friction_velocity).
+    derivative at rest, is replaced by coulomb_bias + coulomb · tanh(v / friction_velocity). In "euler", friction acts against
+    the new velocity, so that strong friction of light links needs no short steps.
 
     >>> import dynamis as dy
     >>> robot = dy.load("planar_2r_melchiorri")
@@ -71,6 +73,7 @@ class Step:
         self.smooth = without_dry_friction(robot)
         self.columns = robot.inputs.actuated(actuated)
         self._plain = robot.nq == robot.n
+        self._damped = method == "euler" and bool(np.any(robot.model.viscous) or np.any(robot.model.coulomb))
 
     @property
     def inputs(self) -> int:
@@ -106,7 +109,8 @@ class Step:
         unit = np.eye(2 * n + m)
         D_q, D_v, D_u = unit[:n], unit[n : 2 * n], unit[2 * n :]
         if self.method == "euler":
-            a, D_a = self._acceleration(q, v, u, D_q, D_v, D_u)
+            find = self._implicit_acceleration if self._damped else self._acceleration
+            a, D_a = find(q, v, u, D_q, D_v, D_u)
             v_new, D_v_new = v + h * a, D_v + h * D_a
             found = [self._moved(q, h * v_new, D_q, h * D_v_new), D_v_new]
         else:
@@ -150,6 +154,17 @@ class Step:
             costate = slopes[k] + np.einsum("...ij,...i->...j", A[k], costate)
         return Gradient(costate, result)
 
+    def torques(self, q: Any, v: Any, a: Any) -> Array:
+        """Torques τ (…, n) that give the acceleration a at the beginning of a step; with "euler", v' = v + h a."""
+        q, v, a = (np.asarray(x, float) for x in (q, v, a))
+        tau = self.smooth.inverse_dynamics(q, v, a)
+        if self._damped:
+            D, model = self._damping(v), self.robot.model
+            tau = tau + model.coulomb_bias + D * (v + self.h * a) - model.viscous * v
+        elif self.smooth is not self.robot:
+            tau = tau + self.friction(v)
+        return np.asarray(tau)
+
     # one step, for numbers and symbols
 
     def friction(self, v: Array) -> Array:
@@ -159,7 +174,7 @@ class Step:
 
     def taken(self, robot: Robot, q: Array, v: Array, u: Array, h: Any) -> tuple[Array, Array]:
         if self.method == "euler":
-            v_new = v + h * self._rate(robot, q, v, u)
+            v_new = v + h * (self._implicit_rate(robot, q, v, u, h) if self._damped else self._rate(robot, q, v, u))
             return self._placed(robot, q, h * v_new), v_new
         c, b = TABLEAUS[self.method]
         k = [(v, self._rate(robot, q, v, u))]
@@ -176,6 +191,24 @@ class Step:
         if self.smooth is not self.robot:
             tau = tau - self.friction(v)
         return without_dry_friction(robot).forward_dynamics(q, v, tau)
+
+    def _implicit_rate(self, robot: Robot, q: Array, v: Array, u: Array, h: Any) -> Array:
+        """a of M a + n(q, v) + coulomb_bias + D (v + h a) = τ, where D v is the friction at the velocity v."""
+        lean, model, D = without_dry_friction(robot), self.robot.model, self._damping(v)
+        tau = np.zeros(robot.n, dtype=object if u.dtype == object else float)
+        tau[self.columns] = u
+        rest = lean.inverse_dynamics(q, v, np.zeros(robot.n)) - model.viscous * v
+        return solve_positive(lean.mass_matrix(q) + np.diag(h * D), tau - rest - model.coulomb_bias - D * v)
+
+    def _damping(self, v: Array) -> Array:
+        """The friction torques divided by the velocities."""
+        model, width = self.robot.model, self.friction_velocity
+        if not np.any(model.coulomb):
+            return np.broadcast_to(model.viscous, v.shape)
+        x = v / width
+        small = np.less(abs(x), SERIES_LIMIT, dtype=object if x.dtype == object else bool)
+        quotient = where(small, 1.0 - x * x / 3.0, tanh(x) / where(small, 1.0, x))
+        return np.asarray(model.viscous + model.coulomb / width * quotient)
 
     def _placed(self, robot: Robot, q: Array, change: Array) -> Array:
         return q + change if self._plain else robot.integrate(q, change)
@@ -220,6 +253,23 @@ class Step:
             width = self.friction_velocity
             dv = dv - da.dtau * ((1.0 - np.tanh(v / width) ** 2) * (self.robot.model.coulomb / width))[..., None, :]
         return self.smooth.forward_dynamics(q, v, tau), da.dq @ D_q + dv @ D_v + da.dtau[..., self.columns] @ D_u
+
+    def _implicit_acceleration(self, q: Array, v: Array, u: Array, D_q: Array, D_v: Array, D_u: Array) -> tuple[Array, Array]:
+        """As `_acceleration`, of `_implicit_rate`: the derivatives of its equation, solved for that of a."""
+        model, width, D = self.robot.model, self.friction_velocity, self._damping(v)
+        tau = np.zeros((*np.broadcast_shapes(v.shape[:-1], u.shape[:-1]), self.robot.n))
+        tau[..., self.columns] = u
+        rest = self.smooth.inverse_dynamics(q, v, np.zeros(self.robot.n)) - model.viscous * v
+        inverse = np.linalg.inv(self.smooth.mass_matrix(q) + self.h * D[..., None] * np.eye(self.robot.n))
+        a = np.einsum("...ij,...j->...i", inverse, tau - rest - model.coulomb_bias - D * v)
+        x = v / width
+        small = np.abs(x) < SERIES_LIMIT
+        safe = np.where(small, 1.0, x)
+        slope = np.where(small, -2.0 / 3.0 * x, (1.0 - np.tanh(x) ** 2 - np.tanh(x) / safe) / safe)  # of tanh(x) / x
+        along = model.coulomb / width**2 * slope * (v + self.h * a) + D - model.viscous
+        partial = self.smooth.inverse_dynamics_derivatives(q, v, a)
+        dv = partial.dv + along[..., None] * np.eye(self.robot.n)
+        return a, inverse[..., self.columns] @ D_u - inverse @ (partial.dq @ D_q + dv @ D_v)
 
     def _moved(self, q: Array, change: Array, D_q: Array, D_change: Array) -> Array:
         """The derivative of a configuration after a change."""
