@@ -44,3 +44,4 @@ SERIES_TWO_TERMS = 1e-8  # of sin, cos: x² / 720 < EPS
 SERIES_THREE_TERMS = 1e-4  # of sin, cos: x³ / 40320 < EPS
 SERIES_FIVE_TERMS = 1e-2  # of sin, cos: x⁵ / 12! < EPS; above it the closed forms lose at most two digits
 ARCTAN_SERIES_THREE_TERMS = 1e-5  # x = tan²: x³ / 7 < EPS
+TANH_SERIES_TWO_TERMS = 1e-4  # of tanh(x) / x, here of x itself: 2 x⁴ / 15 < EPS

@@ -12,7 +12,8 @@ piecewise constant; its derivative is taken as zero.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,42 +33,51 @@ from dynamis.scalar.substitution import substituted
 Array = npt.NDArray[Any]
 
 
-class TorqueDerivatives(NamedTuple):
+class _Derivatives:
+    """Three derivatives in one ``array`` (…, 3, n, n), one attribute each; unpacked, they follow in this order."""
+
+    __slots__ = ("array",)
+    _fields: ClassVar[tuple[str, ...]]  # as of a named tuple
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+
+    def _part(self, k: int) -> Array:
+        array = self.array
+        return np.asarray(array[k] if array.ndim == 3 else array[..., k, :, :])
+
+    dq = property(lambda self: self._part(0))
+    dv = property(lambda self: self._part(1))
+
+    def __len__(self) -> int:
+        return 3
+
+    def __getitem__(self, k: int) -> Array:
+        return self._part(range(3)[k])
+
+    def __iter__(self) -> Iterator[Array]:
+        return map(self._part, range(3))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {', '.join(self._fields)}: {' × '.join(map(str, self.dq.shape))} each>"
+
+    _repr_html_ = as_table
+
+
+class TorqueDerivatives(_Derivatives):
     """∂τ/∂q, ∂τ/∂v and ∂τ/∂v̇ = M, each (…, n, n): rows are torques, columns the directions of q, v and v̇."""
 
-    dq: Array
-    dv: Array
-    da: Array
-
-    @staticmethod
-    def of(found: Array) -> TorqueDerivatives:
-        """The parts of an array (…, 3, n, n)."""
-        return TorqueDerivatives._make(found if found.ndim == 3 else np.moveaxis(found, -3, 0))
-
-    def __repr__(self) -> str:
-        return f"<TorqueDerivatives {', '.join(self._fields)}: {' × '.join(map(str, np.shape(self.dq)))} each>"
-
-    def _repr_html_(self) -> str:
-        return as_table(self)
+    __slots__ = ()
+    _fields = ("dq", "dv", "da")
+    da = property(lambda self: self._part(2))
 
 
-class AccelerationDerivatives(NamedTuple):
+class AccelerationDerivatives(_Derivatives):
     """∂v̇/∂q, ∂v̇/∂v and ∂v̇/∂τ = M⁻¹, each (…, n, n): rows are accelerations, columns the directions of q, v and τ."""
 
-    dq: Array
-    dv: Array
-    dtau: Array
-
-    @staticmethod
-    def of(found: Array) -> AccelerationDerivatives:
-        """The parts of an array (…, 3, n, n)."""
-        return AccelerationDerivatives._make(found if found.ndim == 3 else np.moveaxis(found, -3, 0))
-
-    def __repr__(self) -> str:
-        return f"<AccelerationDerivatives {', '.join(self._fields)}: {' × '.join(map(str, np.shape(self.dq)))} each>"
-
-    def _repr_html_(self) -> str:
-        return as_table(self)
+    __slots__ = ()
+    _fields = ("dq", "dv", "dtau")
+    dtau = property(lambda self: self._part(2))
 
 
 def inverse_dynamics_derivatives(model: Model, q: Array, v: Array, a: Array) -> Array:

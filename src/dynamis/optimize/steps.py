@@ -20,13 +20,13 @@ from dynamis.robot import Robot
 from dynamis.robot.inputs import broadcast_batch
 from dynamis.scalar import solve_positive, tanh, where
 from dynamis.simulation.motion import without_dry_friction
+from dynamis.tolerances import TANH_SERIES_TWO_TERMS
 from dynamis.trajectories.validate import positive
 
 Array = npt.NDArray[Any]
 # cᵢ and bᵢ of explicit Runge–Kutta methods
 TABLEAUS = {"rk2": ((0.0, 0.5), (0.0, 1.0)), "rk4": ((0.0, 0.5, 0.5, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6))}
 METHODS = ("euler", *TABLEAUS)
-SERIES_LIMIT = 1e-4  # of x, below which tanh(x) / x = 1 − x² / 3 to rounding
 
 
 class StepDerivatives(NamedTuple):
@@ -206,7 +206,7 @@ class Step:
         if not np.any(model.coulomb):
             return np.broadcast_to(model.viscous, v.shape)
         x = v / width
-        small = np.less(abs(x), SERIES_LIMIT, dtype=object if x.dtype == object else bool)
+        small = np.less(abs(x), TANH_SERIES_TWO_TERMS, dtype=object if x.dtype == object else bool)
         quotient = where(small, 1.0 - x * x / 3.0, tanh(x) / where(small, 1.0, x))
         return np.asarray(model.viscous + model.coulomb / width * quotient)
 
@@ -263,7 +263,7 @@ class Step:
         inverse = np.linalg.inv(self.smooth.mass_matrix(q) + self.h * D[..., None] * np.eye(self.robot.n))
         a = np.einsum("...ij,...j->...i", inverse, tau - rest - model.coulomb_bias - D * v)
         x = v / width
-        small = np.abs(x) < SERIES_LIMIT
+        small = np.abs(x) < TANH_SERIES_TWO_TERMS
         safe = np.where(small, 1.0, x)
         slope = np.where(small, -2.0 / 3.0 * x, (1.0 - np.tanh(x) ** 2 - np.tanh(x) / safe) / safe)  # of tanh(x) / x
         along = model.coulomb / width**2 * slope * (v + self.h * a) + D - model.viscous

@@ -194,7 +194,7 @@ class StateFunctions(RobotBase):
         """Derivatives ∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of the inverse dynamics, each (…, n, n), with friction, rotors and springs.
 
         Derivatives with respect to q are along the entries of v (for a quaternion: rotations of the moving frame); dry
-        friction is treated as constant. ``out`` is an array (…, 3, n, n) for all three.
+        friction is treated as constant. ``out``, and the attribute ``array`` of the result, is (…, 3, n, n) for all three.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")
@@ -202,8 +202,9 @@ class StateFunctions(RobotBase):
         >>> robot.inverse_dynamics_derivatives(robot.neutral(), rest, rest).dq.shape
         (6, 6)
         """
-        given = {} if out is None and dtype is None else {"out": out, "dtype": dtype}
-        return TorqueDerivatives.of(self._inverse_dynamics_derivatives(q, v, a, **given))
+        if out is None and dtype is None:
+            return TorqueDerivatives(self._inverse_dynamics_derivatives(q, v, a))
+        return TorqueDerivatives(self._inverse_dynamics_derivatives(q, v, a, out=out, dtype=dtype))
 
     @direct
     def _inverse_dynamics_derivatives(self, q: Any, v: Any, a: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
@@ -214,8 +215,9 @@ class StateFunctions(RobotBase):
         self, q: Any, v: Any, tau: Any, *, out: Array | None = None, dtype: Any = None
     ) -> AccelerationDerivatives:
         """Derivatives ∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ of the forward dynamics, each (…, n, n); ``out`` has shape (…, 3, n, n)."""
-        given = {} if out is None and dtype is None else {"out": out, "dtype": dtype}
-        return AccelerationDerivatives.of(self._forward_dynamics_derivatives(q, v, tau, **given))
+        if out is None and dtype is None:
+            return AccelerationDerivatives(self._forward_dynamics_derivatives(q, v, tau))
+        return AccelerationDerivatives(self._forward_dynamics_derivatives(q, v, tau, out=out, dtype=dtype))
 
     @direct
     def _forward_dynamics_derivatives(self, q: Any, v: Any, tau: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
