@@ -31,7 +31,7 @@ typedef struct {
 static void log_error(const Instance *own, const char *reason)
 {
     if (own->callbacks.log)
-        own->callbacks.log(own->callbacks.environment, own->name, 3, "logStatusError", "%s", reason);
+        own->callbacks.log(own->callbacks.environment, own->name, 3, "logStatusError", reason);
 }
 
 #include "interface.h"
