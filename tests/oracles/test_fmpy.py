@@ -79,7 +79,9 @@ def pointer(x):
 
 def starts(robot, **values):
     """Start values by letter, such as q=…, in the order of the variables of the unit."""
-    return {f"{letter}.{name}": x for letter, row in values.items() for name, x in zip(robot.coordinate_names, row, strict=True)}
+    return {
+        f"{letter}.{name}": x for letter, row in values.items() for name, x in zip(robot.coordinate_names, row, strict=True)
+    }
 
 
 def table(result, letter, robot):
@@ -96,7 +98,9 @@ def test_descriptions_of_all_kinds_of_joints_are_valid(tmp_path, name, version):
 @pytest.mark.parametrize("version", VERSIONS)
 def test_names_that_are_no_identifiers_are_valid(tmp_path, version):
     d = dy.Description("a <robot> & more").add_link("base")
-    d.add_link("link", "base", "revolute", joint_name='Gelenk-1 "ä" <&>', axis=(0, 1, 0), inertia=dy.solids.sphere(0.1, mass=1.0))
+    d.add_link(
+        "link", "base", "revolute", joint_name='Gelenk-1 "ä" <&>\x1b\n', axis=(0, 1, 0), inertia=dy.solids.sphere(0.1, mass=1.0)
+    )
     path = dy.write_fmu(dy.Robot(d), tmp_path / "names.fmu", version=version, binary=False)
     assert validate_fmu(str(path)) == []
 
@@ -188,7 +192,9 @@ def test_a_state_is_kept_serialized_and_restored(tmp_path, version):
 def test_a_failure_is_logged(tmp_path, version):
     messages = []
     path = dy.write_fmu(dy.load("planar_2r_melchiorri"), tmp_path / "arm.fmu", version=version)
-    fmu, _, _ = loaded(path, "ModelExchange", lambda *given: messages.append(b" ".join(x for x in given if isinstance(x, bytes))))
+    fmu, _, _ = loaded(
+        path, "ModelExchange", lambda *given: messages.append(b" ".join(x for x in given if isinstance(x, bytes)))
+    )
     with pytest.raises(FMICallException):
         (fmu.setReal if version == 2 else fmu.setFloat64)([1], [np.inf])
     assert b"not a finite number" in messages[0]

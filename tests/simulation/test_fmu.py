@@ -2,6 +2,7 @@
 
 import ctypes
 import io
+import json
 import re
 import shutil
 import subprocess
@@ -10,9 +11,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from joint_zoo import zoo_robot
 
 import dynamis as dy
+from dynamis.cli.commands import cli
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
@@ -137,7 +140,7 @@ def test_a_singular_mass_matrix_is_an_error(tmp_path):
     # a point mass on two massless links: singular when stretched
     d = dy.Description("point mass").add_link("base")
     d.add_link("link1", "base", "revolute", joint_name="j1", axis=(0, 0, 1))
-    d.add_link("link2", "link1", "revolute", joint_name="j2", axis=(0, 0, 1), 
+    d.add_link("link2", "link1", "revolute", joint_name="j2", axis=(0, 0, 1),
                origin=dy.Pose.translation((1.0, 0.0, 0.0)), inertia=dy.Inertia.about_com(1.0, (1.0, 0.0, 0.0), np.zeros((3, 3))))  # fmt: skip
     d.joints[1].limits.lower, d.joints[1].limits.upper = 1.0, 2.0
     robot = dy.Robot(d)
@@ -161,7 +164,7 @@ def test_without_a_compiler_there_are_sources_and_a_warning(tmp_path, monkeypatc
 @needs_compiler
 def test_a_compiler_that_fails_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("CC", "false")
-    with pytest.raises(dy.InputError, match="false' failed: .*; use binary=False"):
+    with pytest.raises(dy.InputError, match=r"false' failed: .*; use binary=False"):
         dy.write_fmu(ARM, tmp_path / "arm.fmu")
     assert not (tmp_path / "arm.fmu").exists()
 
@@ -182,7 +185,7 @@ def test_names_units_and_start_values_are_those_of_the_robot(tmp_path):
     ("options", "error", "message"),
     [
         ({"version": 1}, dy.InputError, "version must be 2 or 3, got 1"),
-        ({"step": 0.0}, dy.InputError, "step must be positive"),
+        ({"step": 0.0}, dy.InputError, "step must be a positive number of seconds, got 0.0"),
         ({"frame": "nowhere"}, dy.NameLookupError, "nowhere"),
         ({"wrench": "nowhere"}, dy.NameLookupError, "nowhere"),
         ({"friction": {"joint1": dy.Coulomb(1.0, 1.0)}}, dy.InputError, "does not stick: use friction='smooth'"),
@@ -200,3 +203,19 @@ def test_names_of_files_and_robots_without_values_are_refused(tmp_path):
         dy.write_fmu(dy.load("planar_2r"), tmp_path / "arm.fmu")
     with pytest.raises(dy.InputError, match="cannot be written"):
         dy.write_fmu(ARM, tmp_path / "missing" / "arm.fmu", binary=False)
+
+
+@pytest.mark.filterwarnings("default::RuntimeWarning")
+def test_the_command_writes_what_it_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner().invoke(cli, ["fmu", "scara", "arm.fmu", "--fmi", "2", "--wrench", "base", "--gravity", "--sources-only"])
+    assert (run.exit_code, run.output) == (0, "wrote arm.fmu\n")
+    text = files_of("arm.fmu")["modelDescription.xml"]
+    assert b'fmiVersion="2.0"' in text
+    assert b"wrench.mz" in text
+    assert b"gravity.z" in text
+    monkeypatch.setattr("shutil.which", lambda _name: None)
+    run = CliRunner().invoke(cli, ["fmu", "scara", "arm.fmu", "--json"])
+    assert "warning: no C compiler was found" in run.stderr
+    assert json.loads(run.stdout) == {"written": ["arm.fmu"]}
+    assert CliRunner().invoke(cli, ["fmu", "scara", "arm.zip"]).exit_code == 2

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from dynamis.errors import printable
+from dynamis.errors import escaped
 from dynamis.simulation.fmu.variables import STEP, Variable
 from dynamis.version import __version__
 
@@ -22,8 +22,7 @@ UNITS = {
     "N": {"kg": 1, "m": 1, "s": -2},
     "N.m": {"kg": 1, "m": 2, "s": -2},
 }
-STRUCTURED = re.compile(r"(?:der\()?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\)?", re.ASCII)
-SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
+STRUCTURED = re.compile(r"(?:der\()?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\[\d+\])?\)?", re.ASCII)
 
 
 def model_description(
@@ -35,9 +34,9 @@ def model_description(
         "fmiModelDescription",
         {
             "fmiVersion": f"{version}.0",
-            "modelName": printable(name),
+            "modelName": _text(name),
             "guid" if version == 2 else "instantiationToken": token,
-            "description": about,
+            "description": _text(about),
             "generationTool": f"dynamis {__version__}",
             "variableNamingConvention": "structured" if structured else "flat",
         },
@@ -78,7 +77,8 @@ def build_description(identifier: str, sources: Sequence[str]) -> bytes:
 
 def _variables(parent: ElementTree.Element, version: int, variables: Sequence[Variable]) -> None:
     for reference, x in enumerate(variables):
-        general = {"name": x.name, "valueReference": str(reference), "description": x.about, "causality": x.causality}
+        general = {"name": _text(x.name), "valueReference": str(reference)}
+        general |= {"description": _text(x.about), "causality": x.causality}
         general["variability"] = "fixed" if x.causality == "parameter" else "continuous"
         if x.causality in ("output", "local"):
             general["initial"] = "calculated" if x.start is None else "exact"
@@ -101,7 +101,11 @@ def _structure(parent: ElementTree.Element, version: int, variables: Sequence[Va
     outputs = [k for k, x in enumerate(variables) if x.causality == "output"]
     rates = [k for k, x in enumerate(variables) if x.state is not None]
     initial = sorted({*rates, *(k for k in outputs if variables[k].start is None)})
-    kinds = (("Output", outputs), ("Derivative" if version == 2 else "ContinuousStateDerivative", rates), ("InitialUnknown", initial))
+    kinds = (
+        ("Output", outputs),
+        ("Derivative" if version == 2 else "ContinuousStateDerivative", rates),
+        ("InitialUnknown", initial),
+    )
     for kind, places in kinds:
         group = ElementTree.SubElement(parent, f"{kind}s") if version == 2 else parent
         for k in places:
@@ -109,6 +113,11 @@ def _structure(parent: ElementTree.Element, version: int, variables: Sequence[Va
             knowns = variables[k].knowns
             if knowns is not None:
                 element.set("dependencies", " ".join(str(known + shift) for known in knowns))
+
+
+def _text(name: str) -> str:
+    """A name without characters that XML or a terminal cannot have."""
+    return escaped(name).replace("\n", "\\n")
 
 
 def _bytes(root: ElementTree.Element) -> bytes:

@@ -71,14 +71,14 @@ def write_fmu(
     check_place(target)
     if version not in (2, 3) or isinstance(version, bool):
         raise InputError(f"version must be 2 or 3, got {version!r}")
-    if not (np.isfinite(step) and step > 0.0):
-        raise InputError(f"step must be positive, in seconds, got {step!r}")
+    if not (isinstance(step, int | float | np.number) and 0.0 < step < np.inf):
+        raise InputError(f"step must be a positive number of seconds, got {step!r}")
     if robot.model.symbolic:
         raise InputError(
             f"robot {printable(robot.name)} has parameters without values: give them with load(…, parameters={{…}})"
         )
     if not robot.n:
-        raise InputError(f"robot {printable(robot.name)} has no joints that move")
+        raise InputError(f"robot {printable(robot.name)} has no moving joints")
     unit = _Unit(robot, friction, actuators, frame, wrench, gravity, float(step))
     return write_file(target, unit.archive(version, _identifier(target.stem), binary, target.name))
 
@@ -120,8 +120,8 @@ class _Unit:
         motion.smooth.forward_dynamics(plant.home(), np.zeros(plant.n), np.zeros(plant.n))  # refuses a singular mass matrix
         self.variables = variables_of(plant, motion, frame, wrench, gravity, step)
         self.sizes = {"x": plant.nq + plant.n + motion.states, "u": plant.n + 6 * (wrench is not None), "p": 1 + 3 * gravity}
-        self.about = f"{printable(robot.name)}, {in_words(laws, robot.coordinate_names)}"
-        self.code = plant.compile(rates, **self.sizes).code
+        self.about = f"Forward dynamics of {robot.name}, {in_words(laws, robot.coordinate_names)}"
+        self.code = plant.compile(rates, parameters=(), identity=None, **self.sizes).code
 
     def archive(self, version: int, identifier: str, binary: bool, name: str) -> bytes:
         header, source = c_text.render(self.code, "dynamis_rates", "double", f"Rates of {self.robot.name}", [], ["rates"])
@@ -178,7 +178,7 @@ def _platform(version: int) -> tuple[str, str]:
     if version == 2:
         return {"windows": "win"}.get(system, system) + ("64" if sys.maxsize > 2**32 else "32"), suffix
     machine = platform.machine().lower()
-    return f"{ {'amd64': 'x86_64', 'arm64': 'aarch64'}.get(machine, machine)}-{system}", suffix
+    return f"{ {'amd64': 'x86_64', 'arm64': 'aarch64'}.get(machine, machine) }-{system}", suffix
 
 
 def _library(sources: Mapping[str, bytes], units: tuple[str, ...], name: str) -> bytes | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -44,8 +45,7 @@ def variables_of(
     for name, turn in zip(names, turns, strict=True):
         found.append(Variable(f"v.{name}", "output", _unit(turn, "rad/s", "m/s"), "velocity", 0.0))
     found += [Variable(name, "local", None, "state of friction or drive", float(x)) for name, x in zip(z_names, z, strict=True)]
-    found[1:] = [_with_knowns(x, (k,)) for k, x in enumerate(found[1:], 1)]
-    states = found[1:]
+    found[1:] = states = [replace(x, knowns=(k,)) for k, x in enumerate(found[1:], 1)]
     for name, turn in zip(names, turns, strict=True):
         found.append(Variable(f"tau.{name}", "input", _unit(turn, "N.m", "N"), "command of the joint", 0.0))
     if wrench is not None:
@@ -53,8 +53,8 @@ def variables_of(
         found += [Variable(f"wrench.{c}", "input", "N" if c[0] == "f" else "N.m", about, 0.0) for c in COMPONENTS]
     found.append(Variable(STEP, "parameter", "s", "longest step of the integration in co-simulation", step))
     if gravity:
-        about = "acceleration of gravity in world axes"
-        found += [Variable(f"gravity.{c}", "parameter", "m/s2", about, float(x)) for c, x in zip(AXES, robot.model.gravity, strict=True)]
+        about, values = "acceleration of gravity in world axes", robot.model.gravity
+        found += [Variable(f"gravity.{c}", "parameter", "m/s2", about, float(x)) for c, x in zip(AXES, values, strict=True)]
     found += _rates(robot, states, turns)
     if frame is not None:
         on_q = tuple(range(1, 1 + robot.nq))
@@ -73,19 +73,15 @@ def _rates(robot: Robot, states: Sequence[Variable], turns: Sequence[bool]) -> l
             unit = _unit(turns[k - nq], "rad/s2", "m/s2")
             rates.append(Variable(f"a.{robot.coordinate_names[k - nq]}", "output", unit, "acceleration", state=1 + k))
         else:
-            unit = f"{x.unit}/s" if x.unit else None
+            per_second = f"{x.unit}/s" if x.unit else None
             own = (1 + nq + k,) if nq == n and k < nq else None
-            rates.append(Variable(f"der({x.name})", "local", unit, f"rate of {x.name}", state=1 + k, knowns=own))
+            rates.append(Variable(f"der({x.name})", "local", per_second, f"rate of {x.name}", state=1 + k, knowns=own))
     return rates
-
-
-def _with_knowns(x: Variable, knowns: tuple[int, ...]) -> Variable:
-    return Variable(x.name, x.causality, x.unit, x.about, x.start, x.state, knowns)
 
 
 def _positions(robot: Robot) -> tuple[list[str], list[bool | None]]:
     """Names of the entries of q, and whether each is an angle (None: a component of a quaternion)."""
-    names, turns = [""] * robot.nq, [None] * robot.nq  # type: list[str], list[bool | None]
+    names, turns = [""] * robot.nq, cast("list[bool | None]", [None] * robot.nq)
     for c in robot.model.coordinates:
         if c.q_index is not None:
             names[c.q_index], turns[c.q_index] = c.name, c.revolute
@@ -102,7 +98,7 @@ def _positions(robot: Robot) -> tuple[list[str], list[bool | None]]:
 def _inner_names(motion: EquationsOfMotion, names: Sequence[str]) -> list[str]:
     found = [f"bristle.{names[k]}" for k in motion.bristles]
     for k, actuator in motion.actuators.items():
-        found += [f"actuator.{names[k]}.{label}" for label in range(actuator.size)]
+        found += [f"actuator.{names[k]}[{place}]" for place in range(1, 1 + actuator.size)]
     return found
 
 
