@@ -32,7 +32,7 @@ can_compile = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 dy.write_fmu(robot, path, version=2, friction="none", binary=bool(can_compile))
 print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
 
-held = dy.Sampled(lambda t, q, v: torques[round(1000 * t)], rate=1000.0)
+held = dy.Sampled(lambda t, _q, _v: torques[round(1000 * t)], rate=1000.0)
 here = dy.simulate(robot, times, start, controller=held, friction="none", method="rk4", step=1e-3)
 print(f"tracking error without feedback: {abs(here.q - wanted[0]).max():.1e} rad")
 

@@ -43,7 +43,7 @@ if compiler and sys.platform == "linux":
     log = np.array([row.split(",") for row in rows], dtype=float)
     q, late = log[:, 1:8], log[:, -2]
     print(f"largest difference between the C program and Python: {abs(q - here.q).max():.1e} rad")
-    print(f"law: {np.median(log[:, -1]):.1f} µs per cycle; cycles start {np.median(late):.0f} µs late, at most {late.max():.0f} µs")
+    print(f"law: {np.median(log[:, -1]):.1f} µs per cycle, {np.median(late):.0f} µs late, at most {late.max():.0f} µs")
 else:
     print("not run in C: that needs Linux and a C compiler")
 

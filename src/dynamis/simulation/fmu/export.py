@@ -5,14 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import platform
 import re
-import shutil
-import subprocess
-import sys
-import tempfile
 import uuid
-import warnings
 import zipfile
 from collections.abc import Mapping
 from importlib import resources
@@ -28,6 +22,7 @@ from dynamis.files.atomic_write import check_place, write_file
 from dynamis.robot import Robot
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.fixed_step import Flow, moved
+from dynamis.simulation.fmu.build import binary_place, shared_library
 from dynamis.simulation.fmu.description import build_description, model_description
 from dynamis.simulation.fmu.variables import variables_of
 from dynamis.simulation.friction import StickingLaw, in_words, laws_of
@@ -35,7 +30,6 @@ from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sources import Command
 
 Array = npt.NDArray[Any]
-FLAGS = ("-std=c99", "-O2", "-shared", "-fPIC", "-fvisibility=hidden")
 SHARED = ("plant.h", "interface.h")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the first instant of a ZIP archive: the same robot gives the same bytes
 
@@ -139,8 +133,8 @@ class _Unit:
         )
         if version == 3:
             files["sources/buildDescription.xml"] = build_description(identifier, units)
-        if binary and (library := _library(sources, units, name)) is not None:
-            folder, suffix = _platform(version)
+        if binary and (library := shared_library(sources, units, name)) is not None:
+            folder, suffix = binary_place(version)
             files[f"binaries/{folder}/{identifier}{suffix}"] = library
         stream = io.BytesIO()
         with zipfile.ZipFile(stream, "w") as archive:
@@ -169,33 +163,3 @@ def _identifier(stem: str) -> str:
     """A C identifier, which names the library."""
     name = re.sub(r"\W", "_", stem, flags=re.ASCII)[:60]
     return name if re.match(r"[A-Za-z]", name) else f"fmu_{name}"
-
-
-def _platform(version: int) -> tuple[str, str]:
-    """The folder of the binaries of this machine, and the suffix of its libraries."""
-    system = {"linux": "linux", "darwin": "darwin", "win32": "windows"}.get(sys.platform, sys.platform)
-    suffix = {"darwin": ".dylib", "windows": ".dll"}.get(system, ".so")
-    if version == 2:
-        return {"windows": "win"}.get(system, system) + ("64" if sys.maxsize > 2**32 else "32"), suffix
-    machine = platform.machine().lower()
-    return f"{ {'amd64': 'x86_64', 'arm64': 'aarch64'}.get(machine, machine) }-{system}", suffix
-
-
-def _library(sources: Mapping[str, bytes], units: tuple[str, ...], name: str) -> bytes | None:
-    """The compiled sources; None, with a warning, where there is no compiler."""
-    wanted = os.environ.get("CC", "").split()
-    compiler = next(filter(None, map(shutil.which, [*wanted[:1], "cc", "gcc", "clang"])), None)
-    if compiler is None:
-        message = f"no C compiler was found: {printable(name)} has C sources only, which the importing tool must compile"
-        warnings.warn(f"{message}; install gcc or clang, or set CC", RuntimeWarning, stacklevel=5)
-        return None
-    with tempfile.TemporaryDirectory(prefix="dynamis-") as folder:
-        for file, data in sources.items():
-            (Path(folder) / file).write_bytes(data)
-        command = [compiler, *FLAGS, *units, "-o", "library", "-lm"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - the user's compiler
-        if done.returncode:
-            raise InputError(
-                f"{printable(compiler)} failed: {printable(done.stderr.strip(), 400)}; use binary=False for sources only"
-            )
-        return (Path(folder) / "library").read_bytes()
