@@ -41,6 +41,8 @@ def model_description(
             "variableNamingConvention": "structured" if structured else "flat",
         },
     )
+    if version == 2:
+        root.set("numberOfEventIndicators", "0")
     state = "FMUstate" if version == 2 else "FMUState"
     can = {"modelIdentifier": identifier, f"canGetAndSet{state}": "true", f"canSerialize{state}": "true"}
     if version == 2:

@@ -46,6 +46,7 @@ EXPORT void *FMI(Instantiate)(Text name, int type, Text guid, Text resources, co
     memset(&given, 0, sizeof given);
     if (callbacks)
         given.callbacks = *callbacks;
+    given.name = (char *)name; /* of the message, if the token is refused */
     return new_instance(&given, name, guid);
 }
 
