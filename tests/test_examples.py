@@ -129,6 +129,19 @@ def mppi(out):
     assert 20.0 < gap < 60.0
 
 
+def fmu(out):
+    assert 5.0 < numbers(r"ur5e\.fmu: # kB", out)[0] < 100.0
+    assert numbers(r"tracking error without feedback: # rad", out)[0] < 0.01
+    if "not simulated by FMPy" not in out:
+        assert numbers(r"largest difference between FMPy and Dynamis: # rad", out)[0] < 1e-9
+
+
+def real_time_loop(out):
+    if "not run in C" not in out:
+        assert numbers(r"largest difference between the C program and Python: # rad", out)[0] < 1e-9
+        assert "µs per cycle" in out
+
+
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.stem)
 def test_an_example_runs_and_draws(script, tmp_path, monkeypatch, capsys):
     image = pytest.importorskip("matplotlib.image")

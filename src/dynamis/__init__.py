@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from dynamis.simulation.contact import Ball, Plane, contact, joint_stops
     from dynamis.simulation.controllers import Controller
     from dynamis.simulation.events import Event
+    from dynamis.simulation.fmu.export import write_fmu
     from dynamis.simulation.friction import Coulomb, LuGre, Smooth, Stribeck
     from dynamis.simulation.hard_stops import HardStops
     from dynamis.simulation.noise import Noise
@@ -118,6 +119,7 @@ _HOMES = {
     "dynamis.simulation.constrained_robot": ("constrained",),
     "dynamis.simulation.contact": ("Ball", "Plane", "contact", "joint_stops"),
     "dynamis.simulation.controllers": ("Controller",),
+    "dynamis.simulation.fmu.export": ("write_fmu",),
     "dynamis.simulation.friction": ("Coulomb", "LuGre", "Smooth", "Stribeck"),
     "dynamis.simulation.hard_stops": ("HardStops",),
     "dynamis.simulation.noise": ("Noise",),
@@ -251,4 +253,5 @@ __all__ = [
     "view",
     "where",
     "workspace",
+    "write_fmu",
 ]

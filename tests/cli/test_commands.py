@@ -268,6 +268,7 @@ BRICK = '<robot name="brick"><link name="body"><inertial><mass value="3"/><inert
         "derive",
         "simulate",
         "export inverse_dynamics",
+        "fmu brick.fmu",
         "show inverse_dynamics",
         "bench",
         "bounds",

@@ -72,7 +72,7 @@ QUICK = {
     "info": [], "check": [], "convert": ["out.toml"], "compare": ["arm.toml"], "id": ["--q", "0.3", "--a", "1", "--ledger"],
     "fd": ["--tau", "1"], "collide": ["--q", "0.3", "--floor", "-2"], "linearize": ["--q", "0.3"], "simulate": ["--time", "0.02"], "statics": ["--q", "0.3,0.2"],
     "stiffness": ["--springs", "1000", "--wrench", "0,0,-1"], "bounds": ["--seconds", "0.5"], "show": ["gravity"],
-    "workspace": ["--samples", "300"], "control": ["--goal", "0.2", "--time", "0.05"], "export": ["gravity", "-o", "code"],
+    "workspace": ["--samples", "300"], "control": ["--goal", "0.2", "--time", "0.05"], "export": ["gravity", "-o", "code"], "fmu": ["arm.fmu", "--sources-only"],
     "redundancy": ["--rows", "x", "--q0", "0.9,0.8", "--motion", "line", "--cycles", "1", "--period", "0.1", "--law", "torque"],
     "excite": ["--seconds", "0.2", "--restarts", "1", "--time", "2"], "identify": ["run.csv", "--compare", "none"],
     "payload": ["run.csv"], "calibrate": ["poses.csv", "--unknowns", "zero"], "derive": [], "bench": ["--functions", "gravity", "--batch", "10", "--seconds", "0.001"],

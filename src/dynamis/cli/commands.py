@@ -21,6 +21,7 @@ from dynamis.cli.control import control
 from dynamis.cli.derive import derive
 from dynamis.cli.error_handling import plain_errors, print_error
 from dynamis.cli.excite import excite
+from dynamis.cli.fmu import fmu
 from dynamis.cli.formatting import counted
 from dynamis.cli.forward import forward
 from dynamis.cli.groups import SubjectGroup
@@ -54,7 +55,7 @@ SUBJECTS = {
     "Control": ("control", "redundancy"),
     "Statics and workspace": ("statics", "stiffness", "workspace", "collide"),
     "Identification": ("excite", "identify", "payload", "calibrate"),
-    "Code": ("export", "show", "bench"),
+    "Code": ("export", "fmu", "show", "bench"),
     "Tools": ("completion",),
 }
 
@@ -89,7 +90,7 @@ def cli(ctx: click.Context) -> None:
 
 for _command in (
     derive, check_answer, bounds, inverse, forward, linearize, simulate, study, sweep, statics, stiffness, workspace, collide,
-    redundancy, control, excite, identify, payload, calibrate, compare, bench, report, completion,
+    redundancy, control, excite, identify, payload, calibrate, compare, bench, fmu, report, completion,
 ):  # fmt: skip
     _command.context_settings = {**CONTEXT, **_command.context_settings}
     cli.add_command(_command)
