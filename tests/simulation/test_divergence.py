@@ -70,3 +70,19 @@ def test_steps_that_cannot_be_taken_are_refused(t, step, says):
 def test_rollouts_refuse_them_too():
     with pytest.raises(dy.InputError, match=r"means 1e.13 steps"):
         dy.rollouts(ARM, 1.0, [0.0, 0.0], step=1e-13)
+
+
+@pytest.mark.parametrize(
+    "law", [lambda _t, q, v: 1e6 * q + 1e4 * v, lambda _t, q, v: ARM.gravity(q) + 2000.0 * (q - 0.5) + 400.0 * v]
+)
+def test_feedback_of_the_wrong_sign_ends_the_motion_soon(law):
+    motion = dy.simulate(ARM, 2.0, [0.1, 0.1], controller=law)
+    assert "diverged" in motion.status
+    assert "check the sign of the feedback, lower its gains" in motion.status
+    assert motion.t[-1] < 0.5
+    assert np.abs(motion.v).max() < 1e5
+
+
+def test_a_fast_motion_under_control_is_no_divergence():
+    fast = dy.simulate(ARM, 0.01, [0.1, 0.1], [2e4, 0.0], controller=lambda _t, _q, v: -1.0 * v)
+    assert fast.status == "completed"

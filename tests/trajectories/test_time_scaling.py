@@ -124,6 +124,10 @@ def test_what_cannot_be_done_is_refused_with_the_place():
         time_optimal(UR5E, [[0.0, 0.0], [1.0, 1.0]])
     with pytest.raises(dy.InputError, match="points= must be"):
         time_optimal(UR5E, VIA, points=3)
+    panda = dy.load("panda")
+    with pytest.raises(dy.InputError, match="the path takes 'panda_joint4' to"):
+        time_optimal(panda, [panda.home(), panda.home() + 9.0])
+    assert time_optimal(panda, [panda.home(), panda.home() + 9.0], points=20, within=False).duration > 1.0
     with pytest.raises(dy.InputError, match="has symbolic parameters"):
         time_optimal(dy.load("planar_2r"), [[0.0, 0.0], [1.0, 1.0]], torque=1.0)
 

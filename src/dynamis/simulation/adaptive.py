@@ -16,7 +16,7 @@ from dynamis.simulation.friction import StickingLaw
 from dynamis.simulation.hard_stops import Sides, Stop, Stops, laws_with_stops
 from dynamis.simulation.motion import MAX_TRIAL_VELOCITY, EquationsOfMotion
 from dynamis.simulation.sources import SourceError
-from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, run_piece
+from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, RunawayError, run_piece
 from dynamis.simulation.stick_slip import UnsettledError, scale_of, settle, sizes, solve
 from dynamis.tolerances import NEGLIGIBLE, RECURSION_ROUNDING, TIME_ROUNDING
 
@@ -219,7 +219,14 @@ class _Run:
             accepted=self._progress, method=self.method, options=self.options,
         )  # fmt: skip
 
-    def _progress(self, t: float) -> None:
+    def _progress(self, t: float, y: Array) -> None:
+        v = self.motion.split(y)[1]
+        if len(v) and np.abs(v).max() > self.motion.fastest:
+            k = int(np.argmax(np.abs(v)))
+            raise RunawayError(
+                f"the velocity of {self.names[k]} diverged ({v[k]:.3g}) at t = {t:.6g} s: check the sign of the feedback, "
+                "lower its gains, or sample it more often"
+            )
         if self.progress is not None:
             self.progress((t - self.start) / (self.end - self.start))
 

@@ -18,6 +18,7 @@ from dynamis.simulation.sources import Command, DivergedError, Source
 Array = npt.NDArray[Any]
 MAX_TRIAL_VELOCITY = 1e60  # in rad/s or m/s: squares of velocities overflow soon; trial steps may go far, but not there
 DIVERGED_VELOCITY = 1e9  # in rad/s or m/s: no machine is that fast (light: 3e8 m/s)
+FEEDBACK_DIVERGED_VELOCITY = 1e4  # in rad/s or m/s, of a controlled robot: beyond the fastest motors
 DIVERGED_POSITION = 1e15  # in rad or m: double precision does not resolve a radian there
 
 
@@ -51,6 +52,7 @@ class EquationsOfMotion:
         wrenches: Mapping[str, Source],
         actuators: Mapping[int, Actuator] | None = None,
         disturbance: Source | None = None,
+        fastest: float = DIVERGED_VELOCITY,
     ) -> None:
         self.robot, self.laws, self.command, self.wrenches = robot, laws, command, wrenches
         self.disturbance = disturbance
@@ -64,6 +66,7 @@ class EquationsOfMotion:
         for k, actuator in self.actuators.items():
             begin = max((place.stop for place in self._places.values()), default=len(self.bristles))
             self._places[k] = slice(begin, begin + actuator.size)
+        self.fastest = fastest  # velocity of the motion; trial steps may be faster
         self.plain = all(body.motion.nq == body.motion.nv for _, body in robot.model.moving) and not robot.model.coupled
 
     @property

@@ -80,7 +80,7 @@ class Rollouts:
             motion = massless_motion(self.model, last)
             if motion is not None:
                 return f"{lost} of {count} ended at a singular mass matrix ({where}): {describe_motion(self.model, motion)}"
-        return f"{lost} of {count} diverged ({where}): try shorter steps"
+        return f"{lost} of {count} diverged ({where}): try shorter steps, or lower gains"
 
     def __repr__(self) -> str:
         return short(f"<Rollouts: {self._size()}, {self.status}>")

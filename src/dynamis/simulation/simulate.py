@@ -19,7 +19,7 @@ from dynamis.simulation.events import Watcher
 from dynamis.simulation.fixed_step import RULES, check_step_length
 from dynamis.simulation.friction import laws_of
 from dynamis.simulation.hard_stops import AtStop, HardStops, Stops, laws_with_stops
-from dynamis.simulation.motion import EquationsOfMotion, controller_name
+from dynamis.simulation.motion import DIVERGED_VELOCITY, FEEDBACK_DIVERGED_VELOCITY, EquationsOfMotion, controller_name
 from dynamis.simulation.noise import Noise, NoiseSource
 from dynamis.simulation.resume import (
     check_resumable,
@@ -115,7 +115,8 @@ def simulate(
     watcher = None if events is None else Watcher(events, robot.nq, robot.n)
     clock = None if seconds is None else Clock(_seconds(seconds))
     command = law.command(robot, torque_source(robot, torque, held or function, None if hard else stops), checked=True)
-    motion = EquationsOfMotion(robot, laws, command, wrench_sources(robot, wrenches), drives, disturbing)
+    fastest = DIVERGED_VELOCITY if law.torque is None and law.sampled is None else _fastest(robot, v)
+    motion = EquationsOfMotion(robot, laws, command, wrench_sources(robot, wrenches), drives, disturbing, fastest)
     y0 = motion.start(q, v) if before is None else state_at_stop(before, motion, held is not None)
     if hard is not None:
         y0 = np.concatenate([hard.checked_start(y0[: robot.nq]), y0[robot.nq :]])
@@ -277,6 +278,13 @@ def output_times(t: Any, points: int) -> Array:
             raise InputError(f"the duration must be positive, got {given[0]:g} s")
         given = np.array([0.0, given[0]])
     return np.linspace(given[0], given[-1], points) if len(given) == 2 else given
+
+
+def _fastest(robot: Robot, v: Array) -> float:
+    """A velocity that no motion of this robot under control has."""
+    limits = robot.limits["velocity"]
+    known = [*limits[np.isfinite(limits)], *np.abs(v)]
+    return max(FEEDBACK_DIVERGED_VELOCITY, 100.0 * max(known, default=0.0))
 
 
 def _seconds(seconds: Any) -> float:

@@ -27,6 +27,10 @@ class OutOfTimeError(Exception):
     """The limit of computing time is exceeded."""
 
 
+class RunawayError(Exception):
+    """A controlled motion is faster than any machine."""
+
+
 class Clock:
     """The limit of computing time of an integration, counted from its first check, and step statistics."""
 
@@ -115,7 +119,7 @@ def run_piece(
     *,
     watcher: Watcher | None,
     clock: Clock | None,
-    accepted: Callable[[float], None],
+    accepted: Callable[[float, Array], None],
     method: str,
     options: dict[str, Any],
 ) -> Piece:
@@ -127,7 +131,7 @@ def run_piece(
     """
     piece = Piece([t], y.copy())
     try:
-        accepted(t)
+        accepted(t, y)
         first_step = None
         for _ in range(1 + MAX_RETRIES):
             first_step = _march(piece, rates, reported, crossings, watcher, clock, accepted, method, options, first_step)
@@ -135,7 +139,7 @@ def run_piece(
                 break
     except KeyboardInterrupt:
         piece.interrupted = True
-    except OutOfTimeError as error:
+    except (OutOfTimeError, RunawayError) as error:
         piece.failure = error
     del piece.between[len(piece.times) - 1 :]  # an interrupt may come between the two
     return piece
@@ -148,7 +152,7 @@ def _march(
     crossings: Sequence[Crossing],
     watcher: Watcher | None,
     clock: Clock | None,
-    accepted: Callable[[float], None],
+    accepted: Callable[[float, Array], None],
     method: str,
     options: dict[str, Any],
     first_step: float | None,
@@ -179,7 +183,7 @@ def _march(
             piece.add(solver.t, solver.y.copy(), between)
             if clock is not None:
                 clock.stepped(solver.t - solver.t_old)
-            accepted(solver.t)
+            accepted(solver.t, solver.y)
     except SourceError as error:
         piece.failure = error
         return max(0.1 * (reach[0] - piece.end), TIME_ROUNDING * max(1.0, abs(piece.end)))

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
+from dynamis.tolerances import NEGLIGIBLE
 from dynamis.trajectories.constraints import Limits, intervals, use
 from dynamis.trajectories.joint_moves import check_plain
 from dynamis.trajectories.motion import Motion, PathMotion, Polynomials
@@ -34,12 +35,14 @@ def time_optimal(
     velocity: Any = None,
     acceleration: Any = None,
     points: int = 200,
+    within: bool = True,
 ) -> PathMotion:
     """Time-optimal motion along a path, from rest to rest, with |τ|, |v| and |a| within limits.
 
     ``path`` is an array of points (k, n) for a spline through them, or a motion, of which only the geometric path is used.
-    Limits are one number for all joints or one per joint; torque and velocity limits default to the robot's. Torques are those
-    of `inverse_dynamics`, including dry and viscous friction, rotors, springs and gravity.
+    Limits are one number for all joints or one per joint; torque and velocity limits default to the robot's. A path beyond the
+    position limits is refused, unless ``within=False``. Torques are those of `inverse_dynamics`, including dry and viscous
+    friction, rotors, springs and gravity.
 
     ``points`` is the number of grid points; the grid is refined where the active limit changes. The status gives the share of
     time in which each limit is active, and ``measured["use"]`` the largest ratio of a value to its limit.
@@ -56,6 +59,8 @@ def time_optimal(
         raise InputError(f"points= must be an integer of at least 10, got {points!r}")
     way = _geometry(path)
     check_plain(robot, *way.shape)
+    if within:
+        _check_positions(robot, way)
     given = {"torque": torque, "velocity": velocity, "acceleration": acceleration}
     own = {"torque": robot.limits["effort"], "velocity": robot.limits["velocity"], "acceleration": np.full(robot.n, np.inf)}
     limits = Limits(**{name: own[name] if x is None else bounds(x, robot.n, name) for name, x in given.items()})
@@ -65,6 +70,19 @@ def time_optimal(
             f"robot {robot.name!r} has no torque limits: give torque= or acceleration=, otherwise the motion is unbounded"
         )
     return _refined(robot, way, limits, _division(way, int(points)))
+
+
+def _check_positions(robot: Robot, way: Polynomials) -> None:
+    """Refuse a path beyond the position limits."""
+    q = way.inside(np.linspace(0.0, way.duration, 401))[0]
+    lower, upper = robot.limits["lower"], robot.limits["upper"]
+    beyond = np.maximum(q - upper, lower - q).max(axis=0)
+    k = int(np.argmax(beyond))
+    if beyond[k] > NEGLIGIBLE * (1.0 + np.abs(q).max()):
+        raise InputError(
+            f"the path takes {printable(robot.coordinate_names[k])} to {q[:, k].min():.4g} … {q[:, k].max():.4g}, outside its "
+            f"limits {lower[k]:.4g} … {upper[k]:.4g}; choose other points, or within=False to allow it"
+        )
 
 
 def _geometry(path: Any) -> Polynomials:
