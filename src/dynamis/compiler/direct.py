@@ -108,8 +108,17 @@ class Direct(ctypes.Structure):
     """What the machine code reads of one function; as ``self`` of the builtin it owns all that the code needs."""
 
     owned: list[Any]
+    home: Any  # the object whose method it is
+
+    def __reduce__(self) -> Any:
+        """Pickle asks a builtin for its ``self`` and its name: both lead to the method of the object."""
+        return _itself, (self.home,)
 
     _fields_ = (*((name, ctypes.c_void_p) for name in ADDRESSES), *((name, ctypes.c_int64) for name in NUMBERS))
+
+
+def _itself(home: Any) -> Any:
+    return home
 
 
 @cache
@@ -190,7 +199,7 @@ def direct_function(name: str, fallback: Callable[..., Any], doc: str = "") -> C
         return None
     function = Direct(context=ctypes.addressof(_context()), fallback=id(fallback), arguments=-1)
     method = _MethodDef(name.encode(), _code().address, FASTCALL_WITH_KEYWORDS, doc.encode())
-    function.owned = [fallback, method]
+    function.owned, function.home = [fallback, method], getattr(fallback, "__self__", None)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     built: Callable[..., Any] = make(ctypes.addressof(method), function, None)
