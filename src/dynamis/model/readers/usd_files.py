@@ -1,0 +1,128 @@
+"""USD files, opened by OpenUSD in a process of its own, as prims with plain values."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import FormatError, MissingExtraError, printable
+from dynamis.model.diagnostics import format_error
+from dynamis.model.packages import MAX_MESH_BYTES
+from dynamis.model.readers import usd_stage
+
+Array = npt.NDArray[Any]
+MEMORY = 4 * 2**30  # bytes of the process
+SECONDS = 20.0  # of processor time; three times as long by the clock
+EXPORT = "export the robot again, or repair the file: usdchecker FILE"
+
+
+class PrimPath(int):
+    """The place of a prim in a stage: sorted as it is traversed, printed as its path."""
+
+    path: str
+
+    def __new__(cls, number: int, path: str) -> PrimPath:
+        made = super().__new__(cls, number)
+        made.path = path
+        return made
+
+    def __str__(self) -> str:
+        return self.path
+
+    def __reduce__(self) -> tuple[type[PrimPath], tuple[int, str]]:
+        return PrimPath, (int(self), self.path)
+
+
+@dataclass
+class Prim:
+    """What is authored on a prim. ``matrix`` takes row vectors of its frame to the world; ``targets`` are relationships."""
+
+    path: str
+    type: str
+    apis: list[str]
+    attributes: dict[str, Any]
+    targets: dict[str, list[str]]
+    animated: list[str]
+    matrix: Array
+    shape: bool
+    purpose: str
+    line: PrimPath
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    def has(self, api: str) -> bool:
+        return api in self.apis
+
+
+@dataclass
+class Stage:
+    meters: float
+    kilograms: float
+    up: str
+    default: str
+    prims: dict[str, Prim] = field(default_factory=dict)
+
+
+def open_stage(path: Path | None, data: bytes, name: str) -> Stage:
+    """The stage of the file at a path, or of the content of a file that lies nowhere; ``name`` is what messages call it."""
+    if importlib.util.find_spec("pxr") is None:
+        raise MissingExtraError("OpenUSD reads USD files and is not installed: pip install 'dynamis[usd]'")
+    with tempfile.TemporaryDirectory() as folder:
+        if path is None:
+            path = Path(folder) / "robot.usd"
+            path.write_bytes(data)
+        found = _run(path.absolute(), Path(folder) / "stage.json", name)
+    prims = {}
+    for number, values in enumerate(found["prims"], 1):
+        line = PrimPath(number, printable(values["path"], 300)[1:-1])
+        prims[values["path"]] = Prim(**{**values, "matrix": np.array(values["matrix"], float)}, line=line)
+    return Stage(float(found["meters"]), float(found["kilograms"]), found["up"], found["default"], prims)
+
+
+def _run(path: Path, out: Path, name: str) -> dict[str, Any]:
+    declared = [Path(p) for p in os.environ.get("PXR_AR_DEFAULT_SEARCH_PATH", "").split(os.pathsep) if p]
+    folders = [str(folder.resolve()) for folder in (path.parent, *declared)] + [os.path.realpath(path)]
+    # -P: the folder of the script has modules with names of the standard library
+    command = [sys.executable, "-P", usd_stage.__file__, path, out, json.dumps(folders), MEMORY, SECONDS, MAX_MESH_BYTES]
+    search = os.pathsep.join(p for p in sys.path if p)
+    environment = {**os.environ, "PYTHONPATH": search, "PXR_WORK_THREAD_LIMIT": "1"}
+    try:
+        subprocess.run(  # noqa: S603
+            list(map(str, command)), env=environment, capture_output=True, timeout=3.0 * SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise _refused(name, f"composing its prims takes more than {3.0 * SECONDS:g} s") from None
+    if not out.is_file():
+        raise _refused(name, f"OpenUSD cannot compose it within {MEMORY // 2**30} GiB and {SECONDS:g} s, or is ended by it")
+    found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+    if "failed" in found:
+        raise _refused(name, _short(found["failed"]))
+    if "refused" in found:
+        what, allowed, repair, *prim = found["refused"]
+        where = f"prim {printable(prim[0], 300)[1:-1]}" if prim else "file"
+        raise format_error(name, None, printable(what, 500)[1:-1], allowed, repair, where)
+    return found
+
+
+def _refused(name: str, found: str) -> FormatError:
+    return format_error(name, None, found, "a USD file of a robot", EXPORT)
+
+
+def _short(text: str) -> str:
+    """What OpenUSD says of a file, without the places in its own source."""
+    lines = [re.sub(r"^\s*Error in '[^']*' at line \d+ in file \S+ : ", "", line) for line in text.splitlines()]
+    told = [line for line in lines if line.strip(" '\"") and "raised" not in line and "Failed to open layer" not in line]
+    return f"OpenUSD: {printable(' '.join(' '.join(told).split()), 400)[1:-1]}" if told else "it is not a USD file"
