@@ -27,9 +27,9 @@ from dynamis.model.readers.roboticstoolbox import describe_toolbox
 from dynamis.model.writers.mjcf import write_mjcf
 from dynamis.model.writers.pinocchio import make_pinocchio
 from dynamis.model.writers.sdf import write_sdf
-from dynamis.model.writers.usd import write_usd
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import urdf_document
+from dynamis.model.writers.usd import write_usd
 from dynamis.robot.differentiation import Differentiation
 from dynamis.robot.editing import Editing
 from dynamis.spatial import Inertia
@@ -255,7 +255,7 @@ class Robot(Differentiation, Editing):
             d.joint(joint).actuator = actuator
 
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
-        """Write the robot to a .urdf, .sdf, .mjcf, .usda or .toml file; ``form`` (link, dh, mdh, poe) is how a .toml places links.
+        """Write a .urdf, .sdf, .mjcf, .usda or .toml file; ``form`` (link, dh, mdh, poe) is how a .toml places links.
 
         A robot that was read from a URDF is written as that document with only the changed values replaced.
         """

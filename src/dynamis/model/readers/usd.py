@@ -2,7 +2,7 @@
 
 Joints have a frame on each of two bodies, or on a body and the world; their spanning tree is the robot, those excluded from the
 articulation close loops. A robot that no joint holds to the world floats. Lengths, masses and angles are converted to SI units;
-the axes are those of the stage, with gravity along −y where y is up. What has no counterpart is listed, never dropped in silence.
+the axes are those of the stage, with gravity along −y where y is up. What has no counterpart is listed.
 """
 
 from __future__ import annotations
@@ -109,7 +109,9 @@ class Reader(Joints):
         (a, X_a), (b, X_b) = (self._joint_frame(prim, number, path) for number, path in zip("01", ends, strict=True))
         if a == b:
             what = f"both ends are on {printable(a)}" if a else "neither end is on a body"
-            self.error("self-joint", prim, what, "two bodies, or a body and the world", "correct physics:body0 and physics:body1")
+            self.error(
+                "self-joint", prim, what, "two bodies, or a body and the world", "correct physics:body0 and physics:body1"
+            )
             return None
         motion = self.motion(prim)
         return None if motion is None else Edge(
@@ -161,7 +163,11 @@ class Reader(Joints):
         still = [g for g in chosen if g & held]
         if not chosen or (len(chosen) > 1 and len(still) < len(chosen)) or (roots and len({min(g[0]) for g in sets if g}) > 1):
             several = [printable(min(g)) for g in chosen[:6]]
-            found = f"there are {len(chosen)} robots that no joint connects: {', '.join(several)}" if chosen else "there is no robot"
+            found = (
+                f"there are {len(chosen)} robots that no joint connects: {', '.join(several)}"
+                if chosen
+                else "there is no robot"
+            )
             raise format_error(
                 self.report.source, None, found, "bodies (PhysicsRigidBodyAPI) that joints connect to one tree",
                 "connect them by joints, or write one of them into a file of its own" if chosen
@@ -248,7 +254,7 @@ class Reader(Joints):
             for shape in carried[path]:
                 link.shapes += shapes_of(self, shape, X)
             at = prim.attributes.get("dynamis:frame")
-            if isinstance(at, list) and len(at) == 2 and isinstance(at[0], int) and 0 <= at[0]:
+            if isinstance(at, list) and len(at) == 2 and isinstance(at[0], int) and at[0] >= 0:
                 places.append((at[0], link))
             else:
                 d.links.append(link)
@@ -267,7 +273,7 @@ class Reader(Joints):
         for e, turned in tree:
             joint = self.joint(e, turned, names, self.names)
             at = e.prim.attributes.get("dynamis:frame")
-            if isinstance(at, list) and len(at) == 2 and isinstance(at[1], int) and 0 <= at[1]:
+            if isinstance(at, list) and len(at) == 2 and isinstance(at[1], int) and at[1] >= 0:
                 places.append((at[1], joint))
             else:
                 joints.append(joint)
@@ -280,7 +286,7 @@ class Reader(Joints):
             d.joints.insert(0, Joint(name, "free", self.names[WORLD], self.names[base], line=prim.line))
             if not self.placed(prim)[0].is_identity():
                 self.report.note("placement", f"prim {printable(prim.name)}", "the base floats and has a pose in the stage", "",
-                                 "q of its free joint is the pose in the world, whatever that of the stage", prim.line)  # fmt: skip
+                                 "q of its free joint is its pose in the world, not that of the stage", prim.line)  # fmt: skip
         child = self.names[held[0].b or held[0].a] if len(held) == 1 else ""
         first = next((j for j in d.joints if j.child == child), None)
         if first is not None and first.type == "fixed" and cleaned(first.origin @ first.tail).is_identity():
@@ -303,7 +309,7 @@ class Reader(Joints):
             for letter, path, at in (("a", e.a, e.X_a), ("b", e.b, e.X_b)):
                 ends.append(self.links.name(f"{e.prim.name}_{letter}" + (f"{number}" if number else "")))
                 d.add_link(ends[-1], self.names[path], origin=at @ X, joint_name=self.joints.name(f"{ends[-1]}_fixed"))
-            d.closures.append(LoopClosure(kind, *ends))
+            d.closures.append(LoopClosure(kind, ends[0], ends[1]))
 
     def _leave_rest(self, chosen: set[str]) -> None:
         for prim in self.stage.prims.values():

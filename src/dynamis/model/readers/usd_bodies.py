@@ -109,7 +109,7 @@ def mass_properties(values: Values, body: Prim, X_WB: Pose, scale: Array, shapes
     if computed is None or not computed.mass:
         if not mass:
             values.report.warn("no-mass", f"prim {body.name!r}", "no physics:mass and no collision shapes", "a mass",
-                               "give physics:mass and physics:diagonalInertia", "it is a link without mass", body.line)  # fmt: skip
+                               "give physics:mass and physics:diagonalInertia", "the link has no mass", body.line)  # fmt: skip
             return None
         if not has_inertia:
             values.error("no-inertia", body, "it has a mass, but neither physics:diagonalInertia nor collision shapes",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,8 @@ class Joints(Values):
         found = names.get((len(slides), len(turns)))
         along = (turns or slides or ["Z"])[0]
         if found is None or (found == "cylindrical" and slides != turns) or (found == "planar" and along in slides):
-            self.error("joint-type", prim, f"it leaves {', '.join(['trans' + a for a in slides] + ['rot' + a for a in turns])} free",
+            leaves = ", ".join(["trans" + a for a in slides] + ["rot" + a for a in turns])
+            self.error("joint-type", prim, f"it leaves {leaves} free",
                        "no, one or all rotations, one translation, both along one axis, or the motions in a plane",
                        "make it several joints with a body between them")  # fmt: skip
             return None
@@ -95,8 +96,12 @@ class Joints(Values):
             own = f"limit:{'rot' if joint.type == 'revolute' else 'trans'}{letter}:physics:"
             keys = (own + "low", own + "high")
         if joint.type in ("revolute", "prismatic"):
-            lower, upper = (self.number(prim, key, sign * math.inf, infinite=True) for key, sign in zip(keys, (-1, 1), strict=True))
-            joint.limits = Limits(-math.inf if lower <= -UNLIMITED else lower * unit, math.inf if upper >= UNLIMITED else upper * unit)
+            lower, upper = (
+                self.number(prim, key, sign * math.inf, infinite=True) for key, sign in zip(keys, (-1, 1), strict=True)
+            )
+            joint.limits = Limits(
+                -math.inf if lower <= -UNLIMITED else lower * unit, math.inf if upper >= UNLIMITED else upper * unit
+            )
             speed = self.number(prim, "physxJoint:maxJointVelocity", math.inf, infinite=True)
             joint.limits.velocity = math.inf if speed >= UNLIMITED else speed * unit
         if joint.type == "revolute" and not np.isfinite([joint.limits.lower, joint.limits.upper]).any():
@@ -115,11 +120,15 @@ class Joints(Values):
         return self.stage.meters if kind == "prismatic" else DEGREE
 
     def _drive(self, prim: Prim, joint: Joint) -> None:
-        """Friction, spring and rotor, which files of Dynamis have as attributes of their own; drives are controllers otherwise."""
+        """Friction, spring and rotor, which files of Dynamis have in attributes of their own; other drives are controllers."""
         kg, m = self.stage.kilograms, self.stage.meters
         unit, force = self._unit(joint.type), kg * m if joint.type == "prismatic" else kg * m * m
-        own = {name: self.number(prim, f"dynamis:drive:{name}") for name in DRIVE_NUMBERS if f"dynamis:drive:{name}" in prim.attributes}
-        joint.drive = Drive(**own)
+        own = {
+            name: self.number(prim, f"dynamis:drive:{name}")
+            for name in DRIVE_NUMBERS
+            if f"dynamis:drive:{name}" in prim.attributes
+        }
+        joint.drive = replace(Drive(), **own)
         if "rotor_inertia" not in own and joint.type in ("revolute", "continuous", "prismatic"):
             armature = self.number(prim, "physxJoint:armature")
             joint.drive.rotor_inertia = armature * (kg if joint.type == "prismatic" else force)
@@ -129,7 +138,8 @@ class Joints(Values):
         drive = joint.drive
         for name in sorted(instances):
             stiffness, damping, rest, speed = (
-                self.number(prim, f"drive:{name}:physics:{key}") for key in ("stiffness", "damping", "targetPosition", "targetVelocity")
+                self.number(prim, f"drive:{name}:physics:{key}")
+                for key in ("stiffness", "damping", "targetPosition", "targetVelocity")
             )
             most = self.number(prim, f"drive:{name}:physics:maxForce", math.inf, infinite=True)
             accelerates = prim.attributes.get(f"drive:{name}:physics:type", "force") != "force"
@@ -148,7 +158,9 @@ class Joints(Values):
             key = name.removesuffix("referenceJoint")
             leader = self.stage.prims.get((prim.targets[name] or [""])[0])
             if leader is None or leader.path not in names or joint.type not in ("revolute", "continuous", "prismatic"):
-                self.error("mimic", prim, f"{name} is {', '.join(prim.targets[name])}", "a joint of the robot", "correct or remove it")
+                self.error(
+                    "mimic", prim, f"{name} is {', '.join(prim.targets[name])}", "a joint of the robot", "correct or remove it"
+                )
                 return
             unit = self._unit(joint.type)
             ratio = -self.number(prim, f"{key}gearing", 1.0) * (unit / self._unit(JOINTS.get(leader.type, "")))

@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import math
 import os
+import struct
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 MAX_PRIMS = 50_000
 MAX_LAYERS = 200
+SINGLE = ("float", "float2", "float3", "float4", "3f", "quatf")
 MAX_LISTED = 64  # numbers of an attribute; points of meshes are not read
 
 
@@ -99,14 +102,13 @@ def extract(file: str) -> dict[str, Any]:
         attributes = {}
         animated = []
         for attribute in prim.GetAuthoredAttributes():
-            value = _plain(attribute.Get(time))
+            single = str(attribute.GetTypeName()).removesuffix("[]").endswith(SINGLE)
+            value = _plain(attribute.Get(time), _shortest if single else float)
             if value is not None:
                 attributes[attribute.GetName()] = value
             if attribute.GetNumTimeSamples() > 1:
                 animated.append(attribute.GetName())
-        targets = {
-            r.GetName(): [str(path) for path in r.GetForwardedTargets()] for r in prim.GetAuthoredRelationships()
-        }
+        targets = {r.GetName(): [str(path) for path in r.GetForwardedTargets()] for r in prim.GetAuthoredRelationships()}
         matrix = placed.GetLocalToWorldTransform(prim)
         prims.append({
             "path": str(prim.GetPath()), "type": str(prim.GetTypeName()), "apis": list(map(str, prim.GetAppliedSchemas())),
@@ -129,18 +131,24 @@ def _purpose(prim: Any) -> str:
     return "hidden" if imageable.ComputeVisibility() == "invisible" else str(imageable.ComputePurpose())
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, number: Callable[[float], float]) -> Any:
     """A number, a text or a list of them; quaternions are (w, x, y, z). None for what is longer or of another kind."""
-    if isinstance(value, bool | int | float | str) or value is None:
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, bool | int | str) or value is None:
         return value
     if hasattr(value, "GetReal") and hasattr(value, "GetImaginary"):
-        return [float(value.GetReal()), *map(float, value.GetImaginary())]
+        return [number(float(value.GetReal())), *(number(float(x)) for x in value.GetImaginary())]
     try:
-        if len(value) > MAX_LISTED:
-            return None
-        return [_plain(x) for x in value]
+        return None if len(value) > MAX_LISTED else [_plain(x, number) for x in value]
     except TypeError:
         return None
+
+
+def _shortest(x: float) -> float:
+    """The shortest decimal that rounds to a number of single precision: 3.761 as it was written, instead of 3.76099992."""
+    tries = (float(f"{x:.{digits}g}") for digits in range(6, 9))
+    return next((y for y in tries if struct.pack("f", y) == struct.pack("f", x)), x)
 
 
 def main(file: str, out: str, folders: str, memory: str, seconds: str, size: str) -> None:

@@ -48,7 +48,7 @@ class Values:
             return like
         value = _array(prim.attributes[name])
         bad = value is None or value.shape != like.shape or bool(np.isnan(value).any())
-        if value is None or bad or not (np.abs(value) <= MAX_MAGNITUDE).all() and not (infinite and np.isinf(value).any()):
+        if value is None or bad or (not (np.abs(value) <= MAX_MAGNITUDE).all() and not (infinite and np.isinf(value).any())):
             count = "a number" if like.size == 1 else f"{like.size} numbers"
             self.wrong(prim, name, f"{count}, finite and up to {MAX_MAGNITUDE:g}", "give it such a value")
             return like
@@ -86,7 +86,9 @@ class Values:
         skewed = np.abs(axes @ axes.T - np.eye(3)).max() > SHEAR
         if skewed or np.linalg.det(axes) < 0.0:
             found = "its transform shears it" if skewed else "its transform mirrors it"
-            self.error("transform", prim, found, "rotation, translation and positive scale", "apply the transform to its shapes")
+            self.error(
+                "transform", prim, found, "rotation, translation and positive scale", "apply the transform to its shapes"
+            )
             return Pose.identity(), np.ones(3)
         U, _, Vt = np.linalg.svd(axes.T)
         exact = np.abs(axes @ axes.T - np.eye(3)).max() < 1e-15  # of coordinate axes
@@ -115,7 +117,7 @@ class Values:
         if self.physics:
             found = "without a counterpart: " + "; ".join(_list(what, paths) for what, paths in self.physics.items())
             self.report.warn("left-aside", "stage", found, "bodies, joints, limits and mass properties",
-                             "model what matters in Python: controllers, contacts and friction", "it is left aside")  # fmt: skip
+                             "model what matters in Python: controllers, contacts, friction", "it is left aside")  # fmt: skip
         for what, paths in self.looks.items():
             self.report.note("left-aside", "stage", f"{_list(what, paths)} not part of the dynamics", "", "it is left aside")
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import ConversionError, printable
-from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Fresh, Joint, Limits, Link, MassProperties, Shape
+from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Fresh, Joint, Link, MassProperties, Shape
 from dynamis.model.joints import plane_axes
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import to_quaternion
@@ -30,7 +30,7 @@ PRECISE = {"float": "double", "float3": "double3", "point3f": "double3", "vector
 
 
 def write_usd(description: Description) -> str:
-    """The robot as a USDA document with the physics schema; helical joints are an error, `losses` lists what does not travel."""
+    """The robot as a USDA document with the physics schema; helical joints are an error, `losses` lists what is lost."""
     description.require_numbers("USD")
     return _Writer(description).text()
 
@@ -245,7 +245,10 @@ def _attribute(kind: str, name: str, values: Any) -> list[str]:
 
 def _mass(m: MassProperties | None) -> list[str]:
     if m is None:  # 0 stands for a mass to be computed
-        return [f"float physics:mass = {SMALLEST_INERTIA!r}", f"float3 physics:diagonalInertia = {_tuple([repr(SMALLEST_INERTIA)] * 3)}"]
+        return [
+            f"float physics:mass = {SMALLEST_INERTIA!r}",
+            f"float3 physics:diagonalInertia = {_tuple([repr(SMALLEST_INERTIA)] * 3)}",
+        ]
     tensor = np.asarray(m.tensor, float)
     moments, axes = np.linalg.eigh(0.5 * (tensor + tensor.T))
     if not (tensor - np.diag(np.diag(tensor))).any():
