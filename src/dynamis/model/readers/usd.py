@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,9 +23,11 @@ from dynamis.model.readers.usd_files import Prim, Stage, open_stage
 from dynamis.model.readers.usd_joints import JOINTS, Edge, Joints
 from dynamis.spatial.pose import Pose
 
+T = TypeVar("T")
 WORLD = ""  # the path of what no body carries
 ARTICULATION, BODY = "PhysicsArticulationRootAPI", "PhysicsRigidBodyAPI"
 BODY_READ = (*MASS, "physics:rigidBodyEnabled", "physics:kinematicEnabled", "physics:startsAsleep", "physics:simulationOwner")
+LOOP_READ = ("physics:axis", "physics:body", "physics:local", "physics:jointEnabled", "physics:exclude", "physics:collision")
 LOOP_ARM = 0.1  # m between the two points by which a hinge closes a loop
 
 
@@ -242,7 +244,7 @@ class Reader(Joints):
                     body = self.node_of(body.rpartition("/")[0])
                 if body:
                     bodies[body].append(prim)
-        places = []
+        found = []
         for path in (path for path in self.nodes if path in chosen):
             prim = self.nodes[path]
             name = self.names[path] = self.links.name(str(prim.attributes.get("dynamis:name", prim.name)))
@@ -253,46 +255,29 @@ class Reader(Joints):
                 self.leave_others(prim, BODY_READ)
             for shape in carried[path]:
                 link.shapes += shapes_of(self, shape, X)
-            at = prim.attributes.get("dynamis:frame")
-            if isinstance(at, list) and len(at) == 2 and isinstance(at[0], int) and at[0] >= 0:
-                places.append((at[0], link))
-            else:
-                d.links.append(link)
-        for k, link in sorted(places, key=lambda x: x[0]):
-            d.links.insert(k, link)
+            found.append((prim, link))
+        d.links += _in_order(found, 0)
 
     def _add_joints(self, d: Description, tree: list[tuple[Edge, bool]], base: str) -> None:
-        held = [e for e, _ in tree if WORLD in (e.a, e.b)]
         self.names[WORLD] = self.links.name("world")
-        names = {e.prim.path: self.joints.name(str(e.prim.attributes.get("dynamis:name", e.prim.name))) for e, _ in tree
-                 if "dynamis:frame" not in e.prim.attributes and e.prim.path not in self.nodes}  # fmt: skip
-        for e, _ in tree:
-            if e.prim.path not in names:
-                names[e.prim.path] = self.joints.name(str(e.prim.attributes.get("dynamis:joint", f"{e.prim.name}_fixed")))
-        joints, places = [], []
-        for e, turned in tree:
-            joint = self.joint(e, turned, names, self.names)
-            at = e.prim.attributes.get("dynamis:frame")
-            if isinstance(at, list) and len(at) == 2 and isinstance(at[1], int) and at[1] >= 0:
-                places.append((at[1], joint))
-            else:
-                joints.append(joint)
-        for k, joint in sorted(places, key=lambda x: x[0]):
-            joints.insert(k, joint)
-        d.joints += joints
+        names: dict[str, str] = {}
+        for e, _ in sorted(tree, key=lambda x: x[0].prim.type not in JOINTS):  # joints of the file keep their names
+            key = "dynamis:name" if e.prim.type in JOINTS else "dynamis:joint"
+            names[e.prim.path] = self.joints.name(str(e.prim.attributes.get(key, e.prim.name)))
+        found = [(e.prim, self.joint(e, turned, names, self.names)) for e, turned in tree]
+        held = [(prim, joint) for prim, joint in found if joint.parent == self.names[WORLD]]
         if base != WORLD:
             prim = self.nodes[base]
             name = self.joints.name(str(prim.attributes.get("dynamis:joint", "floating_base")))
-            d.joints.insert(0, Joint(name, "free", self.names[WORLD], self.names[base], line=prim.line))
+            found.insert(0, (prim, Joint(name, "free", self.names[WORLD], self.names[base], line=prim.line)))
             if not self.placed(prim)[0].is_identity():
                 self.report.note("placement", f"prim {printable(prim.name)}", "the base floats and has a pose in the stage", "",
                                  "q of its free joint is its pose in the world, not that of the stage", prim.line)  # fmt: skip
-        child = self.names[held[0].b or held[0].a] if len(held) == 1 else ""
-        first = next((j for j in d.joints if j.child == child), None)
-        if first is not None and first.type == "fixed" and cleaned(first.origin @ first.tail).is_identity():
-            d.joints.remove(first)  # the fixed root of a description
-            self.names[WORLD] = child
-        else:
+        elif len(held) == 1 and held[0][1].type == "fixed" and cleaned(held[0][1].origin @ held[0][1].tail).is_identity():
+            found.remove(held[0])  # the fixed root of a description
+            self.names[WORLD] = held[0][1].child
+        d.joints += _in_order(found, 1)
+        if self.names[WORLD] not in (link.name for link in d.links):
             d.links.insert(0, Link(self.names[WORLD]))
 
     def _close(self, d: Description, e: Edge) -> None:
@@ -303,7 +288,7 @@ class Reader(Joints):
         if e.kind not in kinds:
             self.leave(f"{e.kind} joints that close loops", e.prim)
             return
-        self.leave("limits, drives and friction of joints that close loops", e.prim)
+        self.leave_others(e.prim, LOOP_READ)
         for number, (kind, X) in enumerate(kinds[e.kind]):
             ends = []
             for letter, path, at in (("a", e.a, e.X_a), ("b", e.b, e.X_b)):
@@ -321,3 +306,18 @@ class Reader(Joints):
                 self.leave_look("shapes outside the robot", prim)
             elif prim.type in ("Camera", "Material") or prim.type.endswith("Light"):
                 self.leave_look(prim.type, prim)
+
+
+def _in_order(found: list[tuple[Prim, T]], which: int) -> list[T]:
+    """In the order of the stage, but frames of Dynamis, which lie inside their bodies, at the places they had."""
+    result: list[T] = []
+    frames: list[tuple[int, T]] = []
+    for prim, item in found:
+        places = prim.attributes.get("dynamis:frame")
+        if isinstance(places, list) and len(places) == 2 and isinstance(places[which], int) and places[which] >= 0:
+            frames.append((places[which], item))
+        else:
+            result.append(item)
+    for k, item in sorted(frames, key=lambda x: x[0]):
+        result.insert(k, item)
+    return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -16,14 +17,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import FormatError, MissingExtraError, printable
+from dynamis.errors import MissingExtraError, printable
 from dynamis.model.diagnostics import format_error
 from dynamis.model.packages import MAX_MESH_BYTES
 from dynamis.model.readers import usd_stage
 
 Array = npt.NDArray[Any]
 MEMORY = 4 * 2**30  # bytes of the process
-SECONDS = 20.0  # of processor time; three times as long by the clock
+SECONDS = 20  # of processor time; three times as long by the clock
 EXPORT = "export the robot again, or repair the file: usdchecker FILE"
 
 
@@ -44,7 +45,7 @@ class PrimPath(int):
         return PrimPath, (int(self), self.path)
 
 
-@dataclass
+@dataclass(eq=False)
 class Prim:
     """What is authored on a prim. ``matrix`` takes row vectors of its frame to the world; ``targets`` are relationships."""
 
@@ -80,11 +81,19 @@ def open_stage(path: Path | None, data: bytes, name: str) -> Stage:
     """The stage of the file at a path, or of the content of a file that lies nowhere; ``name`` is what messages call it."""
     if importlib.util.find_spec("pxr") is None:
         raise MissingExtraError("OpenUSD reads USD files and is not installed: pip install 'dynamis[usd]'")
+    declared = [Path(p) for p in os.environ.get("PXR_AR_DEFAULT_SEARCH_PATH", "").split(os.pathsep) if p]
     with tempfile.TemporaryDirectory() as folder:
         if path is None:
             path = Path(folder) / "robot.usd"
             path.write_bytes(data)
-        found = _run(path.absolute(), Path(folder) / "stage.json", name)
+        folders = [str(x.resolve()) for x in (path.absolute().parent, *declared, path)]
+        found = in_own_process(str(path.absolute()), folders, MAX_MESH_BYTES)
+    if "failed" in found:
+        raise format_error(name, None, _short(found["failed"]), "a USD file of a robot", EXPORT)
+    if "refused" in found:
+        what, allowed, repair, *prim = found["refused"]
+        where = f"prim {printable(prim[0], 300)[1:-1]}" if prim else "file"
+        raise format_error(name, None, printable(what, 500)[1:-1], allowed, repair, where)
     prims = {}
     for number, values in enumerate(found["prims"], 1):
         line = PrimPath(number, printable(values["path"], 300)[1:-1])
@@ -92,33 +101,21 @@ def open_stage(path: Path | None, data: bytes, name: str) -> Stage:
     return Stage(float(found["meters"]), float(found["kilograms"]), found["up"], found["default"], prims)
 
 
-def _run(path: Path, out: Path, name: str) -> dict[str, Any]:
-    declared = [Path(p) for p in os.environ.get("PXR_AR_DEFAULT_SEARCH_PATH", "").split(os.pathsep) if p]
-    folders = [str(folder.resolve()) for folder in (path.parent, *declared)] + [os.path.realpath(path)]
-    # -P: the folder of the script has modules with names of the standard library
-    command = [sys.executable, "-P", usd_stage.__file__, path, out, json.dumps(folders), MEMORY, SECONDS, MAX_MESH_BYTES]
-    search = os.pathsep.join(p for p in sys.path if p)
-    environment = {**os.environ, "PYTHONPATH": search, "PXR_WORK_THREAD_LIMIT": "1"}
-    try:
-        subprocess.run(  # noqa: S603
-            list(map(str, command)), env=environment, capture_output=True, timeout=3.0 * SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise _refused(name, f"composing its prims takes more than {3.0 * SECONDS:g} s") from None
-    if not out.is_file():
-        raise _refused(name, f"OpenUSD cannot compose it within {MEMORY // 2**30} GiB and {SECONDS:g} s, or is ended by it")
-    found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
-    if "failed" in found:
-        raise _refused(name, _short(found["failed"]))
-    if "refused" in found:
-        what, allowed, repair, *prim = found["refused"]
-        where = f"prim {printable(prim[0], 300)[1:-1]}" if prim else "file"
-        raise format_error(name, None, printable(what, 500)[1:-1], allowed, repair, where)
-    return found
-
-
-def _refused(name: str, found: str) -> FormatError:
-    return format_error(name, None, found, "a USD file of a robot", EXPORT)
+def in_own_process(file: str, folders: list[str], size: int) -> dict[str, Any]:
+    """`usd_stage.content` by a process whose memory and time are limited."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "PXR_WORK_THREAD_LIMIT": "1"}
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "stage.json"
+        # -P: the folder of the script has modules with names of the standard library
+        command = [sys.executable, "-P", usd_stage.__file__, file, out, json.dumps(folders), size, MEMORY, SECONDS]
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run(  # noqa: S603
+                list(map(str, command)), env=environment, capture_output=True, timeout=3.0 * SECONDS, check=False
+            )
+        if out.is_file():
+            found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+            return found
+    return {"failed": f"ended on it; it has {MEMORY // 2**30} GiB of memory and {SECONDS} s"}
 
 
 def _short(text: str) -> str:

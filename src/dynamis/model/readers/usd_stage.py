@@ -7,7 +7,6 @@ memory and time. Layers are opened one by one before the stage is composed, and 
 from __future__ import annotations
 
 import json
-import math
 import os
 import struct
 import sys
@@ -151,17 +150,18 @@ def _shortest(x: float) -> float:
     return next((y for y in tries if struct.pack("f", y) == struct.pack("f", x)), x)
 
 
-def main(file: str, out: str, folders: str, memory: str, seconds: str, size: str) -> None:
-    limit(int(memory), math.ceil(float(seconds)))
+def content(file: str, folders: list[str], size: int) -> dict[str, Any]:
+    """What `extract` finds, or why it was "refused" (found, allowed, repair, prim path), or "failed" in OpenUSD's words."""
     try:
-        check_layers(file, json.loads(folders), int(size))
-        result = extract(file)
+        check_layers(file, folders, size)
+        return extract(file)
     except Refused as refusal:
-        result = {"refused": refusal.args}
+        return {"refused": refusal.args}
     except Exception as error:  # OpenUSD's own, whose text has every detail
-        result = {"failed": str(error)}
-    Path(out).write_text(json.dumps(result), encoding="utf-8")
+        return {"failed": str(error)}
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    file, out, folders, size, memory, seconds = sys.argv[1:]
+    limit(int(memory), int(seconds))
+    Path(out).write_text(json.dumps(content(file, json.loads(folders), int(size))), encoding="utf-8")

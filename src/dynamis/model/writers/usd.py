@@ -66,7 +66,7 @@ class _Writer:
         bodies = [line for link in self.d.links if not self.is_frame(link) and not self.is_world(link)
                   for line in self.body(link)]  # fmt: skip
         if self.is_frame(self.root):
-            bodies = [*self.frame(self.root, Pose.identity(), (self.d.links.index(self.root), 0)), *bodies]
+            bodies = [*self.frame(self.root, Pose.identity(), (self.d.links.index(self.root), -1)), *bodies]
         joints = [] if self.is_frame(self.root) or self.floats else self.hold()
         for joint in self.d.joints:
             if not self.is_frame(self.link(joint.child)) and not (self.floats and joint.parent == self.root.name):
@@ -106,6 +106,7 @@ class _Writer:
         return _prim("Xform", self.prims[link.name], ["PhysicsRigidBodyAPI", "PhysicsMassAPI"], lines)
 
     def frame(self, link: Link, X: Pose, places: tuple[int, int]) -> list[str]:
+        """A prim without a body; ``places`` are those of the link and of its joint in the description, −1 for no joint."""
         joint = self.carried.get(link.name)
         lines = [*_name(self.prims[link.name], link.name), f"custom int2 dynamis:frame = {places}"]
         lines += [f"custom string dynamis:joint = {_text(joint.name)}"] if joint is not None else []
