@@ -157,13 +157,13 @@ class Reader(Joints):
         roots = [p for p in self.stage.prims.values() if p.has(ARTICULATION)]
         ends = {path for e in edges for path in (e.a, e.b)}
         held = {path for e in edges if WORLD in (e.a, e.b) for path in (e.a, e.b) if path}
-        if roots:
-            sets = [[g for g in groups if self._belongs(root, g, edges)] for root in roots]
+        sets = [found for root in roots if (found := [g for g in groups if self._belongs(root, g, edges)])]
+        if sets:
             chosen = [g for g in groups if any(g in found for found in sets)]
         else:
             chosen = [g for g in groups if len(groups) == 1 or g & ends]
         still = [g for g in chosen if g & held]
-        if not chosen or (len(chosen) > 1 and len(still) < len(chosen)) or (roots and len({min(g[0]) for g in sets if g}) > 1):
+        if not chosen or (len(chosen) > 1 and len(still) < len(chosen)) or len({min(found[0]) for found in sets}) > 1:
             several = [printable(min(g)) for g in chosen[:6]]
             found = (
                 f"there are {len(chosen)} robots that no joint connects: {', '.join(several)}"

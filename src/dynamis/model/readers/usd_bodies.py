@@ -87,17 +87,11 @@ def _inertia(shape: tuple[str, tuple[float, ...], Array], density: float) -> Ine
 def mass_properties(values: Values, body: Prim, X_WB: Pose, scale: Array, shapes: list[Prim]) -> MassProperties | None:
     """The mass properties of a body; None where it has neither mass nor collision shapes."""
     m, kg = values.stage.meters, values.stage.kilograms
-    mass = values.number(body, "physics:mass") * kg
+    mass = _positive(values, body, "physics:mass") * kg
     moments = values.numbers(body, "physics:diagonalInertia", np.zeros(3)) * (kg * m * m)
     stated = values.numbers(body, "physics:centerOfMass", np.full(3, -math.inf), infinite=True)
     com = stated * scale * m if np.isfinite(stated).all() else None
     has_inertia = bool(moments.any()) or "dynamis:physics:diagonalInertia" in body.attributes
-    if mass < 0.0:
-        values.wrong(body, "physics:mass", "a mass above 0, or 0 for a computed one", "give its mass")
-        return None
-    if values.number(body, "physics:density") < 0.0:
-        values.wrong(body, "physics:density", "a density above 0, or 0 for the default", "give its density")
-        return None
     if mass and max(mass, *np.abs(moments)) <= 2.0 * SMALLEST_INERTIA:
         return None  # as our writer writes moving links without mass
     colliders = [shape for shape in shapes if _collides(values, shape)]
@@ -128,7 +122,7 @@ def mass_properties(values: Values, body: Prim, X_WB: Pose, scale: Array, shapes
 
 
 def _of_colliders(values: Values, body: Prim, X_WB: Pose, colliders: list[Prim]) -> Inertia | None:
-    """The inertia of the collision shapes: by the mass or density of each, its material's, the body's, or that of water."""
+    """The inertia of the collision shapes: by the mass or density of each, the body's, its material's, or that of water."""
     m, kg = values.stage.meters, values.stage.kilograms
     total = Inertia.zero()
     for prim in colliders:
@@ -139,15 +133,12 @@ def _of_colliders(values: Values, body: Prim, X_WB: Pose, colliders: list[Prim])
                          "physics:mass, physics:diagonalInertia and physics:centerOfMass, or primitive shapes",
                          "write these attributes; simulators that compute them can export them")  # fmt: skip
             return None
-        own, parent = (values.number(x, "physics:density") for x in (prim, body))
-        density = (own or parent or _material_density(values, prim)) * kg / m**3 or WATER
-        mass = values.number(prim, "physics:mass") * kg
-        if own < 0.0 or mass < 0.0:
-            values.wrong(prim, "physics:density" if own < 0.0 else "physics:mass", "0 or more", "correct it")
-            return None
         if min(shape[1]) < 0.0:
             values.error("shape", prim, f"its size is {shape[1]}", "lengths of 0 or more", "correct its size")
             return None
+        stated = [_positive(values, x, "physics:density") for x in (prim, body, *_materials(values, prim))]
+        density = next((x * kg / m**3 for x in stated if x), WATER)
+        mass = _positive(values, prim, "physics:mass") * kg
         inertia = _inertia(shape, density)
         if mass and inertia.mass:
             factor = mass / inertia.mass
@@ -156,9 +147,14 @@ def _of_colliders(values: Values, body: Prim, X_WB: Pose, colliders: list[Prim])
     return total
 
 
-def _material_density(values: Values, prim: Prim) -> float:
-    for name in ("material:binding:physics", "material:binding"):
-        for path in prim.targets.get(name, ()):
-            if path in values.stage.prims:
-                return max(0.0, values.number(values.stage.prims[path], "physics:density"))
-    return 0.0
+def _positive(values: Values, prim: Prim, name: str) -> float:
+    """The number, or 0, which stands for one to be found elsewhere."""
+    number = values.number(prim, name)
+    if number < 0.0:
+        values.wrong(prim, name, "0 or more", "correct it, or leave it out")
+    return max(0.0, number)
+
+
+def _materials(values: Values, prim: Prim) -> list[Prim]:
+    paths = [path for name in ("material:binding:physics", "material:binding") for path in prim.targets.get(name, ())]
+    return [values.stage.prims[path] for path in paths if path in values.stage.prims]

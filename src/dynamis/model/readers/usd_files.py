@@ -103,8 +103,10 @@ def open_stage(path: Path | None, data: bytes, name: str) -> Stage:
 
 def in_own_process(file: str, folders: list[str], size: int) -> dict[str, Any]:
     """`usd_stage.content` by a process whose memory and time are limited."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "PXR_WORK_THREAD_LIMIT": "1"}
+    search = os.pathsep.join(p for p in sys.path if p)
     with tempfile.TemporaryDirectory() as folder:
+        # reports on crashes go to TMPDIR
+        environment = {**os.environ, "PYTHONPATH": search, "PXR_WORK_THREAD_LIMIT": "1", "TMPDIR": folder}
         out = Path(folder) / "stage.json"
         # -P: the folder of the script has modules with names of the standard library
         command = [sys.executable, "-P", usd_stage.__file__, file, out, json.dumps(folders), size, MEMORY, SECONDS]
