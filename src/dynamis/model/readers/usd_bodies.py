@@ -14,7 +14,7 @@ from dynamis.model.readers.usd_values import Values
 from dynamis.spatial import solids
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose
-from dynamis.tolerances import SMALLEST_INERTIA
+from dynamis.tolerances import FILE_PRECISION, SMALLEST_INERTIA
 
 Array = npt.NDArray[Any]
 WATER = 1000.0  # kg/m³: the schema's density of a shape without one
@@ -50,12 +50,12 @@ def _solid_shape(values: Values, prim: Prim, unit: Array) -> tuple[str, tuple[fl
     along = str(prim.attributes.get("axis", "Z"))
     R = ALONG.get(along, np.eye(3))
     across, length = np.abs(R.T @ unit)[:2], float((R.T @ unit)[2])
-    round_ = bool(np.ptp(across) <= 1e-6 * across.max())
+    round_ = bool(np.ptp(across) <= FILE_PRECISION * across.max())
     if prim.type == "Cube":
         return "box", tuple(float(x) for x in values.number(prim, "size", 2.0) * unit), np.eye(3)
     if prim.type == "Sphere":
         radii = values.number(prim, "radius", 1.0) * unit
-        if np.ptp(unit) <= 1e-6 * unit.max():
+        if np.ptp(unit) <= FILE_PRECISION * unit.max():
             return "sphere", (float(radii[0]),), np.eye(3)
         return "ellipsoid", tuple(map(float, radii)), np.eye(3)
     if prim.type in ("Cylinder", "Capsule") and round_:

@@ -14,6 +14,7 @@ from dynamis.model.diagnostics import Report
 from dynamis.model.readers.usd_files import Prim, Stage
 from dynamis.model.readers.usd_values import UNLIMITED, Values
 from dynamis.spatial.pose import Pose
+from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
 JOINTS = {"PhysicsRevoluteJoint": "revolute", "PhysicsPrismaticJoint": "prismatic", "PhysicsSphericalJoint": "spherical",
@@ -146,7 +147,10 @@ class Joints(Values):
             if most < UNLIMITED and joint.type in ("revolute", "continuous", "prismatic") and not accelerates:
                 joint.limits.effort = most * force
             expected = (drive.stiffness * unit, drive.viscous * unit, drive.rest / unit if drive.stiffness else 0.0)
-            same = all(np.isclose(x, y, rtol=1e-6, atol=0.0) for x, y in zip(expected, (stiffness, damping, rest), strict=True))
+            same = all(
+                np.isclose(x, y, rtol=FILE_PRECISION, atol=0.0)
+                for x, y in zip(expected, (stiffness, damping, rest), strict=True)
+            )
             if (stiffness or damping or rest or speed) and (speed or accelerates or not same):
                 self.leave("stiffness, damping and targets of drives, which are controllers", prim)
 

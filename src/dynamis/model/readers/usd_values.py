@@ -18,11 +18,11 @@ from dynamis.model.readers.usd_files import Prim, Stage
 from dynamis.model.values import MAX_MAGNITUDE, shown
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY, from_quaternion
+from dynamis.tolerances import FEW_ROUNDINGS, TYPED_PRECISION
 
 Array = npt.NDArray[Any]
 UNLIMITED = 1e30  # programs write the largest single-precision number for "no limit"
 LISTED = 4  # names of one kind in a finding
-SHEAR = 1e-4  # of the cosine of the angles between axes: single precision leaves 1e-7
 NOT_PHYSICS = ("xformOp", "primvars", "dynamis", "ui", "material", "omni", "semantic", "collectionAPI")
 
 
@@ -83,7 +83,7 @@ class Values:
                        "correct its xformOp attributes")  # fmt: skip
             return Pose.identity(), np.ones(3)
         axes = M / scale[:, None]
-        skewed = np.abs(axes @ axes.T - np.eye(3)).max() > SHEAR
+        skewed = np.abs(axes @ axes.T - np.eye(3)).max() > TYPED_PRECISION
         if skewed or np.linalg.det(axes) < 0.0:
             found = "its transform shears it" if skewed else "its transform mirrors it"
             self.error(
@@ -91,7 +91,7 @@ class Values:
             )
             return Pose.identity(), np.ones(3)
         U, _, Vt = np.linalg.svd(axes.T)
-        exact = np.abs(axes @ axes.T - np.eye(3)).max() < 1e-15  # of coordinate axes
+        exact = np.abs(axes @ axes.T - np.eye(3)).max() < FEW_ROUNDINGS
         return Pose(axes.T if exact else U @ Vt, prim.matrix[3, :3] * self.stage.meters), scale
 
     # what is left aside
