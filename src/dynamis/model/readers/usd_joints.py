@@ -147,10 +147,7 @@ class Joints(Values):
             if most < UNLIMITED and joint.type in ("revolute", "continuous", "prismatic") and not accelerates:
                 joint.limits.effort = most * force
             expected = (drive.stiffness * unit, drive.viscous * unit, drive.rest / unit if drive.stiffness else 0.0)
-            same = all(
-                np.isclose(x, y, rtol=FILE_PRECISION, atol=0.0)
-                for x, y in zip(expected, (stiffness, damping, rest), strict=True)
-            )
+            same = np.allclose((stiffness, damping, rest), expected, rtol=FILE_PRECISION, atol=0.0)
             if (stiffness or damping or rest or speed) and (speed or accelerates or not same):
                 self.leave("stiffness, damping and targets of drives, which are controllers", prim)
 
