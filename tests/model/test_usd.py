@@ -15,6 +15,7 @@ from click.testing import CliRunner  # noqa: E402
 from pxr import Gf, Usd, UsdGeom, UsdPhysics, UsdUtils  # noqa: E402
 
 import dynamis as dy  # noqa: E402
+from dynamis.algorithms import mass_matrix  # noqa: E402
 from dynamis.cli.commands import cli  # noqa: E402
 from dynamis.model.readers import usd_files, usd_stage  # noqa: E402
 from dynamis.model.writers.losses import losses  # noqa: E402
@@ -103,7 +104,9 @@ def test_what_an_export_has_beside_the_robot_is_listed():
     assert "stiffness, damping and targets of drives, which are controllers (1: /arm/joints/shoulder)" in aside
     assert "physxJoint:jointFriction" in aside
     assert "breakForce" not in aside  # without limit
-    assert any("Mesh (1: /arm/base_link/collisions/mesh)" in p.found for p in report.notes)
+    assert "shapes of type Mesh (1: /arm/base_link/collisions/mesh)" in aside
+    ground = [p.found for p in dy.check(FILES / "cart_pole.usda").notes]
+    assert any("shapes outside the robot (1: /World/ground)" in found for found in ground)
 
 
 def test_units_up_axis_density_and_scaled_bodies(quiet_load):
@@ -136,6 +139,51 @@ def test_a_joint_outside_the_articulation_closes_a_loop(tmp_path, quiet_load):
     robot.write(tmp_path / "again.usda")
     again = quiet_load(tmp_path / "again.usda")
     assert len(again.description.closures) == 2
+
+
+@pytest.mark.parametrize("name", ["ur5e", "panda"])
+def test_openusd_sees_the_written_robot(name, tmp_path, quiet_load):
+    robot, path = quiet_load(name), tmp_path / "robot.usda"
+    robot.write(path)
+    d, stage = robot.description, Usd.Stage.Open(str(path))
+    paths = {prim.GetName(): str(prim.GetPath()) for prim in stage.Traverse()}
+    moving = [joint for joint in d.joints if joint.type != "fixed" and joint.mimic is None]
+    moved = {joint.name: [joint.child] for joint in moving}
+    for links in moved.values():
+        for link in links:  # which grows
+            links += [joint.child for joint in d.joints if joint.parent == link]
+    joints = {paths[joint.name]: ([paths[link] for link in moved[joint.name]], 1.0) for joint in moving}
+    for joint in d.joints:
+        joint.drive.rotor_inertia = 0.0
+    M = mass_matrix.crba(dy.Robot(d).model, np.zeros(robot.n))
+    np.testing.assert_allclose(M, mass_matrix_at_rest(path, joints), rtol=1e-6, atol=1e-7)
+    cache = UsdGeom.XformCache()
+    for link in d.links:
+        R, p = world_matrix(cache, stage.GetPrimAtPath(paths[link.name]))
+        X = robot.pose(np.zeros(robot.n), link.name)
+        np.testing.assert_allclose(np.column_stack([R, p]), X[:3], atol=1e-12)
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_the_validators_of_openusd_accept_the_written_robot(base, tmp_path, quiet_load):
+    validation = pytest.importorskip("pxr.UsdValidation", reason="this OpenUSD has no validators")
+    d = quiet_load("go2", base=base).description
+    d.add_link("massless", "base", "revolute").add_link("tip", "massless", "prismatic", inertia=dy.solids.sphere(0.1, mass=1.0))
+    (tmp_path / "robot.usda").write_text(write_usd(d))
+    context = validation.ValidationContext(list(validation.ValidationRegistry().GetOrLoadAllValidators()))
+    assert [e.GetErrorAsString() for e in context.Validate(Usd.Stage.Open(str(tmp_path / "robot.usda")))] == []
+
+
+def test_a_kinematic_body_is_held_and_an_articulation_may_float(quiet_load):
+    text = (FILES / "four_bar.usda").read_text()
+    loose = text.replace("rel physics:body1 = </four_bar/frame>\n", "bool physics:jointEnabled = 0\n", 1)
+    floating = quiet_load(loose)
+    assert floating.coordinate_names[0].startswith("floating_base")
+    assert floating.n == 9
+    held = quiet_load(
+        loose.replace("float physics:mass = 1\n", "float physics:mass = 1\n        bool physics:kinematicEnabled = 1\n")
+    )
+    assert held.n == 3
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])

@@ -157,13 +157,13 @@ class Reader(Joints):
         roots = [p for p in self.stage.prims.values() if p.has(ARTICULATION)]
         ends = {path for e in edges for path in (e.a, e.b)}
         held = {path for e in edges if WORLD in (e.a, e.b) for path in (e.a, e.b) if path}
-        sets = [found for root in roots if (found := [g for g in groups if self._belongs(root, g, edges)])]
+        sets = [own for root in roots if (own := [g for g in groups if self._belongs(root, g, edges)])]
         if sets:
-            chosen = [g for g in groups if any(g in found for found in sets)]
+            chosen = [g for g in groups if any(g in own for own in sets)]
         else:
             chosen = [g for g in groups if len(groups) == 1 or g & ends]
         still = [g for g in chosen if g & held]
-        if not chosen or (len(chosen) > 1 and len(still) < len(chosen)) or len({min(found[0]) for found in sets}) > 1:
+        if not chosen or (len(chosen) > 1 and len(still) < len(chosen)) or len({min(own[0]) for own in sets}) > 1:
             several = [printable(min(g)) for g in chosen[:6]]
             found = (
                 f"there are {len(chosen)} robots that no joint connects: {', '.join(several)}"
@@ -179,8 +179,8 @@ class Reader(Joints):
         if still:
             return nodes, WORLD
         moved = {e.b for e in edges if not e.excluded}
-        own = [root.path for root in roots if root.path in nodes]
-        return nodes, next(iter([*own, *(path for path in self.nodes if path in nodes and path not in moved)]), min(nodes))
+        bases = [root.path for root in roots if root.path in nodes]
+        return nodes, next(iter([*bases, *(path for path in self.nodes if path in nodes and path not in moved)]), min(nodes))
 
     def _belongs(self, root: Prim, group: set[str], edges: list[Edge]) -> bool:
         of_joint = {path for e in edges if e.prim is root for path in (e.a, e.b)}

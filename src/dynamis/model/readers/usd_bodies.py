@@ -28,7 +28,7 @@ def shapes_of(values: Values, prim: Prim, X_WL: Pose) -> list[Shape]:
     X_WS, scale = values.placed(prim)
     made = _solid_shape(values, prim, scale * values.stage.meters)
     if made is None:
-        values.leave_look(f"shapes of type {prim.type}", prim)
+        values.leave(f"shapes of type {prim.type}", prim)
         return []
     kind, size, R = made
     X = X_WL.inverse() @ X_WS @ Pose.rotation(R)

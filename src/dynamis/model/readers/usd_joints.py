@@ -124,7 +124,7 @@ class Joints(Values):
         """Friction, spring and rotor, which files of Dynamis have in attributes of their own; other drives are controllers."""
         kg, m = self.stage.kilograms, self.stage.meters
         unit, force = self._unit(joint.type), kg * m if joint.type == "prismatic" else kg * m * m
-        own = {
+        own: dict[str, Any] = {
             name: self.number(prim, f"dynamis:drive:{name}")
             for name in DRIVE_NUMBERS
             if f"dynamis:drive:{name}" in prim.attributes

@@ -246,10 +246,7 @@ def _attribute(kind: str, name: str, values: Any) -> list[str]:
 
 def _mass(m: MassProperties | None) -> list[str]:
     if m is None:  # 0 stands for a mass to be computed
-        return [
-            f"float physics:mass = {SMALLEST_INERTIA!r}",
-            f"float3 physics:diagonalInertia = {_tuple([repr(SMALLEST_INERTIA)] * 3)}",
-        ]
+        m = MassProperties(SMALLEST_INERTIA, np.zeros(3), SMALLEST_INERTIA * np.eye(3))
     tensor = np.asarray(m.tensor, float)
     moments, axes = np.linalg.eigh(0.5 * (tensor + tensor.T))
     if not (tensor - np.diag(np.diag(tensor))).any():
