@@ -130,6 +130,16 @@ def test_units_up_axis_density_and_scaled_bodies(quiet_load):
     assert about_pivot == pytest.approx(across + (ends + shaft) * 0.4**2 + bob * (0.4 * 0.05**2 + 0.8**2))
 
 
+def test_shapes_without_a_counterpart_are_told():
+    text = (FILES / "isaac_arm.usda").read_text().replace("double radius = 0.05", "double radius = -0.05")
+    (shape,) = [p for p in dy.check(text).warnings if p.code == "shape"]
+    assert (str(shape.line), shape.found) == ("/arm/base_link/visuals/can", "a cylinder: radius = -0.05 is not a length")
+    text = (FILES / "cart_pole.usda").read_text().replace('def Sphere "bob"', 'def Cone "bob"')
+    (error,) = dy.check(text).errors
+    assert "computed from /World/pole/bob of type Cone" in error.found
+    assert str(error.line) == "/World/pole"
+
+
 def test_a_joint_outside_the_articulation_closes_a_loop(tmp_path, quiet_load):
     with pytest.warns(dy.ModelWarning, match="close loops"):
         robot = dy.load(FILES / "four_bar.usda")

@@ -33,6 +33,7 @@ def here(monkeypatch):
 
 CASES = [
     (ARM, "</arm/slider>", "</arm/sldier>", "missing-body", "/arm/joints/", "give '/arm/slider'"),
+    (ROOTED, "</arm/slider>", "</arm/sldier>", "missing-body", "/arm/joints/", "give '/arm/slider'"),
     (ARM, MASS, "float physics:mass = nan", "value", "/arm/upper_arm", "finite"),
     (ARM, MASS, "double physics:mass = 1e60", "value", "/arm/upper_arm", "up to 1e+50"),
     (ARM, MASS, 'string physics:mass = "heavy"', "value", "/arm/upper_arm", "a number"),

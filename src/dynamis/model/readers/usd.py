@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dynamis.errors import near_names, printable
+from dynamis.errors import FormatError, near_names, printable
 from dynamis.model.description import STANDARD_GRAVITY, Description, Fresh, Joint, Link, LoopClosure
 from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.readers.sdf_text import cleaned
@@ -28,12 +28,15 @@ WORLD = ""  # the path of what no body carries
 ARTICULATION, BODY = "PhysicsArticulationRootAPI", "PhysicsRigidBodyAPI"
 BODY_READ = (*MASS, "physics:rigidBodyEnabled", "physics:kinematicEnabled", "physics:startsAsleep", "physics:simulationOwner")
 LOOP_READ = ("physics:axis", "physics:body", "physics:local", "physics:jointEnabled", "physics:exclude", "physics:collision")
+MAX_UNIT = 1e9  # kg or m
 LOOP_ARM = 0.1  # m between the two points by which a hinge closes a loop
 
 
 def read_usd(path: Path | None, data: bytes, report: Report) -> Description:
     """The description of a file; ``path`` is where it lies, for what it refers to, or None for the content of a file."""
-    return Reader(open_stage(path, data, report.source), report).description()
+    stage = open_stage(path, data, report.source)
+    with np.errstate(all="ignore"):  # what overflows is found afterwards
+        return Reader(stage, report).description()
 
 
 class Reader(Joints):
@@ -45,8 +48,9 @@ class Reader(Joints):
 
     def description(self) -> Description:
         for value, name in ((self.stage.meters, "metersPerUnit"), (self.stage.kilograms, "kilogramsPerUnit")):
-            if not 0.0 < value < math.inf:
-                raise format_error(self.report.source, None, f"{name} is {value:g}", "more than 0", f"correct {name}")
+            if not 1.0 / MAX_UNIT <= value <= MAX_UNIT:
+                allowed = f"{1.0 / MAX_UNIT:g} to {MAX_UNIT:g}"
+                raise format_error(self.report.source, None, f"{name} is {value:g}", allowed, f"correct {name}")
         edges = self._edges()
         chosen, base = self._choose(edges)
         tree, loops = self._tree([e for e in edges if (e.a or e.b) in chosen], base, chosen)
@@ -85,7 +89,7 @@ class Reader(Joints):
                 edge = self._edge(prim)
                 if edge is not None:
                     edges.append(edge)
-            elif prim.type.startswith("Phys") and prim.type.endswith("Joint"):
+            elif prim.type.endswith("Joint"):
                 self.leave(f"joints of type {prim.type}", prim)
             elif prim.path in self.nodes and ("dynamis:frame" in prim.attributes or self._is_still(prim)):
                 parent = self.node_of(prim.path.rpartition("/")[0]) if not self._is_still(prim) else WORLD
@@ -170,6 +174,10 @@ class Reader(Joints):
                 if chosen
                 else "there is no robot"
             )
+            if self.report.errors:  # of joints, for want of which the robot falls apart
+                last = self.report.errors[-1]
+                self.report.problems.remove(last)
+                raise FormatError(str(last), [last])
             raise format_error(
                 self.report.source, None, found, "bodies (PhysicsRigidBodyAPI) that joints connect to one tree",
                 "connect them by joints, or write one of them into a file of its own" if chosen
@@ -229,6 +237,8 @@ class Reader(Joints):
             magnitude = stated if stated >= 0.0 else magnitude
             direction = self.numbers(scenes[0], "physics:gravityDirection", np.zeros(3))
             self.leave_others(scenes[0], ("physics:gravity", "physx"))
+            if any(name.startswith("physx") for name in scenes[0].attributes):
+                self.leave_look("settings of a simulator", scenes[0])
         length = float(np.linalg.norm(direction))
         return magnitude * (direction / length if length else -up) + 0.0
 
@@ -304,7 +314,7 @@ class Reader(Joints):
                 self.leave("bodies that are switched off", prim)
             elif prim.shape and self.node_of(prim.path) == WORLD:
                 self.leave_look("shapes outside the robot", prim)
-            elif prim.type in ("Camera", "Material") or prim.type.endswith("Light"):
+            elif not prim.shape and prim.type not in ("", "Xform", "Scope", "PhysicsScene") and not prim.type.endswith("Joint"):
                 self.leave_look(prim.type, prim)
 
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.errors import printable
 from dynamis.model.description import MassProperties, Shape
 from dynamis.model.readers.usd_files import Prim
 from dynamis.model.readers.usd_values import Values
+from dynamis.model.shapes import fault
 from dynamis.spatial import solids
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose
@@ -33,12 +35,19 @@ def shapes_of(values: Values, prim: Prim, X_WL: Pose) -> list[Shape]:
     kind, size, R = made
     X = X_WL.inverse() @ X_WS @ Pose.rotation(R)
     color = prim.attributes.get("primvars:displayColor")
-    rgb = color[0] if isinstance(color, list) and len(color) == 1 and isinstance(color[0], list) else None
-    opacity = prim.attributes.get("primvars:displayOpacity", [1.0])
-    rgba = None if rgb is None else (*map(float, rgb), float(opacity[0] if isinstance(opacity, list) and opacity else 1.0))
+    rgb = color[0] if isinstance(color, list) and len(color) == 1 and isinstance(color[0], list) else []
+    opacity = prim.attributes.get("primvars:displayOpacity")
+    alpha = opacity[0] if isinstance(opacity, list) and len(opacity) == 1 and isinstance(opacity[0], float) else 1.0
+    rgba = (*map(float, rgb), alpha) if len(rgb) == 3 else None
     roles = ["collision"] if _collides(values, prim) else []
     roles += ["visual"] if prim.purpose not in ("guide", "hidden") else []
-    return [Shape(role, kind, size, X, rgba=rgba) for role in roles]
+    found = [Shape(role, kind, size, X, rgba=rgba) for role in roles]
+    unusable = fault(found[0]) if found else None
+    if unusable is not None:
+        values.report.warn("shape", f"prim {printable(prim.name)}", f"a {kind}: {unusable}", "lengths of 0 or more",
+                           "correct its size", "the shape is left out", prim.line)  # fmt: skip
+        return []
+    return found
 
 
 def _collides(values: Values, prim: Prim) -> bool:
@@ -50,15 +59,15 @@ def _solid_shape(values: Values, prim: Prim, unit: Array) -> tuple[str, tuple[fl
     along = str(prim.attributes.get("axis", "Z"))
     R = ALONG.get(along, np.eye(3))
     across, length = np.abs(R.T @ unit)[:2], float((R.T @ unit)[2])
-    round_ = bool(np.ptp(across) <= FILE_PRECISION * across.max())
+    round_, even = (bool(np.ptp(x) <= FILE_PRECISION * x.max()) for x in (across, unit))
     if prim.type == "Cube":
         return "box", tuple(float(x) for x in values.number(prim, "size", 2.0) * unit), np.eye(3)
     if prim.type == "Sphere":
         radii = values.number(prim, "radius", 1.0) * unit
-        if np.ptp(unit) <= FILE_PRECISION * unit.max():
+        if even:
             return "sphere", (float(radii[0]),), np.eye(3)
         return "ellipsoid", tuple(map(float, radii)), np.eye(3)
-    if prim.type in ("Cylinder", "Capsule") and round_:
+    if (prim.type == "Cylinder" and round_) or (prim.type == "Capsule" and even):
         radius, height = (1.0, 2.0) if prim.type == "Cylinder" else (0.5, 1.0)
         size = (values.number(prim, "radius", radius) * float(across[0]), values.number(prim, "height", height) * length)
         return prim.type.lower(), size, R
@@ -102,7 +111,7 @@ def mass_properties(values: Values, body: Prim, X_WB: Pose, scale: Array, shapes
             return None
     if computed is None or not computed.mass:
         if not mass:
-            values.report.warn("no-mass", f"prim {body.name!r}", "no physics:mass and no collision shapes", "a mass",
+            values.report.warn("no-mass", f"prim {printable(body.name)}", "no physics:mass and no collision shapes", "a mass",
                                "give physics:mass and physics:diagonalInertia", "the link has no mass", body.line)  # fmt: skip
             return None
         if not has_inertia:

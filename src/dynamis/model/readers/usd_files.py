@@ -21,6 +21,7 @@ from dynamis.errors import MissingExtraError, printable
 from dynamis.model.diagnostics import format_error
 from dynamis.model.packages import MAX_MESH_BYTES
 from dynamis.model.readers import usd_stage
+from dynamis.model.readers.xml_tree import MAX_BYTES
 
 Array = npt.NDArray[Any]
 MEMORY = 4 * 2**30  # bytes of the process
@@ -79,6 +80,10 @@ class Stage:
 
 def open_stage(path: Path | None, data: bytes, name: str) -> Stage:
     """The stage of the file at a path, or of the content of a file that lies nowhere; ``name`` is what messages call it."""
+    if path is None and len(data) > MAX_BYTES:
+        raise format_error(
+            name, None, f"it has more than {MAX_BYTES} bytes", f"at most {MAX_BYTES}", "give the path of its file"
+        )
     if importlib.util.find_spec("pxr") is None:
         raise MissingExtraError("OpenUSD reads USD files and is not installed: pip install 'dynamis[usd]'")
     declared = [Path(p) for p in os.environ.get("PXR_AR_DEFAULT_SEARCH_PATH", "").split(os.pathsep) if p]

@@ -23,7 +23,7 @@ from dynamis.tolerances import FEW_ROUNDINGS, TYPED_PRECISION
 Array = npt.NDArray[Any]
 UNLIMITED = 1e30  # programs write the largest single-precision number for "no limit"
 LISTED = 4  # names of one kind in a finding
-NOT_PHYSICS = ("xformOp", "primvars", "dynamis", "ui", "material", "omni", "semantic", "collectionAPI")
+NOT_PHYSICS = ("xformOp", "primvars", "dynamis", "ui", "material", "omni", "semantic", "collection")
 
 
 class Values:
