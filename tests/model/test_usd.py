@@ -109,6 +109,19 @@ def test_what_an_export_has_beside_the_robot_is_listed():
     assert any("shapes outside the robot (1: /World/ground)" in found for found in ground)
 
 
+def test_joint_physics_in_the_schema_of_newton(quiet_load):
+    text = (FILES / "isaac_arm.usda").read_text()
+    old = text[text.index("            float physxMimicJoint:rotX:gearing") : text.index("            rel physxMimicJoint")]
+    text = text.replace(old, "            float newton:mimicCoef0 = 30\n            float newton:mimicCoef1 = -2\n")
+    text = text.replace("physxMimicJoint:rotX:referenceJoint", "newton:mimicJoint")
+    physics = "float newton:armature = 0.3\n            float newton:damping = 0.1\n            float newton:friction = 0.7\n            float newton:velocityLimit = 90"
+    d = quiet_load(text.replace("float physxJoint:maxJointVelocity = 180", physics)).description
+    drive, grip = d.joint("shoulder").drive, d.joint("grip").mimic
+    assert (drive.rotor_inertia, drive.viscous, drive.coulomb) == (0.3, pytest.approx(0.1 * 180.0 / np.pi), 0.7)
+    assert d.joint("shoulder").limits.velocity == pytest.approx(np.pi / 2.0)
+    assert (grip.ratio, grip.offset) == (-2.0, pytest.approx(np.pi / 6.0))
+
+
 def test_units_up_axis_density_and_scaled_bodies(quiet_load):
     robot = quiet_load(FILES / "cart_pole.usda")
     np.testing.assert_allclose(robot.description.gravity, [0.0, -9.81, 0.0])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.errors import printable
 from dynamis.model.description import DRIVE_NUMBERS, Drive, Fresh, Joint, Limits, Mimic
 from dynamis.model.diagnostics import Report
 from dynamis.model.readers.usd_files import Prim, Stage
@@ -23,7 +24,8 @@ AXES = {"X": np.array([1.0, 0.0, 0.0]), "Y": np.array([0.0, 1.0, 0.0]), "Z": np.
 DEGREE = math.pi / 180.0
 READ = ("physics:axis", "physics:body", "physics:local", "physics:lowerLimit", "physics:upperLimit", "physics:jointEnabled",
         "physics:excludeFromArticulation", "physics:collisionEnabled", "limit:", "drive:", "physxMimicJoint:",
-        "physxJoint:armature", "physxJoint:maxJointVelocity")  # fmt: skip
+        "physxJoint:armature", "physxJoint:maxJointVelocity", "newton:armature", "newton:damping", "newton:friction",
+        "newton:velocityLimit", "newton:mimic")  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -103,7 +105,8 @@ class Joints(Values):
             joint.limits = Limits(
                 -math.inf if lower <= -UNLIMITED else lower * unit, math.inf if upper >= UNLIMITED else upper * unit
             )
-            speed = self.number(prim, "physxJoint:maxJointVelocity", math.inf, infinite=True)
+            names = ("newton:velocityLimit", "physxJoint:maxJointVelocity")
+            speed = min(self.number(prim, name, math.inf, infinite=True) for name in names)
             joint.limits.velocity = math.inf if speed >= UNLIMITED else speed * unit
         if joint.type == "revolute" and not np.isfinite([joint.limits.lower, joint.limits.upper]).any():
             joint.type = "continuous"
@@ -130,11 +133,14 @@ class Joints(Values):
             if f"dynamis:drive:{name}" in prim.attributes
         }
         joint.drive = replace(Drive(), **own)
-        if "rotor_inertia" not in own and joint.type in ("revolute", "continuous", "prismatic"):
-            armature = self.number(prim, "physxJoint:armature")
-            joint.drive.rotor_inertia = armature * (kg if joint.type == "prismatic" else force)
-        elif "physxJoint:armature" in prim.attributes and "rotor_inertia" not in own:
-            self.leave("physxJoint:armature", prim)
+        inertia = kg if joint.type == "prismatic" else force
+        stated = (("rotor_inertia", "physxJoint:armature", inertia), ("rotor_inertia", "newton:armature", inertia),
+                  ("viscous", "newton:damping", force / unit), ("coulomb", "newton:friction", force))  # fmt: skip
+        for name, key, size in stated:
+            if key in prim.attributes and name not in own and joint.type in ("revolute", "continuous", "prismatic"):
+                setattr(joint.drive, name, self.number(prim, key) * size)
+            elif key in prim.attributes and name not in own:
+                self.leave(key, prim)
         instances = {name.split(":")[1] for name in prim.attributes if name.startswith("drive:") and name.count(":") > 2}
         drive = joint.drive
         for name in sorted(instances):
@@ -152,17 +158,19 @@ class Joints(Values):
                 self.leave("stiffness, damping and targets of drives, which are controllers", prim)
 
     def _mimic(self, prim: Prim, joint: Joint, names: dict[str, str]) -> None:
-        """q = −gearing · q(reference) − offset, in the units of the file."""
-        for name in prim.targets:
-            if not (name.startswith("physxMimicJoint:") and name.endswith(":referenceJoint")):
+        """q = −gearing · q(reference) − offset, or coef1 · q(reference) + coef0, in the units of the file."""
+        for name, targets in prim.targets.items():
+            physx = name.startswith("physxMimicJoint:") and name.endswith(":referenceJoint")
+            newton = name == "newton:mimicJoint" and self.flag(prim, "newton:mimicEnabled", True)
+            if not physx and not newton:
                 continue
-            key = name.removesuffix("referenceJoint")
-            leader = self.stage.prims.get((prim.targets[name] or [""])[0])
+            leader = self.stage.prims.get((targets or [""])[0])
             if leader is None or leader.path not in names or joint.type not in ("revolute", "continuous", "prismatic"):
-                self.error(
-                    "mimic", prim, f"{name} is {', '.join(prim.targets[name])}", "a joint of the robot", "correct or remove it"
-                )
+                found = f"{name} is {', '.join(map(printable, targets[:4])) or 'empty'}"
+                self.error("mimic", prim, found, "a joint of the robot", "correct or remove it")
                 return
+            own = name.removesuffix("referenceJoint")
+            ratio, offset = (-self.number(prim, f"{own}gearing", 1.0), -self.number(prim, f"{own}offset")) if physx else (
+                self.number(prim, "newton:mimicCoef1", 1.0), self.number(prim, "newton:mimicCoef0"))  # fmt: skip
             unit = self._unit(joint.type)
-            ratio = -self.number(prim, f"{key}gearing", 1.0) * (unit / self._unit(JOINTS.get(leader.type, "")))
-            joint.mimic = Mimic(names[leader.path], ratio, -self.number(prim, f"{key}offset") * unit)
+            joint.mimic = Mimic(names[leader.path], ratio * (unit / self._unit(JOINTS.get(leader.type, ""))), offset * unit)
