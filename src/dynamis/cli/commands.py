@@ -221,7 +221,7 @@ CONVERT_HELP = """Convert a robot to another format: URDF, SDF, MJCF, USD, Denav
       dynamis convert ur5e ur5e.urdf
       dynamis convert my_arm.urdf my_arm.toml --form dh
       dynamis convert my_arm.urdf my_arm.mjcf
-      dynamis convert my_arm.usd my_arm.urdf
+      dynamis convert my_arm.urdf my_arm.usda
       dynamis convert my_arm.urdf.xacro my_arm.sdf --arg prefix:=left_
     """
 
