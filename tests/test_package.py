@@ -162,8 +162,9 @@ def test_no_source_evaluates_text_or_unpickles():
         # exec('') does nothing, but makes Python forget an interrupt
         assert {ast.unparse(n) for n in calls} <= {"exec('')"}, path
         modules = {a.name for n in nodes(path) if isinstance(n, ast.Import) for a in n.names}
-        # the browser that prints a page, the compiler of FMUs
-        starting = {SOURCE / "documents" / "printing.py", SOURCE / "simulation" / "fmu" / "build.py"}
+        # the browser that prints a page, the compiler of FMUs, and OpenUSD, which some damaged files end
+        starting = {SOURCE / "documents" / "printing.py", SOURCE / "simulation" / "fmu" / "build.py",
+                    SOURCE / "model" / "readers" / "usd_files.py"}  # fmt: skip
         starts = {"subprocess"} if path not in starting else set()
         assert not modules & {"pickle", "marshal", "shelve", *starts}, path
 

@@ -190,7 +190,7 @@ def test_a_source_that_is_no_file_and_no_robot_is_refused(source):
 def test_a_folder_or_a_file_of_unknown_ending_is_refused(tmp_path, arm):
     (tmp_path / "arm.urdf").mkdir()
     (tmp_path / "arm.txt").write_text("an arm")
-    for path, words in ((tmp_path / "arm.urdf", "folder"), (tmp_path, "folder"), (tmp_path / "arm.txt", r"\.mjcf or \.toml")):
+    for path, words in ((tmp_path / "arm.urdf", "folder"), (tmp_path, "folder"), (tmp_path / "arm.txt", r"\.usd or \.toml")):
         with pytest.raises(dy.FormatError, match=words):
             dy.load(path)
 

@@ -61,8 +61,8 @@ SUBJECTS = {
 
 HELP = """Dynamics of robot manipulators.
 
-    ROBOT is a name of the library (see dynamis robots) or a .urdf, .xacro, .sdf, .mjcf or .toml file. Existing output
-    files are replaced atomically; input files are never modified. dynamis COMMAND --help describes a command.
+    ROBOT is a name of the library (see dynamis robots) or a .urdf, .xacro, .sdf, .mjcf, .usd or .toml file. Existing
+    output files are replaced atomically; input files are never modified. dynamis COMMAND --help describes a command.
 
     \b
     Exit status:
@@ -212,7 +212,7 @@ def _preserved_parts(description: Description, out: Path) -> str:
     return "The copy contains the dynamic model only: comments, transmissions and other tags are not copied"
 
 
-CONVERT_HELP = """Convert a robot to another format: URDF, SDF, MJCF, Denavit–Hartenberg table, product of exponentials.
+CONVERT_HELP = """Convert a robot to another format: URDF, SDF, MJCF, USD, Denavit–Hartenberg table, product of exponentials.
 
     What the format cannot represent is listed.
 
@@ -221,11 +221,12 @@ CONVERT_HELP = """Convert a robot to another format: URDF, SDF, MJCF, Denavit–
       dynamis convert ur5e ur5e.urdf
       dynamis convert my_arm.urdf my_arm.toml --form dh
       dynamis convert my_arm.urdf my_arm.mjcf
+      dynamis convert my_arm.urdf my_arm.usda
       dynamis convert my_arm.urdf.xacro my_arm.sdf --arg prefix:=left_
     """
 
 
-@cli.command(help=CONVERT_HELP, short_help="Convert between URDF, SDF, MJCF, DH tables and screw axes.")
+@cli.command(help=CONVERT_HELP, short_help="Convert between URDF, SDF, MJCF, USD, DH tables and screw axes.")
 @click.argument("robot")
 @click.argument("out", type=FILE)
 @click.option("--form", type=click.Choice(["link", "dh", "mdh", "poe"]), default="link", show_default=True,
@@ -237,7 +238,7 @@ def convert(robot: str, out: Path, form: str, settings: tuple[str, ...], as_json
     from dynamis.cli.loading import load
     from dynamis.model.writers.losses import losses
 
-    check_output(out, (".urdf", ".toml", ".mjcf", ".sdf"), (robot,))
+    check_output(out, (".urdf", ".toml", ".mjcf", ".sdf", ".usda"), (robot,))
     found = load(robot, parameters=assignments(settings) or None)
     whole(out, lambda file: found.write(file, form))
     lost = losses(found.description, out.suffix)

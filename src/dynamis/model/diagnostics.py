@@ -41,7 +41,9 @@ class Problem:
         return text + (f". To repair: {self.repair}." if self.repair else ".")
 
     def as_dict(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if v not in ("", None)}
+        values = {k: v for k, v in self.__dict__.items() if v not in ("", None)}
+        path = getattr(self.line, "path", None)  # of a prim, where a file has no lines
+        return values if path is None else {**values, "line": path}
 
     def __repr__(self) -> str:
         return short(f"<Problem {self.severity} {self.code} of {self.where}: {self.found}>")

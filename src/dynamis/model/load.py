@@ -17,6 +17,7 @@ from dynamis.model.readers.mjcf import describe, read_mjcf
 from dynamis.model.readers.sdf import read_sdf
 from dynamis.model.readers.toml import read_toml
 from dynamis.model.readers.urdf import read_urdf
+from dynamis.model.readers.usd import read_usd
 from dynamis.model.readers.xacro import expand_xacro, has_macros
 from dynamis.model.readers.xml_tree import Document, parse_xml
 from dynamis.model.sources import Source, find, is_document, opened, root_tag
@@ -75,6 +76,10 @@ def _description(
         return read_toml(data, report.source, report, parameters)
     if parameters:
         raise InputError("parameters= goes with .toml robots, whose files declare them; edit the description of a URDF")
+    if kind == "usd":
+        if xacro_args:
+            raise InputError("xacro_args= goes with xacro files; a USD file has no macros")
+        return read_usd(source.path, data, report)
     encoding = "utf-8" if source.is_text else None
     document: Document | None = None
     suffix = source.path.suffix.lower() if source.path is not None else ""

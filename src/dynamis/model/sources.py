@@ -21,7 +21,8 @@ from dynamis.errors import FormatError, InputError, MissingExtraError, printable
 from dynamis.model.library import library_names, library_path
 from dynamis.model.readers.toml import MAX_BYTES
 
-SUFFIXES = {".urdf": "xml", ".xacro": "xml", ".xml": "xml", ".mjcf": "xml", ".sdf": "xml", ".world": "xml", ".toml": "toml"}
+SUFFIXES = {".urdf": "xml", ".xacro": "xml", ".xml": "xml", ".mjcf": "xml", ".sdf": "xml", ".world": "xml", ".toml": "toml",
+            ".usd": "usd", ".usda": "usd", ".usdc": "usd", ".usdz": "usd"}  # fmt: skip
 MAX_FILES_LISTED = 6  # of a folder, in a message
 MAX_ENTRIES = 10_000  # of a folder or an archive
 MAX_DEPTH = 8  # of folders
@@ -29,7 +30,8 @@ MAX_UNPACKED = 512 * 2**20  # bytes of an archive
 TEXTS = {b"mujoco": "MJCF text", b"sdf": "SDF text"}  # what messages call a document given as text; otherwise URDF text
 PATHS = ("URDF_PATH", "MJCF_PATH", "XACRO_PATH")  # of a module of robot_descriptions
 ZIP = b"PK\x03\x04"
-EXPECTED = "give a .urdf, .xacro, .sdf, .mjcf or .toml file, or a robot's name"
+USD = (b"#usda ", b"PXR-USDC")
+EXPECTED = "give a .urdf, .xacro, .sdf, .mjcf, .usd or .toml file, or a robot's name"
 _TABLES = re.compile(rb"^\s*(?:\[(?:robot|base)\]|\[\[(?:link|dh|mdh|poe)\]\])", re.M)
 
 
@@ -45,22 +47,24 @@ class Source:
 
     @property
     def kind(self) -> str:
-        """toml, or xml."""
+        """toml, usd or xml."""
         suffix = self.path.suffix.lower() if self.path is not None else ""
         if suffix in SUFFIXES:
             return SUFFIXES[suffix]
         if self.data.removeprefix(codecs.BOM_UTF8).lstrip().startswith((b"<", codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return "xml"
+        if self.data.startswith(USD):
+            return "usd"
         if self.path is None:
             return "toml"
         raise FormatError(f"{printable(self.name)} has no file name extension that Dynamis reads; {EXPECTED}")
 
 
 def is_document(source: object) -> bool:
-    """Whether a source is the text of an XML document or of a TOML file instead of a path or a name."""
+    """Whether a source is the text of an XML, USDA or TOML file instead of a path or a name."""
     if not isinstance(source, str):
         return False
-    is_xml = source.lstrip("\ufeff \t\r\n").startswith("<")
+    is_xml = source.lstrip("\ufeff \t\r\n").startswith("<") or source.startswith("#usda ")
     return is_xml or ("\n" in source and _TABLES.search(source.encode("utf-8", "surrogatepass")) is not None)
 
 
@@ -166,8 +170,9 @@ def _content(path: Path) -> bytes:
 
 def _text_name(data: bytes) -> str:
     """What messages call a document that comes from no file."""
-    if Source("", data).kind == "toml":
-        return "TOML text"
+    kind = Source("", data).kind
+    if kind != "xml":
+        return "TOML text" if kind == "toml" else "USD content"
     return TEXTS.get(root_tag(data), "URDF text")
 
 
@@ -215,7 +220,8 @@ def _stream(stream: Any) -> Iterator[Source]:
 
 def _only_robot(folder: Path, shown: str) -> Path:
     """The one robot file in a folder; raises where there are none or several."""
-    found = [path for path in _files(folder, shown) if _is_robot(path)]
+    files = [path for path in _files(folder, shown) if _is_robot(path)]
+    found = [path for path in files if SUFFIXES[path.suffix.lower()] != "usd"] or files  # USD files may be meshes
     if len(found) == 1:
         return found[0]
     names = [path.relative_to(folder).as_posix() for path in sorted(found)]
@@ -241,6 +247,8 @@ def _files(folder: Path, shown: str) -> Iterator[Path]:
 
 
 def _is_robot(path: Path) -> bool:
+    if SUFFIXES[path.suffix.lower()] == "usd":
+        return True
     data = _content(path)
     if path.suffix.lower() == ".toml":
         return _TABLES.search(data) is not None

@@ -29,6 +29,7 @@ from dynamis.model.writers.pinocchio import make_pinocchio
 from dynamis.model.writers.sdf import write_sdf
 from dynamis.model.writers.toml import write_toml
 from dynamis.model.writers.urdf import urdf_document
+from dynamis.model.writers.usd import write_usd
 from dynamis.robot.differentiation import Differentiation
 from dynamis.robot.editing import Editing
 from dynamis.spatial import Inertia
@@ -254,19 +255,19 @@ class Robot(Differentiation, Editing):
             d.joint(joint).actuator = actuator
 
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
-        """Write the robot to a .urdf, .sdf, .mjcf or .toml file; ``form`` (link, dh, mdh, poe) is how a .toml places links.
+        """Write a .urdf, .sdf, .mjcf, .usda or .toml file; ``form`` (link, dh, mdh, poe) is how a .toml places links.
 
         A robot that was read from a URDF is written as that document with only the changed values replaced.
         """
         target = Path(path)
-        if target.suffix not in (".urdf", ".toml", ".mjcf", ".sdf"):
-            raise InputError(f"{printable(target.name)}: the file name must end in .urdf, .sdf, .mjcf or .toml")
+        if target.suffix not in (".urdf", ".toml", ".mjcf", ".sdf", ".usda"):
+            raise InputError(f"{printable(target.name)}: the file name must end in .urdf, .sdf, .mjcf, .usda or .toml")
         if target.suffix != ".toml" and form != "link":
             raise InputError(f"form={form!r} applies to .toml files only; {target.suffix[1:].upper()} has one form")
-        if target.suffix != ".mjcf" and self._description.closures:
+        if target.suffix not in (".mjcf", ".usda") and self._description.closures:
             warnings.warn(
                 f"{printable(target.name)} holds the tree of robot {printable(self.name)} without its closures of loops, which "
-                "only .mjcf files can represent",
+                "only .mjcf and .usda files can represent",
                 ModelWarning, stacklevel=2,
             )  # fmt: skip
         if target.suffix == ".urdf":
@@ -275,6 +276,8 @@ class Robot(Differentiation, Editing):
             data = write_mjcf(self._description).encode()
         elif target.suffix == ".sdf":
             data = write_sdf(self._description).encode()
+        elif target.suffix == ".usda":
+            data = write_usd(self._description).encode()
         else:
             data = write_toml(self._description, form).encode()
         write_file(target, data)

@@ -16,7 +16,7 @@ LISTED = 4  # names in a sentence
 
 
 def losses(description: Description, suffix: str) -> list[str]:
-    """Sentences on what does not travel to a .urdf, .toml, .mjcf or .sdf file; empty where everything does."""
+    """Sentences on what does not travel to a .urdf, .toml, .mjcf, .sdf or .usda file; empty where everything does."""
     d = description
     if suffix in (".urdf", ".toml"):
         return []  # <dynamis> elements hold what URDF has no place for
@@ -33,14 +33,23 @@ def losses(description: Description, suffix: str) -> list[str]:
     def of(wanted: object) -> list[str]:
         return [joint.name for joint in d.joints if callable(wanted) and wanted(joint)]
 
-    tell("direction-dependent Coulomb friction", of(lambda j: j.drive.coulomb_bias != 0.0))
+    if suffix != ".usda":
+        tell("direction-dependent Coulomb friction", of(lambda j: j.drive.coulomb_bias != 0.0))
     shapes = {(link.name, shape.kind) for link in d.links for shape in link.shapes}
     approximate = {"rounded_box": "box", "tapered_capsule": "capsule"}
     for kind, nearest in approximate.items():
         tell(f"shapes of kind {kind}, written as {nearest}", sorted(name for name, k in shapes if k == kind))
     if d.appearance.pose or d.appearance.meshes:
         found.append("the appearance: pose and meshes of views")
-    if suffix == ".mjcf":
+    if suffix == ".usda":
+        tell("meshes", sorted(name for name, kind in shapes if kind == "mesh"))
+        tell("actuators", of(lambda j: j.actuator is not None))
+        tell("motors on links, written as reflected inertias", of(lambda j: j.drive.motor_link is not None))
+        tell("limits of joints with several axes", of(lambda j: JOINT_TYPES[j.type].degrees > 1 and j.type != "universal"
+             and np.isfinite(list(vars(j.limits).values())).any()))  # fmt: skip
+        tell("universal joints, written as two hinges", of(lambda j: j.type == "universal"))
+        tell("couplings of joints", [x.first for x in d.closures if x.kind == "coupled"])
+    elif suffix == ".mjcf":
         tell("meshes", sorted(name for name, kind in shapes if kind == "mesh"))
         tell("inertias that no body has, shared with the parent link (the motion is the same)", consistent_tensors(d)[1])
         tell("velocity limits", of(lambda j: np.isfinite(j.limits.velocity)))
