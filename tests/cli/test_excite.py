@@ -147,3 +147,11 @@ def test_bad_input_says_what_to_do(arguments, sentence):
 
 def test_help_has_examples():
     assert "dynamis excite kuka_iiwa14 --out motion.csv" in run("--help").output
+
+
+def test_collisions_are_avoided_or_said_not_to_be_checked():
+    assert "collisions are not checked" in run(ARM, *QUICK).stderr
+    assert "collisions are not checked" not in run(ARM, *QUICK, "--no-collision").stderr
+    pytest.importorskip("coal", reason="coal is not installed: pip install coal")
+    result = run("ur5e", *QUICK, "--above", "0", "--json")
+    assert json.loads(result.stdout)["nearest"]["distance"] >= 0.009

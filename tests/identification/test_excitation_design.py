@@ -290,3 +290,18 @@ def test_other_things_cannot_be_excited():
         design_excitation("planar_2r_melchiorri")
     with pytest.raises(InputError, match="spherical or free joint"):
         design_excitation(floating("planar_2r_melchiorri"))
+
+
+def test_links_do_not_collide_along_a_motion():
+    pytest.importorskip("coal", reason="coal is not installed: pip install coal")
+    robot = dy.load("ur5e")
+    scene = dy.collision.Scene(robot, obstacles={"floor": dy.collision.Obstacle("half_space")}, margin=0.01)
+    options = {"duration": 4.0, "harmonics": 2, "restarts": 1, "seconds": 2.0}
+    careless, careful = (design_excitation(robot, collision=x, **options) for x in (None, scene))
+    assert scene.in_collision(careless.sample(100.0)[1]).any()
+    assert not scene.in_collision(careful.sample(100.0)[1]).any()
+    assert careful.condition < careful.condition_before * 10.0
+    with pytest.raises(dy.InputError, match="start= is in collision"):
+        design_excitation(robot, collision=scene, start=[0.0, 0.5, 0.5, 0.0, 0.0, 0.0], **options)
+    with pytest.raises(dy.InputError, match="a Scene of this robot"):
+        design_excitation(dy.load("panda"), collision=scene, **options)

@@ -19,21 +19,24 @@ from dynamis.cli.output_files import check_output, check_pictures, whole
 from dynamis.cli.param_types import POSITIVE, SEED
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded
-from dynamis.errors import InputError
+from dynamis.errors import InputError, MissingExtraError, ModelError
 
 if TYPE_CHECKING:
+    from dynamis.collision import Scene
     from dynamis.identification.excitation import Excitation, Region
     from dynamis.model.model import Coordinate
     from dynamis.robot import Robot
 
 NAMES = ("condition", "plain-condition", "d-optimal", "a-optimal", "e-optimal", "combined")
 LIMITED = ("position", "velocity", "acceleration", "torque")
+CHECKED_RATE = 200.0  # Hz: the smallest distance of links is found at these samples
 PEAK_UNITS = {"velocity": ("rad/s", "m/s"), "acceleration": ("rad/s²", "m/s²")}
 
 HELP = """Design an excitation trajectory for parameter identification.
 
-    The trajectory starts and ends at rest and stays within the limits of the file and of the options at all times. Ctrl-C
-    ends the search and keeps the best trajectory found so far.
+    The trajectory starts and ends at rest and stays within the limits of the file and of the options at all times. Where the
+    links have shapes and the library coal is installed, it is free of collisions of links; --above adds a floor. Ctrl-C ends
+    the search and keeps the best trajectory found so far.
 
     A revolute joint without position limits is kept within ±π rad of the start, or of zero; a prismatic joint without
     limits needs --lower and --upper. A joint without velocity and torque limits moves as fast as the criterion demands:
@@ -78,6 +81,9 @@ HELP = """Design an excitation trajectory for parameter identification.
 @click.option("--box", "boxes", multiple=True, metavar="FRAME:XMIN,XMAX,YMIN,YMAX,ZMIN,ZMAX",
               help="Box in m that a frame (default: the tip) must stay in; inf for an open side; repeatable.")  # fmt: skip
 @click.option("--above", "height", type=float, metavar="Z", help="Height in m that all links must stay above.")
+@click.option("--clearance", type=float, default=0.01, show_default=True, metavar="M",
+              help="Least distance in m of links from each other, and from a floor at the height of --above.")  # fmt: skip
+@click.option("--no-collision", is_flag=True, help="Ignore collisions of links.")
 @click.option("--margin", type=float, default=5.0, show_default=True, help="Margin to the joint limits, in per cent.")
 @click.option("--seconds", type=float, default=60.0, show_default=True, help="Time limit of the search.")
 @click.option("--restarts", type=int, default=4, show_default=True, help="Number of random initial trajectories.")
@@ -93,6 +99,7 @@ def excite(
     robot: str, duration: float, kind: str, harmonics: int, periodic: bool, criterion: str, friction: str | None,
     start: str | None, lower: str | None, upper: str | None, degrees: bool | None, velocity: str | None,
     acceleration: str | None, effort: str | None, no_torque: bool, boxes: tuple[str, ...], height: float | None,
+    clearance: float, no_collision: bool,
     margin: float, seconds: float, restarts: int, seed: int, rate: float, settings: tuple[str, ...], out: tuple[Path, ...],
     plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
@@ -110,24 +117,29 @@ def excite(
     arm = loaded(robot, settings)
     terms = None if friction is None else tuple(word for word in friction.replace(",", " ").split() if word != "none")
     base = base_parameters(LinearModel(arm, friction=terms))
+    scene = None if no_collision else _scene(arm, height, clearance)
     with Bar() as bar:
         found = design_excitation(
             base, duration=duration, kind=kind, harmonics=harmonics, periodic=periodic, criterion=criterion,
             start=None if start is None else configuration(arm, start, "--q0", degrees, within_limits=False),
             position=_position(arm, lower, upper, degrees), velocity=one_or_all(numbers(velocity, "--velocity")),
             acceleration=one_or_all(numbers(acceleration, "--acceleration")), effort=one_or_all(numbers(effort, "--effort")),
-            torque=not no_torque, regions=_regions(arm, boxes, height), margin=margin / 100.0, seconds=seconds,
+            torque=not no_torque, regions=_regions(arm, boxes, height), collision=scene, margin=margin / 100.0, seconds=seconds,
             restarts=restarts, seed=seed, progress=bar.show,
         )  # fmt: skip
     _warn_unlimited(arm, found)
+    near = None if scene is None else scene.along(found.sample(CHECKED_RATE)[:2])
     written = [str(whole(file, lambda made: found.write(made, rate=rate))) for file in out]
     if plot is not None:
         whole(plot, found.plot)
         written.append(str(plot))
     if as_json:
-        print_json({**found.as_dict(), "peaks": found.peaks, "written": written})
+        distance = None if near is None else {"distance": near.distance, "pair": list(near.pair), "time": near.time}
+        print_json({**found.as_dict(), "peaks": found.peaks, "nearest": distance, "written": written})
     else:
         _print(arm, found)
+        if near is not None:
+            echo(near.status)
         print_written(written)
     sys.exit(130 if found.status.startswith("interrupted") else 0)
 
@@ -164,6 +176,18 @@ def _warn_unlimited(robot: Robot, found: Excitation) -> None:
         ]
         if peaks:
             print_warning(f"no {' or '.join((kind, *others))} limits; peak {kind}: {', '.join(peaks)}; limit it with --{kind}")
+
+
+def _scene(robot: Robot, height: float | None, clearance: float) -> Scene | None:
+    """The links, and a floor; None, with a warning, where they have no shapes or the library of collisions is missing."""
+    from dynamis.collision import Obstacle, Scene
+
+    obstacles = {} if height is None else {"floor": Obstacle("half_space", (), (0.0, 0.0, height))}
+    try:
+        return Scene(robot, obstacles=obstacles, margin=clearance)
+    except (MissingExtraError, ModelError) as error:
+        print_warning(f"collisions are not checked: {error}")
+        return None
 
 
 def _peak(c: Coordinate, kind: str, value: float) -> str:

@@ -124,6 +124,15 @@ class Scene:
         scene._place()
         return scene
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the objects of coal, which are made again."""
+        return {k: v for k, v in self.__dict__.items() if k not in ("_parts", "_part_pairs", "_body", "_joint_columns")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._parts = link_parts(self.robot.description)[0]
+        self._place()
+
     def _place(self) -> None:
         """Add the pairs of obstacles with links, and with each other, that move relative to each other."""
         frames = self.robot.model.frames

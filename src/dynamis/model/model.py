@@ -122,6 +122,12 @@ class Model:
     coupled: bool = False
     actuators: tuple[Actuator | None, ...] = ()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "frames": dict(self.frames)}  # a read-only view cannot be pickled
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, frames=MappingProxyType(state["frames"]))
+
     @property
     def n(self) -> int:
         """Degrees of freedom."""

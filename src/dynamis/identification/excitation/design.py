@@ -22,7 +22,16 @@ from dynamis.identification.excitation.basis import Basis, Fourier, Splines
 from dynamis.identification.excitation.criteria import Aggregated, Information, Regressor
 from dynamis.identification.excitation.excitation import Excitation, Use
 from dynamis.identification.excitation.limits import Region, Rows, joint_rows, region_rows, torque_rows, user_rows
-from dynamis.identification.excitation.search import Checker, Extent, Progress, Search, check_start, find_start, middle
+from dynamis.identification.excitation.search import (
+    Checker,
+    Collides,
+    Extent,
+    Progress,
+    Search,
+    check_start,
+    find_start,
+    middle,
+)
 from dynamis.identification.linear_model import LinearModel
 from dynamis.robot import Robot
 from dynamis.trajectories.joint_moves import check_plain
@@ -50,6 +59,7 @@ def design_excitation(
     torque: bool = True,
     regions: Sequence[Region] = (),
     constraints: Sequence[Callable[..., Any]] = (),
+    collision: Any = None,
     margin: float = 0.05,
     seconds: float = 60.0,
     restarts: int = 4,
@@ -66,7 +76,8 @@ def design_excitation(
     The robot's position, velocity and torque limits apply, reduced by ``margin`` (a fraction); ``position=(lower, upper)``,
     ``velocity``, ``acceleration`` and ``effort`` tighten them. ``torque=False`` ignores torques. ``regions`` (`Box`,
     `HalfSpace`, `Sphere`, `above`) constrain frame positions. ``constraints`` are functions g(robot, q, v, a) ≤ 0 of one state,
-    traceable. ``start`` fixes the start and end configuration; by default it is optimized too.
+    traceable. With ``collision``, a `dynamis.collision.Scene` of the robot, motions are made smaller until no pair of it is
+    nearer than its margin. ``start`` fixes the start and end configuration; by default it is optimized too.
 
     A revolute joint without position limits is kept within ±π rad of ``start``, or of zero; such bounds are marked ``assumed``
     in ``uses``. A prismatic joint without limits is refused: give ``position``. Velocity and acceleration are limited only
@@ -93,13 +104,16 @@ def design_excitation(
     wanted = middle(arm, start, position)
     given = {"position": position, "velocity": velocity, "acceleration": acceleration}
     rows = _rows(arm, wanted, margin, given, effort, torque, regions, constraints)
+    collides = _collides(arm, collision)
     if start is not None:
         check_start(rows, wanted, "start=")
-    q0 = wanted if start is not None else find_start(rows, wanted, rng)
+        if collides is not None and collides(wanted[None])[0]:
+            raise InputError(f"start= is in collision: {collision.nearest(wanted, 1)[0]}; choose another start")
+    q0 = wanted if start is not None else find_start(rows, wanted, rng, collides)
 
     regressor = Regressor(base, noise)
     count = max(FEWEST_POINTS, POINTS_A_SWING * basis.finest)
-    limits, checker = Aggregated(searched, rows, count), Checker(searched, rows)
+    limits, checker = Aggregated(searched, rows, count), Checker(searched, rows, collides)
     information = Information(regressor, searched, criterion, count)
     size = _sizes(limits)
     search = Search(information, limits, checker, q0, size, began + seconds, restarts, progress)
@@ -177,6 +191,14 @@ def _rows(
         user_rows(arm, constraints),
     ]
     return [x for x in found if x is not None and (np.isfinite(x.lower) | np.isfinite(x.upper)).any()]
+
+
+def _collides(arm: Robot, scene: Any) -> Collides | None:
+    if scene is None:
+        return None
+    if not hasattr(scene, "in_collision") or scene.robot.coordinate_names != arm.coordinate_names:
+        raise InputError("collision= takes a Scene of this robot: collision=dynamis.collision.Scene(robot, margin=0.02)")
+    return lambda q: np.asarray(scene.in_collision(q))
 
 
 def _several(given: Any, name: str, one: bool) -> list[Any]:

@@ -20,6 +20,7 @@ from dynamis.robot import Robot
 Array = npt.NDArray[Any]
 
 Progress = Callable[[float, str], None]
+Collides = Callable[[Array], Array]  # of configurations (N, n): which of them collide (N)
 # sharpness of limits and criterion, and maximal iterations: smoothing is reduced in stages
 STAGES = ((40.0, 4.0, 60), (150.0, 16.0, 60), (500.0, 64.0, 60))
 TRIED_FOR_A_START = 12
@@ -30,6 +31,8 @@ ENOUGH = 1e-5  # termination: change of the log criterion
 POINTS = 1000  # minimum, and
 POINTS_A_SWING = 200
 DOUBT = 2.0  # safety factor on the curvature between the points
+COARSE = 8  # of the points, every so many are checked for collisions first
+SHRINKAGE = 0.95  # of a motion that collides between those
 NARROWINGS = 12
 
 
@@ -57,8 +60,8 @@ class Extent:
 class Checker:
     """Range computation for motions of one basis."""
 
-    def __init__(self, basis: Basis, rows: Sequence[Rows]) -> None:
-        self.basis, self.rows = basis, list(rows)
+    def __init__(self, basis: Basis, rows: Sequence[Rows], collides: Collides | None = None) -> None:
+        self.basis, self.rows, self.collides = basis, list(rows), collides
         count = max(POINTS, POINTS_A_SWING * basis.finest)
         self.t = np.linspace(0.0, basis.duration, count + 1)
         self.phi = basis.matrices(self.t)
@@ -70,11 +73,15 @@ class Checker:
 
     def excess(self, q0: Array, c: Array) -> float:
         """Return the largest violation; a motion is feasible if it is ≤ 0."""
-        return max(float(extent.excess.max()) for extent in self.extents(q0, c))
+        worst = max(float(extent.excess.max()) for extent in self.extents(q0, c))
+        return 1.0 if worst <= 0.0 and self._collides(q0, c, COARSE) else worst
+
+    def _collides(self, q0: Array, c: Array, step: int) -> bool:
+        return self.collides is not None and bool(np.any(self.collides(states(self.phi, q0, c)[0][::step])))
 
     def inside(self, q0: Array, c: Array) -> tuple[Array, float]:
         """Scale the motion about the feasible q₀ until it is feasible; return it with the factor."""
-        if self.excess(q0, c) <= 0.0:
+        if self.excess(q0, c) <= 0.0 and not self._collides(q0, c, 1):
             return c, 1.0
         good, bad = 0.0, 1.0
         step = 1e-4
@@ -86,6 +93,8 @@ class Checker:
         for _ in range(NARROWINGS):
             middle = 0.5 * (good + bad)
             good, bad = (middle, bad) if self.excess(q0, middle * c) <= 0.0 else (good, middle)
+        while good > 0.0 and self._collides(q0, good * c, 1):
+            good = good * SHRINKAGE if good > NEARLY_INSIDE else 0.0
         return good * c, good
 
     def _extent(self, rows: Rows, values: Array, c: Array) -> Extent:
@@ -251,6 +260,7 @@ class Search:
 
 TRIED = 4000
 IMPROVED = 8
+FREE_OF = 25  # for each of them, so many configurations are checked for collisions
 CLEAR = 1e-9  # relative to a limit's scale: minimal distance to it at rest
 COMFORTABLE = 0.02
 
@@ -282,16 +292,24 @@ def check_start(rows: Sequence[Rows], q: Array, named: str) -> None:
         )
 
 
-def find_start(rows: Sequence[Rows], wanted: Array, rng: np.random.Generator) -> Array:
+def find_start(rows: Sequence[Rows], wanted: Array, rng: np.random.Generator, collides: Collides | None = None) -> Array:
     """Return the wanted configuration if it is clearly feasible, else the most feasible of many."""
-    if _worst(rows, wanted)[0] < -COMFORTABLE:
+    if _worst(rows, wanted)[0] < -COMFORTABLE and (collides is None or not collides(wanted[None])[0]):
         return wanted
     position = rows[0]
     q = np.vstack([wanted[None], rng.uniform(position.lower, position.upper, (TRIED, len(wanted)))])
     still = np.zeros_like(q)
     excess = np.max([x.excess(x.values(q, still, still)).max(axis=1) for x in rows], axis=0)
-    order = np.argsort(excess, kind="stable")[:IMPROVED]
-    found = min((_improved(rows, q[k]) for k in order), key=lambda x: _worst(rows, x)[0])
+    order = np.argsort(excess, kind="stable")
+    if collides is not None:
+        order = order[: FREE_OF * IMPROVED]
+        order = order[~np.asarray(collides(q[order]))]
+        if not len(order):
+            raise InputError(f"each of {FREE_OF * IMPROVED} configurations within the limits collides; pass start=")
+    order = order[:IMPROVED]
+    better = [_improved(rows, q[k]) for k in order]
+    free = better if collides is None else [x for x in better if not collides(x[None])[0]] or [q[k] for k in order]
+    found = min(free, key=lambda x: _worst(rows, x)[0])
     worst, kind, row, value = _worst(rows, found)
     if worst > -CLEAR:
         raise InputError(
