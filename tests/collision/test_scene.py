@@ -1,5 +1,6 @@
 """Collisions and distances: against formulas for simple shapes, and the gradient against differences of the distance."""
 
+import pickle
 import sys
 
 import numpy as np
@@ -229,3 +230,11 @@ def test_a_missing_library_is_named_with_its_installation(monkeypatch):
     monkeypatch.setitem(sys.modules, "coal", None)
     with pytest.raises(dy.MissingExtraError, match=r"pip install 'dynamis\[collision\]'"):
         Scene(dy.load("ur5e"))
+
+
+def test_a_scene_is_pickled_with_its_pairs_and_obstacles():
+    robot = dy.load("ur5e")
+    scene = Scene(robot, obstacles={"floor": Obstacle("half_space")}, margin=0.01)
+    again, q = pickle.loads(pickle.dumps(scene)), robot.random(0, 5)
+    assert again.pairs == scene.pairs
+    np.testing.assert_array_equal(again.distance(q), scene.distance(q))

@@ -262,7 +262,7 @@ def test_other_bad_input_is_refused():
     ):
         with pytest.raises(dy.InputError, match=text):
             inverse_kinematics(robot, target, **options)
-    with pytest.raises(dy.InputError, match="requires a Robot"):
+    with pytest.raises(dy.InputError, match="robot must be a Robot"):
         inverse_kinematics("ur5e", target)
     with pytest.raises(dy.InputError, match="has symbolic parameters"):
         inverse_kinematics(dy.load("planar_2r"), target)

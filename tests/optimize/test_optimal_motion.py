@@ -136,7 +136,7 @@ def test_bad_problems_are_refused(arm, tmp_path):
     ):
         with pytest.raises(dy.InputError, match=message):
             dy.optimize.trajectory(arm, DOWN, UP, **bad)
-    with pytest.raises(dy.InputError, match="got str; dynamis"):
+    with pytest.raises(dy.InputError, match="robot must be a Robot"):
         dy.optimize.trajectory("ur5e", DOWN, UP)
     with pytest.raises(dy.InputError, match="v of the start"):
         dy.optimize.trajectory(arm, (np.array(DOWN), [0.0]), UP)

@@ -145,7 +145,7 @@ def test_friction_of_both_directions_is_that_of_the_simulation():
         (lambda arm: dy.optimize.Step(arm, 0.01, "rk3"), "choose one of euler, rk2, rk4"),
         (lambda arm: dy.optimize.Step(arm, 0.0), "the step h must be positive"),
         (lambda arm: dy.optimize.Step(arm, "a"), "the step h must be numeric"),
-        (lambda _: dy.optimize.Step("ur5e", 0.01), "got str; dynamis.load gives one"),
+        (lambda _: dy.optimize.Step("ur5e", 0.01), "such as dynamis.load"),
         (lambda arm: dy.optimize.Step(arm, 0.01, actuated=["joint_1"]), "did you mean 'joint1'"),
         (lambda arm: dy.optimize.Step(arm, 0.01, actuated=["joint1", 0]), "has the coordinate 'joint1' twice"),
         (lambda arm: dy.optimize.Step(arm, 0.01, actuated=[]), "must name at least one"),

@@ -220,3 +220,24 @@ def test_limits_and_inertias_are_replaced():
     ):
         with pytest.raises(dy.InputError, match=message):
             robot.replace(**wrong)
+
+
+def test_methods_and_what_robots_make_are_pickled():
+    robot = dy.load("ur5e")
+    q = robot.random(0)
+    for name in ("gravity", "pose", "inverse_dynamics_derivatives"):
+        method = pickle.loads(pickle.dumps(getattr(robot, name)))
+        assert method.__name__ == name
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(robot.gravity))(q), robot.gravity(q))
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(robot.model)).frame("tool0").pose.p, robot.model.frame("tool0").pose.p
+    )
+    form = dy.load("planar_2r").closed_form(notation="rocco")
+    assert str(pickle.loads(pickle.dumps(form)).M[0, 0]) == str(form.M[0, 0])
+    with pytest.raises(dy.InputError, match="pickle the robot or the function"):
+        pickle.dumps(robot.kernel("gravity"))
+
+
+def test_a_missing_argument_is_that_of_a_robot():
+    with pytest.raises(TypeError, match=r"^Robot\.inverse_dynamics\(\) missing"):
+        dy.load("planar_2r_melchiorri").inverse_dynamics([0.0, 0.0])

@@ -13,8 +13,8 @@ from dynamis.algorithms.regressor import JOINT_PARAMETERS, link_columns
 from dynamis.analysis.model_pairs import Pair, Pairs, pairs
 from dynamis.display import as_table, comparison_card, counted, short
 from dynamis.errors import InputError, printable
-from dynamis.kinematics.directions import check_numeric
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 from dynamis.spatial import Inertia
 from dynamis.tolerances import RECURSION_ROUNDING
 

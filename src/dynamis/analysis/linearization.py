@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from dynamis.display import counted, linearization_card, modes_card
 from dynamis.errors import InputError, printable
-from dynamis.kinematics.directions import check_numeric
 from dynamis.model.joints import Free, Spherical
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 from dynamis.spatial import motion_cross
 from dynamis.tolerances import EPS, NEGLIGIBLE, RANK_TOLERANCE
 

@@ -74,7 +74,7 @@ def state_options(third: str, about: str) -> Callable[[Callable[..., Any]], Call
 def loaded(robot: str, settings: tuple[str, ...], floating: bool = False) -> Robot:
     """The robot. Refused are parameters without values, with the options that give them, and robots without moving joints."""
     from dynamis.cli.loading import load
-    from dynamis.kinematics.box import free_symbols
+    from dynamis.robot.checks import free_symbols
 
     found = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)
     if found.model.symbolic:

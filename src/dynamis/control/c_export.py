@@ -13,8 +13,9 @@ import numpy.typing as npt
 from dynamis.compiler import c_text
 from dynamis.compiler.kernel import Kernel
 from dynamis.control.law import ControlLaw
-from dynamis.errors import InputError, printable
+from dynamis.errors import InputError
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 
 Array = npt.NDArray[Any]
 
@@ -70,10 +71,7 @@ def _checked(law: Any) -> ControlLaw:
 
 
 def _kernel(robot: Robot, function: Any, sizes: dict[str, int]) -> Kernel:
-    if robot.model.symbolic:
-        raise InputError(
-            f"robot {printable(robot.name)} has parameters without values: give them with load(…, parameters={{…}})"
-        )
+    check_numeric(robot)
     twin = Robot(robot.description, _tracing=True)
     arguments = [("t", 1), ("q", robot.nq), ("v", robot.n), *sizes.items()]
     return Kernel([lambda *arrays: function(twin, *arrays)], arguments, "control")

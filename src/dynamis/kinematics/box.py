@@ -11,7 +11,7 @@ from dynamis.errors import InputError, printable
 from dynamis.model.joints import Revolute
 from dynamis.model.model import Model
 from dynamis.robot import Robot
-from dynamis.scalar import Node, topological
+from dynamis.robot.checks import check_numeric
 
 Array = npt.NDArray[Any]
 
@@ -20,15 +20,8 @@ MAX_MAGNITUDE = 1e6  # m or rad: sines of larger angles have few correct digits
 
 def check_robot(robot: Any) -> None:
     """Reject robots with symbolic parameters or with q̇ ≠ v."""
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
+    check_numeric(robot)
     model = robot.model
-    if model.symbolic:
-        names = ", ".join(free_symbols(robot))
-        raise InputError(
-            f"robot {printable(robot.name)} has symbolic parameters without values ({names}); "
-            "give them: dynamis.load(…, parameters={'name': value}), on the command line --set NAME=VALUE"
-        )
     if not model.n:
         raise InputError(f"robot {printable(robot.name)} has no moving joints")
     for c in model.coordinates:
@@ -37,15 +30,6 @@ def check_robot(robot: Any) -> None:
                 f"joint {printable(c.joint)} of robot {printable(robot.name)} has a quaternion coordinate; this analysis "
                 "requires joints with one coordinate per degree of freedom, on a fixed base"
             )
-
-
-def free_symbols(robot: Robot) -> list[str]:
-    """The names of the symbols among a robot's parameters."""
-    model = robot.model
-    numbers = [*robot.parameters, *model.gravity, *model.rotor, *model.stiffness, *model.rest]
-    for _, body in model.moving:
-        numbers += [*body.placement.R.flat, *body.placement.p, *body.S.flat]
-    return sorted({str(x) for x in topological([y for y in numbers if isinstance(y, Node)]) if x.op == "symbol"})
 
 
 def box_of(robot: Robot, lower: Any, upper: Any) -> tuple[Array, Array]:

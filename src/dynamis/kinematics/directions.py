@@ -79,19 +79,6 @@ class Directions:
     _repr_html_ = as_table
 
 
-def check_numeric(robot: Any) -> None:
-    """Check that a robot has numeric parameters."""
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
-    if robot.model.symbolic:
-        from dynamis.kinematics.box import free_symbols
-
-        raise InputError(
-            f"robot {printable(robot.name)} has symbolic parameters without values ({', '.join(free_symbols(robot))}); "
-            "give them: dynamis.load(…, parameters={'name': value}), on the command line --set NAME=VALUE"
-        )
-
-
 def directions_of(robot: Robot, frame: str | None, rows: Any, length: float | None = None) -> Directions:
     """The task of a frame: ``rows`` is None (the position, without directions that never move), "linear", "angular",
     "all", names of rows such as "xy" or ("x", "rz"), or a matrix (m, 6) of directions."""

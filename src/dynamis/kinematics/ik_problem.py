@@ -20,6 +20,7 @@ from dynamis.kinematics.posture_tasks import JointPositions
 from dynamis.kinematics.tasks import Orientation, PoseTask, Position, Task
 from dynamis.kinematics.turns import Turns
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 
 Array = npt.NDArray[Any]
 KINDS: dict[str, type[Position] | type[Orientation] | type[PoseTask]] = {
@@ -237,11 +238,6 @@ def _problem(
 
 
 def check_robot(robot: Any) -> None:
-    if not isinstance(robot, Robot):
-        raise InputError(f"inverse kinematics requires a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
-    if robot.model.symbolic:
-        raise InputError(
-            f"robot {robot.name!r} has symbolic parameters: give them values first, as in dynamis.load(…, parameters=…)"
-        )
+    check_numeric(robot)
     if robot.n == 0:
         raise InputError(f"robot {robot.name!r} has no moving joints")

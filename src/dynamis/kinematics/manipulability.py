@@ -11,10 +11,11 @@ from dynamis.algorithms import mass_matrix
 from dynamis.algorithms.jacobian import jacobian
 from dynamis.algorithms.registry import Algorithm
 from dynamis.errors import InputError
-from dynamis.kinematics.directions import Directions, check_numeric, directions_of
+from dynamis.kinematics.directions import Directions, directions_of
 from dynamis.kinematics.jacobian_measures import dynamic_volume, mobility, volume
 from dynamis.model.model import Model
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 from dynamis.scalar import Node, gradient
 from dynamis.tolerances import RECURSION_ROUNDING
 

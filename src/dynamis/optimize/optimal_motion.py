@@ -15,6 +15,7 @@ from dynamis.optimize.ilqr import Iterate, Sweeps, minimise
 from dynamis.optimize.problem import OptimalMotion, Problem, made_motion
 from dynamis.optimize.steps import METHODS, Step
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 from dynamis.tolerances import COST_TOLERANCE
 from dynamis.trajectories.validate import number, numbers, positive
 
@@ -71,8 +72,7 @@ def trajectory(
     if integrator not in METHODS:
         raise InputError(f"integrator={integrator!r} is unknown; choose one of {', '.join(METHODS)}")
     count = _whole(nodes, "nodes", 2)
-    if not isinstance(robot, Robot):
-        raise InputError(f"an optimal motion is that of a robot, got {type(robot).__name__}; dynamis.load gives one")
+    check_numeric(robot)
     if weights is not None and not isinstance(weights, Mapping):
         raise InputError(f"weights must be a mapping such as {WEIGHTS}, got {weights!r}")
     w = {name: number(x, f"the weight of {name!r}") for name, x in {**WEIGHTS, **(weights or {})}.items()}

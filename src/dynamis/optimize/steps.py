@@ -17,6 +17,7 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table, march
 from dynamis.errors import InputError
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 from dynamis.robot.inputs import broadcast_batch
 from dynamis.scalar import solve_positive, tanh, where
 from dynamis.simulation.motion import without_dry_friction
@@ -62,12 +63,9 @@ class Step:
     def __init__(
         self, robot: Robot, h: float, method: str = "euler", *, actuated: Any = "joints", friction_velocity: float = 0.05
     ) -> None:
-        if not isinstance(robot, Robot):
-            raise InputError(f"a step is that of a robot, got {type(robot).__name__}; dynamis.load gives one")
+        check_numeric(robot)
         if method not in METHODS:
             raise InputError(f"method={method!r} is unknown; choose one of {', '.join(METHODS)}")
-        if robot.model.symbolic:
-            raise InputError("the robot has symbolic parameters: give them values with robot.replace or load(…, parameters=…)")
         self.robot, self.h, self.method = robot, positive(h, "the step h"), method
         self.friction_velocity = positive(friction_velocity, "friction_velocity")
         self.smooth = without_dry_friction(robot)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import DynamisError, InputError, unknown_name
-from dynamis.kinematics.box import free_symbols
 from dynamis.model.joints import Free
 from dynamis.model.model import fingerprint
 from dynamis.model.parameter_names import declared_name
 from dynamis.robot import Robot, load
+from dynamis.robot.checks import free_symbols
 from dynamis.scalar import Node, evaluate, symbol, topological
 
 # default values by symbol, or by its first letter as textbooks use it; I alone is an inertia about a joint axis

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from numbers import Real
 from pathlib import Path
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -329,3 +329,10 @@ class Robot(Differentiation, Editing):
         from dynamis.symbolic.closed_form import closed_form
 
         return closed_form(self.model, notation, seconds=seconds, terms=terms, progress=progress, description=self._description)
+
+
+# messages of Python name the method as users know it, not the class that defines it
+for _base in Robot.__mro__[1:-1]:
+    for _entry in vars(_base).values():
+        if isinstance(_function := getattr(_entry, "method", _entry), FunctionType):
+            _function.__qualname__ = f"Robot.{_function.__name__}"

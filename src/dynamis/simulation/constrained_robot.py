@@ -22,6 +22,7 @@ from dynamis.display import counted, short
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 from dynamis.robot.base import RobotBase, direct
+from dynamis.robot.checks import check_numeric
 from dynamis.scalar import factorise, solve_lower, solve_upper
 from dynamis.simulation.contact_forces import contact_forces
 from dynamis.simulation.loops.closure import Closure, closures_of
@@ -79,10 +80,7 @@ def constrained(
     >>> forces.shape, bool(abs(stance.jacobian(q) @ a).max() < 1e-9)
     ((12,), True)
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"constrained takes a robot, got {type(robot).__name__}; dynamis.load gives one")
-    if robot.model.symbolic:
-        raise InputError(f"robot {robot.name!r} has parameters without values: give them with load(…, parameters={{…}})")
+    check_numeric(robot)
     if not all(isinstance(x, str | Sequence) for x in (points, frames)):
         raise InputError("points= and frames= must be names of frames, such as points=['FL_foot', 'FR_foot']")
     at_points, at_frames = ((x,) if isinstance(x, str) else tuple(x) for x in (points, frames))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.adaptive import METHODS, Pieces, integrate
 from dynamis.simulation.compiled_pieces import CompiledPieces
@@ -93,7 +94,7 @@ def simulate(
     >>> motion.status, bool(abs(motion.energy_error).max() < 1e-5)
     ('completed', True)
     """
-    _check_robot(robot)
+    check_numeric(robot)
     before = None if resume is None else check_resumable(resume, q0, v0)
     times = output_times(t, points) if before is None else times_after(before, _given_times(t, points), points)
     q = robot.home() if q0 is None else state_vector(robot, q0, robot.nq, "q0")
@@ -153,13 +154,6 @@ def simulate(
         pieces = integrate(motion, times, y0, method=method, options=options, **watching)
     made = with_memory(_trajectory(motion, pieces, times, y0, hard is not None), motion, times, pieces, y0, held)
     return made if before is None else joined(before, made)
-
-
-def _check_robot(robot: Any) -> None:
-    if not isinstance(robot, Robot):
-        raise InputError(f"simulate takes a robot, got {type(robot).__name__}; dynamis.load gives one")
-    if robot.model.symbolic:
-        raise InputError(f"robot {robot.name!r} has parameters without values: give them with load(…, parameters={{…}})")
 
 
 def _check_step(step: Any, times: Array) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.kinematics.directions import check_numeric
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 
 Array = npt.NDArray[Any]
 

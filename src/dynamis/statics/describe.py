@@ -85,7 +85,9 @@ def motion_text(v: Array) -> str:
         return f"move along {vector_text(clean(p / np.linalg.norm(p)))}"
     if np.linalg.norm(p) < SINGULAR_VECTOR_ROUNDING * size:
         return f"rotate about {vector_text(clean(w / np.linalg.norm(w)))}"
-    return f"move along {vector_text(p / np.linalg.norm(p))} while rotating about {vector_text(w / np.linalg.norm(p))} rad/m"
+    return (
+        f"move along {vector_text(p / np.linalg.norm(p))} with the rotation {vector_text(w / np.linalg.norm(p))} rad per metre"
+    )
 
 
 def joints_text(x: Array, names: tuple[str, ...]) -> str:

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from dynamis.display import as_text, counted, plotted, short
 from dynamis.errors import InputError, printable
-from dynamis.kinematics.directions import Directions, check_numeric, directions_of
+from dynamis.kinematics.directions import Directions, directions_of
 from dynamis.kinematics.manipulability import scaled_jacobian
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 from dynamis.statics.convention import one_state
 from dynamis.statics.describe import joints_text, motion_text, readable, wrench_text
 from dynamis.tolerances import RANK_TOLERANCE

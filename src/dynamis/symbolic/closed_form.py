@@ -45,6 +45,10 @@ class ClosedForm(Terms):
         """The same closed form in another notation."""
         return ClosedForm(self.model, notation_of(notation), replace(self.budget), self.description)
 
+    def __reduce__(self) -> Any:
+        """Expressions are made again, when they are read."""
+        return ClosedForm, (self.model, self.notation, replace(self.budget), self.description)
+
     def __repr__(self) -> str:
         return f"<ClosedForm of {self.n} degrees of freedom, {self.status}>"
 

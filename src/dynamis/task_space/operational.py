@@ -15,6 +15,7 @@ from dynamis.display import as_table, short
 from dynamis.errors import InputError, SingularError
 from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 from dynamis.scalar import solve_positive
 from dynamis.task_space.singularities import decide
 from dynamis.task_space.task_state import TaskState, solved
@@ -138,14 +139,9 @@ def checked_instant(robot: Robot, q: Array, v: Array, task: Task, actuated: Any 
 
 def checked_state(robot: Any, q: Any, v: Any, task: Any) -> tuple[Array, Array]:
     """Validate robot and task; return q and v of one state as numbers."""
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot must be a Robot, such as dynamis.load('panda'), got {type(robot).__name__}")
+    check_numeric(robot)
     if not isinstance(task, Task):
         raise InputError(f"task must be a task of dynamis.task_space, such as Position(), got {type(task).__name__}")
-    if robot.model.symbolic:
-        raise InputError(
-            f"robot {robot.name!r} has symbolic parameters without values: give them with load(…, parameters={{…}})"
-        )
     inputs = robot.inputs
     found = inputs.one_state(q, robot.nq, "q"), inputs.one_state(v, robot.n, "v")
     if object in (found[0].dtype, found[1].dtype):

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 from dynamis.tolerances import NEGLIGIBLE
 from dynamis.trajectories.constraints import Limits, intervals, use
 from dynamis.trajectories.joint_moves import check_plain
@@ -52,9 +53,8 @@ def time_optimal(
     >>> round(motion.duration, 3)  # half the way speeding up, half slowing down: 2 √(1 / 4)
     1.0
     """
+    check_numeric(robot)
     check_plain(robot)
-    if robot.model.symbolic:
-        raise InputError(f"robot {robot.name!r} has symbolic parameters: give them values first")
     if not isinstance(points, int | np.integer) or points < 10:
         raise InputError(f"points= must be an integer of at least 10, got {points!r}")
     way = _geometry(path)

@@ -59,7 +59,7 @@ def build(subject: Subject, section: Section) -> None:
         section.add(Plot(title, "", f"eigenvalue [{unit}]", views, summary, "along", logarithmic=robot.n > 1))
         if mixed:
             section.notes.append(
-                "The robot has revolute and prismatic joints, so the eigenvalues depend on the units of length and angle."
+                "M has rows of forces and rows of moments, so its eigenvalues depend on the units of length and angle."
             )
     if len(kept) < robot.n:
         section.notes.append(f"{len(kept)} of {robot.n} eigenvalues are plotted, including the smallest and the largest.")

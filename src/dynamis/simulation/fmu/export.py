@@ -20,6 +20,7 @@ from dynamis.compiler import c_text
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import check_place, write_file
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.fixed_step import Flow, moved
 from dynamis.simulation.fmu.build import binary_place, shared_library
@@ -67,10 +68,7 @@ def write_fmu(
         raise InputError(f"version must be 2 or 3, got {version!r}")
     if not (isinstance(step, int | float | np.number) and 0.0 < step < np.inf):
         raise InputError(f"step must be a positive number of seconds, got {step!r}")
-    if robot.model.symbolic:
-        raise InputError(
-            f"robot {printable(robot.name)} has parameters without values: give them with load(…, parameters={{…}})"
-        )
+    check_numeric(robot)
     if not robot.n:
         raise InputError(f"robot {printable(robot.name)} has no moving joints")
     unit = _Unit(robot, friction, actuators, frame, wrench, gravity, float(step))

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 from dynamis.scalar import sqrt
 from dynamis.spatial import cross
 
@@ -351,8 +352,7 @@ def closures(robot: Robot) -> tuple[Closure, ...]:
 def closures_of(robot: Robot, closures: Closure | Sequence[Closure]) -> tuple[Closure, ...]:
     """The closures as a tuple, each checked against the robot."""
     given = (closures,) if isinstance(closures, Closure) else tuple(closures)
-    if robot.model.symbolic:
-        raise InputError(f"robot {robot.name!r} has parameters without values: give them with load(…, parameters={{…}})")
+    check_numeric(robot)
     for closure in given:
         if not isinstance(closure, Closure):
             raise InputError(f"a closure is a Point, InPlane, Pin, Weld, Distance or Coupled, got {type(closure).__name__}")
