@@ -139,5 +139,5 @@ class StructuralBounds:
         return bounds_card(self)
 
     def __repr__(self) -> str:
-        sure = "certified" if self.certified else "not certified"
+        sure = "certified" if self.mu_1.certified and self.mu_2.certified else "not certified"
         return f"<StructuralBounds of {printable(self.robot)}: {self.mu_1.safe:.4g} ≤ M ≤ {self.mu_2.safe:.4g}, {sure}>"

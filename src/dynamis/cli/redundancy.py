@@ -10,7 +10,7 @@ import click
 
 from dynamis.cli.configurations import degrees_option
 from dynamis.cli.console import echo, print_json, print_written
-from dynamis.cli.error_handling import plain_errors
+from dynamis.cli.error_handling import plain_errors, print_warning
 from dynamis.cli.formatting import counted, number
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import json_option, numbers, plot_option, set_option
@@ -153,7 +153,27 @@ def _print(found: LawComparison) -> None:
     if any(x is not None for x in least.values()):
         echo(f"  {BEST} lowest of the column, of the completed motions")
     print_table("Null space", ("law", "joint drift", "null-space velocity"), drifts, texts=(2,))
-    echo("  joint drift: distance of the final from the initial configuration, after the last cycle", hang=4)
+    echo("  joint drift: distance of the final from the initial configuration, after the last cycle; in rad and rad/s", hang=4)
+    for run in found.runs:
+        for text in _beyond(found.robot, run.trajectory):
+            print_warning(f"{run.name} exceeds limits, which these laws do not consider: {text}")
+
+
+def _beyond(robot: Robot, motion: Any) -> list[str]:
+    """The joint farthest beyond its velocity limit, and that farthest beyond its position limit."""
+    import numpy as np
+
+    limits, found = robot.limits, []
+    for x, low, high, unit in ((motion.v, -limits["velocity"], limits["velocity"], "rad/s"),
+                               (motion.q, limits["lower"], limits["upper"], "rad")):  # fmt: skip
+        if x.shape[1] != robot.n:
+            continue
+        over = np.maximum(x - high, low - x)
+        row, k = np.unravel_index(int(np.argmax(over)), over.shape)
+        if over[row, k] > 0.0:
+            far = number(float(x[row, k]), 3)
+            found.append(f"{robot.coordinate_names[k]} reaches {far} {unit}, limits {low[k]:.3g} … {high[k]:.3g}")
+    return found
 
 
 def _advised(status: str) -> str:
