@@ -1,9 +1,10 @@
 """Reader of MJCF, MuJoCo's format, by MuJoCo's own compiler: defaults, includes and inertias of shapes are its business.
 
 Bodies become links, each joint of a body a joint with a massless link between it and the next, sites become frames. Armature is
-a rotor inertia, frictionloss Coulomb friction, damping viscous friction; equality constraints are closures of loops. q has the
-order of qpos; a quaternion is (x, y, z, w) here and (w, x, y, z) there, and the velocity of a free joint is in the axes of the
-body here. What has no counterpart is listed in a warning, never dropped in silence.
+a rotor inertia, frictionloss Coulomb friction, damping viscous friction, each with what actuators add to the joint; equality
+constraints are closures of loops; what a <flag> disables is absent. q has the order of qpos; a quaternion is (x, y, z, w) here
+and (w, x, y, z) there, and the velocity of a free joint is in the axes of the body here. What has no counterpart is listed in a
+warning, never dropped in silence.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ SHAPES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box"}  #
 PLANE, HEIGHT_FIELD, MESH = 0, 1, 7
 CONNECT, WELD, JOINT = 0, 1, 2  # mjtEq
 SITE = 6  # mjtObj
+ON_JOINTS = (0, 1)  # mjtTrn: of actuators that act on a joint, in its own axes or its parent's
 LISTED = 4  # names of one kind in the warning
 # what a model may have that a robot has not: the count, the kind of object, words for it
 ASIDE = (
-    ("ntendon", "tendon", "tendons"), ("nu", "actuator", "actuators"),
+    ("ntendon", "tendon", "tendons"), ("nactuator", "actuator", "actuators"),
     ("nsensor", "sensor", "sensors"), ("nmocap", None, "mocap bodies"), ("nflex", None, "deformable objects"),
     ("nskin", None, "skins"), ("nplugin", None, "plugins"), ("nkey", "key", "keyframes"), ("npair", None, "contact pairs"),
     ("nexclude", None, "contact exclusions"), ("ncam", "camera", "cameras"), ("nlight", None, "lights"),
@@ -103,8 +105,8 @@ class _Writer:
     def description(self) -> Description:
         m = self.m
         name = bytes(m.names).split(b"\0")[0].decode("utf-8", "replace") or "robot"
-        still = m.opt.disableflags & int(mujoco().mjtDisableBit.mjDSBL_GRAVITY)
-        d = Description(name, gravity=np.zeros(3) if still else np.array(m.opt.gravity, float), source="MJCF")
+        gravity = np.zeros(3) if self._disabled("GRAVITY") else np.array(m.opt.gravity, float)
+        d = Description(name, gravity=gravity, source="MJCF")
         d.links.append(self._link(0, self.links.name(ROOT)))
         for body in range(1, m.nbody):
             self._add_body(d, body)
@@ -120,6 +122,11 @@ class _Writer:
                 "the functions of the robot are those of the tree; dynamis.loops.closures(robot) has the constraints",
             )  # fmt: skip
         return d
+
+    def _disabled(self, *flags: str) -> bool:
+        """Whether <flag> disables one of these."""
+        bits = mujoco().mjtDisableBit
+        return any(self.m.opt.disableflags & int(getattr(bits, f"mjDSBL_{flag}", 0)) for flag in flags)
 
     def _name(self, kind: str, number: int) -> str:
         return str(getattr(self.m, kind)(number).name) or f"{kind}{number}"
@@ -148,24 +155,28 @@ class _Writer:
         m = self.m
         kind, name = TYPES[int(m.jnt_type[j])], self.joints.name(self._name("joint", j))
         self.of_joint[j] = name
-        dof, q = int(m.jnt_dofadr[j]), int(m.jnt_qposadr[j])
+        q = int(m.jnt_qposadr[j])
         anchor, axis = np.array(m.jnt_pos[j], float), np.array(m.jnt_axis[j], float)
         joint = Joint(name, kind, parent, child, axis=axis)
+        stiffness = np.zeros(1) if self._disabled("SPRING") else self._coefficients("jnt_stiffness", j)[0]
+        joint.drive = self._drive(j, name, {"free": 6, "spherical": 3}.get(kind, 1))
+        if kind in ("free", "spherical") and stiffness.any():
+            self._drop("springs of free and ball joints", name)
         if kind == "free":  # its position is that of the body in the world
-            joint.drive = self._drive(dof, name, 6)
             return joint
         joint.origin, joint.tail = place @ Pose.translation(anchor), Pose.translation(-anchor)
-        joint.drive = self._drive(dof, name, 3 if kind == "spherical" else 1)
         if kind == "spherical":
             if m.jnt_limited[j]:
                 self._drop("limits of ball joints", name)
-            if m.jnt_stiffness[j].any():
-                self._drop("springs of ball joints", name)
             return joint
+        if stiffness[1:].any():
+            self._drop("nonlinear springs, except for their linear term", name)
+        if stiffness.any() and getattr(m, "jnt_plasticadr", -np.ones(m.njnt))[j] >= 0:
+            self._drop("yielding of springs", name)
         zero = float(m.qpos0[q])  # the position in which the model is drawn up
         back = Pose.rotation(about_axis(axis, -zero)) if kind == "revolute" else Pose.translation(-zero * axis)
         joint.origin = joint.origin @ back if zero else joint.origin
-        joint.drive.stiffness, joint.drive.rest = float(np.ravel(m.jnt_stiffness[j])[0]), float(m.qpos_spring[q])
+        joint.drive.stiffness, joint.drive.rest = float(stiffness[0]), float(m.qpos_spring[q])
         limited = bool(m.jnt_limited[j])
         lower, upper = (float(x) for x in m.jnt_range[j]) if limited else (-np.inf, np.inf)
         effort = float(np.abs(m.jnt_actfrcrange[j]).max()) if m.jnt_actfrclimited[j] else np.inf
@@ -174,14 +185,35 @@ class _Writer:
             joint.type = "continuous"
         return joint
 
-    def _drive(self, dof: int, name: str, count: int) -> Drive:
-        m = self.m
-        damping, dry, armature = (np.ravel(getattr(m, x)[dof]) for x in ("dof_damping", "dof_frictionloss", "dof_armature"))
-        if len(damping) > 1 and damping[1:].any():
-            self._drop("nonlinear damping", name)
-        if count > 1 and armature[0]:
+    def _drive(self, j: int, name: str, count: int) -> Drive:
+        """Friction and armature of the ``count`` degrees of freedom of a joint, with what actuators add, times gear²."""
+        m, dof = self.m, int(self.m.jnt_dofadr[j])
+        armature, damping, dry = (self._coefficients(f"dof_{x}", dof, count) for x in ("armature", "damping", "frictionloss"))
+        acting = np.isin(m.actuator_trntype, ON_JOINTS) & (m.actuator_trnid[:, 0] == j)
+        for k in map(int, np.flatnonzero(acting) if hasattr(m, "actuator_armature") else ()):
+            gear = float(m.actuator_gear[m.actuator_outadr[k] if hasattr(m, "actuator_outadr") else k][0])
+            armature = armature + gear**2 * self._coefficients("actuator_armature", k)
+            damping = damping + gear**2 * self._coefficients("actuator_damping", k)
+        damping = 0.0 * damping if self._disabled("DAMPER") else damping
+        dry = 0.0 * dry if self._disabled("FRICTIONLOSS", "CONSTRAINT") else dry
+        if damping[:, 1:].any():
+            self._drop("nonlinear damping, except for its linear term", name)
+        if count > 1 and armature.any():
             self._drop("armature of free and ball joints", name)
-        return Drive(viscous=float(damping[0]), coulomb=float(dry[0]), rotor_inertia=float(armature[0]) if count == 1 else 0.0)
+        if count == 6 and dry[:3].any():  # along the axes of the body here, of the world there
+            self._drop("frictionloss of free joints", name)
+            dry = 0.0 * dry
+        if any(np.ptp(x[:, 0]) for x in (damping, dry)):
+            self._drop("friction that differs between the axes of a joint, except for the first", name)
+        return Drive(
+            viscous=float(damping[0, 0]), coulomb=float(dry[0, 0]), rotor_inertia=float(armature[0, 0]) if count == 1 else 0.0
+        )
+
+    def _coefficients(self, array: str, first: int, count: int = 1) -> Array:
+        """Rows of a model's array, with columns for the terms of higher order that recent versions have."""
+        more = getattr(self.m, f"{array}poly", np.zeros((first + count, 0)))
+        rows = np.asarray(getattr(self.m, array)[first : first + count], float).reshape(count, -1)
+        return np.hstack([rows, np.asarray(more[first : first + count], float).reshape(count, -1)])
 
     def _link(self, body: int, name: str) -> Link:
         m = self.m
@@ -218,7 +250,7 @@ class _Writer:
         scalar = kind == JOINT and second >= 0 and not data[2:5].any()
         if scalar:
             scalar = all(TYPES[int(m.jnt_type[j])] in ("revolute", "prismatic") for j in (first, second))
-        if not m.eq_active0[k]:
+        if not m.eq_active0[k] or self._disabled("EQUALITY", "CONSTRAINT"):
             self._drop("inactive equality constraints", name)
         elif scalar:
             zero = [float(m.qpos0[m.jnt_qposadr[j]]) for j in (first, second)]
@@ -251,7 +283,7 @@ class _Writer:
     def _warn(self) -> None:
         m = self.m
         for count, kind, what in ASIDE:
-            for k in range(int(getattr(m, count, 0))):
+            for k in range(int(getattr(m, count, m.nu if count == "nactuator" else 0))):  # nu counts them before version 4
                 self._drop(what, self._name(kind, k) if kind else str(k))
         if m.opt.density or m.opt.viscosity or np.any(m.opt.wind):
             self._drop("forces of a fluid", "option")
