@@ -19,6 +19,7 @@ from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, 
 from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.readers.sdf_frames import Model
 from dynamis.model.readers.sdf_text import Values, cleaned
+from dynamis.model.readers.spelling import SDF, check_spelling
 from dynamis.model.readers.xml_tree import Document, Element
 from dynamis.model.shapes import fault
 from dynamis.spatial.pose import Pose
@@ -109,6 +110,7 @@ class Reader(Values):
     def link(self, e: Element, name: str) -> Link:
         where = f"link {printable(name)}"
         link = Link(name, line=e.line)
+        check_spelling(e, SDF, where, self.report)
         self.leave_others(
             e, ("pose", "inertial", "visual", "collision", "gravity", "self_collide", "kinematic", "enable_wind"), where
         )
@@ -237,6 +239,7 @@ class Reader(Values):
                 "joint-type", where, f"the type is {printable(written)}", ", ".join(TYPES), "give one of these types", e.line
             )
             return
+        check_spelling(e, SDF, where, self.report)
         known = ("pose", "parent", "child", "axis", "axis2", "thread_pitch", "screw_thread_pitch", "physics")
         self.leave_others(e, known, where)
         ends = [self.required(e, tag, where) for tag in ("parent", "child")]

@@ -9,6 +9,7 @@ from dynamis.model.description import Joint, Link
 from dynamis.model.diagnostics import format_error
 from dynamis.model.packages import find_file
 from dynamis.model.readers.sdf_text import cleaned
+from dynamis.model.readers.spelling import SDF, check_spelling
 from dynamis.model.readers.xml_tree import Element, name_lines, parse_xml
 from dynamis.spatial.pose import Pose
 
@@ -28,7 +29,10 @@ class Model:
         self.pending: list[str] = []
         self.named: dict[str, Element] = {}
         self.nested: dict[str, Model] = {}
+        check_spelling(e, SDF, self.where, reader.report, deep=False)
         for child in e.children:
+            if child.tag in ("pose", "frame", "include"):
+                check_spelling(child, SDF, self.where, reader.report)
             if child.tag in ("link", "frame", "joint", "model", "include"):
                 element = included(reader, child, depth, self.where) if child.tag == "include" else child
                 name = reader.name(element, self.where)

@@ -10,6 +10,7 @@ import numpy as np
 from dynamis.errors import printable
 from dynamis.model.diagnostics import Report
 from dynamis.model.readers.numbers import PLAIN, advice, miscounted, parse_number, parse_numbers
+from dynamis.model.readers.spelling import SDF, misspelt
 from dynamis.model.readers.xml_tree import Element
 from dynamis.model.values import MAX_MAGNITUDE
 from dynamis.spatial.pose import Pose
@@ -108,9 +109,10 @@ class Values:
         self.aside.setdefault(what, []).append(name)
 
     def leave_others(self, e: Element, known: tuple[str, ...], where: str) -> None:
-        """Remember the children that are not read."""
+        """Remember the children that are not read, except for those that have a warning of their own."""
+        warned = {name for name, child, _ in misspelt(e, SDF) if child is not None}
         for child in e.children:
-            if child.tag not in known:
+            if child.tag not in known and child.tag not in warned:
                 name = child.attributes.get("name", "")
                 self.leave(f"<{printable(child.tag)[1:-1]}>", f"{where} {printable(name)}" if name else where)
 

@@ -23,6 +23,7 @@ from dynamis.model.description import DRIVE_NUMBERS, Appearance, Description, Jo
 from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.joints import USES_AXIS
 from dynamis.model.readers.numbers import PLAIN, advice, miscounted, parse_number, parse_numbers
+from dynamis.model.readers.spelling import URDF, check_spelling
 from dynamis.model.readers.xml_tree import Document, Element, parse_xml
 from dynamis.model.shapes import SIZES, fault
 from dynamis.model.values import MAX_MAGNITUDE, warn_degrees
@@ -39,8 +40,6 @@ URDF_TYPES = {
 }
 # not of the specification, but of files for simulators that know the joint
 READ_TYPES = {**URDF_TYPES, "spherical": "spherical"}
-
-
 STANDARD_SHAPES = ("box", "cylinder", "sphere", "mesh")
 URDF_SHAPES = (*STANDARD_SHAPES, "capsule")  # urdfdom does not know the last
 
@@ -65,6 +64,7 @@ def read_urdf(
     description = Description(
         name or "robot", file=file, line=root.line, document=data if encoding is None and expanded is None else b""
     )
+    check_spelling(root, URDF, "robot", report, document, deep=False)
     for element in root.children:
         if element.tag == "link":
             description.links.append(reader.link(element))
@@ -149,6 +149,7 @@ class _Reader:
     def link(self, element: Element) -> Link:
         link = Link(element.attributes.get("name", ""), line=element.line)
         where = f"link {printable(link.name)}"
+        check_spelling(element, URDF, where, self.report, self.document)
         inertial = self.only(element, "inertial", where)
         if inertial is not None:
             link.mass_properties = self.inertial(inertial, where)
@@ -173,6 +174,7 @@ class _Reader:
     def joint(self, element: Element) -> Joint:
         name, written = element.attributes.get("name", ""), element.attributes.get("type", "")
         where = f"joint {printable(name)}"
+        check_spelling(element, URDF, where, self.report, self.document)
         if written not in READ_TYPES:
             missing = "type" not in element.attributes
             found = "it has no type=…" if missing else f"the type is {printable(written)}"

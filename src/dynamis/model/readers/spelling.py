@@ -1,0 +1,125 @@
+"""Misspelt names in URDF and SDF files, which both formats let pass as extensions: names that are nearly those of the format.
+
+Names that resemble none are extensions, as are those with a prefix (drake:…).
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from collections.abc import Mapping
+
+from dynamis.errors import near_names, printable
+from dynamis.model.diagnostics import Report
+from dynamis.model.readers.xml_tree import Document, Element
+
+# share of equal letters; xzy and xyz have 0.67
+SIMILAR = 0.66
+REPEATABLE = frozenset({"link", "joint", "visual", "collision", "material", "frame", "model", "include"})
+
+# of an element: names of attributes | of elements inside | of those that are not read, and of which nothing is a misspelling;
+# elements without a row are not examined. Besides the specification: what well-known tools add and resembles a name of it
+_SHAPES = {
+    "sphere": "radius |", "cylinder": "radius length |", "capsule": "radius length |", "box": "size |",
+}  # fmt: skip
+_INERTIA = "ixx ixy ixz iyy iyz izz"
+URDF = {
+    "robot": "name | link joint material dynamis | version gazebo transmission sensor loop_joint",
+    "link": "name | inertial visual collision dynamis | type collision_checking self_collision_checking contact sensor",
+    "inertial": "| origin mass inertia",
+    "origin": "xyz rpy || quat_xyzw wxyz",
+    "mass": "value |",
+    "inertia": f"{_INERTIA} |",
+    "visual": "name | origin geometry material dynamis",
+    "collision": "name | origin geometry material dynamis | group",
+    "geometry": "| box cylinder sphere mesh capsule",
+    "mesh": "filename scale |",
+    "material": "name | color texture",
+    "color": "rgba |",
+    "joint": "name type | origin parent child axis limit dynamics mimic dynamis | calibration safety_controller",
+    "parent": "link |",
+    "child": "link |",
+    "axis": "xyz |",
+    "limit": "lower upper effort velocity |",
+    "dynamics": "damping friction |",
+    "mimic": "joint multiplier offset |",
+    **_SHAPES,
+}
+SDF = {
+    "model": "name canonical_link placement_frame | pose link joint frame model include static | self_collide "
+    "allow_auto_disable enable_wind gripper plugin",
+    "include": "merge | uri pose name static placement_frame | placement_frame plugin",
+    "frame": "name attached_to | pose",
+    "pose": "relative_to rotation_format degrees || frame",
+    "link": "name | pose inertial visual collision gravity | self_collide kinematic enable_wind must_be_base_link "
+    "velocity_decay sensor light projector battery audio_source audio_sink particle_emitter plugin",
+    "inertial": "auto | pose mass inertia | density auto_inertia_params fluid_added_mass",
+    "inertia": f"| {_INERTIA}",
+    "visual": "name | pose geometry material | cast_shadows laser_retro transparency visibility_flags meta plugin",
+    "collision": "name | pose geometry | surface density laser_retro max_contacts auto_inertia_params",
+    "geometry": "| box cylinder sphere mesh capsule ellipsoid | cone plane polyline heightmap image empty",
+    "mesh": "| uri scale | optimization submesh convex_decomposition",
+    "ellipsoid": "| radii",
+    "joint": "name type | pose parent child axis axis2 thread_pitch screw_thread_pitch | physics sensor gearbox_ratio "
+    "gearbox_reference_body",
+    "axis": "| xyz limit dynamics mimic use_parent_model_frame | initial_position",
+    "xyz": "expressed_in |",
+    "limit": "| lower upper effort velocity | stiffness dissipation",
+    "dynamics": "| damping friction spring_reference spring_stiffness",
+    "mimic": "joint | multiplier offset reference | axis",
+    **{tag: f"| {names.removesuffix(' |')}" for tag, names in _SHAPES.items()},
+}
+SDF["axis2"] = SDF["axis"]
+
+
+def misspelt(element: Element, names: Mapping[str, str]) -> list[tuple[str, Element | None, str]]:
+    """(the name, the element inside or None for an attribute, the name probably meant) of an element."""
+    if element.tag not in names:
+        return []
+    attributes, inside, known = _row(names[element.tag])
+    found: list[tuple[str, Element | None, str]] = [
+        (key, None, near)
+        for key in element.attributes
+        if key not in known and (near := _near(key, [x for x in attributes if x not in element.attributes]))
+    ]
+    for child in element.children:
+        if child.tag not in known:
+            present = {e.tag for e in element.children} - REPEATABLE
+            if near := _near(child.tag, [x for x in inside if x not in present]):
+                found.append((child.tag, child, near))
+    return found
+
+
+@functools.cache
+def _row(text: str) -> tuple[list[str], list[str], frozenset[str]]:
+    """(attributes, elements inside, all known names) of a row."""
+    attributes, inside, others = (part.split() for part in f"{text}||".split("|")[:3])
+    return attributes, inside, frozenset([*attributes, *inside, *others])
+
+
+def check_spelling(
+    element: Element,
+    names: Mapping[str, str],
+    where: str,
+    report: Report,
+    document: Document | None = None,
+    *,
+    deep: bool = True,
+) -> None:
+    """Warn of misspelt names of an element and, if ``deep``, of those inside it."""
+    for name, child, near in misspelt(element, names):
+        what = f"the attribute {printable(name)} of" if child is None else f"the element <{printable(name)[1:-1]}> in"
+        line = child.line if child is not None else document.line(element, name) if document is not None else element.line
+        meant = near if child is None else f"<{near}>"
+        report.warn("spelling", where, f"{what} <{element.tag}> is unknown; did you mean {meant}?", "", f"write {meant}",
+                    "it is skipped, as an extension", line)  # fmt: skip
+    for child in element.children if deep else ():
+        check_spelling(child, names, where, report, document)
+
+
+def _near(name: str, known: list[str]) -> str:
+    """The known name that was probably meant, or nothing."""
+    if ":" in name or not known:
+        return ""
+    near = next(iter(near_names(name, known)), "")
+    return near if difflib.SequenceMatcher(None, near.casefold(), name[:80].casefold()).ratio() >= SIMILAR else ""
