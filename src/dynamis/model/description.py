@@ -185,6 +185,11 @@ class Joint:
     lines: dict[str, int] = field(default_factory=dict, repr=False, compare=False)  # of its parts: "axis", "limits", "mimic", …
     keys: dict[str, str] = field(default_factory=dict, repr=False, compare=False)  # of its drive in the file, where they differ
 
+    @property
+    def follows(self) -> Mimic | None:
+        """Its mimic, which has no effect on a fixed joint: None for that."""
+        return self.mimic if self.type != "fixed" else None
+
     def __repr__(self) -> str:
         return short(f"<Joint {printable(self.name)}: {self.type}, from {printable(self.parent)} to {printable(self.child)}>")
 

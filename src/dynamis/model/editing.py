@@ -28,10 +28,11 @@ def locked(description: Description, positions: Mapping[str, Any]) -> Descriptio
             raise InputError(f"joint {printable(name)} is fixed already")
         if joint.mimic is not None:
             raise InputError(f"joint {printable(name)} follows {printable(joint.mimic.joint)}: lock that joint instead")
-        _lock(joint, position)
-        for follower in result.joints:
-            if follower.mimic is not None and follower.mimic.joint == name:
-                _lock(follower, follower.mimic.ratio * np.asarray(position) + follower.mimic.offset)
+        queue = [(joint, position)]
+        for leader, at in queue:  # grows: a follower may have followers
+            led = [(j, m) for j in result.joints if (m := j.follows) is not None and m.joint == leader.name]
+            queue += [(j, m.ratio * np.asarray(at) + m.offset) for j, m in led]
+            _lock(leader, at)
         result.appearance.pose.pop(name, None)
     return result
 
@@ -107,9 +108,9 @@ def subtree(description: Description, link: str) -> Description:
     inside = [joint for joint in result.joints if joint.parent in kept]
     names = {joint.name for joint in inside}
     for joint in inside:
-        if joint.mimic is not None and joint.mimic.joint not in names:
+        if (m := joint.follows) is not None and m.joint not in names:
             raise InputError(
-                f"joint {printable(joint.name)} follows {printable(joint.mimic.joint)}, which link {printable(link)} does not "
+                f"joint {printable(joint.name)} follows {printable(m.joint)}, which link {printable(link)} does not "
                 "carry: lock that joint first"
             )
         if joint.drive.motor_link is not None and joint.drive.motor_link not in kept:

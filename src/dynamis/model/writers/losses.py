@@ -54,7 +54,7 @@ def losses(description: Description, suffix: str) -> list[str]:
         tell("inertias that no body has, shared with the parent link (the motion is the same)", consistent_tensors(d)[1])
         tell("velocity limits", of(lambda j: np.isfinite(j.limits.velocity)))
         tell("limits on one side only", of(lambda j: np.isfinite(j.limits.lower) != np.isfinite(j.limits.upper)))
-        tell("followers, written as soft constraints", of(lambda j: j.mimic is not None))
+        tell("followers, written as soft constraints", of(lambda j: j.follows is not None))
         tell("rotor and gear, written as one armature", of(lambda j: _rotor(j) and j.drive.gear_ratio != 1.0))
     else:
         tell("rotor inertias", of(_rotor))

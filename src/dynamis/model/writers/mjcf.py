@@ -119,10 +119,10 @@ class _Writer:
     def _followers(self) -> list[str]:
         """Followers and closures; MuJoCo's equality constraints are soft: a follower keeps its degree of freedom there."""
         lines = [
-            f"    <joint joint1={quoteattr(joint.name)} joint2={quoteattr(joint.mimic.joint)} "
-            f'polycoef="{_number(joint.mimic.offset)} {_number(joint.mimic.ratio)} 0 0 0"/>'
+            f"    <joint joint1={quoteattr(joint.name)} joint2={quoteattr(m.joint)} "
+            f'polycoef="{_number(m.offset)} {_number(m.ratio)} 0 0 0"/>'
             for joint in self.d.joints
-            if joint.mimic is not None
+            if (m := joint.follows) is not None
         ]
         for x in self.d.closures:
             if x.kind == "coupled":

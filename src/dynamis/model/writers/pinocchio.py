@@ -68,12 +68,10 @@ class _Maker:
 
     def joint(self, joint: Joint, number: int, place: Pose) -> tuple[int, Pose]:
         """(Pinocchio's joint, the child link's pose in its frame)."""
-        if joint.mimic is not None or joint.drive.motor_link is not None or joint.actuator is not None:
-            what = (
-                "follows another" if joint.mimic else "has a motor on a link" if joint.drive.motor_link else "has an actuator"
-            )
+        if (lacking := self.lacking(joint)) is not None:
+            what, cure = lacking
             raise ConversionError(
-                f"joint {printable(joint.name)} {what}, which a Pinocchio model made here cannot represent: remove it first"
+                f"joint {printable(joint.name)} {what}, which a Pinocchio model made here cannot represent: {cure} first"
             )
         place = place @ joint.origin
         drive = joint.drive
@@ -95,6 +93,19 @@ class _Maker:
                 setattr(self.model, name, array)
             place = Pose.identity()
         return number, place @ joint.tail
+
+    def lacking(self, joint: Joint) -> tuple[str, str] | None:
+        """What of a joint Pinocchio has not, and the call that removes it from the robot."""
+        if joint.follows is not None:
+            joints = {j.name: j for j in self.d.joints}
+            led = {j.follows.joint for j in self.d.joints if j.follows is not None}
+            lock = {name: 0.0 for name in joints if name in led and joints[name].follows is None}
+            return f"follows {printable(joint.follows.joint)}", f"lock the joints that lead others by robot.reduced({lock!r})"
+        if joint.drive.motor_link is not None:
+            return "has a motor on a link", "take robot.replace(rotors='reflected')"
+        if joint.actuator is not None:
+            return "has an actuator", f"take robot.replace(actuators={ {joint.name: None}!r})"
+        return None
 
     def motion(self, motion: Primitive) -> Any:
         pin = self.pin
