@@ -12,7 +12,7 @@ import dynamis as dy
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.write_back import edit, write
 from dynamis.model.load import read
-from dynamis.model.repair import REPAIRED, repair
+from dynamis.model.repair import REPAIRED, repair, unrepaired
 from dynamis.spatial import from_rpy
 
 EXTRAS = """  <!-- the drives -->
@@ -170,3 +170,18 @@ def test_of_a_repeated_element_the_first_is_kept(arm, save, newline):
     assert any("<origin> was given" in change and "the first is kept" in change for change in changes)
     assert "9 9 9" not in out.read_text()
     assert [joint.origin.p.tolist() for joint in read(out)[0].joints] == [j.origin.p.tolist() for j in read(path)[0].joints]
+
+
+def test_an_inertia_without_mass_is_cleared_unless_a_joint_then_moves_no_mass(arm, save, tmp_path):
+    """At the fixed tool it is a frame; at the moved fore arm the mass is missing."""
+    inertial = '<inertial><mass value="0"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="5"/></inertial>'
+    path = save(arm('<link name="tool"/>', f'<link name="tool">{inertial}</link>'))
+    assert "inertia-without-mass" in {p.code for p in dy.check(path)}
+    out, changes = repaired(path)
+    assert changes == ["link 'tool': inertia without mass → 0 kg m²"]
+    assert dy.check(out).problems == []
+    d = dy.Description("one").add_link("base").add_link("arm", "base", "revolute", inertia=dy.solids.sphere(0.1, mass=1.0))
+    d.link("arm").mass_properties.mass = 0.0
+    better, changes = repair(d)
+    assert changes == []
+    assert "link 'arm': the mass is 0 kg" in unrepaired(better)[0]

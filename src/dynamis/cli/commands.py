@@ -175,11 +175,13 @@ def check(file: str, strict: bool, every: bool, out: Path | None, as_json: bool)
     check_output(out, (".urdf", ".toml"), (file,))
     description, report = read(file, xacro_args=xacro_args())
     changes: list[str] = []
+    left: list[str] = []
     if out is not None and description is not None and report.ok:
-        from dynamis.model.repair import repair
+        from dynamis.model.repair import repair, unrepaired
         from dynamis.robot import Robot
 
         repaired, changes = repair(description)
+        left = unrepaired(repaired)
         whole(out, Robot(repaired).write)
     if as_json:
         findings = [problem.as_dict() for problem in report]
@@ -190,6 +192,7 @@ def check(file: str, strict: bool, every: bool, out: Path | None, as_json: bool)
             "skipped": report.skipped,
             "notes": [note.as_dict() for note in report.notes],
             "repaired": changes,
+            "not_repaired": left,
         }
         result["written"] = [str(out)] if out is not None and report.ok else []
         print_json(result)
@@ -198,6 +201,8 @@ def check(file: str, strict: bool, every: bool, out: Path | None, as_json: bool)
         if out is not None and description is not None and report.ok:
             for change in changes:
                 echo(f"  repaired {change}", hang=4)
+            for finding in left:
+                echo(f"  not repaired: {finding}", hang=4)
             print_written([out])
             echo(f"  {counted(len(changes), 'change')}. {_preserved_parts(description, out)}", hang=2)
     if out is not None and not report.ok:

@@ -1,15 +1,17 @@
 """Repairing what has one nearest correction: inertias no body can have, axes not of unit length, exchanged limits, and
-elements given several times."""
+elements given several times. An inertia without mass is set to 0 where other links or rotors have the mass that joints move;
+elsewhere the mass is missing, and only the user knows it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from dynamis.errors import printable
-from dynamis.model.build import unit
-from dynamis.model.description import Description, Joint, MassProperties
+from dynamis.model.build import SINGULAR_MASS, examine, unit
+from dynamis.model.description import Description, Joint, Link, MassProperties
 from dynamis.model.joints import USES_AXIS
 from dynamis.model.plausibility import inertia_fault
 from dynamis.model.writers.urdf_edit import without_repeats
@@ -17,6 +19,7 @@ from dynamis.scalar import Node
 from dynamis.spatial.inertia import nearest_consistent_tensor
 from dynamis.tolerances import FILE_PRECISION, TYPED_PRECISION
 
+WITHOUT_MASS = "inertia-without-mass"  # the code of this finding
 # the codes of the findings that are gone after a repair
 REPAIRED = frozenset(
     {"inertia-asymmetric", "inertia-negative", "inertia-triangle", "axis-length", "limits-swapped", "repeated-element"}
@@ -28,16 +31,14 @@ def repair(description: Description) -> tuple[Description, list[str]]:
 
     Of an element that may occur once in a URDF and is repeated, such as the <origin> of a joint, the first is kept.
 
-    Mass and centre of mass stay; see `nearest_consistent_tensor` for what "nearest" means.
+    Mass and centre of mass stay; see `nearest_consistent_tensor` for what "nearest" means. `unrepaired` lists the rest.
     """
     result = description.copy()
     changes: list[str] = []
     if result.document:
         result.document, changes = without_repeats(result.document, result.file)
-    for link in result.links:
-        mass = link.mass_properties
-        if mass is None or isinstance(mass.mass, Node) or object in (mass.tensor.dtype, mass.com.dtype):
-            continue
+    _clear_inertia_without_mass(result, changes)
+    for link, mass in _numeric(result):
         tensor = _repaired_tensor(mass)
         if tensor is not None:
             before, after = (_three(np.linalg.eigvalsh(0.5 * (I + I.T))) for I in (mass.tensor, tensor))
@@ -46,6 +47,34 @@ def repair(description: Description) -> tuple[Description, list[str]]:
     for joint in result.joints:
         _repair_joint(joint, changes)
     return result, changes
+
+
+def unrepaired(repaired: Description) -> list[str]:
+    """What a repaired description still has of what a repair may change."""
+    return [f"{p.where}: {p.found}; {p.repair}" for p in examine(repaired).problems if p.code in REPAIRED | {WITHOUT_MASS}]
+
+
+def _numeric(description: Description) -> Iterator[tuple[Link, MassProperties]]:
+    for link in description.links:
+        mass = link.mass_properties
+        if mass is not None and not isinstance(mass.mass, Node) and object not in (mass.tensor.dtype, mass.com.dtype):
+            yield link, mass
+
+
+def _clear_inertia_without_mass(result: Description, changes: list[str]) -> None:
+    doubtful = [(link, mass) for link, mass in _numeric(result) if mass.mass == 0.0 and mass.tensor.any()]
+    before = _massless(result) if doubtful else set()
+    for link, mass in doubtful:
+        tensor, mass.tensor = mass.tensor, np.zeros((3, 3))
+        if _massless(result) - before:
+            mass.tensor = tensor
+        else:
+            changes.append(f"link {printable(link.name)}: inertia without mass → 0 kg m²")
+
+
+def _massless(description: Description) -> set[str]:
+    """The joints that move no mass."""
+    return {p.where for p in examine(description).problems if p.code in ("massless-leaf", SINGULAR_MASS)}
 
 
 def _repaired_tensor(mass: MassProperties) -> Any:
