@@ -179,3 +179,13 @@ def test_arguments_that_are_no_mapping_are_refused(tmp_path):
     file.write_text('<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="a"/></robot>')
     with pytest.raises(dy.InputError, match="must be a mapping"):
         dy.load(file, xacro_args=["a"])
+
+
+@pytest.mark.parametrize("inside", ["", "<xacro:macro name='arm' params='p'><link name='${p}link'/></xacro:macro>"])
+def test_a_file_whose_macro_is_never_called_says_so(inside):
+    text = f'<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">{inside}</robot>'
+    (problem,) = dy.check(text).errors
+    assert "macro was probably defined but not called" in problem.found
+    assert "call the macro" in problem.repair
+    (plain,) = dy.check('<robot name="r"/>').errors
+    assert plain.repair == "add a link"

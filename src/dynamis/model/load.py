@@ -21,6 +21,7 @@ from dynamis.model.readers.usd import read_usd
 from dynamis.model.readers.xacro import expand_xacro, has_macros
 from dynamis.model.readers.xml_tree import Document, parse_xml
 from dynamis.model.sources import Source, find, is_document, opened, root_tag
+from dynamis.model.structure import NO_LINKS
 
 
 def read(
@@ -100,7 +101,12 @@ def _description(
     if tag == b"sdf":
         folder = source.path.parent if source.path is not None else None
         return read_sdf(document or parse_xml(data, report.source, encoding, text=True), folder, report)
-    return read_urdf(data, report.source, report, encoding, document)
+    description = read_urdf(data, report.source, report, encoding, document)
+    if not description.links and (document is not None or b"xacro" in data):
+        found = "the file has no link; a xacro macro was probably defined but not called"
+        cure = "call the macro in the xacro file, <xacro:NAME …/>, or load a file that calls it"
+        report.error(NO_LINKS, "robot", found, "at least one link", cure, description.line)
+    return description
 
 
 def load_description(

@@ -13,6 +13,8 @@ from dynamis.model.diagnostics import Report
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.values import MAX_MAGNITUDE, check_values
 
+NO_LINKS = "no-links"  # the code of its finding
+
 
 def check_structure(description: Description, report: Report) -> None:
     """Add an error for everything that keeps the description from being one tree of rigid bodies.
@@ -20,7 +22,8 @@ def check_structure(description: Description, report: Report) -> None:
     Each check covers what the errors found before it leave well defined; ``report.skipped`` names the others.
     """
     if not description.links:
-        report.error("no-links", "robot", "there are no links", "at least one link", "add a link", description.line)
+        if not any(problem.code == NO_LINKS for problem in report.errors):
+            report.error(NO_LINKS, "robot", "there are no links", "at least one link", "add a link", description.line)
         return
     before = len(report.errors)
     _check_names(description, report)
