@@ -144,6 +144,18 @@ def test_a_long_chain_answers_before_it_would_have_been_compiled():
         dy.Robot(_longer(chain, 200)).kernel("coriolis_matrix")
 
 
+def test_a_robot_that_cannot_be_compiled_says_which_reason_and_the_cure(tmp_path):
+    d = dy.Description("one").add_link("base")
+    d.add_link("arm", "base", "revolute", inertia=dy.Inertia(dy.symbol("m"), np.zeros(3), np.eye(3)))
+    with pytest.raises(dy.InputError, match=r"parameters without values; give them, dynamis\.load\(…, parameters=\{'m': …\}\)"):
+        dy.Robot(d).write_c("gravity", tmp_path)
+    with pytest.raises(dy.InputError, match="has no joints that move"):
+        dy.Robot(dy.Description("none").add_link("base")).kernel("mass_matrix")
+    chain = _longer(dy.Description("chain").add_link("link0"), 200)
+    with pytest.raises(dy.InputError, match=r"more than 300000; lock joints by robot\.reduced"):
+        dy.Robot(chain).kernel("coriolis_matrix")
+
+
 def _longer(chain, joints):
     for k in range(len(chain.joints), joints):
         chain.add_link(f"link{k + 1}", f"link{k}", "revolute", axis=(0, 0, 1), inertia=dy.solids.sphere(0.1, mass=1.0))

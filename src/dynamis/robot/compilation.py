@@ -101,11 +101,26 @@ class Compilation(Configurations):
         """
         algorithm = algorithm_named(name)
         if self.model.symbolic or not self.evaluator.can_be_compiled(algorithm):
-            raise InputError(
-                f"{name} of robot {printable(self.name)} cannot be compiled: the robot has symbolic parameters, no joints, "
-                f"or so many that the code would exceed {MAX_INSTRUCTIONS} instructions"
-            )
+            why = self._why_not_compiled(algorithm)
+            raise InputError(f"{name} of robot {printable(self.name)} cannot be compiled: {why}")
         return self.evaluator.kernel(algorithm, dict(self._sizes(algorithm)), self._options_of(algorithm, frame))
+
+    def _why_not_compiled(self, algorithm: Algorithm) -> str:
+        """The reason and the cure."""
+        if self.model.symbolic:
+            names = self._description.symbol_names()
+            some = ", ".join([*(f"{name!r}: …" for name in names[:4]), *(["…"] if len(names) > 4 else [])])
+            return (
+                f"the robot has parameters without values; give them, dynamis.load(…, parameters={{{some}}}), "
+                "or compile a function of them by robot.compile(…, parameters=[…])"
+            )
+        if not self.model.n:
+            return "the robot has no joints that move, so there is nothing to compute; check the types of its joints"
+        return (
+            f"its code would have some {self.evaluator.expected_instructions(algorithm)} instructions, more than "
+            f"{MAX_INSTRUCTIONS}; lock joints by robot.reduced({{…}}), or compile inverse_dynamics or forward_dynamics, whose "
+            "code grows only with the number of joints"
+        )
 
     def explain(self, name: str, *, frame: str | None = None) -> str:
         """Describe the compiled code of a method such as "forward_dynamics": algorithm, operation counts, optimisations.
