@@ -414,3 +414,10 @@ def test_forward_dynamics_is_compiled_by_recursion_for_long_chains_of_independen
     short = {"factorisation M = Lᵀ D L, solved for τ − bias": "M", "articulated-body algorithm": "ABA"}
     assert [short[m.title] for m in row.candidates(model)] == methods
     assert [short[m.title] for m in row.compared(model)] == (["M"] if coupled else ["M", "ABA"])
+
+
+def test_the_text_of_a_robot_counts_one_body_and_several():
+    assert "1 degree of freedom, 1 moving body>" in repr(dy.load("pendulum_from_vertical"))
+    assert "6 degrees of freedom, 6 moving bodies>" in repr(dy.load("ur5e"))
+    assert "1 degree of freedom, 1 moving body>" in repr(dy.load("pendulum_from_vertical").model)
+    assert "ClosedForm of 1 degree of freedom," in repr(dy.load("pendulum_from_vertical").closed_form())

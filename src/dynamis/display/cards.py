@@ -25,13 +25,10 @@ def robot_card(model: Any, description: Any) -> str:
             (c.name, joint.type, span, c.velocity, c.effort, joint.drive.viscous, joint.drive.coulomb, joint.child,
              masses.get(joint.child) if first else None)
         )  # fmt: skip
-    bodies = len(model.links)
     mass = model.base.mass + sum(body.inertia.mass for _, body in model.moving)
     gravity = ", ".join(cell_text(x) for x in model.gravity)
     sentences = [description.about] if description.about else []
-    sentences.append(
-        f"{model.n} degrees of freedom, {bodies} moving bodies, {cell_text(_sum_of(mass))} kg, gravity ({gravity}) m/s²"
-    )
+    sentences.append(f"{model.size_text}, {cell_text(_sum_of(mass))} kg, gravity ({gravity}) m/s²")
     columns = (
         "joint",
         "type",

@@ -40,9 +40,9 @@ def short(text: str, most: int = MAX_REPR_CHARACTERS) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def counted(number: int, noun: str) -> str:
-    """1 joint, 2 joints."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """1 joint, 2 joints; ``plural`` for nouns that take more than an s, such as "moving bodies"."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def flat(x: Any, digits: int = 4, most: int = MAX_ARRAY_ENTRIES) -> str:

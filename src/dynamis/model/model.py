@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_call, as_table, flat
+from dynamis.display import as_call, as_table, counted, flat
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.actuators import Actuator
 from dynamis.model.joints import Primitive, Spin
@@ -223,9 +223,15 @@ class Model:
             return result
         return np.zeros(shape)
 
+    @property
+    def size_text(self) -> str:
+        """Its degrees of freedom and moving bodies, for messages."""
+        bodies = counted(len(self.links), "moving body", "moving bodies")
+        return f"{counted(self.n, 'degree of freedom', 'degrees of freedom')}, {bodies}"
+
     def __repr__(self) -> str:
         kind = "symbolic " if self.symbolic else ""
-        return f"<{kind}Model {printable(self.name)}: {self.n} degrees of freedom, {len(self.links)} moving bodies>"
+        return f"<{kind}Model {printable(self.name)}: {self.size_text}>"
 
     _repr_html_ = as_table
 

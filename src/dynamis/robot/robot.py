@@ -158,7 +158,7 @@ class Robot(Differentiation, Editing):
 
     def __repr__(self) -> str:
         kind = "symbolic " if self.model.symbolic else ""
-        return f"<{kind}Robot {printable(self.name)}: {self.n} degrees of freedom, {len(self.model.links)} moving bodies>"
+        return f"<{kind}Robot {printable(self.name)}: {self.model.size_text}>"
 
     def _repr_html_(self) -> str:
         return robot_card(self.model, self._description)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy.typing as npt
 
 from dynamis.compiler.kernel import Kernel
-from dynamis.display import call_by_name
+from dynamis.display import call_by_name, counted
 from dynamis.errors import unknown_name
 from dynamis.model.description import Description
 from dynamis.model.model import Model
@@ -50,7 +50,7 @@ class ClosedForm(Terms):
         return ClosedForm, (self.model, self.notation, replace(self.budget), self.description)
 
     def __repr__(self) -> str:
-        return f"<ClosedForm of {self.n} degrees of freedom, {self.status}>"
+        return f"<ClosedForm of {counted(self.n, 'degree of freedom', 'degrees of freedom')}, {self.status}>"
 
     def _repr_latex_(self) -> str | None:
         """The equations of motion if short enough; otherwise a notebook shows the repr."""

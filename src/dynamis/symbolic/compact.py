@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.display import counted
 from dynamis.symbolic.expression import Algebra, Expression, Formulas
 from dynamis.symbolic.ring import Ring
 from dynamis.symbolic.terms import Terms
@@ -29,7 +30,8 @@ class Compact:
     N: Formulas
 
     def __repr__(self) -> str:
-        return f"<Compact: {len(self.names)} named factors, {len(self.C)} degrees of freedom>"
+        freedom = counted(len(self.C), "degree of freedom", "degrees of freedom")
+        return f"<Compact: {counted(len(self.names), 'named factor')}, {freedom}>"
 
 
 def with_named_factors(form: Terms) -> Compact:

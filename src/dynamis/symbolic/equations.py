@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.display import counted
 from dynamis.symbolic.arrangement import Sum
 from dynamis.symbolic.expression import Expression, Formulas
 from dynamis.symbolic.notation import Notation, plain_text
@@ -146,7 +147,7 @@ class StateSpace:
 
     def __repr__(self) -> str:
         how = "" if self.accelerations is not None else ", M to be factorised"
-        return f"<StateSpace of {len(self.bias)} degrees of freedom{how}>"
+        return f"<StateSpace of {counted(len(self.bias), 'degree of freedom', 'degrees of freedom')}{how}>"
 
 
 def state_space(form: Terms) -> StateSpace:
