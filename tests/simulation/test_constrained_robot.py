@@ -191,3 +191,17 @@ def test_arguments_without_effect_are_refused():
     point = dy.constrained(robot, points="FL_foot")
     with pytest.raises(dy.InputError, match="transmits no moments"):
         point.inverse_dynamics(robot.home(), rest, rest, friction=0.5, support=(0.1, 0.1))
+
+
+@pytest.mark.filterwarnings("ignore::dynamis.ModelWarning")
+def test_singular_robots_and_contacts_without_effect_are_named():
+    d = dy.Description("arm").add_link("base")
+    d.add_link("upper", "base", "revolute", joint_name="a", inertia=dy.solids.sphere(0.1, mass=1.0))
+    on_the_axis = dy.constrained(dy.Robot(d), points="upper")
+    with pytest.raises(dy.SingularError, match=r"no joint moves any of the contacts \(upper: x, upper: y.*choose points"):
+        on_the_axis.forward_dynamics([0.1], [0.0], [1.0])
+    d.add_link("hand", "upper", "revolute", joint_name="b", axis=[1, 0, 0], origin=dy.Pose.translation([0.3, 0.0, 0.0]))
+    singular = dy.constrained(dy.Robot(d), points="hand")
+    for call in (lambda q: singular.forward_dynamics(q, q, q), singular.delassus, lambda q: singular.impulse(q, q)):
+        with pytest.raises(dy.SingularError, match="joint 'b' can move without moving any mass; give the links"):
+            call(np.array([0.1, 0.2]))

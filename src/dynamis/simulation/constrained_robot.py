@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.registry import Algorithm
+from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.display import counted, short
-from dynamis.errors import InputError, printable
+from dynamis.errors import InputError, SingularError, printable
 from dynamis.robot import Robot
 from dynamis.robot.base import RobotBase, direct
 from dynamis.robot.checks import check_numeric
@@ -146,19 +147,33 @@ class ConstrainedRobot(RobotBase):
         return self._constraints(q, None)[0]
 
     def _delassus_of(self, _model: Any, q: Array, **_: Any) -> Array:
-        L, d = factorise(self._traced.mass_matrix(q))
+        L, d = self._factors(self._traced.mass_matrix(q), q)
         Y = solve_upper(L, self._constraints(q, None)[0].T)
         return mirrored(Y.T, (Y / d[:, None]).T)
 
-    def _solved(self, M: Array, J: Array, r: Array, b: Callable[[Array], Array]) -> Array:
+    def _factors(self, M: Array, q: Array) -> tuple[Array, Array]:
+        """L and d of M = Lᵀ diag(d) L at q."""
+        try:
+            return factorise(M)
+        except SingularError:
+            raise singular_mass_error(self.model, q) from None
+
+    def _solved(self, q: Array, M: Array, J: Array, r: Array, b: Callable[[Array], Array]) -> Array:
         """(x, λ) with M x = r + Jᵀ λ and J x = b(J)."""
-        L, d = factorise(M)
+        L, d = self._factors(M, q)
         Y, z = solve_upper(L, J.T), solve_upper(L, r)
         W = Y / d[:, None]
         D, wanted = mirrored(Y.T, W.T), b(J) - W.T @ z
         diagonal = np.diagonal(D)
         weight = PROXIMAL_REGULARISATION * (diagonal + np.sum(diagonal) / len(D))  # rows without effect have none of their own
-        A, d_A = factorise(D + np.diag(weight))
+        try:
+            A, d_A = factorise(D + np.diag(weight))
+        except SingularError:
+            some = ", ".join([*self.labels[:6], *(["…"] if self.rows > 6 else [])])
+            raise SingularError(
+                f"no joint moves any of the contacts ({some}) at this state, so that their forces are undetermined: "
+                "choose points or frames that the joints move"
+            ) from None
         force = np.zeros(len(D))
         for _ in range(PROXIMAL_STEPS):
             residual = wanted - D @ force
@@ -168,11 +183,11 @@ class ConstrainedRobot(RobotBase):
     def _accelerations_of(self, _model: Any, q: Array, v: Array, tau: Array, *target: Array, **_: Any) -> Array:
         robot = self._traced
         J, drift = self._constraints(q, v)
-        return self._solved(robot.mass_matrix(q), J, tau - robot.bias(q, v), lambda _: sum(target) - drift)
+        return self._solved(q, robot.mass_matrix(q), J, tau - robot.bias(q, v), lambda _: sum(target) - drift)
 
     def _impulse_of(self, _model: Any, q: Array, v: Array, restitution: Array, **_: Any) -> Array:
         M = self._traced.mass_matrix(q)
-        return self._solved(M, self._constraints(q, None)[0], M @ v, lambda J: -restitution[0] * (J @ v))
+        return self._solved(q, M, self._constraints(q, None)[0], M @ v, lambda J: -restitution[0] * (J @ v))
 
     # evaluation
 
