@@ -9,6 +9,7 @@ import dynamis as dy
 from dynamis.cli.summary import summarise
 from dynamis.model.readers.sdf import TYPES
 from dynamis.model.writers.losses import losses
+from dynamis.model.writers.sdf import write_sdf
 from dynamis.spatial.rotation import to_quaternion, to_rpy
 
 ROBOTS = ("ur5e", "panda", "stanford", "go2")
@@ -225,6 +226,7 @@ def test_joints_of_nested_models_are_in_depth_first_order_of_the_document():
     text = f'<sdf version="1.9"><model name="m">{body}{arm}{joint("wrist", "arm::fore", "hand")}</model></sdf>'
     robot = dy.load(text)
     assert robot.joint_names == ("shoulder", "swivel", "arm::elbow", "wrist")
+    assert set(dy.load(write_sdf(robot.description)).joint_names) == set(robot.joint_names)
     assert [joint["name"] for joint in summarise(robot)["joints"]] == list(robot.joint_names)
 
 
@@ -236,3 +238,45 @@ def test_a_wrong_name_is_reported_once_however_many_frames_stand_on_it():
     assert len(found) == 1
     assert found[0].line == 3
     assert "met 4 times" in found[0].found
+
+
+NESTED = """<sdf version="1.9"><model name="m">
+  <link name="base"><inertial><mass>3</mass></inertial></link>
+  <joint name="fix" type="fixed"><parent>world</parent><child>base</child></joint>
+  <model name="arm"><pose relative_to="base">0.1 0.2 0.3 0.1 0.2 0.3</pose>
+    <link name="l1"><pose>0 0 0.1 0 0 0.4</pose><inertial><pose>0.1 0 0 0 0 0</pose><mass>2</mass></inertial></link>
+    <link name="l2"><pose relative_to="j2"/><inertial><mass>1</mass></inertial></link>
+    <joint name="j2" type="revolute"><pose relative_to="l1">0.3 0 0 0.5 0 0</pose><parent>l1</parent><child>l2</child>
+      <axis><xyz>0 1 0</xyz><limit><lower>-1</lower><upper>1</upper></limit></axis></joint>
+    <frame name="tip" attached_to="l2"><pose>0 0 0.2 0 0 0</pose></frame>
+    <model name="hand">
+      <link name="palm"><pose>0 0 0.6 0 0 0</pose><inertial><mass>0.5</mass></inertial></link>
+      <link name="finger"><pose relative_to="f"/><inertial><mass>0.1</mass></inertial></link>
+      <joint name="f" type="prismatic"><pose relative_to="palm">0 0.05 0 0 0 0</pose><parent>palm</parent><child>finger</child>
+        <axis><xyz>0 1 0</xyz><mimic joint="f2"><multiplier>2</multiplier></mimic></axis></joint>
+      <link name="thumb"><pose relative_to="f2"/><inertial><mass>0.1</mass></inertial></link>
+      <joint name="f2" type="prismatic"><pose relative_to="palm"/><parent>palm</parent><child>thumb</child>
+        <axis><xyz>0 1 0</xyz></axis></joint>
+    </model>
+    <joint name="wrist" type="fixed"><parent>l2</parent><child>hand::palm</child></joint>
+  </model>
+  <joint name="j1" type="revolute"><parent>base</parent><child>arm::l1</child><axis><xyz>0 0 1</xyz></axis></joint>
+</model></sdf>"""
+
+
+def test_nested_models_are_written_as_nested_models(quiet_load, tmp_path, same_dynamics):
+    robot = quiet_load(NESTED)
+    robot.write(tmp_path / "o.sdf")
+    again = quiet_load(tmp_path / "o.sdf")
+    assert again.joint_names == robot.joint_names == ("j1", "arm::j2", "arm::hand::f2")
+    assert set(again.link_names) == set(robot.link_names)
+    assert losses(robot.description, ".sdf") == []
+    same_dynamics(robot, again)
+    assert dy.compare(robot, again).same(1e-12)
+
+
+def test_names_that_cannot_be_nested_are_listed_as_written_otherwise():
+    d = dy.Description("m").add_link("base")
+    d.add_link("arm::l1", "base", "revolute", joint_name="arm::j1", inertia=dy.solids.sphere(0.1, mass=1.0))
+    assert losses(d, ".sdf") == ["names with ::, written with /: 2 elements, 'arm::l1', 'arm::j1'"]
+    assert dy.load(write_sdf(d)).joint_names == ("arm/j1",)

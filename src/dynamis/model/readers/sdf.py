@@ -102,7 +102,14 @@ class Reader(Values):
                 name = Fresh(link.name for link in d.links).name("world")
                 d.links.insert(0, Link(name))
                 d.joints.insert(
-                    0, Joint(Fresh(j.name for j in d.joints).name(f"{name}_to_{roots[0]}"), "fixed", name, roots[0], at)
+                    0,
+                    Joint(
+                        Fresh(j.name for j in d.joints).name(f"{name}_to_{roots[0].replace('::', '/')}"),
+                        "fixed",
+                        name,
+                        roots[0],
+                        at,
+                    ),
                 )
 
     # links

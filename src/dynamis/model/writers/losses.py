@@ -11,6 +11,7 @@ from dynamis.errors import printable
 from dynamis.model.description import Description, Joint
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.writers.mjcf_inertia import consistent_tensors
+from dynamis.model.writers.sdf import not_nested
 
 LISTED = 4  # names in a sentence
 
@@ -63,10 +64,7 @@ def losses(description: Description, suffix: str) -> list[str]:
             "limits and friction of joints with several axes", of(lambda j: j.type in ("planar", "cylindrical") and _limited(j))
         )
         tell("friction of spherical and free joints", of(lambda j: JOINT_TYPES[j.type].degrees > 2 and _limited(j)))
-        tell(
-            "names with ::, written with /",
-            [x for x in every if "::" in x],
-        )
+        tell("names with ::, written with /", [x for x in every if "::" in x] if not_nested(d) else [])
         both = {link.name for link in d.links} & {joint.name for joint in d.joints}
         tell("joints with the name of a link, renamed", sorted(both))
     return found

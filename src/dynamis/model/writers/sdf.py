@@ -1,4 +1,7 @@
-"""Writer of SDF 1.11: links relative to their joints, joints relative to their parents, massless ends as frames."""
+"""Writer of SDF 1.11: links relative to their joints, joints relative to their parents, massless ends as frames.
+
+Names with :: are those of nested models, as the reader gives them, if no joint leads out of its model.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,16 @@ class _Writer:
     def __init__(self, description: Description) -> None:
         self.d = description
         fresh = Fresh(())
-        self.links = {link.name: fresh.name(plain_name(link.name)) for link in description.links}
-        self.joints = {joint.name: fresh.name(plain_name(joint.name)) for joint in description.joints}
+        flat = bool(not_nested(description))
+        links, joints = ([x.name for x in items] for items in (description.links, description.joints))
+        self.links, self.joints = (
+            {name: fresh.name(plain_name(name) if flat or "::" not in name else name) for name in names}
+            for names in (links, joints)
+        )
         self.fresh = fresh
         self.carried = {joint.child: joint for joint in description.joints}
         self.parents = {joint.parent for joint in description.joints}
+        self.scope = ""  # of the model that is being written: arm:: for what is in its nested model arm
 
     def text(self) -> str:
         d = self.d
@@ -47,13 +55,7 @@ class _Writer:
             name = self.fresh.name("held")
             lines += [f'  <joint name="{name}" type="fixed">', "    <parent>world</parent>",
                       f"    <child>{escaped(self.links[root.name])}</child>", "  </joint>"]  # fmt: skip
-        for link in d.links:
-            if not self.is_world(link):
-                lines += self.link(link)
-        for joint in d.joints:
-            if not self.is_frame(self.child(joint)) and joint.type != "free":
-                lines += self.joint(joint)
-        lines.append("</model>")
+        lines += [*self.contents(""), "</model>"]
         gravity = tuple(float(x) for x in d.gravity)
         if gravity != STANDARD_GRAVITY:
             lines = [
@@ -65,6 +67,36 @@ class _Writer:
         return "\n".join(
             ['<?xml version="1.0" encoding="utf-8"?>', '<sdf version="1.11">', *("  " + x for x in lines), "</sdf>", ""]
         )
+
+    def contents(self, scope: str) -> list[str]:
+        """Links, joints and nested models of a model, nested models in the place of their first joint."""
+        outer, self.scope = self.scope, scope
+        links = [(self.links[link.name], link) for link in self.d.links if not self.is_world(link)]
+        joints = [(self.joints[j.name], j) for j in self.d.joints if not self.is_frame(self.child(j)) and j.type != "free"]
+        lines = [line for name, link in links if _scope(name) == scope for line in self.link(link)]
+        nested: set[str] = set()
+        for name, joint in [*joints, *((name, None) for name, _ in links)]:
+            inside = _scope(name).removeprefix(scope) if _scope(name).startswith(scope) else ""
+            model = inside.partition("::")[0]
+            if inside and model not in nested:
+                nested.add(model)
+                inner = self.contents(f"{scope}{model}::")
+                lines += [f'  <model name="{escaped(model)}">', *("  " + line for line in inner), "  </model>"]
+            elif joint is not None and _scope(name) == scope:
+                lines += self.joint(joint)
+        self.scope = outer
+        return lines
+
+    def here(self, name: str) -> str:
+        """A full name as it is written in the present model."""
+        return escaped(name.removeprefix(self.scope))
+
+    def at_zero(self, link: str) -> Pose:
+        """The pose of a link in the model, its joints at zero."""
+        place = Pose.identity()
+        while (joint := self.carried.get(link)) is not None and joint.type != "free":
+            place, link = joint.origin @ joint.tail @ place, joint.parent
+        return place
 
     def child(self, joint: Joint) -> Link:
         return next(link for link in self.d.links if link.name == joint.child)
@@ -88,13 +120,15 @@ class _Writer:
         )
 
     def link(self, link: Link) -> list[str]:
-        joint, name = self.carried.get(link.name), escaped(self.links[link.name])
+        joint, name = self.carried.get(link.name), self.here(self.links[link.name])
         if joint is not None and self.is_frame(link):
             place = _pose(joint.origin @ joint.tail, "", "    ")
-            return [f'  <frame name="{name}" attached_to="{escaped(self.links[joint.parent])}">', *place, "  </frame>"]
+            return [f'  <frame name="{name}" attached_to="{self.here(self.links[joint.parent])}">', *place, "  </frame>"]
         lines = [f'  <link name="{name}">']
-        if joint is not None and joint.type != "free":
-            lines += _pose(joint.tail, self.last_part(joint), "    ", always=True)
+        if joint is not None and _scope(self.joints[joint.name]) != self.scope:  # of a model around this one
+            lines += _pose(self.at_zero(link.name), "", "    ")
+        elif joint is not None and joint.type != "free":
+            lines += _pose(joint.tail, self.here(self.last_part(joint)), "    ", always=True)
         m = link.mass_properties
         I = np.zeros((3, 3)) if m is None else np.asarray(m.tensor, float)
         lines += ["    <inertial>", *([] if m is None else _pose(Pose.translation(np.asarray(m.com, float)), "", "      "))]
@@ -127,11 +161,11 @@ class _Writer:
             kind = joint.type if stage is None else "prismatic" if isinstance(stage.motion, Prismatic) else "continuous"
             if not last:
                 zero = "<inertial><mass>0</mass><inertia><ixx>0</ixx><iyy>0</iyy><izz>0</izz></inertia></inertial>"
-                lines.append(f'  <link name="{escaped(child)}"><pose relative_to="{escaped(name)}"/>{zero}</link>')
-            lines += [f'  <joint name="{escaped(name)}" type="{NAMES[kind]}">']
-            lines += _pose(joint.origin if k == 0 else Pose.identity(), "" if parent == "world" else parent, "    ",
+                lines.append(f'  <link name="{self.here(child)}"><pose relative_to="{self.here(name)}"/>{zero}</link>')
+            lines += [f'  <joint name="{self.here(name)}" type="{NAMES[kind]}">']
+            lines += _pose(joint.origin if k == 0 else Pose.identity(), "" if parent == "world" else self.here(parent), "    ",
                            always=True, model=parent == "world")  # fmt: skip
-            lines += [f"    <parent>{escaped(parent)}</parent>", f"    <child>{escaped(child)}</child>"]
+            lines += [f"    <parent>{self.here(parent)}</parent>", f"    <child>{self.here(child)}</child>"]
             if kind not in ("fixed", "spherical"):
                 axis = joint.axis if stage is None else stage.motion.axis  # type: ignore[attr-defined]
                 lines += self.axis("axis", axis, joint, joint.limits if stage is None else Limits())
@@ -147,7 +181,7 @@ class _Writer:
         lines = [f"    <{tag}>", f"      <xyz>{_numbers(axis)}</xyz>"]
         if joint.mimic is not None:
             m = joint.mimic
-            leader = escaped(self.joints.get(m.joint, m.joint))
+            leader = self.here(self.joints.get(m.joint, m.joint))
             lines.append(f'      <mimic joint="{leader}"><multiplier>{number_text(m.ratio)}</multiplier>'
                          f"<offset>{number_text(m.offset)}</offset><reference>0</reference></mimic>")  # fmt: skip
         bounds = {key: value for key, value in vars(limits).items() if math.isfinite(value)}
@@ -163,6 +197,35 @@ class _Writer:
                 "      </dynamics>",
             ]
         return [*lines, f"    </{tag}>"]
+
+
+def _scope(name: str) -> str:
+    """The nested model of a name: arm:: of arm::link."""
+    head, mark, _ = name.rpartition("::")
+    return head + mark
+
+
+def not_nested(description: Description) -> list[str]:
+    """The names with :: that cannot be those of nested models, in which joints and frames see only what is inside.
+
+    All names are then written with / in place of ::, also those that could be nested.
+    """
+    d, wrong = description, list[str]()
+    taken = {link.name for link in d.links} | {joint.name for joint in d.joints}
+    ends = {link.name for link in d.links if link.mass_properties is None and not link.shapes}
+    for joint in d.joints:
+        inside = [joint.parent, joint.child, *([joint.mimic.joint] if joint.mimic is not None else [])]
+        as_frame = joint.type == "fixed" and joint.child in ends
+        if not all(x.startswith(_scope(joint.name)) for x in inside) or (
+            as_frame and not joint.parent.startswith(_scope(joint.child))
+        ):
+            wrong.append(joint.name)
+    for name in sorted(x for x in taken if "::" in x):
+        parts = name.split("::")
+        models = {"::".join(parts[:k]) for k in range(1, len(parts))}
+        if models & taken or not all(part and part != "world" and not part.startswith("__") for part in parts):
+            wrong.append(name)
+    return wrong
 
 
 def plain_name(name: str) -> str:
@@ -196,7 +259,7 @@ def _shape(shape: Shape, name: str) -> list[str]:
 def _pose(pose: Pose, relative_to: str, indent: str, *, always: bool = False, model: bool = False) -> list[str]:
     if pose.is_identity() and not always:
         return []
-    frame = f' relative_to="{escaped(relative_to)}"' if relative_to else ' relative_to="__model__"' if model else ""
+    frame = f' relative_to="{relative_to}"' if relative_to else ' relative_to="__model__"' if model else ""
     numbers = "" if pose.is_identity() else _numbers([*pose.p, *to_rpy(np.asarray(pose.R, float))])
     return [f"{indent}<pose{frame}>{numbers}</pose>"]
 
