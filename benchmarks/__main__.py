@@ -29,6 +29,7 @@ from benchmarks import (
     inverse_kinematics,
     latency,
     optimal_control,
+    optimizers,
     pages,
     plots,
     rollouts,
@@ -59,6 +60,7 @@ SECTIONS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "contact": contact.measure,
     "inverse-kinematics": inverse_kinematics.measure,
     "optimal-control": optimal_control.measure,
+    "optimizers": optimizers.measure,
     "identification": identification.measure,
     "gpu": gpu.measure,
 }

@@ -153,6 +153,15 @@ def _inverse_kinematics(how: str) -> Callable[[Sections], float | None]:
     return lambda sections: max((row["us"][how] for row in _rows(sections, "inverse-kinematics")), default=None)
 
 
+def _optimizers(tool: str) -> Callable[[Sections], float | None]:
+    def found(sections: Sections) -> float | None:
+        rows = {row["library"]: row["ms"] for row in _rows(sections, "optimizers") if row["tool"].startswith(tool)}
+        theirs = [ms for library, ms in rows.items() if library != "ours"]
+        return theirs[0] / rows["ours"] if theirs and "ours" in rows else None
+
+    return found
+
+
 def _optimal_control(sections: Sections) -> float | None:
     return next((row["ms"] for row in _rows(sections, "optimal-control") if row["solver"] == "ours"), None)
 
@@ -213,6 +222,8 @@ GOALS = (
     Goal("Semi-implicit Euler, likewise", "×", 12, True, _rollouts("euler")),
     Goal("Λ, μ + p and a law of redundancy, each, against Pinocchio and NumPy in a loop", "×", 10, True, _task_space),
     Goal("Swing-up of a UR5e in 100 steps, by iLQR to convergence", "ms", 30, False, _optimal_control),
+    Goal("CasADi: optimal control of a Panda by inverse dynamics, against adam", "×", 6, True, _optimizers("CasADi, inverse")),
+    Goal("JAX: gradients of 4096 forward dynamics, against frax", "×", 5, True, _optimizers("JAX")),
     Goal("Inverse kinematics of one target", "µs", 800, False, _inverse_kinematics("one")),
     Goal("Inverse kinematics in a batch of 10,000 targets, each", "µs", 100, False, _inverse_kinematics("batch")),
     Goal(

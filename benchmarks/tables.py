@@ -21,6 +21,7 @@ def print_section(console: Console, name: str, section: Row) -> None:
         "throughput": _throughput, "latency": _latency, "first-call": _first_call, "growth": _growth, "threads": _threads,
         "closed-form": print_closed_forms, "rollouts": _rollouts, "integrators": _integrators, "gpu": _gpu,
         "task-space": _task_space, "inverse-kinematics": _inverse_kinematics, "optimal-control": _optimal_control,
+        "optimizers": _optimizers,
         "contact": _contact,
         "identification": _identification,
     }  # fmt: skip
@@ -252,6 +253,15 @@ def _optimal_control(console: Console, section: Row) -> None:
         )
     if section["why"]:
         table.add_row("crocoddyl", section["why"], "–", "–", "–")
+    console.print(table)
+
+
+def _optimizers(console: Console, section: Row) -> None:
+    table = empty_table("Panda in CasADi and JAX, processor time", "tool", "library", "ms", "value", names=2)
+    for row in section["rows"]:
+        table.add_row(row["tool"], row["library"], f"{row['ms']:.1f}", f"{row['value']:.8g}")
+    for name, why in section["why"].items():
+        table.add_row(name, "", why, "–")
     console.print(table)
 
 

@@ -177,13 +177,13 @@ class _Writer:
                 lines += [f"float {own}{name} = {_single(value)}"] if value else []
             if math.isfinite(limits.effort):
                 lines += _attribute("float", own + "maxForce", (limits.effort,))
-        if joint.mimic is not None:
-            leader = next((j for j in self.d.joints if j.name == joint.mimic.joint), joint)
+        if (mimic := joint.follows) is not None:
+            leader = next((j for j in self.d.joints if j.name == mimic.joint), joint)
             key = f"{'rot' if turns else 'trans'}{letter}"
             apis.append(f"PhysxMimicJointAPI:{key}")
-            ratio = joint.mimic.ratio * (unit / (1.0 if leader.type == "prismatic" else DEGREES))
+            ratio = mimic.ratio * (unit / (1.0 if leader.type == "prismatic" else DEGREES))
             lines += _attribute("float", f"physxMimicJoint:{key}:gearing", (-ratio,))
-            lines += _attribute("float", f"physxMimicJoint:{key}:offset", (-joint.mimic.offset * unit,))
+            lines += _attribute("float", f"physxMimicJoint:{key}:offset", (-mimic.offset * unit,))
             path = f"/{self.robot}/joints/{self.joint_prims[leader.name]}"
             lines += [f"rel physxMimicJoint:{key}:referenceJoint = <{path}>"]
         return apis, lines
