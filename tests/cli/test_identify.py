@@ -86,6 +86,7 @@ def test_machines_get_everything(machine, folder, truth):
     assert abs(found["value"] - 20.0) < 1.0
     assert machine["written"] == [str(folder / "better.urdf"), str(folder / "page.html")]
     assert machine["round_trip"]["difference"] < 1e-9
+    assert machine["round_trip"]["held_out"] > 0.0
     assert any("run.csv" in note for note in machine["notes"])
 
 
@@ -106,7 +107,7 @@ def test_people_get_a_verdict_tables_and_files(folder, tmp_path):
     result = run(folder / "arm.toml", folder / "run.csv", "--estimator", "weighted", "--compare", "none", "--out", out, "--all")
     assert result.exit_code == 0, result.output
     for words in ("base parameters from", "Residual torque, validation on held-out blocks", "weighted (chosen)", "prior model",
-                  "Residual torque by joint (weighted)", "Base parameters", "joint1.coulomb", "N·m·s/rad", "note:", "wrote", "read back"):  # fmt: skip
+                  "Residual torque by joint (weighted)", "Base parameters", "joint1.coulomb", "N·m·s/rad", "note:", "wrote", "read back", "residual of the file"):  # fmt: skip
         assert words in result.output
     assert "consistent " not in result.output  # as in a row of the comparison
     assert dy.load(out).n == 2

@@ -9,6 +9,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.errors import InputError
+from dynamis.identification import Samples
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.full_parameters import full_parameters
@@ -217,3 +218,27 @@ def test_the_parameters_of_a_joint_with_two_axes_are_those_of_its_link():
     assert [name for name, _ in model.bodies] == ["bob"]
     wanted = model.prior + 0.1 * np.isin(model.names, ["bob.m", "bob.Ixx", "bob.Iyy", "bob.Izz"])
     np.testing.assert_allclose(LinearModel(edit(robot, model, wanted).robot).prior, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [{"friction": ("power",)}, {"presliding": 0.05}, {"smooth": 0.3}, {"couplings": [("joint1", "joint2")]}],
+    ids=lambda x: next(iter(x)),
+)
+def test_the_file_holds_the_best_fit_without_the_terms_it_cannot_represent(extra, tmp_path):
+    robot = dy.load("planar_2r_melchiorri")
+    t = np.arange(2000)[:, None] * 0.005
+    w, phase = np.array([1.3, 2.1]), np.array([0.0, 1.0])
+    q, v, a = np.sin(w * t + phase), w * np.cos(w * t + phase), -(w**2) * np.sin(w * t + phase)
+    tau = robot.inverse_dynamics(q, v, a) + 60.0 * np.sign(v) * np.sqrt(np.abs(v))
+    samples = Samples.of(q, v, a, tau, period=0.005)
+    found = dy.identify(LinearModel(robot, **extra), samples, compare=())
+    written = found.write(tmp_path / "robot.urdf")
+    file = dy.load(written.path)
+    left = 100.0 * np.linalg.norm(tau - file.inverse_dynamics(q, v, a)) / np.linalg.norm(tau)
+    plain = dy.identify(LinearModel(robot), samples, compare=())
+    assert left < 1.05 * plain.statistics.percent
+    assert written.held_out == pytest.approx(plain.validation.held_out, rel=0.02)
+    assert written.difference < 1e-9
+    assert any("cannot represent" in note and f"{written.held_out:.3g} %" in note for note in written.notes)
+    assert plain.write(tmp_path / "plain.urdf").held_out == plain.validation.held_out

@@ -130,7 +130,9 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
         found.report(options["report"], command=shlex.join(["dynamis", *sys.argv[1:]]))
     if options["as_json"]:
         files = [str(path) for path in (options["out"], options["report"]) if path is not None]
-        proven = None if written is None else {"difference": written.difference, "notes": list(written.notes)}
+        proven = None if written is None else {
+            "difference": written.difference, "held_out": written.held_out, "notes": list(written.notes)
+        }  # fmt: skip
         print_json({**found.as_dict(), "written": files, "round_trip": proven})
     else:
         _print(found, written, options["report"], options["show_all"])
@@ -218,6 +220,7 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
         bullet("note:", note, dim=True)
     if written is not None:
         print_written([written.path])
+        echo(f"  residual of the file on held-out motion: {written.held_out:.2f} %")
         echo(f"  relative torque difference of the file read back: {written.difference:.1e}")
         for note in written.notes:
             bullet("note:", note, dim=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,14 @@ from dynamis.identification.equations import Equations
 from dynamis.identification.estimators.estimator import Estimator
 from dynamis.identification.estimators.regularised import PhysicallyConsistent, Ridge
 from dynamis.identification.full_parameters import InfeasibleError, full_parameters, inconsistent_links, link_consistency
+from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.samples import Samples
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.report import describe_estimator, report_of
 from dynamis.identification.validation.statistics import EssentialParameters, Statistics, essential_of
 from dynamis.identification.validation.verdict import RESIDUAL, Verdict, verdict
-from dynamis.identification.write_back import Edited, Written, edit, held_by_file, write_identified
+from dynamis.identification.write_back import Edited, Written, edit, representable, unrepresented, write_identified
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -39,7 +40,7 @@ class Identification:
     ``validated`` is true if the comparison uses separate validation logs, whose equations are ``validated_rows``, instead of
     held-out blocks of the same logs. ``call`` is Python code that repeats the identification, if all arguments are file names,
     numbers and the like. ``log_findings`` are problems of the logs that limit the grade, ``limits`` the residuals on held-out
-    motion [%] that do so.
+    motion [%] that do so. ``refit`` identifies another model from the same samples.
     """
 
     base: BaseParameters
@@ -55,6 +56,7 @@ class Identification:
     log_findings: tuple[LogFinding, ...] = ()
     limits: tuple[float, float, float] = RESIDUAL
     validated_rows: Equations | None = None
+    refit: Callable[[LinearModel], Identification] | None = None
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -81,9 +83,16 @@ class Identification:
         return full_parameters(self.base, self.estimator.coef_, infeasible="nearest", covariance=covariance)
 
     @functools.cached_property
+    def in_file(self) -> Identification:
+        """The identification with only the terms that a robot file can represent; this one if it has no others."""
+        model = representable(self.base.model)
+        return self if model is self.base.model or self.refit is None else self.refit(model)
+
+    @functools.cached_property
     def improved(self) -> Edited:
-        """The robot with these parameters (``.robot``), and notes on terms it cannot represent."""
-        return edit(self.base.model.robot, self.base.model, self.full)
+        """The robot with the parameters of `in_file` (``.robot``), and notes on them."""
+        found = self.in_file
+        return edit(found.base.model.robot, found.base.model, found.full)
 
     @property
     def robot(self) -> Robot:
@@ -119,16 +128,26 @@ class Identification:
     def write(self, path: str | os.PathLike[str]) -> Written:
         """Write the identified robot as .urdf or .toml, and verify the file by loading it.
 
-        Terms that a description cannot represent (Stribeck friction, shared motors, user-defined columns) are omitted, with a
-        note; identify without them for a complete file.
+        If the model has terms that a file cannot represent (Stribeck friction, presliding, shared motors, user-defined
+        columns), the file holds a fit without them to the same samples, with a note. ``held_out`` of the result is the residual
+        of the file on held-out motion.
         """
-        coef = self.base.values(np.where(held_by_file(self.base.model), self.full, 0.0))
-        written = write_identified(self.base, self.full, coef, path)
-        farthest = self._standard_errors_away(self.base.values(self.full))
+        found = self.in_file
+        coef = found.base.values(found.full)
+        written = write_identified(found.base, found.full, coef, path)
+        held_out, notes = found.validation.held_out, written.notes
+        farthest = found._standard_errors_away(coef)
         if farthest > NEXT_TO_NOTHING:
+            rows = found.validated_rows or found.equations
+            held_out = max(held_out, 100.0 * float(np.linalg.norm(rows.y - rows.predict(coef)) / np.linalg.norm(rows.y)))
             where = f"base parameters in the file differ by up to {farthest:.2g} standard errors"
-            return replace(written, notes=(f"the estimate is not physically consistent: {where}", *written.notes))
-        return written
+            notes = (f"the estimate is not physically consistent: {where}", *notes)
+        if found is not self:
+            lost = f"a robot file cannot represent {', '.join(unrepresented(self.base.model))}"
+            own, file = (f"{x:.3g} %" for x in (self.validation.held_out, held_out))
+            text = f"{lost}: it holds a fit without, with a residual of {file} on held-out motion instead of {own}"
+            notes = (text, *notes)
+        return replace(written, notes=notes, held_out=held_out)
 
     def _standard_errors_away(self, coef: Array) -> float:
         found = self.estimator.coef_

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -136,9 +137,10 @@ def identify(
         estimator = _selected(estimator, only, separate)
     main = separate.fit(chosen(estimator, base))
     others = {name: chosen(other, base) for name, other in others_by_name(estimator, compare).items()}
-    fresh = None
+    fresh = unseen = None
     if validate is not None:
-        fresh = equations(base, _samples(validate, base, mapping, signals or {}, examined, notes, caps))
+        unseen = _samples(validate, base, mapping, signals or {}, examined, notes, caps)
+        fresh = equations(base, unseen)
     fits: dict[str, Array] = {}
     for number, (name, each) in enumerate({label(estimator): main, **others}.items()):
         tell(0.5 + 0.4 * number / (1 + len(others)), f"validating ({name})")
@@ -159,9 +161,24 @@ def identify(
     found = Identification(
         base, main, rows, tuple(runs), judge_fit(rows, main), judged, label(estimator), tuple(notes),
         validated=fresh is not None, call=call, log_findings=tuple(caps), limits=limits, validated_rows=fresh,
+        refit=functools.partial(_refit, main, runs, validate=unseen, folds=folds, block_seconds=block_seconds),
     )  # fmt: skip
     tell(1.0, "done")
     return found
+
+
+def _refit(estimator: Estimator, runs: Sequence[Samples], model: LinearModel, **options: Any) -> Identification:
+    """Identify another model from the same samples with the same kind of estimator."""
+    base, settings = base_parameters(model), estimator.get_params()
+    if isinstance(estimator, PhysicallyConsistent):
+        bounds = {name: pair for name, pair in (estimator.bounds or {}).items() if name in model.names}
+        settings |= {"base": base, "prior": None, "bounds": bounds or None}
+    elif isinstance(estimator, Ridge):
+        settings = near_the_prior(base).get_params() | {key: settings[key] for key in ("strength", "noise")}
+    elif settings.get("only") is not None:
+        settings["only"] = [name for name in settings["only"] if name in base.names]
+    same = type(estimator)(**settings)
+    return identify(model, runs, estimator=same, compare=(), examined=False, **options)
 
 
 def zero_confirmed(zero: Sequence[float], folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> bool:

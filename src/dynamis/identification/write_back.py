@@ -46,13 +46,15 @@ class Edited:
 class Written:
     """A written file, its robot, notes, and the error of its torques.
 
-    ``difference`` is the largest error over random states, relative to each joint's largest torque.
+    ``difference`` is the largest error over random states, relative to each joint's largest torque; ``held_out`` the residual
+    of an identified robot on held-out motion, in percent.
     """
 
     path: Path
     robot: Robot
     notes: tuple[str, ...]
     difference: float
+    held_out: float | None = None
 
     def __repr__(self) -> str:
         return short(
@@ -278,7 +280,27 @@ def _followers(description: Description, leader: str) -> list[tuple[Joint, float
     return found
 
 
-def held_by_file(linear: LinearModel) -> Array:
+def representable(linear: LinearModel) -> LinearModel:
+    """Return the model with only the terms that a description can represent, or the same one if it has no others."""
+    if not unrepresented(linear):
+        return linear
+    friction = tuple(dict.fromkeys(("viscous", "coulomb", *(term for term in linear.friction if term in HELD))))
+    plain = {"smooth": None, "stribeck_speed": None, "presliding": None, "couplings": (), "columns": ()}
+    return LinearModel(linear.robot, **{**linear.settings, **plain, "friction": friction})
+
+
+def unrepresented(linear: LinearModel) -> list[str]:
+    """Return the terms of a model that a description cannot represent, in words."""
+    found = []
+    for k in np.flatnonzero(~_held(linear)):
+        owner, kind = linear.owner[k], linear.kind[k]
+        found.append(f"the coupling of {owner}" if linear.is_shared[k] else f"{kind} friction" if owner else printable(kind))
+    if linear.smooth is not None and "coulomb" in linear.terms:
+        found.append(f"tanh(v / {linear.smooth:g})")
+    return list(dict.fromkeys(found))
+
+
+def _held(linear: LinearModel) -> Array:
     """Return a mask (p,) of the parameters that a description can represent."""
     kept = {*HELD, "offset", "inertia"}
     own = [inertial or (kind in kept and bool(owner)) for inertial, kind, owner in zip(
@@ -287,7 +309,7 @@ def held_by_file(linear: LinearModel) -> Array:
 
 
 def _say_what_is_lost(linear: LinearModel, named: dict[str, float], notes: list[str]) -> None:
-    kept = held_by_file(linear)
+    kept = _held(linear)
     lost = [printable(name) for name, held in zip(linear.names, kept, strict=True) if not held and named[name] != 0.0]
     if lost:
         notes.append(f"a robot description cannot represent {', '.join(lost)}: omitted")
