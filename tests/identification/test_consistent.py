@@ -298,3 +298,12 @@ def test_held_out_blocks_trust_a_true_prior_and_not_a_false_one():
     assert good.regularisation_ > bad.regularisation_
     with pytest.raises(InputError, match="one label for each"):
         PhysicallyConsistent(base).fit(X, y, joint=joint, blocks=np.zeros(len(y), int))
+
+
+def test_the_curvature_is_finite_where_the_solver_leaves_the_interior_by_its_tolerance():
+    space = BodySpace(base_of("planar_2r_melchiorri").model)
+    x = space.wish.copy()
+    x[space.links[0].place] = packed(np.diag([-1.0 - 1e-12, 0.0, 0.0, 0.0]))
+    K = space.curvature(x, "entropic")
+    assert np.isfinite(K).all()
+    assert np.linalg.norm(K) > 1e3

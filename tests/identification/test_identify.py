@@ -170,6 +170,10 @@ def test_wrong_arguments_are_refused(prior, logs):
         dy.identify(prior, logs[0], compare=("nothing",))
     with pytest.raises(dy.DynamisError, match=r"none\.csv"):
         dy.identify(prior, "none.csv")
+    with pytest.raises(dy.InputError, match=r"a log of type ndarray cannot be used; identify takes files, Log\("):
+        dy.identify(prior, np.zeros((10, 3)))
+    with pytest.raises(dy.InputError, match="a log of type ndarray"):
+        dy.identify(prior, logs[0], validate=[np.zeros((10, 3))], compare=())
 
 
 # what is wrong with a log, and what is said about it

@@ -248,6 +248,9 @@ def _samples(
     runs: list[Samples] = []
     robot = base.model.robot
     for source in given:
+        if not isinstance(source, Source):
+            kinds = "files, Log(t, q, tau) or Samples.of(q, v, a, tau)"
+            raise InputError(f"a log of type {type(source).__name__} cannot be used; identify takes {kinds}, or a list of these")
         if isinstance(source, Samples):
             runs.append(source)
             if examined:

@@ -21,6 +21,7 @@ from dynamis.algorithms import regressor
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.pseudo_inertia import (
+    LEAST,
     Rows,
     packed,
     parameters_of,
@@ -122,7 +123,8 @@ class BodySpace:
         K = np.eye(len(x))
         if metric == "entropic":
             for link, matrix in zip(self.links, self.matrices(x), strict=True):
-                inverse = np.linalg.inv(upper_factor(matrix))
+                values, vectors = np.linalg.eigh(matrix)  # the solver may leave the interior by its tolerance
+                inverse = (vectors / np.sqrt(np.maximum(values, LEAST))) @ vectors.T
                 K[link.place, link.place] = packed(inverse @ unpacked(np.eye(10)) @ inverse.T).T
         return K
 
