@@ -59,3 +59,31 @@ def test_ur10_agrees_with_its_model_and_mistakes_in_it_are_named():
     samples.tau = log.tau[:, [0, 2, 1, 3, 4, 5]]
     (found,) = examine_torques(samples, robot)
     assert (found.code, found.column) == ("swapped", "tau.shoulder_lift_joint")
+
+
+@pytest.fixture(scope="module")
+def ur10():
+    needs(UR10)
+    robot = dy.load(UR10 / "ur10_robot.urdf")
+    return robot, replace(read_log(UR10 / "ur10_exciting_trajectory.npz", robot), v=None, source="")
+
+
+@pytest.mark.parametrize("late", [0, 5, -4], ids="{} rows late".format)
+def test_torques_of_the_ur10_that_are_late_or_early_are_reported_with_the_correction(ur10, late):
+    robot, log = ur10
+    row = np.clip(np.arange(len(log)) - late, 0, len(log) - 1)
+    found = dy.identify(robot, replace(log, tau=log.tau[row]), compare=())
+    if late == 0:
+        assert found.log_findings == ()
+        return
+    (finding,) = found.log_findings
+    assert (finding.code, finding.caps) == ("delay", 2)
+    assert finding.delay == pytest.approx(0.008 * late, abs=0.003)
+    assert "the residual on held-out motion is" in finding.text
+    assert found.verdict.grade == "doubtful"
+
+
+def test_a_joint_zero_is_reported_only_if_its_correction_lowers_the_residual(ur10):
+    robot, log = ur10
+    found = dy.identify(robot, replace(log, q=log.q + 0.3 * np.eye(6)[2]), compare=())
+    assert found.log_findings == ()

@@ -28,6 +28,7 @@ from dynamis.identification.logs.log import Log, LogFinding, raise_errors
 from dynamis.identification.logs.reading import log_beginning
 from dynamis.identification.model_terms import better_settings
 from dynamis.identification.samples import Decimation, Samples
+from dynamis.identification.signals.outliers import CubicSpline
 from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.signals.windows import WINDOW, prepare_in_windows
 from dynamis.identification.validation.held_out import Folds, predictions, validations
@@ -132,7 +133,7 @@ def identify(
     reach, seconds = _reach(runs), block_seconds if validate is None else None
     # rows whose filter reaches into a held-out block depend on it and are not fitted
     separate = Folds(rows, folds, seconds=seconds, guard=min(reach, 0.1 * seconds) if seconds else reach)
-    caps = [f for f in caps if not f.zero or zero_confirmed(f.zero, separate, runs, chosen("consistent", base))]
+    caps = [kept for f in caps if (kept := verified(f, separate, runs, chosen("consistent", base)))]
     if only is not None:
         estimator = _selected(estimator, only, separate)
     main = separate.fit(chosen(estimator, base))
@@ -181,18 +182,31 @@ def _refit(estimator: Estimator, runs: Sequence[Samples], model: LinearModel, **
     return identify(model, runs, estimator=same, compare=(), examined=False, **options)
 
 
-def zero_confirmed(zero: Sequence[float], folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> bool:
-    """Return whether an estimator predicts held-out motion clearly better if joint zeros are corrected, over blocks of time."""
+def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> LogFinding | None:
+    """Return a finding of joint zeros or a delay with the residuals on held-out motion, if they are clearly lower with its
+    correction, over blocks of time; otherwise None. Other findings are returned unchanged."""
+    if not finding.zero and not finding.delay:
+        return finding
     rows, source = folds.rows, folds.rows.source
     assert isinstance(source, Regressor)
-    corrected = equations(source.base, [replace(run, q=run.q + np.asarray(zero)) for run in runs])
+    corrected = equations(source.base, [_corrected(run, finding) for run in runs])
     pair = (folds, Folds(corrected, folds.k, seconds=folds.seconds, guard=folds.guard))
-    both = [rows.y - validations([each.fits(estimator)], each)[0].predicted for each in pair]
+    both = [each.rows.y - validations([each.fits(estimator)], each)[0].predicted for each in pair]
     noise = noise_of_joints(both[1], rows.joint, len(rows.joints))[rows.joint]
     before, after = ((e / noise) ** 2 for e in both)
     gained = np.bincount(rows.blocks(folds.seconds), before - after)
     certain = gained.mean() > CERTAIN * gained.std() / np.sqrt(max(len(gained) - 1, 1))
-    return bool(certain and after.sum() < FALLS**2 * before.sum())
+    left = [100.0 * float(np.linalg.norm(e) / np.linalg.norm(rows.y)) for e in both]
+    if not certain or after.sum() > FALLS**2 * before.sum() or left[1] > FALLS * left[0]:
+        return None
+    text = f"{finding.text}; corrected, the residual on held-out motion is {left[1]:.3g} % instead of {left[0]:.3g} %"
+    return replace(finding, text=text)
+
+
+def _corrected(run: Samples, finding: LogFinding) -> Samples:
+    if finding.zero:
+        return replace(run, q=run.q + np.asarray(finding.zero))
+    return replace(run, tau=CubicSpline(run.t, run.tau)(np.clip(run.t + finding.delay, run.t[0], run.t[-1])))
 
 
 def _selected(estimator: str | Estimator, only: str | Sequence[str], folds: Folds) -> WeightedLeastSquares:

@@ -74,12 +74,13 @@ def examine_torques(
     zeros, delay = fit.zeros(motion), fit.delay(motion)
     if zeros is not None and zeros.after < min(FITTED, FALLS * zeros.before) and (delay is None or zeros.after < delay.after):
         return [report.zeros(zeros)]
-    if delay is not None:
+    if delay is not None and delay.after < min(FITTED, FALLS * delay.before):
         return [report.delay(delay)]
     made, last = mistakes_made(robot, motion, last, fit)
     if made:
         return [report.mistake(trial) for trial in made]
     small = [] if zeros is None or zeros.after > FITTED else [report.zeros(zeros)]
+    small += [] if delay is None else [report.delay(delay)]
     return [*small, *report.scales(last), *report.another_robot(last)]
 
 
@@ -146,10 +147,7 @@ class _Report:
             unit = "rad" if self.robot.model.coordinates[k].revolute else "m"
             name = f"the zero of joint {printable(self.names[k])} is off"
             parts.append(f"{name} ({angle:.4g} ± {2.0 * error:.2g} {unit} to be added to column {printable(column)})")
-        text = (
-            f"{self.source}{' and '.join(parts)}: with this correction, a fit of all base parameters leaves "
-            f"{100 * np.sqrt(zeros.after):.2g} % of the torques instead of {100 * np.sqrt(zeros.before):.2g} %"
-        )
+        text = f"{self.source}{' and '.join(parts)}"
         cure = f"correct it with zero=({values})"
         return LogFinding("warning", "joint zero", columns[0], None, text, cure, caps=2, zero=tuple(every.tolist()))
 
@@ -157,11 +155,9 @@ class _Report:
         """Return the finding for a delay, with the option that corrects it."""
         when = f"{1e3 * abs(delay.seconds):.0f} ms {'late' if delay.seconds > 0 else 'early'}"
         names = ", ".join(printable(self.names[j]) for j in delay.joints)
-        text = (
-            f"{self.source}the torques are {when}: shifted, a fit of all base parameters leaves "
-            f"{100 * np.sqrt(delay.after):.2g} % of the torques instead of {100 * np.sqrt(delay.before):.2g} % ({names} agree)"
-        )
-        return LogFinding("warning", "delay", None, None, text, f"correct it with delay={delay.seconds:.4f}", caps=2)
+        text = f"{self.source}the torques are {when} ({names} agree)"
+        cure = f"correct it with delay={delay.seconds:.4f}"
+        return LogFinding("warning", "delay", None, None, text, cure, caps=2, delay=delay.seconds)
 
     def mistake(self, trial: Trial) -> LogFinding:
         """Return the finding for a mistake."""

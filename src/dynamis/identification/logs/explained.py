@@ -38,9 +38,11 @@ SHOWN = 0.03  # rad or m: a smaller zero is not reported
 FARTHEST = 1.6  # rad or m: the largest zero considered
 POSSIBLE, CERTAIN = 3.0, 5.0  # standard errors of a zero, after the first step and in the end
 TRIED = 3  # joints whose zero is estimated
-LATEST = 0.06  # s: the longest delay considered
-DELAYS = 61  # number of delays considered
-AGREE = 0.6  # fraction of the joints that must agree on a delay
+LATEST = 0.1  # s: the longest delay considered
+DELAYS = 101  # number of delays considered
+SHORTEST = 0.005  # s: filters of drives delay torques by less
+AGREE = 0.6  # fraction of the joints, of those that a delay affects, that must agree on it
+LOWER = 0.9  # ratio of the unexplained fractions of a joint after and before the correction of a delay that it agrees on
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,7 +320,7 @@ class FreeFit:
         return joints, solve(rows, unknowns, group=rows.group, block=rows.block, steps=STEPS)
 
     def delay(self, motion: MotionSummary) -> Delay | None:
-        """Return a delay common to the joints, within the range considered, whose correction makes the fit good, or None."""
+        """Return the delay with which the torques are most likely, if it is within the range and the joints agree, or None."""
         thin = motion.thinned(MOST_ROWS)
         fit = self._fit(thin)
         if self._left(fit.rest).mean() < EXACT:
@@ -326,18 +328,20 @@ class FreeFit:
         delays = np.linspace(-LATEST, LATEST, DELAYS)
         shifted = (thin.filtered(thin.shifted(d)).reshape(-1) / fit.noise for d in delays)
         left = np.stack([self._left(fit.beyond(y)) for y in shifted])
-        total = left.mean(axis=1)
-        best, none = int(np.argmin(total)), DELAYS // 2
-        if best in (0, DELAYS - 1) or total[best] > min(GOOD, FALLS * total[none]):
+        level = np.log(np.maximum(left, 1e-300)).mean(axis=1)  # each joint has its own noise
+        best, none = int(np.argmin(level)), DELAYS // 2
+        if best in (0, DELAYS - 1) or abs(seconds := _vertex(delays, level, best)) < SHORTEST:
             return None
-        near = np.abs(delays[np.argmin(left, axis=0)] - delays[best]) <= max(
-            0.3 * abs(delays[best]), 2.0 * (delays[1] - delays[0])
-        )
-        telling = left[best] < 0.9 * left[none]
-        if np.count_nonzero(near & telling) < max(1.0, AGREE * np.count_nonzero(telling)):
+        own = delays[np.argmin(left, axis=0)]
+        near = np.abs(own - seconds) <= max(0.3 * abs(seconds), 2.0 * (delays[1] - delays[0]))
+        # the opposite shift interpolates, and so smooths, the torques as much
+        ratio = left[best] / np.minimum(left[none], left[DELAYS - 1 - best])
+        agreeing = np.flatnonzero(near & (ratio < LOWER))
+        affected = np.count_nonzero((ratio < LOWER) | (ratio > 1.0 / LOWER))
+        if len(agreeing) < max(min(2, self.n), AGREE * affected):
             return None
-        agreeing = tuple(int(j) for j in np.flatnonzero(near & telling))
-        return Delay(_vertex(delays, total, best), agreeing, float(total[none]), float(total[best]))
+        seconds = float(np.median(own[agreeing]))
+        return Delay(seconds, tuple(map(int, agreeing)), float(left[none].mean()), float(left[best].mean()))
 
 
 def _vertex(x: Array, y: Array, k: int) -> float:

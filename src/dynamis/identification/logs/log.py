@@ -167,7 +167,8 @@ class LogFinding:
     ``code`` is a short name of the kind; ``column`` is the column name in the file, None for all columns; ``row`` is a sample
     index from 0, None for the whole log. ``mends`` means that `prepare` repairs it: it is an error only for direct use of the
     log. ``caps`` is the number of the best grade, in the order "good", "usable", "doubtful", "not usable", of a result obtained
-    in spite of it. ``zero`` are the positions to add to those of the joints, for zeros that are off.
+    in spite of it. ``zero`` are the positions to add to those of the joints, for zeros that are off, ``delay`` the seconds by
+    which torques are late.
     """
 
     severity: str
@@ -179,6 +180,7 @@ class LogFinding:
     mends: bool = False
     caps: int = 0
     zero: tuple[float, ...] = ()
+    delay: float = 0.0
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.text}; {self.cure}"
