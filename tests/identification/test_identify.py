@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -294,6 +295,21 @@ def test_the_log_of_another_robot_is_refused(prior, tmp_path):
         dy.identify(prior, path, examined=False, compare=(), estimator="ordinary").verdict.grade
         in dy.identification.validation.verdict.GRADES
     )
+
+
+def test_rows_are_used_once_and_not_for_validation_too(plain, prior):
+    t, q, tau = plain
+    whole, half, other = Log(t, q, tau), Log(t[500:] - t[500], q[500:], tau[500:]), Log(t, q, tau + 1e-9)
+    with pytest.raises(dy.InputError, match="validation needs rows that were not fitted, but 100 % of those of a log were"):
+        dy.identify(prior, whole, validate=half, compare=())
+    with pytest.raises(dy.InputError, match="100 % of those of 'b.csv' were"):
+        dy.identify(prior, whole, validate=[other, replace(whole, source="b.csv")], compare=())
+    with pytest.raises(dy.InputError, match="50 % of the rows of a log are also in a log before it: give each row once"):
+        dy.identify(prior, [half, whole], compare=())
+    once, twice = dy.identify(prior, whole, compare=()), dy.identify(prior, [whole, replace(whole, source="b.csv")], compare=())
+    assert twice.validation.held_out == once.validation.held_out
+    assert "'b.csv' repeats the rows of a log before it and is not used" in twice.notes
+    assert len(dy.identify(prior, [whole, whole], compare=(), examined=False).samples) == 2
 
 
 def test_samples_that_are_missing_split_a_log_and_are_told(plain, prior, tmp_path):

@@ -39,6 +39,7 @@ from dynamis.robot import Robot, load
 Array = npt.NDArray[Any]
 FALLS = 0.98  # ratio of the held-out residuals with and without a correction of joint zeros that is reported
 CERTAIN = 2.0  # standard errors of the difference of these residuals, from its scatter over blocks of time
+SHARED = 0.05  # fraction of the rows of a log that may also be in another
 NO_LITERAL = "…"  # in place of an argument that cannot be written as a literal
 Source = Log | Samples | str | os.PathLike[str]
 Progress = Callable[[float, str], None]
@@ -120,7 +121,8 @@ def identify(
     caps: list[LogFinding] = []
     tell(0.0, "reading logs")
     base = base_parameters(model)
-    runs = _samples(logs, base, mapping, signals or {}, examined, notes, caps)
+    seen: set[int] = set()
+    runs = _samples(logs, base, mapping, signals or {}, examined, notes, caps, seen)
     if not isinstance(robot, LinearModel):
         tell(0.2, "choosing the terms of the model")
         settings, note = better_settings(base, runs, _reach(runs))
@@ -140,7 +142,7 @@ def identify(
     others = {name: chosen(other, base) for name, other in others_by_name(estimator, compare).items()}
     fresh = unseen = None
     if validate is not None:
-        unseen = _samples(validate, base, mapping, signals or {}, examined, notes, caps)
+        unseen = _samples(validate, base, mapping, signals or {}, examined, notes, caps, frozenset(seen))
         fresh = equations(base, unseen)
     fits: dict[str, Array] = {}
     for number, (name, each) in enumerate({label(estimator): main, **others}.items()):
@@ -255,17 +257,21 @@ def _samples(
     examined: bool,
     notes: list[str],
     caps: list[LogFinding],
+    seen: set[int] | frozenset[int],
 ) -> list[Samples]:
+    """Return the samples of all logs; ``seen`` are the rows of those before, or, frozen, those that must not be used again."""
     given = list(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
     if not given:
         raise InputError("no logs given; identification needs at least one")
     runs: list[Samples] = []
     robot = base.model.robot
     for source in given:
-        if not isinstance(source, Source):
+        if not isinstance(source, Log | Samples | str | os.PathLike):
             kinds = "files, Log(t, q, tau) or Samples.of(q, v, a, tau)"
             raise InputError(f"a log of type {type(source).__name__} cannot be used; identify takes {kinds}, or a list of these")
         if isinstance(source, Samples):
+            if examined and _repeated(source, seen, notes):
+                continue
             runs.append(source)
             if examined:
                 look_at(examine_torques(source, robot, base=base), notes, caps)
@@ -273,6 +279,8 @@ def _samples(
         log, more = (source, None) if isinstance(source, Log) else log_beginning(source, robot, mapping, WINDOW)
         whose = printable(log.source) if log.source else "the log"
         if examined:
+            if _repeated(log, seen, notes):
+                continue
             look_at(examine(log, robot), notes, caps)
         ready = prepare(log, robot, **signals) if more is None else prepare_in_windows(log, more, robot, **signals)
         notes += [f"{whose}: {note}" for note in ready.notes]
@@ -282,6 +290,24 @@ def _samples(
             columns = log.columns if log.side_of("tau") == log.side_of("q") == "joint" else {}
             look_at(examine_torques(_beginning(ready.samples), robot, columns, base), notes, caps)
     return runs
+
+
+def _repeated(log: Log | Samples, seen: set[int] | frozenset[int], notes: list[str]) -> bool:
+    """Return whether all rows of a log, in groups of three, were seen before; a part of them, or validation with them, is
+    refused. New rows are added to those seen, unless these are frozen."""
+    table = np.hstack([log.q, log.tau])
+    rows = {hash(row.tobytes()) for row in np.hstack([table[:-2], table[1:-1], table[2:]])}
+    shared, whose = len(rows & seen) / max(len(rows), 1), printable(log.source) if log.source else "a log"
+    if shared > SHARED:
+        if isinstance(seen, frozenset):
+            what = f"validation needs rows that were not fitted, but {100 * shared:.0f} % of those of {whose} were"
+            raise InputError(f"{what}: give another log, or none to validate on held-out blocks")
+        if shared < 1.0 - SHARED:
+            raise InputError(f"{100 * shared:.0f} % of the rows of {whose} are also in a log before it: give each row once")
+        notes.append(f"{whose} repeats the rows of a log before it and is not used")
+    elif isinstance(seen, set):
+        seen |= rows
+    return shared > SHARED
 
 
 def _beginning(runs: Sequence[Samples]) -> list[Samples]:
