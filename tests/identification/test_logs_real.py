@@ -87,3 +87,23 @@ def test_a_joint_zero_is_reported_only_if_its_correction_lowers_the_residual(ur1
     robot, log = ur10
     found = dy.identify(robot, replace(log, q=log.q + 0.3 * np.eye(6)[2]), compare=())
     assert found.log_findings == ()
+
+
+def test_a_torque_of_another_scale_is_named_by_those_of_the_other_joints(ur10):
+    robot, log = ur10
+    found = dy.identify(robot, replace(log, tau=log.tau * np.array([1.0, 1.0, 2.0, 1.0, 1.0, 1.0])), compare=())
+    (finding,) = found.log_findings
+    assert (finding.code, finding.column, finding.caps) == ("wrong scale", log.column("tau", 2), 2)
+    assert finding.factors == pytest.approx((1.0, 1.0, 2.0, 1.0, 1.0, 1.0), rel=0.06)
+
+
+@pytest.mark.parametrize(("joint", "rows", "value"), [(2, slice(1000, 2000), 0.0), (3, slice(2000, None), -1.0)])
+def test_rows_with_a_dead_torque_are_dropped_and_named(ur10, joint, rows, value):
+    robot, log = ur10
+    tau = log.tau.copy()
+    tau[rows, joint] = value
+    found = dy.identify(robot, replace(log, tau=tau), compare=())
+    assert found.validation.held_out < 4.5
+    last = len(log) if rows.stop is None else rows.stop
+    words = f"the torque of {robot.coordinate_names[joint]} is {value:g} from row {rows.start} to {last - 1} while the joint moves"
+    assert any(words in note for note in found.notes)

@@ -13,6 +13,7 @@ from dynamis.errors import InputError
 from dynamis.identification.logs import Log
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals import prepare, remove_spikes
+from dynamis.identification.signals.stages import dead_torques
 from dynamis.identification.transmission import Transmission
 
 ARM = dy.load("planar_2r_melchiorri")
@@ -311,3 +312,15 @@ def test_joint_positions_go_with_motor_torques():
     assert repr(log).endswith("; motor side: tau>")
     (run,) = prepare(log, ARM, cutoff=20.0)
     assert np.abs(run.q - run.tau).max() < 1e-4
+
+
+def test_constant_torques_that_may_be_right_are_not_dead():
+    t = np.arange(4000) * 0.001
+    swing, cruise = np.sin(2.0 * t), np.clip(t, 0.5, 3.5)
+    friction = 3.0 * np.gradient(cruise, t)
+    quantised = np.round(20.0 * np.cos(2.0 * t)) / 2.0
+    saturated = np.clip(9.0 * np.cos(2.0 * t), -5.0, 5.0)
+    q, tau = np.stack([swing, cruise, swing, swing], axis=1), np.stack([quantised, friction, saturated, np.cos(t)], axis=1)
+    assert dead_torques(q, tau, t) == []
+    tau[1000:2000, 3] = 0.0
+    assert dead_torques(q, tau, t) == [(1000, 2000, 3)]

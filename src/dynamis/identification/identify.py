@@ -185,15 +185,16 @@ def _refit(estimator: Estimator, runs: Sequence[Samples], model: LinearModel, **
 
 
 def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> LogFinding | None:
-    """Return a finding of joint zeros or a delay with the residuals on held-out motion, if they are clearly lower with its
-    correction, over blocks of time; otherwise None. Other findings are returned unchanged."""
-    if not finding.zero and not finding.delay:
+    """Return a finding of joint zeros, a delay or a factor with the residuals on held-out motion, if they are clearly lower with
+    its correction, over blocks of time; otherwise None. Other findings are returned unchanged."""
+    if not finding.zero and not finding.delay and not finding.factors:
         return finding
     rows, source = folds.rows, folds.rows.source
     assert isinstance(source, Regressor)
     corrected = equations(source.base, [_corrected(run, finding) for run in runs])
     pair = (folds, Folds(corrected, folds.k, seconds=folds.seconds, guard=folds.guard))
     both = [each.rows.y - validations([each.fits(estimator)], each)[0].predicted for each in pair]
+    both[1] *= np.asarray(finding.factors or np.ones(len(rows.joints)))[rows.joint]
     noise = noise_of_joints(both[1], rows.joint, len(rows.joints))[rows.joint]
     before, after = ((e / noise) ** 2 for e in both)
     gained = np.bincount(rows.blocks(folds.seconds), before - after)
@@ -208,6 +209,8 @@ def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimat
 def _corrected(run: Samples, finding: LogFinding) -> Samples:
     if finding.zero:
         return replace(run, q=run.q + np.asarray(finding.zero))
+    if finding.factors:
+        return replace(run, tau=run.tau / np.asarray(finding.factors))
     return replace(run, tau=CubicSpline(run.t, run.tau)(np.clip(run.t + finding.delay, run.t[0], run.t[-1])))
 
 

@@ -81,6 +81,10 @@ def examine_torques(
         return [report.mistake(trial) for trial in made]
     small = [] if zeros is None or zeros.after > FITTED else [report.zeros(zeros)]
     small += [] if delay is None else [report.delay(delay)]
+    if (gain := fit.factor(motion)) is not None:
+        small.append(report.gain(*gain))
+        report.motion = replace(motion, tau=motion.tau / np.asarray(small[-1].factors))
+        last = explained(robot, report.motion)
     return [*small, *report.scales(last), *report.another_robot(last)]
 
 
@@ -183,6 +187,14 @@ class _Report:
             return LogFinding("error", "swapped", one, row, text, "swap them, or give their order in a mapping")
         text = f"{self.source}column {printable(one)}{also} seems to have the wrong sign: inverted, {explains}; {instant}"
         return LogFinding("error", "wrong sign", one, row, text, "invert it: signs = […] in a mapping")
+
+    def gain(self, joint: int, factor: float) -> LogFinding:
+        """Return the finding for the torques of one joint that contradict those of the others."""
+        column = self._column("tau", joint)
+        text = f"{self.source}column {printable(column)} is {factor:.2g} times the torque that fits those of the other joints"
+        factors = tuple(factor if k == joint else 1.0 for k in range(len(self.names)))
+        cure = "check its drive gain and gear ratio"
+        return LogFinding("warning", "wrong scale", column, None, text, cure, caps=2, factors=factors)
 
     def scales(self, last: Explained) -> Iterator[LogFinding]:
         """Yield torques proportional to the model's with another scale: all of them, or those of single joints."""

@@ -38,6 +38,8 @@ SHOWN = 0.03  # rad or m: a smaller zero is not reported
 FARTHEST = 1.6  # rad or m: the largest zero considered
 POSSIBLE, CERTAIN = 3.0, 5.0  # standard errors of a zero, after the first step and in the end
 TRIED = 3  # joints whose zero is estimated
+GAINS = np.array([x for x in np.geomspace(0.1, 10.0, 81) if not 0.75 < x < 4.0 / 3.0])  # factors of a joint's torques
+MATCHED = 0.6  # ratio of the unexplained fractions, geometric mean over the joints, with and without a factor that is reported
 LATEST = 0.1  # s: the longest delay considered
 DELAYS = 101  # number of delays considered
 SHORTEST = 0.005  # s: filters of drives delay torques by less
@@ -342,6 +344,22 @@ class FreeFit:
             return None
         seconds = float(np.median(own[agreeing]))
         return Delay(seconds, tuple(map(int, agreeing)), float(left[none].mean()), float(left[best].mean()))
+
+    def factor(self, motion: MotionSummary) -> tuple[int, float] | None:
+        """Return the joint whose torques, divided by a factor, fit those of the others much better, and the factor, or None."""
+        fit = self._fit(motion.thinned(MOST_ROWS))
+        rest = fit.rest.reshape(-1, self.n)
+        if (before := self._left(rest)).mean() < EXACT or self.n == 1:
+            return None
+        found, least = None, np.log(MATCHED)
+        for j, one in enumerate(np.eye(self.n)):
+            effect = fit.beyond(((fit.y / fit.noise).reshape(-1, self.n) * one).reshape(-1)).reshape(-1, self.n)
+            for factor in GAINS:
+                left = self._left(rest + (1.0 / factor - 1.0) * effect) * np.where(one > 0.0, factor**2, 1.0)
+                level = float(np.log(np.maximum(left, 1e-300) / np.maximum(before, 1e-300)).mean())
+                if level < least:
+                    found, least = (j, float(factor)), level
+        return found
 
 
 def _vertex(x: Array, y: Array, k: int) -> float:

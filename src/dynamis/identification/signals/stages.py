@@ -22,7 +22,9 @@ SHORTEST = 12  # samples needed by the differentiation methods
 HELD = 2e-3  # rad or m: a joint that moves less in a whole run is at rest
 STILL = 0.005  # relative to a joint's largest speed: rest
 STALE = 20  # rows: a longer repetition of all values is rest
-FROZEN = 20  # rows: a shorter repetition of one position is the resolution of the encoder
+FROZEN = 20  # rows: a shorter repetition of one value is the resolution of the sensor
+LONGER = 10.0  # ratio of a repetition of one torque to the usual ones, from which it is not the resolution of the sensor
+VARIES = 0.2  # change of a joint's velocity, relative to its highest one, with which its torque must change
 TURN = 2.0 * np.pi
 NEAR_A_TURN = 0.5  # rad
 
@@ -76,7 +78,7 @@ def on_the_clock(
 def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: list[str]) -> Array:
     """Return time stamps, NaN for rows that hold no measurement.
 
-    These are rows where positions are not finite or an encoder is frozen for longer than a gap, which are not interpolated, and
+    These are rows where positions are not finite or a sensor is frozen for longer than a gap, which are not interpolated, and
     rows that repeat all values of the previous one at a later time, logged before the controller had new ones.
     """
     t, lost = raw.t.copy(), np.asarray(~np.isfinite(raw.q).all(axis=1))
@@ -88,6 +90,10 @@ def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: list[
         t[first:last] = np.nan
         name = joints[joint] if joint < len(joints) else f"column {joint}"
         notes.append(f"the position of {name} is frozen at one value from row {first} to {last - 1}: these rows are dropped")
+    for first, last, joint in dead_torques(raw.q, raw.tau, raw.t):
+        t[first:last] = np.nan
+        what = f"the torque of {joints[joint]} is {raw.tau[first, joint] + 0.0:.6g} from row {first} to {last - 1} while the joint moves"
+        notes.append(f"{what}: not measured, these rows are dropped")
     stale = raw.repeats & np.concatenate([[False], np.diff(raw.t) > 0.0])
     for first, last in stretches(stale):
         if last - first > STALE:
@@ -122,6 +128,33 @@ def frozen_stretches(q: Array, t: Array) -> list[tuple[int, int, int]]:
             if last - first >= FROZEN and ends > 0.0 and jump > 5.0 * usual:
                 found.append((first, last, j))
     return found
+
+
+def dead_torques(q: Array, tau: Array, t: Array) -> list[tuple[int, int, int]]:
+    """Return (first row, row after the last, column) of torques that repeat one value while the joint's velocity changes.
+
+    Not at an extreme value, where the drive saturates, nor in a whole column.
+    """
+    found = []
+    for j in range(tau.shape[1] if q.shape == tau.shape else 0):
+        edges = np.concatenate([[0], np.flatnonzero(np.diff(tau[:, j]) != 0.0) + 1, [len(t)]])
+        lengths = np.diff(edges)
+        longest = np.flatnonzero((lengths >= max(FROZEN, LONGER * np.quantile(lengths, 0.99))) & (lengths < len(t)))
+        if not len(longest):
+            continue
+        speeds = np.abs(_mean_velocity(q[:, j], t, np.arange(0, len(t), FROZEN // 4)))
+        for first, last in zip(edges[longest], edges[longest + 1], strict=True):
+            inside = np.nanmin(tau[:, j]) < tau[first, j] < np.nanmax(tau[:, j])
+            parts = _mean_velocity(q[:, j], t, np.linspace(first, last - 1, 5).astype(int))
+            if inside and np.ptp(parts) > VARIES * np.nanquantile(speeds, 0.95):
+                found.append((int(first), int(last), j))
+    return found
+
+
+def _mean_velocity(q: Array, t: Array, rows: Array) -> Array:
+    """Return the mean velocities between rows."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.diff(q[rows]) / np.diff(t[rows]))
 
 
 def unwrapped(q: Array, revolute: Array, joints: Sequence[str], notes: list[str]) -> Array:
