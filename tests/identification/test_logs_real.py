@@ -107,3 +107,12 @@ def test_rows_with_a_dead_torque_are_dropped_and_named(ur10, joint, rows, value)
     last = len(log) if rows.stop is None else rows.stop
     words = f"the torque of {robot.coordinate_names[joint]} is {value:g} from row {rows.start} to {last - 1} while the joint moves"
     assert any(words in note for note in found.notes)
+
+
+def test_the_file_of_a_similar_robot_is_doubted_by_its_masses(ur10):
+    found = dy.identify("ur5e", replace(ur10[1], names=(), columns={}), compare=())
+    (item,) = found.verdict.about("masses")
+    assert "forearm_link" in item.sentence
+    assert "it may describe another robot" in item.sentence
+    assert found.verdict.grade == "doubtful"
+    assert dy.identify(*ur10, compare=()).verdict.about("masses") == ()

@@ -104,8 +104,8 @@ class Identification:
         """The assessment of the result, as a grade and sentences."""
         effort = self.base.model.robot.limits["effort"]
         return verdict(
-            self.statistics, self.validation, equations=self.equations, inconsistent=self._inconsistent, effort=effort,
-            log_findings=self.log_findings, limits=self.limits,
+            self.statistics, self.validation, equations=self.equations, inconsistent=self._inconsistent, masses=self._masses,
+            effort=effort, log_findings=self.log_findings, limits=self.limits,
             regularised=isinstance(self.estimator, PhysicallyConsistent | Ridge),
         )  # fmt: skip
 
@@ -119,6 +119,13 @@ class Identification:
             except InfeasibleError as error:
                 return {"": error.reason}
         return inconsistent_links(link_consistency(self.base.model, own))
+
+    @property
+    def _masses(self) -> dict[str, tuple[float, float]] | None:
+        """The masses of the links in the file, if above zero, and as identified, if the estimator determines the links."""
+        own, model = getattr(self.estimator, "full_", None), self.base.model
+        at = {body.name: body.place.start for body in model.bodies if model.prior[body.place.start] > 0.0}
+        return None if own is None else {name: (float(model.prior[k]), float(max(own[k], 1e-9))) for name, k in at.items()}
 
     @functools.cached_property
     def essential(self) -> EssentialParameters:

@@ -28,6 +28,7 @@ OVERFIT = (1.25, 2.0)  # residual on held-out rows over that on training rows
 BARELY = 0.7  # ratio to the residual of the mean torque above which the motion explains less than half of the variance
 MOST = 0.5  # fraction of a residual's variance: a missing term that explains more is a defect if the residual is large
 ROUGH = 2.0  # ratio of residuals near standstill and in motion to be reported
+FAR, HEAVY = 2.5, 0.05  # ratio of the masses of a link, and difference relative to the whole mass of the file, to be reported
 FLAT = 1e-9  # relative to the range of the torque: equal to the maximum
 EXACT = 1e-3  # percent: below sensor resolution, so the shape of the residual is ignored
 CURES = {
@@ -111,6 +112,7 @@ def verdict(
     *,
     equations: Equations | None = None,
     inconsistent: Mapping[str, str] | None = None,
+    masses: Mapping[str, tuple[float, float]] | None = None,
     effort: Any = None,
     log_findings: Sequence[LogFinding] = (),
     limits: tuple[float, float, float] = RESIDUAL,
@@ -119,7 +121,7 @@ def verdict(
     """Assess a fit by its statistics, its prediction of held-out motion, and its residuals.
 
     ``equations`` are the rows of the statistics, used to search the residual for missing terms. ``inconsistent`` maps links to
-    the reason of their physical inconsistency; ``effort`` (n,) are the torque limits; ``log_findings`` are
+    the reason of their physical inconsistency; ``masses`` maps them to their masses in the file and as identified; ``effort`` (n,) are the torque limits; ``log_findings`` are
     problems of the logs that limit the grade; ``limits`` are the residuals on held-out motion, in percent, above which a result
     is no longer good, usable and doubtful. ``regularised`` tells that the estimator already uses the prior, for the advice.
     """
@@ -136,7 +138,7 @@ def verdict(
         found += _saturation(rows, effort)
     if (statistics.percent if validation is None else validation.held_out) <= SMALL * limits[0]:
         shape = [replace(item, severity=0) for item in shape]  # a residual this small may have any shape
-    return Verdict((*found, *shape, *_consistency(inconsistent)))
+    return Verdict((*found, *shape, *_consistency(inconsistent), *_masses(masses or {})))
 
 
 def _excitation(s: Statistics, regularised: bool) -> list[VerdictItem]:
@@ -253,6 +255,17 @@ def _consistency(inconsistent: Mapping[str, str] | None) -> list[VerdictItem]:
     why = listed([f"{link} ({reason})" for link, reason in inconsistent.items()])
     text = f"Physically inconsistent: {why}. Simulation may fail; use a physically consistent estimator."
     return [VerdictItem("consistency", 2, text)]
+
+
+def _masses(masses: Mapping[str, tuple[float, float]]) -> list[VerdictItem]:
+    """Name the links whose masses are far from those of the file, if there are several: one may carry a load."""
+    least = HEAVY * sum(old for old, _ in masses.values())
+    far = [(name, old, new) for name, (old, new) in masses.items() if abs(new - old) > least and max(new / old, old / new) > FAR]
+    if len(far) < 2:
+        return []
+    names = listed([f"{name} ({new:.3g} kg instead of {old:.3g} kg)" for name, old, new in far])
+    text = f"The masses of {names} are far from those of the file: it may describe another robot. Check its lengths and axes, "
+    return [VerdictItem("masses", 2, text + "which are not identified.")]
 
 
 def _missing(terms: Sequence[Symptom], s: Statistics) -> list[VerdictItem]:
