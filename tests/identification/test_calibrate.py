@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from spoiled_logs import simulated, three_joints
 
 import dynamis as dy
 from dynamis.errors import InputError
+from dynamis.cli.commands import cli
 from dynamis.identification import Poses, Unknown, calibrate
 from dynamis.identification.nonlinear import solve
 from dynamis.spatial.rotation import from_rpy, to_quaternion
@@ -166,3 +168,16 @@ def test_wrong_units_and_too_few_poses_are_refused(measured):
         calibrate(believed, Poses.of(np.rad2deg(q), poses[:, :3, 3]))
     with pytest.raises(InputError, match="too few for"):
         calibrate(believed, Poses.of(q[:5], poses[:5, :3, 3]))
+
+
+def test_an_outlier_is_named_and_no_worse_file_is_written(measured, tmp_path):
+    believed, _, _, q, poses = measured
+    position = poses[:, :3, 3] + 0.3 * np.eye(40)[7][:, None]
+    assert calibrate(believed, Poses.of(q, position)).pose_errors.argmax() == 7
+    believed.write(tmp_path / "arm.toml")
+    np.savetxt(tmp_path / "poses.csv", np.column_stack([q, position]), delimiter=",", header="q1,q2,q3,x,y,z", comments="")
+    files = [str(tmp_path / name) for name in ("arm.toml", "poses.csv")]
+    result = CliRunner().invoke(cli, ["calibrate", *files, "--unknowns", "base,tool", "--out", str(tmp_path / "out.urdf")])
+    assert result.exit_code == 1
+    assert "pose 8 has the largest error" in " ".join(result.output.split())
+    assert not (tmp_path / "out.urdf").exists()

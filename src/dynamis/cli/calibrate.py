@@ -23,7 +23,7 @@ HELP = """Calibrate the geometry of a robot from poses of a frame measured by a 
     POSES is a CSV file with one line per pose: a column for each joint (its name, or q1, q2, … in rad or m), x, y, z in m and,
     if measured, the quaternion qx, qy, qz, qw. Unknowns that the poses cannot determine keep the values of the file.
 
-    Exit status: 0 the held-out errors are smaller than those of the file; 1 they are not; 2 bad input.
+    Exit status: 0 the held-out errors are smaller than those of the file; 1 they are not, and no file is written; 2 bad input.
 
     \b
     Examples:
@@ -45,6 +45,8 @@ HELP = """Calibrate the geometry of a robot from poses of a frame measured by a 
 def calibrate(
     robot: str, poses: Path, unknowns: str, frame: str | None, folds: int, out: Path | None, as_json: bool
 ) -> None:  # fmt: skip
+    import numpy as np
+
     from dynamis.cli.loading import load
     from dynamis.identification import Poses
     from dynamis.identification import calibrate as run
@@ -54,18 +56,23 @@ def calibrate(
     with waiting("calibrating"):
         kinds = [word.strip() for word in unknowns.split(",")]
         found = run(loaded, Poses.read(poses, loaded), kinds, frame=frame, folds=folds)
-    written = None if out is None else found.write(out)
+    worse = bool((found.after >= found.before).any())
+    written = None if out is None or worse else found.write(out)
     if as_json:
-        print_json({**_as_dict(found), "written": [] if out is None else [str(out)]})
+        print_json({**_as_dict(found), "written": [] if written is None else [str(out)]})
     else:
         _print(found)
         if written is not None:
             print_written([written.path])
             for note in written.notes:
                 bullet("note:", note, dim=True)
-    worse = bool((found.after >= found.before).any())
-    if worse and not as_json:
-        bullet("warning:", "the calibrated robot predicts held-out poses no better: look for outliers, units, the frame")
+        if worse:
+            k = int(found.pose_errors.argmax())
+            usual = f"the median is {number(float(np.median(found.pose_errors)), 3)} m"
+            pose = f"pose {k + 1} has the largest error, {number(float(found.pose_errors[k]), 3)} m ({usual})"
+            kept = "" if out is None else "; no file is written"
+            text = f"the calibrated robot predicts held-out poses no better{kept}. Look for outliers, units, the frame: {pose}"
+            bullet("warning:", text)
     raise SystemExit(int(worse))
 
 
@@ -80,6 +87,7 @@ def _as_dict(found: Calibration) -> dict[str, Any]:
         "not_identifiable": list(fixed),
         "held_out": {name: {"before": float(old), "after": float(new)}
                      for name, old, new in zip(found.groups, found.before, found.after, strict=True)},
+        "pose_errors": found.pose_errors.tolist(),
         "base": found.base.matrix().tolist(),
     }  # fmt: skip
 

@@ -94,16 +94,19 @@ def calibrate(
     both = held_out_residuals(rows, chosen, solution.values, group=rows.group, block=rows.block, folds=folds)
     count = np.bincount(rows.group) / (3 if poses else 1)
     before, after = (np.sqrt(np.bincount(rows.group, e**2) / count) for e in both)
+    own = rows.group == 0  # positions
+    errors = np.sqrt(np.bincount(rows.block[own], both[1][own] ** 2)) if poses else np.zeros(0)
     at = getattr(rows, "aligned", Pose.identity())
     freedom = max(len(np.unique(rows.block)) - len(chosen), 1)
-    return Calibration(robot, tuple(chosen), solution, tuple(groups), before, after, frame or "", at, freedom)
+    return Calibration(robot, tuple(chosen), solution, tuple(groups), before, after, frame or "", at, freedom, errors)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
     """The ``solution`` for the ``unknowns``, and the RMS errors ``before`` and ``after`` on held-out measurements, by
     ``groups``: position and orientation, or the joints' torques. ``aligned`` is the pose of the base in the measuring
-    frame to which the unknowns "base" are corrections; ``freedom`` are the degrees of freedom of the intervals."""
+    frame to which the unknowns "base" are corrections; ``freedom`` are the degrees of freedom of the intervals; ``pose_errors``
+    [m] are the distances between each measured position and that predicted with it held out."""
 
     original: Robot
     unknowns: tuple[Unknown, ...]
@@ -114,6 +117,7 @@ class Calibration:
     frame: str
     aligned: Pose
     freedom: int
+    pose_errors: Array
 
     @property
     def values(self) -> dict[str, float]:
