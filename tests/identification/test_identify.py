@@ -297,6 +297,16 @@ def test_the_log_of_another_robot_is_refused(prior, tmp_path):
     )
 
 
+def test_notes_name_the_lines_of_the_file(plain, prior, tmp_path):
+    t, q, tau = (x.copy() for x in plain)
+    tau[200, 3] = np.nan
+    tau[400:700, 2] = 1.5
+    notes = dy.identify(prior, write_csv(tmp_path / "run.csv", t, q, tau), compare=()).notes
+    assert any("'tau4' is nan at 'run.csv' line 202" in note for note in notes)
+    assert any("1 non-finite value replaced and not used (line 202)" in note for note in notes)
+    assert any("the torque of elbow_joint is 1.5 from line 402 to 701 while the joint moves" in note for note in notes)
+
+
 def test_rows_are_used_once_and_not_for_validation_too(plain, prior):
     t, q, tau = plain
     whole, half, other = Log(t, q, tau), Log(t[500:] - t[500], q[500:], tau[500:]), Log(t, q, tau + 1e-9)

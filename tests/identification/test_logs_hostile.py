@@ -28,6 +28,7 @@ def refused(path, match):
         ("", "no line of numbers"),
         ("# nothing but words\n\n", "no line of numbers"),
         (HEAD, "has no samples"),
+        (HEAD + ROW * 4 + "ERROR\n", "line 6 has 1 cell for 5 columns"),
         (HEAD + ROW * 4 + "4,1,2\n", "line 6 has 3 cells for 5 columns"),
         (HEAD + ROW * 9 + "4,1,2,3,4,5\n" + ROW, "line 11 has 6 cells for 5 columns"),
         (HEAD + ROW * 2 + "2,x,2,3,4\n", "line 4, column 'q1' contains 'x', which is not a number"),

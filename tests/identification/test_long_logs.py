@@ -142,7 +142,7 @@ def test_gaps_separate_runs_and_bad_rows_are_not_used(base, tmp_path, small_wind
     assert [round(float(run.t[0]), 1) for run in found] == [0.1, 10.3, 25.1]
     assert sum(map(len, found)) == 20_000 - 6 * 50  # of both ends of each run, as long as the filter settles
     assert [int((~run.use).sum()) for run in found] == [0, 0, 1]
-    assert any("not finite" in note for note in found.notes)
+    assert any("non-finite" in note for note in found.notes)
 
 
 def test_a_log_without_usable_runs_says_why(base, tmp_path, small_windows):

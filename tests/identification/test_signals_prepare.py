@@ -77,7 +77,7 @@ def test_a_broken_log_is_repaired_marked_and_told():
     for j in (0, 1):
         assert set(np.flatnonzero(~use[:, j])) == unused[j]
     told = " ".join(ready.notes)
-    assert all(word in told for word in ("gaps", "3 missing samples", "q.joint1", "not finite", "tau.joint2")), told
+    assert all(word in told for word in ("gaps", "3 missing samples", "q.joint1", "non-finite", "tau.joint2")), told
     assert str(np.flatnonzero(np.arange(N)[kept] == 2000)[0]) in told
     inside = slice(100, -100)
     assert np.abs(ready[0].v - V[:3000])[inside].max() < 2e-3

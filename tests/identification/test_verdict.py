@@ -177,6 +177,7 @@ def test_links_that_cannot_be_real_are_named_with_the_reason():
 
 
 def test_parameters_are_readable():
+    assert readable("elbow.power") == "power friction of elbow"  # as in the options
     assert readable("a.b.Ixx") == "moment of inertia xx of a.b"
     assert readable("own") == "own"
     assert readable("j.unknown") == "j.unknown"

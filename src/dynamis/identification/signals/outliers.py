@@ -74,13 +74,13 @@ class Repaired(NamedTuple):
     notes: tuple[str, ...]
 
 
-def remove_spikes(x: Any, *, names: Sequence[str] = (), rows: Any = None) -> Repaired:
+def remove_spikes(x: Any, *, names: Sequence[str] = (), rows: Any = None, word: str = "row") -> Repaired:
     """Detect the spikes of each column of (N, n), and replace them by a spline through the other samples.
 
     A sample is a spike if it is far from the cubic through its four neighbours, relative to the noise, and from the median of
     `WINDOW` samples around it [Hampel 1974]. The first criterion alone would also detect steps, such as those of the torque
     at friction reversals; the second alone the turning points of a fast motion. Non-finite numbers are spikes. ``names`` of the
-    columns and row numbers ``rows`` are used in the notes.
+    columns and row numbers ``rows``, in units of ``word``, are used in the notes.
 
     >>> x = np.sin(np.arange(300) * 0.05)[:, None]
     >>> x[100] += 0.3
@@ -103,10 +103,10 @@ def remove_spikes(x: Any, *, names: Sequence[str] = (), rows: Any = None) -> Rep
         found = np.flatnonzero(spikes[:, j])
         if len(found):
             shown = ", ".join(map(str, numbers[found[:SHOWN]])) + (", …" if len(found) > SHOWN else "")
-            what = f", {lost} of them not finite" if lost else ""
-            notes.append(
-                f"{name}: {len(found)} spike{'s' if len(found) > 1 else ''}{what} replaced and not used (rows {shown})"
-            )
+            counts = ((len(found) - lost, "spike"), (lost, "non-finite value"))
+            what = " and ".join(f"{k} {noun}{'s' if k > 1 else ''}" for k, noun in counts if k)
+            many = "s" if len(found) > 1 else ""
+            notes.append(f"{name}: {what} replaced and not used ({word}{many} {shown})")
     return Repaired(signals, spikes, tuple(notes))
 
 

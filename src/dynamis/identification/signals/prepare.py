@@ -14,7 +14,7 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.samples import Decimation, Samples
 from dynamis.identification.signals.filters import SHORTEST as FEWEST
 from dynamis.identification.signals.filters import Cutoff, check_cutoff, low_pass, suggest_cutoff
-from dynamis.identification.signals.sampling_clock import GAP, Clock, repair, repair_with_positions
+from dynamis.identification.signals.sampling_clock import GAP, Clock, Notes, repair, repair_with_positions
 from dynamis.identification.signals.stages import (
     HELD,
     SHORTEST,
@@ -114,14 +114,15 @@ def prepare(
     (1, True)
     """
     _check(rest, trim, every, delay)
-    raw, notes = Measured.of(log, robot, transmission, drive_gains), list[str]()
+    raw = Measured.of(log, robot, transmission, drive_gains)
+    notes = Notes(getattr(log, "numbers", None), getattr(log, "row_word", "row"))
     logged = _taken_from_the_log(raw, robot, logged)
     automatic = cutoff is None and parallel is None and "a" not in logged
     stamps = usable_stamps(raw, GAP if gap is None else gap, robot.coordinate_names, notes)
-    clock = _clock(raw, stamps, jitter, period, GAP if gap is None else gap)
+    clock = _clock(raw, stamps, jitter, period, GAP if gap is None else gap, notes)
     if gap is None and len(clock.runs) > 1:
         gap = _tolerated_gap(raw, clock, cutoff, robot)
-        clock = _clock(raw, stamps, jitter, period, gap) if gap > GAP else clock
+        clock = _clock(raw, stamps, jitter, period, gap, notes) if gap > GAP else clock
     notes += clock.notes
     runs = [on_the_clock(raw, run, robot, logged, outliers, delay, notes) for run in clock.runs if len(run.rows) >= SHORTEST]
     if zero is not None:
@@ -185,10 +186,13 @@ def _taken_from_the_log(raw: Measured, robot: Robot, logged: Sequence[str]) -> t
     return names
 
 
-def _clock(raw: Measured, stamps: Array, jitter: str, period: float | None, gap: float) -> Clock:
+def _clock(raw: Measured, stamps: Array, jitter: str, period: float | None, gap: float, notes: Notes) -> Clock:
+    options: dict[str, Any] = {
+        "period": period, "gap": gap, "repeats": raw.repeats, "numbers": notes.numbers, "word": notes.word,
+    }  # fmt: skip
     if jitter == "auto":
-        return repair_with_positions(stamps, raw.q, period=period, gap=gap, repeats=raw.repeats)
-    return repair(stamps, period=period, gap=gap, jitter=jitter, repeats=raw.repeats)
+        return repair_with_positions(stamps, raw.q, **options)
+    return repair(stamps, jitter=jitter, **options)
 
 
 def _tolerated_gap(raw: Measured, clock: Clock, cutoff: float | None, robot: Robot) -> float:

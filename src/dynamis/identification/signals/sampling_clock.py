@@ -80,6 +80,27 @@ class Run:
         return result
 
 
+class Notes(list[str]):
+    """Notes on rows, with the ``numbers`` of these in their file, in units of ``word`` ("line", "row")."""
+
+    def __init__(self, numbers: Any = None, word: str = "row") -> None:
+        super().__init__()
+        self.numbers, self.word = numbers, word
+
+    def which(self, rows: Any) -> str:
+        """Return rows for a note: their number and the first of them."""
+        shown = ", ".join(str(self.number(k)) for k in rows[:SHOWN]) + (", …" if len(rows) > SHOWN else "")
+        return f"{len(rows)} {self.word}{'s' if len(rows) > 1 else ''} ({shown})"
+
+    def span(self, first: int, last: int) -> str:
+        """Return the rows from the first to before the last for a note."""
+        return f"from {self.word} {self.number(first)} to {self.number(last - 1)}"
+
+    def number(self, rows: Any) -> Any:
+        """Return the numbers of rows in the file."""
+        return rows if self.numbers is None else np.asarray(self.numbers)[rows]
+
+
 @dataclass(frozen=True, eq=False)
 class Clock:
     """The even clock of a log: its period [s], its runs, the number of missing samples, and of duplicates."""
@@ -91,14 +112,23 @@ class Clock:
     notes: tuple[str, ...]
 
 
-def repair(t: Any, *, period: float | None = None, gap: float = GAP, jitter: str = "stamps", repeats: Any = None) -> Clock:
+def repair(
+    t: Any,
+    *,
+    period: float | None = None,
+    gap: float = GAP,
+    jitter: str = "stamps",
+    repeats: Any = None,
+    numbers: Any = None,
+    word: str = "row",
+) -> Clock:
     """Return the even clock for time stamps (N,) in s.
 
     Rows with the same stamp are duplicates, and the later one is dropped, unless ``repeats`` (N,) is false there because its
     values differ: then the stamps are too coarse. Rows out of order are sorted; a clock that was set back, or a gap of more
     than ``gap`` periods, starts a new run; smaller gaps are interpolated. ``jitter`` is the meaning of uneven stamps: "stamps"
     if the samples were even and the stamps are not, so that a line is fitted to them; or "samples" if the values were taken at
-    these times, and are interpolated at even ones.
+    these times, and are interpolated at even ones. Notes name the ``numbers`` (N,) of rows in their file, in units of ``word``.
 
     >>> clock = repair([0.0, 0.01, 0.021, 0.03, 0.05, 0.05, 0.06])
     >>> round(clock.period, 3), clock.dropped, clock.duplicated
@@ -113,12 +143,12 @@ def repair(t: Any, *, period: float | None = None, gap: float = GAP, jitter: str
         raise InputError(f"jitter={jitter!r} is not supported; choose 'stamps' or 'samples'")
     if not gap >= 1.0:
         raise InputError(f"gap={gap!r} must be at least one period")
-    notes: list[str] = []
+    notes = Notes(numbers, word)
     rows = np.flatnonzero(np.isfinite(stamps))
     if len(rows) < 3:
         raise InputError(f"no run: {len(rows)} of {len(stamps)} rows have a time and positions that can be used")
     if len(rows) < len(stamps):
-        notes.append(f"rows without a time dropped: {which(np.flatnonzero(~np.isfinite(stamps)))}")
+        notes.append(f"rows without a time dropped: {notes.which(np.flatnonzero(~np.isfinite(stamps)))}")
     again = np.ones(len(stamps), dtype=bool) if repeats is None else np.asarray(repeats, dtype=bool)
     if again.shape != stamps.shape:
         raise InputError(f"repeats has shape {again.shape}; expected one boolean for each of the {len(stamps)} stamps")
@@ -182,12 +212,12 @@ def _apart(s: Array, least: float) -> list[int]:
 
 
 def _told(
-    t: Array, runs: Sequence[Run], h: float, duplicated: int, jitter: str, notes: list[str]
+    t: Array, runs: Sequence[Run], h: float, duplicated: int, jitter: str, notes: Notes
 ) -> tuple[int, int, tuple[str, ...]]:
     before = [run.rows[np.flatnonzero(np.diff(run.ticks) > 1) + 1] for run in runs]
     dropped = sum(int(run.missing.sum()) for run in runs)
     if dropped:
-        notes.append(f"{dropped} missing samples interpolated and not used, before {which(np.concatenate(before))}")
+        notes.append(f"{dropped} missing samples interpolated and not used, before {notes.which(np.concatenate(before))}")
     off = np.concatenate([t[run.rows] - (run.start + run.period * run.ticks) for run in runs])
     if np.abs(off).max() > 0.01 * h:
         done = "replaced by an even clock" if jitter == "stamps" else "kept, and the values interpolated at even times"
@@ -197,7 +227,7 @@ def _told(
     return dropped, duplicated, tuple(notes)
 
 
-def first_period(t: Array, coarse: bool, notes: list[str]) -> tuple[float, bool]:
+def first_period(t: Array, coarse: bool, notes: Notes) -> tuple[float, bool]:
     """Return the period, and whether single steps do not show missing samples, so that rows are assumed consecutive."""
     steps = np.diff(t)
     ahead = steps[steps > 0.0]
@@ -214,7 +244,7 @@ def first_period(t: Array, coarse: bool, notes: list[str]) -> tuple[float, bool]
     return step, False
 
 
-def strays_restamped(t: Array, rows: Array, h: float, gap: float, notes: list[str]) -> Array:
+def strays_restamped(t: Array, rows: Array, h: float, gap: float, notes: Notes) -> Array:
     """Replace a stamp far off between two that are two periods apart, unless a sample is missing at its time."""
     s = t[rows]
     apart = s[2:] - s[:-2]
@@ -231,11 +261,11 @@ def strays_restamped(t: Array, rows: Array, h: float, gap: float, notes: list[st
     t = t.copy()
     at = rows[1:-1][stray]
     t[at] = middle[stray]
-    notes.append(f"stamps out of order replaced by the mean of their neighbours: {which(at)}")
+    notes.append(f"stamps out of order replaced by the mean of their neighbours: {notes.which(at)}")
     return t
 
 
-def in_parts(t: Array, rows: Array, h: float, gap: float, notes: list[str]) -> list[Array]:
+def in_parts(t: Array, rows: Array, h: float, gap: float, notes: Notes) -> list[Array]:
     """Return the rows in order, split where the clock was set back and at long gaps."""
     back = np.flatnonzero(np.diff(t[rows]) < 0.0) + 1
     cuts, shuffled, seen, latest = [], [], 0, -np.inf
@@ -249,16 +279,16 @@ def in_parts(t: Array, rows: Array, h: float, gap: float, notes: list[str]) -> l
             shuffled.append(rows[k])
         seen = int(k)
     if shuffled:
-        notes.append(f"rows out of order sorted: {which(shuffled)}")
+        notes.append(f"rows out of order sorted: {notes.which(shuffled)}")
     if cuts:
-        notes.append(f"the clock was set back, a new run starts: {which(rows[cuts])}")
+        notes.append(f"the clock was set back, a new run starts: {notes.which(rows[cuts])}")
     parts = []
     for part in np.split(rows, cuts):
         ordered = part[np.argsort(t[part], kind="stable")]
         long = _gaps(t[ordered], h, gap)
         if len(long):
             lost = sum(round(d / h) - 1 for d in np.diff(t[ordered])[long - 1])
-            notes.append(f"gaps of more than {gap:g} periods, {lost} samples in total, start new runs: {which(ordered[long])}")
+            notes.append(f"gaps of more than {gap:g} periods, {lost} samples in total, start new runs: {notes.which(ordered[long])}")
         parts += np.split(ordered, long)
     return parts
 
@@ -271,7 +301,7 @@ def _gaps(s: Array, h: float, gap: float) -> Array:
     return far[np.array(missing) > gap * h] if len(far) else far
 
 
-def without_duplicates(t: Array, parts: list[Array], h: float, repeats: Array, notes: list[str]) -> tuple[list[Array], int]:
+def without_duplicates(t: Array, parts: list[Array], h: float, repeats: Array, notes: Notes) -> tuple[list[Array], int]:
     """Return the parts without rows that ``repeats`` the previous one with the same stamp, and their number."""
     kept, twice = [], []
     for part in parts:
@@ -279,7 +309,7 @@ def without_duplicates(t: Array, parts: list[Array], h: float, repeats: Array, n
         twice += list(part[again])
         kept.append(part[~again])
     if twice:
-        notes.append(f"rows with the stamp of the previous one dropped: {which(twice)}")
+        notes.append(f"rows with the stamp of the previous one dropped: {notes.which(twice)}")
     return kept, len(twice)
 
 
@@ -320,10 +350,3 @@ def ticks_of(s: Array, h: float) -> Array:
         nearest = np.round(isotonic_regression(ahead).x)
     ticks = nearest.astype(int) + order
     return ticks - ticks[0]
-
-
-def which(rows: Any) -> str:
-    """Return rows for a note: their number and the first of them."""
-    numbers = [int(k) for k in rows]
-    shown = ", ".join(map(str, numbers[:SHOWN])) + (", …" if len(numbers) > SHOWN else "")
-    return f"{len(numbers)} row{'s' if len(numbers) > 1 else ''} ({shown})"

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dynamis.errors import InputError, printable
 from dynamis.identification.signals.filters import Cutoff, derivatives, low_pass, suggest_cutoff
 from dynamis.identification.signals.outliers import remove_spikes
-from dynamis.identification.signals.sampling_clock import Run, which
+from dynamis.identification.signals.sampling_clock import Notes, Run
 from dynamis.identification.transmission import Transmission
 from dynamis.robot import Robot
 
@@ -42,7 +42,7 @@ class Even:
 
 
 def on_the_clock(
-    raw: Measured, run: Run, robot: Robot, logged: Sequence[str], outliers: bool, delay: float, notes: list[str]
+    raw: Measured, run: Run, robot: Robot, logged: Sequence[str], outliers: bool, delay: float, notes: Notes
 ) -> Even:
     """Return a run without spikes, at even times, at the joints; interpolated samples are not used.
 
@@ -57,13 +57,13 @@ def on_the_clock(
             x = unwrapped(x, np.array([c.revolute for c in robot.model.coordinates]), joints, notes)
         if outliers and not (name == "q" and robot.nq > robot.n):
             columns = [f"{name}.{joint}" for joint in joints]
-            x, spikes, said = remove_spikes(x, names=columns, rows=run.rows)
+            x, spikes, said = remove_spikes(x, names=columns, rows=notes.number(run.rows), word=notes.word)
             notes += said
             # a position affects the equations of all joints, a torque only its own
             bad |= raw.spoilt(spikes) if name == "tau" else spikes.any(axis=1, keepdims=True)
         elif not np.isfinite(x).all():
             row = run.rows[np.flatnonzero(~np.isfinite(x).all(axis=1))[0]]
-            raise InputError(f"{name} is not finite in row {row}: repair it, or set outliers=True")
+            raise InputError(f"{name} is not finite in {notes.word} {notes.number(row)}: repair it, or set outliers=True")
         x = run.resample(x)
         values[name] = raw.at_joints(name, x if name != "tau" or not delay else _advanced(x, delay / run.period))
     if robot.nq > robot.n:
@@ -75,7 +75,7 @@ def on_the_clock(
     return Even(run.t, values["q"], values["tau"], values.get("v"), values.get("a"), use)
 
 
-def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: list[str]) -> Array:
+def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: Notes) -> Array:
     """Return time stamps, NaN for rows that hold no measurement.
 
     These are rows where positions are not finite or a sensor is frozen for longer than a gap, which are not interpolated, and
@@ -85,14 +85,14 @@ def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: list[
     for first, last in stretches(lost):
         if last - first > gap:
             t[first:last] = np.nan
-            notes.append(f"q is not finite from row {first} to {last - 1}: these rows are dropped")
+            notes.append(f"q is not finite {notes.span(first, last)}: these rows are dropped")
     for first, last, joint in frozen_stretches(raw.q, raw.t):
         t[first:last] = np.nan
         name = joints[joint] if joint < len(joints) else f"column {joint}"
-        notes.append(f"the position of {name} is frozen at one value from row {first} to {last - 1}: these rows are dropped")
+        notes.append(f"the position of {name} is frozen at one value {notes.span(first, last)}: these rows are dropped")
     for first, last, joint in dead_torques(raw.q, raw.tau, raw.t):
         t[first:last] = np.nan
-        what = f"the torque of {joints[joint]} is {raw.tau[first, joint] + 0.0:.6g} from row {first} to {last - 1} while the joint moves"
+        what = f"the torque of {joints[joint]} is {raw.tau[first, joint] + 0.0:.6g} {notes.span(first, last)} while the joint moves"
         notes.append(f"{what}: not measured, these rows are dropped")
     stale = raw.repeats & np.concatenate([[False], np.diff(raw.t) > 0.0])
     for first, last in stretches(stale):
@@ -100,7 +100,7 @@ def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: list[
             stale[first:last] = False  # at rest, or logged without noise
     if stale.any():
         t[stale] = np.nan
-        notes.append(f"rows with all values of the previous row at a later time dropped: {which(np.flatnonzero(stale))}")
+        notes.append(f"rows with all values of the previous row at a later time dropped: {notes.which(np.flatnonzero(stale))}")
     return t
 
 

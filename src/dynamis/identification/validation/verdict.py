@@ -325,7 +325,7 @@ def _saturation(rows: Equations, effort: Any) -> list[VerdictItem]:
 WORDS = {
     "m": "mass", "mx": "first moment along x", "my": "first moment along y", "mz": "first moment along z",
     "viscous": "viscous friction", "coulomb": "Coulomb friction", "coulomb_bias": "Coulomb friction asymmetry",
-    "stribeck": "Stribeck friction", "quadratic": "quadratic friction", "power": "root friction", "offset": "torque offset",
+    "stribeck": "Stribeck friction", "quadratic": "quadratic friction", "power": "power friction", "offset": "torque offset",
     "rotor": "rotor inertia", "stiffness": "spring stiffness", "inertia": "inertia of the rotor",
 }  # fmt: skip
 
