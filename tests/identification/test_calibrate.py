@@ -6,8 +6,8 @@ from click.testing import CliRunner
 from spoiled_logs import simulated, three_joints
 
 import dynamis as dy
-from dynamis.errors import InputError
 from dynamis.cli.commands import cli
+from dynamis.errors import InputError
 from dynamis.identification import Poses, Unknown, calibrate
 from dynamis.identification.nonlinear import solve
 from dynamis.spatial.rotation import from_rpy, to_quaternion

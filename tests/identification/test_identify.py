@@ -312,7 +312,7 @@ def test_rows_are_used_once_and_not_for_validation_too(plain, prior):
     whole, half, other = Log(t, q, tau), Log(t[500:] - t[500], q[500:], tau[500:]), Log(t, q, tau + 1e-9)
     with pytest.raises(dy.InputError, match="validation needs rows that were not fitted, but 100 % of those of a log were"):
         dy.identify(prior, whole, validate=half, compare=())
-    with pytest.raises(dy.InputError, match="100 % of those of 'b.csv' were"):
+    with pytest.raises(dy.InputError, match=r"100 % of those of 'b\.csv' were"):
         dy.identify(prior, whole, validate=[other, replace(whole, source="b.csv")], compare=())
     with pytest.raises(dy.InputError, match="50 % of the rows of a log are also in a log before it: give each row once"):
         dy.identify(prior, [half, whole], compare=())

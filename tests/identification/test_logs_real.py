@@ -105,7 +105,9 @@ def test_rows_with_a_dead_torque_are_dropped_and_named(ur10, joint, rows, value)
     found = dy.identify(robot, replace(log, tau=tau), compare=())
     assert found.validation.held_out < 4.5
     last = len(log) if rows.stop is None else rows.stop
-    words = f"the torque of {robot.coordinate_names[joint]} is {value:g} from row {rows.start} to {last - 1} while the joint moves"
+    words = (
+        f"the torque of {robot.coordinate_names[joint]} is {value:g} from row {rows.start} to {last - 1} while the joint moves"
+    )
     assert any(words in note for note in found.notes)
 
 

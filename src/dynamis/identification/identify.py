@@ -185,8 +185,8 @@ def _refit(estimator: Estimator, runs: Sequence[Samples], model: LinearModel, **
 
 
 def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> LogFinding | None:
-    """Return a finding of joint zeros, a delay or a factor with the residuals on held-out motion, if they are clearly lower with
-    its correction, over blocks of time; otherwise None. Other findings are returned unchanged."""
+    """Return a finding of joint zeros, a delay or a factor with the residuals on held-out motion, if these are clearly lower
+    with its correction, over blocks of time; otherwise None. Other findings are returned unchanged."""
     if not finding.zero and not finding.delay and not finding.factors:
         return finding
     rows, source = folds.rows, folds.rows.source
@@ -271,7 +271,9 @@ def _samples(
     for source in given:
         if not isinstance(source, Log | Samples | str | os.PathLike):
             kinds = "files, Log(t, q, tau) or Samples.of(q, v, a, tau)"
-            raise InputError(f"a log of type {type(source).__name__} cannot be used; identify takes {kinds}, or a list of these")
+            raise InputError(
+                f"a log of type {type(source).__name__} cannot be used; identify takes {kinds}, or a list of these"
+            )
         if isinstance(source, Samples):
             if examined and _repeated(source, seen, notes):
                 continue

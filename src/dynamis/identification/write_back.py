@@ -285,7 +285,7 @@ def representable(linear: LinearModel) -> LinearModel:
     if not unrepresented(linear):
         return linear
     friction = tuple(dict.fromkeys(("viscous", "coulomb", *(term for term in linear.friction if term in HELD))))
-    plain = {"smooth": None, "stribeck_speed": None, "presliding": None, "couplings": (), "columns": ()}
+    plain: dict[str, Any] = {"smooth": None, "stribeck_speed": None, "presliding": None, "couplings": (), "columns": ()}
     return LinearModel(linear.robot, **{**linear.settings, **plain, "friction": friction})
 
 

@@ -114,8 +114,7 @@ def prepare(
     (1, True)
     """
     _check(rest, trim, every, delay)
-    raw = Measured.of(log, robot, transmission, drive_gains)
-    notes = Notes(getattr(log, "numbers", None), getattr(log, "row_word", "row"))
+    raw, notes = Measured.of(log, robot, transmission, drive_gains), Notes.on(log)
     logged = _taken_from_the_log(raw, robot, logged)
     automatic = cutoff is None and parallel is None and "a" not in logged
     stamps = usable_stamps(raw, GAP if gap is None else gap, robot.coordinate_names, notes)

@@ -87,6 +87,10 @@ class Notes(list[str]):
         super().__init__()
         self.numbers, self.word = numbers, word
 
+    @classmethod
+    def on(cls, log: Any) -> Notes:
+        return cls(getattr(log, "numbers", None), getattr(log, "row_word", "row"))
+
     def which(self, rows: Any) -> str:
         """Return rows for a note: their number and the first of them."""
         shown = ", ".join(str(self.number(k)) for k in rows[:SHOWN]) + (", …" if len(rows) > SHOWN else "")
@@ -288,7 +292,9 @@ def in_parts(t: Array, rows: Array, h: float, gap: float, notes: Notes) -> list[
         long = _gaps(t[ordered], h, gap)
         if len(long):
             lost = sum(round(d / h) - 1 for d in np.diff(t[ordered])[long - 1])
-            notes.append(f"gaps of more than {gap:g} periods, {lost} samples in total, start new runs: {notes.which(ordered[long])}")
+            notes.append(
+                f"gaps of more than {gap:g} periods, {lost} samples in total, start new runs: {notes.which(ordered[long])}"
+            )
         parts += np.split(ordered, long)
     return parts
 

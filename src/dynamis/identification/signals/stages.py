@@ -92,8 +92,8 @@ def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: Notes
         notes.append(f"the position of {name} is frozen at one value {notes.span(first, last)}: these rows are dropped")
     for first, last, joint in dead_torques(raw.q, raw.tau, raw.t):
         t[first:last] = np.nan
-        what = f"the torque of {joints[joint]} is {raw.tau[first, joint] + 0.0:.6g} {notes.span(first, last)} while the joint moves"
-        notes.append(f"{what}: not measured, these rows are dropped")
+        what = f"the torque of {joints[joint]} is {raw.tau[first, joint] + 0.0:.6g} {notes.span(first, last)}"
+        notes.append(f"{what} while the joint moves: not measured, these rows are dropped")
     stale = raw.repeats & np.concatenate([[False], np.diff(raw.t) > 0.0])
     for first, last in stretches(stale):
         if last - first > STALE:

@@ -121,9 +121,10 @@ def verdict(
     """Assess a fit by its statistics, its prediction of held-out motion, and its residuals.
 
     ``equations`` are the rows of the statistics, used to search the residual for missing terms. ``inconsistent`` maps links to
-    the reason of their physical inconsistency; ``masses`` maps them to their masses in the file and as identified; ``effort`` (n,) are the torque limits; ``log_findings`` are
-    problems of the logs that limit the grade; ``limits`` are the residuals on held-out motion, in percent, above which a result
-    is no longer good, usable and doubtful. ``regularised`` tells that the estimator already uses the prior, for the advice.
+    the reason of their physical inconsistency, ``masses`` to their masses in the file and as identified; ``effort`` (n,) are
+    the torque limits; ``log_findings`` are problems of the logs that limit the grade; ``limits`` are the residuals on held-out
+    motion, in percent, above which a result is no longer good, usable and doubtful. ``regularised`` tells that the estimator
+    already uses the prior, for the advice.
     """
     found = [VerdictItem("log", f.caps, f"{f.text[:1].upper()}{f.text[1:]}; {f.cure}.") for f in log_findings]
     found += [*_excitation(statistics, regularised), *_level(statistics, validation, limits)]
@@ -260,7 +261,9 @@ def _consistency(inconsistent: Mapping[str, str] | None) -> list[VerdictItem]:
 def _masses(masses: Mapping[str, tuple[float, float]]) -> list[VerdictItem]:
     """Name the links whose masses are far from those of the file, if there are several: one may carry a load."""
     least = HEAVY * sum(old for old, _ in masses.values())
-    far = [(name, old, new) for name, (old, new) in masses.items() if abs(new - old) > least and max(new / old, old / new) > FAR]
+    far = [
+        (name, old, new) for name, (old, new) in masses.items() if abs(new - old) > least and max(new / old, old / new) > FAR
+    ]
     if len(far) < 2:
         return []
     names = listed([f"{name} ({new:.3g} kg instead of {old:.3g} kg)" for name, old, new in far])
