@@ -48,7 +48,8 @@ def quantity(form: ClosedForm, name: str, body: int | None = None) -> Quantity:
         return Quantity(name, letters, _entries(make(form)), symmetric)
     if name in _OF_BODY:
         if body is None or not 1 <= body <= len(form.model.moving):
-            raise InputError(f"{name} refers to one link: give its number, from 1 to {len(form.model.moving)}")
+            links = len(form.model.moving)
+            raise InputError(f"{name} refers to one link: give its number, from 1 to {links}, by --link or body=")
         letters, of_body, symmetric = _OF_BODY[name]
         return Quantity(f"{name} of link {body}", letters, _entries(of_body(form, body)), symmetric, body)
     raise unknown_name("quantity", given, names())
