@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from dynamis.classroom.answers.answer import Answer, Located
@@ -119,13 +120,43 @@ class _Reading:
         key = name.key.removeprefix("=")
         address = address_of(key)
         scalar = self.scalars.get(address)
-        if key == name.key and self.vocabulary.resolve(key) is not None:
+        if key == name.key and self.vocabulary.resolve(key) is not None and address not in self.abbreviations:
             return None
         if scalar is not None:
             return scalar[0]
         if key != name.key and self.vocabulary.unknown(key) is not None:
             return None  # τ = [τ_1; τ_2] = …
         return self.tables.get(key) or self.tables.get(address[0])
+
+    @cached_property
+    def abbreviations(self) -> set[Address]:
+        """The definitions that replace a sine or cosine of the same name: c_2 = cos(q_1 + q_2)."""
+        return {address for address, (rule, target) in self.scalars.items() if self.is_abbreviation(rule, target)}
+
+    def is_abbreviation(self, rule: _Rule, target: Target) -> bool:
+        """Whether a definition of s_i or c_i depends on positions and not on rates, as an entry of the vector C q̇ does.
+
+        One of c_123 has no parameters either, which Christoffel symbols have.
+        """
+        names, held, seen = self.vocabulary, set[int](), {id(rule)}
+        if names.arc(target.key) is None or names.quantity(target.key) is not None:
+            return False
+        stack = [rule]
+        while stack:
+            for name in (name for tree in stack.pop().trees for name in names_in(tree)):
+                value, own = names.resolve(name.key), self.scalars.get(address_of(name.key))
+                if own is not None and own[0] is rule:
+                    return False
+                if value is not None:
+                    held |= {id(node) for node in topological([value]) if node.op == "symbol"}
+                elif own is None:
+                    return False
+                elif id(own[0]) not in seen:
+                    seen.add(id(own[0]))
+                    stack.append(own[0])
+        positions = {id(x) for x in names.q}
+        rates = {id(x) for x in (*names.v, *names.a)}
+        return bool(held & positions) and not held & rates and (held <= positions or len(target.address[1]) < 3)
 
     def in_order(self) -> list[_Rule]:
         """The rules in order of dependence."""
@@ -191,6 +222,8 @@ class _Reading:
         for name, tree in every:
             arc, defining = self.vocabulary.arc(name.key), self.scalars.get(address_of(name.key))
             if arc is None or defining is None or self.vocabulary.quantity(name.key) is not None:
+                continue
+            if defining[1].address in self.abbreviations:
                 continue
             if len(defining[1].address[1]) == 1 and not any(name is lone for lone in whole_terms(tree)):
                 continue  # c_1 = m_2 l_2 c_2 …: a factor is a cosine, as no entry of a vector is multiplied
