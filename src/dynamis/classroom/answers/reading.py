@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from dynamis.classroom.answers.answer import Answer, Located
-from dynamis.classroom.answers.chains import Chain, Target, first_target, read_chain
+from dynamis.classroom.answers.chains import Chain, Target, first_target, read_chain, replaced_names
 from dynamis.classroom.answers.grammar import parse
 from dynamis.classroom.answers.layout import layout
 from dynamis.classroom.answers.names import Address, Names, address_of, is_same
@@ -19,7 +19,7 @@ from dynamis.classroom.answers.tree import Evaluation, Grid, Name, Tree, Value, 
 from dynamis.classroom.answers.vocabulary import Vocabulary
 from dynamis.display import short
 from dynamis.errors import FormatError, printable
-from dynamis.scalar import Node, topological
+from dynamis.scalar import Node, directional, topological
 
 
 def parse_answer(text: str, vocabulary: Vocabulary, file: str = "answer") -> Answer:
@@ -81,12 +81,13 @@ class _Reading:
             cure = "write entries, as in M_{11} = …, or a matrix, as in M = [a, b; c, d]"
             return self.source.error(0, "no answer in this text", cure)
         line, text = self.skipped[-1]
-        found = f"no answer in this text: {short(text, 60)} has whole vectors or matrices, derivatives or sums"
+        found = f"no answer in this text: {short(text, 60)} has whole vectors (variables without a joint's number) or matrices, derivatives or sums"
         cure = "write the answer out in the robot's symbols, with a joint's number at each variable, as in \\dot q_1"
         return self.source.error(self.source.at(line, 1), found, cure)
 
     def chains(self) -> Iterator[Chain]:
         found, prose, self.remarks = layout(tokens_of(self.source), self.source)
+        self.vocabulary = self.names.vocabulary = self.vocabulary.defining(replaced_names(found, self.vocabulary))
         self.prose = [self.quoted(passage[0].at, passage[-1].end) for passage in prose]
         heads = [first_target(statement, self.vocabulary) for statement in found]
         defined = {target.address for target in heads if target is not None}
@@ -124,6 +125,8 @@ class _Reading:
             return None
         if scalar is not None:
             return scalar[0]
+        if derived := self.names.derived(key):
+            return self.scalars[derived[0]][0]
         if key != name.key and self.vocabulary.unknown(key) is not None:
             return None  # τ = [τ_1; τ_2] = …
         return self.tables.get(key) or self.tables.get(address[0])
@@ -205,9 +208,12 @@ class _Reading:
             return value
         found: Any = self.values[id(rule)][-1]
         defining = self.scalars.get(address_of(key))
+        derived = self.names.derived(key) if defining is None else None
+        if derived is not None:
+            defining = self.scalars[derived[0]]
         if defining is not None:
-            negative = defining[1].negative
-            return -found if negative else found
+            found = -found if defining[1].negative else found
+            return found if derived is None else self.rate(found, derived[1], name)
         letter, index = address_of(key)
         if key in self.tables or not index:
             return found
@@ -215,6 +221,15 @@ class _Reading:
         if cell is None or cell[0] is None:
             raise self.source.error(name.at, f"the matrix {letter} has no entry {printable(key)}", "write its value")
         return cell[0]
+
+    def rate(self, value: Any, order: int, name: Name) -> Any:
+        """The time derivative of an expression of the state."""
+        names = self.vocabulary
+        if isinstance(value, Grid):
+            raise self.source.error(name.at, f"{printable(name.key)} is the rate of a matrix", "write one entry")
+        for _ in range(order):
+            value = directional([value], [*names.q, *names.v], [*names.v, *names.a])[0]
+        return value
 
     def refuse_doubt(self) -> None:
         """Reject C_{12} where it may be a cosine or an entry defined in the text."""

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from dynamis.classroom.answers import Answer, KnownNumber, Located, Vocabulary, parse_answer
+from dynamis.classroom.answers.vocabulary import is_symbol
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import fitted
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
 from dynamis.classroom.checking.quantities import Quantity, canonical, names, other_quantity, quantity
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import FormatError, InputError
-from dynamis.scalar import Node, symbol
+from dynamis.scalar import Node, symbol, topological
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of, parameter_latex
 
@@ -82,7 +83,7 @@ def _read(
     refused: FormatError | None = None
     for notation in tried:
         try:
-            return parse_answer(text, vocabulary(form, notation, extra, unknowns), file), notation
+            return parse_answer(text, vocabulary(form, asked, notation, extra, unknowns), file), notation
         except FormatError as error:
             refused = refused or error
     assert refused is not None
@@ -90,20 +91,40 @@ def _read(
 
 
 def vocabulary(
-    form: ClosedForm, notation: Notation, extra: Mapping[str, Any], unknowns: Mapping[str, Any] | None = None
+    form: ClosedForm, asked: Quantity, notation: Notation, extra: Mapping[str, Any], unknowns: Mapping[str, Any] | None = None
 ) -> Vocabulary:
-    """The names allowed in an answer: the robot's parameters, and their names in this notation."""
+    """The names allowed in an answer: the robot's parameters, their names in this notation, and those of joints."""
     parameters = robot_symbols(form)
     aliases = {}
     for name in parameters:
         written = parameter_latex(name, notation.rename)
         if written != parameter_latex(name):
             aliases[written] = name
-    given = {f"w_{axis}": w for axis, w in zip(("fx", "fy", "fz", "mx", "my", "mz"), form.w, strict=True)}
+    used = {id(node) for node in topological([x.node() for x in asked.entries.values()])}
+    axes = zip(("fx", "fy", "fz", "mx", "my", "mz"), form.w, strict=True)
+    wrench = {f"w_{axis}": w for axis, w in axes} if any(id(w) in used for w in form.w) else {}
     turning = tuple(c.revolute for c in form.model.coordinates)
     return Vocabulary(
-        form.q, form.v, form.a, turning, {**given, **parameters, **extra}, aliases, unknowns or {}, _numbers(form)
+        form.q,
+        form.v,
+        form.a,
+        turning,
+        {**wrench, **parameters, **extra},
+        aliases,
+        unknowns or {},
+        _numbers(form),
+        _joint_names(form),
     )
+
+
+def _joint_names(form: ClosedForm) -> dict[str, int]:
+    """The names of the joints; the usual letters too for the only revolute and the only prismatic joint, unless it has a letter."""
+    names = {c.name: k for k, c in enumerate(form.model.coordinates)}
+    for letters, revolute in ((("theta", "phi"), True), (("d", "r", "x", "s"), False)):
+        alike = [k for k, c in enumerate(form.model.coordinates) if c.revolute == revolute]
+        if len(alike) == 1 and not is_symbol(form.model.coordinates[alike[0]].name):
+            names = {**dict.fromkeys(letters, alike[0]), **names}
+    return names
 
 
 def robot_symbols(form: ClosedForm) -> dict[str, Any]:

@@ -15,26 +15,47 @@ from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.expression import Algebra, Expression
 from dynamis.symbolic.ring import Ring
 
-LETTERS = ("tau", "u", "f")  # of torques; f is the force of a prismatic joint
+LETTERS = ("tau", "u", "f", "F")  # of torques
+FORCES = ("f", "F")  # of prismatic joints
 
 
 def torque_names(form: ClosedForm, letters: Sequence[str] = LETTERS) -> dict[str, Any]:
-    """The torques by name; with one joint also without index."""
+    """The torques by name; without index that of the only joint, and F, f and u that of the only prismatic joint."""
     names: dict[str, Any] = {}
     for letter in letters:
-        for k, tau in enumerate(form.tau):
-            if letter != "f" or not form.model.coordinates[k].revolute:
-                names |= {f"{letter}_{k + 1}": tau, **({letter: tau} if form.n == 1 else {})}
+        names |= {f"{letter}_{k + 1}": tau for k, tau in enumerate(form.tau) if _has_letter(form, letter, k)}
+        if (alone := _without_index(form, letter)) is not None:
+            names[letter] = form.tau[alone]
     return names
+
+
+def _has_letter(form: ClosedForm, letter: str, joint: int) -> bool:
+    return letter not in FORCES or (joint < form.n and not form.model.coordinates[joint].revolute)
+
+
+def _without_index(form: ClosedForm, letter: str) -> int | None:
+    """The joint whose torque a letter without index is."""
+    joints = [k for k in range(form.n) if not form.model.coordinates[k].revolute or (form.n == 1 and letter not in FORCES)]
+    return joints[0] if len(joints) == 1 and (letter != "tau" or form.n == 1) else None
+
+
+def _defined_torques(form: ClosedForm, answer: Answer) -> dict[tuple[int, ...], Located]:
+    """The torques that stand alone on one side; a letter without index is one if nothing else gives this torque."""
+    given: dict[tuple[int, ...], Located] = {}
+    for letter in LETTERS:
+        for index, entry in answer.entries.get(letter, {}).items():
+            if _has_letter(form, letter, index[0]):
+                given.setdefault(index, entry)
+    for letter in LETTERS:
+        joint = _without_index(form, letter)
+        if joint is not None and letter in answer.definitions:
+            given.setdefault((joint,), answer.definitions[letter])
+    return given
 
 
 def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> dict[tuple[int, ...], Located]:
     """The torques that an answer gives directly or by equations; empty if it has none of the letters of torques."""
-    given: dict[tuple[int, ...], Located] = {}
-    for letter in LETTERS:
-        for index, entry in answer.entries.get(letter, {}).items():
-            if letter != "f" or (index[0] < form.n and not form.model.coordinates[index[0]].revolute):
-                given.setdefault(index, entry)
+    given = _defined_torques(form, answer)
     used = {id(t) for t in form.tau}
     defined = {
         index: _as_equation(form.tau[index[0]], entry)
