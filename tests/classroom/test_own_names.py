@@ -1,6 +1,7 @@
 r"""Names of an answer's own: abbreviations, coordinates called by the names of their joints, time derivatives."""
 
 import pytest
+from textbook_robots import CART_POLE, RP_ARM
 
 import dynamis as dy
 
@@ -33,46 +34,6 @@ def test_entries_of_a_vector_c_leave_the_cosines_what_they_are(arm):
     text = r"c_1 = -m_2 a_1 l_2 s_2 (2 \dot q_1 \dot q_2 + \dot q_2^2) \\ c_2 = m_2 a_1 l_2 s_2 \dot q_1^2 \\ g_2 = m_2 g l_2 (c_1 c_2 - s_1 s_2)"
     assert dy.check_answer(arm, "coriolis-vector", text).correct
     assert dy.check_answer(arm, "gravity", text).correct
-
-
-CART_POLE = """
-[robot]
-gravity = [0, 0, "-g"]
-[parameters]
-M = "symbol"
-m = "symbol"
-l = "symbol"
-g = "symbol"
-[[link]]
-joint = "x"
-type = "prismatic"
-axis = [1, 0, 0]
-mass = "M"
-[[link]]
-joint = "theta"
-type = "revolute"
-axis = [0, 1, 0]
-mass = "m"
-com = [0, 0, "l"]
-"""
-RP_ARM = """
-[robot]
-gravity = [0, "-g", 0]
-[parameters]
-m_1 = "symbol"
-m_2 = "symbol"
-l_1 = "symbol"
-g = "symbol"
-[[link]]
-type = "revolute"
-axis = [0, 0, 1]
-mass = "m_1"
-com = ["l_1", 0, 0]
-[[link]]
-type = "prismatic"
-axis = [1, 0, 0]
-mass = "m_2"
-"""
 
 
 @pytest.fixture(scope="module")

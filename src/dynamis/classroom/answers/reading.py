@@ -264,9 +264,9 @@ class _Reading:
             raise self.nothing_defined(chain, rule.trees[0])
 
     def relates(self, values: Sequence[Any]) -> bool:
-        """Whether the expressions of a chain are an equation for unknowns."""
+        """Whether the expressions of a chain are an equation for unknowns, or of motion without them."""
         scalars = len(values) > 1 and not any(isinstance(x, Grid) for x in values)
-        return scalars and self.vocabulary.holds_unknown(values)
+        return scalars and (self.vocabulary.holds_unknown(values) or self.vocabulary.holds_acceleration(values))
 
     def relate(self, at: int, end: int, values: Sequence[Any]) -> None:
         first, *others = [x - values[-1] for x in values[:-1]]
@@ -314,7 +314,8 @@ class _Reading:
                 continue
             cells = [*(other[index] for other in others if other[index][0] is not None), (value, at, end)]
             equated = [cell[0] for cell in cells]
-            if self.relates(equated):
+            zero = any(not isinstance(x, Node) and x == 0.0 for x in equated)
+            if self.relates(equated) and (zero or self.vocabulary.holds_unknown(equated)):
                 self.relate(at, end, equated)
             else:
                 self.add((letter, index), at, end, equated, [self.source.excerpt(*cell[1:]) for cell in cells])

@@ -123,6 +123,11 @@ class Vocabulary:
         unknowns = {id(x) for x in self._unknowns.values()}
         return bool(unknowns) and any(id(n) in unknowns for n in topological(values))
 
+    def holds_acceleration(self, values: Sequence[Any]) -> bool:
+        """Whether expressions contain an acceleration, where equations of motion are asked for: there are unknowns."""
+        accelerations = {id(x) for x in self.a} if self._unknowns else set()
+        return bool(accelerations) and any(id(n) in accelerations for n in topological(values))
+
     def resolve(self, key: str) -> Scalar | None:
         """The value of a name in canonical spelling; None if it is not a name of this robot."""
         found = self.quantity(key)

@@ -17,7 +17,7 @@ from dynamis.classroom.checking.motion_equations import solved_torques, torque_n
 from dynamis.classroom.checking.quantities import Quantity, canonical, names, other_quantity, quantity
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import FormatError, InputError
-from dynamis.scalar import Node, symbol, topological
+from dynamis.scalar import Node, symbol
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of, parameter_latex
 
@@ -53,11 +53,15 @@ def check_answer(
         raise InputError(f"check_answer takes a closed form, such as robot.closed_form(), got {type(form).__name__}")
     asked = quantity(form, name, body) if isinstance(name, str) else name
     answer, used = _read(form, asked, text, notation, parameters or {}, file)
-    given = solved_torques(form, asked, answer) if asked.name == "equations" else {}
+    given: Mapping[tuple[int, ...], Located] = {}
+    notes = [f"not read (line {line}): {passage}" for line, passage in answer.prose]
+    if asked.name == "equations":
+        given, asked, unactuated = solved_torques(form, asked, answer)
+        notes += [f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated]
     entries = fitted(given or _asked_entries(answer, asked), asked, file)
     decimals = not robot_symbols(form) or re.search(DECIMAL, text) is not None
     verdict = AnswerComparison(form, asked, entries, used, tolerance, _rounding(text), decimals).verdict()
-    return replace(verdict, notes=tuple(f"not read (line {line}): {passage}" for line, passage in answer.prose))
+    return replace(verdict, notes=tuple(notes))
 
 
 def _rounding(text: str) -> float:
@@ -100,9 +104,8 @@ def vocabulary(
         written = parameter_latex(name, notation.rename)
         if written != parameter_latex(name):
             aliases[written] = name
-    used = {id(node) for node in topological([x.node() for x in asked.entries.values()])}
     axes = zip(("fx", "fy", "fz", "mx", "my", "mz"), form.w, strict=True)
-    wrench = {f"w_{axis}": w for axis, w in axes} if any(id(w) in used for w in form.w) else {}
+    wrench = {f"w_{axis}": w for axis, w in axes} if asked.has_wrench else {}
     turning = tuple(c.revolute for c in form.model.coordinates)
     return Vocabulary(
         form.q,
@@ -118,7 +121,7 @@ def vocabulary(
 
 
 def _joint_names(form: ClosedForm) -> dict[str, int]:
-    """The names of the joints; the usual letters too for the only revolute and the only prismatic joint, unless it has a letter."""
+    """The names of the joints, and the usual letters of the only revolute or prismatic joint, unless it has a letter."""
     names = {c.name: k for k, c in enumerate(form.model.coordinates)}
     for letters, revolute in ((("theta", "phi"), True), (("d", "r", "x", "s"), False)):
         alike = [k for k, c in enumerate(form.model.coordinates) if c.revolute == revolute]

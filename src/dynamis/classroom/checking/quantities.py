@@ -35,6 +35,11 @@ class Quantity:
         return self.name.startswith("potential-energy")
 
     @property
+    def has_wrench(self) -> bool:
+        """Whether it depends on an external wrench on the link."""
+        return self.name.startswith("bias-wrench")
+
+    @property
     def inertial(self) -> bool:
         """Whether it consists of masses and moments of inertia times squared lengths and rates."""
         return self.name == "mass-matrix" or self.name.startswith("kinetic-energy")
