@@ -60,7 +60,7 @@ def first_target(statement: Sequence[Token], vocabulary: Vocabulary) -> Target |
 
 
 def replaced_names(statements: Sequence[Sequence[Token]], vocabulary: Vocabulary) -> frozenset[str]:
-    """The names that a text defines and that would mean a joint or the vector q otherwise: x = …, \\theta = q_2, q_2 = \\theta."""
+    """The names that a text defines and that would otherwise mean a joint or the vector q: \\theta = q_2, q_2 = \\theta."""
     found = set()
     for statement in statements:
         parts = members(statement)

@@ -81,7 +81,8 @@ class _Reading:
             cure = "write entries, as in M_{11} = …, or a matrix, as in M = [a, b; c, d]"
             return self.source.error(0, "no answer in this text", cure)
         line, text = self.skipped[-1]
-        found = f"no answer in this text: {short(text, 60)} has whole vectors (variables without a joint's number) or matrices, derivatives or sums"
+        parts = "whole vectors (variables without a joint's number) or matrices, derivatives or sums"
+        found = f"no answer in this text: {short(text, 60)} has {parts}"
         cure = "write the answer out in the robot's symbols, with a joint's number at each variable, as in \\dot q_1"
         return self.source.error(self.source.at(line, 1), found, cure)
 

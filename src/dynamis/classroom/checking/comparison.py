@@ -71,6 +71,19 @@ class AnswerComparison:
     def _common(self) -> EntryComparison:
         return EntryComparison(self, [*self.right.values(), *self.plain])
 
+    @cached_property
+    def right_entries(self) -> list[tuple[int, ...]]:
+        """The entries that are equal to the correct ones."""
+        whole = [index for index in self.given if index in self.right and index not in self.divided]
+        return [index for index in whole if self._common.same(self.right[index], self.given[index].node, 0.0)]
+
+    @cached_property
+    def summed_links(self) -> set[int]:
+        """The links whose angular velocity is a sum of rates in some entry."""
+        compared = [i for i in self.given if i in self.right and i not in self.divided]
+        known = [(i, self.given[i].node) for i in compared if self._common.has_terms(self.right[i], self.given[i].node)]
+        return {link for index, node in known for link in self._common.slip(index, node).summed_links()}
+
     def correct(self, index: tuple[int, ...]) -> Expression:
         """The correct entry, in full angles."""
         return Expression(self._common.algebra, *self._common.ring.value(self.right[index]))
@@ -218,9 +231,9 @@ class EntryComparison:
         correct = whole.correct(index).text(decimals=whole.decimals)
         if not self.has_terms(right, node):
             return EntryVerdict(whole.name(index), line, False, correct, "", self._example(right, node), *_no_terms(node))
-        cause = mistaken_for(self.form, whole.asked, index, node)
+        cause = mistaken_for(self.form, whole.asked, index, node, whole.right_entries)
         used = self if cause is not None else self._in_terms_of_answer(index, node)
-        cause = cause or used.slip(index, node).cause()
+        cause = cause or used.slip(index, node).cause(whole.summed_links if whole.asked.inertial else ())
         difference = Expression(used.algebra, used._difference(right, node)).text(decimals=whole.decimals)
         return EntryVerdict(whole.name(index), line, False, correct, difference, self._example(right, node), *cause)
 

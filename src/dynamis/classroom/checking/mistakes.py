@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Collection, Iterator
+from typing import Any, cast
 
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.symbolic.closed_form import ClosedForm
+from dynamis.symbolic.expression import Expression
 from dynamis.symbolic.notation import plain_text
 from dynamis.symbolic.ring import Ring
 
+Index = tuple[int, ...]
 MAX_DOF_FOR_MISTAKES = 4  # for larger robots the mistaken quantities take longer than the check
 
 
-def mistaken_for(form: ClosedForm, asked: Quantity, index: tuple[int, ...], given: Any) -> Cause | None:
-    """The cause, if the entry is that of another quantity or follows from a common mistake made throughout."""
+def mistaken_for(form: ClosedForm, asked: Quantity, index: Index, given: Any, right: Collection[Index] = ()) -> Cause | None:
+    """The cause, if the entry is that of another quantity or follows from a common mistake made throughout.
+
+    The entries ``right`` contradict a mistake that would have changed them.
+    """
     if not form.expanded or form.n > MAX_DOF_FOR_MISTAKES:
         return None
-    for node, cause in _candidates(form, asked, index):
+    for node, cause in _candidates(form, asked, index, right):
         ring = Ring.of([node, given], form.algebra.ring.angles, [*form.q, *form.v, *form.a])
         if ring.same(ring.value(node), ring.value(given)):
             return cause
     return None
 
 
-def _candidates(form: ClosedForm, asked: Quantity, index: tuple[int, ...]) -> Iterator[tuple[Any, Cause]]:
+def _candidates(form: ClosedForm, asked: Quantity, index: Index, right: Collection[Index]) -> Iterator[tuple[Any, Cause]]:
     M = form.notation.inertia
     if asked.name == "coriolis-power":
         message = f"this is the kinetic energy, ½ q̇ᵀ {M} q̇: the required term contains the rate of {M}"
@@ -37,7 +42,8 @@ def _candidates(form: ClosedForm, asked: Quantity, index: tuple[int, ...]) -> It
         message = f"this is the first part of the vector only, the rate of {M} times q̇"
         yield total.node(), Cause(f"{message}: −½ ∂(q̇ᵀ {M} q̇)/∂q_{index[0] + 1} is missing", message)
     if asked.inertial and all_parallel(form):
-        yield from _relative_rates(form, asked, index)
+        if all((_with_relative_rates(form, *other) - form.M[other]).is_zero for other in right if other):
+            yield from _relative_rates(form, asked, index)
 
 
 def all_parallel(form: ClosedForm) -> bool:
@@ -47,17 +53,12 @@ def all_parallel(form: ClosedForm) -> bool:
     return run and all(a.unit is q for a, q in zip(angles, form.q, strict=True))
 
 
-def _relative_rates(form: ClosedForm, asked: Quantity, index: tuple[int, ...]) -> Iterator[tuple[Any, Cause]]:
+def _relative_rates(form: ClosedForm, asked: Quantity, index: Index) -> Iterator[tuple[Any, Cause]]:
     """The energy, or the inertia matrix, with q̇_k where the angular velocity of link k, a sum of rates, belongs."""
     if index:
-        (i, j), n = index, form.n
-        if i >= n or j >= n:
+        if max(index) >= form.n:
             return
-        # with ω = A q̇ and ω taken for q̇, M becomes A⁻ᵀ M A⁻¹; A⁻¹ takes differences of neighbouring rates
-        rows = [(i, 1), *([(i + 1, -1)] if i + 1 < n else [])]
-        columns = [(j, 1), *([(j + 1, -1)] if j + 1 < n else [])]
-        parts = [form.M[a, b] * (s * t) for a, s in rows for b, t in columns]
-        node = sum(parts[1:], parts[0]).node()
+        node = _with_relative_rates(form, *index).node()
     else:
         relative = {id(v): v - form.v[k] for k, v in enumerate(form.v[1:])}
         node = next(iter(asked.entries.values())).node(relative)
@@ -66,3 +67,10 @@ def _relative_rates(form: ClosedForm, asked: Quantity, index: tuple[int, ...]) -
     if form.n > 2:
         message += ", and so on for the links that follow"
     yield node, Cause(message, f"the angular velocity of link 2 is not {rates[1]}")
+
+
+def _with_relative_rates(form: ClosedForm, i: int, j: int) -> Expression:
+    """M_ij of A⁻ᵀ M A⁻¹, which M becomes with ω = A q̇ taken for q̇; A⁻¹ takes differences of neighbouring rates."""
+    rows, columns = ([(k, 1), *([(k + 1, -1)] if k + 1 < form.n else [])] for k in (i, j))
+    parts = [form.M[a, b] * (s * t) for a, s in rows for b, t in columns]
+    return cast("Expression", sum(parts[1:], parts[0]))
