@@ -57,3 +57,36 @@ def test_a_mistake_throughout_would_have_changed_every_entry(arm):
 def test_a_missing_product_of_rates_is_no_relative_angular_velocity(arm):
     energy = f"T = {arm.kinetic_energy} - I_2 dq1 dq2"
     assert dy.check_answer(arm, "kinetic-energy", energy).wrong[0].cause == "missing: I_2*q_1'*q_2'"
+
+
+BASE = ["m_1 l_1^2 + I_1 + m_2 a_1^2", "m_2 l_2^2 + I_2", "m_2 l_2", "m_1 l_1 + m_2 a_1"]
+LINEAR = "the equations of motion are linear in them"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "kind"),
+    [
+        (BASE, "another (minimal) parametrisation"),
+        ([BASE[0], BASE[1], f"2 a_1 {BASE[2]}", f"g ({BASE[3]})"], "another (minimal) parametrisation"),
+        (["m_1 l_1", "m_1 l_1^2", "I_1", "m_2", "m_2 l_2", "m_2 l_2^2", "I_2"], "another parametrisation (4 suffice)"),
+    ],
+)
+def test_any_parameters_in_which_the_equations_are_linear_are_right(arm, parameters, kind):
+    verdict = dy.check_answer(arm, "parameters", f"pi = [{', '.join(parameters)}]")
+    assert verdict.correct
+    assert verdict.complete
+    assert verdict.remark == f"these are {kind}: {LINEAR}"
+    assert verdict.remark in verdict.report(hint=True)
+
+
+def test_the_order_of_parameters_does_not_matter(arm):
+    inspected = [str(x) for x in arm.parameters]
+    for parameters in (inspected, inspected[::-1]):
+        assert dy.check_answer(arm, "parameters", f"pi = [{', '.join(parameters)}]").correct
+    assert dy.check_answer(arm, "parameters", f"pi_1 = {BASE[3]}").absent == ("pi_2", "pi_3", "pi_4")
+
+
+def test_wrong_parameters_are_compared_with_those_that_the_answer_means(arm):
+    for text in (BASE[1].replace("l_2^2", "l_2"), "m_2 l_2^2 + q_1"):
+        (slip,) = dy.check_answer(arm, "parameters", f"pi = [{BASE[0]}, {text}, {BASE[2]}, {BASE[3]}]").wrong
+        assert (slip.entry, slip.correct) == ("pi_2", "m_2*l_2^2 + I_2")

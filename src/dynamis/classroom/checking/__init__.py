@@ -11,9 +11,11 @@ import numpy as np
 
 from dynamis.classroom.answers import Answer, KnownNumber, Located, Vocabulary, parse_answer
 from dynamis.classroom.answers.vocabulary import is_symbol
+from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import fitted
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
+from dynamis.classroom.checking.parametrisation import reference
 from dynamis.classroom.checking.quantities import Quantity, canonical, names, other_quantity, quantity
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import FormatError, InputError
@@ -59,8 +61,13 @@ def check_answer(
         given, asked, unactuated = solved_torques(form, asked, answer)
         notes += [f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated]
     entries = fitted(given or _asked_entries(answer, asked), asked, file)
+    remark = Cause("", "")
+    if asked.name == "parameters":
+        asked, remark = reference(form, asked, entries)
     decimals = not robot_symbols(form) or re.search(DECIMAL, text) is not None
     verdict = AnswerComparison(form, asked, entries, used, tolerance, _rounding(text), decimals).verdict()
+    if remark.text:
+        verdict = replace(verdict, remark=remark.text, hint=remark.hint)
     return replace(verdict, notes=tuple(notes))
 
 
