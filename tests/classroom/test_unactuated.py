@@ -85,6 +85,13 @@ def test_an_equation_without_torque_beside_those_of_all_joints_is_refused():
         dy.check_answer(arm, "equations", f"{both}; ddq_1 + ddq_2 = 0")
 
 
+def test_an_identity_is_no_equation_of_motion(cart_pole):
+    named = rf"\ddot x = \ddot q_1 \\ {LAGRANGE_1} = F"
+    assert [f.entry for f in dy.check_answer(cart_pole, "equations", named).findings] == ["tau_1"]
+    with pytest.raises(dy.InputError, match="both sides of this equation are equal"):
+        dy.check_answer(cart_pole, "equations", r"m (\ddot x + \ddot\theta) = m \ddot x + m \ddot\theta")
+
+
 def test_several_joints_may_be_passive(double):
     force, *passive = (str(x) for x in double.torque)
     verdict = dy.check_answer(double, "equations", f"{force} = F; {passive[0]} = 0; 2*({passive[1]}) = 0")

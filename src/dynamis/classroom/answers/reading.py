@@ -266,8 +266,10 @@ class _Reading:
 
     def relates(self, values: Sequence[Any]) -> bool:
         """Whether the expressions of a chain are an equation for unknowns, or of motion without them."""
-        scalars = len(values) > 1 and not any(isinstance(x, Grid) for x in values)
-        return scalars and (self.vocabulary.holds_unknown(values) or self.vocabulary.holds_acceleration(values))
+        if len(values) < 2 or any(isinstance(x, Grid) for x in values):
+            return False
+        same = all(is_same(values[0], x) for x in values)  # \ddot x = \ddot q_1
+        return self.vocabulary.holds_unknown(values) or (not same and self.vocabulary.holds_acceleration(values))
 
     def relate(self, at: int, end: int, values: Sequence[Any]) -> None:
         first, *others = [x - values[-1] for x in values[:-1]]

@@ -95,14 +95,14 @@ class Slip:
         for k in {k for m in self.right for k, _ in m if (role := self._role(k)) is not None and role.kind == "gravity"}:
             plain = {m: tuple(sorted((*m, (k, 1)))) for m in self.found if all(j != k for j, _ in m)}
             for number in GRAVITY:
-                if any(abs(self.found[m]) == number * abs(self.right.get(with_g, 0)) for m, with_g in plain.items()):
-                    name = self._name(k)
-                    text = f"{float(number):g} stands for the symbol {name}: use {name}, or set {name}={float(number):g} in the robot"
+                if any(abs(self.found[m]) == number * abs(self.right.get(with_g, Fraction(0))) for m, with_g in plain.items()):
+                    name, said = self._name(k), f"{float(number):g}"
+                    text = f"{said} stands for the symbol {name}: use {name}, or set {name}={said} in the robot"
                     given = dict(self.given)
                     for m, with_g in plain.items():
                         if (coefficient := self.found[m] / number).denominator <= SIMPLE:
                             del given[m]
-                            given[with_g] = given.get(with_g, 0) + coefficient
+                            given[with_g] = given.get(with_g, Fraction(0)) + coefficient
                     return Cause(text, text), replace(self, given={m: c for m, c in given.items() if c})
         return None
 

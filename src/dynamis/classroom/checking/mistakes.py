@@ -41,9 +41,8 @@ def _candidates(form: ClosedForm, asked: Quantity, index: Index, right: Collecti
         total = sum(terms[1:], terms[0])
         message = f"this is the first part of the vector only, the rate of {M} times q̇"
         yield total.node(), Cause(f"{message}: −½ ∂(q̇ᵀ {M} q̇)/∂q_{index[0] + 1} is missing", message)
-    if asked.inertial and all_parallel(form):
-        if all((_with_relative_rates(form, *other) - form.M[other]).is_zero for other in right if other):
-            yield from _relative_rates(form, asked, index)
+    if asked.inertial and all_parallel(form) and not any(_is_changed(form, other) for other in right):
+        yield from _relative_rates(form, asked, index)
 
 
 def all_parallel(form: ClosedForm) -> bool:
@@ -67,6 +66,11 @@ def _relative_rates(form: ClosedForm, asked: Quantity, index: Index) -> Iterator
     if form.n > 2:
         message += ", and so on for the links that follow"
     yield node, Cause(message, f"the angular velocity of link 2 is not {rates[1]}")
+
+
+def _is_changed(form: ClosedForm, index: Index) -> bool:
+    """Whether relative rates would change an entry of the inertia matrix."""
+    return bool(index) and not (_with_relative_rates(form, *index) - form.M[index]).is_zero
 
 
 def _with_relative_rates(form: ClosedForm, i: int, j: int) -> Expression:

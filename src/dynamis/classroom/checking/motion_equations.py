@@ -155,17 +155,17 @@ class _Solver:
                 continue
             for pivot, other in reduced:
                 row = {k: row[k] * other[pivot] - row[pivot] * other[k] for k in row}  # noqa: PLW2901
-            left = [k for k, c in row.items() if k not in given and not c.is_zero]
+            left = [k for k, c in row.items() if k not in given and k not in free and not c.is_zero]
             if left:
                 reduced.append((left[0], row))
                 _match(i, [[k for k in found if k not in given] for found in occurring], determined, set())
         joints = {i: joint for joint, i in determined.items()}
         known = given | determined.keys()
-        left = len(free) - sum(not found for found in occurring)
+        spare = len(free) - sum(not found for found in occurring)
         chosen: list[int | None] = []
         for i, equation in enumerate(equations):
-            own = not occurring[i] or (i not in joints and left > 0 and not self.residual(equation.node).is_zero)
-            left -= own and bool(occurring[i])
+            own = not occurring[i] or (i not in joints and spare > 0 and not self.residual(equation.node).is_zero)
+            spare -= int(own and bool(occurring[i]))
             chosen.append(None if own else joints[i] if i in joints else next(k for k in occurring[i] if k in known))
         return chosen
 
@@ -173,6 +173,8 @@ class _Solver:
         torques = {id(tau) for k, tau in enumerate(self.form.tau) if k not in free}
         if any(id(node) in torques for node in topological([equation.node])):
             raise self._error(equation, "the torques cancel in this equation")
+        if self.residual(equation.node).is_zero:
+            raise self._error(equation, "both sides of this equation are equal")
         if not free:
             raise self._error(equation, "there is no torque in this equation, and every joint has an equation of its own")
 

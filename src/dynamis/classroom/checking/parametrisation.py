@@ -1,7 +1,7 @@
 """Dynamic parameters in any parametrisation: π′ is one if the equations of motion are linear in it, τ = Y′(q, q̇, q̈) π′.
 
-With known lengths and gravity as coefficients, this is so if the base parameters are linear combinations of π′; π′ is minimal if
-it has as many entries as there are base parameters.
+With known lengths and gravity as coefficients, this is so if the base parameters are linear combinations of π′; π′ is
+minimal if it has as many entries as there are base parameters.
 """
 
 from __future__ import annotations
@@ -60,14 +60,16 @@ def _are_same(form: ClosedForm, nodes: Mapping[Index, Any], parameters: list[Exp
 
 def _matched(ring: Ring, nodes: Mapping[Index, Any], parameters: list[Expression]) -> tuple[dict[Index, Expression], int]:
     """Parameters in the order of the answer: equal ones first, the others in their own order; and the number of equal ones."""
-    rest, found = list(parameters), dict[Index, Expression]()
+    rest = list(parameters)
+    found: dict[Index, Expression] = {}
     for index, node in nodes.items():
         equal = next((k for k, x in enumerate(rest) if ring.same(ring.value(x.node()), ring.value(node))), None)
         if equal is not None:
             found[index] = rest.pop(equal)
     count, size = len(found), max(len(parameters), *(index[0] + 1 for index in nodes))
     free = sorted(((k,) for k in range(size) if (k,) not in found), key=lambda index: index not in nodes)
-    return dict(sorted({**found, **dict(zip(free, rest, strict=False))}.items())), count
+    found.update(zip(free, rest, strict=False))
+    return dict(sorted(found.items())), count
 
 
 def _spans(form: ClosedForm, ring: Ring, nodes: Mapping[Index, Any], base: list[Expression]) -> bool:
