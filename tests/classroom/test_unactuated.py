@@ -42,6 +42,8 @@ RIGHT = {  # each with the findings: right with this note
     "both, as vectors": (
         rf"\begin{{bmatrix}} F \\ 0 \end{{bmatrix}} = \begin{{bmatrix}} {LAGRANGE_1} \\ {LAGRANGE_2} \end{{bmatrix}}",
         {"tau_1": "", "tau_2": IF}),
+    "both, after the vector of torques": (
+        rf"\tau = \begin{{bmatrix}} F \\ 0 \end{{bmatrix}} \\ {LAGRANGE_1} = F \\ {LAGRANGE_2} = 0", {"tau_1": "", "tau_2": IF}),
     "own torque, set to zero": (rf"{LAGRANGE_2} = \tau_2 \\ \tau_2 = 0", {"tau_2": ""}),
 }  # fmt: skip
 
@@ -76,6 +78,16 @@ def test_a_torque_of_zero_alone_is_an_answer(cart_pole):
 def test_a_sum_of_two_equations_is_not_that_of_one_joint():
     arm = dy.load("planar_2r").closed_form()
     assert not dy.check_answer(arm, "equations", f"tau_1 = {arm.torque[0] + arm.torque[1]}").correct
+
+
+@pytest.mark.parametrize("letter", [r"\tau", "u"])
+def test_the_only_torque_needs_no_number(letter):
+    acrobot = dy.load("planar_2r").closed_form()
+    first, second = acrobot.torque
+    verdict = dy.check_answer(acrobot, "equations", f"{first} = 0; {second} = {letter}")
+    assert [f.note for f in verdict.findings] == [IF.replace("2", "1"), ""]
+    assert verdict.correct
+    assert not dy.check_answer(acrobot, "equations", f"{first} = 0; {second} + a_2 = {letter}").correct
 
 
 def test_an_equation_without_torque_beside_those_of_all_joints_is_refused():

@@ -47,13 +47,21 @@ def _defined_torques(form: ClosedForm, answer: Answer) -> dict[tuple[int, ...], 
     given: dict[tuple[int, ...], Located] = {}
     for letter in LETTERS:
         for index, entry in answer.entries.get(letter, {}).items():
-            if _has_letter(form, letter, index[0]):
+            named = index[0] < form.n and entry.node is form.tau[index[0]] and not entry.also  # τ = [F; 0]
+            if _has_letter(form, letter, index[0]) and not named:
                 given.setdefault(index, entry)
     for letter in LETTERS:
         joint = _without_index(form, letter)
         if joint is not None and letter in answer.definitions:
             given.setdefault((joint,), answer.definitions[letter])
     return given
+
+
+def _only_torque(form: ClosedForm, answer: Answer, zero: Collection[int]) -> dict[tuple[int, ...], Located]:
+    """The torque without index that stands alone on one side, if those of all other joints are zero."""
+    left = [k for k in range(form.n) if k not in zero]
+    letters = [letter for letter in LETTERS if letter in answer.definitions and _without_index(form, letter) is None]
+    return {(left[0],): answer.definitions[letters[0]]} if len(left) == len(letters) == 1 else {}
 
 
 class Torques(NamedTuple):
@@ -71,7 +79,8 @@ def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> Torques
     joints that are not actuated; where these torques vanish, others may have the accelerations of their joints eliminated.
     """
     given, zero = without_zeros(asked, _defined_torques(form, answer), bool(answer.equations))
-    refuse_high_degrees([node for x in (*given.values(), *answer.equations) for node in (x.node, *x.also)])
+    every = [*given.values(), *answer.equations, *(answer.definitions[x] for x in LETTERS if x in answer.definitions)]
+    refuse_high_degrees([node for x in every for node in (x.node, *x.also)])
     used = {id(t) for t in form.tau}
     defined = {
         index: _as_equation(form.tau[index[0]], entry)
@@ -81,7 +90,7 @@ def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> Torques
     small = form.expanded and form.n <= MAX_DOF_FOR_MISTAKES
     if not defined and not answer.equations and not (small and given):
         return Torques(given, asked, zero)
-    solver = _Solver(form, asked, answer, [*given.values(), *defined.values(), *answer.equations])
+    solver = _Solver(form, asked, answer, [*every, *defined.values()])
     free = solver.absent_joints([*defined.values(), *answer.equations], {index[0] for index in given}, zero)
     joints = solver.joints(answer.equations, {index[0] for index in given}, free)
     for index, equation in defined.items():
@@ -93,6 +102,7 @@ def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> Torques
     for equation in [x for x, joint in zip(answer.equations, joints, strict=True) if joint is None]:
         joint, found = unactuated.own_equation(equation, [solver.residual(x) for x in (equation.node, *equation.also)])
         _add(given, joint, found)
+    given = {**_only_torque(form, answer, unactuated.zero), **given}
     return Torques(*(unactuated.conditions(given, asked) if small else (given, asked)), zero)
 
 
