@@ -97,6 +97,12 @@ def test_an_equation_without_torque_beside_those_of_all_joints_is_refused():
         dy.check_answer(arm, "equations", f"{both}; ddq_1 + ddq_2 = 0")
 
 
+def test_decimals_of_a_passive_joint_are_right_to_their_digits():
+    form = dy.load("scara").closed_form()
+    (finding,) = dy.check_answer(form, "equations", f"{form.torque[0].latex(digits=4)} = 0").findings
+    assert finding.text() == "tau_1: right if τ_1 = 0 (joint 1 not actuated) to the digits given"
+
+
 def test_an_identity_is_no_equation_of_motion(cart_pole):
     named = rf"\ddot x = \ddot q_1 \\ {LAGRANGE_1} = F"
     assert [f.entry for f in dy.check_answer(cart_pole, "equations", named).findings] == ["tau_1"]

@@ -16,12 +16,17 @@ Index = tuple[int, ...]
 MAX_DOF_FOR_MISTAKES = 4  # for larger robots the mistaken quantities take longer than the check
 
 
+def is_small(form: ClosedForm) -> bool:
+    """Whether other formulas than those that are asked take less time than the check."""
+    return form.expanded and form.n <= MAX_DOF_FOR_MISTAKES
+
+
 def mistaken_for(form: ClosedForm, asked: Quantity, index: Index, given: Any, right: Collection[Index] = ()) -> Cause | None:
     """The cause, if the entry is that of another quantity or follows from a common mistake made throughout.
 
     The entries ``right`` contradict a mistake that would have changed them.
     """
-    if not form.expanded or form.n > MAX_DOF_FOR_MISTAKES:
+    if not is_small(form):
         return None
     for node, cause in _candidates(form, asked, index, right):
         ring = Ring.of([node, given], form.algebra.ring.angles, [*form.q, *form.v, *form.a])

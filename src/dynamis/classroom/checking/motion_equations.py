@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dynamis.classroom.answers import Answer, Located
 from dynamis.classroom.checking.comparison import refuse_high_degrees
-from dynamis.classroom.checking.mistakes import MAX_DOF_FOR_MISTAKES
+from dynamis.classroom.checking.mistakes import is_small
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.classroom.checking.unactuated import Unactuated, without_zeros
 from dynamis.errors import InputError, printable
@@ -87,8 +87,7 @@ def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> Torques
         for index, entry in given.items()
         if index[0] < form.n and any(id(n) in used for n in topological([entry.node, *entry.also]))
     }
-    small = form.expanded and form.n <= MAX_DOF_FOR_MISTAKES
-    if not defined and not answer.equations and not (small and given):
+    if not defined and not answer.equations and not (is_small(form) and given):
         return Torques(given, asked, zero)
     solver = _Solver(form, asked, answer, [*every, *defined.values()])
     free = solver.absent_joints([*defined.values(), *answer.equations], {index[0] for index in given}, zero)
@@ -103,7 +102,7 @@ def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> Torques
         joint, found = unactuated.own_equation(equation, [solver.residual(x) for x in (equation.node, *equation.also)])
         _add(given, joint, found)
     given = {**_only_torque(form, answer, unactuated.zero), **given}
-    return Torques(*(unactuated.conditions(given, asked) if small else (given, asked)), zero)
+    return Torques(*unactuated.conditions(given, asked), zero)
 
 
 def _add(given: dict[tuple[int, ...], Located], joint: int, found: Located) -> None:

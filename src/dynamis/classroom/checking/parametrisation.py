@@ -15,7 +15,7 @@ import numpy as np
 
 from dynamis.classroom.answers import Located
 from dynamis.classroom.checking.causes import Cause
-from dynamis.classroom.checking.mistakes import MAX_DOF_FOR_MISTAKES
+from dynamis.classroom.checking.mistakes import is_small
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.scalar import topological
 from dynamis.symbolic.closed_form import ClosedForm
@@ -33,7 +33,7 @@ def reference(form: ClosedForm, asked: Quantity, given: Mapping[Index, Located])
     """
     inspected, nodes = list(asked.entries.values()), {index: x.node for index, x in given.items()}
     others = any(len(index) != 1 or x.also for index, x in given.items())
-    if others or not form.expanded or form.n > MAX_DOF_FOR_MISTAKES or _are_same(form, nodes, inspected):
+    if others or not is_small(form) or _are_same(form, nodes, inspected):
         return asked, Cause("", "")
     base = list(form.base_parameters.flat)
     every = [*nodes.values(), *(x.node() for x in (*inspected, *base, *form.base_regressor.flat))]

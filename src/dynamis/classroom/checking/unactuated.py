@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from dynamis.classroom.answers import Located
+from dynamis.classroom.checking.mistakes import is_small
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.scalar import Node
 from dynamis.symbolic.closed_form import ClosedForm
@@ -44,7 +46,12 @@ class Unactuated:
         self, form: ClosedForm, algebra: Algebra, correct: Sequence[Any], zero: Sequence[int], free: Sequence[int]
     ) -> None:
         self.form, self.algebra, self.zero, self.free = form, algebra, list(zero), list(free)
-        self.torque = [algebra.of_node(x) for x in correct]
+        self.correct, self.small = correct, is_small(form)
+
+    @cached_property
+    def torque(self) -> list[Expression]:
+        """The correct torques."""
+        return [self.algebra.of_node(x) for x in self.correct]
 
     def own_equation(self, equation: Located, residuals: Sequence[Expression]) -> tuple[int, Located]:
         """A joint and its torque, from an equation that holds if this torque vanishes."""
@@ -58,13 +65,15 @@ class Unactuated:
             scaled = {k: self._scaled(residuals[0], k) for k in candidates}
             joint = min(candidates, key=lambda k: len(scaled[k] - self.torque[k]))
             others = tuple(self._scaled(x, joint).node() for x in residuals[1:])
-            found = replace(equation, node=scaled[joint].node(), also=others, texts=())
+            found = replace(equation, node=scaled[joint].node(), also=others, texts=(), condition=condition([joint]))
         self.free = [k for k in self.free if k != joint]
         self.zero += [joint] if joint not in self.zero else []
         return joint, found
 
     def conditions(self, given: Mapping[Index, Located], asked: Quantity) -> tuple[dict[Index, Located], Quantity]:
         """The torques with the conditions under which they are right; and the correct ones under these conditions."""
+        if not self.small:
+            return dict(given), asked
         found, correct = dict(given), dict(asked.entries)
         for index, entry in given.items():
             if index not in correct or entry.condition or index[0] in self.zero:
@@ -86,7 +95,9 @@ class Unactuated:
         return found, replace(asked, entries=correct)
 
     def _choices(self) -> list[list[int]]:
-        """The sets of joints that may have no torque, the likely ones first."""
+        """The sets of joints that may have no torque, the likely ones first; none where an elimination takes too long."""
+        if not self.small:
+            return []
         single = [[k] for k in (*self.zero, *self.free)]
         sets = [*single, self.zero, [*self.zero, *(k for k in self.free if k not in self.zero)]]
         return [joints for k, joints in enumerate(sets) if joints and joints not in sets[:k]]
@@ -109,7 +120,7 @@ class Unactuated:
     def _scaled(self, x: Expression, joint: int) -> Expression:
         """A wrong equation x = 0, multiplied so that most terms are those of the torque of a joint."""
         torque = self.torque[joint]
-        slopes = [(x.diff(a), torque.diff(a)) for a in self.form.a]
+        slopes = [(x.diff(a), torque.diff(a)) for a in self.form.a] if self.small else []
         multiples = [x, -x, *(x * right / given for given, right in slopes if not given.is_zero and not right.is_zero)]
         return min(multiples, key=lambda multiple: len(multiple - torque))
 
