@@ -97,3 +97,6 @@ def test_the_names_that_are_listed_concern_the_quantity(cart_pole):
     assert "'theta', 'x'" in str(caught.value)
     assert "w_fx" not in str(caught.value)
     assert dy.check_answer(cart_pole, "bias-wrench", "b = [0, 0, 0, 0, 0, 0]", body=2).findings
+    with pytest.raises(dy.FormatError, match="or define it: z = …") as caught:
+        dy.check_answer(cart_pole, "equations", r"F = M \ddot z")
+    assert str(caught.value).count("'F'") == 1

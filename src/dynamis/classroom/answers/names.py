@@ -122,10 +122,13 @@ class Names:
         if number is not None:
             found = f"{written} is not a symbol of this robot: {number.kind}"
             return self.source.error(piece.at, found, f"write {number.value:g} in place of {written}")
-        found = str(unknown_name("quantity", written, [*self.vocabulary.names(), *own]))
+        found = str(unknown_name("quantity", written, list(dict.fromkeys([*self.vocabulary.names(), *own]))))
         if reached:
             found = f"after {printable(self.source.text[token.at : piece.at])} there is {found}"
-        cure = self.vocabulary.doubt(piece.text) or f"write one of the robot's names, or define it: {written[:40]} = …"
+        cure = (
+            self.vocabulary.doubt(piece.text)
+            or f"write one of the robot's names, or define it: {written[:40].rstrip(chr(39))} = …"
+        )
         return self.source.error(piece.at, found, cure)
 
 
