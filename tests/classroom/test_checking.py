@@ -208,7 +208,7 @@ def test_answers_in_decimals_are_compared_with_a_tolerance():
 def test_unknown_quantities_and_links_are_refused(arm):
     with pytest.raises(dy.NameLookupError, match="mass-matrix"):
         dy.check_answer(arm, "mass-matrx", "M_11 = 1")
-    with pytest.raises(dy.InputError, match="give its number, from 1 to 2"):
+    with pytest.raises(dy.InputError, match="give its number, from 1 to 2, by --link or body="):
         dy.check_answer(arm, "force", "f_1 = 1")
     with pytest.raises(dy.InputError, match="give its number"):
         dy.check_answer(arm, "force", "f_1 = 1", body=3)

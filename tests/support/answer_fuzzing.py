@@ -23,6 +23,7 @@ PIECES = [
     ";", ",", "\n", " ", r"\quad", "$", "$$", r"\[", r"\]", r"\text{sym.}", "sym.", "%", "#", r"\partial", r"\sum_{i}", r"\int",
     r"\foo", "é", "♥", "\u200b", "_", "__", "_{", r"\mathrm{sym.}", r"\text{", "•", "~", "'", "²²", "₂", r"\infty", "nan", "inf",
     r"\text{ with }", r"\text{ N m}^2", r"\text{const.}", r"\sec", r"\sqrt{1 - s_1^2}", r"- \tau_1 = 0", r"= \tau_2 +",
+    r"\theta", r"\dot\theta", "x", r"\ddot x", "xdot", "h'", "F", "u", r"\tau_2 = 0 \\", "c_2 =", r"\theta = q_2 \\", "= 0", r"\pi",
 ]  # fmt: skip
 
 

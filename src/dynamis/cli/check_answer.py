@@ -74,6 +74,9 @@ def check_answer(
     cause, the correct formula, the difference and a numerical counterexample; with --hint only the cause. Common names of
     quantities work as options too: --inertia-matrix, --mass_matrix, --torque.
 
+    Coordinates are q_1, q_2, … or the names of the joints, such as x and \\theta. Equations that hold only if a torque
+    vanishes are correct, and the command says which joint is then not actuated.
+
     A Coriolis matrix other than the Christoffel matrix, but with the correct C q̇, is reported as such.
 
     Exit status: 0 everything given is correct, 1 something is wrong or C is not the Christoffel matrix, 2 the command could

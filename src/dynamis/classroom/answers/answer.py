@@ -13,7 +13,8 @@ from dynamis.scalar import Scalar
 class Located:
     """An expression with its position; ``also`` holds other expressions that the text equates to it.
 
-    ``texts`` are those of the expression and of the others, in this order; empty where they are not known.
+    ``texts`` are those of the expression and of the others, in this order; empty where they are not known. ``condition``
+    says when the equation from which it follows holds, as in "if τ_2 = 0".
     """
 
     node: Scalar
@@ -22,6 +23,7 @@ class Located:
     column: int = 1
     also: tuple[Scalar, ...] = ()
     texts: tuple[str, ...] = ()
+    condition: str = ""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Answer:
     ``entries["M"][0, 1]`` is M_12, ``entries["g"][0,]`` is g_1. ``skipped`` lists, by line and text, the steps of
     derivations (with ∂, sums or whole vectors), which are not read; ``prose`` the words in \\text with the
     symbols between them. ``equations`` hold, as expressions equal to zero, those equations that determine unknowns of the
-    vocabulary and have none of them alone on one side.
+    vocabulary and have none of them alone on one side, and where there are unknowns those of accelerations.
     """
 
     file: str

@@ -59,6 +59,30 @@ def first_target(statement: Sequence[Token], vocabulary: Vocabulary) -> Target |
     return None if target is None or vocabulary.quantity(target.key) is not None else target
 
 
+def replaced_names(statements: Sequence[Sequence[Token]], vocabulary: Vocabulary) -> frozenset[str]:
+    """The names that a text defines and that would otherwise mean a joint or the vector q: \\theta = q_2, q_2 = \\theta."""
+    found = set()
+    for statement in statements:
+        parts = members(statement)
+        if len(parts) < 2 or any(map(has_table, parts)):
+            continue
+        first, last = (target_of(part, vocabulary) for part in (parts[0], parts[-1]))
+        if first is not None and vocabulary.is_replaceable(first.key):
+            name, others = first.key, parts[1:]
+        elif last is not None and vocabulary.is_vector(last.key) and len(parts) == 2 and _is_position(first, vocabulary):
+            name, others = last.key, parts[:1]
+        else:
+            continue
+        words = any(t.kind == "word" for part in others for t in part)
+        if words and not any(_is_step(_bare(part)) or _holds_vector(_bare(part), vocabulary) for part in others):
+            found.add(name)
+    return frozenset(found)
+
+
+def _is_position(target: Target | None, vocabulary: Vocabulary) -> bool:
+    return target is not None and any(vocabulary.quantity(target.key) is x for x in vocabulary.q)
+
+
 def _read_matrix(chain: Chain, parts: list[list[Token]], source: Source) -> None:
     tables = [part for part in parts if has_table(part)]
     others = [part for part in parts if not has_table(part)]

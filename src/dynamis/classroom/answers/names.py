@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tokens import Token
-from dynamis.classroom.answers.vocabulary import Vocabulary
+from dynamis.classroom.answers.vocabulary import Vocabulary, rate_of
 from dynamis.classroom.answers.words import Unit, spell
 from dynamis.errors import printable, unknown_name
 from dynamis.model.readers.expressions import CONSTANTS, FUNCTIONS
@@ -63,8 +63,15 @@ class Names:
         """Whether a name is known; called after all definitions are collected."""
         if key not in self._known:
             robots = key in FUNCTION_OF or key in CONSTANTS or self.vocabulary.resolve(key) is not None
-            self._known[key] = robots or self.is_own(key) or self.vocabulary.unknown(key) is not None
+            own = self.is_own(key) or self.derived(key) is not None
+            self._known[key] = robots or own or self.vocabulary.unknown(key) is not None
         return self._known[key]
+
+    def derived(self, key: str) -> tuple[Address, int] | None:
+        """The definition of which a name is the time derivative, and the order."""
+        rate = rate_of(key)
+        address = address_of(rate[0]) if rate is not None else None
+        return (address, rate[1]) if rate is not None and address in self.scalars and not self.is_own(key) else None
 
     def split(self, token: Token) -> list[Token]:
         """The names in a word: the word itself, or the fewest known names into which it can be split."""
@@ -115,10 +122,13 @@ class Names:
         if number is not None:
             found = f"{written} is not a symbol of this robot: {number.kind}"
             return self.source.error(piece.at, found, f"write {number.value:g} in place of {written}")
-        found = str(unknown_name("quantity", written, [*self.vocabulary.names(), *own]))
+        found = str(unknown_name("quantity", written, list(dict.fromkeys([*self.vocabulary.names(), *own]))))
         if reached:
             found = f"after {printable(self.source.text[token.at : piece.at])} there is {found}"
-        cure = self.vocabulary.doubt(piece.text) or f"write one of the robot's names, or define it: {written[:40]} = …"
+        cure = (
+            self.vocabulary.doubt(piece.text)
+            or f"write one of the robot's names, or define it: {written[:40].rstrip(chr(39))} = …"
+        )
         return self.source.error(piece.at, found, cure)
 
 

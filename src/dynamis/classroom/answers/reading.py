@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from dynamis.classroom.answers.answer import Answer, Located
-from dynamis.classroom.answers.chains import Chain, Target, first_target, read_chain
+from dynamis.classroom.answers.chains import Chain, Target, first_target, read_chain, replaced_names
 from dynamis.classroom.answers.grammar import parse
 from dynamis.classroom.answers.layout import layout
 from dynamis.classroom.answers.names import Address, Names, address_of, is_same
@@ -18,7 +19,7 @@ from dynamis.classroom.answers.tree import Evaluation, Grid, Name, Tree, Value, 
 from dynamis.classroom.answers.vocabulary import Vocabulary
 from dynamis.display import short
 from dynamis.errors import FormatError, printable
-from dynamis.scalar import Node, topological
+from dynamis.scalar import Node, directional, topological
 
 
 def parse_answer(text: str, vocabulary: Vocabulary, file: str = "answer") -> Answer:
@@ -80,12 +81,14 @@ class _Reading:
             cure = "write entries, as in M_{11} = …, or a matrix, as in M = [a, b; c, d]"
             return self.source.error(0, "no answer in this text", cure)
         line, text = self.skipped[-1]
-        found = f"no answer in this text: {short(text, 60)} has whole vectors or matrices, derivatives or sums"
+        parts = "whole vectors (variables without a joint's number) or matrices, derivatives or sums"
+        found = f"no answer in this text: {short(text, 60)} has {parts}"
         cure = "write the answer out in the robot's symbols, with a joint's number at each variable, as in \\dot q_1"
         return self.source.error(self.source.at(line, 1), found, cure)
 
     def chains(self) -> Iterator[Chain]:
         found, prose, self.remarks = layout(tokens_of(self.source), self.source)
+        self.vocabulary = self.names.vocabulary = self.vocabulary.defining(replaced_names(found, self.vocabulary))
         self.prose = [self.quoted(passage[0].at, passage[-1].end) for passage in prose]
         heads = [first_target(statement, self.vocabulary) for statement in found]
         defined = {target.address for target in heads if target is not None}
@@ -119,13 +122,45 @@ class _Reading:
         key = name.key.removeprefix("=")
         address = address_of(key)
         scalar = self.scalars.get(address)
-        if key == name.key and self.vocabulary.resolve(key) is not None:
+        if key == name.key and self.vocabulary.resolve(key) is not None and address not in self.abbreviations:
             return None
         if scalar is not None:
             return scalar[0]
+        if derived := self.names.derived(key):
+            return self.scalars[derived[0]][0]
         if key != name.key and self.vocabulary.unknown(key) is not None:
             return None  # τ = [τ_1; τ_2] = …
         return self.tables.get(key) or self.tables.get(address[0])
+
+    @cached_property
+    def abbreviations(self) -> set[Address]:
+        """The definitions that replace a sine or cosine of the same name: c_2 = cos(q_1 + q_2)."""
+        return {address for address, (rule, target) in self.scalars.items() if self.is_abbreviation(rule, target)}
+
+    def is_abbreviation(self, rule: _Rule, target: Target) -> bool:
+        """Whether a definition of s_i or c_i depends on positions and not on rates, as an entry of the vector C q̇ does.
+
+        One of c_123 has no parameters either, which Christoffel symbols have.
+        """
+        names, held, seen = self.vocabulary, set[int](), {id(rule)}
+        if names.arc(target.key) is None or names.quantity(target.key) is not None:
+            return False
+        stack = [rule]
+        while stack:
+            for name in (name for tree in stack.pop().trees for name in names_in(tree)):
+                value, own = names.resolve(name.key), self.scalars.get(address_of(name.key))
+                if own is not None and own[0] is rule:
+                    return False
+                if value is not None:
+                    held |= {id(node) for node in topological([value]) if node.op == "symbol"}
+                elif own is None:
+                    return False
+                elif id(own[0]) not in seen:
+                    seen.add(id(own[0]))
+                    stack.append(own[0])
+        positions = {id(x) for x in names.q}
+        rates = {id(x) for x in (*names.v, *names.a)}
+        return bool(held & positions) and not held & rates and (held <= positions or len(target.address[1]) < 3)
 
     def in_order(self) -> list[_Rule]:
         """The rules in order of dependence."""
@@ -174,9 +209,12 @@ class _Reading:
             return value
         found: Any = self.values[id(rule)][-1]
         defining = self.scalars.get(address_of(key))
+        derived = self.names.derived(key) if defining is None else None
+        if derived is not None:
+            defining = self.scalars[derived[0]]
         if defining is not None:
-            negative = defining[1].negative
-            return -found if negative else found
+            found = -found if defining[1].negative else found
+            return found if derived is None else self.rate(found, derived[1], name)
         letter, index = address_of(key)
         if key in self.tables or not index:
             return found
@@ -185,12 +223,23 @@ class _Reading:
             raise self.source.error(name.at, f"the matrix {letter} has no entry {printable(key)}", "write its value")
         return cell[0]
 
+    def rate(self, value: Any, order: int, name: Name) -> Any:
+        """The time derivative of an expression of the state."""
+        names = self.vocabulary
+        if isinstance(value, Grid):
+            raise self.source.error(name.at, f"{printable(name.key)} is the rate of a matrix", "write one entry")
+        for _ in range(order):
+            value = directional([value], [*names.q, *names.v], [*names.v, *names.a])[0]
+        return value
+
     def refuse_doubt(self) -> None:
         """Reject C_{12} where it may be a cosine or an entry defined in the text."""
         every = [(name, tree) for rule in self.rules for tree in rule.trees for name in names_in(tree)]
         for name, tree in every:
             arc, defining = self.vocabulary.arc(name.key), self.scalars.get(address_of(name.key))
             if arc is None or defining is None or self.vocabulary.quantity(name.key) is not None:
+                continue
+            if defining[1].address in self.abbreviations:
                 continue
             if len(defining[1].address[1]) == 1 and not any(name is lone for lone in whole_terms(tree)):
                 continue  # c_1 = m_2 l_2 c_2 …: a factor is a cosine, as no entry of a vector is multiplied
@@ -216,9 +265,11 @@ class _Reading:
             raise self.nothing_defined(chain, rule.trees[0])
 
     def relates(self, values: Sequence[Any]) -> bool:
-        """Whether the expressions of a chain are an equation for unknowns."""
-        scalars = len(values) > 1 and not any(isinstance(x, Grid) for x in values)
-        return scalars and self.vocabulary.holds_unknown(values)
+        """Whether the expressions of a chain are an equation for unknowns, or of motion without them."""
+        if len(values) < 2 or any(isinstance(x, Grid) for x in values):
+            return False
+        same = all(is_same(values[0], x) for x in values)  # \ddot x = \ddot q_1
+        return self.vocabulary.holds_unknown(values) or (not same and self.vocabulary.holds_acceleration(values))
 
     def relate(self, at: int, end: int, values: Sequence[Any]) -> None:
         first, *others = [x - values[-1] for x in values[:-1]]
@@ -266,7 +317,8 @@ class _Reading:
                 continue
             cells = [*(other[index] for other in others if other[index][0] is not None), (value, at, end)]
             equated = [cell[0] for cell in cells]
-            if self.relates(equated):
+            zero = any(not isinstance(x, Node) and x == 0.0 for x in equated)
+            if self.relates(equated) and (zero or self.vocabulary.holds_unknown(equated)):
                 self.relate(at, end, equated)
             else:
                 self.add((letter, index), at, end, equated, [self.source.excerpt(*cell[1:]) for cell in cells])

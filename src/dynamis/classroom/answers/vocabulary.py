@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from dynamis.classroom.answers.latex import FUNCTION, GREEK_LETTER
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.words import read_word, spell
 from dynamis.errors import FormatError, InputError, printable, unknown_name
+from dynamis.model.readers.expressions import CONSTANTS, FUNCTIONS
 from dynamis.scalar import Scalar, as_scalar, cos, sin, topological
 
 _POSITION = "q|theta|vartheta|th"
@@ -21,6 +23,9 @@ _LETTERED = (  # velocities and accelerations in plain text: dq1, qd1, q1dot
     re.compile(rf"(?P<letter>{_POSITION})(?P<dots>dd?|d?dot)(?P<joint>[0-9]*)"),
     re.compile(rf"(?P<letter>{_POSITION})(?P<joint>[0-9]+)(?P<dots>dd?|d?dot)"),
 )
+_RATE = re.compile(r"(?P<name>[^']+?)(?P<dots>'{1,2}|d?dot)")
+_PLAIN_RATE = (re.compile(r"(?P<dots>dd?)(?P<name>.+)"), re.compile(r"(?P<name>.+?)(?P<dots>dd?)"))  # dx, xd
+_SYMBOL = re.compile(rf"(?:[A-Za-z]|{'|'.join(sorted(set(GREEK_LETTER.values())))})[0-9]*")
 _ARC = re.compile(r"([sS]|[cC]|[sS]in|[cC]os)([-+]?[0-9]+(?:[-+,][-+]?[0-9]+)*)")
 
 
@@ -39,7 +44,8 @@ class Vocabulary:
     ``parameters`` maps the robot's names to their values, and ``aliases`` the names of another notation to names of parameters.
     A name may be spelled as in LaTeX or as in plain text; an alias takes precedence over a parameter of the same name.
     ``unknowns`` are the quantities that equations may determine, such as the torques: an answer may define them, or use them.
-    ``numbers`` are parameters that other robots have as symbols, for messages.
+    ``numbers`` are parameters that other robots have as symbols, for messages. ``joints`` are the names of joints, by which
+    their variables may be called where no parameter has the name; ``own`` are names that the answer defines itself.
 
     >>> from dynamis.scalar import symbol
     >>> q, v, a = ([symbol(f"{x}1")] for x in "qva")
@@ -56,6 +62,8 @@ class Vocabulary:
     aliases: Mapping[str, str] = field(default_factory=dict)
     unknowns: Mapping[str, Any] = field(default_factory=dict)
     numbers: Mapping[str, KnownNumber] = field(default_factory=dict)
+    joints: Mapping[str, int] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         sizes = {"q": len(self.q), "v": len(self.v), "a": len(self.a), "revolute": len(self.revolute)}
@@ -88,6 +96,20 @@ class Vocabulary:
     def _unknowns(self) -> dict[str, Any]:
         return {key: value for name, value in self.unknowns.items() if (key := _key_of(name)) is not None}
 
+    @cached_property
+    def _joints(self) -> dict[str, int]:
+        taken = {*self._values, *self.own, *FUNCTION, *FUNCTIONS, *CONSTANTS}
+        keys = {key: joint for name, joint in self.joints.items() if (key := _key_of(name)) is not None and key not in taken}
+        return {key: joint for key, joint in keys.items() if self._numbered(key) is None and self.arc(key) is None}
+
+    def defining(self, own: frozenset[str]) -> Vocabulary:
+        """The vocabulary of an answer that defines these names: they mean neither joints nor vectors."""
+        return replace(self, own=own) if own else self
+
+    def is_replaceable(self, key: str) -> bool:
+        """Whether an answer may define this name, though it would mean a joint or the vector q otherwise."""
+        return key in self._joints or (self.is_vector(key) and _order_and_index(key) == (0, ""))
+
     def unknown(self, key: str) -> Any:
         """The unknown of this name; None if there is none."""
         return self._unknowns.get(key)
@@ -100,6 +122,11 @@ class Vocabulary:
         """Whether expressions contain an unknown."""
         unknowns = {id(x) for x in self._unknowns.values()}
         return bool(unknowns) and any(id(n) in unknowns for n in topological(values))
+
+    def holds_acceleration(self, values: Sequence[Any]) -> bool:
+        """Whether expressions contain an acceleration, where equations of motion are asked for: there are unknowns."""
+        accelerations = {id(x) for x in self.a} if self._unknowns else set()
+        return bool(accelerations) and any(id(n) in accelerations for n in topological(values))
 
     def resolve(self, key: str) -> Scalar | None:
         """The value of a name in canonical spelling; None if it is not a name of this robot."""
@@ -131,7 +158,8 @@ class Vocabulary:
 
     def is_vector(self, key: str) -> bool:
         """Whether this is q, q̇ or q̈ without index, for more than one joint."""
-        return self.coordinates > 1 and self._values.get(key) is None and _order_and_index(key) in ((0, ""), (1, ""), (2, ""))
+        vector = self.coordinates > 1 and _order_and_index(key) in ((0, ""), (1, ""), (2, ""))
+        return vector and self.quantity(key) is None and (rate_of(key) or (key, 0))[0] not in self.own
 
     def doubt(self, key: str) -> str:
         """A hint on why a similar name is not one of this robot, or an empty string."""
@@ -157,10 +185,20 @@ class Vocabulary:
         """The valid names, for messages."""
         joints = [str(k + 1) for k in range(self.coordinates)] if self.coordinates > 1 else [""]
         variables = [name + k for k in joints for name in ("q_", "\\dot{q}_", "\\ddot{q}_")]
-        own = (*self.parameters, *self.unknowns, *self.aliases)
+        named = {joint: name for name, joint in reversed(self._joints.items()) if is_symbol(name)}
+        own = (*self.parameters, *self.unknowns, *self.aliases, *(named[joint] for joint in sorted(named)))
         return list(dict.fromkeys((*own, *(name.removesuffix("_") for name in variables))))
 
     def _variable(self, key: str) -> tuple[int, int] | None:
+        """The order of differentiation and the joint of a variable, by number or by the name of the joint."""
+        numbered = self._numbered(key)
+        if numbered is not None or key in self._joints:
+            return numbered or (0, self._joints[key])
+        plain = [] if "d" in self._values else [m for pattern in _PLAIN_RATE if (m := pattern.fullmatch(key))]
+        rates = [rate_of(key), *((m["name"], len(m["dots"])) for m in plain)]
+        return next(((r[1], self._joints[r[0]]) for r in rates if r is not None and r[0] in self._joints), None)
+
+    def _numbered(self, key: str) -> tuple[int, int] | None:
         found = _order_and_index(key)
         if found is None:
             return None
@@ -193,6 +231,21 @@ class Vocabulary:
             if fit and len(set(joints)) == len(joints):
                 return [(-1 if sign == "-" else 1, k) for (sign, _), k in zip(reading, joints, strict=True)]
         return None
+
+
+def rate_of(key: str) -> tuple[str, int] | None:
+    """The name of which this is a time derivative, and its order: x' and xdot.
+
+    >>> rate_of("x''"), rate_of("xdot"), rate_of("x")
+    (('x', 2), ('x', 1), None)
+    """
+    match = _RATE.fullmatch(key)
+    return (match["name"], len(match["dots"]) if match["dots"][0] == "'" else _DOTS[match["dots"]]) if match else None
+
+
+def is_symbol(name: str) -> bool:
+    """Whether a name is one letter, Latin or Greek, with or without a number."""
+    return _SYMBOL.fullmatch(_key_of(name) or "") is not None
 
 
 def _order_and_index(key: str) -> tuple[int, str] | None:

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from dynamis.classroom.answers import Answer, KnownNumber, Located, Vocabulary, parse_answer
+from dynamis.classroom.answers.vocabulary import is_symbol
+from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import fitted
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
+from dynamis.classroom.checking.parametrisation import reference
 from dynamis.classroom.checking.quantities import Quantity, canonical, names, other_quantity, quantity
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import FormatError, InputError
@@ -52,11 +55,20 @@ def check_answer(
         raise InputError(f"check_answer takes a closed form, such as robot.closed_form(), got {type(form).__name__}")
     asked = quantity(form, name, body) if isinstance(name, str) else name
     answer, used = _read(form, asked, text, notation, parameters or {}, file)
-    given = solved_torques(form, asked, answer) if asked.name == "equations" else {}
+    given: Mapping[tuple[int, ...], Located] = {}
+    notes = [f"not read (line {line}): {passage}" for line, passage in answer.prose]
+    if asked.name == "equations":
+        given, asked, unactuated = solved_torques(form, asked, answer)
+        notes += [f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated]
     entries = fitted(given or _asked_entries(answer, asked), asked, file)
+    remark = Cause("", "")
+    if asked.name == "parameters":
+        asked, remark = reference(form, asked, entries)
     decimals = not robot_symbols(form) or re.search(DECIMAL, text) is not None
     verdict = AnswerComparison(form, asked, entries, used, tolerance, _rounding(text), decimals).verdict()
-    return replace(verdict, notes=tuple(f"not read (line {line}): {passage}" for line, passage in answer.prose))
+    if remark.text:
+        verdict = replace(verdict, remark=remark.text, hint=remark.hint)
+    return replace(verdict, notes=tuple(notes))
 
 
 def _rounding(text: str) -> float:
@@ -82,7 +94,7 @@ def _read(
     refused: FormatError | None = None
     for notation in tried:
         try:
-            return parse_answer(text, vocabulary(form, notation, extra, unknowns), file), notation
+            return parse_answer(text, vocabulary(form, asked, notation, extra, unknowns), file), notation
         except FormatError as error:
             refused = refused or error
     assert refused is not None
@@ -90,20 +102,39 @@ def _read(
 
 
 def vocabulary(
-    form: ClosedForm, notation: Notation, extra: Mapping[str, Any], unknowns: Mapping[str, Any] | None = None
+    form: ClosedForm, asked: Quantity, notation: Notation, extra: Mapping[str, Any], unknowns: Mapping[str, Any] | None = None
 ) -> Vocabulary:
-    """The names allowed in an answer: the robot's parameters, and their names in this notation."""
+    """The names allowed in an answer: the robot's parameters, their names in this notation, and those of joints."""
     parameters = robot_symbols(form)
     aliases = {}
     for name in parameters:
         written = parameter_latex(name, notation.rename)
         if written != parameter_latex(name):
             aliases[written] = name
-    given = {f"w_{axis}": w for axis, w in zip(("fx", "fy", "fz", "mx", "my", "mz"), form.w, strict=True)}
+    axes = zip(("fx", "fy", "fz", "mx", "my", "mz"), form.w, strict=True)
+    wrench = {f"w_{axis}": w for axis, w in axes} if asked.has_wrench else {}
     turning = tuple(c.revolute for c in form.model.coordinates)
     return Vocabulary(
-        form.q, form.v, form.a, turning, {**given, **parameters, **extra}, aliases, unknowns or {}, _numbers(form)
+        form.q,
+        form.v,
+        form.a,
+        turning,
+        {**wrench, **parameters, **extra},
+        aliases,
+        unknowns or {},
+        _numbers(form),
+        _joint_names(form),
     )
+
+
+def _joint_names(form: ClosedForm) -> dict[str, int]:
+    """The names of the joints, and the usual letters of the only revolute or prismatic joint, unless it has a letter."""
+    names = {c.name: k for k, c in enumerate(form.model.coordinates)}
+    for letters, revolute in ((("theta", "phi"), True), (("d", "r", "x", "s"), False)):
+        alike = [k for k, c in enumerate(form.model.coordinates) if c.revolute == revolute]
+        if len(alike) == 1 and not is_symbol(form.model.coordinates[alike[0]].name):
+            names = {**dict.fromkeys(letters, alike[0]), **names}
+    return names
 
 
 def robot_symbols(form: ClosedForm) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
 from typing import NamedTuple
@@ -16,6 +16,7 @@ MAX_TERMS_FOR_EXCHANGES = 300  # of an entry that is searched for exchanged symb
 ONE, HALF = Fraction(1), Fraction(1, 2)
 SIMPLE = 12  # the largest denominator of a factor that is written as a fraction
 SIGN = "the sign of a product"
+GRAVITY = tuple(map(Fraction, ("9.81", "9.8", "9.80665", "9.807", "9.806", "9.82", "10")))  # numbers written for g
 
 
 class Cause(NamedTuple):
@@ -23,6 +24,10 @@ class Cause(NamedTuple):
 
     text: str
     hint: str
+
+    def also(self, other: Cause) -> Cause:
+        """Both mistakes."""
+        return Cause(f"{self.text}; {other.text}", f"{self.hint}; {other.hint}")
 
 
 @dataclass(frozen=True)
@@ -66,25 +71,54 @@ class Slip:
         """The number of terms that differ."""
         return len(self.lost) + len(self.found)
 
-    def cause(self) -> Cause:
-        """The probable mistake, as one sentence."""
+    def cause(self, summed: Collection[int] = ()) -> Cause:
+        """The probable mistake, as one sentence.
+
+        ``summed`` are the links whose angular velocities are sums of rates in other entries, so that these are no mistake.
+        """
+        if (number := self._number_for_gravity()) is not None:
+            cause, others = number
+            return cause if not others.different else cause.also(others.cause(summed))
         k = self.factor
         if k is not None and (len(self.right) > 1 or k == -1 or self.inertial):
             return whole_factor(k)
-        for recognise in (self._relative_rate, self._steiner, self._exchange):
-            if (cause := recognise()) is not None:
-                return cause
+        relative = self._relative_rate(summed)
+        if (found := relative or self._steiner() or self._exchange()) is not None:
+            return found
         reasons = list(dict.fromkeys(self._term_by_term()))
         return Cause("; ".join(r.text for r in reasons), "; ".join(dict.fromkeys(r.hint for r in reasons)))
 
     # slips that concern the entry as a whole
 
-    def _relative_rate(self) -> Cause | None:
+    def _number_for_gravity(self) -> tuple[Cause, Slip] | None:
+        """9.81 in place of the symbol g; and the entry with the symbol."""
+        for k in {k for m in self.right for k, _ in m if (role := self._role(k)) is not None and role.kind == "gravity"}:
+            plain = {m: tuple(sorted((*m, (k, 1)))) for m in self.found if all(j != k for j, _ in m)}
+            for number in GRAVITY:
+                if any(abs(self.found[m]) == number * abs(self.right.get(with_g, Fraction(0))) for m, with_g in plain.items()):
+                    name, said = self._name(k), f"{float(number):g}"
+                    text = f"{said} stands for the symbol {name}: use {name}, or set {name}={said} in the robot"
+                    given = dict(self.given)
+                    for m, with_g in plain.items():
+                        if (coefficient := self.found[m] / number).denominator <= SIMPLE:
+                            del given[m]
+                            given[with_g] = given.get(with_g, Fraction(0)) + coefficient
+                    return Cause(text, text), replace(self, given={m: c for m, c in given.items() if c})
+        return None
+
+    def summed_links(self) -> set[int]:
+        """The links whose moment of inertia is there for the rates of earlier joints too."""
+        pairs = ((m, self._number(m, "inertia")) for m, c in self.right.items() if self.given.get(m) == c)
+        return {link for m, link in pairs if link > 1 and self._is_of_earlier_joint(m, link)}
+
+    def _relative_rate(self, summed: Collection[int]) -> Cause | None:
         """I_2 appears with q̇_2 only: the angular velocity of link 2 was taken relative to link 1."""
         if not self.inertial or not self.sums_of_rates or self.found or not self.lost:
             return None
         links = {self._number(m, "inertia") for m in self.lost}
         if len(links) != 1 or (link := links.pop()) < 2 or not all(self._is_of_earlier_joint(m, link) for m in self.lost):
+            return None
+        if link in summed or link in self.summed_links():
             return None
         rates = " + ".join(self.rate(k) for k in range(1, link + 1))
         message = f"the angular velocity of link {link} is {rates}, not {self.rate(link)} alone"

@@ -16,6 +16,7 @@ import numpy as np
 from dynamis.classroom.answers import Located
 from dynamis.classroom.checking.causes import Cause, Slip, times, whole_factor
 from dynamis.classroom.checking.fitting import described, shape_of
+from dynamis.classroom.checking.mistakes import all_parallel, mistaken_for
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.display import short
@@ -57,7 +58,7 @@ class AnswerComparison:
         self.letters = form.algebra.letters.with_notation(notation)
         self.right: dict[tuple[int, ...], Any] = {index: x.node() for index, x in asked.entries.items()}
         nodes = {index: [entry.node, *entry.also] for index, entry in given.items()}
-        _refuse_high_degrees([node for group in nodes.values() for node in group])
+        refuse_high_degrees([node for group in nodes.values() for node in group])
         # entries with fractions of joint angles get a ring of their own, so that the others are written in whole angles
         self.divided = {index for index, group in nodes.items() if index in self.right and self._has_fractions(group)}
         self.plain = [node for index, group in nodes.items() if index not in self.divided for node in group]
@@ -69,6 +70,19 @@ class AnswerComparison:
     @cached_property
     def _common(self) -> EntryComparison:
         return EntryComparison(self, [*self.right.values(), *self.plain])
+
+    @cached_property
+    def right_entries(self) -> list[tuple[int, ...]]:
+        """The entries that are equal to the correct ones."""
+        whole = [index for index in self.given if index in self.right and index not in self.divided]
+        return [index for index in whole if self._common.same(self.right[index], self.given[index].node, 0.0)]
+
+    @cached_property
+    def summed_links(self) -> set[int]:
+        """The links whose angular velocity is a sum of rates in some entry."""
+        compared = [i for i in self.given if i in self.right and i not in self.divided]
+        known = [(i, self.given[i].node) for i in compared if self._common.has_terms(self.right[i], self.given[i].node)]
+        return {link for index, node in known for link in self._common.slip(index, node).summed_links()}
 
     def correct(self, index: tuple[int, ...]) -> Expression:
         """The correct entry, in full angles."""
@@ -114,7 +128,10 @@ class AnswerComparison:
                 wrong.append(k)
         if wrong:
             finding = comparison.wrong(index, entry.line, nodes[wrong[0]])
+            if entry.condition:
+                finding = replace(finding, correct=f"{finding.correct} {entry.condition}")
             return finding if len(wrong) == len(nodes) else _inconsistent(finding, entry, wrong)
+        note = " ".join(filter(None, (entry.condition, note)))
         return EntryVerdict(self.name(index), entry.line, True, difference=difference, note=note)
 
     def _together(self, findings: list[EntryVerdict]) -> tuple[list[EntryVerdict], Cause]:
@@ -214,9 +231,9 @@ class EntryComparison:
         correct = whole.correct(index).text(decimals=whole.decimals)
         if not self.has_terms(right, node):
             return EntryVerdict(whole.name(index), line, False, correct, "", self._example(right, node), *_no_terms(node))
-        cause = mistaken_for(self.form, whole.asked, index, node)
+        cause = mistaken_for(self.form, whole.asked, index, node, whole.right_entries)
         used = self if cause is not None else self._in_terms_of_answer(index, node)
-        cause = cause or used.slip(index, node).cause()
+        cause = cause or used.slip(index, node).cause(whole.summed_links if whole.asked.inertial else ())
         difference = Expression(used.algebra, used._difference(right, node)).text(decimals=whole.decimals)
         return EntryVerdict(whole.name(index), line, False, correct, difference, self._example(right, node), *cause)
 
@@ -330,7 +347,7 @@ def _fraction(c: Any) -> Fraction:
     return Fraction(int(c.p), int(c.q))
 
 
-def _refuse_high_degrees(answers: list[Any]) -> None:
+def refuse_high_degrees(answers: list[Any]) -> None:
     """Reject high degrees, which are expensive to expand and do not occur in equations of motion."""
     degrees: dict[int, int] = {}
     for node in topological(answers):
@@ -338,60 +355,3 @@ def _refuse_high_degrees(answers: list[Any]) -> None:
         degrees[id(node)] = sum(below) if node.op in ("mul", "div") else max(below, default=1)
         if degrees[id(node)] > MAX_DEGREE:
             raise InputError(f"the answer is of a degree above {MAX_DEGREE}, above that of any equation of motion")
-
-
-MAX_DOF_FOR_MISTAKES = 4  # for larger robots the mistaken quantities take longer than the check
-
-
-def mistaken_for(form: ClosedForm, asked: Quantity, index: tuple[int, ...], given: Any) -> Cause | None:
-    """The cause, if the entry is that of another quantity or follows from a common mistake made throughout."""
-    if not form.expanded or form.n > MAX_DOF_FOR_MISTAKES:
-        return None
-    for node, cause in _candidates(form, asked, index):
-        ring = Ring.of([node, given], form.algebra.ring.angles, [*form.q, *form.v, *form.a])
-        if ring.same(ring.value(node), ring.value(given)):
-            return cause
-    return None
-
-
-def _candidates(form: ClosedForm, asked: Quantity, index: tuple[int, ...]) -> Iterator[tuple[Any, Cause]]:
-    M = form.notation.inertia
-    if asked.name == "coriolis-power":
-        message = f"this is the kinetic energy, ½ q̇ᵀ {M} q̇: the required term contains the rate of {M}"
-        yield form.kinetic_energy.node(), Cause(message, message)
-    if asked.name == "coriolis-vector" and index[0] < form.n:
-        rates = [form.algebra.of_node(v) for v in form.v]
-        terms = [form.M_dot[index[0], j] * rates[j] for j in range(form.n)]
-        total = sum(terms[1:], terms[0])
-        message = f"this is the first part of the vector only, the rate of {M} times q̇"
-        yield total.node(), Cause(f"{message}: −½ ∂(q̇ᵀ {M} q̇)/∂q_{index[0] + 1} is missing", message)
-    if asked.inertial and all_parallel(form):
-        yield from _relative_rates(form, asked, index)
-
-
-def all_parallel(form: ClosedForm) -> bool:
-    """Whether all joints of the chain are revolute with parallel axes, so that angular velocities are sums of rates."""
-    angles = form.algebra.ring.angles
-    run = len(angles) == form.n > 1 and all(a.base == (k - 1 if k else None) and a.sign == 1 for k, a in enumerate(angles))
-    return run and all(a.unit is q for a, q in zip(angles, form.q, strict=True))
-
-
-def _relative_rates(form: ClosedForm, asked: Quantity, index: tuple[int, ...]) -> Iterator[tuple[Any, Cause]]:
-    """The energy, or the inertia matrix, with q̇_k where the angular velocity of link k, a sum of rates, belongs."""
-    if index:
-        (i, j), n = index, form.n
-        if i >= n or j >= n:
-            return
-        # with ω = A q̇ and ω taken for q̇, M becomes A⁻ᵀ M A⁻¹; A⁻¹ takes differences of neighbouring rates
-        rows = [(i, 1), *([(i + 1, -1)] if i + 1 < n else [])]
-        columns = [(j, 1), *([(j + 1, -1)] if j + 1 < n else [])]
-        parts = [form.M[a, b] * (s * t) for a, s in rows for b, t in columns]
-        node = sum(parts[1:], parts[0]).node()
-    else:
-        relative = {id(v): v - form.v[k] for k, v in enumerate(form.v[1:])}
-        node = next(iter(asked.entries.values())).node(relative)
-    rates = [plain_text(form.algebra.letters.variable("velocity", k + 1)) for k in range(form.n)]
-    message = f"the angular velocity of link 2 is {rates[0]} + {rates[1]}, not {rates[1]} alone"
-    if form.n > 2:
-        message += ", and so on for the links that follow"
-    yield node, Cause(message, f"the angular velocity of link 2 is not {rates[1]}")

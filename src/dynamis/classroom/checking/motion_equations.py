@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from dynamis.classroom.answers import Answer, Located
+from dynamis.classroom.checking.comparison import refuse_high_degrees
+from dynamis.classroom.checking.mistakes import is_small
 from dynamis.classroom.checking.quantities import Quantity
+from dynamis.classroom.checking.unactuated import Unactuated, without_zeros
 from dynamis.errors import InputError, printable
 from dynamis.scalar import topological
 from dynamis.symbolic import factored
@@ -15,43 +18,96 @@ from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.expression import Algebra, Expression
 from dynamis.symbolic.ring import Ring
 
-LETTERS = ("tau", "u", "f")  # of torques; f is the force of a prismatic joint
+LETTERS = ("tau", "u", "f", "F")  # of torques
+FORCES = ("f", "F")  # of prismatic joints
 
 
 def torque_names(form: ClosedForm, letters: Sequence[str] = LETTERS) -> dict[str, Any]:
-    """The torques by name; with one joint also without index."""
+    """The torques by name; without index that of the only joint, and F, f and u that of the only prismatic joint."""
     names: dict[str, Any] = {}
     for letter in letters:
-        for k, tau in enumerate(form.tau):
-            if letter != "f" or not form.model.coordinates[k].revolute:
-                names |= {f"{letter}_{k + 1}": tau, **({letter: tau} if form.n == 1 else {})}
+        names |= {f"{letter}_{k + 1}": tau for k, tau in enumerate(form.tau) if _has_letter(form, letter, k)}
+        if (alone := _without_index(form, letter)) is not None:
+            names[letter] = form.tau[alone]
     return names
 
 
-def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> dict[tuple[int, ...], Located]:
-    """The torques that an answer gives directly or by equations; empty if it has none of the letters of torques."""
+def _has_letter(form: ClosedForm, letter: str, joint: int) -> bool:
+    return letter not in FORCES or (joint < form.n and not form.model.coordinates[joint].revolute)
+
+
+def _without_index(form: ClosedForm, letter: str) -> int | None:
+    """The joint whose torque a letter without index is."""
+    joints = [k for k in range(form.n) if not form.model.coordinates[k].revolute or (form.n == 1 and letter not in FORCES)]
+    return joints[0] if len(joints) == 1 and (letter != "tau" or form.n == 1) else None
+
+
+def _defined_torques(form: ClosedForm, answer: Answer) -> dict[tuple[int, ...], Located]:
+    """The torques that stand alone on one side; a letter without index is one if nothing else gives this torque."""
     given: dict[tuple[int, ...], Located] = {}
     for letter in LETTERS:
         for index, entry in answer.entries.get(letter, {}).items():
-            if letter != "f" or (index[0] < form.n and not form.model.coordinates[index[0]].revolute):
+            named = index[0] < form.n and entry.node is form.tau[index[0]] and not entry.also  # τ = [F; 0]
+            if _has_letter(form, letter, index[0]) and not named:
                 given.setdefault(index, entry)
+    for letter in LETTERS:
+        joint = _without_index(form, letter)
+        if joint is not None and letter in answer.definitions:
+            given.setdefault((joint,), answer.definitions[letter])
+    return given
+
+
+def _only_torque(form: ClosedForm, answer: Answer, zero: Collection[int]) -> dict[tuple[int, ...], Located]:
+    """The torque without index that stands alone on one side, if those of all other joints are zero."""
+    left = [k for k in range(form.n) if k not in zero]
+    letters = [letter for letter in LETTERS if letter in answer.definitions and _without_index(form, letter) is None]
+    return {(left[0],): answer.definitions[letters[0]]} if len(left) == len(letters) == 1 else {}
+
+
+class Torques(NamedTuple):
+    """The torques of an answer by joint, the quantity with which to compare them, and the joints that it calls not actuated."""
+
+    entries: dict[tuple[int, ...], Located]
+    asked: Quantity
+    unactuated: Sequence[int] = ()
+
+
+def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> Torques:
+    """The torques that an answer gives directly or by equations.
+
+    There are none if the answer has none of the letters of torques and no equations. Equations without torques are those of
+    joints that are not actuated; where these torques vanish, others may have the accelerations of their joints eliminated.
+    """
+    given, zero = without_zeros(asked, _defined_torques(form, answer), bool(answer.equations))
+    every = [*given.values(), *answer.equations, *(answer.definitions[x] for x in LETTERS if x in answer.definitions)]
+    refuse_high_degrees([node for x in every for node in (x.node, *x.also)])
     used = {id(t) for t in form.tau}
     defined = {
         index: _as_equation(form.tau[index[0]], entry)
         for index, entry in given.items()
         if index[0] < form.n and any(id(n) in used for n in topological([entry.node, *entry.also]))
     }
-    if not defined and not answer.equations:
-        return given
-    solver = _Solver(form, asked, answer, [*defined.values(), *answer.equations])
-    joints = solver.joints(answer.equations, {index[0] for index in given})
+    if not defined and not answer.equations and not (is_small(form) and given):
+        return Torques(given, asked, zero)
+    solver = _Solver(form, asked, answer, [*every, *defined.values()])
+    free = solver.absent_joints([*defined.values(), *answer.equations], {index[0] for index in given}, zero)
+    joints = solver.joints(answer.equations, {index[0] for index in given}, free)
     for index, equation in defined.items():
         given[index] = solver.solved(equation, index[0])
     for equation, joint in zip(answer.equations, joints, strict=True):
-        found = solver.solved(equation, joint)
-        before = given.get((joint,))
-        given[joint,] = found if before is None else replace(before, also=(*before.also, found.node, *found.also), texts=())
-    return given
+        if joint is not None:
+            _add(given, joint, solver.solved(equation, joint))
+    unactuated = Unactuated(form, solver.algebra, solver.correct, zero, free)
+    for equation in [x for x, joint in zip(answer.equations, joints, strict=True) if joint is None]:
+        joint, found = unactuated.own_equation(equation, [solver.residual(x) for x in (equation.node, *equation.also)])
+        _add(given, joint, found)
+    given = {**_only_torque(form, answer, unactuated.zero), **given}
+    return Torques(*unactuated.conditions(given, asked), zero)
+
+
+def _add(given: dict[tuple[int, ...], Located], joint: int, found: Located) -> None:
+    before = given.get((joint,))
+    given[joint,] = found if before is None else replace(before, also=(*before.also, found.node, *found.also), texts=())
 
 
 def _as_equation(tau: Any, entry: Located) -> Located:
@@ -80,27 +136,56 @@ class _Solver:
         ring = Ring.of([*nodes, *self.correct], form.algebra.ring.angles, [*form.q, *form.v, *form.a, *form.tau, *form.w])
         self.algebra = Algebra(ring, form.algebra.letters)
 
-    def joints(self, equations: Sequence[Located], given: set[int]) -> list[int]:
+    def absent_joints(self, equations: Sequence[Located], given: set[int], zero: Collection[int]) -> list[int]:
+        """The joints without an equation whose torques occur nowhere: those of torque zero first."""
+        nodes = topological([node for x in equations for node in (x.node, *x.also)])
+        used = {id(node) for node in nodes}
+        absent = [k for k, tau in enumerate(self.form.tau) if k not in given and (k in zero or id(tau) not in used)]
+        return sorted(absent, key=lambda k: k not in zero)
+
+    def residual(self, node: Any) -> Expression:
+        """An equation with the correct torques; zero for one that is right."""
+        values = {id(t): self.correct[k] for k, t in enumerate(self.form.tau)}
+        return self.algebra.of_node(factored.replaced(node, values))
+
+    def joints(self, equations: Sequence[Located], given: set[int], free: Sequence[int]) -> list[int | None]:
         """The joint whose torque each equation determines, another one for each, of those that are not ``given``.
 
-        An equation whose torques depend on those before it determines no further torque; it is assigned to one of theirs.
+        None for an equation without torques, or with torques that those before it determine already, if there are joints
+        left that may have no torque, ``free``; if there are none, the equation is assigned to one of its torques.
         """
         slopes = [self._slopes(self._numerator(x.node), x) for x in equations]
-        occurring = [[k for k, slope in row.items() if not slope.is_zero] for row in slopes]
+        occurring = [[k for k, slope in row.items() if k not in free and not slope.is_zero] for row in slopes]
         determined: dict[int, int] = {}  # equations by joint
         reduced: list[tuple[int, dict[int, Expression]]] = []  # rows of the elimination, with their pivots
         for i, (equation, row) in enumerate(zip(equations, slopes, strict=True)):
             if not occurring[i]:
-                raise self._error(equation, "the torques cancel in this equation")
+                self._refuse_without_torque(equation, free)
+                continue
             for pivot, other in reduced:
                 row = {k: row[k] * other[pivot] - row[pivot] * other[k] for k in row}  # noqa: PLW2901
-            left = [k for k, c in row.items() if k not in given and not c.is_zero]
+            left = [k for k, c in row.items() if k not in given and k not in free and not c.is_zero]
             if left:
                 reduced.append((left[0], row))
                 _match(i, [[k for k in found if k not in given] for found in occurring], determined, set())
         joints = {i: joint for joint, i in determined.items()}
         known = given | determined.keys()
-        return [joints[i] if i in joints else next(k for k in occurring[i] if k in known) for i in range(len(equations))]
+        spare = len(free) - sum(not found for found in occurring)
+        chosen: list[int | None] = []
+        for i, equation in enumerate(equations):
+            own = not occurring[i] or (i not in joints and spare > 0 and not self.residual(equation.node).is_zero)
+            spare -= int(own and bool(occurring[i]))
+            chosen.append(None if own else joints[i] if i in joints else next(k for k in occurring[i] if k in known))
+        return chosen
+
+    def _refuse_without_torque(self, equation: Located, free: Sequence[int]) -> None:
+        torques = {id(tau) for k, tau in enumerate(self.form.tau) if k not in free}
+        if any(id(node) in torques for node in topological([equation.node])):
+            raise self._error(equation, "the torques cancel in this equation")
+        if self.residual(equation.node).is_zero:
+            raise self._error(equation, "both sides of this equation are equal")
+        if not free:
+            raise self._error(equation, "there is no torque in this equation, and every joint has an equation of its own")
 
     def solved(self, equation: Located, joint: int) -> Located:
         """The torque of a joint from an equation."""

@@ -35,6 +35,11 @@ class Quantity:
         return self.name.startswith("potential-energy")
 
     @property
+    def has_wrench(self) -> bool:
+        """Whether it depends on an external wrench on the link."""
+        return self.name.startswith("bias-wrench")
+
+    @property
     def inertial(self) -> bool:
         """Whether it consists of masses and moments of inertia times squared lengths and rates."""
         return self.name == "mass-matrix" or self.name.startswith("kinetic-energy")
@@ -48,7 +53,8 @@ def quantity(form: ClosedForm, name: str, body: int | None = None) -> Quantity:
         return Quantity(name, letters, _entries(make(form)), symmetric)
     if name in _OF_BODY:
         if body is None or not 1 <= body <= len(form.model.moving):
-            raise InputError(f"{name} refers to one link: give its number, from 1 to {len(form.model.moving)}")
+            links = len(form.model.moving)
+            raise InputError(f"{name} refers to one link: give its number, from 1 to {links}, by --link or body=")
         letters, of_body, symmetric = _OF_BODY[name]
         return Quantity(f"{name} of link {body}", letters, _entries(of_body(form, body)), symmetric, body)
     raise unknown_name("quantity", given, names())

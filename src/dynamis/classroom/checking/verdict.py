@@ -95,7 +95,7 @@ class Verdict:
             return f"C q̇ is right; {given - len(self.wrong)} of {given} entries are those of the Christoffel matrix"
         if not self.correct:
             return f"{given - len(self.wrong)} of {given} entr{'y is' if given == 1 else 'ies are'} right"
-        verdict = " ".join(["correct", *sorted({f.note for f in self.findings if f.note})])
+        verdict = f"correct {', '.join(sorted({f.note for f in self.findings if f.note}))}".rstrip()
         return verdict if self.complete else f"{verdict} as far as given; not given: {', '.join(self.absent)}"
 
     def report(self, *, hint: bool = False) -> str:

@@ -1,0 +1,136 @@
+"""Joints without actuators: equations that hold if their torques vanish.
+
+With τ_p = 0 the equation of motion of joint p determines its acceleration, which other equations may have eliminated:
+an equation that is linear in q̈ holds if it is a combination of those with the correct torques and of τ_p(q, q̇, q̈) = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from dynamis.classroom.answers import Located
+from dynamis.classroom.checking.mistakes import is_small
+from dynamis.classroom.checking.quantities import Quantity
+from dynamis.scalar import Node
+from dynamis.symbolic.closed_form import ClosedForm
+from dynamis.symbolic.expression import Algebra, Expression
+
+Index = tuple[int, ...]
+
+
+def without_zeros(asked: Quantity, given: Mapping[Index, Located], more: bool) -> tuple[dict[Index, Located], list[int]]:
+    """The torques without those that are set to zero, and the joints of these: τ_2 = 0 says that joint 2 has no actuator.
+
+    A zero is an entry like others if it is correct, or if the answer consists of it: if there is nothing ``more``.
+    """
+    kept, zero = dict(given), []
+    for index, entry in given.items():
+        nodes = [x for x in (entry.node, *entry.also) if isinstance(x, Node) or x != 0.0]
+        correct = asked.entries.get(index)
+        if len(nodes) > len(entry.also) or correct is None or correct.is_zero or not (more or nodes or len(given) > 1):
+            continue
+        zero.append(index[0])
+        del kept[index]
+        if nodes:
+            kept[index] = replace(entry, node=nodes[0], also=tuple(nodes[1:]), texts=())
+    return (kept, zero) if kept or more else (dict(given), [])
+
+
+class Unactuated:
+    """The equations of motion with some torques zero: those that the answer sets to ``zero``, or of which it is ``free``."""
+
+    def __init__(
+        self, form: ClosedForm, algebra: Algebra, correct: Sequence[Any], zero: Sequence[int], free: Sequence[int]
+    ) -> None:
+        self.form, self.algebra, self.zero, self.free = form, algebra, list(zero), list(free)
+        self.correct, self.small = correct, is_small(form)
+
+    @cached_property
+    def torque(self) -> list[Expression]:
+        """The correct torques."""
+        return [self.algebra.of_node(x) for x in self.correct]
+
+    def own_equation(self, equation: Located, residuals: Sequence[Expression]) -> tuple[int, Located]:
+        """A joint and its torque, from an equation that holds if this torque vanishes."""
+        candidates = self.free or self.zero
+        for joints in self._choices():
+            if all(self._reduced(x, joints).is_zero for x in residuals):
+                joint = next((k for k in joints if k in candidates), joints[0])
+                found = replace(equation, node=self.torque[joint].node(), also=(), texts=(), condition=condition(joints))
+                break
+        else:
+            scaled = {k: self._scaled(residuals[0], k) for k in candidates}
+            joint = min(candidates, key=lambda k: len(scaled[k] - self.torque[k]))
+            others = tuple(self._scaled(x, joint).node() for x in residuals[1:])
+            found = replace(equation, node=scaled[joint].node(), also=others, texts=(), condition=condition([joint]))
+        self.free = [k for k in self.free if k != joint]
+        self.zero += [joint] if joint not in self.zero else []
+        return joint, found
+
+    def conditions(self, given: Mapping[Index, Located], asked: Quantity) -> tuple[dict[Index, Located], Quantity]:
+        """The torques with the conditions under which they are right; and the correct ones under these conditions."""
+        if not self.small:
+            return dict(given), asked
+        found, correct = dict(given), dict(asked.entries)
+        for index, entry in given.items():
+            if index not in correct or entry.condition or index[0] in self.zero:
+                continue
+            torque = self.torque[index[0]]
+            nodes = [self.algebra.of_node(x) for x in (entry.node, *entry.also)]
+            if all((x - torque).is_zero for x in nodes):
+                continue
+            eliminated = [k for k in self.zero or self.free if self._is_eliminated(k, torque, nodes)]
+            for joints in self._choices():
+                if set(joints) <= {*self.zero, *eliminated} and all(self._reduced(x - torque, joints).is_zero for x in nodes):
+                    found[index] = replace(entry, node=torque.node(), also=(), texts=(), condition=condition(joints))
+                    break
+            else:
+                if eliminated:
+                    reduced = self._reduced(torque, eliminated)
+                    correct[index] = self.form.algebra.of_node(reduced.node())
+                    found[index] = replace(entry, condition=condition(eliminated))
+        return found, replace(asked, entries=correct)
+
+    def _choices(self) -> list[list[int]]:
+        """The sets of joints that may have no torque, the likely ones first; none where an elimination takes too long."""
+        if not self.small:
+            return []
+        single = [[k] for k in (*self.zero, *self.free)]
+        sets = [*single, self.zero, [*self.zero, *(k for k in self.free if k not in self.zero)]]
+        return [joints for k, joints in enumerate(sets) if joints and joints not in sets[:k]]
+
+    def _is_eliminated(self, joint: int, torque: Expression, nodes: Sequence[Expression]) -> bool:
+        """Whether an acceleration of the correct equation does not occur in the answer."""
+        a = self.form.a[joint]
+        return not torque.diff(a).is_zero and all(x.diff(a).is_zero for x in nodes)
+
+    def _reduced(self, x: Expression, joints: Sequence[int]) -> Expression:
+        """An expression with the accelerations of joints eliminated, whose torques are zero."""
+        torques = {k: self.torque[k] for k in joints}
+        for k in joints:
+            a, pivot = self.form.a[k], torques.pop(k)
+            slope = pivot.diff(a)
+            torques = {j: row - row.diff(a) / slope * pivot for j, row in torques.items()}
+            x = x - x.diff(a) / slope * pivot
+        return x
+
+    def _scaled(self, x: Expression, joint: int) -> Expression:
+        """A wrong equation x = 0, multiplied so that most terms are those of the torque of a joint."""
+        torque = self.torque[joint]
+        slopes = [(x.diff(a), torque.diff(a)) for a in self.form.a] if self.small else []
+        multiples = [x, -x, *(x * right / given for given, right in slopes if not given.is_zero and not right.is_zero)]
+        return min(multiples, key=lambda multiple: len(multiple - torque))
+
+
+def condition(joints: Collection[int]) -> str:
+    """When an equation holds.
+
+    >>> condition([1]), condition([2, 1])
+    ('if τ_2 = 0 (joint 2 not actuated)', 'if τ_2 = τ_3 = 0 (joints 2 and 3 not actuated)')
+    """
+    numbers = [str(k + 1) for k in sorted(joints)]
+    torques = " = ".join(f"τ_{k}" for k in numbers)
+    return f"if {torques} = 0 (joint{'s' if len(numbers) > 1 else ''} {' and '.join(numbers)} not actuated)"

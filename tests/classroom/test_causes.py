@@ -1,0 +1,92 @@
+"""Probable causes: none that another entry contradicts, and numbers in place of symbols."""
+
+import pytest
+
+import dynamis as dy
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return dy.load("planar_2r").closed_form()
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("g_2 = 9.81 m_2 l_2 c_12", "9.81 stands for the symbol g: use g, or set g=9.81 in the robot"),
+        (
+            "g_1 = 9.8 (m_1 l_1 + m_2 a_1) c_1 + 9.8 m_2 l_2 c_12",
+            "9.8 stands for the symbol g: use g, or set g=9.8 in the robot",
+        ),
+        ("g_1 = (m_1 l_1 + m_2 a_1) g c_1 + 10 m_2 l_2 c_12", "10 stands for the symbol g: use g, or set g=10 in the robot"),
+        (
+            "g_2 = -9.81 m_2 l_2 c_12",
+            "9.81 stands for the symbol g: use g, or set g=9.81 in the robot; sign error: every term has the opposite sign",
+        ),
+        ("g_2 = 3 m_2 l_2 c_12", "a missing factor: g in m_2*g*l_2*c12"),
+    ],
+)
+def test_a_number_in_place_of_g_is_named(arm, text, cause):
+    (finding,) = dy.check_answer(arm, "gravity", text).findings
+    assert finding.cause == cause
+
+
+M_11 = "m_1 l_1^2 + I_1 + m_2 (a_1^2 + l_2^2 + 2 a_1 l_2 c_2)"
+M_12 = "m_2 (l_2^2 + a_1 l_2 c_2)"
+M_22 = "m_2 l_2^2 + I_2"
+
+
+def test_a_cause_is_consistent_with_all_entries(arm):
+    right = f"[{M_11} + I_2, {M_12}; {M_12}, {M_22}]"
+    assert {f.cause for f in dy.check_answer(arm, "mass-matrix", right).wrong} == {"missing: I_2"}
+    other_slip = f"[{M_11.replace('2 a_1', 'a_1')} + I_2, {M_12}; *, {M_22}]"
+    assert dy.check_answer(arm, "mass-matrix", other_slip).wrong[1].cause == "missing: I_2"
+    relative = f"[{M_11}, {M_12}; {M_12}, {M_22}]"
+    assert all("link 2 is q_1' + q_2'" in f.cause for f in dy.check_answer(arm, "mass-matrix", relative).wrong)
+
+
+def test_a_mistake_throughout_would_have_changed_every_entry(arm):
+    absolute = "m_2 a_1 l_2 c_2"
+    alone, beside = (
+        dy.check_answer(arm, "mass-matrix", t) for t in (f"M_12 = {absolute}", f"M_12 = {absolute}; M_11 = {M_11} + I_2")
+    )
+    assert "link 2 is q_1' + q_2'" in alone.wrong[0].cause
+    assert "link 2 is" not in beside.wrong[0].cause
+
+
+def test_a_missing_product_of_rates_is_no_relative_angular_velocity(arm):
+    energy = f"T = {arm.kinetic_energy} - I_2 dq1 dq2"
+    assert dy.check_answer(arm, "kinetic-energy", energy).wrong[0].cause == "missing: I_2*q_1'*q_2'"
+
+
+BASE = ["m_1 l_1^2 + I_1 + m_2 a_1^2", "m_2 l_2^2 + I_2", "m_2 l_2", "m_1 l_1 + m_2 a_1"]
+LINEAR = "the equations of motion are linear in them"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "kind"),
+    [
+        (BASE, "another (minimal) parametrisation"),
+        ([BASE[0], BASE[1], f"2 a_1 {BASE[2]}", f"g ({BASE[3]})"], "another (minimal) parametrisation"),
+        (["m_1 l_1", "m_1 l_1^2", "I_1", "m_2", "m_2 l_2", "m_2 l_2^2", "I_2"], "another parametrisation (4 suffice)"),
+    ],
+)
+def test_any_parameters_in_which_the_equations_are_linear_are_right(arm, parameters, kind):
+    verdict = dy.check_answer(arm, "parameters", f"pi = [{', '.join(parameters)}]")
+    assert verdict.correct
+    assert verdict.complete
+    assert verdict.remark == f"these are {kind}: {LINEAR}"
+    assert verdict.remark in verdict.report(hint=True)
+
+
+def test_the_order_of_parameters_does_not_matter(arm):
+    inspected = [str(x) for x in arm.parameters]
+    for parameters in (inspected, inspected[::-1]):
+        assert dy.check_answer(arm, "parameters", f"pi = [{', '.join(parameters)}]").correct
+    assert dy.check_answer(arm, "parameters", f"pi_1 = {BASE[3]}").absent == ("pi_2", "pi_3", "pi_4")
+
+
+def test_wrong_parameters_are_compared_with_those_that_the_answer_means(arm):
+    for text in (BASE[1].replace("l_2^2", "l_2"), "m_2 l_2^2 + q_1"):
+        (slip,) = dy.check_answer(arm, "parameters", f"pi = [{BASE[0]}, {text}, {BASE[2]}, {BASE[3]}]").wrong
+        assert (slip.entry, slip.correct) == ("pi_2", "m_2*l_2^2 + I_2")

@@ -1,0 +1,102 @@
+r"""Names of an answer's own: abbreviations, coordinates called by the names of their joints, time derivatives."""
+
+import pytest
+from textbook_robots import CART_POLE, RP_ARM
+
+import dynamis as dy
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return dy.load("planar_2r").closed_form()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"c_2 = \cos(q_1 + q_2) \\ g_2 = m_2 g l_2 c_2",
+        r"g_2 = m_2 g l_2 c_2, \quad c_2 = \cos(q_1 + q_2)",
+        r"c_2 = l_2 \cos(q_1 + q_2) \\ g_2 = m_2 g c_2",
+        r"\phi = q_1 + q_2 \\ s_{1} = \sin(\phi + \pi/2) \\ g_2 = m_2 g l_2 s_{1}",
+        r"c_{12} = \cos(q_1 + q_2) = c_1 c_2 - s_1 s_2 \\ g_2 = m_2 g l_2 c_{12}",
+    ],
+)
+def test_an_abbreviation_that_is_defined_replaces_the_sine_or_cosine_of_its_name(arm, text):
+    verdict = dy.check_answer(arm, "gravity", text)
+    assert verdict.correct, verdict.report()
+
+
+def test_a_redefined_cosine_has_its_new_value_only(arm):
+    assert not dy.check_answer(arm, "gravity", r"c_{12} = \cos(q_1) \\ g_2 = m_2 g l_2 c_{12}").correct
+
+
+def test_entries_of_a_vector_c_leave_the_cosines_what_they_are(arm):
+    text = r"c_1 = -m_2 a_1 l_2 s_2 (2 \dot q_1 \dot q_2 + \dot q_2^2) \\ c_2 = m_2 a_1 l_2 s_2 \dot q_1^2 \\ g_2 = m_2 g l_2 (c_1 c_2 - s_1 s_2)"
+    assert dy.check_answer(arm, "coriolis-vector", text).correct
+    assert dy.check_answer(arm, "gravity", text).correct
+
+
+@pytest.fixture(scope="module")
+def cart_pole():
+    return dy.load(CART_POLE).closed_form()
+
+
+@pytest.fixture(scope="module")
+def rp():
+    return dy.load(RP_ARM).closed_form()
+
+
+NAMED = [
+    ("kinetic-energy", r"T = \frac12 (M + m) \dot x^2 + m l \dot x \dot\theta \cos\theta + \frac12 m l^2 \dot\theta^2"),
+    ("kinetic-energy", "T = 1/2 M x_dot^2 + 1/2 m ((dx + l thetadot cos(theta))^2 + (l dtheta sin(theta))^2)"),
+    ("kinetic-energy", "T = ½ (M + m) ẋ² + m l ẋ θ̇ cos θ + ½ m l² θ̇²"),
+    (
+        "kinetic-energy",
+        r"\phi = q_2 \\ T = \frac12 (M + m) \dot q_1^2 + m l \dot q_1 \dot\phi \cos\phi + \frac12 m l^2 \dot\phi^2",
+    ),
+    (
+        "kinetic-energy",
+        r"q_1 = q \\ T = \frac12 (M + m) \dot q^2 + m l \dot q \dot\theta \cos\theta + \frac12 m l^2 \dot\theta^2",
+    ),
+    (
+        "kinetic-energy",
+        r"x_p = x + l \sin\theta, y_p = l \cos\theta \\ T = \frac12 M \dot x^2 + \frac12 m (\dot x_p^2 + \dot y_p^2)",
+    ),
+    ("potential-energy", r"U = m g l \cos\theta"),
+    ("potential-energy", r"\theta = q_2 \\ U = m g l \cos\theta"),
+    ("potential-energy", r"x = l \cos\theta \\ U = m g x"),
+    ("equations", r"(M + m) \ddot x + m l \ddot\theta \cos\theta - m l \dot\theta^2 \sin\theta = F"),
+    ("equations", r"F = (M + m) \ddot x + m l (\ddot\theta \cos\theta - \dot\theta^2 \sin\theta)"),
+    ("equations", r"(M + m) x'' + m l theta'' cos(theta) - m l theta'^2 sin(theta) - u = 0"),
+    ("equations", r"f = m l \dot\theta^2 \sin\theta \\ \tau_1 = (M + m) \ddot x + m l \ddot\theta \cos\theta - f"),
+]
+
+
+@pytest.mark.parametrize(("quantity", "text"), NAMED)
+def test_the_name_of_a_joint_is_its_coordinate(cart_pole, quantity, text):
+    verdict = dy.check_answer(cart_pole, quantity, text)
+    assert verdict.correct, verdict.report()
+    assert not dy.check_answer(cart_pole, quantity, text + " + q_1").correct
+
+
+def test_the_only_angle_and_the_only_distance_need_no_number(rp):
+    for r in "rdxs":
+        text = rf"T = \frac12 m_1 l_1^2 \dot\theta^2 + \frac12 m_2 (\dot {r}^2 + {r}^2 \dot\theta^2)"
+        assert dy.check_answer(rp, "kinetic-energy", text).correct
+
+
+def test_a_parameter_takes_precedence_over_the_name_of_a_joint():
+    pendulum = CART_POLE.replace("theta", "l").replace('"x"', '"M"')
+    form = dy.load(pendulum).closed_form()
+    assert dy.check_answer(form, "mass-matrix", "M = [M + m, m l c_2; m l c_2, m l^2]").correct
+
+
+def test_the_names_that_are_listed_concern_the_quantity(cart_pole):
+    with pytest.raises(dy.FormatError, match="no quantity named 'z'") as caught:
+        dy.check_answer(cart_pole, "potential-energy", "U = m g z")
+    assert "'theta', 'x'" in str(caught.value)
+    assert "w_fx" not in str(caught.value)
+    assert dy.check_answer(cart_pole, "bias-wrench", "b = [0, 0, 0, 0, 0, 0]", body=2).findings
+    with pytest.raises(dy.FormatError, match="or define it: z = …") as caught:
+        dy.check_answer(cart_pole, "equations", r"F = M \ddot z")
+    assert str(caught.value).count("'F'") == 1

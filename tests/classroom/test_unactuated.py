@@ -1,0 +1,127 @@
+r"""Equations of motion of robots with passive joints: without torques, and with their accelerations eliminated."""
+
+import pytest
+from textbook_robots import CART_POLE
+
+import dynamis as dy
+
+IF = "if τ_2 = 0 (joint 2 not actuated)"
+CART = r"\ddot q_1 = \frac{\tau_1 + m \sin q_2 (l \dot q_2^2 - g \cos q_2)}{M + m \sin^2 q_2}"
+CART_F = r"\ddot x = \frac{F + m \sin\theta (l \dot\theta^2 - g \cos\theta)}{M + m \sin^2\theta}"
+POLE_F = r"\ddot\theta = \frac{(M + m) g \sin\theta - \cos\theta (F + m l \dot\theta^2 \sin\theta)}{l (M + m \sin^2\theta)}"
+LAGRANGE_1 = r"(M + m) \ddot x + m l \ddot\theta \cos\theta - m l \dot\theta^2 \sin\theta"
+LAGRANGE_2 = r"m l \ddot x \cos\theta + m l^2 \ddot\theta - m g l \sin\theta"
+
+
+@pytest.fixture(scope="module")
+def cart_pole():
+    return dy.load(CART_POLE).closed_form()
+
+
+@pytest.fixture(scope="module")
+def double():
+    """Two pendulums on a cart."""
+    link = '[[link]]\njoint = "phi"\ntype = "revolute"\naxis = [0, 1, 0]\nxyz = [0, 0, "l"]\nmass = "m"\ncom = [0, 0, "l"]'
+    return dy.load(CART_POLE + link).closed_form()
+
+
+RIGHT = {  # each with the findings: right with this note
+    "solved": (CART, {"tau_1": IF}),
+    "set to zero first": (rf"\tau_2 = 0 \\ {CART}", {"tau_1": IF}),
+    "set to zero last": (rf"{CART} \\ \tau_2 = 0", {"tau_1": IF}),
+    "solved for the force": (
+        r"F = (M + m \sin^2\theta) \ddot x - m \sin\theta (l \dot\theta^2 - g \cos\theta)", {"tau_1": IF}),
+    "both solved": (rf"{CART_F} \\ {POLE_F}", {"tau_1": IF, "tau_2": IF}),
+    "zero on the right": (f"{LAGRANGE_2} = 0", {"tau_2": IF}),
+    "zero on the left": (f"0 = {LAGRANGE_2}", {"tau_2": IF}),
+    "divided": (r"\ddot x \cos\theta + l \ddot\theta = g \sin\theta", {"tau_2": IF}),
+    "acceleration": (r"\ddot\theta = (g \sin\theta - \ddot x \cos\theta)/l", {"tau_2": IF}),
+    "twice": (rf"{LAGRANGE_2} = 0 \\ \ddot\theta = (g \sin\theta - \ddot x \cos\theta)/l", {"tau_2": IF}),
+    "both": (rf"{LAGRANGE_1} = F \\ {LAGRANGE_2} = 0", {"tau_1": "", "tau_2": IF}),
+    "both, the other first": (rf"{LAGRANGE_2} = 0 \\ {LAGRANGE_1} = F", {"tau_1": "", "tau_2": IF}),
+    "both, as vectors": (
+        rf"\begin{{bmatrix}} F \\ 0 \end{{bmatrix}} = \begin{{bmatrix}} {LAGRANGE_1} \\ {LAGRANGE_2} \end{{bmatrix}}",
+        {"tau_1": "", "tau_2": IF}),
+    "both, after the vector of torques": (
+        rf"\tau = \begin{{bmatrix}} F \\ 0 \end{{bmatrix}} \\ {LAGRANGE_1} = F \\ {LAGRANGE_2} = 0", {"tau_1": "", "tau_2": IF}),
+    "own torque, set to zero": (rf"{LAGRANGE_2} = \tau_2 \\ \tau_2 = 0", {"tau_2": ""}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "findings"), RIGHT.values(), ids=RIGHT)
+def test_equations_of_passive_joints_are_right_if_their_torques_vanish(cart_pole, text, findings):
+    verdict = dy.check_answer(cart_pole, "equations", text)
+    assert verdict.correct, verdict.report()
+    assert {f.entry: f.note for f in verdict.findings} == findings
+    assert not dy.check_answer(cart_pole, "equations", text.replace("g ", "2 g ")).correct
+
+
+def test_the_verdict_says_which_joint_is_not_actuated(cart_pole):
+    assert f"tau_1: right {IF}" in dy.check_answer(cart_pole, "equations", CART).report()
+    declared = dy.check_answer(cart_pole, "equations", rf"{LAGRANGE_1} = \tau_1 \\ \tau_2 = 0")
+    assert declared.notes == ("joint 2 is taken as not actuated: τ_2 = 0",)
+    assert declared.absent == ("tau_2",)
+
+
+def test_a_wrong_equation_is_compared_with_that_of_the_same_accelerations(cart_pole):
+    (slip,) = dy.check_answer(cart_pole, "equations", CART.replace("l \\dot", "\\dot")).wrong
+    assert slip.cause == "a missing factor: l in m*l*s2*q_2'^2"
+    assert slip.correct.endswith(IF)
+    (slip,) = dy.check_answer(cart_pole, "equations", r"\ddot x \cos\theta + l \ddot\theta + g \sin\theta = 0").wrong
+    assert (slip.entry, slip.cause) == ("tau_2", "the sign of a product: m*g*l*s2 should be -m*g*l*s2")
+
+
+def test_a_torque_of_zero_alone_is_an_answer(cart_pole):
+    assert [f.entry for f in dy.check_answer(cart_pole, "equations", r"\tau_2 = 0").wrong] == ["tau_2"]
+
+
+def test_a_sum_of_two_equations_is_not_that_of_one_joint():
+    arm = dy.load("planar_2r").closed_form()
+    assert not dy.check_answer(arm, "equations", f"tau_1 = {arm.torque[0] + arm.torque[1]}").correct
+
+
+@pytest.mark.parametrize("letter", [r"\tau", "u"])
+def test_the_only_torque_needs_no_number(letter):
+    acrobot = dy.load("planar_2r").closed_form()
+    first, second = acrobot.torque
+    verdict = dy.check_answer(acrobot, "equations", f"{first} = 0; {second} = {letter}")
+    assert [f.note for f in verdict.findings] == [IF.replace("2", "1"), ""]
+    assert verdict.correct
+    assert not dy.check_answer(acrobot, "equations", f"{first} = 0; {second} + a_2 = {letter}").correct
+
+
+def test_an_equation_without_torque_beside_those_of_all_joints_is_refused():
+    arm = dy.load("planar_2r").closed_form()
+    both = f"tau_1 = {arm.torque[0]}; tau_2 = {arm.torque[1]}"
+    with pytest.raises(dy.InputError, match="no torque in this equation, and every joint has an equation of its own"):
+        dy.check_answer(arm, "equations", f"{both}; ddq_1 + ddq_2 = 0")
+
+
+def test_decimals_of_a_passive_joint_are_right_to_their_digits():
+    form = dy.load("scara").closed_form()
+    (finding,) = dy.check_answer(form, "equations", f"{form.torque[0].latex(digits=4)} = 0").findings
+    assert finding.text() == "tau_1: right if τ_1 = 0 (joint 1 not actuated) to the digits given"
+
+
+def test_an_identity_is_no_equation_of_motion(cart_pole):
+    named = rf"\ddot x = \ddot q_1 \\ {LAGRANGE_1} = F"
+    assert [f.entry for f in dy.check_answer(cart_pole, "equations", named).findings] == ["tau_1"]
+    with pytest.raises(dy.InputError, match="both sides of this equation are equal"):
+        dy.check_answer(cart_pole, "equations", r"m (\ddot x + \ddot\theta) = m \ddot x + m \ddot\theta")
+
+
+def test_several_joints_may_be_passive(double):
+    force, *passive = (str(x) for x in double.torque)
+    verdict = dy.check_answer(double, "equations", f"{force} = F; {passive[0]} = 0; 2*({passive[1]}) = 0")
+    assert verdict.correct, verdict.report()
+    assert [f.note for f in verdict.findings] == ["", IF, IF.replace("2", "3")]
+    swapped = dy.check_answer(double, "equations", f"{passive[1]} = 0; {passive[0]} = 0")
+    assert [f.entry for f in swapped.findings] == ["tau_2", "tau_3"]
+    (a, b), (_, c) = double.M[1:, 1:]
+    row, h = double.M[0], double.coriolis_vector + double.g
+    u, v = [double.M[k, 0] * double.algebra.of_node(double.a[0]) + h[k] for k in (1, 2)]
+    det = a * c - b * b
+    x, y = (b * v - c * u) / det, (b * u - a * v) / det
+    eliminated = row[0] * double.algebra.of_node(double.a[0]) + row[1] * x + row[2] * y + h[0]
+    (finding,) = dy.check_answer(double, "equations", f"F = {eliminated}").findings
+    assert finding.note == "if τ_2 = τ_3 = 0 (joints 2 and 3 not actuated)"
