@@ -146,7 +146,8 @@ def typed(line, folder):
             warnings.simplefilter("ignore")
             result = CliRunner().invoke(cli, words[1:], prog_name="dynamis")
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-        return result.exit_code, result.output
+        # what goes on after 30 s is said on standard error
+        return result.exit_code, result.stdout if "--json" in words else result.output
     if os.name == "nt" or any(shutil.which(tool) is None for tool in ("bash", *(["cc"] if words[0] == "cc" else []))):
         pytest.skip("needs a Unix shell and a C compiler")
     if words[0] == "cc":
@@ -157,7 +158,7 @@ def typed(line, folder):
     script.chmod(0o755)
     environment = {**os.environ, "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(SOURCE)}
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=environment, cwd=folder, check=False)
-    return done.returncode, done.stdout + done.stderr
+    return done.returncode, done.stdout if "--json" in words else done.stdout + done.stderr
 
 
 def recording(source, folder, names):

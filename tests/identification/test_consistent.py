@@ -268,7 +268,7 @@ def log_cholesky_minimum(space, G, g, weight):
         return value if np.isfinite(value) else 1e100  # a step so long that U Uᵀ is singular to rounding
 
     start = np.concatenate([np.zeros(10 * len(space.links)), np.log(0.1 * size[scalars])])
-    found = minimize(cost, start, method="BFGS", options={"maxiter": 2000, "gtol": 1e-6})
+    found = minimize(cost, start, method="BFGS", jac="3-point", options={"maxiter": 2000, "gtol": 1e-6})
     return found.fun, coordinates(found.x)
 
 

@@ -41,7 +41,7 @@ th { font-weight: 600; } tbody th { font-weight: inherit; }
              margin: .1rem 0; max-width: 100%; break-inside: avoid; }
   .katex { font-size: 1.04em; }
   /* a formula is at most as wide as the page */
-  .formula .katex { font-size: min(1.04em, calc(166mm / var(--width, 1))); }
+  .formula .katex { font-size: min(1.04em, calc(163mm / var(--width, 1))); }
   table { margin: .4rem 0; font-size: 9pt; } th, td { padding: .1rem .6rem; } tr { break-inside: avoid; }
 }
 """
