@@ -6,12 +6,13 @@ import pytest
 import dynamis as dy
 from dynamis.compiler.kernel import Kernel
 from dynamis.scalar import node
+from dynamis.scalar.linear import pivot
 from dynamis.scalar.program import MEANING
 
 PRECISIONS = [np.float64, np.float32]
 OPERATORS = {
     "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b,
-    "pivot": node.pivot,
+    "pivot": pivot,
     "lt": lambda a, b: a < b, "le": lambda a, b: a <= b, "eq": lambda a, b: a == b,
 }  # fmt: skip
 FROM_THE_C_LIBRARY = {"asin", "acos", "atan2", "exp", "log", "tanh", "sin", "cos"}  # right to a few units in the last place

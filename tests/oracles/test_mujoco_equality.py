@@ -136,5 +136,5 @@ def test_what_has_no_counterpart_is_listed(tmp_path):
     assert "inactive equality constraints (1: 'off')" in text
     assert dy.loops.closures(robot) == ()
     robot, _ = loaded('<connect site1="end" site2="top"/>')
-    with pytest.warns(dy.ModelWarning, match=r"only \.mjcf files"):
+    with pytest.warns(dy.ModelWarning, match=r"only \.mjcf and \.usda files"):
         robot.write(tmp_path / "tree.toml")

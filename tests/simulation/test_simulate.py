@@ -73,7 +73,7 @@ def test_wrong_arguments_are_refused_with_what_is_allowed(wrong, says):
 
 
 def test_what_is_no_robot_or_has_no_numbers_is_refused_with_what_to_do():
-    with pytest.raises(dy.InputError, match=r"got str; dynamis.load gives one"):
+    with pytest.raises(dy.InputError, match="robot must be a Robot"):
         simulate("ur5e", 1.0)
     with pytest.raises(dy.InputError, match="parameters without values"):
         simulate(dy.load("planar_2r"), 1.0)

@@ -11,6 +11,7 @@ import numpy as np
 
 import dynamis as dy
 from dynamis.scalar import Node, Program, gradient, node, symbol, topological
+from dynamis.scalar.linear import pivot
 
 BITS = 20  # of an exact value: single precision has 24
 LARGEST = 30.0  # of a smooth value
@@ -148,7 +149,7 @@ class RandomGraph:
             case "neg":
                 new = -a, size_a
             case "pivot":
-                new = node.pivot(p, 1.0), size_p
+                new = pivot(p, 1.0), size_p
             case "sqrt":
                 new = dy.sqrt(p), size_p + 1.0
             case "sin":

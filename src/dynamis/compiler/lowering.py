@@ -41,7 +41,8 @@ def trace(
     except InputError as error:
         place = _users_line(error)
         raise InputError(f"{error}{place}") from None if place else error
-    results = returned if isinstance(returned, tuple) else (returned,)
+    several = isinstance(returned, tuple) or hasattr(returned, "_fields")  # named results
+    results = tuple(returned) if several else (returned,)
     if not results:
         raise InputError(f"{name} must return an array of numbers, or a tuple of them; it returned an empty tuple")
     arrays = [_of_numbers(result, name) for result in results]
