@@ -3,12 +3,13 @@
 ``<name>_state`` evaluates one state and is plain C++, so that it can be compiled and tested without a GPU. The kernel around
 it moves rows of arrays, as NumPy keeps them, between memory and threads. Inputs and short results are read and written by
 their own thread: what neighbours touch together the caches gather. The rows of a long result are gathered in shared memory
-and written by the whole block, as the contiguous piece of memory they are.
+and written by the whole block, as the contiguous piece of memory they are; those of a result that does not fit there a few
+numbers at a time, as soon as they are known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from dynamis.compiler.c_expressions import Expressions
 from dynamis.compiler.code import TRIGONOMETRIC, Code, Operand
@@ -53,15 +54,14 @@ template <int SIZE, int WIDTH> DEVICE void write_rows(T *to, int rows, const T *
 def block_size(code: Code, precision: str) -> int:
     """Threads a block: so many that the rows of every long result fit into shared memory, if any number does."""
     longest = max((len(values) for values in code.outputs), default=0)
-    if _from_registers(code, precision):
+    if _is_gathered(code, precision):
         return BLOCK_SIZES[-1]
     return next((size for size in BLOCK_SIZES if _room(precision, size) >= longest), BLOCK_SIZES[0])
 
 
-def _from_registers(code: Code, precision: str) -> bool:
-    """Whether the only result is too long for shared memory, and its numbers are few enough to stay where they are made."""
-    too_long = [len(values) > _room(precision, BLOCK_SIZES[-1]) for values in code.outputs]
-    return too_long == [True] and len(code.instructions) <= LONG
+def _is_gathered(code: Code, precision: str) -> bool:
+    """Whether the only result is too long for shared memory, so that a few of its numbers are gathered at a time."""
+    return [len(values) > _room(precision, BLOCK_SIZES[-1]) for values in code.outputs] == [True]
 
 
 def _room(precision: str, block: int) -> int:
@@ -75,16 +75,25 @@ def render(code: Code, name: str, precision: str) -> str:
     A step is the distance of states, in numbers: the argument's length, or 0 where all states share one row.
     """
     ordered = schedule(code, REGISTERS) if len(code.instructions) > FEW else code
-    return "\n".join([render_head(ordered, name, precision), _MOVING, *_kernel(ordered, name, precision), "#endif", ""])
+    if _is_gathered(ordered, precision) and len(ordered.instructions) > LONG:
+        head, kernel = _preamble(ordered, name, precision), _kernel_of_parts(ordered, name, precision)
+    else:
+        head, kernel = [render_head(ordered, name, precision)], _kernel(ordered, name, precision)
+    return "\n".join([*head, _MOVING, *kernel, "#endif", ""])
 
 
 def render_head(code: Code, name: str, precision: str) -> str:
     """The function of one state and what it needs."""
-    e = Expressions(code, precision, {f: _call(f, precision) for f in ("fma", "fms", "fnma")})
+    return "\n".join([*_preamble(code, name, precision), *_state(code, _expressions(code, precision), name)])
+
+
+def _preamble(code: Code, name: str, precision: str) -> list[str]:
     head = [f"// {name}: one state a thread", f"typedef {precision} T;", *_macros(code, precision), ""]
-    if any(i.op in TRIGONOMETRIC for i in code.instructions):
-        head += [_sincos(precision), ""]
-    return "\n".join([*head, *_state(code, e, name)])
+    return [*head, _sincos(precision), ""] if any(i.op in TRIGONOMETRIC for i in code.instructions) else head
+
+
+def _expressions(code: Code, precision: str) -> Expressions:
+    return Expressions(code, precision, {f: _call(f, precision) for f in ("fma", "fms", "fnma")})
 
 
 def _call(op: str, precision: str) -> str:
@@ -137,17 +146,27 @@ def _state(code: Code, e: Expressions, name: str) -> list[str]:
         stores = [line for r, values in enumerate(code.outputs) for line in _stores(e, r, enumerate(values))]
         return [*head, *_instructions(code, e, range(len(code.instructions))), *stores, "}"]
     parts = Parts(code, PART)
+
+    def stored(k: int) -> list[str]:
+        return [line for r, values in parts.stored[k].items() for line in _stores(e, r, values)]
+
+    passed = ", ".join([*pointers[0], *pointers[1], "frame"])
+    calls = [f"    {name}_part{k}({passed});" for k in range(len(parts.ranges))]
+    functions = _part_functions(code, e, parts, name, arguments, stored)
+    return [*functions, *head, f"    T frame[{max(1, parts.slots)}];", *calls, "}"]
+
+
+def _part_functions(
+    code: Code, e: Expressions, parts: Parts, name: str, arguments: str, stores: Callable[[int], list[str]]
+) -> list[str]:
     lines: list[str] = []
     for k, part in enumerate(parts.ranges):
         lines += [f"static __device__ __noinline__ void {name}_part{k}({arguments}, T *frame)", "{"]
         lines += [f"    const T v{x} = frame[{parts.slot[x]}];" for x in parts.read[k]]
         lines += _instructions(code, e, part)
         lines += [f"    frame[{parts.slot[x]}] = v{x};" for x in parts.kept[k]]
-        lines += [line for r, stored in parts.stored[k].items() for line in _stores(e, r, stored)]
-        lines += ["}", ""]
-    passed = ", ".join([*pointers[0], *pointers[1], "frame"])
-    calls = [f"    {name}_part{k}({passed});" for k in range(len(parts.ranges))]
-    return [*lines, *head, f"    T frame[{max(1, parts.slots)}];", *calls, "}"]
+        lines += [*stores(k), "}", ""]
+    return lines
 
 
 class Parts:
@@ -202,21 +221,23 @@ def _instructions(code: Code, e: Expressions, part: range) -> list[str]:
 
 
 def _kernel(code: Code, name: str, precision: str) -> list[str]:
-    sizes, results = [n for _, n in code.arguments], [len(v) for v in code.outputs]
-    parameters = [f"const T *__restrict__ in{k}, long long step{k}" for k in range(len(sizes))]
-    parameters += [f"T *__restrict__ out{k}" for k in range(len(results))]
-    values = [f"x{k}" for k in range(len(sizes))] + [f"y{k}" for k in range(len(results))]
+    results = [len(v) for v in code.outputs]
+    values = [*(f"x{k}" for k in range(len(code.arguments))), *(f"y{k}" for k in range(len(results)))]
+    if _is_gathered(code, precision):
+        aliases = [f"    const T *in{k} = x{k};" for k in range(len(code.arguments))]
+        e, stored = _expressions(code, precision), list(enumerate(code.outputs[0]))
+        inside = [
+            *aliases,
+            *_instructions(code, e, range(len(code.instructions))),
+            *_gathered(e, stored, results[0], precision),
+        ]
+        out = f"    T *out = out0 + first * {results[0]};"
+        return [*_kernel_head(code, name), *_tile(precision), out, "    {", *inside, "    }", "}"]
     lines = [
-        f'extern "C" __global__ void __launch_bounds__(BLOCK) {name}({", ".join([*parameters, "long long n"])})',
-        "{",
-        "    const long long first = (long long)blockIdx.x * BLOCK, own = first + threadIdx.x;",
-        "    const long long from = own < n ? own : n - 1;",
-        *(f"    T {x}[{max(1, size)}];" for x, size in zip(values, [*sizes, *results], strict=True)),
-        *(f"    copy_row<{size}>(in{k} + from * step{k}, x{k});" for k, size in enumerate(sizes)),
+        *_kernel_head(code, name),
+        *(f"    T y{k}[{max(1, size)}];" for k, size in enumerate(results)),
+        f"    {name}_state({', '.join(values)});",
     ]
-    if _from_registers(code, precision):
-        return [*lines, *_in_chunks(code, precision), "}"]
-    lines.append(f"    {name}_state({', '.join(values)});")
     for k, size in enumerate(results):
         if size <= SHORT:
             lines += ["    if (own < n)", f"        copy_row<{size}>(y{k}, out{k} + own * {size});"]
@@ -234,26 +255,68 @@ def _kernel(code: Code, name: str, precision: str) -> list[str]:
     return [*lines, "}"]
 
 
-def _in_chunks(code: Code, precision: str) -> list[str]:
-    """The function within the kernel, so that a long row is written from registers, a few numbers at a time."""
-    e = Expressions(code, precision, {f: _call(f, precision) for f in ("fma", "fms", "fnma")})
-    size, chunk = len(code.outputs[0]), WRITTEN // (8 if precision == "double" else 4)
-    apart = chunk + 1  # an odd distance, so that threads write to different banks
-    lines = [
-        f"    __shared__ T tile[BLOCK * {apart}];",
-        "    const int rows = n - first < BLOCK ? (int)(n - first) : BLOCK;",
-        "    {",
-        *(f"    const T *in{k} = x{k};" for k in range(len(code.arguments))),
-        *_instructions(code, e, range(len(code.instructions))),
+def _kernel_of_parts(code: Code, name: str, precision: str) -> list[str]:
+    """Parts that write the numbers of the only result which they know, so that its rows are never kept by their threads."""
+    e, parts, size = _expressions(code, precision), Parts(code, PART), len(code.outputs[0])
+    stored = [sorted(part.get(0, []), key=lambda one: one[0]) for part in parts.stored]
+    tables = [
+        f"static __device__ const int {name}_places{k}[] = {{{', '.join(str(at) for at, _ in some)}}};"
+        for k, some in enumerate(stored)
+        if some
     ]
-    for start in range(0, size, chunk):
-        numbers = code.outputs[0][start : start + chunk]
+    inputs = range(len(code.arguments))
+    arguments = ", ".join([*(f"const T *in{k}" for k in inputs), "T *out", "int rows", "T *tile"])
+    functions = _part_functions(
+        code, e, parts, name, arguments, lambda k: _gathered(e, stored[k], size, precision, f"{name}_places{k}")
+    )
+    passed = ", ".join([*(f"x{k}" for k in inputs), f"out0 + first * {size}", "rows", "tile", "frame"])
+    calls = [f"    {name}_part{k}({passed});" for k in range(len(parts.ranges))]
+    frame = f"    T frame[{max(1, parts.slots)}];"
+    return [*tables, *functions, *_kernel_head(code, name), *_tile(precision), frame, *calls, "}"]
+
+
+def _kernel_head(code: Code, name: str) -> list[str]:
+    sizes = [n for _, n in code.arguments]
+    parameters = [f"const T *__restrict__ in{k}, long long step{k}" for k in range(len(sizes))]
+    parameters += [f"T *__restrict__ out{k}" for k in range(len(code.outputs))]
+    return [
+        f'extern "C" __global__ void __launch_bounds__(BLOCK) {name}({", ".join([*parameters, "long long n"])})',
+        "{",
+        "    const long long first = (long long)blockIdx.x * BLOCK, own = first + threadIdx.x;",
+        "    const long long from = own < n ? own : n - 1;",
+        *(f"    T x{k}[{max(1, size)}];" for k, size in enumerate(sizes)),
+        *(f"    copy_row<{size}>(in{k} + from * step{k}, x{k});" for k, size in enumerate(sizes)),
+    ]
+
+
+def _gathered_at_a_time(precision: str) -> int:
+    return WRITTEN // (8 if precision == "double" else 4)
+
+
+def _tile(precision: str) -> list[str]:
+    # an odd distance of rows, so that threads write to different banks
+    return [
+        f"    __shared__ T tile[BLOCK * {_gathered_at_a_time(precision) + 1}];",
+        "    const int rows = n - first < BLOCK ? (int)(n - first) : BLOCK;",
+    ]
+
+
+def _gathered(
+    e: Expressions, stored: Sequence[tuple[int, Operand]], size: int, precision: str, table: str | None = None
+) -> list[str]:
+    """Numbers of a long row, from registers through ``tile`` to their places in ``out``: in order, or those of a table."""
+    lines: list[str] = []
+    chunk = _gathered_at_a_time(precision)
+    apart = chunk + 1
+    for start in range(0, len(stored), chunk):
+        some = stored[start : start + chunk]
+        count = len(some)
+        place = f"{start} + k % {count}" if table is None else f"{table}[{start} + k % {count}]"
         lines += [
             "    __syncthreads();",
-            *(f"    tile[threadIdx.x * {apart} + {k}] = {e.operand(x)};" for k, x in enumerate(numbers)),
+            *(f"    tile[threadIdx.x * {apart} + {k}] = {e.operand(x)};" for k, (_, x) in enumerate(some)),
             "    __syncthreads();",
-            f"    for (int k = threadIdx.x; k < rows * {len(numbers)}; k += BLOCK)",
-            f"        out0[(first + k / {len(numbers)}) * {size} + {start} + k % {len(numbers)}] = "
-            f"tile[k / {len(numbers)} * {apart} + k % {len(numbers)}];",
+            f"    for (int k = threadIdx.x; k < rows * {count}; k += BLOCK)",
+            f"        out[(long long)(k / {count}) * {size} + {place}] = tile[k / {count} * {apart} + k % {count}];",
         ]
-    return [*lines, "    }"]
+    return lines
