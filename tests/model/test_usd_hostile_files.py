@@ -220,3 +220,9 @@ def test_broken_binary_files_load_or_are_refused_in_our_words(tmp_path):
 @pytest.mark.timeout(3600)
 def test_many_broken_files(tmp_path):
     load_broken(range(1000, 4000), tmp_path)
+
+
+def test_content_that_is_no_usd_is_not_called_by_a_temporary_name():
+    with pytest.raises(dy.DynamisError, match=r"USD content.* it is not a USD file") as refused:
+        dy.load(b"PXR-USDC" + b"\0" * 50)
+    assert "/tmp" not in str(refused.value)

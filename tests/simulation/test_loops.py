@@ -446,3 +446,8 @@ def test_trajectories_with_loops_are_saved_and_drawn_like_others(tmp_path):
     assert motion.save(tmp_path / "loop.csv").exists()
     assert repr(motion).startswith("<LoopTrajectory of 'four-bar'")
     assert motion.path("coupler_end").shape == (5, 3)
+
+
+def test_closures_of_what_is_no_robot_are_refused():
+    with pytest.raises(dy.InputError, match="robot must be a Robot"):
+        dy.loops.closures("four_bar")

@@ -74,11 +74,10 @@ def state_options(third: str, about: str) -> Callable[[Callable[..., Any]], Call
 def loaded(robot: str, settings: tuple[str, ...], floating: bool = False) -> Robot:
     """The robot. Refused are parameters without values, with the options that give them, and robots without moving joints."""
     from dynamis.cli.loading import load
-    from dynamis.robot.checks import free_symbols
 
     found = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)
     if found.model.symbolic:
-        symbols = free_symbols(found)
+        symbols = found.description.symbol_names()
         example = " ".join(f"--set {name}={9.81 if name == 'g' else 1}" for name in symbols[:3])
         raise InputError(
             f"{printable(found.name)} has symbolic parameters without values: {', '.join(symbols)}. "

@@ -14,8 +14,7 @@ from dynamis.model.joints import Free
 from dynamis.model.model import fingerprint
 from dynamis.model.parameter_names import declared_name
 from dynamis.robot import Robot, load
-from dynamis.robot.checks import free_symbols
-from dynamis.scalar import Node, evaluate, symbol, topological
+from dynamis.scalar import Node, evaluate, symbol
 
 # default values by symbol, or by its first letter as textbooks use it; I alone is an inertia about a joint axis
 DEFAULT_VALUES = {"I": 0.5, "J": 0.5}
@@ -64,7 +63,7 @@ class Subject:
 
 def subject_of(robot: Robot, values: Mapping[str, float] | None, source: str | None) -> Subject:
     """The robot with ``values`` for its symbols; the others get default values."""
-    names = _symbols(robot) if robot.model.symbolic else []
+    names = robot.description.symbol_names() if robot.model.symbolic else []
     given = {declared_name(name, names): value for name, value in (values or {}).items()}
     for name in given:
         if name not in names:
@@ -90,13 +89,6 @@ def _origin(robot: Robot) -> str | None:
     except DynamisError:
         return None
     return name if again is not None and fingerprint(again.model) == fingerprint(robot.model) else None
-
-
-def _symbols(robot: Robot) -> list[str]:
-    frames = [x for frame in robot.model.frames.values() for x in (*frame.pose.R.flat, *frame.pose.p) if isinstance(x, Node)]
-    physics = [x for drive in (robot.model.viscous, robot.model.coulomb, robot.model.coulomb_bias) for x in drive]
-    inside = [x for x in (*frames, *physics) if isinstance(x, Node)]
-    return sorted({*free_symbols(robot), *(str(x) for x in topological(inside) if x.op == "symbol")})
 
 
 def with_numbers(robot: Robot, numbers: Mapping[str, float]) -> Robot:

@@ -97,6 +97,7 @@ def open_stage(path: Path | None, data: bytes, name: str) -> Stage:
         raise format_error(name, None, _short(found["failed"]), "a USD file of a robot", EXPORT)
     if "refused" in found:
         what, allowed, repair, *prim = found["refused"]
+        what = what.replace(folders[-1], "it")  # the message begins with its name
         where = f"prim {printable(prim[0], 300)[1:-1]}" if prim else "file"
         raise format_error(name, None, printable(what, 500)[1:-1], allowed, repair, where)
     prims = {}

@@ -59,7 +59,7 @@ def check_layers(file: str, folders: list[str], size: int) -> None:
                 raise Refused(f"it is composed of more than {MAX_LAYERS} layers", f"at most {MAX_LAYERS}", "flatten it")
             layer = Sdf.Layer.FindOrOpen(path)
             if layer is None:
-                raise Refused(f"{path} is not a USD file", "USD", "export the robot again")
+                raise Refused(f"{path} is not a USD file", "USD: text, crate or archive", "export the robot again")
             if _has_clips(layer):
                 raise Refused(f"{path} has value clips", "a stage without animation", "flatten the stage")
             for name in filter(None, layer.GetCompositionAssetDependencies()):  # the empty name is the layer itself

@@ -340,6 +340,8 @@ def closures(robot: Robot) -> tuple[Closure, ...]:
     >>> dy.loops.closures(dy.load("ur5e"))
     ()
     """
+    if not isinstance(robot, Robot):
+        raise InputError(f"robot must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
     found: list[Closure] = []
     for x in robot.description.closures:
         if x.kind == "coupled":
