@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from mujoco_mass_matrix import full_mass_matrix
 
 import dynamis as dy
 from dynamis.spatial import from_quaternion
@@ -121,11 +122,7 @@ def errors(robot, model):
         more[:3] = T[:3, :3] @ np.cross(v[3:6], v[:3])
     data.qvel, data.qacc = T @ v, T @ a + more
     mujoco.mj_inverse(model, data)
-    M = np.zeros((model.nv, model.nv))
-    try:
-        mujoco.mj_fullM(model, M, data.qM)
-    except (AttributeError, TypeError):  # the order of the arguments changed with version 4
-        mujoco.mj_fullM(model, data, M)
+    M = full_mass_matrix(model, data)
     tau = T.T @ data.qfrc_inverse
     return np.abs(T.T @ M @ T - robot.mass_matrix(q)).max(), np.abs(tau - robot.inverse_dynamics(q, v, a)).max()
 

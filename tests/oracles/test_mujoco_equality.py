@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from mujoco_mass_matrix import full_mass_matrix
 
 import dynamis as dy
 
@@ -71,12 +72,7 @@ class Same:
         mujoco.mj_forward(model, self.data)
 
     def mass_matrix(self, model):
-        M = np.zeros((model.nv, model.nv))
-        try:
-            mujoco.mj_fullM(model, M, self.data.qM)
-        except (AttributeError, TypeError):  # the order of the arguments changed with version 4
-            mujoco.mj_fullM(model, self.data, M)
-        return M
+        return full_mass_matrix(model, self.data)
 
 
 def assembled(robot, closures):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mujoco_mass_matrix import full_mass_matrix
 
 import dynamis as dy
 from dynamis.spatial import from_quaternion
@@ -95,11 +96,7 @@ def compare(robot, model, seed=0):
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:] = there.qpos, there.T @ v
     mujoco.mj_forward(model, data)
-    M = np.empty((model.nv, model.nv))
-    try:
-        mujoco.mj_fullM(model, M, data.qM)
-    except (AttributeError, TypeError):  # the order of the arguments changed with version 4
-        mujoco.mj_fullM(model, data, M)
+    M = full_mass_matrix(model, data)
     ours = robot.mass_matrix(q)
     assert np.abs(there.T.T @ M @ there.T - ours).max() < AGREE * max(1.0, np.abs(ours).max())
     terms = robot.torque_ledger(q, v, np.zeros(robot.n))

@@ -81,6 +81,13 @@ class Report:
     def errors(self) -> list[Problem]:
         return [p for p in self.problems if p.severity == "error"]
 
+    def warn_of_closures(self, where: str, found: str) -> None:
+        """A file whose loops the tree of the robot does not have."""
+        self.warn(
+            "closures", where, found, "a tree", "use dynamis.constrained(robot) for the motion with closed loops",
+            "the functions of the robot are those of the tree; dynamis.loops.closures(robot) has the constraints",
+        )  # fmt: skip
+
     @property
     def warnings(self) -> list[Problem]:
         return [p for p in self.problems if p.severity == "warning"]

@@ -116,11 +116,7 @@ class _Writer:
             self._add_equality(d, equality)
         self._warn()
         if d.closures:
-            found = f"{len(d.closures)} equality constraints close loops"
-            self.report.warn(
-                "closures", "model", found, "a tree", "use dynamis.constrained(robot) for the motion with closed loops",
-                "the functions of the robot are those of the tree; dynamis.loops.closures(robot) has the constraints",
-            )  # fmt: skip
+            self.report.warn_of_closures("model", f"{len(d.closures)} equality constraints close loops")
         return d
 
     def _disabled(self, *flags: str) -> bool:

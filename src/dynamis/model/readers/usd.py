@@ -62,11 +62,7 @@ class Reader(Joints):
         self._leave_rest(chosen)
         self.tell()
         if d.closures:
-            found = f"{len(d.closures)} constraints of joints outside the tree close loops"
-            self.report.warn(
-                "closures", "stage", found, "a tree", "use dynamis.constrained(robot) for the motion with closed loops",
-                "the functions of the robot are those of the tree; dynamis.loops.closures(robot) has the constraints",
-            )  # fmt: skip
+            self.report.warn_of_closures("stage", f"{len(d.closures)} constraints of joints outside the tree close loops")
         return d
 
     def _is_body(self, prim: Prim) -> bool:
