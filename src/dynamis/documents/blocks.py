@@ -206,11 +206,15 @@ Block = Say | Facts | Table | Findings | Code | Formula | Folded | Plot | HeatMa
 
 @dataclass
 class Section:
-    """One part of a document. ``reproduce`` is the Python code that computes its numbers, ``failed`` why some are missing."""
+    """One part of a document. ``reproduce`` is the Python code that computes its numbers, ``failed`` why some are missing.
+
+    ``interaction`` says what the reader of a page can do with the figures; it is not printed.
+    """
 
     title: str
     key: str = ""
     lead: str = ""
+    interaction: str = ""
     blocks: list[Block] = field(default_factory=list)
     reproduce: str = ""
     notes: list[str] = field(default_factory=list)
@@ -240,7 +244,7 @@ class Section:
 
 def without_mathematics(section: Section) -> Section:
     """The section with all texts `Plain`."""
-    section.lead, section.failed = Plain(section.lead), Plain(section.failed)
+    section.lead, section.interaction, section.failed = Plain(section.lead), Plain(section.interaction), Plain(section.failed)
     section.notes = [Plain(note) for note in section.notes]
     section.blocks = [_plain(block) for block in section.blocks]
     return section

@@ -89,6 +89,8 @@ class Blocks:
     def section(self, section: Section) -> str:
         self._section = section.key
         body = [f'<p class="lead">{self.prose(section.lead)}</p>' if section.lead else ""]
+        if section.interaction:
+            body.append(f'<p class="note for-screen">{self.prose(section.interaction)}</p>')
         body += self.blocks(section.blocks)
         if section.failed:
             body.append(f'<p class="failed">{section.missing}: {self.prose(section.failed)}</p>')

@@ -13,6 +13,7 @@ from dynamis.files.atomic_write import write_file
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 NAMED = "DYNAMIS_BROWSER"  # an environment variable with the path of the browser
+PAPER = "@page { size: A4; }"  # the browser's own default is US Letter; a printed page follows the printer's dialog
 VIRTUAL_TIME_BUDGET = 15_000  # ms of the page's own time
 
 
@@ -34,7 +35,7 @@ def print_pdf(page: str, target: Path) -> Path:
     browser = find_browser()
     with tempfile.TemporaryDirectory() as folder:
         source, made = Path(folder, "report.html"), Path(folder, "report.pdf")
-        source.write_text(page, encoding="utf-8")
+        source.write_text(page.replace("</head>", f"<style>{PAPER}</style></head>", 1), encoding="utf-8")
         # the browser refuses its sandbox to the superuser, as in a container
         alone = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
         command = [
@@ -45,6 +46,7 @@ def print_pdf(page: str, target: Path) -> Path:
             "--enable-unsafe-swiftshader",
             "--no-pdf-header-footer",
             "--hide-scrollbars",
+            "--force-device-scale-factor=2",
             f"--user-data-dir={folder}/profile",
             f"--virtual-time-budget={VIRTUAL_TIME_BUDGET}",
             f"--print-to-pdf={made}",

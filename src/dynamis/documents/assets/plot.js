@@ -81,7 +81,7 @@ export class LinePlot {
     const axis = { stroke: colour("quiet"), grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("grid"), width: 1 }, font: FONT, labelFont: FONT, labelSize: 22 };
     const options = {
       width: Math.max(this.place.clientWidth, 200),
-      height: HEIGHT,
+      height: this.place.clientHeight || HEIGHT,
       scales: { x: { time: false }, y: this.data.logarithmic ? { distr: 3 } : { range: (_, low, high) => padded(low, high) } },
       axes: [
         { ...axis, label: this.xLabel(), size: 34, values: (_, ticks) => (ticks ?? []).map((x) => number(x)) },

@@ -53,9 +53,9 @@ def build(subject: Subject, section: Section) -> None:
         section.lead = (
             f"Static gravity {effort_name(robot)} g(q) of the joints, and the diagonal entries of the inertia matrix M(q). "
             "Each map spans the two coordinates that change the chosen quantity most; all others are in the home configuration "
-            "(zero, or mid-range for joints whose limits exclude zero). Click or tap a map to show that configuration in the "
-            "3-D view."
+            "(zero, or mid-range for joints whose limits exclude zero)."
         )
+        section.interaction = "Click or tap a map to show that configuration in the 3-D view."
     section.reproduce = _snippet(subject, computed, over_two=len(movable) > 1)
 
 

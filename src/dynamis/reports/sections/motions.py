@@ -48,8 +48,9 @@ def build(subject: Subject, section: Section) -> None:
     section.lead = (
         ("The robot released from rest" if v0 is None else "The robot with an initial velocity")
         + (", and the robot tracking a reference under computed-torque control" if driven else "")
-        + ". Play a motion or drag its time slider; the plots follow."
+        + "."
     )
+    section.interaction = "Play a motion or drag its time slider; the plots follow."
     again = ["import numpy as np", "import dynamis as dy", "", subject.load]
     if free is not robot and subject.source is not None:
         again += [f'free = dy.load({subject.source!r}, base="floating")']
