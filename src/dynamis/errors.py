@@ -12,7 +12,7 @@ DynamisError
 ModelWarning              the model loads, but something in it is doubtful; says what was done
 PerformanceWarning        it is done, but slowly; says why
 SingularityWarning        a task cannot be moved in some direction here; says what was done instead
-ReachWarning              a goal lies outside the workspace of the arm; says by how much
+ReachWarning              a goal lies outside the workspace, or a start outside the range of a joint; says by how much
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class SingularityWarning(UserWarning):
 
 
 class ReachWarning(UserWarning):
-    """A goal lies outside the workspace of the arm."""
+    """A goal lies outside the workspace of the arm, or a start outside the range of a joint."""
 
 
 def escaped(text: str) -> str:

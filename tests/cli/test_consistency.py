@@ -14,12 +14,12 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
+from browsers import find_browser_or_skip
 from click.testing import CliRunner
 from real_logs import TX40, TX40_MAPPING, UR10, needs
 
 import dynamis as dy
 from dynamis.cli.commands import cli
-from dynamis.documents import printing
 
 COMMANDS = dict(sorted(cli.commands.items()))
 SOURCE = Path(dy.__file__).parents[1]
@@ -178,13 +178,6 @@ def scheduler(line):
     distributed = pytest.importorskip("distributed", reason="needs Dask: pip install distributed")
     with distributed.LocalCluster(1, processes=False, threads_per_worker=2, protocol="tcp", dashboard_address=None) as cluster:
         yield re.sub(r"tcp://\S+", cluster.scheduler_address, line)
-
-
-def find_browser_or_skip():
-    try:
-        printing.find_browser()
-    except dy.MissingExtraError as error:
-        pytest.skip(str(error))
 
 
 @pytest.mark.parametrize("line", [line for _, line in EXAMPLES])

@@ -1,6 +1,7 @@
 """dynamis derive and dynamis check-answer, as a student types them."""
 
 import pytest
+from browsers import find_browser_or_skip
 from click.testing import CliRunner
 
 from dynamis.cli.commands import cli
@@ -44,6 +45,15 @@ def test_derivation_is_written(tmp_path, suffix):
     assert result.exit_code == 0, result.output
     assert "wrote" in result.output
     assert path.stat().st_size > 2000
+
+
+def test_a_derivation_is_printed_as_pdf_or_refused_before_the_work(tmp_path, monkeypatch):
+    find_browser_or_skip()
+    path = tmp_path / "arm.pdf"
+    assert run("derive", "cartesian_2p", "-o", str(path)).exit_code == 0
+    assert path.read_bytes().startswith(b"%PDF")
+    monkeypatch.setenv("DYNAMIS_BROWSER", "/no/such/browser")
+    assert "DYNAMIS_BROWSER" in run("derive", "cartesian_2p", "-o", str(tmp_path / "other.pdf")).output
 
 
 @pytest.mark.parametrize(("form", "sign"), [("latex", r"\begin{document}"), ("markdown", "# The dynamic model"),

@@ -450,7 +450,6 @@ def test_control_characters_are_escaped_in_text_and_names():
         ),
         ("simulate ur5e --time -2", "Invalid value for '--time' / '--duration': -2 is not a positive number."),
         ("workspace ur5e --colour stiffness", "requires --springs, one positive number for all joints or one per joint"),
-        ("derive planar_2r -o arm.pdf", "write arm.tex and run pdflatex arm.tex, or write arm.html"),
     ],
 )
 def test_a_mistake_is_answered_with_what_is_probably_meant(words, advice):

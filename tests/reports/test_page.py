@@ -1,7 +1,10 @@
 """The page in a browser: it is drawn, answers to pointer and keyboard, and asks nothing of the network."""
 
+import re
+
 import numpy as np
 import pytest
+from browsers import find_browser_or_skip
 from processes import wait_until
 
 ALLOWED = ("file:", "data:", "blob:")
@@ -183,13 +186,24 @@ def test_nothing_went_wrong_in_all_this(planar_page, arm_page):
 
 
 def test_a_report_is_printed(tmp_path):
-    from dynamis.documents.printing import find_browser
-    from dynamis.errors import MissingExtraError
     from dynamis.reports.report import contents_of
 
-    try:
-        find_browser()
-    except MissingExtraError as error:
-        pytest.skip(str(error))
+    find_browser_or_skip()
     path = contents_of("planar_2r_melchiorri", sections=["parameters"]).write(tmp_path / "arm.pdf")
-    assert path.read_bytes().startswith(b"%PDF")
+    printed = path.read_bytes()
+    assert printed.startswith(b"%PDF")
+    assert re.search(rb"/MediaBox \[0 0 59[45]", printed)  # A4: 210 mm are 595 points
+
+
+def test_on_paper_figures_stand_in_two_columns_without_instructions_for_the_screen(planar_page):
+    page = planar_page.page
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    widths = page.evaluate("[...document.querySelectorAll('.figures figure')].map(x => x.clientWidth)")
+    assert widths
+    assert max(widths) < 340
+    assert page.evaluate("[...document.querySelectorAll('.uplot')].every(x => x.clientWidth <= 340)")
+    assert page.evaluate("document.querySelectorAll('.for-screen').length") > 0
+    assert page.evaluate("[...document.querySelectorAll('.for-screen')].every(x => getComputedStyle(x).display === 'none')")
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")

@@ -1,5 +1,7 @@
 """`simulate` at its boundary: the times it reports, and what it refuses in words."""
 
+import warnings
+
 import numpy as np
 import pytest
 from joint_zoo import zoo_robot
@@ -137,3 +139,12 @@ def test_a_controller_that_changes_its_mind_about_failing_keeps_what_was_known()
     assert "RuntimeError: tired" in motion.status
     assert 1 < len(motion) < 501
     assert len(motion.tau) == len(motion.friction) == len(motion.work) == len(motion)
+
+
+def test_a_start_that_looks_like_degrees_is_questioned():
+    arm = dy.load("ur5e")
+    with pytest.warns(dy.ReachWarning, match=r"-90 rad for joint 'shoulder_lift_joint' \(and 1 more\) is 14.3 turns.*deg2rad"):
+        dy.simulate(arm, 0.01, [0, -90, 90, 0, 0, 0], points=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", dy.ReachWarning)
+        dy.simulate(arm, 0.01, [0, -6.1, 0, 0, 0, 0], points=2)

@@ -12,7 +12,6 @@ import click
 from dynamis.cli.console import echo
 from dynamis.cli.options import words_of
 from dynamis.errors import InputError, printable
-from dynamis.tolerances import FILE_PRECISION
 
 if TYPE_CHECKING:
     from dynamis.model.model import Coordinate
@@ -59,7 +58,7 @@ def configuration(robot: Robot, text: str, option: str, degrees: bool | None, *,
             raise InputError(f"{option}: joint {printable(c.name)} is {kind} and takes {expected}, got {unit}")
         if c.revolute:
             q[c.q_index] = value * UNITS[unit or ("deg" if degrees else "rad")]
-            if degrees is None and not unit and looks_like_degrees(c, value):
+            if degrees is None and not unit and c.looks_like_degrees(value):
                 doubtful.append(c)
     if doubtful:
         _refuse_degrees(option, doubtful, q)
@@ -83,18 +82,6 @@ def _entries(text: str, option: str) -> list[tuple[float, str]]:
     return found
 
 
-def looks_like_degrees(c: Coordinate, value: float) -> bool:
-    """More than one turn, and beyond the joint's limits or, where it has none, a whole number."""
-    if not abs(value) > 2.0 * math.pi or not math.isfinite(value):
-        return False
-    limited = math.isfinite(c.lower) or math.isfinite(c.upper)
-    return _outside(c, value) if limited else float(value).is_integer()
-
-
-def _outside(c: Coordinate, value: float) -> bool:
-    return not c.lower - FILE_PRECISION <= value <= c.upper + FILE_PRECISION
-
-
 def _refuse_degrees(option: str, joints: list[Coordinate], q: Any) -> None:
     first = joints[0]
     value = f"{q[first.q_index]:g}"
@@ -114,7 +101,7 @@ def angles_of_rows(robot: Robot, q: Any, unstated: list[bool], label: str, degre
         q[:, columns] *= UNITS["deg"]
     elif degrees is None:
         for k in columns:
-            row = next((row for row, value in enumerate(q[:, k]) if looks_like_degrees(revolute[k], float(value))), None)
+            row = next((row for row, value in enumerate(q[:, k]) if revolute[k].looks_like_degrees(float(value))), None)
             if row is not None:
                 raise InputError(
                     f"{label}: angles are read in radians, and {q[row, k]:g} rad for joint {printable(revolute[k].name)} in "
@@ -142,7 +129,7 @@ def warn_fast(robot: Robot, option: str, v: Any) -> None:
 
 def outside_limits(robot: Robot, q: Any) -> list[Coordinate]:
     """The coordinates of a configuration that are outside their limits."""
-    return [c for c in robot.model.coordinates if c.q_index is not None and _outside(c, float(q[c.q_index]))]
+    return [c for c in robot.model.coordinates if c.q_index is not None and not c.allows(float(q[c.q_index]))]
 
 
 def _warn_outside(robot: Robot, option: str, q: Any) -> None:

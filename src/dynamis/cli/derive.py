@@ -14,8 +14,8 @@ from dynamis.cli.output_files import check_output, whole
 from dynamis.cli.param_types import NOT_NEGATIVE
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import require_joints
-from dynamis.documents.document import RENDERERS
-from dynamis.errors import InputError, printable
+from dynamis.documents.document import PDF, RENDERERS, SUFFIXES
+from dynamis.documents.printing import find_browser
 
 MAX_UNASKED_CHARACTERS = 20_000  # on a terminal; longer text is printed after confirmation
 
@@ -31,7 +31,8 @@ def on_terminal() -> bool:
     "--letters", default="dynamis", show_default=True, help="Notation: dynamis, rocco, deluca, melchiorri or tzafestas."
 )
 @click.option("-o", "--out", "--output", "output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Write the derivation to a .html (needs no network), .tex, .md or .ipynb file.")  # fmt: skip
+              help="Write the derivation to a .html (needs no network), .tex, .md, .ipynb or .pdf file (a PDF is "
+                   "printed by Chromium, Chrome or Edge).")  # fmt: skip
 @click.option("--as", "form", type=click.Choice(["equations", *RENDERERS]), default="equations", show_default=True,
               help="What to print to standard output when no -o is given.")  # fmt: skip
 @click.option(
@@ -61,12 +62,9 @@ def derive(
     """
     from dynamis.cli.loading import load
 
-    if output is not None and output.suffix.lower() == ".pdf":
-        raise InputError(
-            f"{printable(output.name)}: PDF is not written directly: write {output.stem}.tex and run "
-            f"pdflatex {output.stem}.tex, or write {output.stem}.html and print it from a browser"
-        )
-    check_output(output, tuple(suffix for suffix, _ in RENDERERS.values()))
+    check_output(output, SUFFIXES)
+    if output is not None and output.suffix == PDF:
+        find_browser()  # before the work
     loaded = load(robot, parameters=assignments(settings) or None)
     require_joints(loaded)
     with Bar() as bar:

@@ -12,6 +12,7 @@ from typing import Any
 from dynamis.display import counted, short
 from dynamis.documents import latex, markdown, notebook, page
 from dynamis.documents.blocks import Section, Text
+from dynamis.documents.printing import print_pdf
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import write_file
 
@@ -27,6 +28,8 @@ RENDERERS: dict[str, tuple[str, Callable[[Text], str]]] = {
     "markdown": (".md", markdown.render),
     "notebook": (".ipynb", _notebook_text),
 }
+PDF = ".pdf"
+SUFFIXES = (*(suffix for suffix, _ in RENDERERS.values()), PDF)
 
 
 @dataclass(repr=False)
@@ -58,13 +61,14 @@ class Document(Text):
         return page.render(self)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write to a .html, .tex, .md or .ipynb file."""
+        """Write to a .html, .tex, .md, .ipynb or .pdf file; the last is printed by Chromium, Chrome or Edge."""
         target = Path(path)
+        if target.suffix == PDF:
+            return print_pdf(self.html(), target)
         for suffix, render in RENDERERS.values():
             if target.suffix == suffix:
                 return write_file(target, render(self).encode())
-        suffixes = ", ".join(suffix for suffix, _ in RENDERERS.values())
-        raise InputError(f"{printable(target.name)}: the suffix must be one of {suffixes}")
+        raise InputError(f"{printable(target.name)}: the suffix must be one of {', '.join(SUFFIXES)}")
 
     def _repr_markdown_(self) -> str:
         """What a notebook shows, typeset by itself."""

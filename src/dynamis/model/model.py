@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ from dynamis.model.actuators import Actuator
 from dynamis.model.joints import Primitive, Spin
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose
+from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
 
@@ -89,6 +91,17 @@ class Coordinate:
 
     __repr__ = as_call
     _repr_html_ = as_table
+
+    def allows(self, value: float) -> bool:
+        """Whether a position is within the limits, up to the precision of numbers in files."""
+        return self.lower - FILE_PRECISION <= value <= self.upper + FILE_PRECISION
+
+    def looks_like_degrees(self, value: float) -> bool:
+        """An angle of more than one turn, beyond the joint's limits or, where it has none, a whole number."""
+        if not self.revolute or not abs(value) > 2.0 * math.pi or not math.isfinite(value):
+            return False
+        limited = math.isfinite(self.lower) or math.isfinite(self.upper)
+        return not self.allows(value) if limited else float(value).is_integer()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -92,5 +92,5 @@ def _of_motion(motion: Trajectory) -> Player:
     start, end = float(motion.t[0]), float(motion.t[-1])
     times = np.linspace(start, end, int(np.clip(np.ceil((end - start) * FRAMES_PER_SECOND), 2, MAX_FRAMES)) + 1)
     q, _ = motion.at(times)
-    title = f"{motion.robot.name}: {motion.status}"
+    title = motion.robot.name if motion.status == "completed" else f"{motion.robot.name}: {motion.status}"
     return Player("motion", title, short(times), short(q, 6), "", scene_of(motion.robot))

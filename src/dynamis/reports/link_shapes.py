@@ -1,4 +1,5 @@
-"""Shapes of bodies whose file gives none that can be drawn: capsules from joint to joint, a housing about each axis."""
+"""Shapes of bodies whose file gives none that can be drawn: capsules from joint to joint, a housing about each axis, and a
+rail where a joint slides."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ Array = npt.NDArray[Any]
 
 CAPSULE_RADIUS = 0.032  # of the reach, at the base, which carries all masses
 TIP_RADIUS = 0.38  # of CAPSULE_RADIUS, where no mass is left to carry
+RAIL_RADIUS = 0.35  # of the radius of the capsules of what slides on it
 LINKS = ((0.774, 0.805, 0.839, 1.0), (0.397, 0.504, 0.624, 1.0))  # linear colours, in turn along the tree
 BASE, JOINT, SLIDE = (0.147, 0.184, 0.227, 1.0), (0.032, 0.171, 0.434, 1.0), (0.584, 0.089, 0.05, 1.0)
 
@@ -34,7 +36,7 @@ def link_shapes(model: Model, body: int, reach: float) -> list[Shape]:
         near = np.zeros(3) if near is None else near
         if np.linalg.norm(centre - near) > radii[body]:
             made.append(_capsule(near, centre, radii[body], radii[body], colour))
-    return made + ([_housing(model, body, radii[body])] if body else [])
+    return made + _rails(model, body, radii, reach) + ([_housing(model, body, radii[body])] if body else [])
 
 
 def _capsule(start: Array, end: Array, first: float, last: float, colour: tuple[float, ...]) -> Shape:
@@ -51,8 +53,23 @@ def _housing(model: Model, body: int, radius: float) -> Shape:
     origin, _ = between(np.zeros(3), np.asarray(motion.axis, dtype=float))
     here = Pose.rotation(origin.R)
     if isinstance(motion, Prismatic):
-        return Shape("visual", "rounded_box", (2.3 * radius, 2.3 * radius, 2.6 * radius, 0.2 * radius), here, rgba=SLIDE)
+        return Shape("visual", "rounded_box", (2.5 * radius, 2.5 * radius, 4.0 * radius, 0.2 * radius), here, rgba=SLIDE)
     return Shape("visual", "cylinder", (1.22 * radius, 2.7 * radius), here, rgba=JOINT)
+
+
+def _rails(model: Model, body: int, radii: list[float], reach: float) -> list[Shape]:
+    """The rails on which the children of a body slide: over the joint's range, at most the reach to each side."""
+    made = []
+    for i in model.children[body]:
+        child = model.bodies[i]
+        if child is not None and isinstance(child.motion, Prismatic) and len(child.dof) == 1:
+            coordinate = model.coordinates[child.dof[0]]
+            axis = np.asarray(child.placement.R, dtype=float) @ np.asarray(child.motion.axis, dtype=float)
+            low, high = sorted(child.ratio * x + child.offset for x in (coordinate.lower, coordinate.upper))
+            foot = np.asarray(child.placement.p, dtype=float)
+            start, end = (foot + axis * float(np.clip(x, -reach, reach)) for x in (low, high))
+            made.append(_capsule(start, end, RAIL_RADIUS * radii[i], RAIL_RADIUS * radii[i], BASE))
+    return made
 
 
 def _radii(model: Model, reach: float) -> list[float]:

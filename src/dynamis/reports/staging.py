@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.documents.numbers import short
-from dynamis.model.joints import Free
+from dynamis.model.joints import Free, Prismatic
 from dynamis.reports.meshes.drawing import Drawing, Drawn, drawing_of
 from dynamis.reports.numbers import main_frame, ranges
 from dynamis.robot import Robot
@@ -58,14 +58,16 @@ def stage_of(robot: Robot) -> dict[str, Any]:
         else:
             floor = min(floor, lowest)
     held = not planar and upright and not is_mobile(robot)
+    has_shape = any(d.body == 0 and d.link is not None for d in drawing.shapes)
+    slides = any(b.parent == 0 and isinstance(b.motion, Prismatic) for _, b in robot.model.moving)
     return {
         "pose": short(pose, 12),
         "up": short(up, 6),
         "floor": short(floor, 5),
         "planar": planar,
         "reach": short(reach, 5),
-        # a base without a shape of its own stands on a plate
-        "plate": bool(held and floor > -1e-6 * reach) and not any(d.body == 0 and d.link is not None for d in drawing.shapes),
+        # a base without a shape of its own stands on a plate, or is a rail
+        "plate": bool(held and floor > -1e-6 * reach) and not (has_shape or slides),
     }
 
 

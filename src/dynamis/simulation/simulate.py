@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError
+from dynamis.errors import InputError, ReachWarning, printable
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.simulation.actuators import Actuator, actuators_of
@@ -287,6 +288,23 @@ def _seconds(seconds: Any) -> float:
     return float(seconds)
 
 
+def _warn_degrees(robot: Robot, q: Array) -> None:
+    """Warn of a start whose angles look like degrees."""
+    doubtful = [c for c in robot.model.coordinates if c.q_index is not None and c.looks_like_degrees(q[c.q_index])]
+    if doubtful:
+        c, others = doubtful[0], f" (and {len(doubtful) - 1} more)" if len(doubtful) > 1 else ""
+        value, turns = q[c.q_index], abs(q[c.q_index]) / (2.0 * np.pi)
+        warnings.warn(
+            f"q0 is in radians, and {value:g} rad for joint {printable(c.name)}{others} is {turns:.3g} turns; "
+            "if these are degrees, give numpy.deg2rad(q0)",
+            ReachWarning,
+            stacklevel=4,
+        )
+
+
 def state_vector(robot: Robot, value: Any, size: int, name: str) -> Array:
     inputs = robot.inputs
-    return inputs.one_state(value, size, name).astype(float)
+    state = inputs.one_state(value, size, name).astype(float)
+    if name == "q0":
+        _warn_degrees(robot, state)
+    return state
