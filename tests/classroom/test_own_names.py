@@ -100,3 +100,76 @@ def test_the_names_that_are_listed_concern_the_quantity(cart_pole):
     with pytest.raises(dy.FormatError, match="or define it: z = …") as caught:
         dy.check_answer(cart_pole, "equations", r"F = M \ddot z")
     assert str(caught.value).count("'F'") == 1
+
+
+SLIDER = """
+[robot]
+gravity = [0, "-g", 0]
+[parameters]
+m_1 = "symbol"
+m_2 = "symbol"
+I = "symbol"
+l = "symbol"
+g = "symbol"
+[[link]]
+joint = "theta"
+mass = "m_1"
+inertia = { zz = "I" }
+com = ["l", 0, 0]
+[[link]]
+joint = "r"
+type = "prismatic"
+axis = [1, 0, 0]
+mass = "m_2"
+"""
+ALONG = r"m_2 \ddot r - m_2 r \dot\theta^2 + m_2 g \sin\theta"
+AROUND = r"(m_1 l^2 + I + m_2 r^2) \ddot\theta + 2 m_2 r \dot r \dot\theta + (m_1 l + m_2 r) g \cos\theta"
+
+
+@pytest.fixture(scope="module")
+def slider(tmp_path_factory):
+    path = tmp_path_factory.mktemp("slider") / "slider.toml"
+    path.write_text(SLIDER)
+    return dy.load(path).closed_form()
+
+
+def test_squares_of_speeds_may_be_defined(slider):
+    speeds = "v_1 = l \\dot\\theta\n v_{c2}^{2} = \\dot r^2 + r^2 \\dot\\theta^2\n"
+    right = r"T = \frac12 m_1 v_1^2 + \frac12 I \dot\theta^2 + \frac12 m_2 v_{c2}^2"
+    assert dy.check_answer(slider, "kinetic-energy", speeds + right).correct
+    wrong = dy.check_answer(slider, "kinetic-energy", speeds + right.replace(r"\frac12 m_2", "m_2"))
+    assert "factor 2" in wrong.findings[0].cause
+    # without a definition v_1 is the velocity of joint 1
+    assert dy.check_answer(slider, "kinetic-energy", "T = m_1/2 l^2 v_1^2 + I/2 v_1^2 + m_2/2 (v_2^2 + r^2 v_1^2)").correct
+
+
+def test_torques_may_have_the_names_of_joints_as_indices(slider):
+    assert dy.check_answer(slider, "equations", f"{ALONG} = F_r \n {AROUND} = \\tau_\\theta").correct
+    half = dy.check_answer(slider, "equations", f"{ALONG} = F_r")
+    assert half.correct
+    assert half.absent == ("tau_1",)
+
+
+def test_an_equation_of_motion_with_another_name_on_one_side_is_refused(slider):
+    for name in ("T", "T_1", "\\Gamma"):
+        with pytest.raises(dy.InputError, match=r"answer:2: .* is no torque of this robot"):
+            dy.check_answer(slider, "equations", f"{ALONG} = F_r \n {AROUND} = {name}")
+
+
+def test_entries_under_two_letters_are_checked_together_and_others_are_listed():
+    arm = dy.load("planar_2r").closed_form()
+    first = "g_1 = (m_1 l_1 + m_2 a_1) g c_1 + m_2 l_2 g c_12"
+    both = dy.check_answer(arm, "gravity", f"{first}\nG_2 = 0")
+    assert [f.right for f in both.findings] == [True, False]
+    used = dy.check_answer(arm, "gravity", "G_1 = m_2 g l_2\ng_2 = G_1 c_12")
+    assert used.correct
+    assert used.notes == ()
+    listed = dy.check_answer(arm, "gravity", f"{first}\nM_22 = 3")
+    assert listed.correct
+    assert listed.notes == ("not checked (line 2): M_22 = 3",)
+
+
+def test_a_decimal_is_right_to_half_a_unit_of_its_last_digit():
+    arm = dy.load("planar_2r").closed_form()
+    assert dy.check_answer(arm, "gravity", "g_2 = 3 * 0.3333 m_2 l_2 g c_12").correct
+    assert not dy.check_answer(arm, "gravity", "g_2 = 1.001 m_2 l_2 g c_12").correct

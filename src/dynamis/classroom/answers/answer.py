@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dynamis.errors import unknown_name
@@ -14,7 +14,7 @@ class Located:
     """An expression with its position; ``also`` holds other expressions that the text equates to it.
 
     ``texts`` are those of the expression and of the others, in this order; empty where they are not known. ``condition``
-    says when the equation from which it follows holds, as in "if τ_2 = 0".
+    says when the equation from which it follows holds, as in "if τ_2 = 0". ``used``: other formulas of the text use its name.
     """
 
     node: Scalar
@@ -24,6 +24,7 @@ class Located:
     also: tuple[Scalar, ...] = ()
     texts: tuple[str, ...] = ()
     condition: str = ""
+    used: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,13 @@ class Answer:
     def letter(self) -> str:
         """The first letter with entries in the text, or else its first definition."""
         return next(iter((*self.entries, *self.definitions)))
+
+    def formulas(self) -> Iterator[tuple[str, Located]]:
+        """The entries and definitions with their names, M12 or h."""
+        for letter, entries in self.entries.items():
+            for index, entry in entries.items():
+                yield letter + ",".join(str(k + 1) for k in index), entry
+        yield from self.definitions.items()
 
     def of(self, letter: str) -> Mapping[tuple[int, ...], Located]:
         """The entries of a letter; a scalar, such as an energy T, has the one index ()."""

@@ -16,13 +16,14 @@ from dynamis.classroom.answers.words import spell
 
 
 class Target(NamedTuple):
-    """A name defined by a chain; ``negative`` if the chain defines −name."""
+    """A name defined by a chain; ``negative`` if the chain defines −name, ``squared`` if its square."""
 
     key: str
     address: Address
     negative: bool
     arguments: tuple[str, ...]
     at: int
+    squared: bool = False
 
 
 @dataclass
@@ -126,7 +127,7 @@ def _defines(target: Target, chain: Chain, vocabulary: Vocabulary, last: bool, d
 
 
 def target_of(part: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
-    """The name a member consists of: M_{11}, -h_{211}, b_{11}(q), C(1,2); None if it is more than a name."""
+    """The name a member consists of: M_{11}, -h_{211}, b_{11}(q), C(1,2), v_1^2; None if it is more than a name."""
     tokens = _bare(part)
     negative = bool(tokens) and tokens[0].kind == "sign" and tokens[0].text == "-"
     if negative:
@@ -134,6 +135,9 @@ def target_of(part: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
     if not tokens or tokens[0].kind != "word":
         return None
     key, at = spell(tokens[0].units), tokens[0].at
+    squared = [t.text for t in tokens[1:] if t.text not in "{}"] == ["^", "2"] and vocabulary.unknown(key) is None
+    if squared:
+        tokens = tokens[:1]
     address = address_of(key)
     inside = tokens[2:-1]
     arguments: tuple[str, ...] = ()
@@ -150,7 +154,7 @@ def target_of(part: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
             return None
     if address == ("tau", ()) and vocabulary.coordinates == 1:
         address = ("tau", (0,))
-    return Target(key, address, negative, arguments, at)
+    return Target(key, address, negative, arguments, at, squared)
 
 
 _ARGUMENT = ("word", "comma", "number")

@@ -19,7 +19,7 @@ from dynamis.classroom.answers.tree import Evaluation, Grid, Name, Tree, Value, 
 from dynamis.classroom.answers.vocabulary import Vocabulary
 from dynamis.display import short
 from dynamis.errors import FormatError, printable
-from dynamis.scalar import Node, directional, topological
+from dynamis.scalar import Node, directional, sqrt, topological
 
 
 def parse_answer(text: str, vocabulary: Vocabulary, file: str = "answer") -> Answer:
@@ -60,6 +60,7 @@ class _Reading:
         self.entries: dict[str, dict[tuple[int, ...], Located]] = {}
         self.definitions: dict[str, Located] = {}
         self.equations: list[Located] = []
+        self.used: set[int] = set()  # rules whose names other rules use
 
     def answer(self) -> Answer:
         chains = list(self.chains())
@@ -67,6 +68,7 @@ class _Reading:
             self.parse(chain)
         for rule in self.in_order():
             self.evaluate(rule)
+        self.used = {id(used) for rule in self.rules for _, used in self.used_by(rule)}
         self.refuse_doubt()
         for rule in self.rules:
             self.record(rule)
@@ -213,7 +215,7 @@ class _Reading:
         if derived is not None:
             defining = self.scalars[derived[0]]
         if defining is not None:
-            found = -found if defining[1].negative else found
+            found = self.defined(found, defining[1])
             return found if derived is None else self.rate(found, derived[1], name)
         letter, index = address_of(key)
         if key in self.tables or not index:
@@ -222,6 +224,11 @@ class _Reading:
         if cell is None or cell[0] is None:
             raise self.source.error(name.at, f"the matrix {letter} has no entry {printable(key)}", "write its value")
         return cell[0]
+
+    def defined(self, value: Any, target: Target) -> Any:
+        """The value of a name from that of its chain."""
+        value = -value if target.negative else value
+        return sqrt(value) if target.squared and not isinstance(value, Grid) else value
 
     def rate(self, value: Any, order: int, name: Name) -> Any:
         """The time derivative of an expression of the state."""
@@ -258,7 +265,7 @@ class _Reading:
         elif self.relates(values):
             self.relate(chain.at, chain.end, values)
         elif len(values) == 1 and len(self.rules) == 1:
-            self.add(("", ()), chain.at, chain.end, values)
+            self.add(("", ()), rule, values)
         elif chain.at in self.remarks and isinstance(rule.trees[0], Name):  # … with g = 9.81
             self.prose.append(self.quoted(chain.at, chain.end))
         elif len(values) < 2 or not all(is_same(values[0], x) for x in values):  # q_1 = θ_1 is not an answer
@@ -292,12 +299,12 @@ class _Reading:
         for value in values:
             if isinstance(value, Grid):
                 raise self.source.error(target.at, f"{printable(target.key)} is set to a matrix", "write one entry")
-            signed.append(-value if target.negative else value)
+            signed.append(self.defined(value, target))
         arc = self.vocabulary.arc(target.key)
         if arc is not None and is_same(arc, signed[-1]):
             return  # s_1 = sin(q_1) explains a shorthand
         texts = [self.source.excerpt(part[0].at, part[-1].end) for part in rule.chain.values]
-        self.add(target.address, rule.chain.at, rule.chain.end, signed, texts)
+        self.add(target.address, rule, signed, texts)
 
     def record_matrix(self, rule: _Rule, values: Sequence[Value]) -> None:
         chain = rule.chain
@@ -307,7 +314,7 @@ class _Reading:
         if last is None or last.shape == (1, 1):
             scalar = [v.rows[0][0].value if isinstance(v, Grid) else v for v in values]
             if known := [x for x in scalar if x is not None]:  # [*] leaves its only entry open
-                self.add((letter, ()), chain.at, chain.end, known)
+                self.add((letter, ()), rule, known)
             return
         others = [_entries_of(g) for g in grids[:-1] if g is not None]
         for index, (value, at, end) in _entries_of(last).items():
@@ -321,10 +328,19 @@ class _Reading:
             if self.relates(equated) and (zero or self.vocabulary.holds_unknown(equated)):
                 self.relate(at, end, equated)
             else:
-                self.add((letter, index), at, end, equated, [self.source.excerpt(*cell[1:]) for cell in cells])
+                self.add((letter, index), rule, equated, [self.source.excerpt(*cell[1:]) for cell in cells], (at, end))
 
-    def add(self, address: Address, at: int, end: int, values: Sequence[Any], texts: Sequence[str] = ()) -> None:
+    def add(
+        self,
+        address: Address,
+        rule: _Rule,
+        values: Sequence[Any],
+        texts: Sequence[str] = (),
+        place: tuple[int, int] | None = None,
+    ) -> None:
+        """Record an entry or a definition; ``place`` is that of a matrix's cell."""
         letter, index = address
+        at, end = place or (rule.chain.at, rule.chain.end)
         line, column = self.source.place(at)
         before = self.entries.get(letter, {}).get(index) if index else self.definitions.get(letter)
         text = self.source.excerpt(at, end)
@@ -340,7 +356,7 @@ class _Reading:
             if not any(is_same(x[0], y) for y, _ in different):
                 different.append(x)
         nodes, texts = zip(*different, strict=True)
-        located = Located(nodes[0], line, text, column, nodes[1:], texts)
+        located = Located(nodes[0], line, text, column, nodes[1:], texts, used=id(rule) in self.used)
         if index or letter == "":
             self.entries.setdefault(letter, {})[index] = located
         else:

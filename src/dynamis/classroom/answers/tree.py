@@ -228,6 +228,8 @@ class Evaluation:
         if isinstance(exponent, Node) or exponent != int(exponent) or abs(exponent) > MAX_POWER:
             cure = f"write an integer up to {MAX_POWER}; a square root is \\sqrt{{x}} or sqrt(x)"
             raise self.source.error(tree.exponent.at, "an exponent that is not a small integer", cure)
+        if exponent == 2 and isinstance(base, Node) and base.op == "sqrt":
+            return base.args[0]  # v^2 of a speed v given by its square
         return node_power(base, int(exponent)) if isinstance(base, Node) else float(base) ** int(exponent)
 
     def _table(self, tree: MatrixNode) -> Value:

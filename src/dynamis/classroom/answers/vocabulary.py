@@ -26,6 +26,7 @@ _LETTERED = (  # velocities and accelerations in plain text: dq1, qd1, q1dot
 _RATE = re.compile(r"(?P<name>[^']+?)(?P<dots>'{1,2}|d?dot)")
 _PLAIN_RATE = (re.compile(r"(?P<dots>dd?)(?P<name>.+)"), re.compile(r"(?P<name>.+?)(?P<dots>dd?)"))  # dx, xd
 _SYMBOL = re.compile(rf"(?:[A-Za-z]|{'|'.join(sorted(set(GREEK_LETTER.values())))})[0-9]*")
+_JOINT_VELOCITY = re.compile(r"v([0-9]+)")
 _ARC = re.compile(r"([sS]|[cC]|[sS]in|[cC]os)([-+]?[0-9]+(?:[-+,][-+]?[0-9]+)*)")
 
 
@@ -80,11 +81,11 @@ class Vocabulary:
     def _values(self) -> dict[str, Scalar]:
         values, renamed = {}, {}
         for name, value in self.parameters.items():
-            key = _key_of(name)
+            key = key_of(name)
             if key is not None:  # a robot may have names that no formula can hold
                 values[key] = as_scalar(value, f"parameter {printable(name)}")
         for alias, name in self.aliases.items():
-            key, target = _key_of(alias), _key_of(name)
+            key, target = key_of(alias), key_of(name)
             if key is None:
                 raise InputError(f"{printable(alias)} is not a valid name in an answer: use a letter with an index, as in m_1")
             if target not in values:
@@ -94,12 +95,12 @@ class Vocabulary:
 
     @cached_property
     def _unknowns(self) -> dict[str, Any]:
-        return {key: value for name, value in self.unknowns.items() if (key := _key_of(name)) is not None}
+        return {key: value for name, value in self.unknowns.items() if (key := key_of(name)) is not None}
 
     @cached_property
     def _joints(self) -> dict[str, int]:
         taken = {*self._values, *self.own, *FUNCTION, *FUNCTIONS, *CONSTANTS}
-        keys = {key: joint for name, joint in self.joints.items() if (key := _key_of(name)) is not None and key not in taken}
+        keys = {key: joint for name, joint in self.joints.items() if (key := key_of(name)) is not None and key not in taken}
         return {key: joint for key, joint in keys.items() if self._numbered(key) is None and self.arc(key) is None}
 
     def defining(self, own: frozenset[str]) -> Vocabulary:
@@ -108,7 +109,8 @@ class Vocabulary:
 
     def is_replaceable(self, key: str) -> bool:
         """Whether an answer may define this name, though it would mean a joint or the vector q otherwise."""
-        return key in self._joints or (self.is_vector(key) and _order_and_index(key) == (0, ""))
+        velocity = _JOINT_VELOCITY.fullmatch(key) is not None and key not in self._values  # of a link, in the answer
+        return velocity or key in self._joints or (self.is_vector(key) and _order_and_index(key) == (0, ""))
 
     def unknown(self, key: str) -> Any:
         """The unknown of this name; None if there is none."""
@@ -116,7 +118,7 @@ class Vocabulary:
 
     def number(self, key: str) -> KnownNumber | None:
         """The number that this robot has for a parameter."""
-        return next((number for name, number in self.numbers.items() if _key_of(name) == key), None)
+        return next((number for name, number in self.numbers.items() if key_of(name) == key), None)
 
     def holds_unknown(self, values: Sequence[Any]) -> bool:
         """Whether expressions contain an unknown."""
@@ -200,7 +202,7 @@ class Vocabulary:
 
     def _numbered(self, key: str) -> tuple[int, int] | None:
         found = _order_and_index(key)
-        if found is None:
+        if found is None or key in self.own:
             return None
         order, index = found
         if index == "":
@@ -245,14 +247,14 @@ def rate_of(key: str) -> tuple[str, int] | None:
 
 def is_symbol(name: str) -> bool:
     """Whether a name is one letter, Latin or Greek, with or without a number."""
-    return _SYMBOL.fullmatch(_key_of(name) or "") is not None
+    return _SYMBOL.fullmatch(key_of(name) or "") is not None
 
 
 def _order_and_index(key: str) -> tuple[int, str] | None:
     """The order of differentiation of a joint variable, and its index as written."""
     if match := _VARIABLE.fullmatch(key):
         return len(match[3]), match[2]
-    if match := re.fullmatch(r"v([0-9]+)", key):
+    if match := _JOINT_VELOCITY.fullmatch(key):
         return 1, match[1]
     for pattern in _LETTERED:
         if match := pattern.fullmatch(key):
@@ -260,7 +262,8 @@ def _order_and_index(key: str) -> tuple[int, str] | None:
     return None
 
 
-def _key_of(name: str) -> str | None:
+def key_of(name: str) -> str | None:
+    """A name in canonical spelling; None for one that no formula can hold."""
     try:
         source = Source.of(name, "the vocabulary")
         word = read_word(source, 0)

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from dynamis.classroom.answers import Answer, KnownNumber, Located, Vocabulary, parse_answer
-from dynamis.classroom.answers.vocabulary import is_symbol
+from dynamis.classroom.answers.names import address_of
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import fitted
-from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
+from dynamis.classroom.checking.motion_equations import LETTERS, joint_names, named_torques, solved_torques, torque_names
 from dynamis.classroom.checking.parametrisation import reference
 from dynamis.classroom.checking.quantities import Quantity, canonical, names, other_quantity, quantity
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
-from dynamis.errors import FormatError, InputError
-from dynamis.scalar import Node, symbol
+from dynamis.errors import FormatError, InputError, printable
+from dynamis.scalar import Node, symbol, topological
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of, parameter_latex
 
@@ -65,18 +65,39 @@ def check_answer(
     if asked.name == "parameters":
         asked, remark = reference(form, asked, entries)
     decimals = not robot_symbols(form) or re.search(DECIMAL, text) is not None
-    verdict = AnswerComparison(form, asked, entries, used, tolerance, _rounding(text), decimals).verdict()
+    rounding = _rounding(text, products=not robot_symbols(form))
+    verdict = AnswerComparison(form, asked, entries, used, tolerance, rounding, decimals).verdict()
+    notes += _unchecked(form, asked, answer, entries)
     if remark.text:
         verdict = replace(verdict, remark=remark.text, hint=remark.hint)
     return replace(verdict, notes=tuple(notes))
 
 
-def _rounding(text: str) -> float:
-    """The relative rounding error of the decimals of a text; 0 if all are short."""
+def _unchecked(form: ClosedForm, asked: Quantity, answer: Answer, checked: Mapping[tuple[int, ...], Located]) -> list[str]:
+    """Notes on formulas of the text that were neither compared nor used; an equation of motion among them is an error."""
+    places = {(x.line, x.column) for x in checked.values()}
+    torques = named_torques(form) if asked.name == "equations" else {}
+    accelerations = {id(x) for x in form.a}
+    notes = []
+    for name, x in answer.formulas():
+        letter = address_of(name)[0]
+        if x.used or (x.line, x.column) in places or letter in torques or (letter in LETTERS and asked.name == "equations"):
+            continue
+        if asked.name == "equations" and any(id(n) in accelerations for n in topological([x.node, *x.also])):
+            raise InputError(
+                f"{answer.file}:{x.line}: {printable(name)} is no torque of this robot: write … = \\tau_1, or \\tau with the "
+                "joint's name as index; F_1 for the force of a prismatic joint"
+            )
+        notes.append(f"not checked (line {x.line}): {x.text}")
+    return notes
+
+
+def _rounding(text: str, *, products: bool) -> float:
+    """The relative rounding error of the decimals of a text, or of ``products`` of two of them; 0 if all are short."""
     written = re.findall(DECIMAL, text)
     digits = [len(number.replace(".", "").lstrip("0")) for number in written]
     rounded = [k for k in digits if k >= MIN_ROUNDED_DIGITS]
-    return 10.0 ** (1 - min(rounded)) if rounded else 0.0
+    return (1.0 if products else 0.5) * 10.0 ** (1 - min(rounded)) if rounded else 0.0
 
 
 def _read(
@@ -123,18 +144,8 @@ def vocabulary(
         aliases,
         unknowns or {},
         _numbers(form),
-        _joint_names(form),
+        joint_names(form),
     )
-
-
-def _joint_names(form: ClosedForm) -> dict[str, int]:
-    """The names of the joints, and the usual letters of the only revolute or prismatic joint, unless it has a letter."""
-    names = {c.name: k for k, c in enumerate(form.model.coordinates)}
-    for letters, revolute in ((("theta", "phi"), True), (("d", "r", "x", "s"), False)):
-        alike = [k for k, c in enumerate(form.model.coordinates) if c.revolute == revolute]
-        if len(alike) == 1 and not is_symbol(form.model.coordinates[alike[0]].name):
-            names = {**dict.fromkeys(letters, alike[0]), **names}
-    return names
 
 
 def robot_symbols(form: ClosedForm) -> dict[str, Any]:
@@ -158,9 +169,14 @@ def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], 
     """The entries of the text to check: those of a letter of the quantity, or the only ones."""
     if () in asked.entries:
         return {(): _only(answer, asked)}
+    found: dict[tuple[int, ...], Located] = {}
     for letter in asked.letters:
-        if letter in answer.entries:
-            return answer.of(letter)
+        entries = answer.entries.get(letter, {})
+        # entries of a further letter of the same quantity: g_1 and G_2
+        own = {index: x for index, x in entries.items() if not found or (len(index) == len(next(iter(found))) and not x.used)}
+        found = {**own, **found}
+    if found:
+        return found
     groups = [answer.of(letter) for letter in answer.letters if other_quantity(letter, asked) is None]
     if len(groups) == 1:
         return groups[0]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dynamis.classroom.answers import Answer, Located
+from dynamis.classroom.answers.vocabulary import is_symbol, key_of
 from dynamis.classroom.checking.comparison import refuse_high_degrees
 from dynamis.classroom.checking.mistakes import is_small
 from dynamis.classroom.checking.quantities import Quantity
@@ -22,6 +23,22 @@ LETTERS = ("tau", "u", "f", "F")  # of torques
 FORCES = ("f", "F")  # of prismatic joints
 
 
+def joint_names(form: ClosedForm) -> dict[str, int]:
+    """The names of the joints, and the usual letters of the only revolute or prismatic joint, unless it has a letter."""
+    names = {c.name: k for k, c in enumerate(form.model.coordinates)}
+    for letters, revolute in ((("theta", "phi"), True), (("d", "r", "x", "s"), False)):
+        alike = [k for k, c in enumerate(form.model.coordinates) if c.revolute == revolute]
+        if len(alike) == 1 and not is_symbol(form.model.coordinates[alike[0]].name):
+            names = {**dict.fromkeys(letters, alike[0]), **names}
+    return names
+
+
+def named_torques(form: ClosedForm) -> dict[str, int]:
+    """The joints by the names of their torques with the names of joints as indices, in canonical spelling: τ_θ, F_r."""
+    spelled = {(letter, k): key_of(f"{letter}_{name}") for name, k in joint_names(form).items() for letter in LETTERS}
+    return {key: k for (letter, k), key in spelled.items() if key is not None and _has_letter(form, letter, k)}
+
+
 def torque_names(form: ClosedForm, letters: Sequence[str] = LETTERS) -> dict[str, Any]:
     """The torques by name; without index that of the only joint, and F, f and u that of the only prismatic joint."""
     names: dict[str, Any] = {}
@@ -29,7 +46,7 @@ def torque_names(form: ClosedForm, letters: Sequence[str] = LETTERS) -> dict[str
         names |= {f"{letter}_{k + 1}": tau for k, tau in enumerate(form.tau) if _has_letter(form, letter, k)}
         if (alone := _without_index(form, letter)) is not None:
             names[letter] = form.tau[alone]
-    return names
+    return {**{key: form.tau[k] for key, k in named_torques(form).items() if letters == LETTERS}, **names}
 
 
 def _has_letter(form: ClosedForm, letter: str, joint: int) -> bool:
@@ -50,6 +67,9 @@ def _defined_torques(form: ClosedForm, answer: Answer) -> dict[tuple[int, ...], 
             named = index[0] < form.n and entry.node is form.tau[index[0]] and not entry.also  # τ = [F; 0]
             if _has_letter(form, letter, index[0]) and not named:
                 given.setdefault(index, entry)
+    for key, joint in named_torques(form).items():
+        if key in answer.definitions:
+            given.setdefault((joint,), answer.definitions[key])
     for letter in LETTERS:
         joint = _without_index(form, letter)
         if joint is not None and letter in answer.definitions:
