@@ -69,3 +69,11 @@ def test_a_file_that_cannot_be_written_is_said(tmp_path):
     assert run(ARM, "--out", "a.csv").exit_code == 2
     path.write_text("q1,q2,v1,v2,tau1,tau2\n")
     assert "no rows" in run(ARM, "--states", path).output
+
+
+def test_rows_at_rest_have_the_note_on_static_friction(tmp_path):
+    names = dy.load("puma560").coordinate_names
+    (tmp_path / "rest.csv").write_text(",".join(f"q_{x}" for x in names) + "\n" + 2 * (",".join("0" for _ in names) + "\n"))
+    given = ["puma560", "--states", tmp_path / "rest.csv", "--tau", "0", "--v"]
+    assert "Static friction is not included" in run(*given, "0").output
+    assert "Static friction" not in run(*given, "1").output

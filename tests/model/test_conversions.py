@@ -139,7 +139,7 @@ def couple(d):
 
 
 REFUSED = {
-    "tree": ("baxter", None, ["dh", "mdh"], "branches"),
+    "tree": ("baxter", None, ["dh", "mdh"], "branches at its base, to 'right_upper_shoulder'"),
     "mimic": (None, couple, ["dh", "mdh"], "follow"),
     "helical": (None, lambda d: [setattr(d.joint("j1"), "type", "helical"), setattr(d.joint("j1"), "pitch", 0.1)], ["dh", "mdh", "urdf"], "helical"),
     "spherical": (None, lambda d: setattr(d.joint("j1"), "type", "spherical"), ["dh", "mdh", "poe", "urdf"], "spherical"),

@@ -4,9 +4,11 @@ import itertools
 import json
 import operator
 import re
+import warnings
 
 import numpy as np
 import pytest
+from report_contents import report_blocks
 
 import dynamis as dy
 from dynamis.documents import printing
@@ -14,13 +16,7 @@ from dynamis.documents.blocks import Facts, Formula, HeatMap, Player, Plot, Robo
 from dynamis.errors import InputError, MissingExtraError, NameLookupError
 from dynamis.files.atomic_write import write_file
 from dynamis.reports.report import SECTIONS, chosen_sections, contents_of
-from dynamis.reports.scene import scene_of
 from dynamis.reports.subject import subject_of
-
-
-def blocks(contents, key, kind):
-    section = next(s for s in contents.sections if s.key == key)
-    return [block for block in section.blocks if isinstance(block, kind)]
 
 
 def texts(page):
@@ -56,18 +52,18 @@ def test_every_snippet_runs_and_computes_the_data_of_its_figures(planar, tmp_pat
     monkeypatch.chdir(tmp_path)
     contents = planar[0]
     ran = {section.key: run_snippet(section) for section in contents.sections}
-    views = [view for figure in blocks(contents, "maps", HeatMap) for view in figure.views]
+    views = [view for figure in report_blocks(contents, "maps", HeatMap) for view in figure.views]
     assert [view.name for view in views] == list(ran["maps"]["figures"])
     assert all(same(ran["maps"]["figures"][view.name], view.values) for view in views)
-    (figure,) = blocks(contents, "eigenvalues", Plot)
+    (figure,) = report_blocks(contents, "eigenvalues", Plot)
     assert len(figure.views) == 2
     for curves, computed in zip(figure.views, ran["eigenvalues"]["curves"].values(), strict=True):
         assert same(computed.T[::-1], list(curves.series.values()))
-    density, manipulability = blocks(contents, "workspace", HeatMap)
+    density, manipulability = report_blocks(contents, "workspace", HeatMap)
     assert same(np.where(ran["workspace"]["density"] > 0, ran["workspace"]["density"], np.nan).T, density.views[0].values)
     assert same(ran["workspace"]["w"].T, manipulability.views[0].values)
     assert manipulability.views[0].unit == "m²"
-    (softest,) = blocks(contents, "stiffness", HeatMap)
+    (softest,) = report_blocks(contents, "stiffness", HeatMap)
     assert same(ran["stiffness"]["stiffness"].T, softest.views[0].values)
 
 
@@ -78,7 +74,7 @@ def test_the_snippet_of_one_joint_computes_its_curves():
     section.reproduce = section.reproduce.replace("robot = ...", "import dynamis as dy; robot = given")
     names = {"given": robot}
     exec(compile(section.reproduce, "maps", "exec"), names)
-    shown = {figure.title: next(iter(figure.views[0].series.values())) for figure in blocks(contents, "maps", Plot)}
+    shown = {figure.title: next(iter(figure.views[0].series.values())) for figure in report_blocks(contents, "maps", Plot)}
     assert list(shown) == list(names["figures"])
     assert all(same(np.atleast_1d(names["figures"][title]), values) for title, values in shown.items())
 
@@ -93,13 +89,13 @@ def test_every_name_in_a_snippet_of_a_robot_with_limits_exists():
 
 
 def test_the_certificate_passes_and_names_its_comparisons(planar):
-    (table,) = blocks(planar[0], "check", Table)
+    (table,) = report_blocks(planar[0], "check", Table)
     assert {row[-1] for row in table.rows} == {"agrees"}
     told = " ".join(row[0] for row in table.rows)
     for word in ("base frame", "Jacobians", "Articulated", "Lagrange", "skew", "Regressor", "energies", "Compiled"):
         assert word in told
     # the key figure is the largest entry of the column of the same name
-    (facts,) = blocks(planar[0], "check", Facts)
+    (facts,) = report_blocks(planar[0], "check", Facts)
     column = [row[table.header.index("largest relative error")] for row in table.rows]
     assert dict(facts.pairs)["Largest relative error"] in column
     size = {
@@ -115,14 +111,14 @@ def test_the_certificate_fails_where_a_formulation_is_wrong(monkeypatch):
     right = check.mass_matrix.mass_matrix_from_jacobians
     monkeypatch.setattr(check.mass_matrix, "mass_matrix_from_jacobians", lambda m, q: 1.001 * right(m, q))
     contents = contents_of("planar_2r_melchiorri", sections=["check"])
-    (table,) = blocks(contents, "check", Table)
+    (table,) = report_blocks(contents, "check", Table)
     assert [row[0] for row in table.rows if row[-1] == "DISAGREES"] == ["M as a sum over link Jacobians"]
     assert "do not all agree" in contents.sections[0].lead
 
 
 def test_numbers_of_the_maps_are_the_robots(planar, robots):
     robot = robots["planar_2r_melchiorri"]
-    gravity, inertia = blocks(planar[0], "maps", HeatMap)
+    gravity, inertia = report_blocks(planar[0], "maps", HeatMap)
     values = np.array(gravity.views[0].values)
     n, (low, high) = len(values), gravity.views[0].axes.x
     x = low + (high - low) * (np.arange(n) + 0.5) / n
@@ -130,18 +126,8 @@ def test_numbers_of_the_maps_are_the_robots(planar, robots):
     assert np.allclose(np.array(inertia.views[0].values)[3, 7], robot.mass_matrix([x[7], x[3]])[0, 0], rtol=1e-3)
 
 
-def test_the_motion_under_computed_torque_arrives(arm, robots):
-    fall, move = blocks(arm[0], "motions", Player)
-    assert len(fall.q) == len(fall.times)
-    assert "computed-torque" in move.summary
-    error = next(p for p in blocks(arm[0], "motions", Plot) if p.title == "Tracking error")
-    assert max(abs(x[-1]) for x in error.views[0].series.values()) < 1e-4
-    ledger = next(p for p in blocks(arm[0], "motions", Plot) if p.player == "move" and p.title.startswith("Terms"))
-    assert len(ledger.views) == robots["ur5e"].n
-
-
 def test_the_ellipsoids_have_the_links_moments(planar, robots):
-    (block,) = blocks(planar[0], "robot", Robot3D)
+    (block,) = report_blocks(planar[0], "robot", Robot3D)
     for mass, (i, _) in zip(block.scene["masses"], robots["planar_2r_melchiorri"].model.moving, strict=True):
         a, b, c = mass["radii"]
         moments = mass["mass"] / 5.0 * np.array([b * b + c * c, a * a + c * c, a * a + b * b])
@@ -152,9 +138,9 @@ def test_the_ellipsoids_have_the_links_moments(planar, robots):
 
 def test_symbols_stay_in_formulas_and_get_numbers_elsewhere():
     contents = contents_of("planar_2r", sections=["robot", "equations"], values={"m_1": 5.0})
-    formulas = " ".join(f.latex for f in blocks(contents, "equations", Formula))
+    formulas = " ".join(f.latex for f in report_blocks(contents, "equations", Formula))
     assert "m_1 l_1^2" in formulas
-    values = {row[0]: row[1:] for row in blocks(contents, "robot", Table)[0].rows}
+    values = {row[0]: row[1:] for row in report_blocks(contents, "robot", Table)[0].rows}
     assert values["m_1"] == ("5", "given")
     assert values["g"] == ("9.81", "assumed")
     assert float(contents.subject.robot.mass) == 6.0
@@ -197,7 +183,7 @@ def test_what_does_not_apply_is_no_failure(tmp_path):
     contents = contents_of(robot, without=["speed"], seconds=20.0)
     assert [s.failed for s in contents.sections] == [""] * len(contents.sections)
     assert "fixed base" in next(s.lead for s in contents.sections if s.key == "workspace")
-    assert len(blocks(contents, "motions", Player)) == 1
+    assert len(report_blocks(contents, "motions", Player)) == 1
     assert 'base="floating"' in contents.sections[0].reproduce
 
 
@@ -337,54 +323,6 @@ def test_unusual_robots_have_reports_too(name, tmp_path):
         assert [s.failed for s in contents.sections] == [""] * len(contents.sections)
 
 
-def test_a_fall_keeps_to_the_limits_and_above_the_floor_and_says_what_it_assumes(arm, robots):
-    fall = blocks(arm[0], "motions", Player)[0]
-    robot, scene, q = robots["ur5e"], fall.scene, np.array(fall.q)
-    assert (q >= robot.limits["lower"] - 1e-6).all()
-    assert (q <= robot.limits["upper"] + 1e-6).all()
-    heights = [robot.pose(q, frame)[:, :3, 3] @ scene["up"] - scene["floor"] for frame in robot.link_names]
-    assert np.min(heights) > -1e-6
-    assert np.abs(np.gradient(q, fall.times, axis=0)).max() < 10.0
-    for word in ("viscous damping", "N·m·s/rad", "hard stops", "touches the floor"):
-        assert word in fall.summary
-
-
-def test_a_cart_pole_has_no_map_of_stiffness_and_falls_from_near_the_pose_of_the_3d_view():
-    d = dy.Description("cart pole").add_link("rail")
-    d.add_link("cart", "rail", "prismatic", axis=(1, 0, 0), inertia=dy.solids.box(0.3, 0.2, 0.1, mass=1.0))
-    rod = dy.Inertia.about_com(0.2, (0, 0, 0.5), np.diag([0.0167, 0.0167, 1e-4]))
-    d.add_link("pole", "cart", "continuous", axis=(0, 1, 0), inertia=rod)
-    contents = contents_of(dy.Robot(d), sections=["stiffness", "motions"])
-    assert not any(section.failed for section in contents.sections)
-    assert not blocks(contents, "stiffness", HeatMap)
-    assert "No map is drawn: pole moves along a line." in contents.sections[0].notes
-    fall = blocks(contents, "motions", Player)[0]
-    pose = np.array(fall.scene["pose"])
-    assert np.abs(np.array(fall.q[0]) - pose).max() == pytest.approx(0.1)
-    assert np.abs(np.array(fall.q[-1]) - pose).max() > 1.0  # it has fallen
-
-
-def test_a_quadruped_collapses_onto_the_floor_and_no_drawn_link_sinks_into_it():
-    from dynamis.reports.falling import fall
-    from dynamis.reports.meshes.drawing import drawing_of
-    from dynamis.reports.staging import body_poses, lowest_point
-
-    robot = dy.load("go2", base="floating")
-    scene, (low, high) = scene_of(robot), (robot.limits["lower"], robot.limits["upper"])
-    start = np.array(scene["pose"])
-    motion = fall(robot, start, None).motion
-    places = [c.q_index for c in robot.model.coordinates if c.q_index is not None]
-    legs = [k for k, c in enumerate(robot.model.coordinates) if c.q_index is not None]
-    assert motion.complete
-    assert motion.q[-1, 2] < start[2] - 0.05
-    assert (motion.q[:, places] > low[legs] - 0.1).all()
-    assert (motion.q[:, places] < high[legs] + 0.1).all()
-    poses = [body_poses(robot, q) for q in motion.q[::5]]
-    depth = [min(lowest_point(drawn, X, np.array(scene["up"])) for X in poses) for drawn in drawing_of(robot).shapes]
-    assert min(depth) > scene["floor"] - 0.02
-    assert np.abs(motion.energy_error).max() < 1e-3 * np.ptp(motion.potential_energy)
-
-
 def test_forces_and_torques_are_called_what_they_are():
     from dynamis.reports.numbers import effort_name
 
@@ -406,59 +344,6 @@ def test_rounding_errors_beside_large_numbers_are_shown_as_zero():
     lines = distinct({"a": np.array([0.0, 3.95e-15, 1e-14]), "b": np.array([0.0, 25.0, 50.0])})
     assert lines["a"] == [0.0, 0.0, 0.0]
     assert lines["b"] == [0.0, 25.0, 50.0]
-
-
-def test_the_joint_with_the_largest_final_tracking_error_is_shown_and_friction_is_named_as_its_cause():
-    from dynamis.reports.sections import motions
-
-    off = np.zeros((3, 10))
-    off[0] = np.arange(10.0, 0.0, -1.0)  # the initial errors of the last joints are the smallest
-    off[-1, 9] = 0.5
-    assert motions.shown_errors(off) == [0, 1, 2, 3, 4, 5, 6, 9]
-    robot = dy.load("puma560")
-    q, goal = robot.home(), robot.home() + 1e-3
-    law = dy.control.ComputedTorque.designed(goal, bandwidth=2.0)
-    held = dy.simulate(robot, 0.1, q, controller=law.with_model(robot), points=3)
-    assert "Coulomb friction holds" in motions.held_by_friction(held, held.q - goal)
-    assert motions.held_by_friction(held, 0.0 * held.q) == ""
-
-
-def test_motions_say_that_the_base_is_fixed_and_which_joints_are_shown(monkeypatch):
-    from dynamis.reports.sections import motions
-
-    told = {}
-    for mobile in (False, True):
-        monkeypatch.setattr(motions, "is_mobile", lambda _, mobile=mobile: mobile)
-        (section,) = contents_of("planar_2r_melchiorri", sections=["motions"]).sections
-        told[mobile] = [b.summary for b in section.blocks if isinstance(b, Player)][1]
-        monkeypatch.setattr(motions, "MAX_JOINTS_PER_FIGURE", 1)
-    plots = {b.title: b.summary for b in section.blocks if isinstance(b, Plot)}
-    assert plots["Tracking error"].endswith(
-        "1 of 2 joints are shown: those with the largest errors, during the motion or at its end."
-    )
-    assert plots["Joint positions"].endswith("1 of 2 joints are shown: those with the largest velocities.")
-    assert plots["Terms of the joint torque"].endswith("1 of 2 coordinates can be selected.")
-    assert "base is fixed" in told[True]
-    assert "base is fixed" not in told[False]
-    assert "% of the energy exchanged" in told[True]
-
-
-def test_figures_of_a_motion_stand_in_one_group_with_its_view(planar):
-    page = planar[1].read_text(encoding="utf-8")
-    motions = page[page.index('<section id="motions"') :].split("</section>")[0]
-    groups = motions.split('<div class="figures">')[1:]
-    assert len(groups) == 2
-    for group in groups:
-        assert group.count('data-component="player"') == 1
-        assert group.index('data-component="player"') < group.index('data-component="plot"')
-        assert "Energy balance" in group
-
-
-def test_lines_that_coincide_are_one_line_with_both_names():
-    from dynamis.reports.sections.motions import distinct
-
-    x = np.linspace(0.0, 1.0, 20)
-    assert list(distinct({"a": x, "b": x + 1e-6, "c": 1 - x, "d": x})) == ["a (coincides with b and d)", "c"]
 
 
 @pytest.mark.parametrize("name", ["ur5e", "go2", "g1", "scara"])
@@ -537,3 +422,18 @@ def test_names_are_no_mathematics_in_any_section(tmp_path):
     shown = contents.markdown()
     assert "&#36;x\\_2&#36;" in shown
     assert "joint&#36;1" in shown
+
+
+def test_values_given_for_symbols_are_checked(tmp_path):
+    (tmp_path / "wheel.toml").write_text("""
+[parameters]
+J = "symbol"
+[[link]]
+mass = 1
+inertia = { xx = "J", yy = 0.1, zz = 0.1 }
+""")
+    for value, found in ((0.15, "no errors or warnings"), (5.0, "1 finding")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", dy.ModelWarning)
+            contents = contents_of(tmp_path / "wheel.toml", values={"J": value}, sections=["check"])
+        assert f"Model check: {found}" in contents.markdown()

@@ -43,10 +43,12 @@ def configuration(robot: Robot, text: str, option: str, degrees: bool | None, *,
     if len(entries) == 1 and robot.nq == robot.n:
         entries *= robot.nq
     if len(entries) != robot.nq:
+        plain = robot.nq == robot.n  # of other robots q has quaternions, and coordinates are velocities
         names = ", ".join(robot.coordinate_names[:8]) + (", …" if robot.n > 8 else "")
-        raise InputError(
-            f"{option} takes {robot.nq} numbers for {printable(robot.name)} ({names}), or one for all; got {len(entries)}"
+        listed = (
+            f" ({names}), or one for all" if plain else "; those of a free base are x,y,z and a unit quaternion, as 0,0,0,1"
         )
+        raise InputError(f"{option} takes {robot.nq} numbers for {printable(robot.name)}{listed}; got {len(entries)}")
     q = np.array([value for value, _ in entries])
     doubtful = []
     for c in robot.model.coordinates:

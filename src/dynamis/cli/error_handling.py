@@ -8,6 +8,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -104,8 +105,9 @@ class _Warnings:
 def _print_findings(report: Report) -> None:
     found, source = report.warnings, clean_name(report.source)
     if len(found) > MAX_WARNINGS_IN_FULL:
-        command = f"dynamis check {shlex.quote(source)}"
-        print_warning(f"{source}: {len(found)} warnings about the model, such as the following; run {command} for all of them")
+        # a robot that was changed has the name of the robot in place of a file
+        command = f"; run dynamis check {shlex.quote(source)} for all of them" if Path(report.source).exists() else ""
+        print_warning(f"{source}: {len(found)} warnings about the model, such as the following{command}")
     for problem in found[:MAX_WARNINGS_IN_FULL]:
         place = source + (f":{problem.line}" if problem.line else "")
         done = f"; {problem.done}" if problem.done else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -64,8 +65,7 @@ def forward(
         lines = list(zip(found.coordinate_names, a, unit, state["v"], state["tau"], strict=True))
         print_table(f"{found.name}: forward dynamics", ("joint", "acceleration", "unit", "velocity", "torque"), lines)
         print_exceeded_torque_limits(beyond)
-        if np.any((found.model.coulomb != 0.0) & (state["v"] == 0.0)):
-            echo("  Static friction is not included: Coulomb friction is zero at rest. dynamis simulate includes it.")
+        _note_static_friction(found, state["v"])
         return
     with Bar() as bar:
         rows = rows_of(found, table, given, bar.show, degrees)
@@ -86,5 +86,11 @@ def forward(
     sizes = list(zip(found.coordinate_names, unit, rms, largest, strict=True))
     print_table(f"{found.name}: accelerations of {counted(len(a), 'row')}", ("joint", "unit", "RMS", "largest"), sizes)
     print_exceeded_torque_limits(beyond)
+    _note_static_friction(found, x["v"])
     if out is not None:
         print_written([out])
+
+
+def _note_static_friction(robot: Any, v: Any) -> None:
+    if ((robot.model.coulomb != 0.0) & (v == 0.0)).any():
+        echo("  Static friction is not included: Coulomb friction is zero at rest. dynamis simulate includes it.")

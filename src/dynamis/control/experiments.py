@@ -298,7 +298,10 @@ def _move(
     unreachable = "" if chosen is None or goal is None else why_unreachable(robot, chosen, there, q)
     if unreachable:
         warnings.warn(unreachable, ReachWarning, stacklevel=3)
-    options = {"friction": "smooth", "method": "rk4", "points": 401, "step": None}
+    # dry friction makes joints of small inertia stiff; an explicit step would not resolve it
+    dry = bool(robot.model.coulomb.any())
+    scheme = {"friction": "model", "method": "time_stepping"} if dry else {"friction": "smooth", "method": "rk4"}
+    options = {**scheme, "points": 401, "step": None}
     return _Experiment(robot, chosen, goal, joint_move(here, there, duration=over), end, options, unreachable)
 
 

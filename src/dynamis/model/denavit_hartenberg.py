@@ -93,8 +93,10 @@ def _serial_joints(description: Description, model: Model) -> list[Joint]:
             )
     for i, body in model.moving:
         if body.parent != i - 1:
+            parent = model.bodies[body.parent]
+            at = "its base" if parent is None else f"link {printable(parent.name)}"
             raise ConversionError(
-                f"robot {name} branches at link {printable(body.name)}: a Denavit–Hartenberg table holds one chain"
+                f"robot {name} branches at {at}, to {printable(body.name)}: a Denavit–Hartenberg table holds one chain"
             )
     return joints
 

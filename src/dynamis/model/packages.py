@@ -103,4 +103,7 @@ def _resolve(
     if not package:
         raise InputError(f"the {kind} {printable(name)} was not found in the model's folder {candidates[0]}")
     where = ", ".join(str(root) for root in roots) or "no package folder was declared"
-    raise InputError(f"the {kind} {printable(name)} was not found ({where}); declare the folder that holds its package")
+    raise InputError(
+        f"the {kind} {printable(name)} was not found ({where}); declare the folder that holds its package, as in "
+        f"ROS_PACKAGE_PATH=/folder/above/{package[1]}"
+    )

@@ -30,6 +30,7 @@ from dynamis.simulation.trajectory import Trajectory
 Array = npt.NDArray[Any]
 
 DURATION, POINTS = 2.0, 151  # s
+FARTHEST_SLIDE = 1.5  # of the reach: where the motion of a joint without limits ends
 DAMPING_TIME = 4.0  # s: time constant with which damping alone would slow the joint of the largest inertia
 CONTACT_SAMPLES = 200  # configurations, to find the points of the robot that can touch the floor
 CONTACT_RADIUS = 0.02  # of the reach
@@ -89,11 +90,20 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
         again += _contacts_again(robot, touching, limited, scene, q0)
         return Fall(motion, tuple(x for x in (*sentences, floor) if x), tuple(again))
     stops = HardStops() if limited else None
-    events = {"floor contact": Event(_clearance(damped, touching, scene), stop=True)} if touching else None
-    motion = simulate(damped, DURATION, q0, v0, stops=stops, events=events, **ADAPTIVE)
+    events = {"floor contact": Event(_clearance(damped, touching, scene), stop=True)} if touching else {}
+    # a slider without limits would fall out of sight
+    sliding = {c.name: c.q_index for c in scalar if not c.revolute and not np.isfinite((c.lower, c.upper)).all()}
+    for name, k in sliding.items():
+        events[name] = Event(lambda _t, q, _v, k=k: abs(q[k] - q0[k]) - FARTHEST_SLIDE * scene["reach"], stop=True)
+    motion = simulate(damped, DURATION, q0, v0, stops=stops, events=events or None, **ADAPTIVE)
     if events and motion.t[-1] < DURATION - 1e-9:
-        where = _lowest(damped, touching, scene, motion.q[-1])
-        sentences.append(f"The simulation ends at {motion.t[-1]:.3g} s, when {where} touches the floor.")
+        slid = next((name for name in sliding if any((e.joint, e.kind) == (name, "happens") for e in motion.events)), None)
+        end = (
+            f"{_lowest(damped, touching, scene, motion.q[-1])} touches the floor"
+            if slid is None
+            else f"{slid}, which has no limits, has moved by {FARTHEST_SLIDE * scene['reach']:.3g} m"
+        )
+        sentences.append(f"The simulation ends at {motion.t[-1]:.3g} s, when {end}.")
         motion = simulate(damped, float(motion.t[-1]), q0, v0, stops=stops, **ADAPTIVE)  # again, for evenly spaced points
     given = f"q0={_rounded(q0)}" + ("" if v0 is None else f", v0={_rounded(v0)}")
     limits = ", stops=dy.HardStops()" if limited else ""

@@ -220,8 +220,17 @@ def _compiled(robot: Robot, q: Array, v: Array, a: Array, worst: Worst) -> None:
 
 
 def findings(subject: Subject) -> Report:
-    """Errors and warnings of the file the robot was read from, or of its description where there is none."""
-    return check(subject.given.description if subject.source is None else subject.source)
+    """Errors and warnings of the file the robot was read from, or of its description where there is none.
+
+    Values that were given for its symbols are checked with it.
+    """
+    if subject.source is None:
+        return check(subject.given.description)
+    report = check(subject.source)
+    if subject.values.keys() - subject.assumed:
+        known = {(p.code, p.where) for p in report}
+        report.problems += [p for p in check(subject.robot.description) if (p.code, p.where) not in known]
+    return report
 
 
 def _findings(subject: Subject, section: Section) -> list[Table]:

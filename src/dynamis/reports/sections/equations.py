@@ -194,9 +194,8 @@ def _costs(subject: Subject) -> list[Block]:
         )
         for name, c in counts.items()
     ]
+    totals = {name: counted(count["total"], "operation") for name, count in counts.items() if name != "coriolis_matrix"}
     return [
-        Facts(
-            [(name.replace("_", " "), f"{counts[name]['total']} operations") for name in counts if name != "coriolis_matrix"]
-        ),
+        Facts([(name.replace("_", " "), total) for name, total in totals.items()]),
         Table("Floating-point operations of the compiled functions, per state", header, rows, folded=True),
     ]

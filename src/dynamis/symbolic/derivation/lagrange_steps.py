@@ -133,7 +133,8 @@ def _skew(section: Section, form: ClosedForm) -> None:
         section.show(rf"N = \dot {n.inertia} - 2C = {compact.N.latex()} = -N^T")
     held = (form.N + form.N.T).view(type(form.N)).is_zero
     section.say(
-        "So the velocity terms do no work: $\\dot q^T N \\dot q = 0$."
+        "So $\\dot q^T N \\dot q = 0$: the kinetic energy changes only by the power of the other forces, "
+        rf"$\tfrac12 \tfrac{{d}}{{dt}} (\dot q^T {n.inertia} \dot q) = \dot q^T (\tau - g)$ without friction."
         + (" (Checked here: every entry of $N + N^T$ is zero, identically.)" if held else "")
     )
 
