@@ -1,11 +1,14 @@
 """The simulated motions of a report."""
 
+import re
+
 import numpy as np
 import pytest
 from report_contents import report_blocks
 
 import dynamis as dy
 from dynamis.documents.blocks import HeatMap, Player, Plot
+from dynamis.reports.falling import energy_imbalance, fall
 from dynamis.reports.report import contents_of
 from dynamis.reports.scene import scene_of
 
@@ -137,3 +140,25 @@ mass = 0.5
     fall = report_blocks(contents_of(tmp_path / "rp.toml", sections=["motions"]), "motions", Player)[0]
     assert "slider, which has no limits, has moved by" in fall.summary
     assert np.abs(np.array(fall.q)[:, 1] - fall.q[0][1]).max() == pytest.approx(1.5 * fall.scene["reach"], rel=1e-3)
+
+
+STIFF = """
+<robot name="box_with_finger">
+<link name="box"><inertial><mass value="10"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><geometry><box size="0.3 0.3 0.3"/></geometry></collision></link>
+<joint name="j" type="revolute"><parent link="box"/><child link="finger"/><origin xyz="0 0 0.2"/><axis xyz="1 0 0"/>
+  <limit lower="-2" upper="2" effort="30" velocity="9"/><dynamics damping="0.01" friction="50"/></joint>
+<link name="finger"><inertial><origin xyz="0 0 0.05"/><mass value="0.05"/>
+  <inertia ixx="2e-4" iyy="2e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><geometry><sphere radius="0.02"/></geometry></collision></link></robot>
+"""
+
+
+def test_steps_are_shortened_until_the_energy_is_balanced():
+    robot = dy.load(STIFF, base="floating")
+    q0 = robot.neutral()
+    q0[2:8] = 0.4, np.sin(0.2), 0.0, 0.0, np.cos(0.2), 0.3
+    made = fall(robot, q0, None)
+    assert energy_imbalance(made.motion) < 0.01
+    steps = [float(x) for line in made.again for x in re.findall(r"step=([-0-9.e]+)", line)]
+    assert steps[0] < 5e-4

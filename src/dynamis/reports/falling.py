@@ -34,7 +34,9 @@ FARTHEST_SLIDE = 1.5  # of the reach: where the motion of a joint without limits
 DAMPING_TIME = 4.0  # s: time constant with which damping alone would slow the joint of the largest inertia
 CONTACT_SAMPLES = 200  # configurations, to find the points of the robot that can touch the floor
 CONTACT_RADIUS = 0.02  # of the reach
-STEP = 5e-4  # s
+LONGEST_STEP = 5e-4  # s; halved until the energy balance is kept
+SHORTEST_STEP = LONGEST_STEP / 16
+KEPT_BALANCE = 0.01  # of the energy exchanged
 STATIC_PENETRATION = 3e-3  # of the reach, where one contact carries the weight of the robot
 DAMPING, FRICTION, SLIP = 1.0, 0.6, 0.1  # s/m, –, m/s
 FLOATING_DAMPING_TIME = 0.2  # s: likewise for a floating base, so that it comes to rest within the simulation
@@ -78,7 +80,11 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
         stiff = f"compliant stops ({STOP_STIFFNESS:g} N·m/rad)" if not serial else "inelastic hard stops"
         sentences.append(f"Joint limits act as {stiff}.")
     if not serial:
-        motion = _with_contacts(damped, q0, v0, touching, limited, scene)
+        step = LONGEST_STEP
+        motion = _with_contacts(damped, q0, v0, touching, limited, scene, step)
+        while energy_imbalance(motion) > KEPT_BALANCE and step > SHORTEST_STEP:
+            step *= 0.5
+            motion = _with_contacts(damped, q0, v0, touching, limited, scene, step)
         floor = ""
         if touching:
             law = _contact_law(robot, scene)
@@ -87,7 +93,7 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
                 f"{FRICTION:g}; {len(touching)} spheres inside the drawn links touch it. Collisions between links are not "
                 "computed."
             )
-        again += _contacts_again(robot, touching, limited, scene, q0)
+        again += _contacts_again(robot, touching, limited, scene, q0, step)
         return Fall(motion, tuple(x for x in (*sentences, floor) if x), tuple(again))
     stops = HardStops() if limited else None
     events = {"floor contact": Event(_clearance(damped, touching, scene), stop=True)} if touching else {}
@@ -109,6 +115,16 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
     limits = ", stops=dy.HardStops()" if limited else ""
     again.append(f"fall = dy.simulate(damped, {float(motion.t[-1]):.6g}, {given}{limits})")
     return Fall(motion, tuple(sentences), tuple(again))
+
+
+def energy_exchanged(motion: Trajectory) -> float:
+    """The largest change of the kinetic or the potential energy, or of the work, in J."""
+    return max(float(np.ptp(x)) for x in (motion.kinetic_energy, motion.potential_energy, motion.work))
+
+
+def energy_imbalance(motion: Trajectory) -> float:
+    """The largest error of the energy balance, as a fraction of the energy exchanged."""
+    return float(np.abs(motion.energy_error).max()) / max(energy_exchanged(motion), 1e-300)
 
 
 def _above_the_floor(robot: Robot, q0: Array, touching: list[ContactPoint], scene: dict[str, Any]) -> Array:
@@ -232,7 +248,9 @@ def _contact_law(robot: Robot, scene: dict[str, Any]) -> dict[str, float]:
     return {"stiffness": stiffness, "damping": DAMPING, "friction": FRICTION, "slip": SLIP}
 
 
-def _contacts_again(robot: Robot, touching: list[ContactPoint], limited: bool, scene: dict[str, Any], q0: Array) -> list[str]:
+def _contacts_again(
+    robot: Robot, touching: list[ContactPoint], limited: bool, scene: dict[str, Any], q0: Array, step: float
+) -> list[str]:
     """Python that simulates the same contacts."""
     rows = ", ".join(f"({x.frame!r}, {_rounded(x.point)}, {x.radius:.6g})" for x in touching)
     up = np.asarray(scene["up"], dtype=float)
@@ -249,7 +267,7 @@ def _contacts_again(robot: Robot, touching: list[ContactPoint], limited: bool, s
     given = "wrenches=wrenches" if touching else "wrenches=None"
     return [
         *(contacts if touching else []),
-        f"fall = dy.simulate(damped, {DURATION}, q0={_rounded(q0)}, method='time_stepping', step={STEP}, friction='smooth', "
+        f"fall = dy.simulate(damped, {DURATION}, q0={_rounded(q0)}, method='time_stepping', step={step:g}, friction='smooth', "
         f"{given}{stops})",
     ]
 
@@ -259,7 +277,7 @@ def _rounded(values: Array) -> list[float]:
 
 
 def _with_contacts(
-    robot: Robot, q0: Array, v0: Array | None, touching: list[ContactPoint], limited: bool, scene: dict[str, Any]
+    robot: Robot, q0: Array, v0: Array | None, touching: list[ContactPoint], limited: bool, scene: dict[str, Any], step: float
 ) -> Trajectory:
     up = np.asarray(scene["up"], dtype=float)
     plane = Plane(tuple(scene["floor"] * up), tuple(up))
@@ -275,7 +293,7 @@ def _with_contacts(
         q0,
         v0,
         method="time_stepping",
-        step=STEP,
+        step=step,
         points=POINTS,
         stops=stops,
         wrenches=wrenches or None,
