@@ -139,3 +139,28 @@ def test_a_goal_outside_the_joint_limits_has_an_exit_status_of_its_own():
     result = run("panda", "--goal", "0,0,0,0.5,0,0,0", "--time", "0.2")
     assert "outside the joint limits" in result.stderr
     assert result.exit_code == 1
+
+
+def test_an_actuator_at_its_limit_is_no_success(tmp_path):
+    (tmp_path / "arm.toml").write_text("""
+[robot]
+gravity = [0, -9.81, 0]
+[[link]]
+mass = 2
+com = [0.5, 0, 0]
+limits = { lower = -1, upper = 1, velocity = 2 }
+[[link]]
+xyz = [1, 0, 0]
+mass = 1
+com = [0.3, 0, 0]
+actuator = { kind = "saturated", effort = 1.0 }
+""")
+    result = CliRunner().invoke(cli, ["control", str(tmp_path / "arm.toml"), "--goal", "0.5,0.2", "--time", "0.5"])
+    assert result.exit_code == 1
+    for words in (
+        "a condition for stability fails",
+        "'joint2' is limited by the actuator",
+        "position limits exceeded",
+        "100 %",
+    ):
+        assert words in " ".join(result.output.split())

@@ -240,3 +240,28 @@ def test_a_motion_out_of_the_workspace_is_an_error_with_a_start_from_which_it_ca
     # beyond the longest reach, the distance of all joints in a line
     far = motion.from_start(task.value(arm, arm.home()))(0.8)[0]
     assert not dy.inverse_kinematics(arm, far).found
+
+
+def test_dry_friction_on_a_light_link_is_resolved_by_the_default_step(tmp_path):
+    (tmp_path / "light.toml").write_text("""
+[robot]
+gravity = [0, -9.81, 0]
+[[link]]
+mass = 2
+com = [0.2, 0, 0]
+coulomb = 1
+viscous = 1
+[[link]]
+xyz = [0.4, 0, 0]
+mass = 0.05
+inertia = { xx = 1e-4, yy = 1e-4, zz = 1e-4 }
+com = [0.02, 0, 0]
+coulomb = 1
+viscous = 1
+""")
+    robot = dy.load(tmp_path / "light.toml")
+    largest = [
+        dy.control.compare_laws(robot, "computed-torque", [0.3, 0.3], step=step)["computed-torque"].tracking.largest
+        for step in (None, 1e-4)
+    ]
+    np.testing.assert_allclose(*largest, rtol=0.25)

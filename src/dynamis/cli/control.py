@@ -14,6 +14,7 @@ from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number, percent, with_units
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
+from dynamis.cli.limits import warn_limits
 from dynamis.cli.options import FOLDER, json_option, numbers, plot_option, set_option, start_option
 from dynamis.cli.output_files import check_pictures, whole
 from dynamis.cli.param_types import POSITIVE, SEED, Nearest
@@ -22,7 +23,7 @@ from dynamis.cli.states import loaded, units, vector
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
-    from dynamis.control.experiments import LawComparison
+    from dynamis.control.law_runs import LawComparison
     from dynamis.control.stability import Condition
 
 LAWS = (
@@ -144,11 +145,16 @@ def _print(found: LawComparison) -> None:
     names, unit = with_units(robot.coordinate_names, units(robot))
     torques = [
         (name, peak, None if limit == float("inf") else limit, None if limit == float("inf") else percent(peak / limit, 2))
-        for name, peak, limit in zip(names, track.peak, robot.limits["effort"], strict=True)
+        for name, peak, limit in zip(names, track.peak, made.torque_limits, strict=True)
     ]
     print_table(f"Torques{f' [{unit}]' if unit else ''}", ("joint", "peak", "limit", "used"), torques)
     if made.beyond_limits:
         echo((f"torque limits exceeded: {', '.join(made.beyond_limits)}", {"fg": "red", "bold": True}))
+    warn_limits(made.trajectory)
+    expected = zip(track.names, track.largest, bounds, strict=True)
+    larger = [name for name, x, bound in expected if bound is not None and x > bound]
+    if larger:
+        echo((f"tracking errors larger than expected: {', '.join(map(clean_name, larger))}", {"fg": "yellow"}))
     if report is None:
         return
     if found.complete:

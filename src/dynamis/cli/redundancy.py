@@ -21,7 +21,7 @@ from dynamis.cli.states import loaded, vector
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
-    from dynamis.control.experiments import LawComparison
+    from dynamis.control.law_runs import LawComparison
     from dynamis.kinematics.tasks import Task
     from dynamis.robot import Robot
 

@@ -14,19 +14,18 @@ from dynamis.cli.error_handling import plain_errors, print_warning
 from dynamis.cli.formatting import number, with_units
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
+from dynamis.cli.limits import warn_excess, warn_limits
 from dynamis.cli.options import FILE, floating_option, json_option, plot_option, set_option, start_option
 from dynamis.cli.output_files import check_output, check_pictures, whole
 from dynamis.cli.param_types import POSITIVE
 from dynamis.cli.progress import Bar, waiting
 from dynamis.cli.states import beyond_effort_limits, loaded, units, vector
-from dynamis.tolerances import FILE_PRECISION, NEGLIGIBLE
 
 if TYPE_CHECKING:
     from dynamis.robot import Robot
     from dynamis.simulation.trajectory import Trajectory
 
 MAX_EVENTS_LISTED = 20  # listed
-MAX_JOINTS_LISTED = 5  # in a warning
 
 HELP = """Simulate the motion of a robot under gravity, friction and constant torques.
 
@@ -134,7 +133,8 @@ def _print(motion: Trajectory) -> None:
     else:
         for name, values in (("q", motion.q), ("v", motion.v)):
             echo(f"  final {name}: " + " ".join(number(float(x), 6) for x in values[-1]), hang=4)
-    _warn_limits(motion)
+    warn_limits(motion, "; --stops keeps joints within their limits")
+    warn_excess(motion.robot, "effort", motion.tau, units(motion.robot))
     start, end = (number(float(x), 6) for x in (motion.energy[0], motion.energy[-1]))
     error = float(abs(motion.energy_error).max())
     echo(f"  energy: initial {start} J, final {end} J; largest error of the energy balance {error:.1e} J", hang=4)
@@ -142,44 +142,6 @@ def _print(motion: Trajectory) -> None:
         echo(f"  {event}", hang=4)
     if len(motion.events) > MAX_EVENTS_LISTED:
         echo(f"  … and {len(motion.events) - MAX_EVENTS_LISTED} more events")
-
-
-def _warn_limits(motion: Trajectory) -> None:
-    """Report the joints that leave their limits during the motion: without stops, limits are not part of the dynamics."""
-    import numpy as np
-
-    robot = motion.robot
-    beyond = [
-        f"{clean_name(c.name)} {number(end, 3)} {unit} ({number(c.lower, 3)} … {number(c.upper, 3)})"
-        for c in robot.model.coordinates
-        if c.q_index is not None
-        for x, unit in ((motion.q[:, c.q_index], "rad" if c.revolute else "m"),)
-        for end in (float(x[np.argmax(np.maximum(c.lower - x, x - c.upper))]),)
-        if not c.lower - FILE_PRECISION <= end <= c.upper + FILE_PRECISION
-    ]
-    if beyond:
-        more = f", and {len(beyond) - MAX_JOINTS_LISTED} more" if len(beyond) > MAX_JOINTS_LISTED else ""
-        named = ", ".join(beyond[:MAX_JOINTS_LISTED])
-        print_warning(f"position limits exceeded during the motion: {named}{more}; --stops keeps joints within their limits")
-    speed_units = ["rad/s" if c.revolute else "m/s" for c in robot.model.coordinates]
-    _warn_excess(robot, "velocity", motion.v, speed_units)
-    _warn_excess(robot, "effort", motion.tau, units(robot))
-
-
-def _warn_excess(robot: Robot, kind: str, values: Any, unit_names: list[str]) -> None:
-    """Report the joints whose velocities or torques exceed their limits."""
-    import numpy as np
-
-    peaks, limits = np.abs(values).max(axis=0), robot.limits[kind]
-    over = [
-        f"{clean_name(name)} {number(peak, 3)} {unit} (limit {number(limit, 3)})"
-        for name, peak, limit, unit in zip(robot.coordinate_names, peaks, limits, unit_names, strict=True)
-        if peak > limit * (1.0 + NEGLIGIBLE)
-    ]
-    if over:
-        more = f", and {len(over) - MAX_JOINTS_LISTED} more" if len(over) > MAX_JOINTS_LISTED else ""
-        what = "torque" if kind == "effort" else kind
-        print_warning(f"{what} limits exceeded during the motion: {', '.join(over[:MAX_JOINTS_LISTED])}{more}")
 
 
 def _stops(robot: Robot, kind: str | None) -> Any:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.control.comparison_table import html_table, run_card, table
 from dynamis.control.law import ControlLaw
+from dynamis.control.law_runs import LawComparison, LawRun, torque_limited
 from dynamis.control.named_laws import (
     CONTROL_LAWS,
     JOINT_LAWS,
@@ -25,13 +24,12 @@ from dynamis.control.named_laws import (
     redundancy_law,
     stability_of,
 )
-from dynamis.control.null_space_motion import NullSpaceMotion, null_space_motion
+from dynamis.control.null_space_motion import null_space_motion
 from dynamis.control.parameter_error import perturbed
 from dynamis.control.reachability import check_cycles, why_unreachable
-from dynamis.control.stability import Stability
+from dynamis.control.stability import SEARCHED, Condition
 from dynamis.control.tip_task import check_tip_goal, tip_position
 from dynamis.control.tracking import Tracking, tracking
-from dynamis.display import plotted, short
 from dynamis.errors import InputError, ReachWarning, printable, unknown_name
 from dynamis.kinematics.box import check_robot
 from dynamis.kinematics.tasks import Orientation, Position, Task
@@ -46,145 +44,8 @@ from dynamis.trajectories.joint_moves import joint_move
 
 Array = npt.NDArray[Any]
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LawRun:
-    """The simulated ``trajectory`` of one law, with its ``tracking`` errors in joint or task coordinates of these ``units``.
-
-    ``bound`` is the predicted bound of the errors and ``stability`` the stability report, None where there is none.
-    ``null_space`` is the `NullSpaceMotion` of a periodic task motion: costs, drift and null-space velocity; else None.
-    """
-
-    name: str
-    law: Any
-    trajectory: Trajectory
-    tracking: Tracking
-    units: tuple[str, ...]
-    bound: Array | None = None
-    stability: Stability | None = None
-    null_space: NullSpaceMotion | None = None
-
-    @property
-    def law_name(self) -> str:
-        """The name of the law in its stability report."""
-        return self.name if self.stability is None else self.stability.law
-
-    @property
-    def error(self) -> Array:
-        """‖e‖ (N) over time."""
-        return np.asarray(np.linalg.norm(self.tracking.error, axis=1))
-
-    @property
-    def peak_torque(self) -> float:
-        """The largest torque of any joint."""
-        return float(self.tracking.peak.max())
-
-    @property
-    def peak_joint(self) -> str:
-        """The joint with the largest torque."""
-        return self.trajectory.robot.coordinate_names[int(self.tracking.peak.argmax())]
-
-    @property
-    def peak_unit(self) -> str:
-        """The unit of ``peak_torque``."""
-        return "N m" if self.trajectory.robot.model.coordinates[int(self.tracking.peak.argmax())].revolute else "N"
-
-    @property
-    def beyond_limits(self) -> tuple[str, ...]:
-        """The joints whose torques exceeded their limits, which neither law nor simulation enforces."""
-        robot = self.trajectory.robot
-        over = self.tracking.peak > robot.limits["effort"]
-        return tuple(name for name, x in zip(robot.coordinate_names, over, strict=True) if x)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        track, robot = self.tracking, self.trajectory.robot
-        rows = [
-            {"name": name, "largest_error": float(a), "last_error": float(b), "rms_error": float(c),
-             "bound": None if self.bound is None else float(self.bound[k])}
-            for k, (name, a, b, c) in enumerate(zip(track.names, track.largest, track.last, track.rms, strict=True))
-        ]  # fmt: skip
-        torques = [
-            {"name": name, "peak": float(peak), "limit": float(limit) if np.isfinite(limit) else None}
-            for name, peak, limit in zip(robot.coordinate_names, track.peak, robot.limits["effort"], strict=True)
-        ]
-        return {
-            "law": self.name, "status": self.trajectory.status, "largest_error": float(self.error.max()),
-            "peak_torque": self.peak_torque, "peak_joint": self.peak_joint, "tracking": rows, "torques": torques,
-            "beyond_limits": list(self.beyond_limits),
-            "stability": None if self.stability is None else self.stability.as_dict(),
-            **({} if self.null_space is None else self.null_space.as_dict()),
-        }  # fmt: skip
-
-    def __repr__(self) -> str:
-        worst = int(self.tracking.largest.argmax())
-        parts = [
-            f"largest error {self.tracking.largest[worst]:.4g} {self.units[worst]}",
-            f"peak torque {self.peak_torque:.4g} {self.peak_unit} at {printable(self.peak_joint)}",
-            *([] if self.stability is None else [self.stability.verdict]),
-        ]
-        return short(f"<LawRun of {printable(self.name)} on {printable(self.trajectory.robot.name)}: {'; '.join(parts)}>")
-
-    def _repr_html_(self) -> str:
-        return run_card(self)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LawComparison:
-    """The ``runs`` of several laws on the same ``motion`` of a ``task`` (None: of the joints).
-
-    ``error`` is the relative error of the parameters in the laws' model. ``unreachable`` is the reason why the tip cannot
-    reach the goal, empty for a goal that inverse kinematics reaches within the joint limits.
-    """
-
-    robot: Robot
-    task: Any
-    motion: Any
-    runs: tuple[LawRun, ...]
-    error: float = 0.0
-    unreachable: str = ""
-
-    @property
-    def periodic(self) -> bool:
-        """Whether the motion is one of closed cycles."""
-        return isinstance(self.motion, Circle | Line)
-
-    @property
-    def complete(self) -> bool:
-        """Whether all simulations reached their end."""
-        return all(run.trajectory.complete for run in self.runs)
-
-    def __getitem__(self, name: str) -> LawRun:
-        for run in self.runs:
-            if run.name == name:
-                return run
-        raise unknown_name("law", name, [run.name for run in self.runs])
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        cycles = {"cycles": self.motion.cycles, "period": self.motion.period} if self.periodic else {}
-        return {
-            "robot": self.robot.name, "task": None if self.task is None else list(self.task.names), **cycles,
-            "parameter_error": self.error, "unreachable": self.unreachable or None,
-            "laws": [run.as_dict() for run in self.runs],
-        }  # fmt: skip
-
-    def table(self) -> str:
-        """One row per law, as text; the lowest cost of each column is marked."""
-        return table(self)
-
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Plot motion, errors and torques of each law, for periodic motions null-space velocity, drift and costs too."""
-        return plotted("law_comparison", self, path)
-
-    def __str__(self) -> str:
-        return self.table()
-
-    def _repr_html_(self) -> str:
-        return html_table(self)
-
-    def __repr__(self) -> str:
-        return short(f"<LawComparison of {', '.join(run.name for run in self.runs)} on {printable(self.robot.name)}>")
+MAX_HALVINGS = 4  # of the step
+STEP_TOLERANCE = 0.1  # of the largest errors, when the step is halved
 
 
 def compare_laws(
@@ -319,20 +180,45 @@ def _run(
     usual = experiment.options["step"] or SHORT_STEPS.get(name, 1e-3)
     options = {**experiment.options, **limits, "step": limits["step"] or usual}
     made = simulate(robot, experiment.times, q, v, controller=acting, **options)
+    track = _tracking(made, reference, task)
+    if limits["step"] is None and not isinstance(experiment.motion, Circle | Line) and _has_friction(robot):
+        # the law compensates friction a step late: on a light link that needs shorter steps
+        for _ in range(MAX_HALVINGS):
+            options["step"] *= 0.5
+            before, made = track.largest, simulate(robot, experiment.times, q, v, controller=acting, **options)
+            track = _tracking(made, reference, task)
+            converged = made.complete and np.allclose(before, track.largest, rtol=STEP_TOLERANCE, atol=1e-6)
+            if converged or made.status.startswith("interrupted") or ("diverge" not in made.status and not made.complete):
+                break
     if task is None:
-        track, units = tracking(made, reference), tuple("rad" if c.revolute else "m" for c in robot.model.coordinates)
+        units = tuple("rad" if c.revolute else "m" for c in robot.model.coordinates)
         bound, least = error_bound(controller, model, robot, reference), q
     else:
-        track, units = _task_tracking(made, reference, task), _units(task)
+        units = _units(task)
         bound, least = None, least_mobile(made, task) if isinstance(controller, ControlLaw) else q
     moved = (
         null_space_motion(made, task, experiment.motion, law) if isinstance(experiment.motion, Circle | Line) and task else None
     )
     report = stability_of(controller, robot, model, least, design.rate, error)
+    if report is not None and (limited := torque_limited(made)):
+        bound, report = None, replace(report, conditions=(*report.conditions, _actuators_suffice(limited)))
     return LawRun(name, controller, made, track, units, bound, report, moved)
 
 
-def _task_tracking(made: Trajectory, reference: Any, task: Task) -> Tracking:
+def _actuators_suffice(limited: Mapping[str, float]) -> Condition:
+    """The theorems are those of ideal torque sources."""
+    longest = max(limited.values())
+    why = f"the torque of {', '.join(map(printable, limited))} is limited by the actuator: the law's torques do not act"
+    return Condition("share of the motion at an actuator's limit", False, longest, 0.0, SEARCHED, why, "≤")
+
+
+def _has_friction(robot: Robot) -> bool:
+    return bool(robot.model.coulomb.any() or robot.model.viscous.any())
+
+
+def _tracking(made: Trajectory, reference: Any, task: Task | None) -> Tracking:
+    if task is None:
+        return tracking(made, reference)
     at = getattr(reference, "at", reference)
     desired = np.array([np.asarray(at(float(t))[0], dtype=float) for t in made.t])
     errors = np.array([task.error(x, task.value(made.robot, q)) for x, q in zip(desired, made.q, strict=True)])

@@ -214,12 +214,12 @@ class Section:
     title: str
     key: str = ""
     lead: str = ""
-    interaction: str = ""
     blocks: list[Block] = field(default_factory=list)
     reproduce: str = ""
     notes: list[str] = field(default_factory=list)
     failed: str = ""
     seconds: float = 0.0
+    interaction: str = ""
 
     @property
     def missing(self) -> str:

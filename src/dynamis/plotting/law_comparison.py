@@ -16,7 +16,7 @@ from dynamis.robot import Robot
 from dynamis.tolerances import RECURSION_ROUNDING
 
 if TYPE_CHECKING:
-    from dynamis.control.experiments import LawComparison, LawRun
+    from dynamis.control.law_runs import LawComparison, LawRun
     from dynamis.control.null_space_motion import NullSpaceMotion
     from dynamis.kinematics.tasks import Task
 

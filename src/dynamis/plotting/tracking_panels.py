@@ -9,7 +9,7 @@ import numpy as np
 from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, line_colours, tidy
 
 if TYPE_CHECKING:
-    from dynamis.control.experiments import LawRun
+    from dynamis.control.law_runs import LawRun
 
 
 def draw(run: LawRun, panels: Any) -> None:

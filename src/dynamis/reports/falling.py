@@ -98,9 +98,12 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
     stops = HardStops() if limited else None
     events = {"floor contact": Event(_clearance(damped, touching, scene), stop=True)} if touching else {}
     # a slider without limits would fall out of sight
-    sliding = {c.name: c.q_index for c in scalar if not c.revolute and not np.isfinite((c.lower, c.upper)).all()}
-    for name, k in sliding.items():
-        events[name] = Event(lambda _t, q, _v, k=k: abs(q[k] - q0[k]) - FARTHEST_SLIDE * scene["reach"], stop=True)
+    sliding = {
+        c.name: c.q_index
+        for c in scalar
+        if c.q_index is not None and not c.revolute and not np.isfinite((c.lower, c.upper)).all()
+    }
+    events |= {name: Event(_slide(k, q0, FARTHEST_SLIDE * scene["reach"]), stop=True) for name, k in sliding.items()}
     motion = simulate(damped, DURATION, q0, v0, stops=stops, events=events or None, **ADAPTIVE)
     if events and motion.t[-1] < DURATION - 1e-9:
         slid = next((name for name in sliding if any((e.joint, e.kind) == (name, "happens") for e in motion.events)), None)
@@ -115,6 +118,10 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
     limits = ", stops=dy.HardStops()" if limited else ""
     again.append(f"fall = dy.simulate(damped, {float(motion.t[-1]):.6g}, {given}{limits})")
     return Fall(motion, tuple(sentences), tuple(again))
+
+
+def _slide(k: int, q0: Array, length: float) -> Callable[[float, Array, Array], float]:
+    return lambda _t, q, _v: float(abs(q[k] - q0[k]) - length)
 
 
 def energy_exchanged(motion: Trajectory) -> float:

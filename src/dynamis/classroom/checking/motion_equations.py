@@ -67,9 +67,9 @@ def _defined_torques(form: ClosedForm, answer: Answer) -> dict[tuple[int, ...], 
             named = index[0] < form.n and entry.node is form.tau[index[0]] and not entry.also  # τ = [F; 0]
             if _has_letter(form, letter, index[0]) and not named:
                 given.setdefault(index, entry)
-    for key, joint in named_torques(form).items():
+    for key, k in named_torques(form).items():
         if key in answer.definitions:
-            given.setdefault((joint,), answer.definitions[key])
+            given.setdefault((k,), answer.definitions[key])
     for letter in LETTERS:
         joint = _without_index(form, letter)
         if joint is not None and letter in answer.definitions:

@@ -1,0 +1,186 @@
+"""The results of control laws simulated on one motion."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.control.comparison_table import html_table, run_card, table
+from dynamis.control.null_space_motion import NullSpaceMotion
+from dynamis.control.stability import Stability
+from dynamis.control.tracking import Tracking
+from dynamis.display import plotted, short
+from dynamis.errors import printable, unknown_name
+from dynamis.model.actuators import Saturated
+from dynamis.robot import Robot
+from dynamis.simulation.trajectory import Trajectory
+from dynamis.task_space.motions import Circle, Line
+from dynamis.tolerances import NEGLIGIBLE
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LawRun:
+    """The simulated ``trajectory`` of one law, with its ``tracking`` errors in joint or task coordinates of these ``units``.
+
+    ``bound`` is the predicted bound of the errors and ``stability`` the stability report, None where there is none.
+    ``null_space`` is the `NullSpaceMotion` of a periodic task motion: costs, drift and null-space velocity; else None.
+    """
+
+    name: str
+    law: Any
+    trajectory: Trajectory
+    tracking: Tracking
+    units: tuple[str, ...]
+    bound: Array | None = None
+    stability: Stability | None = None
+    null_space: NullSpaceMotion | None = None
+
+    @property
+    def law_name(self) -> str:
+        """The name of the law in its stability report."""
+        return self.name if self.stability is None else self.stability.law
+
+    @property
+    def error(self) -> Array:
+        """‖e‖ (N) over time."""
+        return np.asarray(np.linalg.norm(self.tracking.error, axis=1))
+
+    @property
+    def peak_torque(self) -> float:
+        """The largest torque of any joint."""
+        return float(self.tracking.peak.max())
+
+    @property
+    def peak_joint(self) -> str:
+        """The joint with the largest torque."""
+        return self.trajectory.robot.coordinate_names[int(self.tracking.peak.argmax())]
+
+    @property
+    def peak_unit(self) -> str:
+        """The unit of ``peak_torque``."""
+        return "N m" if self.trajectory.robot.model.coordinates[int(self.tracking.peak.argmax())].revolute else "N"
+
+    @property
+    def torque_limits(self) -> Array:
+        """The limits (n) of the joints, or of actuators with lower ones."""
+        robot = self.trajectory.robot
+        return np.minimum(robot.limits["effort"], [_effort(robot.actuators.get(name)) for name in robot.coordinate_names])
+
+    @property
+    def beyond_limits(self) -> tuple[str, ...]:
+        """The joints whose torques exceeded their limits, which neither law nor simulation enforces."""
+        robot = self.trajectory.robot
+        over = self.tracking.peak > robot.limits["effort"]
+        return tuple(name for name, x in zip(robot.coordinate_names, over, strict=True) if x)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        track, robot = self.tracking, self.trajectory.robot
+        rows = [
+            {"name": name, "largest_error": float(a), "last_error": float(b), "rms_error": float(c),
+             "bound": None if self.bound is None else float(self.bound[k])}
+            for k, (name, a, b, c) in enumerate(zip(track.names, track.largest, track.last, track.rms, strict=True))
+        ]  # fmt: skip
+        torques = [
+            {"name": name, "peak": float(peak), "limit": float(limit) if np.isfinite(limit) else None}
+            for name, peak, limit in zip(robot.coordinate_names, track.peak, self.torque_limits, strict=True)
+        ]
+        return {
+            "law": self.name, "status": self.trajectory.status, "largest_error": float(self.error.max()),
+            "peak_torque": self.peak_torque, "peak_joint": self.peak_joint, "tracking": rows, "torques": torques,
+            "beyond_limits": list(self.beyond_limits),
+            "stability": None if self.stability is None else self.stability.as_dict(),
+            **({} if self.null_space is None else self.null_space.as_dict()),
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        worst = int(self.tracking.largest.argmax())
+        parts = [
+            f"largest error {self.tracking.largest[worst]:.4g} {self.units[worst]}",
+            f"peak torque {self.peak_torque:.4g} {self.peak_unit} at {printable(self.peak_joint)}",
+            *([] if self.stability is None else [self.stability.verdict]),
+        ]
+        return short(f"<LawRun of {printable(self.name)} on {printable(self.trajectory.robot.name)}: {'; '.join(parts)}>")
+
+    def _repr_html_(self) -> str:
+        return run_card(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LawComparison:
+    """The ``runs`` of several laws on the same ``motion`` of a ``task`` (None: of the joints).
+
+    ``error`` is the relative error of the parameters in the laws' model. ``unreachable`` is the reason why the tip cannot
+    reach the goal, empty for a goal that inverse kinematics reaches within the joint limits.
+    """
+
+    robot: Robot
+    task: Any
+    motion: Any
+    runs: tuple[LawRun, ...]
+    error: float = 0.0
+    unreachable: str = ""
+
+    @property
+    def periodic(self) -> bool:
+        """Whether the motion is one of closed cycles."""
+        return isinstance(self.motion, Circle | Line)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all simulations reached their end."""
+        return all(run.trajectory.complete for run in self.runs)
+
+    def __getitem__(self, name: str) -> LawRun:
+        for run in self.runs:
+            if run.name == name:
+                return run
+        raise unknown_name("law", name, [run.name for run in self.runs])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        cycles = {"cycles": self.motion.cycles, "period": self.motion.period} if self.periodic else {}
+        return {
+            "robot": self.robot.name, "task": None if self.task is None else list(self.task.names), **cycles,
+            "parameter_error": self.error, "unreachable": self.unreachable or None,
+            "laws": [run.as_dict() for run in self.runs],
+        }  # fmt: skip
+
+    def table(self) -> str:
+        """One row per law, as text; the lowest cost of each column is marked."""
+        return table(self)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Plot motion, errors and torques of each law, for periodic motions null-space velocity, drift and costs too."""
+        return plotted("law_comparison", self, path)
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def _repr_html_(self) -> str:
+        return html_table(self)
+
+    def __repr__(self) -> str:
+        return short(f"<LawComparison of {', '.join(run.name for run in self.runs)} on {printable(self.robot.name)}>")
+
+
+def torque_limited(motion: Trajectory) -> dict[str, float]:
+    """The joints whose actuators were at their torque limits, with the share of the motion."""
+    robot = motion.robot
+    efforts = {name: _effort(actuator) for name, actuator in robot.actuators.items()}
+    shares = {
+        name: float((np.abs(motion.tau[:, robot.coordinate_names.index(name)]) >= (1.0 - NEGLIGIBLE) * effort).mean())
+        for name, effort in efforts.items()
+        if np.isfinite(effort)
+    }
+    return {name: share for name, share in shares.items() if share > 0.0}
+
+
+def _effort(actuator: Any) -> float:
+    return float(actuator.effort) if isinstance(actuator, Saturated) else np.inf
