@@ -13,15 +13,18 @@ def arm():
 @pytest.mark.parametrize(
     ("text", "cause"),
     [
-        ("g_2 = 9.81 m_2 l_2 c_12", "9.81 stands for the symbol g: use g, or set g=9.81 in the robot"),
+        ("g_2 = 9.81 m_2 l_2 c_12", "9.81 stands for the symbol g: use g, or give the robot g=9.81 (--set g=9.81)"),
         (
             "g_1 = 9.8 (m_1 l_1 + m_2 a_1) c_1 + 9.8 m_2 l_2 c_12",
-            "9.8 stands for the symbol g: use g, or set g=9.8 in the robot",
+            "9.8 stands for the symbol g: use g, or give the robot g=9.8 (--set g=9.8)",
         ),
-        ("g_1 = (m_1 l_1 + m_2 a_1) g c_1 + 10 m_2 l_2 c_12", "10 stands for the symbol g: use g, or set g=10 in the robot"),
+        (
+            "g_1 = (m_1 l_1 + m_2 a_1) g c_1 + 10 m_2 l_2 c_12",
+            "10 stands for the symbol g: use g, or give the robot g=10 (--set g=10)",
+        ),
         (
             "g_2 = -9.81 m_2 l_2 c_12",
-            "9.81 stands for the symbol g: use g, or set g=9.81 in the robot; sign error: every term has the opposite sign",
+            "9.81 stands for the symbol g: use g, or give the robot g=9.81 (--set g=9.81); sign error: every term has the opposite sign",
         ),
         ("g_2 = 3 m_2 l_2 c_12", "a missing factor: g in m_2*g*l_2*c12"),
     ],

@@ -173,3 +173,10 @@ def test_a_decimal_is_right_to_half_a_unit_of_its_last_digit():
     arm = dy.load("planar_2r").closed_form()
     assert dy.check_answer(arm, "gravity", "g_2 = 3 * 0.3333 m_2 l_2 g c_12").correct
     assert not dy.check_answer(arm, "gravity", "g_2 = 1.001 m_2 l_2 g c_12").correct
+
+
+def test_a_wide_tolerance_is_named_and_rounded_equalities_are_read():
+    arm = dy.load("planar_2r").closed_form()
+    wide = dy.check_answer(arm, "gravity", r"g_2 \approx 1.1 m_2 l_2 g c_12", tolerance=0.2)
+    assert str(wide.findings[0]) == "g_2: right within the tolerance of 0.2"
+    assert not dy.check_answer(arm, "gravity", r"g_2 \approx 1.1 m_2 l_2 g c_12").correct

@@ -155,3 +155,9 @@ def test_info_of_symbolic_robots_is_simplified():
     shown = run("info", "planar_2r").output
     assert "(l_1 - a_1, 0, 0)" in shown
     assert "(-d_c3, 0, 0)" in run("info", "planar_prp").output
+
+
+def test_an_answer_with_numbers_is_checked_against_a_robot_with_these_numbers():
+    answer = "g_2 = 9.81 m_2 l_2 c_12"
+    assert run("check-answer", "planar_2r", "--gravity", "-", text=answer).exit_code == 1
+    assert run("check-answer", "planar_2r", "--gravity", "-", "--set", "g=9.81", text=answer).exit_code == 0

@@ -10,6 +10,7 @@ import click
 
 from dynamis.cli.console import echo, print_json
 from dynamis.cli.error_handling import plain_errors
+from dynamis.cli.options import assignments, set_option
 from dynamis.cli.param_types import NOT_NEGATIVE
 from dynamis.cli.progress import waiting
 from dynamis.errors import InputError, printable
@@ -61,12 +62,14 @@ def _text(file: TextIO) -> str:
 )
 @click.option("--tolerance", type=NOT_NEGATIVE, default=0.0, show_default=True,
               help="Largest error of a coefficient, relative to the largest coefficient.")  # fmt: skip
+@set_option
 @click.option("--hint", is_flag=True, help="Print the probable cause of each error, but not the solution.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @plain_errors
 def check_answer(
-    robot: str, link: int | None, letters: str | None, tolerance: float, hint: bool, as_json: bool, **files: Any
-) -> None:
+    robot: str, link: int | None, letters: str | None, tolerance: float, settings: tuple[str, ...], hint: bool, as_json: bool,
+    **files: Any,
+) -> None:  # fmt: skip
     """Check an answer to an exercise against the exact equations of motion.
 
     FILE holds the answer in LaTeX or as plain formulas; - reads standard input. Any algebraic form of the correct answer is
@@ -102,7 +105,7 @@ def check_answer(
         )
     verdicts, formats = {}, {}
     with waiting("deriving"):
-        form = load(robot).closed_form(letters)
+        form = load(robot, parameters=assignments(settings) or None).closed_form(letters)
         for name, file in given.items():
             text = _text(file)
             formats[name] = detected_format(text)

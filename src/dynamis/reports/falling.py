@@ -98,11 +98,8 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
     stops = HardStops() if limited else None
     events = {"floor contact": Event(_clearance(damped, touching, scene), stop=True)} if touching else {}
     # a slider without limits would fall out of sight
-    sliding = {
-        c.name: c.q_index
-        for c in scalar
-        if c.q_index is not None and not c.revolute and not np.isfinite((c.lower, c.upper)).all()
-    }
+    unlimited = [c for c in scalar if not c.revolute and not np.isfinite((c.lower, c.upper)).all()]
+    sliding = {c.name: c.q_index for c in unlimited if c.q_index is not None}
     events |= {name: Event(_slide(k, q0, FARTHEST_SLIDE * scene["reach"]), stop=True) for name, k in sliding.items()}
     motion = simulate(damped, DURATION, q0, v0, stops=stops, events=events or None, **ADAPTIVE)
     if events and motion.t[-1] < DURATION - 1e-9:

@@ -52,11 +52,11 @@ STEP = _set("partial sum int iint iiint oint prod nabla dots ldots cdots vdots d
 
 SIGN_COMMAND = {
     "cdot": "*", "times": "*", "ast": "*", "star": "*", "bullet": "*", "div": "/", "equiv": "=", "triangleq": "=",
-    "coloneqq": "=", "doteq": "=",
+    "coloneqq": "=", "doteq": "=", "approx": "=", "simeq": "=",
 }  # fmt: skip
 SIGN = {
     "+": "+", "-": "-", "−": "-", "–": "-", "*": "*", "∗": "*", "•": "*", "·": "*", "⋅": "*", "×": "*", "/": "/", "÷": "/",
-    "^": "^", "=": "=", "≡": "=",
+    "^": "^", "=": "=", "≡": "=", "≈": "=",
 }  # fmt: skip
 LONG_SIGN = {"**": "^", ".*": "*", "./": "/", ".^": "^", ":=": "=", "==": "="}
 POWER = {c: str(k) for k, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}

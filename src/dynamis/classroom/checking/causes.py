@@ -97,7 +97,8 @@ class Slip:
             for number in GRAVITY:
                 if any(abs(self.found[m]) == number * abs(self.right.get(with_g, Fraction(0))) for m, with_g in plain.items()):
                     name, said = self._name(k), f"{float(number):g}"
-                    text = f"{said} stands for the symbol {name}: use {name}, or set {name}={said} in the robot"
+                    value = f"{name}={said}"
+                    text = f"{said} stands for the symbol {name}: use {name}, or give the robot {value} (--set {value})"
                     given = dict(self.given)
                     for m, with_g in plain.items():
                         if (coefficient := self.found[m] / number).denominator <= SIMPLE:

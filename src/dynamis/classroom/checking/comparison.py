@@ -116,9 +116,11 @@ class AnswerComparison:
         note = difference = ""
         wrong = []
         for k, node in enumerate(nodes):
-            if comparison.same(right, node, self.tolerance):
+            if comparison.same(right, node, 0.0):
                 continue
-            if self.rounding > self.tolerance and comparison.same(right, node, self.rounding):
+            if self.tolerance and comparison.same(right, node, self.tolerance):
+                note = f"within the tolerance of {self.tolerance:g}"
+            elif self.rounding > self.tolerance and comparison.same(right, node, self.rounding):
                 note = TO_THE_DIGITS
             elif comparison.same_numerically(right, node):
                 note = BY_NUMBERS

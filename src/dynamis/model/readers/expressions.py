@@ -169,7 +169,8 @@ class _Parser:
             value = self.sum()
             self.close()
             return value
-        raise self.wrong(f"{printable(token)} stands where a number or a name is expected")
+        found = "it ends" if kind == "end" else f"{printable(token)} stands"
+        raise self.wrong(f"{found} where a number or a name is expected")
 
     def call(self, name: str) -> Any:
         if name not in FUNCTIONS:
