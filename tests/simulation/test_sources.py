@@ -139,3 +139,10 @@ def test_a_velocity_without_bounds_ends_the_motion_with_the_joints_name():
         assert len(motion) > 2
     burst = simulate(pendulum(viscous=1e4), 10.0, v0=[1.0], method="rk4", step=0.1)
     assert "velocity of hinge diverged" in burst.status
+
+
+def test_a_function_without_a_return_statement_is_told_so():
+    arm = dy.load("planar_2r_melchiorri")
+    for controller in (lambda t, q, v: None, lambda robot, t, q, v: None):
+        with pytest.raises(dy.DynamisError, match=r"returned None instead of 2 numbers.*no return statement"):
+            dy.simulate(arm, 0.1, controller=controller)

@@ -51,7 +51,10 @@ def _explain_no_rotation(excess: Array, name: str) -> None:
     lengths = np.sqrt(1.0 + np.diagonal(excess))
     if np.abs(lengths - 1.0).max() > FILE_PRECISION:
         worst = int(np.abs(lengths - 1.0).argmax())
-        raise InputError(f"{name} is not a pose: column {worst} of its rotation has length {lengths[worst]:.6g}, not 1")
+        raise InputError(
+            f"{name} is not a pose: column {worst} of its rotation has length {lengths[worst]:.6g}, not 1; "
+            "positions are targets of kind='position'"
+        )
     i, j = np.unravel_index(int(np.abs(excess).argmax()), (3, 3))
     raise InputError(f"{name} is not a pose: columns {i} and {j} of its rotation are not orthogonal")
 

@@ -16,7 +16,7 @@ from dynamis.model.diagnostics import Report
 from dynamis.model.gravity_load import check_gravity_load
 from dynamis.model.joints import USES_AXIS
 from dynamis.scalar import Node
-from dynamis.tolerances import FILE_PRECISION, TYPED_PRECISION
+from dynamis.tolerances import EPS, FILE_PRECISION, TYPED_PRECISION
 
 # larger than any joint turns or any arm reaches, smaller than what a wrong unit gives
 MAX_JOINT_ANGLE = 20.0  # rad
@@ -79,6 +79,7 @@ def _check_inertias(links: list[Link], report: Report) -> None:
     skewness = np.abs(tensors - tensors.swapaxes(1, 2)).max(axis=(1, 2))
     moments = np.linalg.eigvalsh(0.5 * (tensors + tensors.swapaxes(1, 2)))
     sizes = np.abs(tensors).max(axis=(1, 2))
+    moments[np.abs(moments) < EPS * sizes[:, None]] = 0.0  # rounding errors
     for (link, mass), (a, b, c), uneven, size in zip(weighed, moments.tolist(), skewness.tolist(), sizes.tolist(), strict=True):
         where, line = f"link {printable(link.name)}", mass.line or link.line
         principal = f"({a:.4g}, {b:.4g}, {c:.4g})"

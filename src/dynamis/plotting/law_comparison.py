@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 COLOURS = ("#2b5c8a", "#3f7d4e", "#b5402f", "#8a5a9e", "#b07d12", "#22303c")
 COSTS = {"driven-acceleration": "½ τᵀM⁻²τ", "acceleration-energy": "½ τᵀM⁻¹τ", "torque": "½ τᵀτ"}
+FLAT_PATH = 0.05  # of its length: the width of a path that is drawn as a line
 MAX_SCALE_RATIO = 30.0  # torques that differ by more are not drawn to one scale
 
 
@@ -93,7 +94,7 @@ def _draw_arms(comparison: LawComparison, panels: Any) -> None:
     robot, task = comparison.robot, comparison.task
     chains = [_skeletons(robot, task, _ends(run, comparison.motion.period)) for run in comparison.runs]
     paths = [_path(robot, task, run.trajectory.q) for run in comparison.runs]
-    plane = _plane(np.concatenate([c.reshape(-1, 3) for c in chains]))
+    plane = _plane(np.concatenate([x.reshape(-1, 3) for x in paths]), np.concatenate([c.reshape(-1, 3) for c in chains]))
     names = "xyz"
     cloud = np.concatenate([x.reshape(-1, 3)[:, plane] for x in (*chains, *paths)])
     middle, half = 0.5 * (cloud.min(axis=0) + cloud.max(axis=0)), 0.5 * np.ptp(cloud, axis=0) * 1.12
@@ -149,9 +150,11 @@ def _path(robot: Robot, task: Task, q: Array) -> Array:
     return robot.pose(q, _frame(robot, task).name)[:, :3, 3]
 
 
-def _plane(points: Array) -> tuple[int, int]:
-    """The two world axes with the largest extent of the arm, x or y horizontal."""
-    spread = np.ptp(points, axis=0)
+def _plane(path: Array, points: Array) -> tuple[int, int]:
+    """The two world axes with the largest extent of the path, or of the arm where the path is a line; x or y horizontal."""
+    spread = np.ptp(path, axis=0)
+    if np.sort(spread)[1] < FLAT_PATH * spread.max():
+        spread = np.ptp(points, axis=0)
     flat = int(np.argmin(spread))
     return ((1, 2), (0, 2), (0, 1))[flat]
 

@@ -115,6 +115,8 @@ class Law:
 
 def sized(value: Any, size: int, name: str) -> Array:
     """The value of a function as an array of the right length."""
+    if value is None:
+        raise InputError(f"{name} returned None instead of {size} numbers: is there no return statement?")
     array = np.asarray(value)
     if array.shape != (size,):
         raise InputError(f"{name} returned shape {array.shape} instead of ({size},)")

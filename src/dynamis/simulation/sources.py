@@ -191,9 +191,12 @@ def checked_push(given: Callable[..., Any], size: int, name: str, wanted: int = 
     def push(t: float, q: Array, v: Array) -> Array:
         try:
             # copies: a function that works in place must not reach the state
-            value = np.array(given(t) if wanted == 1 else given(t, q.copy(), v.copy()), dtype=float)
+            result = given(t) if wanted == 1 else given(t, q.copy(), v.copy())
+            value = np.array(() if result is None else result, dtype=float)
         except Exception as error:
             raise SourceError(f"{name} raised {type(error).__name__}: {error} {_where(t, q, v)}") from error
+        if result is None:
+            raise SourceError(f"{name} returned None instead of {size} numbers (no return statement?) {_where(t, q, v)}")
         if value.shape != (size,):
             raise SourceError(f"{name} returned shape {value.shape} instead of ({size},) {_where(t, q, v)}")
         if not np.isfinite(value).all():
