@@ -7,9 +7,13 @@ import { RobotView } from "dynamis/view3d";
 const LAYERS = { links: "Links", frames: "Frames", masses: "Centres of mass", ellipsoids: "Inertia ellipsoids" };
 const HOME = "Each joint at zero, or in the middle of its range where zero is outside its limits";
 
+const MOST_OPEN = 8;
+
 export class RobotPanel {
   constructor(place, scene) {
     this.scene = scene;
+    // the origin of a robot that stands on its feet is not on the floor
+    this.aboveFloor = !scene.planar && scene.floor < -0.01 * scene.reach ? `, floor at z = ${scene.floor.toFixed(3).replace("-", "−")} m` : "";
     const stage = (this.stage = element("div", { class: "stage" }));
     this.tip = element("output", { class: "reading", "aria-live": "polite" });
     this.panel = element("div", { class: "panel" });
@@ -17,7 +21,7 @@ export class RobotPanel {
     this.view = new RobotView(stage, scene, { frames: false });
     this.q = [...scene.pose];
     this.inputs = scene.coordinates.filter((c) => c.q != null).map((c) => this.slider(c));
-    this.panel.append(this.buttons(), this.switches(), element("div", { class: "sliders" }, ...this.inputs.map((one) => one.row)));
+    this.panel.append(this.buttons(), this.switches(), element("div", { class: "sliders" }, ...folded(this.inputs.map((one) => one.row))));
     const held = scene.coordinates.length - this.inputs.length;
     if (held) this.panel.append(element("p", { class: "note" }, `Not adjustable here: ${held} coordinates of the floating base or of ball joints.`));
     this.set(this.q);
@@ -96,11 +100,18 @@ export class RobotPanel {
   tell() {
     const poses = this.view.frames();
     const X = poses.get(this.scene.tip);
-    this.tip.textContent = `${this.scene.tip} at (${[X[3], X[7], X[11]].map((x) => x.toFixed(3).replace("-", "−")).join(", ")}) m`;
+    this.tip.textContent = `${this.scene.tip} at (${[X[3], X[7], X[11]].map((x) => x.toFixed(3).replace("-", "−")).join(", ")}) m${this.aboveFloor}`;
     if (!this.details.open) return;
     for (const [name, cells] of this.rows) {
       const pose = poses.get(name);
       [pose[3], pose[7], pose[11], ...rollPitchYaw(pose)].forEach((x, k) => (cells[k].textContent = number(Math.abs(x) < 1e-12 ? 0 : x, 5)));
     }
   }
+}
+
+// on a phone only the first of many sliders are open; the style keeps all of them open in a wide window
+function folded(rows) {
+  if (rows.length <= MOST_OPEN + 2) return rows;
+  const more = element("details", { class: "more" }, element("summary", {}, `${rows.length - MOST_OPEN} more joints`), ...rows.slice(MOST_OPEN));
+  return [...rows.slice(0, MOST_OPEN), more];
 }
