@@ -11,7 +11,7 @@ allowed: proximal iterations (D + ε diag) λ_{k+1} = b + ε diag λ_k converge 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,7 @@ from dynamis.robot.base import RobotBase, direct
 from dynamis.robot.checks import check_numeric
 from dynamis.scalar import factorise, solve_lower, solve_upper
 from dynamis.simulation.contact_forces import contact_forces
-from dynamis.simulation.loops.closure import Closure, closures_of
-from dynamis.simulation.loops.closure import closures as closures_in_file
+from dynamis.kinematics.closures import Closure, given_closures
 from dynamis.spatial.inertia import mirrored
 from dynamis.tolerances import PROXIMAL_REGULARISATION
 
@@ -47,8 +46,7 @@ class Contacts:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        closures = tuple((type(x).__name__, *astuple(x)) for x in self.closures)  # type: ignore[call-overload]
-        return (self.points, self.frames, closures, self.alpha, self.beta)
+        return (self.points, self.frames, tuple(x.key for x in self.closures), self.alpha, self.beta)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -88,13 +86,12 @@ def constrained(
     for name in (*at_points, *at_frames):
         if robot.model.frame(name).body == 0:
             raise InputError(f"frame {printable(name)} is fixed to the base: a contact there constrains nothing")
-    given = (closures,) if isinstance(closures, Closure) else tuple(closures_in_file(robot) if closures is None else closures)
-    if not (*at_points, *at_frames, *given):
+    held = given_closures(robot, closures)
+    if not (*at_points, *at_frames, *held):
         raise InputError("no contacts given: name points=, frames= or closures=; without any, use robot.forward_dynamics")
     for gain, value in (("alpha", alpha), ("beta", beta)):
         if not (isinstance(value, int | float) and np.isfinite(value) and value >= 0.0):
             raise InputError(f"{gain}= must be a non-negative number (1/s), got {value!r}")
-    held = closures_of(robot, given) if given else ()
     return ConstrainedRobot(robot, Contacts(at_points, at_frames, held, float(alpha), float(beta)))
 
 

@@ -14,7 +14,7 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.display import as_table, as_text, short
 from dynamis.errors import InputError, SingularError
 from dynamis.robot import Robot
-from dynamis.simulation.loops.closure import Closure, closures_of
+from dynamis.kinematics.closures import Closure, closures_of
 from dynamis.tolerances import LOOP_RANK_TOLERANCE
 
 Array = npt.NDArray[Any]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,6 +122,11 @@ class Closure(ABC):
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
         """A name for each row of h."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Type and values, by which compiled code is known."""
+        return (type(self).__name__, *astuple(self))  # type: ignore[call-overload]
 
     @abstractmethod
     def rows(self, robot: Robot, q: Array, v: Array) -> Rows:
@@ -342,6 +347,10 @@ def closures(robot: Robot) -> tuple[Closure, ...]:
     """
     if not isinstance(robot, Robot):
         raise InputError(f"robot must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
+    return closures_of_file(robot)
+
+
+def closures_of_file(robot: Robot) -> tuple[Closure, ...]:
     found: list[Closure] = []
     for x in robot.description.closures:
         if x.kind == "coupled":
@@ -351,14 +360,22 @@ def closures(robot: Robot) -> tuple[Closure, ...]:
     return tuple(found)
 
 
-def closures_of(robot: Robot, closures: Closure | Sequence[Closure]) -> tuple[Closure, ...]:
-    """The closures as a tuple, each checked against the robot."""
-    given = (closures,) if isinstance(closures, Closure) else tuple(closures)
+def given_closures(robot: Robot, closures: Closure | Sequence[Closure] | None) -> tuple[Closure, ...]:
+    """The closures as a tuple, each checked against the robot; None stands for those of its file."""
     check_numeric(robot)
+    if closures is None:
+        return closures_of_file(robot)
+    given = (closures,) if isinstance(closures, Closure) else tuple(closures)
     for closure in given:
         if not isinstance(closure, Closure):
             raise InputError(f"a closure is a Point, InPlane, Pin, Weld, Distance or Coupled, got {type(closure).__name__}")
         closure.check(robot)
+    return given
+
+
+def closures_of(robot: Robot, closures: Closure | Sequence[Closure]) -> tuple[Closure, ...]:
+    """At least one closure, as a tuple, each checked against the robot."""
+    given = given_closures(robot, closures)
     if not given:
         raise InputError("no closures given: use simulate for a robot without loops")
     return given
