@@ -5,8 +5,8 @@ import pytest
 
 import dynamis as dy
 from dynamis.errors import InputError, NameLookupError, SingularError
-from dynamis.model.description import Drive, Mimic
 from dynamis.kinematics.closures import Coupled, Distance, InPlane, Pin, Point, Weld
+from dynamis.model.description import Drive, Mimic
 from dynamis.simulation.loops.constrained import assemble, assemble_velocity, constrained_dynamics
 from dynamis.simulation.loops.constraints import constraints, independence
 from dynamis.simulation.loops.mechanisms import delta, five_bar, four_bar, slider_crank

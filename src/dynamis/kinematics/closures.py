@@ -7,6 +7,7 @@ closure is λ · δh = (Hᵀ λ) · δq, with opposite forces on the two sides.
 
 from __future__ import annotations
 
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
@@ -17,6 +18,7 @@ import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, unknown_name
+from dynamis.model.description import LoopClosure
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.scalar import sqrt
@@ -347,25 +349,27 @@ def closures(robot: Robot) -> tuple[Closure, ...]:
     """
     if not isinstance(robot, Robot):
         raise InputError(f"robot must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
-    return closures_of_file(robot)
+    found = _of_files.get(robot)
+    if found is None:
+        found = _of_files[robot] = tuple(map(_of_description, robot.description.closures))
+    return found
 
 
-def closures_of_file(robot: Robot) -> tuple[Closure, ...]:
-    found: list[Closure] = []
-    for x in robot.description.closures:
-        if x.kind == "coupled":
-            found.append(Coupled(x.first, x.second, x.ratio, x.offset))
-        else:
-            found.append((Point if x.kind == "point" else Weld)(x.first, x.second))
-    return tuple(found)
+_of_files: weakref.WeakKeyDictionary[Robot, tuple[Closure, ...]] = weakref.WeakKeyDictionary()
 
 
-def given_closures(robot: Robot, closures: Closure | Sequence[Closure] | None) -> tuple[Closure, ...]:
+def _of_description(x: LoopClosure) -> Closure:
+    if x.kind == "coupled":
+        return Coupled(x.first, x.second, x.ratio, x.offset)
+    return (Point if x.kind == "point" else Weld)(x.first, x.second)
+
+
+def given_closures(robot: Robot, wanted: Closure | Sequence[Closure] | None) -> tuple[Closure, ...]:
     """The closures as a tuple, each checked against the robot; None stands for those of its file."""
     check_numeric(robot)
-    if closures is None:
-        return closures_of_file(robot)
-    given = (closures,) if isinstance(closures, Closure) else tuple(closures)
+    if wanted is None:
+        return closures(robot)
+    given = (wanted,) if isinstance(wanted, Closure) else tuple(wanted)
     for closure in given:
         if not isinstance(closure, Closure):
             raise InputError(f"a closure is a Point, InPlane, Pin, Weld, Distance or Coupled, got {type(closure).__name__}")

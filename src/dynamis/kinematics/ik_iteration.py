@@ -36,8 +36,9 @@ class Settings:
     """What the iteration is given beside state and targets, as one vector.
 
     ``weights`` (K) multiply the errors (K) plus ``offset`` (K); those with ``required`` (K) equal to 1, not 0, must come within
-    ``tolerance`` (2), in m and rad, closures of loops within rounding; positions are kept between ``lower`` and ``upper`` (nq). An iteration that reduces the
-    error by less than the share ``progress`` in `STAGNATION_STEPS` ends, as does one whose steps are shorter than ``shortest``.
+    ``tolerance`` (2), in m and rad, closures of loops within rounding; positions are kept between ``lower`` and ``upper`` (nq).
+    An iteration that reduces the error by less than the share ``progress`` in `STAGNATION_STEPS` ends, as does one whose steps
+    are shorter than ``shortest``.
     """
 
     weights: Any
@@ -160,7 +161,7 @@ def sizes(robot: Robot, tasks: Sequence[Task], e: Array, required: Array) -> Arr
 
 def _is_within(size: Array, settings: Settings) -> Any:
     within = (size[0] <= settings.tolerance[0]) * (size[1] <= settings.tolerance[1])
-    return within * (size[2] <= RECURSION_ROUNDING)
+    return within * (1.0 * (size[2] <= RECURSION_ROUNDING))  # without loops a bool
 
 
 def _largest(x: Array) -> Any:

@@ -26,6 +26,8 @@ def lower_priorities(problem: Problem, reached: Reached) -> Reached:
 
     Closures of loops come before all goals: where these are not met, loops are closed with the smallest error.
     """
+    if len(problem.of.tasks) == 1:
+        return reached
     first = problem.levels[~problem.closed].min()
     below = [level for level in np.unique(problem.levels) if level > first]
     missed = ~reached.found if problem.loops else np.zeros(len(reached.q), dtype=bool)

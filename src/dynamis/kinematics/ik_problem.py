@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.kinematics.collision_check import CollisionCheck, checked_collision
 from dynamis.kinematics.closure_task import LoopClosures
 from dynamis.kinematics.closures import given_closures
+from dynamis.kinematics.collision_check import CollisionCheck, checked_collision
 from dynamis.kinematics.goals import Goal, checked_weights
 from dynamis.kinematics.ik_iteration import EXTRA, Settings, iteration, residuals, sizes
 from dynamis.kinematics.posture_tasks import JointPositions
@@ -61,8 +61,8 @@ class Problem:
     """Targets of tasks: the weighted errors of level 1 are minimised, then those of the levels below.
 
     ``target`` (…, T) has the targets of all tasks; ``weights`` and ``levels`` (K) are those of the components of all tasks.
-    ``required`` (K) marks the components that must come within tolerance. Closures of loops, if there are any, are the last task,
-    of level 0. Configurations that are ``collision``s of a scene are no solutions.
+    ``required`` (K) marks the components that must come within tolerance. Closures of loops, if there are any, are the last
+    task, of level 0. Configurations that are ``collision``s of a scene are no solutions.
     """
 
     of: Tasks
@@ -241,6 +241,7 @@ def target_problem(
             known.clear()
         ones = np.ones(tasks[0].size)
         known[key] = _problem(robot, tasks, held, vector, ones, ones, limits, tolerance)
+        _ = known[key].vector  # computed once, copied with the problem
     return known[key].with_target(vector)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.kinematics.damped_least_squares import Reached, descend
 from dynamis.kinematics.closure_task import LoopClosures
+from dynamis.kinematics.damped_least_squares import Reached, descend
 from dynamis.kinematics.goals import Goal
 from dynamis.kinematics.ik_diagnosis import why_not
 from dynamis.kinematics.ik_priorities import lower_priorities
@@ -60,6 +60,9 @@ def inverse_kinematics(
 
     A list of `task_space.Goal` in place of the target has tasks with weights and priorities; the goals of the highest priority
     must come within the tolerance.
+
+    ``closures`` of `dynamis.loops` hold to rounding in every solution, and in the nearest configuration where there is none; by
+    default those of the robot's file, none with ``closures=()``.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("ur5e")

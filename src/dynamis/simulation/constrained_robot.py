@@ -21,12 +21,12 @@ from dynamis.algorithms.registry import Algorithm
 from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.display import counted, short
 from dynamis.errors import InputError, SingularError, printable
+from dynamis.kinematics.closures import Closure, given_closures
 from dynamis.robot import Robot
 from dynamis.robot.base import RobotBase, direct
 from dynamis.robot.checks import check_numeric
 from dynamis.scalar import factorise, solve_lower, solve_upper
 from dynamis.simulation.contact_forces import contact_forces
-from dynamis.kinematics.closures import Closure, given_closures
 from dynamis.spatial.inertia import mirrored
 from dynamis.tolerances import PROXIMAL_REGULARISATION
 

@@ -1,8 +1,8 @@
 """Kinematic loops: closures, constrained dynamics and simulation of closed-chain mechanisms.
 
 A tree robot with holonomic constraints h(q) = 0, of the types in `dynamis.kinematics.closures`. In the order of dependence:
-`constraints` (h, its Jacobian H, the bias Ḣ v, the rank), `constrained` (accelerations and multipliers; assembly), `reduced` (independent
-coordinates), `simulate_loops` (simulation), `mechanisms` (worked examples).
+`constraints` (h, its Jacobian H, the bias Ḣ v, the rank), `constrained` (accelerations and multipliers; assembly), `reduced`
+(independent coordinates), `simulate_loops` (simulation), `mechanisms` (worked examples).
 """
 
 from dynamis.kinematics.closures import Coupled, Distance, InPlane, Pin, Point, Weld, closures

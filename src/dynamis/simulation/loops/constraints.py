@@ -13,8 +13,8 @@ import numpy.typing as npt
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import as_table, as_text, short
 from dynamis.errors import InputError, SingularError
-from dynamis.robot import Robot
 from dynamis.kinematics.closures import Closure, closures_of
+from dynamis.robot import Robot
 from dynamis.tolerances import LOOP_RANK_TOLERANCE
 
 Array = npt.NDArray[Any]

@@ -17,12 +17,12 @@ import numpy.typing as npt
 from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.algorithms.dynamics import TorqueLedger
 from dynamis.errors import InputError, SingularError
+from dynamis.kinematics.closures import Closure, closures_of
 from dynamis.robot import Robot
 from dynamis.simulation.adaptive import METHODS
 from dynamis.simulation.events import EventRecord
 from dynamis.simulation.fixed_step import moved
 from dynamis.simulation.friction import laws_of
-from dynamis.kinematics.closures import Closure, closures_of
 from dynamis.simulation.loops.constrained import Constrained, project, solve, wanted_rate
 from dynamis.simulation.loops.constraints import Constraints, evaluate, labels, redundant_rows
 from dynamis.simulation.motion import EquationsOfMotion
