@@ -205,3 +205,46 @@ def test_singular_robots_and_contacts_without_effect_are_named():
     for call in (lambda q: singular.forward_dynamics(q, q, q), singular.delassus, lambda q: singular.impulse(q, q)):
         with pytest.raises(dy.SingularError, match="joint 'b' can move without moving any mass; give the links"):
             call(np.array([0.1, 0.2]))
+
+
+def of_each(held, q, v, a, **options):
+    """Torques and forces of states one by one."""
+    return (
+        np.array(x) for x in zip(*(held.inverse_dynamics(*one, **options) for one in zip(q, v, a, strict=True)), strict=True)
+    )
+
+
+def test_forces_inside_cones_of_a_batch_are_those_of_single_states(go2, stance, standing):
+    rng = np.random.default_rng(0)
+    q = go2.integrate(np.tile(standing, (24, 1)), 0.05 * rng.normal(size=(24, 18)))
+    v, a = 0.1 * rng.normal(size=(24, 18)), 0.6 * rng.normal(size=(24, 18))
+    tau, forces = stance.inverse_dynamics(q.reshape(4, 6, -1), v.reshape(4, 6, -1), a.reshape(4, 6, -1), friction=0.25)
+    assert tau.shape == (4, 6, 18)
+    assert forces.shape == (4, 6, 12)
+    f = forces.reshape(24, 4, 3)
+    assert (np.hypot(f[..., 0], f[..., 1]) <= 0.25 * f[..., 2] + 1e-6).all()
+    assert (np.hypot(f[..., 0], f[..., 1]) > 0.249 * f[..., 2]).any()
+    one_tau, one_forces = of_each(stance, q, v, a, friction=0.25)
+    np.testing.assert_allclose(tau.reshape(24, -1), one_tau, atol=1e-3)
+    np.testing.assert_allclose(forces.reshape(24, -1), one_forces, atol=1e-3)
+    J = stance.jacobian(q)
+    balance = np.einsum("krn,kr->kn", J, forces.reshape(24, 12)) + tau.reshape(24, 18)
+    np.testing.assert_allclose(balance, go2.inverse_dynamics(q, v, a), atol=1e-7)
+
+
+def test_wrenches_of_rectangular_feet_of_a_batch_are_those_of_single_states():
+    robot = dy.load("ur5e")
+    held, rng = dy.constrained(robot, frames="tool0"), np.random.default_rng(1)
+    q, rest = robot.random(rng, 20), np.zeros((20, 6))
+    options = {"friction": 0.8, "support": (0.1, 0.05), "normal": (0.0, 0.6, 0.8)}
+    tau, wrenches = held.inverse_dynamics(q, rest, rest, **options)
+    one_tau, one_wrenches = of_each(held, q, rest, rest, **options)
+    np.testing.assert_allclose(tau, one_tau, atol=2e-3)
+    np.testing.assert_allclose(wrenches, one_wrenches, atol=2e-2)
+
+
+def test_a_state_of_a_batch_without_forces_inside_the_cones_is_named(stance, standing):
+    a = np.zeros((30, 18))
+    a[17, 2] = -20.0  # faster than falling
+    with pytest.raises(dy.InputError, match=r"state \[17\] of the batch"):
+        stance.inverse_dynamics(np.tile(standing, (30, 1)), np.zeros(18), a, friction=0.5)

@@ -34,7 +34,7 @@ def lower_priorities(problem: Problem, reached: Reached) -> Reached:
     if not below and not missed.any():
         return reached
     best = Reached(reached.q.copy(), reached.errors.copy(), reached.found.copy(), reached.steps.copy())
-    for row in range(len(best.q)) if below else np.flatnonzero(missed):
+    for row in range(len(best.q)) if below else np.flatnonzero(missed).tolist():
         one = problem.at(row)
         if missed[row]:
             _close(one, best, row, first)

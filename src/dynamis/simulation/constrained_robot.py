@@ -277,4 +277,4 @@ class ConstrainedRobot(RobotBase):
             for name, _, pose in contacts
             if pose and support is not None
         }
-        return contact_forces(b, J, chosen, contacts, axes, friction, normal, support)
+        return contact_forces(self.robot, b, J, chosen, contacts, axes, friction, normal, support)
