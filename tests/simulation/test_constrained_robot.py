@@ -248,3 +248,33 @@ def test_a_state_of_a_batch_without_forces_inside_the_cones_is_named(stance, sta
     a[17, 2] = -20.0  # faster than falling
     with pytest.raises(dy.InputError, match=r"state \[17\] of the batch"):
         stance.inverse_dynamics(np.tile(standing, (30, 1)), np.zeros(18), a, friction=0.5)
+
+
+def test_contacts_are_held_in_a_simulation(go2, stance, standing):
+    tau, _ = stance.inverse_dynamics(standing, np.zeros(18), np.zeros(18))
+
+    def law(_t, q, v):
+        return tau + np.concatenate([np.zeros(6), 60.0 * (standing[7:] - q[7:]) - 3.0 * v[6:]])
+
+    push = {"base": [20.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
+    motion = stance.simulate(0.1, standing, controller=law, wrenches=push, points=6)
+    assert motion.status == "completed"
+    assert motion.constraint_names == stance.labels
+    feet = np.array([go2.pose(motion.q, name)[:, :3, 3] for name in FEET])
+    np.testing.assert_allclose(feet, feet[:, :1] + 0.0 * feet, atol=1e-12)
+    assert motion.q[-1, 0] > standing[0] + 1e-4
+    wrench = go2.jacobian(motion.q[-1], "base").T @ push["base"]
+    a, forces = stance.forward_dynamics(motion.q[-1], motion.v[-1], motion.tau[-1] + wrench)
+    np.testing.assert_allclose(motion.acceleration[-1], a, atol=1e-7)
+    np.testing.assert_allclose(motion.constraint_forces[-1], forces, atol=1e-6)
+
+
+def test_frames_are_held_in_their_pose_and_moving_contacts_are_refused():
+    robot = dy.load("ur5e")
+    held = dy.constrained(robot, frames="wrist_1_link")
+    q = np.array([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
+    motion = held.simulate(0.1, q, [0.0, 0.0, 0.0, 0.0, 1.0, -1.0], points=3)
+    X = robot.pose(q, "wrist_1_link")
+    np.testing.assert_allclose(robot.pose(motion.q, "wrist_1_link"), np.tile(X, (3, 1, 1)), atol=1e-12)
+    with pytest.raises(dy.InputError, match="v0 does not close"):
+        held.simulate(0.1, q, np.ones(6))

@@ -21,12 +21,13 @@ from dynamis.algorithms.registry import Algorithm
 from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.display import counted, short
 from dynamis.errors import InputError, SingularError, printable
-from dynamis.kinematics.closures import Closure, given_closures
+from dynamis.kinematics.closures import Anchor, Closure, given_closures
 from dynamis.robot import Robot
 from dynamis.robot.base import RobotBase, direct
 from dynamis.robot.checks import check_numeric
 from dynamis.scalar import factorise, solve_lower, solve_upper
 from dynamis.simulation.contact_forces import contact_forces
+from dynamis.simulation.loops.simulate_loops import LoopTrajectory, simulate_loops
 from dynamis.spatial.inertia import mirrored
 from dynamis.tolerances import PROXIMAL_REGULARISATION
 
@@ -241,6 +242,26 @@ class ConstrainedRobot(RobotBase):
         algorithm = Algorithm("impulse", self._impulse_of, ("q", "v", "restitution"), per_joint=700)
         found = self._run(algorithm, {"q": (q, self.nq), "v": (v, self.n), "restitution": (e[..., None], 1)})
         return found[..., : self.n], found[..., self.n :]
+
+    def simulate(self, t: Any, q0: Any, v0: Any = None, **options: Any) -> LoopTrajectory:
+        """Simulate the robot with its contacts held where they are at q0, and its loops closed.
+
+        ``options`` are those of `loops.simulate_loops`. Contacts hold in both directions: where a foot would lift or slip,
+        ``constraint_forces`` (N, rows) leave its friction cone. v0 must keep the contacts at rest: `impulse` gives such a one.
+
+        >>> import dynamis as dy, numpy as np
+        >>> robot = dy.load("go2", base="floating")
+        >>> stance = dy.constrained(robot, points=["FL_foot", "FR_foot", "RL_foot", "RR_foot"])
+        >>> motion = stance.simulate(0.1, robot.q(robot.description.appearance.pose), points=3)  # the trunk sinks
+        >>> motion.status, bool(motion.drift.max() < 1e-12), motion.constraint_forces.shape
+        ('completed', True, (3, 12))
+        """
+        c = self.contacts
+        q = self.robot.inputs.one_state(q0, self.nq, "q0")
+        poses = {name: np.asarray(self.robot.pose(q, name)) for name in (*c.points, *c.frames)}
+        held = [Anchor(name, poses[name][:3, 3]) for name in c.points]
+        held += [Anchor(name, poses[name][:3, 3], poses[name][:3, :3]) for name in c.frames]
+        return simulate_loops(self.robot, (*held, *c.closures), t, q, v0, **options)
 
     def inverse_dynamics(
         self,

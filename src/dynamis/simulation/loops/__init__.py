@@ -5,7 +5,7 @@ A tree robot with holonomic constraints h(q) = 0, of the types in `dynamis.kinem
 (independent coordinates), `simulate_loops` (simulation), `mechanisms` (worked examples).
 """
 
-from dynamis.kinematics.closures import Coupled, Distance, InPlane, Pin, Point, Weld, closures
+from dynamis.kinematics.closures import Anchor, Coupled, Distance, InPlane, Pin, Point, Weld, closures
 from dynamis.simulation.loops.constrained import assemble, assemble_velocity, constrained_dynamics
 from dynamis.simulation.loops.constraints import independence
 from dynamis.simulation.loops.mechanisms import delta, five_bar, four_bar, slider_crank
@@ -13,6 +13,7 @@ from dynamis.simulation.loops.reduced import reduced_dynamics
 from dynamis.simulation.loops.simulate_loops import simulate_loops
 
 __all__ = [
+    "Anchor",
     "Coupled",
     "Distance",
     "InPlane",

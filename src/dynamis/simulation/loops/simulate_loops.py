@@ -99,8 +99,8 @@ def simulate_loops(
 ) -> LoopTrajectory:
     """Simulate a robot with loops from q0 and v0 (default: at rest), which must satisfy the constraints: see `assemble`.
 
-    ``t``, ``torque``, ``controller``, ``wrenches``, ``actuators``, ``rtol`` and ``atol`` are those of `simulate`, and so are the
-    laws of ``friction``, "smooth" by default. With laws that stick ("model", `Coulomb`, `Stribeck`) the method is
+    ``t``, ``torque``, ``controller``, ``wrenches``, ``actuators``, ``rtol`` and ``atol`` are those of `simulate`, and so are
+    the laws of ``friction``, "smooth" by default. With laws that stick ("model", `Coulomb`, `Stribeck`) the method is
     "time_stepping", with steps of length ``step``; otherwise one of SciPy's, "DOP853" by default.
     ``stabilisation`` is "projection" (with RK23, RK45, DOP853 or time stepping), "baumgarte" (with any of SciPy's methods;
     ``alpha`` and ``beta`` in 1/s), or "none", for comparison.

@@ -4,10 +4,10 @@ Over a step of length h the velocity at its end is N y + p, with H N = 0 and H (
 
     ½ yᵀ A y − cᵀ y + h Σ φ_k(N_k y + p_k),    A = Nᵀ (M + h B / 2) N,    c = Nᵀ (M v + h r − (M + h B / 2) p),
 
-where φ_k is the dissipation of dry friction, whose slope is between the ends of its range at rest [Stewart & Trinkle 1996]. It is
-convex, so that y is unique also where several joints hold one motion; how they share the friction is not. The friction d solves
-the dual problem, min |L⁻¹ (c + A w − h Nᵀ d)|² within the ranges with A = L Lᵀ and N w = p, least squares with bounds. A half
-step, then a full step with the equations at the midpoint: order two in smooth motion, as for trees.
+where φ_k is the dissipation of dry friction, whose slope is between the ends of its range at rest [Stewart & Trinkle 1996]. It
+is convex, so that y is unique also where several joints hold one motion; how they share the friction is not. The friction d
+solves the dual problem, min |L⁻¹ (c + A w − h Nᵀ d)|² within the ranges with A = L Lᵀ and N w = p, least squares with bounds. A
+half step, then a full step with the equations at the midpoint: order two in smooth motion, as for trees.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _least(A: Array, b: Array, N: Array, p: Array, ranges: Mapping[int, tuple[fl
 
 
 def dry_friction(M: Array, r: Array, H: Array, rate: Array, v: Array, laws: Laws) -> Array:
-    """The dry friction at a state: of a moving joint that of its direction, of the others what holds them or begins to slide."""
+    """The dry friction at a state: of a moving joint that of its direction, of others what holds them, or begins to slide."""
     N, p = _directions(H, rate)
     still = SOLUTION_TOLERANCE * max(1.0, float(np.abs(v).max(initial=0.0)))
     ranges = {}
