@@ -278,3 +278,25 @@ def test_frames_are_held_in_their_pose_and_moving_contacts_are_refused():
     np.testing.assert_allclose(robot.pose(motion.q, "wrist_1_link"), np.tile(X, (3, 1, 1)), atol=1e-12)
     with pytest.raises(dy.InputError, match="v0 does not close"):
         held.simulate(0.1, q, np.ones(6))
+
+
+def test_contacts_and_loops_hold_in_rollouts(go2, standing):
+    stance = dy.constrained(go2.replace(friction=0), points=FEET, alpha=20.0)
+    q0 = np.array([standing, standing])
+    made = dy.rollouts(stance, 0.05, q0, every=25, step=1e-3)
+    alone = stance.simulate(0.05, standing, points=3)
+    np.testing.assert_allclose(made.q[:, 1], alone.q, atol=1e-8)
+    loop = dy.loops.four_bar()
+    bar = dy.constrained(loop.robot, closures=loop.closures, alpha=20.0, beta=20.0)
+    push = {"coupler": [1.0, 2.0, 0.0, 0.0, 0.0, 0.5]}
+    many = dy.rollouts(bar, 0.3, loop.q[None], every=100, wrenches=push)
+    one = dy.loops.simulate_loops(loop.robot, loop.closures, 0.3, loop.q, points=4, wrenches=push)
+    np.testing.assert_allclose(many.q[:, 0], one.q, atol=1e-7)
+
+
+def test_rollouts_with_contacts_refuse_implicit_methods_and_sticking_joints(go2, stance, standing):
+    with pytest.raises(dy.InputError, match="the method must be 'rk4' or 'euler'"):
+        dy.rollouts(stance, 0.1, standing[None], method="time_stepping")
+    sticks = dict.fromkeys(go2.joint_names[1:], dy.Coulomb(1.0, 1.0))
+    with pytest.raises(dy.InputError, match="joints do not stick"):
+        dy.rollouts(stance, 0.1, standing[None], friction=sticks)

@@ -1,59 +1,33 @@
-"""A robot with rigid contacts and closed loops: accelerations, forces, impulses and torques as functions of arrays.
-
-    M v̇ + C v + g + friction + springs = τ + Jᵀ λ,    J v̇ + J̇ v = a*
-
-Points keep their position (3 rows, forces in world axes), frames their pose (6 rows, wrenches in world axes at the origin),
-closures of `dynamis.loops` their equations h(q) = 0. The forces solve (J M⁻¹ Jᵀ) λ = a* − J̇ v − J v̇_free. Redundant rows are
-allowed: proximal iterations (D + ε diag) λ_{k+1} = b + ε diag λ_k converge to the acceleration, which is unique
-[Parikh & Boyd 2014, §4.1.1].
-"""
+"""A robot with rigid contacts and closed loops: accelerations, forces, impulses, torques and motions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.registry import Algorithm
-from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.display import counted, short
-from dynamis.errors import InputError, SingularError, printable
+from dynamis.errors import InputError, printable
 from dynamis.kinematics.closures import Anchor, Closure, given_closures
 from dynamis.robot import Robot
 from dynamis.robot.base import RobotBase, direct
 from dynamis.robot.checks import check_numeric
-from dynamis.scalar import factorise, solve_lower, solve_upper
+from dynamis.scalar import solve_upper
+from dynamis.simulation.contact_equations import (
+    Contacts,
+    constrained_accelerations,
+    constraint_rows,
+    factors,
+    solve_constrained,
+)
 from dynamis.simulation.contact_forces import contact_forces
 from dynamis.simulation.loops.simulate_loops import LoopTrajectory, simulate_loops
 from dynamis.spatial.inertia import mirrored
-from dynamis.tolerances import PROXIMAL_REGULARISATION
 
 Array = npt.NDArray[Any]
-PROXIMAL_STEPS = 4
-
-
-@dataclass(frozen=True, repr=False)
-class Contacts:
-    """The constraints of a robot: frames held at a point, frames held in their pose, closures; gains of stabilisation."""
-
-    points: tuple[str, ...]
-    frames: tuple[str, ...]
-    closures: tuple[Closure, ...]
-    alpha: float
-    beta: float
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        return (self.points, self.frames, tuple(x.key for x in self.closures), self.alpha, self.beta)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        at_points = [f"{name}: {axis}" for name in self.points for axis in "xyz"]
-        at_frames = [f"{name}: {kind} {axis}" for name in self.frames for kind in ("force", "moment") for axis in "xyz"]
-        return (*at_points, *at_frames, *(label for closure in self.closures for label in closure.labels))
 
 
 def constrained(
@@ -127,65 +101,20 @@ class ConstrainedRobot(RobotBase):
 
     # functions of one state
 
-    def _constraints(self, q: Array, v: Array | None) -> tuple[Array, Array]:
-        """(J, J̇ v − a*), with a* of Baumgarte."""
-        robot, c = self._traced, self.contacts
-        rest = np.zeros(self.n)
-        rates = rest if v is None else v
-        J = [robot.jacobian(q, name)[:3] for name in c.points] + [robot.jacobian(q, name) for name in c.frames]
-        drift = [robot.acceleration(q, rates, rest, name)[:3] for name in c.points]
-        drift += [robot.acceleration(q, rates, rest, name) for name in c.frames]
-        for closure in c.closures:
-            h, H, bias = (np.array(x) for x in closure.rows(robot, q, rates))
-            J, drift = [*J, H], [*drift, bias + c.beta * c.beta * h if c.beta else bias]
-        rows = np.concatenate(J)
-        return rows, np.concatenate(drift) + (2.0 * c.alpha * (rows @ rates) if c.alpha else 0.0)
-
     def _jacobian_of(self, _model: Any, q: Array, **_: Any) -> Array:
-        return self._constraints(q, None)[0]
+        return constraint_rows(self._traced, self.contacts, q)[0]
 
     def _delassus_of(self, _model: Any, q: Array, **_: Any) -> Array:
-        L, d = self._factors(self._traced.mass_matrix(q), q)
-        Y = solve_upper(L, self._constraints(q, None)[0].T)
+        L, d = factors(self._traced, q)
+        Y = solve_upper(L, self._jacobian_of(None, q).T)
         return mirrored(Y.T, (Y / d[:, None]).T)
 
-    def _factors(self, M: Array, q: Array) -> tuple[Array, Array]:
-        """L and d of M = Lᵀ diag(d) L at q."""
-        try:
-            return factorise(M)
-        except SingularError:
-            raise singular_mass_error(self.model, q) from None
-
-    def _solved(self, q: Array, M: Array, J: Array, r: Array, b: Callable[[Array], Array]) -> Array:
-        """(x, λ) with M x = r + Jᵀ λ and J x = b(J)."""
-        L, d = self._factors(M, q)
-        Y, z = solve_upper(L, J.T), solve_upper(L, r)
-        W = Y / d[:, None]
-        D, wanted = mirrored(Y.T, W.T), b(J) - W.T @ z
-        diagonal = np.diagonal(D)
-        weight = PROXIMAL_REGULARISATION * (diagonal + np.sum(diagonal) / len(D))  # rows without effect have none of their own
-        try:
-            A, d_A = factorise(D + np.diag(weight))
-        except SingularError:
-            some = ", ".join([*self.labels[:6], *(["…"] if self.rows > 6 else [])])
-            raise SingularError(
-                f"no joint moves any of the contacts ({some}) at this state, so that their forces are undetermined: "
-                "choose points or frames that the joints move"
-            ) from None
-        force = np.zeros(len(D))
-        for _ in range(PROXIMAL_STEPS):
-            residual = wanted - D @ force
-            force = force + solve_lower(A, solve_upper(A, residual) / d_A)
-        return np.concatenate([solve_lower(L, (z + Y @ force) / d), force])
-
     def _accelerations_of(self, _model: Any, q: Array, v: Array, tau: Array, *target: Array, **_: Any) -> Array:
-        robot = self._traced
-        J, drift = self._constraints(q, v)
-        return self._solved(q, robot.mass_matrix(q), J, tau - robot.bias(q, v), lambda _: sum(target) - drift)
+        return constrained_accelerations(self._traced, self.contacts, q, v, tau, sum(target))
 
     def _impulse_of(self, _model: Any, q: Array, v: Array, restitution: Array, **_: Any) -> Array:
-        M = self._traced.mass_matrix(q)
-        return self._solved(q, M, self._constraints(q, None)[0], M @ v, lambda J: -restitution[0] * (J @ v))
+        J = self._jacobian_of(None, q)
+        return solve_constrained(self._traced, self.contacts, q, J, self._traced.mass_matrix(q) @ v, -restitution[0] * (J @ v))
 
     # evaluation
 
