@@ -34,7 +34,7 @@ def both(t, q, coulomb=0.0, points=41, **options):
 
 
 def test_joints_of_loops_stick_and_slide_like_those_of_trees():
-    loop, tree = both(2.5, 0.4, coulomb=1.0, friction="model", step=4e-3)
+    loop, tree = both(2.5, 0.4, coulomb=1.0, friction="model", step=2e-3)
     assert loop.status == "completed"
     np.testing.assert_allclose(loop.q[:, :1], tree.q, atol=1e-3)
     assert not tree.v[-1].any()
