@@ -97,6 +97,21 @@ def test_relative_velocity_is_the_rate_of_the_relative_pose():
     np.testing.assert_allclose(robot.velocity(q, v, B, axes="local"), robot.jacobian(q, B, axes="local") @ v, atol=1e-13)
 
 
+@pytest.mark.usefixtures("without_compilation")
+def test_relative_acceleration_is_the_rate_of_the_relative_velocity():
+    robot = zoo_robot("flyer")
+    q, v, a = at(robot)
+    names = list(robot.model.frames)
+    A, B = names[1], names[-1]
+    after, before = (robot.velocity(robot.integrate(q, s * H * v), v + s * H * a, B, relative_to=A) for s in (1.0, -1.0))
+    acceleration = robot.acceleration(q, v, a, B, relative_to=A)
+    np.testing.assert_allclose(acceleration, (after - before) / (2.0 * H), atol=1e-6)
+    R = robot.pose(q, B, relative_to=A)[:3, :3]
+    local = robot.acceleration(q, v, a, B, relative_to=A, axes="local")
+    np.testing.assert_allclose(local, np.concatenate([R.T @ acceleration[:3], R.T @ acceleration[3:]]), atol=1e-12)
+    np.testing.assert_allclose(robot.acceleration(q, v, a, B, relative_to=B), 0.0, atol=1e-12)
+
+
 def test_unknown_axes_and_frames_are_refused():
     robot = dy.load("ur5e")
     q, v = robot.neutral(), np.zeros(6)

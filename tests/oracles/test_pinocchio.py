@@ -265,3 +265,22 @@ def test_constrained_accelerations_forces_and_impulses_agree(folder, path, point
         after, impulse = held.impulse(q, v, 0.3)
         assert relative_error(after, pin.impulseDynamics(model, data, pq, pv, J, 0.3, 0.0)[order.v]) < 1e-8
         assert relative_error(impulse, data.impulse_c) < 1e-8
+
+
+def test_relative_accelerations_are_those_of_spatial_accelerations():
+    robot = dy.load("panda")
+    model = robot.to_pinocchio()
+    data, rng = model.createData(), np.random.default_rng(0)
+    q, (v, a) = robot.random(rng), rng.normal(size=(2, robot.n))
+    pin.forwardKinematics(model, data, q, v, a)
+    pin.updateFramePlacements(model, data)
+    A, B = (model.getFrameId(name) for name in ("panda_link3", "panda_link7"))
+    (V_A, A_A), (V_B, A_B) = (
+        (pin.getFrameVelocity(model, data, x, pin.LOCAL), pin.getFrameAcceleration(model, data, x, pin.LOCAL)) for x in (A, B)
+    )
+    X = data.oMf[A].actInv(data.oMf[B])
+    V = V_B - X.actInv(V_A)
+    spatial = A_B - X.actInv(A_A) + V.cross(X.actInv(V_A))
+    expected = [*(spatial.linear + np.cross(V.angular, V.linear)), *spatial.angular]
+    found = robot.acceleration(q, v, a, "panda_link7", relative_to="panda_link3", axes="local")
+    np.testing.assert_allclose(found, expected, atol=1e-11)

@@ -205,3 +205,98 @@ def test_singular_robots_and_contacts_without_effect_are_named():
     for call in (lambda q: singular.forward_dynamics(q, q, q), singular.delassus, lambda q: singular.impulse(q, q)):
         with pytest.raises(dy.SingularError, match="joint 'b' can move without moving any mass; give the links"):
             call(np.array([0.1, 0.2]))
+
+
+def of_each(held, q, v, a, **options):
+    """Torques and forces of states one by one."""
+    return (
+        np.array(x) for x in zip(*(held.inverse_dynamics(*one, **options) for one in zip(q, v, a, strict=True)), strict=True)
+    )
+
+
+def test_forces_inside_cones_of_a_batch_are_those_of_single_states(go2, stance, standing):
+    rng = np.random.default_rng(0)
+    q = go2.integrate(np.tile(standing, (24, 1)), 0.05 * rng.normal(size=(24, 18)))
+    v, a = 0.1 * rng.normal(size=(24, 18)), 0.6 * rng.normal(size=(24, 18))
+    tau, forces = stance.inverse_dynamics(q.reshape(4, 6, -1), v.reshape(4, 6, -1), a.reshape(4, 6, -1), friction=0.25)
+    assert tau.shape == (4, 6, 18)
+    assert forces.shape == (4, 6, 12)
+    f = forces.reshape(24, 4, 3)
+    assert (np.hypot(f[..., 0], f[..., 1]) <= 0.25 * f[..., 2] + 1e-6).all()
+    assert (np.hypot(f[..., 0], f[..., 1]) > 0.249 * f[..., 2]).any()
+    one_tau, one_forces = of_each(stance, q, v, a, friction=0.25)
+    np.testing.assert_allclose(tau.reshape(24, -1), one_tau, atol=1e-3)
+    np.testing.assert_allclose(forces.reshape(24, -1), one_forces, atol=1e-3)
+    J = stance.jacobian(q)
+    balance = np.einsum("krn,kr->kn", J, forces.reshape(24, 12)) + tau.reshape(24, 18)
+    np.testing.assert_allclose(balance, go2.inverse_dynamics(q, v, a), atol=1e-7)
+
+
+def test_wrenches_of_rectangular_feet_of_a_batch_are_those_of_single_states():
+    robot = dy.load("ur5e")
+    held, rng = dy.constrained(robot, frames="tool0"), np.random.default_rng(1)
+    q, rest = robot.random(rng, 20), np.zeros((20, 6))
+    options = {"friction": 0.8, "support": (0.1, 0.05), "normal": (0.0, 0.6, 0.8)}
+    tau, wrenches = held.inverse_dynamics(q, rest, rest, **options)
+    one_tau, one_wrenches = of_each(held, q, rest, rest, **options)
+    np.testing.assert_allclose(tau, one_tau, atol=2e-3)
+    np.testing.assert_allclose(wrenches, one_wrenches, atol=2e-2)
+
+
+def test_a_state_of_a_batch_without_forces_inside_the_cones_is_named(stance, standing):
+    a = np.zeros((30, 18))
+    a[17, 2] = -20.0  # faster than falling
+    with pytest.raises(dy.InputError, match=r"state \[17\] of the batch"):
+        stance.inverse_dynamics(np.tile(standing, (30, 1)), np.zeros(18), a, friction=0.5)
+
+
+def test_contacts_are_held_in_a_simulation(go2, stance, standing):
+    tau, _ = stance.inverse_dynamics(standing, np.zeros(18), np.zeros(18))
+
+    def law(_t, q, v):
+        return tau + np.concatenate([np.zeros(6), 60.0 * (standing[7:] - q[7:]) - 3.0 * v[6:]])
+
+    push = {"base": [20.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
+    motion = stance.simulate(0.1, standing, controller=law, wrenches=push, points=6)
+    assert motion.status == "completed"
+    assert motion.constraint_names == stance.labels
+    feet = np.array([go2.pose(motion.q, name)[:, :3, 3] for name in FEET])
+    np.testing.assert_allclose(feet, feet[:, :1] + 0.0 * feet, atol=1e-12)
+    assert motion.q[-1, 0] > standing[0] + 1e-4
+    wrench = go2.jacobian(motion.q[-1], "base").T @ push["base"]
+    a, forces = stance.forward_dynamics(motion.q[-1], motion.v[-1], motion.tau[-1] + wrench)
+    np.testing.assert_allclose(motion.acceleration[-1], a, atol=1e-7)
+    np.testing.assert_allclose(motion.constraint_forces[-1], forces, atol=1e-6)
+
+
+def test_frames_are_held_in_their_pose_and_moving_contacts_are_refused():
+    robot = dy.load("ur5e")
+    held = dy.constrained(robot, frames="wrist_1_link")
+    q = np.array([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
+    motion = held.simulate(0.1, q, [0.0, 0.0, 0.0, 0.0, 1.0, -1.0], points=3)
+    X = robot.pose(q, "wrist_1_link")
+    np.testing.assert_allclose(robot.pose(motion.q, "wrist_1_link"), np.tile(X, (3, 1, 1)), atol=1e-12)
+    with pytest.raises(dy.InputError, match="v0 does not close"):
+        held.simulate(0.1, q, np.ones(6))
+
+
+def test_contacts_and_loops_hold_in_rollouts(go2, standing):
+    stance = dy.constrained(go2.replace(friction=0), points=FEET, alpha=20.0)
+    q0 = np.array([standing, standing])
+    made = dy.rollouts(stance, 0.05, q0, every=25, step=1e-3)
+    alone = stance.simulate(0.05, standing, points=3)
+    np.testing.assert_allclose(made.q[:, 1], alone.q, atol=1e-8)
+    loop = dy.loops.four_bar()
+    bar = dy.constrained(loop.robot, closures=loop.closures, alpha=20.0, beta=20.0)
+    push = {"coupler": [1.0, 2.0, 0.0, 0.0, 0.0, 0.5]}
+    many = dy.rollouts(bar, 0.3, loop.q[None], every=100, wrenches=push)
+    one = dy.loops.simulate_loops(loop.robot, loop.closures, 0.3, loop.q, points=4, wrenches=push)
+    np.testing.assert_allclose(many.q[:, 0], one.q, atol=1e-7)
+
+
+def test_rollouts_with_contacts_refuse_implicit_methods_and_sticking_joints(go2, stance, standing):
+    with pytest.raises(dy.InputError, match="the method must be 'rk4' or 'euler'"):
+        dy.rollouts(stance, 0.1, standing[None], method="time_stepping")
+    sticks = dict.fromkeys(go2.joint_names[1:], dy.Coulomb(1.0, 1.0))
+    with pytest.raises(dy.InputError, match="joints do not stick"):
+        dy.rollouts(stance, 0.1, standing[None], friction=sticks)

@@ -5,7 +5,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.errors import InputError
-from dynamis.simulation.loops.closure import Distance, InPlane, Point
+from dynamis.kinematics.closures import Distance, InPlane, Point
 from dynamis.simulation.loops.constrained import assemble, assemble_velocity, constrained_dynamics
 from dynamis.simulation.loops.constraints import constraints, independence
 from dynamis.simulation.loops.mechanisms import delta, five_bar, four_bar, slider_crank

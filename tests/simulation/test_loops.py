@@ -5,8 +5,8 @@ import pytest
 
 import dynamis as dy
 from dynamis.errors import InputError, NameLookupError, SingularError
+from dynamis.kinematics.closures import Anchor, Coupled, Distance, InPlane, Pin, Point, Weld
 from dynamis.model.description import Drive, Mimic
-from dynamis.simulation.loops.closure import Coupled, Distance, InPlane, Pin, Point, Weld
 from dynamis.simulation.loops.constrained import assemble, assemble_velocity, constrained_dynamics
 from dynamis.simulation.loops.constraints import constraints, independence
 from dynamis.simulation.loops.mechanisms import delta, five_bar, four_bar, slider_crank
@@ -401,6 +401,27 @@ def test_a_free_body_held_by_a_closure_moves_like_one_on_a_joint(closure, joint)
     assert np.abs(np.linalg.norm(loop.q[:, 3:], axis=1) - 1.0).max() < 1e-12
 
 
+def test_an_anchor_carries_the_weight_and_its_moment_in_world_axes():
+    robot, _, _ = free_body(None)
+    R = dy.spatial.about_axis(np.array([0.6, 0.0, 0.8]), 0.7)
+    q = np.array([0.3, -0.1, 0.2, *np.array([0.6, 0.0, 0.8]) * np.sin(0.35), np.cos(0.35)])
+    np.testing.assert_allclose(robot.pose(q, "body")[:3, :3], R, atol=1e-12)
+    motion = simulate_loops(robot, Anchor("body", q[:3], R), 0.1, q, points=3)
+    np.testing.assert_allclose(motion.q, np.tile(q, (3, 1)), atol=1e-14)
+    weight = np.array([0.0, 0.0, -1.3 * 9.81])
+    holding = -np.concatenate([weight, np.cross(R @ [0.1, -0.2, 0.15], weight)])
+    np.testing.assert_allclose(motion.constraint_forces, np.tile(holding, (3, 1)), atol=1e-12)
+    assert motion.constraint_names[3] == "body: moment x"
+    turning = simulate_loops(robot, Anchor("body", q[:3]), 0.1, q, points=3)
+    np.testing.assert_allclose(turning.q[:, :3], np.tile(q[:3], (3, 1)), atol=1e-12)
+    assert np.abs(turning.v[-1, 3:]).max() > 0.1
+    for wrong, message in (({"position": [0.0, 1.0]}, "position="), ({"position": q[:3], "rotation": 2.0 * R}, "rotation")):
+        with pytest.raises(InputError, match=message):
+            Anchor("body", **wrong)
+    with pytest.raises(InputError, match="constrains nothing"):
+        simulate_loops(robot, Anchor("base", [0.0, 0.0, 0.0]), 0.1, q)
+
+
 def test_a_weld_carries_the_weight_and_its_moment():
     robot, held, q = free_body(Weld("body", "base"))
     motion = simulate_loops(robot, held, 0.1, q, points=3)
@@ -415,7 +436,10 @@ def test_what_cannot_be_simulated_is_refused():
     for arguments, message in [
         ({"q0": q + 0.1}, "q0 does not close"),
         ({"q0": q, "v0": [1.0, 0.0, 0.0]}, "v0 does not close"),
-        ({"q0": q, "friction": "model"}, "sticking is not supported"),
+        ({"q0": q, "friction": {"crank": dy.Coulomb(1.0, 1.0)}, "method": "DOP853"}, "sticks, which needs"),
+        ({"q0": q, "method": "time_stepping", "stabilisation": "baumgarte"}, "is incompatible with"),
+        ({"q0": q, "method": "time_stepping", "step": 0.0}, "must be a positive number"),
+        ({"q0": q, "controller": dy.Sampled(lambda t: np.zeros(3), rate=100.0)}, "must be a function of"),
         ({"q0": q, "method": "Radau"}, "is incompatible with"),
         ({"q0": q, "stabilisation": "glue"}, "glue"),
     ]:

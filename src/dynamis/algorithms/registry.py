@@ -209,7 +209,7 @@ ROWS = (
     Algorithm("velocity", relative_motion.velocity, ("q", "v"), "V", "forward recursion of twists",
               ("frame", "axes", "relative_to")),
     Algorithm("acceleration", relative_motion.acceleration, ("q", "v", "a"), "A", "forward recursion of accelerations",
-              ("frame", "axes")),
+              ("frame", "axes", "relative_to")),
     Algorithm("jacobian", relative_motion.jacobian, ("q",), "J", "joint axes and lever arms", ("frame", "axes", "relative_to")),
     Algorithm("jacobian_dot", jacobian.jacobian_dot, ("q", "v"), "Jdot", "rates of joint axes and lever arms", ("frame",)),
     Algorithm("center_of_mass", centroidal.center_of_mass, ("q",), "c", "sum over the bodies", ("link",)),

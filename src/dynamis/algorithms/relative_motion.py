@@ -11,7 +11,7 @@ from dynamis.algorithms import kinematics
 from dynamis.algorithms.jacobian import jacobian as geometric_jacobian
 from dynamis.algorithms.kinematics import chain_pose
 from dynamis.model.model import Frame, Model
-from dynamis.spatial import Pose, skew
+from dynamis.spatial import Pose, cross, skew
 
 Array = npt.NDArray[Any]
 
@@ -29,9 +29,22 @@ def velocity(model: Model, q: Array, v: Array, *, frame: Frame, axes: str = "wor
     return _seen(model, q, frame, axes, relative_to, V, lambda a: kinematics.velocity(model, q, v, a))
 
 
-def acceleration(model: Model, q: Array, v: Array, a: Array, *, frame: Frame, axes: str = "world") -> Array:
-    """(p̈, ω̇) of a frame."""
-    return _seen(model, q, frame, axes, None, kinematics.acceleration(model, q, v, a, frame), None)
+def acceleration(
+    model: Model, q: Array, v: Array, a: Array, *, frame: Frame, axes: str = "world", relative_to: Frame | None = None
+) -> Array:
+    """(p̈, ω̇) of a frame, or of frame B seen from frame A: the rates of the relative velocity in the axes of A.
+
+    Less the acceleration of a point fixed to A, and the centrifugal and Coriolis terms:
+    p̈_B − p̈_A − ω̇_A × r − ω_A × (ω_A × r) − 2 ω_A × u, with u the relative velocity; ω̇_B − ω̇_A − ω_A × (ω_B − ω_A).
+    """
+    A = kinematics.acceleration(model, q, v, a, frame)
+    if relative_to is not None:
+        V_A, V_B = (kinematics.velocity(model, q, v, x) for x in (relative_to, frame))
+        w = V_A[3:]
+        r = _pose(model, q, frame).p - _pose(model, q, relative_to).p
+        u = V_B[:3] - V_A[:3] - cross(w, r)
+        A = A - np.concatenate([cross(w, cross(w, r)) + 2.0 * cross(w, u), cross(w, V_B[3:] - w)])
+    return _seen(model, q, frame, axes, relative_to, A, lambda x: kinematics.acceleration(model, q, v, a, x))
 
 
 def jacobian(model: Model, q: Array, *, frame: Frame, axes: str = "world", relative_to: Frame | None = None) -> Array:

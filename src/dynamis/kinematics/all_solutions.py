@@ -33,13 +33,15 @@ def all_solutions(
     weights: Any = None,
     apart: float = 1e-3,
     collision: Any = None,
+    closures: Any = None,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> list[Solution]:
     """Distinct inverse-kinematics solutions from many random starts, the closest to ``q0`` (default: home) first.
 
     Two solutions are equal if no joint differs by more than ``apart``, modulo full turns. A robot with more joints than the
     task needs has infinitely many solutions; the result is then a sample. Solutions that collide in ``collision``, a
-    `collision.Scene`, are left out.
+    `collision.Scene`, are left out. ``closures`` are those of `inverse_kinematics`: the ways to assemble the mechanism count as
+    solutions of their own.
 
     ``progress(starts done, starts, solutions)`` is called periodically.
 
@@ -48,11 +50,11 @@ def all_solutions(
     >>> len(all_solutions(robot, robot.pose([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])))
     8
     """
-    problem = target_problem(robot, target, frame, kind, bool(limits), weights, tolerances(tolerance)).avoiding(collision)
+    near = tolerances(tolerance)
+    problem = target_problem(robot, target, frame, kind, bool(limits), weights, near, closures).avoiding(collision)
     if problem.target.ndim > 1:
         raise InputError(f"all_solutions takes one target, got {len(problem.target)}")
     reference, rng, turns = start_of(problem, q0), generator(seed), turns_of(problem)
-    assert turns is not None
     if not isinstance(starts, int | np.integer) or starts < 1:
         raise InputError(f"starts= must be a positive integer, got {starts!r}")
     if not isinstance(apart, int | float) or not 0.0 < apart < np.inf:
@@ -66,8 +68,8 @@ def all_solutions(
             begin[0] = reference
         reached = descend(problem, begin)
         for q, errors, steps in zip(*(x[reached.found] for x in (reached.q, reached.errors, reached.steps)), strict=True):
-            if all(np.abs(turns.apart(q, other.q)).max() > apart for other in kept):
-                here = turns.nearest(q, reference)
+            if all(np.abs(q - other.q if turns is None else turns.apart(q, other.q)).max() > apart for other in kept):
+                here = q if turns is None else turns.nearest(q, reference)
                 kept.append(Solution(here, float(errors[0]), float(errors[1]), int(steps), done, True, "found"))
         done += count
         if progress is not None:

@@ -18,11 +18,11 @@ from dynamis.display import as_table, flat, short
 from dynamis.errors import InputError
 from dynamis.kinematics.collision_check import checked_collision
 from dynamis.kinematics.goals import Goal
-from dynamis.kinematics.ik_problem import check_robot
+from dynamis.kinematics.ik_problem import check_robot, loop_task
 from dynamis.kinematics.quadratic_program import EQUALITY, INEQUALITY, load_solver, minimise, symmetric_bounds
 from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
-from dynamis.tolerances import SOLUTION_TOLERANCE
+from dynamis.tolerances import LOOP_RANK_TOLERANCE, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
 Barrier = Task | tuple[Callable[[Array], Any], Callable[[Array], Any]]
@@ -66,6 +66,7 @@ def differential_inverse_kinematics(
     collision: Any = None,
     barrier_rate: float = 5.0,
     damping: float = 1e-6,
+    closures: Any = None,
 ) -> VelocityStep:
     """The joint velocity for the next ``dt`` seconds that moves tasks towards their targets, within limits.
 
@@ -80,6 +81,9 @@ def differential_inverse_kinematics(
     return h and its gradient with respect to v, which is faster. It decreases at most with the rate ``barrier_rate``, and not
     beyond zero in one step: ḣ ≥ −γ h, γ ≤ 1/dt. ``collision`` is a `collision.Scene`, whose links keep its margin of distance:
     for another margin, pass ``scene.barrier(margin)`` as a barrier.
+
+    ``closures`` of loops, by default those of the robot's file, are equations H v = −h / dt: what is open at q closes in the
+    step, and what the step opens is of second order in dt. If they contradict the limits, they close as fast as these permit.
 
     Requires the extra ``qp``: pip install 'dynamis[qp]'.
 
@@ -109,7 +113,8 @@ def differential_inverse_kinematics(
     if collision is not None:
         barriers = [*barriers, checked_collision(robot, collision).barrier()]
     h, dh = _barriers(robot, q, barriers)
-    program = _Program(daqp, damping, low, high, dh, -min(barrier_rate, 1.0 / dt) * h)
+    loops = _loop_rows(robot, q, closures, dt)
+    program = _Program(daqp, damping, low, high, dh, -min(barrier_rate, 1.0 / dt) * h, *loops)
 
     pairs = [goal.task.residual(robot, q, _one_target(goal)) for goal in goals]
     v = np.clip(np.zeros(robot.n), low, high)
@@ -128,7 +133,8 @@ def differential_inverse_kinematics(
     room = SOLUTION_TOLERANCE * np.maximum(1.0, np.abs(v))
     active = tuple(robot.coordinate_names[k] for k in np.flatnonzero((v >= high - room) | (v <= low + room)))
     exceeded = _exceeded(robot, q_next, (v - v0) / dt, limits, acceleration_limits)
-    status = "within limits" if program.feasible else "a barrier cannot be respected within the limits of the joints"
+    kept = " or ".join(["a barrier cannot be respected"] * bool(h.size) + ["the loops do not close"] * bool(loops[1].size))
+    status = "within limits" if program.feasible else f"{kept} within the limits of the joints"
     status = f"limits exceeded: {', '.join(exceeded)}" if exceeded else status
     status += f"; joints at a bound: {', '.join(active)}" if active else ""
     feasible = program.feasible and not exceeded
@@ -197,36 +203,52 @@ def _barriers(robot: Robot, q: Array, barriers: Sequence[Barrier]) -> tuple[Arra
     return np.concatenate(h), np.concatenate(dh)
 
 
-class _Program:
-    """min |A v − b|² + d |v|² with v between bounds, dh v ≥ rate, and A_p v unchanged for the levels before."""
+def _loop_rows(robot: Robot, q: Array, closures: Any, dt: float) -> tuple[Array, Array]:
+    """Independent rows (r × n) and rates (r) with rows v = rates, equivalent to H v = −h / dt."""
+    rows, rates = np.zeros((0, robot.n)), np.zeros(0)
+    for task in loop_task(robot, closures):
+        e, H = task.residual(robot, q, np.zeros(0))
+        U, s, rows = np.linalg.svd(np.asarray(H, dtype=float), full_matrices=False)
+        rank = int((s > LOOP_RANK_TOLERANCE * s[0]).sum())
+        rows, rates = rows[:rank], U[:, :rank].T @ e / s[:rank] / dt
+    return rows, rates
 
-    def __init__(self, daqp: Any, damping: float, low: Array, high: Array, dh: Array, rate: Array) -> None:
+
+class _Program:
+    """min |A v − b|² + d |v|² with v between bounds, dh v ≥ rate, closed loops, and A_p v unchanged for the levels before."""
+
+    def __init__(
+        self, daqp: Any, damping: float, low: Array, high: Array, dh: Array, rate: Array, loops: Array, closing: Array
+    ) -> None:
         self.daqp, self.damping, self.low, self.high, self.dh, self.rate = daqp, damping, low, high, dh, rate
-        self.held = np.zeros((0, len(low)))
-        self.feasible = True
+        self.held, self.equal = loops, closing
+        self.first = self.feasible = True
 
     def level(self, A: Array, b: Array, v: Array) -> Array:
         n = len(self.low)
         H, f = A.T @ A + self.damping * np.eye(n), -A.T @ b
-        rows, equal = np.concatenate([self.dh, self.held]), self.held @ v
-        low = np.concatenate([self.low, self.rate, equal])
-        high = np.concatenate([self.high, np.full(len(self.rate), np.inf), equal])
-        sense = np.array([INEQUALITY] * (n + len(self.rate)) + [EQUALITY] * len(equal), dtype=np.int32)
+        rows = np.concatenate([self.dh, self.held])
+        low = np.concatenate([self.low, self.rate, self.equal])
+        high = np.concatenate([self.high, np.full(len(self.rate), np.inf), self.equal])
+        sense = np.array([INEQUALITY] * (n + len(self.rate)) + [EQUALITY] * len(self.equal), dtype=np.int32)
         found = minimise(self.daqp, H, f, rows, low, high, sense)
-        if found is None and not len(equal):
+        if found is None and self.first:
             found, self.feasible = self._least_violation(H, f), False
-        self.held = np.concatenate([self.held, A])
-        return v if found is None else np.clip(found, self.low, self.high)
+        v = v if found is None else np.clip(found, self.low, self.high)
+        self.held, self.equal, self.first = np.concatenate([self.held, A]), np.append(self.equal, A @ v), False
+        return v
 
     def _least_violation(self, H: Array, f: Array) -> Array:
-        """One more variable, the violation of the barriers, at a high cost."""
-        n, m = len(self.low), len(self.rate)
+        """One more variable, the violation of barriers and loops, at a high cost."""
+        n, m, loops = len(self.low), len(self.rate), len(self.equal)
         cost = np.eye(n + 1) * VIOLATION_COST * float(np.abs(H).max())
         cost[:n, :n] = H
-        rows = np.column_stack([self.dh, np.ones(m)])
-        low, high = np.concatenate([self.low, [0.0], self.rate]), np.concatenate([self.high, np.full(1 + m, np.inf)])
-        found = minimise(self.daqp, cost, np.append(f, 0.0), rows, low, high, np.zeros(n + 1 + m, dtype=np.int32))
+        rows = np.column_stack([np.concatenate([self.dh, self.held, -self.held]), np.ones(m + 2 * loops)])
+        low = np.concatenate([self.low, [0.0], self.rate, self.equal, -self.equal])
+        high = np.concatenate([self.high, np.full(1 + len(rows), np.inf)])
+        found = minimise(self.daqp, cost, np.append(f, 0.0), rows, low, high, np.zeros(len(low), dtype=np.int32))
         if found is None:
             raise InputError("the quadratic program failed: check the magnitudes of limits, weights and barriers")
-        self.rate = np.minimum(self.rate, self.dh @ np.clip(found[:n], self.low, self.high))
+        v = np.clip(found[:n], self.low, self.high)
+        self.rate, self.equal = np.minimum(self.rate, self.dh @ v), self.held @ v
         return found[:n]

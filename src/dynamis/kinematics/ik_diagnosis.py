@@ -11,9 +11,10 @@ import numpy.typing as npt
 from dynamis.errors import printable
 from dynamis.kinematics.collision_check import CollisionCheck
 from dynamis.kinematics.damped_least_squares import Reached, descend
+from dynamis.kinematics.ik_priorities import lower_priorities
 from dynamis.kinematics.ik_problem import Problem
 from dynamis.kinematics.turns import Turns
-from dynamis.tolerances import NEARLY_SINGULAR, RANK_TOLERANCE, RECURSION_ROUNDING
+from dynamis.tolerances import NEARLY_SINGULAR, NEGLIGIBLE, RANK_TOLERANCE, RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
 MAX_SEARCH_STARTS = 50  # random: the target may be within reach after all
@@ -29,6 +30,9 @@ def why_not(task: Problem, q: Array, errors: Array, rng: np.random.Generator) ->
         if reached.found.any():
             return _collides(task.collision, reached.q[reached.found])
         task = anyhow
+    if task.loops and (gap := task.sizes(q)[2]) > NEGLIGIBLE:
+        worst = int(np.argmax(np.abs(task.errors(q)[task.closed])))
+        return f"the loops do not close: {task.loops.names[worst]!r} stays open, all closures together by {gap:.3g}"
     if task.kind == "tasks":
         return _largest_errors(task, q)
     if descend(task, task.starts(rng, MAX_SEARCH_STARTS)).found.any():
@@ -48,7 +52,10 @@ def why_not(task: Problem, q: Array, errors: Array, rng: np.random.Generator) ->
     if lost:
         return f"{_misses(task, errors)}: {lost}"
     if task.kind == "pose":
-        point = descend(task.of_position(), starts)
+        position = task.of_position()
+        point = descend(position, starts)
+        if task.loops and not point.found.any():
+            point = lower_priorities(position, point.at(np.array([point.best()])))
         if point.found.any():
             off = f"smallest error {errors[1]:.3g} rad and {errors[0]:.3g} m"
             return f"the position is reachable, but not with this orientation: {off}{_joints_at_limits(task, q)}"
@@ -89,16 +96,25 @@ def _misses(task: Problem, errors: Array) -> str:
 
 def _possible(task: Problem, rng: np.random.Generator) -> Array:
     """An orthonormal basis (k, r) of the directions in which the frame can move in some configuration."""
-    J = task.jacobians(task.starts(rng, DIAGNOSIS_STARTS))
+    J = task.jacobians(_configurations(task, rng))
     U, values, _ = np.linalg.svd(np.concatenate(list(J), axis=1), full_matrices=False)
     return np.asarray(U[:, values > 1e-9 * max(values[0], 1e-300)])
 
 
+def _configurations(task: Problem, rng: np.random.Generator) -> Array:
+    """Random configurations, with closed loops."""
+    starts = task.starts(rng, DIAGNOSIS_STARTS)
+    if task.loops is None:
+        return starts
+    closed = descend(task, starts, settings=task.of_loops())
+    return closed.q[closed.found] if closed.found.any() else closed.q
+
+
 def _directions_lost(task: Problem, q: Array, possible: Array, rng: np.random.Generator) -> str:
     """A sentence if the robot cannot move the frame in all directions of the task in any configuration."""
-    wanted = int((task.weights > 0.0).sum())
-    can = int(np.linalg.matrix_rank(task.jacobians(task.starts(rng, DIAGNOSIS_STARTS)), tol=RANK_TOLERANCE).max())
-    e = task.weights * task.errors(q)
+    wanted = int((task.weights[~task.closed] > 0.0).sum())
+    can = int(np.linalg.matrix_rank(task.jacobians(_configurations(task, rng)), tol=RANK_TOLERANCE).max())
+    e = (task.weights * task.errors(q))[~task.closed]
     hopeless = float(np.linalg.norm(e - possible @ (possible.T @ e)))
     if can == possible.shape[1] and hopeless <= 1e-3 * float(np.linalg.norm(e)):
         return ""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.kinematics.closure_task import LoopClosures
 from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
 from dynamis.scalar import floor, maximum, minimum, solve_positive, sqrt, where
@@ -35,8 +36,9 @@ class Settings:
     """What the iteration is given beside state and targets, as one vector.
 
     ``weights`` (K) multiply the errors (K) plus ``offset`` (K); those with ``required`` (K) equal to 1, not 0, must come within
-    ``tolerance`` (2), in m and rad; positions are kept between ``lower`` and ``upper`` (nq). An iteration that reduces the
-    error by less than the share ``progress`` in `STAGNATION_STEPS` ends, as does one whose steps are shorter than ``shortest``.
+    ``tolerance`` (2), in m and rad, closures of loops within rounding; positions are kept between ``lower`` and ``upper`` (nq).
+    An iteration that reduces the error by less than the share ``progress`` in `STAGNATION_STEPS` ends, as does one whose steps
+    are shorter than ``shortest``.
     """
 
     weights: Any
@@ -77,7 +79,8 @@ def iteration(robot: Robot, tasks: Sequence[Task], state: Array, target: Array, 
     e, J = residuals(robot, tasks, q, target)
     r, A = settings.weights * (e + settings.offset), settings.weights[:, None] * J
     cost = np.dot(r, r)
-    within = _is_within(_sizes(robot, tasks, e, settings), settings)
+    size = sizes(robot, tasks, e, settings.required)
+    within = _is_within(size, settings)
 
     dv = _damped_step(robot, q, r, A, mu * cost, settings)
     q_new = minimum(maximum(robot.integrate(q, dv), settings.lower), settings.upper)
@@ -87,8 +90,8 @@ def iteration(robot: Robot, tasks: Sequence[Task], state: Array, target: Array, 
 
     going = (extra[ENDED] == 0.0) * (within == 0.0)
     better = going * (cost_new < cost)
-    sizes = where(better, _sizes(robot, tasks, e_new, settings), _sizes(robot, tasks, e, settings))
-    cost, found = where(better, cost_new, cost), _is_within(sizes, settings)
+    size = where(better, sizes(robot, tasks, e_new, settings.required), size)
+    cost, found = where(better, cost_new, cost), _is_within(size, settings)
     count = extra[COUNT] + going
     review = count - STAGNATION_STEPS * floor(count / STAGNATION_STEPS) == 0.0
     error = sqrt(cost)
@@ -99,7 +102,7 @@ def iteration(robot: Robot, tasks: Sequence[Task], state: Array, target: Array, 
         where(going, where(better, maximum(mu / 5.0, MIN_DAMPING), mu * 4.0), mu),
         count,
         where(review * going, error, extra[BEFORE]),
-        *where(extra[ENDED] == 0.0, sizes, extra[[LENGTH_ERROR, ANGLE_ERROR]]),
+        *where(extra[ENDED] == 0.0, size[:2], extra[[LENGTH_ERROR, ANGLE_ERROR]]),
         where(extra[ENDED] == 0.0, found, extra[FOUND]),
         ended,
     ]
@@ -142,21 +145,23 @@ def _free(robot: Robot, q: Array, push: Array, settings: Settings) -> Array:
     return np.array(free)
 
 
-def _sizes(robot: Robot, tasks: Sequence[Task], e: Array, settings: Settings) -> Array:
-    """The largest error (2) of a task in m and in rad, of its required components."""
-    sizes, begin = [0.0, 0.0], 0
+def sizes(robot: Robot, tasks: Sequence[Task], e: Array, required: Array) -> Array:
+    """The largest error of a task in m and in rad, of its required components, and that of closures of loops (3)."""
+    largest, begin = [0.0, 0.0, 0.0], 0
     for task in tasks:
-        counted = settings.required[begin : begin + task.size] * e[begin : begin + task.size]
+        counted = required[begin : begin + task.size] * e[begin : begin + task.size]
         begin += task.size
-        for k in range(2):
-            part = counted[[int(angle) == k for angle in task.angular(robot)]]
+        kinds = [2] * task.size if isinstance(task, LoopClosures) else [int(angle) for angle in task.angular(robot)]
+        for k in range(3):
+            part = counted[[kind == k for kind in kinds]]
             if len(part):
-                sizes[k] = maximum(sizes[k], sqrt(np.dot(part, part)))
-    return np.array(sizes)
+                largest[k] = maximum(largest[k], sqrt(np.dot(part, part)))
+    return np.array(largest)
 
 
-def _is_within(sizes: Array, settings: Settings) -> Any:
-    return (sizes[0] <= settings.tolerance[0]) * (sizes[1] <= settings.tolerance[1])
+def _is_within(size: Array, settings: Settings) -> Any:
+    within = (size[0] <= settings.tolerance[0]) * (size[1] <= settings.tolerance[1])
+    return within * (1.0 * (size[2] <= RECURSION_ROUNDING))  # without loops a bool
 
 
 def _largest(x: Array) -> Any:

@@ -22,19 +22,40 @@ ROUNDS = 4  # each reduces c by about ε²
 
 
 def lower_priorities(problem: Problem, reached: Reached) -> Reached:
-    """The results after all levels; one that would leave the tolerance of the first level is not taken."""
-    if len(problem.of.tasks) == 1 or len(levels := np.unique(problem.levels)) == 1:
+    """The results after all levels; one that would leave the tolerance of the first level is not taken.
+
+    Closures of loops come before all goals: where these are not met, loops are closed with the smallest error.
+    """
+    if len(problem.of.tasks) == 1:
+        return reached
+    first = problem.levels[~problem.closed].min()
+    below = [level for level in np.unique(problem.levels) if level > first]
+    missed = ~reached.found if problem.loops else np.zeros(len(reached.q), dtype=bool)
+    if not below and not missed.any():
         return reached
     best = Reached(reached.q.copy(), reached.errors.copy(), reached.found.copy(), reached.steps.copy())
-    for row in range(len(best.q)):
+    for row in range(len(best.q)) if below else np.flatnonzero(missed).tolist():
         one = problem.at(row)
-        for level in levels[1:]:
+        if missed[row]:
+            _close(one, best, row, first)
+        for level in below:
             q, steps = _minimised(one, best.q[row], level)
-            exact = descend(one, q[None])  # the last rounding errors of the first level
+            exact = descend(one, q[None], settings=one.of_loops() if missed[row] else None)  # the last rounding errors
             best.steps[row] += steps + exact.steps[0]
             if exact.found[0] or not best.found[row]:
                 best.put(np.array([row]), exact)
+            if missed[row]:
+                best.errors[row], best.found[row] = one.sizes(best.q[row])[:2], False
     return best
+
+
+def _close(problem: Problem, best: Reached, row: int, level: float) -> None:
+    """Replace a result by one with closed loops and the smallest error of this level."""
+    closed = descend(problem, best.q[row : row + 1], settings=problem.of_loops(), patient=True)
+    q, steps = _minimised(problem, closed.q[0], level)
+    exact = descend(problem, q[None], settings=problem.of_loops(), patient=True)
+    best.q[row], best.errors[row] = exact.q[0], problem.sizes(exact.q[0])[:2]
+    best.steps[row] += closed.steps[0] + steps + exact.steps[0]
 
 
 def _minimised(problem: Problem, q: Array, level: float) -> tuple[Array, int]:

@@ -13,14 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
+from dynamis.kinematics.closure_task import LoopClosures
+from dynamis.kinematics.closures import given_closures
 from dynamis.kinematics.collision_check import CollisionCheck, checked_collision
 from dynamis.kinematics.goals import Goal, checked_weights
-from dynamis.kinematics.ik_iteration import EXTRA, Settings, iteration, residuals
+from dynamis.kinematics.ik_iteration import EXTRA, Settings, iteration, residuals, sizes
 from dynamis.kinematics.posture_tasks import JointPositions
 from dynamis.kinematics.tasks import Orientation, PoseTask, Position, Task
 from dynamis.kinematics.turns import Turns
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
+from dynamis.tolerances import LOOP_RANK_TOLERANCE, SAFE_DIVISOR
 
 Array = npt.NDArray[Any]
 KINDS: dict[str, type[Position] | type[Orientation] | type[PoseTask]] = {
@@ -30,6 +33,7 @@ KINDS: dict[str, type[Position] | type[Orientation] | type[PoseTask]] = {
 }
 MAX_PRODUCTS = 4000  # of the entries of Jacobians: for more, as for a humanoid, compiling takes longer than an easy search
 INTERPRETED = 1500  # iterations after which compiling is shorter than to go on without
+CLOSED = 0.0  # the level of the closures of loops
 MAX_COMPILED = 64  # of one robot; the oldest are forgotten
 
 
@@ -57,8 +61,8 @@ class Problem:
     """Targets of tasks: the weighted errors of level 1 are minimised, then those of the levels below.
 
     ``target`` (…, T) has the targets of all tasks; ``weights`` and ``levels`` (K) are those of the components of all tasks.
-    ``required`` (K) marks the components that must come within tolerance. Configurations that are ``collision``s of a scene
-    are no solutions.
+    ``required`` (K) marks the components that must come within tolerance. Closures of loops, if there are any, are the last
+    task, of level 0. Configurations that are ``collision``s of a scene are no solutions.
     """
 
     of: Tasks
@@ -79,12 +83,22 @@ class Problem:
     def kind(self) -> str:
         """That of one target of a frame: "pose", "position" or "orientation"; "tasks" otherwise."""
         known = [kind for kind, task in KINDS.items() if isinstance(self.of.tasks[0], task)]
-        if len(self.of.tasks) > 1 or not known:
+        if len(self.of.tasks) > 1 + (self.loops is not None) or not known:
             return "tasks"
-        return "position" if known == ["pose"] and not self.weights[3:].any() else known[0]
+        return "position" if known == ["pose"] and not self.weights[3:6].any() else known[0]
+
+    @property
+    def loops(self) -> LoopClosures | None:
+        last = self.of.tasks[-1]
+        return last if isinstance(last, LoopClosures) else None
+
+    @property
+    def closed(self) -> Array:
+        """The components that are closures of loops (K)."""
+        return np.asarray(self.levels == CLOSED)
 
     def settings(self, **changes: Any) -> Settings:
-        first = self.weights * (self.levels == self.levels.min())
+        first = self.weights * (self.levels <= self.levels[~self.closed].min())
         plain = Settings(first, np.zeros(len(first)), self.required, self.lower, self.upper, self.tolerance)
         return replace(plain, **changes) if changes else plain
 
@@ -110,10 +124,17 @@ class Problem:
         """e (K), of one target and one configuration."""
         return np.asarray(residuals(self.robot, self.of.tasks, q, self.target)[0], dtype=float)
 
+    def sizes(self, q: Array) -> Array:
+        """The largest errors in m and rad, and of closures (3), of one target and one configuration."""
+        return np.asarray(sizes(self.robot, self.of.tasks, self.errors(q), self.required), dtype=float)
+
     def jacobians(self, q: Array) -> Array:
-        """−∂e/∂v (m, K, n) of configurations (m, nq), weighted."""
-        J = [residuals(self.robot, self.of.tasks, x, self.target)[1] for x in q]
-        return np.asarray(J, dtype=float) * self.weights[:, None]
+        """−∂e/∂v (m, K, n) of the tasks at configurations (m, nq), weighted, for motions that keep loops closed."""
+        J = np.array([residuals(self.robot, self.of.tasks, x, self.target)[1] for x in q], dtype=float) * self.weights[:, None]
+        held = self.closed
+        if not held.any():
+            return J
+        return np.array([one[~held] @ null_projection(one[held]) for one in J])
 
     def starts(self, rng: np.random.Generator, count: int) -> Array:
         return np.clip(self.robot.random(rng, count), self.lower, self.upper)
@@ -123,8 +144,13 @@ class Problem:
 
     def of_position(self) -> Problem:
         """The position part of a pose task."""
-        linear = np.arange(6) < 3
+        linear = (np.arange(len(self.weights)) < 3) | self.closed
         return replace(self, weights=self.weights * linear, required=self.required * linear)
+
+    def of_loops(self) -> Settings:
+        """The settings by which only the loops are closed."""
+        held = self.closed
+        return self.settings(weights=self.weights * held, required=self.required * held)
 
 
 _known: weakref.WeakKeyDictionary[Robot, dict[Any, Tasks]] = weakref.WeakKeyDictionary()
@@ -147,15 +173,17 @@ def _compiled(robot: Robot, tasks: tuple[Task, ...]) -> Tasks:
     rows, nq = sum(task.size for task in tasks), robot.nq
     size = sum(task.target_size for task in tasks)
 
+    text = ", ".join(repr([x.key for x in task.closures]) if isinstance(task, LoopClosures) else repr(task) for task in tasks)
+
     def step(robot: Robot, state: Array, target: Array, settings: Array) -> Array:
         return iteration(robot, tasks, state, target, Settings.of(settings, rows, nq))
 
     @functools.cache
     def compiled() -> Callable[..., Array]:
         # tasks of these classes are described by their text; functions of the user are not
-        plain = all(type(task) in (*KINDS.values(), JointPositions) for task in tasks)
+        plain = all(type(task) in (*KINDS.values(), JointPositions, LoopClosures) for task in tasks)
         kernel = robot.compile(
-            step, identity=f"inverse kinematics {tasks!r}" if plain else None,
+            step, identity=f"inverse kinematics {text}" if plain else None,
             state=nq + EXTRA, target=size, settings=Settings.size(rows, nq),
         )  # fmt: skip
         kernel.compiled("double")
@@ -186,7 +214,14 @@ def _with_limits(robot: Robot, tasks: tuple[Task, ...], kernel: Callable[..., Ar
 
 
 def target_problem(
-    robot: Robot, target: Any, frame: str | None, kind: str, limits: bool, weights: Any, tolerance: Array
+    robot: Robot,
+    target: Any,
+    frame: str | None,
+    kind: str,
+    limits: bool,
+    weights: Any,
+    tolerance: Array,
+    closures: Any = None,
 ) -> Problem:
     """The problem of one target of a frame, or of a batch of them, from the arguments of the user."""
     check_robot(robot)
@@ -194,17 +229,19 @@ def target_problem(
         raise InputError(f"kind={kind!r} is unknown; choose 'pose', 'position' or 'orientation'")
     tasks = _frame_tasks(kind, robot.model.frame(frame).name)
     vector = tasks[0].as_target(target)
+    held = loop_task(robot, closures)
     if weights is not None:
         if np.ndim(weights) == 0:
             raise InputError(f"weights= must be {tasks[0].size} finite non-negative numbers, not all zero, got {weights!r}")
         w = checked_weights(weights, tasks[0].size)
-        return _problem(robot, tasks, vector, w, np.ones(len(w)), limits, tolerance)
-    known, key = compiled_tasks(robot, tasks).problems, (limits, *tolerance.tolist())
+        return _problem(robot, tasks, held, vector, w, np.ones(len(w)), limits, tolerance)
+    known, key = compiled_tasks(robot, (*tasks, *held)).problems, (limits, *tolerance.tolist())
     if key not in known:
         if len(known) >= MAX_COMPILED:
             known.clear()
         ones = np.ones(tasks[0].size)
-        known[key] = _problem(robot, tasks, vector, ones, ones, limits, tolerance)
+        known[key] = _problem(robot, tasks, held, vector, ones, ones, limits, tolerance)
+        _ = known[key].vector  # computed once, copied with the problem
     return known[key].with_target(vector)
 
 
@@ -213,7 +250,13 @@ def _frame_tasks(kind: str, frame: str) -> tuple[Task, ...]:
     return (KINDS[kind](frame),)
 
 
-def goals_problem(robot: Robot, goals: Sequence[Goal], limits: bool, tolerance: Array) -> Problem:
+def loop_task(robot: Robot, closures: Any) -> tuple[LoopClosures, ...]:
+    """The task to close the loops, if there are any; None stands for those of the file."""
+    held = given_closures(robot, closures)
+    return (LoopClosures(held),) if held else ()
+
+
+def goals_problem(robot: Robot, goals: Sequence[Goal], limits: bool, tolerance: Array, closures: Any = None) -> Problem:
     """The problem of several goals."""
     check_robot(robot)
     vectors = [goal.task.as_target(goal.target) for goal in goals]
@@ -225,16 +268,35 @@ def goals_problem(robot: Robot, goals: Sequence[Goal], limits: bool, tolerance: 
     target = np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in vectors], axis=-1)
     levels = np.concatenate([np.full(goal.task.size, float(goal.priority)) for goal in goals])
     weights = np.concatenate([goal.weight for goal in goals])
-    return _problem(robot, tuple(goal.task for goal in goals), target, weights, levels, limits, tolerance)
+    held = loop_task(robot, closures)
+    return _problem(robot, tuple(goal.task for goal in goals), held, target, weights, levels, limits, tolerance)
 
 
 def _problem(
-    robot: Robot, tasks: tuple[Task, ...], target: Array, weights: Array, levels: Array, limits: bool, tolerance: Array
+    robot: Robot,
+    tasks: tuple[Task, ...],
+    held: tuple[LoopClosures, ...],
+    target: Array,
+    weights: Array,
+    levels: Array,
+    limits: bool,
+    tolerance: Array,
 ) -> Problem:
-    known = compiled_tasks(robot, tasks)
+    known = compiled_tasks(robot, (*tasks, *held))
     required = (weights > 0.0) * (levels == levels.min()) * 1.0
+    for task in held:
+        ones = np.ones(task.size)
+        weights, levels = np.concatenate([weights, ones]), np.concatenate([levels, CLOSED * ones])
+        required = np.concatenate([required, ones])
     problem = Problem(known, target, weights, levels, required, known.lower, known.upper, tolerance)
     return problem if limits else problem.without_limits()
+
+
+def null_projection(H: Array) -> Array:
+    """1 − H⁺ H (n × n)."""
+    _, s, Vt = np.linalg.svd(H)
+    V = Vt[: int((s > LOOP_RANK_TOLERANCE * max(s[0], SAFE_DIVISOR)).sum())]
+    return np.asarray(np.eye(H.shape[1]) - V.T @ V)
 
 
 def check_robot(robot: Any) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
+from dynamis.kinematics.closure_task import LoopClosures
 from dynamis.kinematics.damped_least_squares import Reached, descend
 from dynamis.kinematics.goals import Goal
 from dynamis.kinematics.ik_diagnosis import why_not
@@ -43,6 +44,7 @@ def inverse_kinematics(
     weights: Any = None,
     path: bool = False,
     collision: Any = None,
+    closures: Any = None,
 ) -> Solution:
     """Find q for which a frame (default: the tip) has a pose (4 × 4 or `Pose`), a position (3) or an orientation (3 × 3).
 
@@ -59,6 +61,9 @@ def inverse_kinematics(
     A list of `task_space.Goal` in place of the target has tasks with weights and priorities; the goals of the highest priority
     must come within the tolerance.
 
+    ``closures`` of `dynamis.loops` hold to rounding in every solution, and in the nearest configuration where there is none; by
+    default those of the robot's file, none with ``closures=()``.
+
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("ur5e")
     >>> q = np.array([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
@@ -71,7 +76,7 @@ def inverse_kinematics(
     near = tolerances(tolerance)
     if not isinstance(restarts, int | np.integer) or restarts < 0:
         raise InputError(f"restarts= must be a non-negative integer, got {restarts!r}")
-    problem = _problem(robot, target, frame, kind, bool(limits), weights, near).avoiding(collision)
+    problem = _problem(robot, target, frame, kind, bool(limits), weights, near, closures).avoiding(collision)
     batch, rng = problem.target.shape[:-1], Starts(problem, seed)
     reference = start_of(problem, q0, batch)
     if path:
@@ -86,22 +91,22 @@ def inverse_kinematics(
 
 
 def _problem(
-    robot: Robot, target: Any, frame: str | None, kind: str | None, limits: bool, weights: Any, near: Array
+    robot: Robot, target: Any, frame: str | None, kind: str | None, limits: bool, weights: Any, near: Array, closures: Any
 ) -> Problem:
     if isinstance(target, Sequence) and not isinstance(target, str) and any(isinstance(x, Goal) for x in target):
         if not all(isinstance(x, Goal) for x in target):
             raise InputError("the list of goals has entries that are no Goal(task, target)")
         if frame is not None or kind is not None or weights is not None:
             raise InputError("frame=, kind= and weights= belong to one target; goals have their own tasks and weights")
-        return goals_problem(robot, target, limits, near)
+        return goals_problem(robot, target, limits, near, closures)
     if isinstance(target, Goal):
-        return _problem(robot, [target], frame, kind, limits, weights, near)
+        return _problem(robot, [target], frame, kind, limits, weights, near, closures)
     if isinstance(target, list | tuple) and not isinstance(target, Pose) and any(isinstance(x, Pose) for x in target):
         target = np.array([x.matrix() if isinstance(x, Pose) else x for x in target])
     if kind is None:
         shape = () if isinstance(target, Pose) else shape_of(target)
         kind = "orientation" if shape[-2:] == (3, 3) else "position" if shape[-1:] == (3,) else "pose"
-    return target_problem(robot, target, frame, kind, limits, weights, near)
+    return target_problem(robot, target, frame, kind, limits, weights, near, closures)
 
 
 class Starts:
@@ -121,8 +126,8 @@ class Starts:
 
 
 def turns_of(problem: Problem) -> Turns | None:
-    """The periodic joints, with the limits of the problem; None if the positions themselves are a goal."""
-    if any(isinstance(task, JointPositions) for task in problem.of.tasks):
+    """The periodic joints, with the limits of the problem; None if the positions themselves are a goal, or coupled."""
+    if any(isinstance(x, JointPositions) or (isinstance(x, LoopClosures) and x.geared) for x in problem.of.tasks):
         return None
     return problem.of.turns if problem.lower is problem.of.lower else Turns(problem.robot, False)
 

@@ -261,11 +261,15 @@ class StateFunctions(RobotBase):
 
     @direct
     def acceleration(
-        self, q: Any, v: Any, a: Any, frame: str | None = None, *, axes: str = "world", out: Array | None = None,
-        dtype: Any = None,
+        self, q: Any, v: Any, a: Any, frame: str | None = None, *, axes: str = "world", relative_to: str | None = None,
+        out: Array | None = None, dtype: Any = None,
     ) -> Array:  # fmt: skip
-        """Linear and angular acceleration (p̈, ω̇) of a frame, in world axes or frame axes (``axes="local"``) (…, 6)."""
-        return self.evaluate(ALGORITHMS["acceleration"], q, v, a, **self._frames(frame, None, axes), out=out, dtype=dtype)
+        """Linear and angular acceleration (p̈, ω̇) of a frame, in world axes or frame axes (``axes="local"``) (…, 6).
+
+        With ``relative_to`` it is the rate of the `velocity` relative to another frame, as seen from that frame.
+        """
+        options = self._frames(frame, relative_to, axes)
+        return self.evaluate(ALGORITHMS["acceleration"], q, v, a, **options, out=out, dtype=dtype)
 
     @direct
     def jacobian(

@@ -17,6 +17,7 @@ from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
 from dynamis.scalar import Node, maximum, symbol
 from dynamis.simulation.actuators import Actuator, actuators_of
+from dynamis.simulation.contact_equations import Contacts
 from dynamis.simulation.controllers import Controller, as_law, sized
 from dynamis.simulation.fixed_step import RULES, Flow, take_step
 from dynamis.simulation.friction import StickingLaw, laws_of
@@ -26,6 +27,7 @@ from dynamis.simulation.sampling import Sampled
 from dynamis.simulation.sources import Command, Source, plain_wrenches, wanted_arguments
 
 Array = npt.NDArray[Any]
+EXPLICIT = ("rk4", "euler")
 
 
 class ClosedLoop:
@@ -39,14 +41,19 @@ class ClosedLoop:
         self, robot: Robot, method: str, *, controller: Callable[..., Any] | Sampled | Controller | None = None,
         parameters: Mapping[str, Any] | None = None, friction: Any = "model",
         actuators: Mapping[str, Actuator] | None = None, wrenches: Mapping[str, Any] | None = None, stops: Any = None,
-        noise: bool = False, step: float = 1e-3, inputs: Mapping[str, int] | None = None,
+        noise: bool = False, step: float = 1e-3, inputs: Mapping[str, int] | None = None, contacts: Contacts | None = None,
     ) -> None:  # fmt: skip
         parameters, wrenches, self.inputs = dict(parameters or {}), dict(wrenches or {}), dict(inputs or {})
         if method not in RULES:
             raise unknown_name("fixed-step method", method, RULES)
         if stops is not None and not callable(stops):
             raise InputError(f"rollouts do not locate impacts: give stops=joint_stops(robot, …), got {type(stops).__name__}")
-        self.watching = method == "midpoint"
+        if contacts is not None and method not in EXPLICIT:
+            raise InputError(
+                f"method={method!r}: with rigid contacts the method must be 'rk4' or 'euler', and joints do not stick: "
+                "give friction='smooth' or 'none'"
+            )
+        self.contacts, self.watching = contacts, method == "midpoint"
         laws = laws_of(robot.model, friction)
         sticking = any(isinstance(law, StickingLaw) for law in laws.values())
         if sticking and method != "time_stepping":
@@ -108,7 +115,8 @@ class ClosedLoop:
 
         wrenches = {frame: push(frame, w) for frame, w in self.wrenches.items()}
         disturbance = _constant(given["disturbance"]) if "disturbance" in given else None
-        return EquationsOfMotion(robot, self.laws, self.command(robot, command), wrenches, self.drives, disturbance)
+        return EquationsOfMotion(robot, self.laws, self.command(robot, command), wrenches, self.drives, disturbance,
+                                 contacts=self.contacts)  # fmt: skip
 
     def command(self, robot: Robot, others: Source) -> Command:
         """Torques, to which those of a controller with states are added."""

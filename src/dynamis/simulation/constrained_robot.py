@@ -1,60 +1,33 @@
-"""A robot with rigid contacts and closed loops: accelerations, forces, impulses and torques as functions of arrays.
-
-    M v̇ + C v + g + friction + springs = τ + Jᵀ λ,    J v̇ + J̇ v = a*
-
-Points keep their position (3 rows, forces in world axes), frames their pose (6 rows, wrenches in world axes at the origin),
-closures of `dynamis.loops` their equations h(q) = 0. The forces solve (J M⁻¹ Jᵀ) λ = a* − J̇ v − J v̇_free. Redundant rows are
-allowed: proximal iterations (D + ε diag) λ_{k+1} = b + ε diag λ_k converge to the acceleration, which is unique
-[Parikh & Boyd 2014, §4.1.1].
-"""
+"""A robot with rigid contacts and closed loops: accelerations, forces, impulses, torques and motions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.registry import Algorithm
-from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.display import counted, short
-from dynamis.errors import InputError, SingularError, printable
+from dynamis.errors import InputError, printable
+from dynamis.kinematics.closures import Anchor, Closure, given_closures
 from dynamis.robot import Robot
 from dynamis.robot.base import RobotBase, direct
 from dynamis.robot.checks import check_numeric
-from dynamis.scalar import factorise, solve_lower, solve_upper
+from dynamis.scalar import solve_upper
+from dynamis.simulation.contact_equations import (
+    Contacts,
+    constrained_accelerations,
+    constraint_rows,
+    factors,
+    solve_constrained,
+)
 from dynamis.simulation.contact_forces import contact_forces
-from dynamis.simulation.loops.closure import Closure, closures_of
-from dynamis.simulation.loops.closure import closures as closures_in_file
+from dynamis.simulation.loops.simulate_loops import LoopTrajectory, simulate_loops
 from dynamis.spatial.inertia import mirrored
-from dynamis.tolerances import PROXIMAL_REGULARISATION
 
 Array = npt.NDArray[Any]
-PROXIMAL_STEPS = 4
-
-
-@dataclass(frozen=True, repr=False)
-class Contacts:
-    """The constraints of a robot: frames held at a point, frames held in their pose, closures; gains of stabilisation."""
-
-    points: tuple[str, ...]
-    frames: tuple[str, ...]
-    closures: tuple[Closure, ...]
-    alpha: float
-    beta: float
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        closures = tuple((type(x).__name__, *astuple(x)) for x in self.closures)  # type: ignore[call-overload]
-        return (self.points, self.frames, closures, self.alpha, self.beta)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        at_points = [f"{name}: {axis}" for name in self.points for axis in "xyz"]
-        at_frames = [f"{name}: {kind} {axis}" for name in self.frames for kind in ("force", "moment") for axis in "xyz"]
-        return (*at_points, *at_frames, *(label for closure in self.closures for label in closure.labels))
 
 
 def constrained(
@@ -88,13 +61,12 @@ def constrained(
     for name in (*at_points, *at_frames):
         if robot.model.frame(name).body == 0:
             raise InputError(f"frame {printable(name)} is fixed to the base: a contact there constrains nothing")
-    given = (closures,) if isinstance(closures, Closure) else tuple(closures_in_file(robot) if closures is None else closures)
-    if not (*at_points, *at_frames, *given):
+    held = given_closures(robot, closures)
+    if not (*at_points, *at_frames, *held):
         raise InputError("no contacts given: name points=, frames= or closures=; without any, use robot.forward_dynamics")
     for gain, value in (("alpha", alpha), ("beta", beta)):
         if not (isinstance(value, int | float) and np.isfinite(value) and value >= 0.0):
             raise InputError(f"{gain}= must be a non-negative number (1/s), got {value!r}")
-    held = closures_of(robot, given) if given else ()
     return ConstrainedRobot(robot, Contacts(at_points, at_frames, held, float(alpha), float(beta)))
 
 
@@ -129,65 +101,20 @@ class ConstrainedRobot(RobotBase):
 
     # functions of one state
 
-    def _constraints(self, q: Array, v: Array | None) -> tuple[Array, Array]:
-        """(J, J̇ v − a*), with a* of Baumgarte."""
-        robot, c = self._traced, self.contacts
-        rest = np.zeros(self.n)
-        rates = rest if v is None else v
-        J = [robot.jacobian(q, name)[:3] for name in c.points] + [robot.jacobian(q, name) for name in c.frames]
-        drift = [robot.acceleration(q, rates, rest, name)[:3] for name in c.points]
-        drift += [robot.acceleration(q, rates, rest, name) for name in c.frames]
-        for closure in c.closures:
-            h, H, bias = (np.array(x) for x in closure.rows(robot, q, rates))
-            J, drift = [*J, H], [*drift, bias + c.beta * c.beta * h if c.beta else bias]
-        rows = np.concatenate(J)
-        return rows, np.concatenate(drift) + (2.0 * c.alpha * (rows @ rates) if c.alpha else 0.0)
-
     def _jacobian_of(self, _model: Any, q: Array, **_: Any) -> Array:
-        return self._constraints(q, None)[0]
+        return constraint_rows(self._traced, self.contacts, q)[0]
 
     def _delassus_of(self, _model: Any, q: Array, **_: Any) -> Array:
-        L, d = self._factors(self._traced.mass_matrix(q), q)
-        Y = solve_upper(L, self._constraints(q, None)[0].T)
+        L, d = factors(self._traced, q)
+        Y = solve_upper(L, self._jacobian_of(None, q).T)
         return mirrored(Y.T, (Y / d[:, None]).T)
 
-    def _factors(self, M: Array, q: Array) -> tuple[Array, Array]:
-        """L and d of M = Lᵀ diag(d) L at q."""
-        try:
-            return factorise(M)
-        except SingularError:
-            raise singular_mass_error(self.model, q) from None
-
-    def _solved(self, q: Array, M: Array, J: Array, r: Array, b: Callable[[Array], Array]) -> Array:
-        """(x, λ) with M x = r + Jᵀ λ and J x = b(J)."""
-        L, d = self._factors(M, q)
-        Y, z = solve_upper(L, J.T), solve_upper(L, r)
-        W = Y / d[:, None]
-        D, wanted = mirrored(Y.T, W.T), b(J) - W.T @ z
-        diagonal = np.diagonal(D)
-        weight = PROXIMAL_REGULARISATION * (diagonal + np.sum(diagonal) / len(D))  # rows without effect have none of their own
-        try:
-            A, d_A = factorise(D + np.diag(weight))
-        except SingularError:
-            some = ", ".join([*self.labels[:6], *(["…"] if self.rows > 6 else [])])
-            raise SingularError(
-                f"no joint moves any of the contacts ({some}) at this state, so that their forces are undetermined: "
-                "choose points or frames that the joints move"
-            ) from None
-        force = np.zeros(len(D))
-        for _ in range(PROXIMAL_STEPS):
-            residual = wanted - D @ force
-            force = force + solve_lower(A, solve_upper(A, residual) / d_A)
-        return np.concatenate([solve_lower(L, (z + Y @ force) / d), force])
-
     def _accelerations_of(self, _model: Any, q: Array, v: Array, tau: Array, *target: Array, **_: Any) -> Array:
-        robot = self._traced
-        J, drift = self._constraints(q, v)
-        return self._solved(q, robot.mass_matrix(q), J, tau - robot.bias(q, v), lambda _: sum(target) - drift)
+        return constrained_accelerations(self._traced, self.contacts, q, v, tau, sum(target))
 
     def _impulse_of(self, _model: Any, q: Array, v: Array, restitution: Array, **_: Any) -> Array:
-        M = self._traced.mass_matrix(q)
-        return self._solved(q, M, self._constraints(q, None)[0], M @ v, lambda J: -restitution[0] * (J @ v))
+        J = self._jacobian_of(None, q)
+        return solve_constrained(self._traced, self.contacts, q, J, self._traced.mass_matrix(q) @ v, -restitution[0] * (J @ v))
 
     # evaluation
 
@@ -245,6 +172,26 @@ class ConstrainedRobot(RobotBase):
         found = self._run(algorithm, {"q": (q, self.nq), "v": (v, self.n), "restitution": (e[..., None], 1)})
         return found[..., : self.n], found[..., self.n :]
 
+    def simulate(self, t: Any, q0: Any, v0: Any = None, **options: Any) -> LoopTrajectory:
+        """Simulate the robot with its contacts held where they are at q0, and its loops closed.
+
+        ``options`` are those of `loops.simulate_loops`. Contacts hold in both directions: where a foot would lift or slip,
+        ``constraint_forces`` (N, rows) leave its friction cone. v0 must keep the contacts at rest: `impulse` gives such a one.
+
+        >>> import dynamis as dy, numpy as np
+        >>> robot = dy.load("go2", base="floating")
+        >>> stance = dy.constrained(robot, points=["FL_foot", "FR_foot", "RL_foot", "RR_foot"])
+        >>> motion = stance.simulate(0.1, robot.q(robot.description.appearance.pose), points=3)  # the trunk sinks
+        >>> motion.status, bool(motion.drift.max() < 1e-12), motion.constraint_forces.shape
+        ('completed', True, (3, 12))
+        """
+        c = self.contacts
+        q = self.robot.inputs.one_state(q0, self.nq, "q0")
+        poses = {name: np.asarray(self.robot.pose(q, name)) for name in (*c.points, *c.frames)}
+        held = [Anchor(name, poses[name][:3, 3]) for name in c.points]
+        held += [Anchor(name, poses[name][:3, 3], poses[name][:3, :3]) for name in c.frames]
+        return simulate_loops(self.robot, (*held, *c.closures), t, q, v0, **options)
+
     def inverse_dynamics(
         self,
         q: Any,
@@ -280,4 +227,4 @@ class ConstrainedRobot(RobotBase):
             for name, _, pose in contacts
             if pose and support is not None
         }
-        return contact_forces(b, J, chosen, contacts, axes, friction, normal, support)
+        return contact_forces(self.robot, b, J, chosen, contacts, axes, friction, normal, support)

@@ -1,6 +1,7 @@
 """Contact forces and torques for a given motion: b = Sᵀ τ + Jᵀ λ with λ inside friction cones and the smallest |τ|.
 
-A quadratic program in λ with second-order cones, solved by Clarabel; without cones, by least squares.
+A quadratic program in λ with second-order cones, solved by Clarabel, in batches by compiled steps (`cone_program`), from which
+states without solution go to Clarabel; without cones, by least squares.
 """
 
 from __future__ import annotations
@@ -12,22 +13,25 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, SingularError, printable, unknown_name
+from dynamis.robot import Robot
+from dynamis.simulation.cone_program import Block, minimise
 from dynamis.tolerances import RANK_TOLERANCE, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
 Contact = tuple[str, int, bool]  # name, its first row, whether it has moments
+COMPILED_FROM = 20  # states, for which compiling takes about as long as Clarabel for a few hundred
 WEIGHT_OF_FORCES = 1e-3  # of |λ|² against |τ|²: decides where torques alone do not
 
 
 def contact_forces(
-    b: Array, J: Array, actuated: list[int], contacts: list[Contact], axes: Mapping[str, Array], friction: Any, normal: Any,
-    support: Any,
+    robot: Robot, b: Array, J: Array, actuated: list[int], contacts: list[Contact], axes: Mapping[str, Array], friction: Any,
+    normal: Any, support: Any,
 ) -> tuple[Array, Array]:  # fmt: skip
     """(τ, λ) for b (…, n) and J (…, rows, n); ``axes`` are the rotations (…, 3, 3) of frames with a ``support``."""
     batch = np.broadcast_shapes(b.shape[:-1], J.shape[:-2])
-    n, rows = b.shape[-1], J.shape[-2]
-    b, J = np.broadcast_to(b, (*batch, n)), np.broadcast_to(J, (*batch, rows, n))
-    turned = {name: np.broadcast_to(R, (*batch, 3, 3)) for name, R in axes.items()}
+    n, rows, count = b.shape[-1], J.shape[-2], int(np.prod(batch))
+    b, J = np.broadcast_to(b, (*batch, n)).reshape(count, n), np.broadcast_to(J, (*batch, rows, n)).reshape(count, rows, n)
+    turned = {name: np.broadcast_to(R, (*batch, 3, 3)).reshape(count, 3, 3) for name, R in axes.items()}
     names = [name for name, _, _ in contacts]
     coefficients, normals, sizes = (_per_contact(x, names, what) for x, what in (
         (friction, "friction"), (normal, "normal"), (support, "support")))  # fmt: skip
@@ -36,22 +40,34 @@ def contact_forces(
         if sizes[name] is not None and (moments or not several) and (coefficients[name] is None or not moments):
             why = "a point transmits no moments: name it in frames=" if not moments else "give friction= too"
             raise InputError(f"support= of contact {printable(name)} has no effect: {why}")
-    tau, forces = np.zeros((*batch, n)), np.zeros((*batch, rows))
+    blocks = [
+        block for name, row, moments in contacts if coefficients[name] is not None
+        for block in _blocks(row, moments, turned.get(name), coefficients[name], normals[name], sizes[name])
+    ]  # fmt: skip
     free = [k for k in range(n) if k not in actuated]
-    for at in np.ndindex(batch):
-        cones = []
-        for name, row, moments in contacts:
-            if coefficients[name] is not None:
-                R = turned[name][at] if name in turned else None
-                cones += _cones(rows, row, moments, R, coefficients[name], normals[name], sizes[name])
-        where = f" (state {list(at)} of the batch)" if batch else ""
-        solve = _least_squares if not cones else _programme
-        forces[at] = solve(J[at][:, actuated], b[at][actuated], J[at][:, free], b[at][free], cones, where)
-        tau[at][actuated] = b[at][actuated] - J[at][:, actuated].T @ forces[at]
-    return tau, forces
+    J_a, b_a, J_u, b_u = J[:, :, actuated], b[:, actuated], J[:, :, free], b[:, free]
+    forces, left = np.zeros((count, rows)), np.arange(count)
+    if blocks and count >= COMPILED_FROM:
+        P, c = _cost(J_a, b_a)
+        forces, solved = minimise(robot, P, c, np.swapaxes(J_u, 1, 2), b_u, blocks)
+        left = np.flatnonzero(~solved)
+    for k in left:
+        where = f" (state {[int(i) for i in np.unravel_index(k, batch)]} of the batch)" if batch else ""
+        one = J_a[k], b_a[k], J_u[k], b_u[k]
+        cones = [block._replace(F=block.F if block.F.ndim == 2 else block.F[k]) for block in blocks]
+        forces[k] = _programme(*one, cones, where) if cones else _least_squares(*one, where)
+    tau = np.zeros((count, n))
+    tau[:, actuated] = b_a - (np.swapaxes(J_a, 1, 2) @ forces[..., None])[..., 0]
+    return tau.reshape(*batch, n), forces.reshape(*batch, rows)
 
 
-def _least_squares(J_a: Array, b_a: Array, J_u: Array, b_u: Array, _cones: Any, where: str) -> Array:
+def _cost(J_a: Array, b_a: Array) -> tuple[Array, Array]:
+    """P and c of ½ λᵀ P λ + cᵀ λ = ½ |b_a − J_aᵀ λ|² + …, of one state or many."""
+    P = J_a @ np.swapaxes(J_a, -1, -2) + WEIGHT_OF_FORCES * np.eye(J_a.shape[-2])
+    return P, -(J_a @ b_a[..., None])[..., 0]
+
+
+def _least_squares(J_a: Array, b_a: Array, J_u: Array, b_u: Array, where: str) -> Array:
     """min |b_a − J_aᵀ λ|² with J_uᵀ λ = b_u; where this leaves λ free, the smallest."""
     U, s, Vt = np.linalg.svd(J_u.T) if J_u.size else (np.eye(len(b_u)), np.zeros(0), np.eye(len(J_a)))
     rank = int((s > RANK_TOLERANCE * s[0]).sum()) if len(s) else 0
@@ -64,20 +80,23 @@ def _least_squares(J_a: Array, b_a: Array, J_u: Array, b_u: Array, _cones: Any, 
     return force
 
 
-def _programme(J_a: Array, b_a: Array, J_u: Array, b_u: Array, cones: list[tuple[str, Array]], where: str) -> Array:
+def _programme(J_a: Array, b_a: Array, J_u: Array, b_u: Array, blocks: list[Block], where: str) -> Array:
     import clarabel  # loads a compiled library
     from scipy import sparse
 
-    P = J_a @ J_a.T
-    P += WEIGHT_OF_FORCES * np.eye(len(P))
+    P, c = _cost(J_a, b_a)
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    A = np.vstack([J_u.T, *(rows for _, rows in cones)])
-    right = np.concatenate([b_u, np.zeros(len(A) - len(b_u))])
+    A = [J_u.T]
+    for block in blocks:
+        A.append(np.zeros((len(block.F), len(P))))
+        A[-1][:, block.columns] = -block.F
+    rows = np.vstack(A)
+    right = np.concatenate([b_u, np.zeros(len(rows) - len(b_u))])
     kinds = {"second-order": clarabel.SecondOrderConeT, "positive": clarabel.NonnegativeConeT}
-    sets = [clarabel.ZeroConeT(len(b_u))] * bool(len(b_u)) + [kinds[kind](len(rows)) for kind, rows in cones]
+    sets = [clarabel.ZeroConeT(len(b_u))] * bool(len(b_u)) + [kinds[block.kind](len(block.F)) for block in blocks]
     quadratic = sparse.csc_matrix(np.triu(P))
-    found = clarabel.DefaultSolver(quadratic, -J_a @ b_a, sparse.csc_matrix(A), right, sets, settings).solve()
+    found = clarabel.DefaultSolver(quadratic, c, sparse.csc_matrix(rows), right, sets, settings).solve()
     if str(found.status) not in ("Solved", "AlmostSolved"):
         raise InputError(
             f"no contact forces inside the friction cones give this acceleration{where}: it is too large, the friction too low "
@@ -86,24 +105,23 @@ def _programme(J_a: Array, b_a: Array, J_u: Array, b_u: Array, cones: list[tuple
     return np.array(found.x)
 
 
-def _cones(rows: int, row: int, moments: bool, R: Array | None, mu: float, normal: Array, size: Any) -> list[tuple[str, Array]]:
-    """The rows A of −A λ ∈ cone for one contact: |f_t| ≤ μ f_n; of a rectangular foot the wrenches it can transmit by
-    pressure and friction [Caron, Pham & Nakamura 2015, Proposition 6]."""
-    x = R[:, 0] if R is not None else np.eye(3)[int(np.argmin(np.abs(normal)))]
-    x = x - normal * np.dot(x, normal)
-    x /= np.linalg.norm(x)
-    y = np.cross(normal, x)
-    f, m = np.zeros((3, rows)), np.zeros((3, rows))
-    f[:, row : row + 3] = np.array([x, y, normal])
-    result = [("second-order", -np.array([mu * f[2], f[0], f[1]]))]
+def _blocks(row: int, moments: bool, R: Array | None, mu: float, normal: Array, size: Any) -> list[Block]:
+    """F λ in cones for one contact, in states with the axes R (N, 3, 3) of its frame: |f_t| ≤ μ f_n; of a rectangular foot the
+    wrenches it can transmit by pressure and friction [Caron, Pham & Nakamura 2015, Proposition 6]."""
+    x = R[..., 0] if R is not None else np.eye(3)[int(np.argmin(np.abs(normal)))]
+    x = x - normal * np.dot(x, normal)[..., None]
+    x = x / np.linalg.norm(x, axis=-1, keepdims=True)
+    y, z = np.cross(normal, x), np.broadcast_to(normal, x.shape)
+    result = [Block("second-order", row, np.stack([mu * z, x, y], axis=-2))]
     if moments and size is not None:
-        m[:, row + 3 : row + 6] = np.array([x, y, normal])
+        none = np.zeros(x.shape)
+        f, m = [np.concatenate([e, none], axis=-1) for e in (x, y, z)], [np.concatenate([none, e], axis=-1) for e in (x, y, z)]
         X, Y = size
         signs = [(s, t) for s in (1.0, -1.0) for t in (1.0, -1.0)]
         inside = [Y * f[2] - s * m[0] for s in (1.0, -1.0)] + [X * f[2] - s * m[1] for s in (1.0, -1.0)]
         inside += [mu * (X + Y) * f[2] - m[2] - s * (Y * f[0] + mu * m[0]) - t * (X * f[1] + mu * m[1]) for s, t in signs]
         inside += [mu * (X + Y) * f[2] + m[2] - s * (Y * f[0] - mu * m[0]) - t * (X * f[1] - mu * m[1]) for s, t in signs]
-        result.append(("positive", -np.array(inside)))
+        result.append(Block("positive", row, np.stack(inside, axis=-2)))
     return result
 
 

@@ -64,7 +64,7 @@ class Flow:
         return self.motion.drive(t, q, v, self.inside(x))
 
     def acceleration(self, q: Array, v: Array, tau: Array, wrenches: Any) -> Array:
-        return self.motion.smooth.forward_dynamics(q, v, tau, wrenches)
+        return self.motion.acceleration(q, v, tau, wrenches)
 
     def others(self, t: Any, q: Array, v: Array, x: Array, tau: Array, wrenches: Any) -> Array:
         """ẋ."""

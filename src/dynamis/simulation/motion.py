@@ -12,6 +12,7 @@ import numpy.typing as npt
 from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.robot import Robot
 from dynamis.simulation.actuators import Actuator
+from dynamis.simulation.contact_equations import Contacts, constrained_accelerations
 from dynamis.simulation.friction import BristleLaw, Law, SmoothLaw, StickingLaw
 from dynamis.simulation.sources import Command, DivergedError, Source
 
@@ -42,7 +43,7 @@ def controller_name(robot: Robot) -> str:
 
 
 class EquationsOfMotion:
-    """One robot with friction, drives, controller and external wrenches."""
+    """One robot with friction, drives, controller, external wrenches and rigid contacts."""
 
     def __init__(
         self,
@@ -53,9 +54,10 @@ class EquationsOfMotion:
         actuators: Mapping[int, Actuator] | None = None,
         disturbance: Source | None = None,
         fastest: float = DIVERGED_VELOCITY,
+        contacts: Contacts | None = None,
     ) -> None:
         self.robot, self.laws, self.command, self.wrenches = robot, laws, command, wrenches
-        self.disturbance = disturbance
+        self.disturbance, self.contacts = disturbance, contacts
         self._ends = robot.nq, robot.nq + robot.n  # of q and of v in a state
         self.actuators = dict(actuators or {})
         self.smooth = without_dry_friction(robot)
@@ -147,6 +149,14 @@ class EquationsOfMotion:
         if len(self.sticking) != len(self.laws):
             tau = tau - self.smooth_friction(v, z)
         return tau, self.wrenches_at(t, q, v)
+
+    def acceleration(self, q: Array, v: Array, tau: Array, wrenches: Mapping[str, Array] | None) -> Array:
+        """v̇ under torques and wrenches, with rigid contacts held."""
+        if self.contacts is None:
+            return self.smooth.forward_dynamics(q, v, tau, wrenches)
+        for frame, w in (wrenches or {}).items():
+            tau = tau + self.smooth.jacobian(q, frame).T @ w
+        return constrained_accelerations(self.smooth, self.contacts, q, v, tau)[: self.robot.n]
 
     def rates(self, t: Any, q: Array, v: Array, z: Array, acceleration: Array, power: Any) -> Array:
         """ẏ for a known acceleration; the last entry is the input power."""

@@ -23,6 +23,7 @@ from dynamis.robot import Robot
 from dynamis.robot.inputs import broadcast_batch
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.closed_loop import ClosedLoop
+from dynamis.simulation.constrained_robot import ConstrainedRobot
 from dynamis.simulation.contact import contacts_in
 from dynamis.simulation.controllers import Controller
 from dynamis.simulation.fixed_step import check_step_length
@@ -128,7 +129,7 @@ class LoopOptions(TypedDict, total=False):
 
 
 def rollouts(
-    robot: Robot,
+    robot: Robot | ConstrainedRobot,
     t: float,
     q0: Any,
     v0: Any = None,
@@ -159,6 +160,8 @@ def rollouts(
     since it could be meant either way: give (size, 1) or (1, size). ``inputs`` are additional arguments that change in time:
     tables (K, …, size) whose rows follow each other in equal parts of the duration. ``disturbance`` is a `Noise`: motion k of
     the batch, numbered from ``first``, receives the same torques in any batch.
+
+    A robot with contacts, of `constrained`, keeps them with "rk4" or "euler", stabilised by its ``alpha`` and ``beta``.
 
     Float32 input gives float32 output. Arrays on a GPU stay there. To simulate the same loop again and again, prepare a
     `BatchSimulation`.
@@ -198,7 +201,7 @@ class BatchSimulation:
 
     def __init__(
         self,
-        robot: Robot,
+        robot: Robot | ConstrainedRobot,
         t: float,
         *,
         controller: Callable[..., Any] | Sampled | Controller | None = None,
@@ -213,6 +216,8 @@ class BatchSimulation:
         method: str | None = None,
         every: int = 1,
     ) -> None:
+        contacts = robot.contacts if isinstance(robot, ConstrainedRobot) else None
+        robot = robot.robot if isinstance(robot, ConstrainedRobot) else robot
         if not isinstance(robot, Robot):
             raise InputError(f"rollouts takes a robot, got {type(robot).__name__}; dynamis.load gives one")
         if not isinstance(every, int | np.integer) or every < 1:
@@ -241,6 +246,7 @@ class BatchSimulation:
         self._loop = ClosedLoop(
             robot, method, controller=controller, parameters=parameters, friction=friction, actuators=actuators,
             wrenches=wrenches, stops=stops, noise=disturbance is not None, step=self.t / self.steps, inputs=inputs,
+            contacts=contacts,
         )  # fmt: skip
         self._kernels: dict[bool, tuple[Kernel, str]] = {}
         self._warned = False

@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from dynamis.display import as_table, counted
 from dynamis.errors import InputError, SingularError
+from dynamis.kinematics.closures import Closure, closures_of
 from dynamis.robot import Robot
 from dynamis.simulation.fixed_step import moved
-from dynamis.simulation.loops.closure import Closure, closures_of
 from dynamis.simulation.loops.constraints import Constraints, evaluate, labels, rank_of
 from dynamis.tolerances import RECURSION_ROUNDING, SOLUTION_TOLERANCE
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import as_table, as_text, short
 from dynamis.errors import InputError, SingularError
+from dynamis.kinematics.closures import Closure, closures_of
 from dynamis.robot import Robot
-from dynamis.simulation.loops.closure import Closure, closures_of
 from dynamis.tolerances import LOOP_RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
@@ -35,21 +35,29 @@ class Constraints:
     _repr_html_ = as_table
 
 
-# compiled once for each robot and set of closures
-_compiled: weakref.WeakKeyDictionary[Robot, dict[tuple[Closure, ...], Kernel]] = weakref.WeakKeyDictionary()
+# compiled once for each robot and form of closures
+_compiled: weakref.WeakKeyDictionary[Robot, dict[tuple[Any, ...], Kernel]] = weakref.WeakKeyDictionary()
 
 
 def _kernel(robot: Robot, closures: tuple[Closure, ...]) -> Kernel:
-    kernels = _compiled.setdefault(robot, {})
-    if closures not in kernels:
+    kernels, key = _compiled.setdefault(robot, {}), tuple(closure.form for closure in closures)
+    if key not in kernels:
+        sizes = [len(closure.constants) for closure in closures]
 
-        def constraints(robot: Robot, q: Array, v: Array) -> Array:
-            parts = [closure.rows(robot, q, v) for closure in closures]
+        def constraints(robot: Robot, q: Array, v: Array, *constants: Array) -> Array:
+            given = np.split(constants[0], np.cumsum(sizes)[:-1]) if constants else [None] * len(sizes)
+            parts = [closure.rows(robot, q, v, x) for closure, x in zip(closures, given, strict=True)]
             h, H, bias = ([row for part in parts for row in part[k]] for k in range(3))
             return np.concatenate([h, np.concatenate(H), bias])
 
-        kernels[closures] = robot.compile(constraints)
-    return kernels[closures]
+        def plain(robot: Robot, q: Array, v: Array) -> Array:
+            return constraints(robot, q, v)
+
+        def anchored(robot: Robot, q: Array, v: Array, at: Array) -> Array:
+            return constraints(robot, q, v, at)
+
+        kernels[key] = robot.compile(anchored, at=sum(sizes)) if any(sizes) else robot.compile(plain)
+    return kernels[key]
 
 
 def constraints(robot: Robot, closures: Closure | Sequence[Closure], q: Any, v: Any = None) -> Constraints:
@@ -64,7 +72,8 @@ def evaluate(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) ->
     """The same for validated arguments."""
     try:
         with np.errstate(all="ignore"):
-            made = _kernel(robot, closures)(q, v)
+            constants = np.concatenate([closure.constants for closure in closures])
+            made = _kernel(robot, closures)(q, v, *([constants] if len(constants) else []))
     except ZeroDivisionError:  # already in the tracing: two ends that coincide wherever the robot is
         made = np.array([np.nan])
     if not np.isfinite(made).all():

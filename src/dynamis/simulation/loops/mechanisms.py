@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from dynamis.display import as_table, counted
 from dynamis.errors import InputError, printable
+from dynamis.kinematics.closures import Closure, Distance, InPlane, Pin, Point
 from dynamis.model.description import Description
 from dynamis.robot import Robot
-from dynamis.simulation.loops.closure import Closure, Distance, InPlane, Pin, Point
 from dynamis.spatial import Inertia, Pose, about_axis, solids
 
 Array = npt.NDArray[Any]

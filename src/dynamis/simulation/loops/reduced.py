@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from dynamis.display import as_table, flat, short
 from dynamis.errors import InputError, SingularError
+from dynamis.kinematics.closures import Closure, closures_of
 from dynamis.robot import Robot
-from dynamis.simulation.loops.closure import Closure, closures_of
 from dynamis.simulation.loops.constraints import evaluate, rank_of
 from dynamis.tolerances import SOLUTION_TOLERANCE
 

@@ -1,7 +1,8 @@
 """``simulate_loops``: simulation of a robot with loops.
 
 The accelerations of `constrained` satisfy ḧ = 0 only; the drift of h and ḣ grows with time. It is removed either at every step
-by projection onto the constraint manifold ("projection"), or by Baumgarte stabilisation ("baumgarte").
+by projection onto the constraint manifold ("projection"), or by Baumgarte stabilisation ("baumgarte"). Where joints stick, the
+steps are those of `stick_slip_steps`.
 """
 
 from __future__ import annotations
@@ -14,25 +15,28 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.algorithms.dynamics import TorqueLedger
 from dynamis.errors import InputError, SingularError
+from dynamis.kinematics.closures import Closure, closures_of
 from dynamis.robot import Robot
+from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.adaptive import METHODS
+from dynamis.simulation.controllers import as_law
 from dynamis.simulation.events import EventRecord
-from dynamis.simulation.fixed_step import moved
-from dynamis.simulation.friction import laws_of
-from dynamis.simulation.loops.closure import Closure, closures_of
+from dynamis.simulation.fixed_step import check_step_length, moved
+from dynamis.simulation.friction import StickingLaw, laws_of
 from dynamis.simulation.loops.constrained import Constrained, project, solve, wanted_rate
 from dynamis.simulation.loops.constraints import Constraints, evaluate, labels, redundant_rows
+from dynamis.simulation.loops.stick_slip_steps import dry_friction, stick_slip_step
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.simulate import output_times, state_vector
-from dynamis.simulation.sources import Command, SourceError, torque_source, wrench_sources
+from dynamis.simulation.sources import SourceError, torque_source, wrench_sources
 from dynamis.simulation.trajectory import Trajectory
-from dynamis.tolerances import LOOP_RANK_TOLERANCE, SOLUTION_TOLERANCE
+from dynamis.tolerances import LOOP_RANK_TOLERANCE, RECURSION_ROUNDING, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
 ONE_STEP = ("RK23", "RK45", "DOP853")  # methods that start anew from any state
+TIME_STEPPING = "time_stepping"
 STABILISATIONS = ("projection", "baumgarte", "none")
 
 
@@ -81,8 +85,10 @@ def simulate_loops(
     torque: Any = None,
     controller: Callable[..., Any] | None = None,
     wrenches: Mapping[str, Any] | None = None,
-    friction: str = "smooth",
-    method: str = "DOP853",
+    friction: Any = "smooth",
+    actuators: Mapping[str, Actuator] | None = None,
+    method: str | None = None,
+    step: float = 1e-3,
     rtol: float = 1e-8,
     atol: float = 1e-10,
     stabilisation: str = "projection",
@@ -93,9 +99,11 @@ def simulate_loops(
 ) -> LoopTrajectory:
     """Simulate a robot with loops from q0 and v0 (default: at rest), which must satisfy the constraints: see `assemble`.
 
-    ``t``, ``torque``, ``controller``, ``wrenches``, ``rtol`` and ``atol`` are those of `simulate`. Dry friction is "smooth" or
-    "none": sticking is not supported with loops. ``stabilisation`` is "projection" (with RK23, RK45 or DOP853), "baumgarte"
-    (with any of SciPy's methods; ``alpha`` and ``beta`` in 1/s), or "none", for comparison.
+    ``t``, ``torque``, ``controller``, ``wrenches``, ``actuators``, ``rtol`` and ``atol`` are those of `simulate`, and so are
+    the laws of ``friction``, "smooth" by default. With laws that stick ("model", `Coulomb`, `Stribeck`) the method is
+    "time_stepping", with steps of length ``step``; otherwise one of SciPy's, "DOP853" by default.
+    ``stabilisation`` is "projection" (with RK23, RK45, DOP853 or time stepping), "baumgarte" (with any of SciPy's methods;
+    ``alpha`` and ``beta`` in 1/s), or "none", for comparison.
 
     A function that raises an exception, or a singular configuration, ends the simulation: ``status`` gives the reason, and the
     motion so far is returned. Passing through a singular configuration is an event.
@@ -109,23 +117,39 @@ def simulate_loops(
     if not isinstance(robot, Robot):
         raise InputError(f"simulate_loops takes a robot, got {type(robot).__name__}; dynamis.load gives one")
     held, times = closures_of(robot, closures), output_times(t, points)
-    if friction not in ("smooth", "none"):
+    laws = laws_of(robot.model, friction)
+    sticks = [robot.coordinate_names[k] for k, law in laws.items() if isinstance(law, StickingLaw)]
+    if sticks and method not in (None, TIME_STEPPING):
         raise InputError(
-            f"friction={friction!r}: with loops, dry friction must be 'smooth' or 'none'; sticking is not supported"
+            f"method={method!r}: the friction of {', '.join(sticks)} sticks, which needs method={TIME_STEPPING!r} with loops; "
+            "friction='smooth' does not stick"
         )
+    method = method or (TIME_STEPPING if sticks else "DOP853")
     if stabilisation not in STABILISATIONS:
         raise InputError(f"stabilisation={stabilisation!r} is unknown; choose {', '.join(map(repr, STABILISATIONS))}")
-    allowed = ONE_STEP if stabilisation == "projection" else METHODS
+    allowed = (*ONE_STEP, TIME_STEPPING) if stabilisation == "projection" else METHODS
     if method not in allowed:
         raise InputError(f"method={method!r} is incompatible with stabilisation={stabilisation!r}; choose {', '.join(allowed)}")
     q = state_vector(robot, q0, robot.nq, "q0")
     v = np.zeros(robot.n) if v0 is None else state_vector(robot, v0, robot.n, "v0")
     q, v = _closed(robot, held, q, v)
-    command = Command.of(torque_source(robot, torque, controller))
-    motion = EquationsOfMotion(robot, laws_of(robot.model, friction), command, wrench_sources(robot, wrenches))
+    robot, drives = actuators_of(robot, actuators)
+    law = as_law(controller)
+    if law.sampled is not None or law.extra:
+        raise InputError("with loops, controller= must be a function of (t, q, v) or (robot, t, q, v), or a Controller")
+    function = None if law.torque is None else law.on(robot)
+    command = law.command(robot, torque_source(robot, torque, function), checked=True)
+    motion = EquationsOfMotion(robot, laws, command, wrench_sources(robot, wrenches), drives)
     gains = (alpha, beta) if stabilisation == "baumgarte" else (0.0, 0.0)
     run = _Run(motion, held, stabilisation == "projection", gains)
-    run.integrate(times, np.concatenate([q, v, [0.0]]), method, {"rtol": rtol, "atol": atol}, progress)
+    y = motion.start(q, v)
+    if method == TIME_STEPPING:
+        if not (isinstance(step, int | float) and 0.0 < step < np.inf):
+            raise InputError(f"step= must be a positive number of seconds, got {step!r}")
+        check_step_length(step, float(times[0]), float(times[-1]))
+        run.take_steps(times, y, float(step), progress)
+    else:
+        run.integrate(times, y, method, {"rtol": rtol, "atol": atol}, progress)
     return run.trajectory()
 
 
@@ -142,13 +166,14 @@ def _closed(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) -> 
 
 
 class _Solved(NamedTuple):
-    """A state with its accelerations, closure forces and applied torques."""
+    """A state with its accelerations, closure forces, joint torques and dry friction."""
 
     t: float
     y: Array
     now: Constrained
     c: Constraints
     tau: Array
+    friction: Array
     wrenches: dict[str, Array] | None
 
 
@@ -166,21 +191,25 @@ class _Run:
         self.correction = [0.0, 0.0]
 
     def solved(self, t: float, y: Array) -> _Solved:
-        q, v, _ = self.motion.split(y)
-        tau, wrenches = self.motion.drive(t, q, v, np.zeros(0))
-        c = evaluate(self.motion.robot, self.closures, q, v)
-        r = tau - self.motion.smooth.inverse_dynamics(q, v, np.zeros(len(v)), wrenches)
-        now = solve(self.motion.smooth.mass_matrix(q), r, c.H, wanted_rate(c, v, *self.gains))
-        return _Solved(t, y, now, c, tau, wrenches)
+        motion = self.motion
+        q, v, z = motion.split(y)
+        tau, friction, wrenches = motion.torque(t, q, v, z), motion.smooth_friction(v, z), motion.wrenches_at(t, q, v)
+        c = evaluate(motion.robot, self.closures, q, v)
+        r = tau - friction - motion.smooth.inverse_dynamics(q, v, np.zeros(len(v)), wrenches)
+        M, rate = motion.smooth.mass_matrix(q), wanted_rate(c, v, *self.gains)
+        if motion.sticking:
+            friction = friction + dry_friction(M, r, c.H, rate, v, motion.sticking)
+            r = tau - friction - motion.smooth.inverse_dynamics(q, v, np.zeros(len(v)), wrenches)
+        return _Solved(t, y, solve(M, r, c.H, rate), c, tau, friction, wrenches)
 
     def rates(self, t: float, y: Array) -> Array:
         self.evaluations += 1
         return self._rates(self.solved(t, y.copy()))
 
     def _rates(self, at: _Solved) -> Array:
-        q, v, _ = self.motion.split(at.y)
-        q_dot = v if self.motion.plain else configuration_rate(self.motion.robot.model, q, v)
-        return np.concatenate([q_dot, at.now.acceleration, [self.motion.power(q, v, at.tau, at.wrenches)]])
+        q, v, z = self.motion.split(at.y)
+        power = self.motion.power(q, v, at.tau - at.friction, at.wrenches)
+        return self.motion.rates(at.t, q, v, z, at.now.acceleration, power)
 
     def integrate(self, times: Array, y: Array, method: str, options: dict[str, Any], progress: Any) -> None:
         from scipy import integrate
@@ -216,6 +245,28 @@ class _Run:
         if progress is not None:
             progress(1.0)
 
+    def take_steps(self, times: Array, y: Array, step: float, progress: Any) -> None:
+        """Time stepping, for joints that stick; each interval between output times is divided into equal steps."""
+        t = float(times[0])
+        try:
+            self.kept.append(self.solved(t, y))
+            self._check(self.kept[0])
+            for end in times[1:]:
+                count = int(np.ceil((end - t) / step * (1.0 - RECURSION_ROUNDING)))
+                for h in np.diff(np.linspace(t, end, count + 1)):
+                    y = self._projected(stick_slip_step(self.motion, self.closures, t, y, float(h)), count=True)
+                    t, self.steps = t + float(h), self.steps + 1
+                t = float(end)
+                self.kept.append(self._follow(self.kept[-1], t, y))
+                if progress is not None:
+                    progress((t - times[0]) / (times[-1] - times[0]))
+                if not self.complete:
+                    break
+        except (SourceError, SingularError) as failed:
+            if not self.kept:
+                raise
+            self.status = f"stopped: {failed}"
+
     @property
     def complete(self) -> bool:
         return self.status == "completed"
@@ -232,13 +283,13 @@ class _Run:
 
     def _projected(self, y: Array, count: bool) -> Array:
         """The state projected onto the constraints, if selected, with normalised quaternions."""
-        q, v, _ = self.motion.split(y)
+        q, v, z = self.motion.split(y)
         if not self.projecting:
-            return np.concatenate([moved(self.motion.robot.model, q, np.zeros(len(q))), v, y[-1:]])
+            return np.concatenate([moved(self.motion.robot.model, q, np.zeros(len(q))), v, z, y[-1:]])
         q, v, *off = project(self.motion.robot, self.closures, q, v)
         if count:
             self.correction = [max(a, b) for a, b in zip(self.correction, off, strict=True)]
-        return np.concatenate([q, v, y[-1:]])
+        return np.concatenate([q, v, z, y[-1:]])
 
     @property
     def rank(self) -> int:
@@ -273,7 +324,7 @@ class _Run:
         robot, found = self.motion.robot, self.kept
         t, states = np.array([at.t for at in found]), np.array([at.y for at in found])
         q, v = states[:, : robot.nq].copy(), states[:, robot.nq : robot.nq + robot.n].copy()
-        friction = np.array([self.motion.smooth_friction(rates, np.zeros(0)) for rates in v])
+        inside = self.motion.inside(states[:, robot.nq + robot.n : -1])
         wrenches = {frame: np.array([(at.wrenches or {})[frame] for at in found]) for frame in self.motion.wrenches}
         statistics = {
             "evaluations": self.evaluations, "steps": self.steps, "rank": self.rank,
@@ -281,8 +332,8 @@ class _Run:
             "largest correction": self.correction[0], "largest velocity correction": self.correction[1],
         }  # fmt: skip
         return LoopTrajectory(
-            robot, t, q, v, np.array([at.tau for at in found]) + friction, friction, states[:, -1].copy(), wrenches,
-            tuple(self.events), self.status, statistics,
+            robot, t, q, v, np.array([at.tau for at in found]), np.array([at.friction for at in found]), states[:, -1].copy(),
+            wrenches, tuple(self.events), self.status, statistics, inside,
             closures=self.closures,
             constraint_forces=np.array([at.now.multipliers for at in found]),
             constraint_torque=np.array([at.now.torque for at in found]),

@@ -1,0 +1,100 @@
+"""The equations of a robot with rigid contacts and closed loops, for one state of numbers or symbols.
+
+    M v̇ + C v + g + friction + springs = τ + Jᵀ λ,    J v̇ + J̇ v = a*
+
+Points keep their position (3 rows, forces in world axes), frames their pose (6 rows, wrenches in world axes at the origin),
+closures of `dynamis.loops` their equations h(q) = 0. The forces solve (J M⁻¹ Jᵀ) λ = a* − J̇ v − J v̇_free. Redundant rows are
+allowed: proximal iterations (D + ε diag) λ_{k+1} = b + ε diag λ_k converge to the acceleration, which is unique
+[Parikh & Boyd 2014, §4.1.1].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.singularity import singular_mass_error
+from dynamis.errors import SingularError
+from dynamis.kinematics.closures import Closure
+from dynamis.robot import Robot
+from dynamis.scalar import factorise, solve_lower, solve_upper
+from dynamis.spatial.inertia import mirrored
+from dynamis.tolerances import PROXIMAL_REGULARISATION
+
+Array = npt.NDArray[Any]
+PROXIMAL_STEPS = 4
+
+
+@dataclass(frozen=True, repr=False)
+class Contacts:
+    """The constraints of a robot: frames held at a point, frames held in their pose, closures; gains of stabilisation."""
+
+    points: tuple[str, ...]
+    frames: tuple[str, ...]
+    closures: tuple[Closure, ...]
+    alpha: float
+    beta: float
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return (self.points, self.frames, tuple(x.key for x in self.closures), self.alpha, self.beta)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        at_points = [f"{name}: {axis}" for name in self.points for axis in "xyz"]
+        at_frames = [f"{name}: {kind} {axis}" for name in self.frames for kind in ("force", "moment") for axis in "xyz"]
+        return (*at_points, *at_frames, *(label for closure in self.closures for label in closure.labels))
+
+
+def constraint_rows(robot: Robot, contacts: Contacts, q: Array, v: Array | None = None) -> tuple[Array, Array]:
+    """(J, J̇ v − a*), with a* of Baumgarte; v is zero by default."""
+    c, rest = contacts, np.zeros(robot.n)
+    rates = rest if v is None else v
+    J = [robot.jacobian(q, name)[:3] for name in c.points] + [robot.jacobian(q, name) for name in c.frames]
+    drift = [robot.acceleration(q, rates, rest, name)[:3] for name in c.points]
+    drift += [robot.acceleration(q, rates, rest, name) for name in c.frames]
+    for closure in c.closures:
+        h, H, bias = (np.array(x) for x in closure.rows(robot, q, rates))
+        J, drift = [*J, H], [*drift, bias + c.beta * c.beta * h if c.beta else bias]
+    rows = np.concatenate(J)
+    return rows, np.concatenate(drift) + (2.0 * c.alpha * (rows @ rates) if c.alpha else 0.0)
+
+
+def constrained_accelerations(robot: Robot, contacts: Contacts, q: Array, v: Array, tau: Array, target: Any = 0) -> Array:
+    """(v̇, λ) under torques τ, with the accelerations ``target`` of the rows beside those of Baumgarte."""
+    J, drift = constraint_rows(robot, contacts, q, v)
+    return solve_constrained(robot, contacts, q, J, tau - robot.bias(q, v), target - drift)
+
+
+def factors(robot: Robot, q: Array) -> tuple[Array, Array]:
+    """L and d of M = Lᵀ diag(d) L at q."""
+    try:
+        return factorise(robot.mass_matrix(q))
+    except SingularError:
+        raise singular_mass_error(robot.model, q) from None
+
+
+def solve_constrained(robot: Robot, contacts: Contacts, q: Array, J: Array, r: Array, b: Array) -> Array:
+    """(x, λ) with M x = r + Jᵀ λ and J x = b."""
+    L, d = factors(robot, q)
+    Y, z = solve_upper(L, J.T), solve_upper(L, r)
+    W = Y / d[:, None]
+    D, wanted = mirrored(Y.T, W.T), b - W.T @ z
+    diagonal = np.diagonal(D)
+    weight = PROXIMAL_REGULARISATION * (diagonal + np.sum(diagonal) / len(D))  # rows without effect have none of their own
+    try:
+        A, d_A = factorise(D + np.diag(weight))
+    except SingularError:
+        some = ", ".join([*contacts.labels[:6], *(["…"] if len(contacts.labels) > 6 else [])])
+        raise SingularError(
+            f"no joint moves any of the contacts ({some}) at this state, so that their forces are undetermined: "
+            "choose points or frames that the joints move"
+        ) from None
+    force = np.zeros(len(D))
+    for _ in range(PROXIMAL_STEPS):
+        residual = wanted - D @ force
+        force = force + solve_lower(A, solve_upper(A, residual) / d_A)
+    return np.concatenate([solve_lower(L, (z + Y @ force) / d), force])
