@@ -112,8 +112,27 @@ def test_motors_and_friction_that_sticks_act_together():
     np.testing.assert_allclose(loop.q[:, :1], tree.q, atol=1e-3)
 
 
-def test_bristles_and_controllers_with_states_act_in_loops():
+def test_bristles_act_in_loops():
     friction = {"one": dy.LuGre(0.5, 0.8, 0.05, 200.0, 2.0)}
     loop, tree = both(0.5, 0.4, friction=friction, points=6)
     np.testing.assert_allclose(loop.q[:, :1], tree.q, atol=1e-6)
     np.testing.assert_allclose(loop.friction[:, 0], tree.friction[:, 0], atol=1e-4)
+
+
+class Integral(dy.Controller):
+    """PI control of the first joint about 0.5 rad."""
+
+    size = 1
+
+    def __call__(self, robot, _t, q, v, x):
+        return np.array([-60.0 * (q[0] - 0.5) - 8.0 * v[0] - 40.0 * x[0], *np.zeros(robot.n - 1)])
+
+    def rates(self, _robot, _t, q, _v, _x):
+        return q[:1] - 0.5
+
+
+def test_controllers_with_states_act_in_loops():
+    loop, tree = both(1.0, 0.2, points=6, controller=Integral(), rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(loop.q[:, :1], tree.q, atol=1e-6)
+    np.testing.assert_allclose(loop.actuator_states["controller"], tree.actuator_states["controller"], atol=1e-6)
+    assert np.abs(tree.actuator_states["controller"]).max() > 0.01
