@@ -168,3 +168,15 @@ def test_too_few_samples_are_named():
     samples = sampled(ROBOTS["ur5e"], seconds=0.4)
     (found,) = examine_torques(samples, ROBOTS["ur5e"])
     assert (found.code, found.row) == ("few samples", 19)
+
+
+def test_torques_that_are_all_inverted_are_named_before_the_mounting():
+    robot = dy.load("ur5e")
+    t = np.arange(600)[:, None] / 50
+    w = np.linspace(1.0, 2.0, 6)
+    q, v, a = np.sin(w * t) - 1, w * np.cos(w * t), -(w**2) * np.sin(w * t)
+    tau = robot.inverse_dynamics(q, v, a) + 2.0 * np.tanh(v / 0.05)
+    for wrong, code in ((-tau, "wrong sign"), (robot.replace(gravity=[0, 0, 9.81]).inverse_dynamics(q, v, a), "mounting")):
+        (found,) = examine_torques(SimpleNamespace(t=t[:, 0], q=q, v=v, a=a, tau=wrong, source=""), robot)
+        assert found.code == code
+        assert "-0 %" not in found.text

@@ -167,6 +167,8 @@ class _Report:
         """Return the finding for a mistake."""
         mistake = trial.mistake
         i, j = mistake.joints[0], mistake.joints[-1]
+        if len(mistake.joints) > 2:
+            i = int(np.argmax(self.motion.torque.std(axis=0)))
         row, instant = self._instant(i, trial.then.fitted[:, i])
         letter, also = ("tau", "q") if mistake.where == "torque" else ("q", "tau")
         one, other = self._column(letter, i), self._column(letter, j)
@@ -175,6 +177,10 @@ class _Report:
         if mistake.code == "degrees":
             text = f"{self.source}positions, velocities and accelerations seem to be in degrees: converted, {explains}"
             return LogFinding("error", "degrees", self._column("q", i), row, text, 'set unit = "deg" in a mapping')
+        if mistake.code == "inverted":
+            text = f"{self.source}all torques seem to have the wrong sign: inverted, {explains}; {instant}"
+            cure = f"invert them: signs = [{', '.join(['-1'] * len(self.names))}] in a mapping"
+            return LogFinding("error", "wrong sign", self._column("tau", i), row, text, cure)
         if mistake.code == "mounting":
             vector = ",".join(f"{-x + 0.0:.4g}" for x in self.robot.model.gravity)
             text = (
@@ -283,6 +289,8 @@ def mistakes(n: int, gravity: Array) -> Iterator[Mistake]:
     """Yield all mistakes tried for a robot of n joints, the most frequent first."""
     if gravity.any():
         yield Mistake("mounting", tuple(range(n)), "mounting", lambda m: m)
+    if n > 1:
+        yield Mistake("inverted", tuple(range(n)), "torque", _undone("torque", np.negative))
     for where in ("torque", "motion", "torque and motion"):
         for i in range(n):
             signs = np.where(np.arange(n) == i, -1.0, 1.0)
@@ -329,7 +337,7 @@ def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained, fit: Free
         elsewhere = any((t.mistake.code, t.mistake.joints) == (best.mistake.code, best.mistake.joints) for t in rivals)
         made.append(replace(best, elsewhere=elsewhere))
         motion, now = best.motion, best.then
-        if best.mistake.code == "mounting":
+        if best.mistake.code in ("mounting", "inverted"):
             break
     if made and fit.unexplained(motion).mean() > VERIFIED:
         return [], first
