@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.algorithms.kinematics import MovingBase
 from dynamis.errors import InputError
 from dynamis.robot import Robot
@@ -75,7 +76,7 @@ class StepDynamics:
 
     def taken(self, robot: Robot, q: Array, v: Array, u: Array, h: Any) -> tuple[Array, Array]:
         """(q', v') after a step of length h."""
-        u = self._commanded(robot, q, v, u)
+        u = self.commanded(robot, q, v, u)
         if self.method == "euler":
             v_new = v + h * self._rate(robot, q, v, u, h)
             return self._placed(robot, q, h * v_new), v_new
@@ -87,7 +88,19 @@ class StepDynamics:
         rates, acceleration = (sum(weight * x[i] for weight, x in zip(b, k, strict=True) if weight) for i in (0, 1))
         return self._placed(robot, q, h * rates), v + h * acceleration
 
-    def _commanded(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
+    def continuous(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
+        """(q̇, v̇) of the motion that the steps approximate."""
+        return np.concatenate([configuration_rate(robot.model, q, v), self._rate(robot, q, v, self.commanded(robot, q, v, u), 0.0)])
+
+    def residual(self, robot: Robot, q: Array, v: Array, a: Array, u: Array, h: Any = 0.0) -> Array:
+        """The equation of motion, zero for the acceleration a of a step of length h; u has torques, also with a feedback."""
+        tau, wrenches, base = self._forces(u)
+        left = without_dry_friction(robot).inverse_dynamics(q, v, a, wrenches, base=base) - tau
+        if self._damped:
+            return left - robot.model.viscous * v + robot.model.coulomb_bias + self._damping(v) * (v + h * a)
+        return left if self.smooth is self.robot else left + self.friction(v)
+
+    def commanded(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
         """u with the torques of the feedback in place of its references."""
         if self.feedback is None:
             return u
@@ -161,7 +174,7 @@ class StepDynamics:
     @cached_property
     def _command(self) -> Any:
         def command(robot: Robot, q: Array, v: Array, u: Array) -> Array:
-            return self._commanded(robot, q, v, u)
+            return self.commanded(robot, q, v, u)
 
         return self.robot.differentiate(command, parameters=self.parameters, u=self.inputs)
 
@@ -174,15 +187,10 @@ class StepDynamics:
 
     @cached_property
     def _equation(self) -> Any:
-        """The equation of motion, which is zero: its derivatives give those of the accelerations."""
+        """The equation of motion, whose derivatives give those of the accelerations."""
 
         def equation(robot: Robot, q: Array, v: Array, a: Array, u: Array) -> Array:
-            tau, wrenches, base = self._forces(u)
-            left = without_dry_friction(robot).inverse_dynamics(q, v, a, wrenches, base=base) - tau
-            if self._damped:
-                model = robot.model
-                return left - model.viscous * v + model.coulomb_bias + self._damping(v) * (v + self.h * a)
-            return left if self.smooth is self.robot else left + self.friction(v)
+            return self.residual(robot, q, v, a, u, self.h)
 
         return self.robot.differentiate(equation, parameters=self.parameters, u=self._commands)
 

@@ -190,6 +190,25 @@ class Step(StepDynamics):
             tau = tau + self.friction(v)
         return np.asarray(tau)
 
+    def acados(self, name: str | None = None) -> Any:
+        """An `AcadosModel`: these steps as discrete dynamics, and the motion they approximate, explicit and implicit.
+
+        x is (q, v), u and p as here; SX expressions of CasADi. ``name`` is that of the generated C functions, by default of the
+        robot. Quaternions are not normalised between steps.
+        """
+        from dynamis.optimize.acados_models import acados_model
+
+        return acados_model(self, name)
+
+    def aligator(self, p: Any = None) -> Any:
+        """An `aligator.dynamics.ExplicitDynamicsModel` of these steps, with A and B, on a `VectorSpace` of states (q, v).
+
+        ``p`` are the values of the parameters. Robots with quaternions are refused.
+        """
+        from dynamis.optimize.aligator_models import aligator_model
+
+        return aligator_model(self, p)
+
     @cached_property
     def _kernel(self) -> Kernel:
         nq, n = self.robot.nq, self.robot.n
