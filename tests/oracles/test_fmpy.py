@@ -218,8 +218,7 @@ def test_fmpy_simulates_model_exchange_by_itself(tmp_path, version):
     assert np.abs(table(found, "q", UR5E) - ours.q).max() < 1e-6
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("kind", ["ModelExchange", "CoSimulation"])
+@pytest.mark.parametrize(("version", "kind"), [(2, "ModelExchange"), (3, "CoSimulation")])
 def test_directional_derivatives_are_those_of_differences(tmp_path, version, kind):
     robot = zoo_robot("wrists")
     path = dy.write_fmu(robot, tmp_path / "wrists.fmu", version=version, wrench="tool", gravity=True)
