@@ -51,6 +51,15 @@ def test_the_gradient_of_a_loss_over_a_batch():
     assert relative_error(np.asarray(found), 2.0 * np.einsum("sij,si->sj", derivatives.dtau, a)) < 1e-10
 
 
+def test_half_precision_is_computed_in_single_and_complex_numbers_are_refused():
+    q = jax.numpy.asarray(STATES[0], jax.numpy.bfloat16)
+    found = ROBOT.jax("gravity")(q)
+    assert found.dtype == q.dtype
+    assert relative_error(np.asarray(found, float), ROBOT.gravity(np.asarray(q, float))) < 0.02
+    with pytest.raises(dy.InputError, match="arrays of real numbers, got complex"):
+        ROBOT.jax("gravity")(1j * STATES[0])
+
+
 def test_wrong_lengths_are_refused():
     with pytest.raises(dy.InputError, match="last axis must have the 7 entries of v"):
         ROBOT.jax("inverse_dynamics")(np.zeros(7), np.zeros(6), np.zeros(7))

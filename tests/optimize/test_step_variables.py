@@ -32,7 +32,7 @@ def floating(method):
     )
 
 
-def _damper(robot, q, v, r):  # noqa: ARG001
+def _damper(robot, q, v, r):
     return -0.3 * v[robot.inputs.actuated("joints")] ** 3
 
 
@@ -78,7 +78,7 @@ def test_parameters_replace_the_numbers_of_a_model():
         assert relative_error(pushed[1] / 0.01, a) < 0.05
 
 
-def closed_loop(robot, q, v, r):  # noqa: ARG001
+def closed_loop(robot, q, v, r):
     return kp * (r - q) - kd * v
 
 
@@ -134,7 +134,10 @@ def test_gradients_by_parameters_and_the_same_from_checkpoints():
 
 def test_long_motions_with_constant_references_need_no_table_of_states():
     step = gains_step("euler")
-    goals, end = np.broadcast_to([0.8, 0.3], (400, 2)), lambda first, q, _: np.where(first == 400, 1.0, 0.0) * np.ones((len(q), 4))
+    goals, end = (
+        np.broadcast_to([0.8, 0.3], (400, 2)),
+        lambda first, q, _: np.where(first == 400, 1.0, 0.0) * np.ones((len(q), 4)),
+    )
     found = step.rollout_gradient([0.2, -0.4], [0.0, 0.0], goals, end, p=GAINS)
     S = step.sensitivities(*step.rollout([0.2, -0.4], [0.0, 0.0], goals, GAINS), goals, GAINS)
     np.testing.assert_allclose(found.parameters, S.parameters[-1].sum(0), rtol=1e-9, atol=1e-15)
@@ -204,5 +207,5 @@ def test_a_base_may_move_by_symbols_and_bad_motions_are_refused():
     lifted = robot.forward_dynamics([0.3, 0.5], [0.0, 0.0], [0.0, 0.0], base=motion)
     assert lifted.dtype == object
     for bad in ("text", [np.nan] * 6, np.zeros(3)):
-        with pytest.raises(dy.InputError, match="MovingBase|base"):
+        with pytest.raises(dy.InputError, match=r"[bB]ase"):
             robot.inverse_dynamics(*STATE, base=dy.MovingBase(dy.Pose.identity(), bad, np.zeros(6)))

@@ -232,7 +232,9 @@ def test_directional_derivatives_are_those_of_differences(tmp_path, version, kin
     fmu.enterInitializationMode()
     rng = np.random.default_rng(0)
     knowns = [k for name, k in references.items() if name.split(".")[0] in ("q", "v", "tau", "wrench", "gravity")]
-    unknowns = [k for name, k in references.items() if name.split(".")[0] in ("a", "position", "rotation") or name[:4] == "der("]
+    unknowns = [
+        k for name, k in references.items() if name.split(".")[0] in ("a", "position", "rotation") or name[:4] == "der("
+    ]
     quaternions = {k for name, k in references.items() if name.endswith((".qx", ".qy", ".qz", ".qw"))}
     start = np.array(get(knowns)) + 0.2 * rng.normal(size=len(knowns)) * [k not in quaternions for k in knowns]
     for _ in range(3):

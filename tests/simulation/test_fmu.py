@@ -234,7 +234,9 @@ def test_names_of_files_and_robots_without_values_are_refused(tmp_path):
 @pytest.mark.filterwarnings("default::RuntimeWarning")
 def test_the_command_writes_what_it_is_asked_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run = CliRunner().invoke(cli, ["fmu", "scara", "arm.fmu", "--fmi", "2", "--wrench", "base", "--gravity", "--sources-only", "--no-derivatives"])
+    run = CliRunner().invoke(
+        cli, ["fmu", "scara", "arm.fmu", "--fmi", "2", "--wrench", "base", "--gravity", "--sources-only", "--no-derivatives"]
+    )
     assert (run.exit_code, run.output) == (0, "wrote arm.fmu\n")
     text = files_of("arm.fmu")["modelDescription.xml"]
     assert b'fmiVersion="2.0"' in text

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.compiler.kernel import WORTH_A_THREAD, thread_count
-from dynamis.errors import MissingExtraError
+from dynamis.errors import InputError, MissingExtraError
 from dynamis.interop.differentiable import Differentiable
 from dynamis.interop.xla_calls import layout_of, xla_target
 
@@ -33,13 +33,15 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
 
     def value(*arguments: Any) -> Any:
         dtype = jnp.result_type(float, *arguments)
-        given = [jnp.asarray(x, dtype) for x in arguments]
+        if not jnp.issubdtype(dtype, jnp.floating):
+            raise InputError(f"{function.name} takes arrays of real numbers, got {dtype}")
+        computed = dtype if dtype in (np.float32, np.float64) else np.float32  # half precision too
+        given = [jnp.asarray(x, computed) for x in arguments]
         function.check([x.shape for x in given])
         rank = max(x.ndim for x in given)
-        return batch(*(x.reshape((1,) * (rank - x.ndim) + x.shape) for x in given))
+        return batch(*(x.reshape((1,) * (rank - x.ndim) + x.shape) for x in given)).astype(dtype)
 
-    @jax.custom_batching.custom_vmap
-    def batch(*arrays: Any) -> Any:
+    def of_batch(*arrays: Any) -> Any:
         """Of arrays with the same number of axes; those of the batch may have length 1."""
         shape, dtype = np.broadcast_shapes(*(x.shape[:-1] for x in arrays)), arrays[0].dtype
         result = jax.ShapeDtypeStruct((*shape, *function.shape), dtype)
@@ -60,9 +62,11 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
 
         return jax.lax.platform_dependent(*whole, cpu=foreign, default=callback)
 
-    @batch.def_vmap
-    def mapped(_length: int, is_mapped: list[bool], *arrays: Any) -> tuple[Any, bool]:
+    def of_mapped(_length: int, is_mapped: list[bool], *arrays: Any) -> tuple[Any, bool]:
         return batch(*(x if own else x[None] for own, x in zip(is_mapped, arrays, strict=True))), True
+
+    batch: Any = jax.custom_batching.custom_vmap(of_batch)
+    batch.def_vmap(of_mapped)
 
     def call(*arrays: Any) -> Any:
         return np.asarray(kernel(*map(np.asarray, arrays)), arrays[0].dtype)

@@ -90,7 +90,9 @@ class StepDynamics:
 
     def continuous(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
         """(q̇, v̇) of the motion that the steps approximate."""
-        return np.concatenate([configuration_rate(robot.model, q, v), self._rate(robot, q, v, self.commanded(robot, q, v, u), 0.0)])
+        return np.concatenate(
+            [configuration_rate(robot.model, q, v), self._rate(robot, q, v, self.commanded(robot, q, v, u), 0.0)]
+        )
 
     def residual(self, robot: Robot, q: Array, v: Array, a: Array, u: Array, h: Any = 0.0) -> Array:
         """The equation of motion, zero for the acceleration a of a step of length h; u has torques, also with a feedback."""
@@ -212,7 +214,7 @@ class StepDynamics:
         return self.smooth.forward_dynamics(q, v, tau), da.dq @ D_q + dv @ D_v + da.dtau[..., self.columns] @ D_u
 
     def _implicit(self, q: Array, v: Array, u: Array, D_q: Array, D_v: Array, D_u: Array) -> tuple[Array, Array]:
-        """`_acceleration` where friction acts against the new velocity: the derivatives of its equation, solved for that of a."""
+        """`_acceleration` where friction acts against the new velocity: the derivatives of its equation, solved for D_a."""
         model, width, D, tau = self.robot.model, self.friction_velocity, self._damping(v), self._torques(v, u)
         rest = self.smooth.inverse_dynamics(q, v, np.zeros(self.robot.n)) - model.viscous * v
         inverse = np.linalg.inv(self.smooth.mass_matrix(q) + self.h * D[..., None] * np.eye(self.robot.n))

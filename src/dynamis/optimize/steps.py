@@ -79,9 +79,7 @@ class Step(StepDynamics):
         parameters: Sequence[Node] = (), wrenches: Sequence[str] = (), moving_base: bool = False,
         feedback: Feedback | None = None, references: int | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(
-            robot, h, method, actuated, friction_velocity, parameters, wrenches, moving_base, feedback, references
-        )
+        super().__init__(robot, h, method, actuated, friction_velocity, parameters, wrenches, moving_base, feedback, references)
 
     def __repr__(self) -> str:
         parameters = f", {len(self.parameters)} parameters" if self.parameters else ""

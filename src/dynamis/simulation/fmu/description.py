@@ -26,7 +26,13 @@ STRUCTURED = re.compile(r"(?:der\()?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\[\d+\])?\
 
 
 def model_description(
-    version: int, name: str, identifier: str, token: str, variables: Sequence[Variable], sources: Sequence[str], about: str,
+    version: int,
+    name: str,
+    identifier: str,
+    token: str,
+    variables: Sequence[Variable],
+    sources: Sequence[str],
+    about: str,
     derivatives: bool,
 ) -> bytes:
     """The interface of the unit as XML."""

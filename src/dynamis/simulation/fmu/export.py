@@ -115,14 +115,14 @@ class _Unit:
         self.variables = variables_of(plant, motion, frame, wrench, gravity, step)
         self.sizes = {"x": plant.nq + plant.n + motion.states, "u": plant.n + 6 * (wrench is not None), "p": 1 + 3 * gravity}
         self.about = f"Forward dynamics of {robot.name}, {in_words(laws, robot.coordinate_names)}"
-        self.codes = {"rates": plant.compile(rates, **self.sizes).code}
+        self.codes = {"rates": plant.compile(rates, parameters=(), identity=None, **self.sizes).code}
         if derivatives:
 
             def slopes(plant: Robot, x: Array, u: Array, p: Array, dx: Array, du: Array, dp: Array) -> Array:
                 return directional(rates(plant, x, u, p), [*x, *u, *p], [*dx, *du, *dp])
 
             directions = {f"d{name}": size for name, size in self.sizes.items()}
-            self.codes["slopes"] = plant.compile(slopes, **self.sizes, **directions).code
+            self.codes["slopes"] = plant.compile(slopes, parameters=(), identity=None, **self.sizes, **directions).code
 
     def archive(self, version: int, identifier: str, binary: bool, name: str) -> bytes:
         own: dict[str, str] = {}
