@@ -45,12 +45,13 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
         """Of arrays with the same number of axes; those of the batch may have length 1."""
         shape, dtype = np.broadcast_shapes(*(x.shape[:-1] for x in arrays)), arrays[0].dtype
         result = jax.ShapeDtypeStruct((*shape, *function.shape), dtype)
-        callback = lambda *x: jax.pure_callback(call, result, *x, vmap_method="sequential")  # noqa: E731
+
+        def callback(*x: Any) -> Any:
+            return jax.pure_callback(call, result, *x, vmap_method="sequential")
+
         count, precision = math.prod(shape), "double" if dtype == np.float64 else "float"
         threads = thread_count()
-        if ffi is None or not count:
-            return callback(*arrays)
-        if threads > 1 and kernel.compiled(precision).cost * count >= WORTH_A_THREAD * threads:
+        if ffi is None or not count or (threads > 1 and kernel.compiled(precision).cost * count >= WORTH_A_THREAD * threads):
             return callback(*arrays)
         # all states, or one for all
         whole = [x if x.shape[:-1] == shape or math.prod(x.shape[:-1]) == 1 else jnp.broadcast_to(x, (*shape, x.shape[-1]))

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
 from dynamis.errors import InputError, MissingExtraError
+from dynamis.optimize.step_dynamics import StepDynamics
 from dynamis.robot import Robot
-
-if TYPE_CHECKING:
-    from dynamis.optimize.steps import Step
 
 Array = npt.NDArray[Any]
 
 
-def acados_model(step: Step, name: str | None) -> Any:
+def acados_model(step: StepDynamics, name: str | None) -> Any:
     """An `acados_template.AcadosModel` with the expressions of `acados_expressions`."""
     try:
         from acados_template import AcadosModel
@@ -31,7 +29,7 @@ def acados_model(step: Step, name: str | None) -> Any:
     return model
 
 
-def acados_expressions(step: Step, name: str | None = None) -> dict[str, Any]:
+def acados_expressions(step: StepDynamics, name: str | None = None) -> dict[str, Any]:
     """The attributes of the model: its name, the variables x, ẋ, u and p, and the dynamics in three forms."""
     robot, m = step.robot, step.inputs
     identifier = re.sub(r"\W", "_", robot.name, flags=re.ASCII).strip("_") if name is None else name

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dynamis.errors import InputError, MissingExtraError
 
-if TYPE_CHECKING:
-    from dynamis.optimize.steps import Step
 
-
-def aligator_model(step: Step, p: Any) -> Any:
-    """An `aligator.dynamics.ExplicitDynamicsModel` with x = (q, v)."""
+def aligator_model(step: Any, p: Any) -> Any:
+    """An `aligator.dynamics.ExplicitDynamicsModel` of a `Step`, with x = (q, v)."""
     n = step.robot.n
     if step.robot.nq != n:
         raise InputError(f"{step.robot.name} has spherical or free joints, with quaternions: states must be vectors (q, v)")

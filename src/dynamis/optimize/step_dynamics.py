@@ -88,6 +88,10 @@ class StepDynamics:
         rates, acceleration = (sum(weight * x[i] for weight, x in zip(b, k, strict=True) if weight) for i in (0, 1))
         return self._placed(robot, q, h * rates), v + h * acceleration
 
+    def function(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
+        """(q', v') in one array: for `robot.compile`, `robot.casadi`, `robot.jax` and `robot.torch` with ``u=m``."""
+        return np.concatenate(self.taken(robot, q, v, u, self.h))
+
     def continuous(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
         """(q̇, v̇) of the motion that the steps approximate."""
         return np.concatenate(

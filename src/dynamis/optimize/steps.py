@@ -90,10 +90,6 @@ class Step(StepDynamics):
         found = self._kernel(_joined(q, v), np.zeros(1), np.array([self.h]), u, *p)
         return found[..., : self.robot.nq], found[..., self.robot.nq :]
 
-    def function(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
-        """(q', v') in one array: for `robot.compile`, `robot.casadi`, `robot.jax` and `robot.torch` with ``u=m``."""
-        return np.concatenate(self.taken(robot, q, v, u, self.h))
-
     def rollout(self, q: Any, v: Any, u: Any, p: Any = None) -> tuple[Array, Array]:
         """(q, v) at the N + 1 ends of the steps with inputs u (N, …, m) and parameters p (…, k)."""
         u = self._sequence(u)
