@@ -100,12 +100,12 @@ class Step(StepDynamics):
     def derivatives(self, q: Any, v: Any, u: Any, p: Any = None) -> StepDerivatives:
         """A and B at states, inputs and parameters, by the chain rule over the stages."""
         q, v, u, *p = self._checked(q, v, u, p)
-        return StepDerivatives(*self._linear(q, v, u, p)[:2])
+        return StepDerivatives(*np.split(self._linear(q, v, u, p), self._columns, axis=-1)[:2])
 
     def parameter_derivatives(self, q: Any, v: Any, u: Any, p: Any) -> Array:
         """∂x'/∂p (…, 2n, k)."""
         q, v, u, *p = self._checked(q, v, u, p)
-        return self._linear(q, v, u, p)[2]
+        return self._linear(q, v, u, p)[..., self._columns[1] :]
 
     def weighted_hessian(self, q: Any, v: Any, u: Any, weights: Any, p: Any = None) -> Array:
         """Σ λᵢ ∂²x'ᵢ/∂(x, u, p)² (…, 2n + m + k, 2n + m + k) for the weights λ (…, 2n)."""
@@ -165,7 +165,7 @@ class Step(StepDynamics):
         S = np.zeros((*q.shape[:-1], 2 * n, 2 * n + k))
         S[0, ..., : 2 * n] = np.eye(2 * n)
         for part in self._parts(len(u)):
-            A, _, P = self._linear(q[part], v[part], u[part], p)
+            A, _, P = np.split(self._linear(q[part], v[part], u[part], p), self._columns, axis=-1)
             for i, place in enumerate(range(part.start, part.stop)):
                 S[place + 1] = A[i] @ S[place]
                 S[place + 1, ..., 2 * n :] += P[i]
@@ -216,8 +216,8 @@ class Step(StepDynamics):
     def _differentiated(self) -> Any:
         return self.robot.differentiate(self.function, parameters=self.parameters, u=self.inputs)
 
-    def _linear(self, q: Array, v: Array, u: Array, p: Sequence[Array]) -> tuple[Array, Array, Array]:
-        """A, B and ∂x'/∂p."""
+    def _linear(self, q: Array, v: Array, u: Array, p: Sequence[Array]) -> Array:
+        """A, B and ∂x'/∂p side by side (…, 2n, 2n + m + k)."""
         n, m, h = self.robot.n, self.inputs, self.h
         unit = np.eye(2 * n + m + len(self.parameters))
         D_q, D_v, D_u, D_p = np.split(unit, (n, 2 * n, 2 * n + m))
@@ -239,8 +239,12 @@ class Step(StepDynamics):
                     D_at_q = self._moved(q, part * at_v, D_q, part * D_at_v)
                     at_q, at_v, D_at_v = self._placed_at(q, part * at_v), v + part * a, D_v + part * D_a
             found = [self._moved(q, h * rates, D_q, h * slopes), D_v + h * D_acceleration]
-        both = np.concatenate(np.broadcast_arrays(*found), axis=-2)
-        return both[..., : 2 * n], both[..., 2 * n : 2 * n + m], both[..., 2 * n + m :]
+        return np.concatenate(np.broadcast_arrays(*found), axis=-2)
+
+    @property
+    def _columns(self) -> tuple[int, int]:
+        """Where A and B end in the derivatives by all variables."""
+        return 2 * self.robot.n, 2 * self.robot.n + self.inputs
 
     # arguments and parts of motions
 
@@ -297,21 +301,18 @@ class _Backward:
     def __init__(self, costate: Array, inputs: Array, parameters: int) -> None:
         self.costate, self.inputs, self.parameters = costate, inputs, np.zeros((*costate.shape[:-1], parameters))
 
-    def through(self, linear: tuple[Array, Array, Array], slopes: Array, part: slice) -> None:
+    def through(self, linear: Array, slopes: Array, part: slice) -> None:
         """Backwards through these steps, with the derivatives of the cost with respect to their first states."""
-        A, B, P = linear
+        n, m = self.costate.shape[-1], self.inputs.shape[-1]
         for k in reversed(range(part.stop - part.start)):
-            self.inputs[part.start + k] += _product(B[k], self.costate)
-            self.parameters = self.parameters + _product(P[k], self.costate)
-            self.costate = slopes[k] + _product(A[k], self.costate)
+            change = (self.costate[..., None, :] @ linear[k])[..., 0, :]
+            self.inputs[part.start + k] += change[..., n : n + m]
+            self.parameters += change[..., n + m :]
+            self.costate = slopes[k] + change[..., :n]
 
     @property
     def found(self) -> Iterator[Array]:
         return iter((self.costate, self.inputs, self.parameters))
-
-
-def _product(matrix: Array, weights: Array) -> Array:
-    return np.asarray(np.einsum("...ij,...i->...j", matrix, weights))
 
 
 def _joined(q: Array, v: Array) -> Array:
