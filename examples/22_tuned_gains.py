@@ -27,7 +27,7 @@ goals = np.broadcast_to(start + np.array([0.6, 0.4, -0.5, 0.4, 0.3, 0.5]), (500,
 
 
 def motions(gains):
-    """q, the errors q − goal and 0.1 s · v of all motions, and their derivatives with respect to the logarithms of the gains."""
+    """q, the errors q − goal and 0.1 s · v of all motions, and their derivatives by the logarithms of the gains."""
     p = np.concatenate([payloads[:, None], np.broadcast_to(gains, (3, 2 * n))], axis=1)
     Q, V = step.rollout(start, np.zeros(n), goals, p)
     S = step.sensitivities(Q, V, goals, p).parameters[..., 1:] * gains
