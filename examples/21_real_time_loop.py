@@ -25,7 +25,7 @@ law = dy.control.ComputedTorque.designed(move, bandwidth=15.0)
 off = start + 0.02  # the robot does not start where the motion does
 
 dy.control.write_c(robot, law, folder)
-with zipfile.ZipFile(dy.write_fmu(robot, folder / "robot.fmu", friction="none", binary=False)) as unit:
+with zipfile.ZipFile(dy.write_fmu(robot, folder / "robot.fmu", friction="none", derivatives=False, binary=False)) as unit:
     for name in ("plant.h", "model.h", "dynamis_rates.h", "dynamis_rates.c"):
         (folder / name).write_bytes(unit.read(f"sources/{name}"))
 shutil.copy(Path(__file__).with_name("real_time_loop.c"), folder)

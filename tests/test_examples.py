@@ -142,6 +142,12 @@ def real_time_loop(out):
         assert "µs per cycle" in out
 
 
+def tuned_gains(out):
+    assert "never higher: True" in out
+    first, last = numbers(r"after 1 s: # rad, then # rad", out)
+    assert last < 0.5 * first
+
+
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.stem)
 def test_an_example_runs_and_draws(script, tmp_path, monkeypatch, capsys):
     image = pytest.importorskip("matplotlib.image")

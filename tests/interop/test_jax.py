@@ -51,6 +51,76 @@ def test_the_gradient_of_a_loss_over_a_batch():
     assert relative_error(np.asarray(found), 2.0 * np.einsum("sij,si->sj", derivatives.dtau, a)) < 1e-10
 
 
+def test_half_precision_is_computed_in_single_and_complex_numbers_are_refused():
+    q = jax.numpy.asarray(STATES[0], jax.numpy.bfloat16)
+    found = ROBOT.jax("gravity")(q)
+    assert found.dtype == q.dtype
+    assert relative_error(np.asarray(found, float), ROBOT.gravity(np.asarray(q, float))) < 0.02
+    with pytest.raises(dy.InputError, match="arrays of real numbers, got complex"):
+        ROBOT.jax("gravity")(1j * STATES[0])
+
+
 def test_wrong_lengths_are_refused():
     with pytest.raises(dy.InputError, match="last axis must have the 7 entries of v"):
         ROBOT.jax("inverse_dynamics")(np.zeros(7), np.zeros(6), np.zeros(7))
+
+
+def test_arguments_broadcast_like_arrays_of_numpy():
+    q, v, a = (np.asarray(x) for x in STATES)
+    function = jax.jit(ROBOT.jax("inverse_dynamics"))
+    for given in ((q[:, None], v[None, :], a[0]), (q[:1], v, a), (q[0], v[0], a[0]), (q[:0], v[0], a[0])):
+        expected = ROBOT.inverse_dynamics(*given)
+        found = np.asarray(function(*given))
+        assert found.shape == expected.shape
+        assert relative_error(found, expected) < 1e-12 or not expected.size
+    twice = jax.vmap(jax.vmap(ROBOT.jax("inverse_dynamics"), in_axes=(None, 0, None)), in_axes=(0, None, None))
+    assert relative_error(np.asarray(twice(q, v, a[0])), ROBOT.inverse_dynamics(q[:, None], v, a[0])) < 1e-12
+    over_batches = jax.vmap(ROBOT.jax("inverse_dynamics"), in_axes=(0, None, None))
+    found = np.asarray(over_batches(np.stack([q, 2.0 * q]), v, a[0]))
+    assert relative_error(found, ROBOT.inverse_dynamics(np.stack([q, 2.0 * q]), v, a[0])) < 1e-12
+
+
+def test_steps_in_a_compiled_loop_are_those_of_python():
+    arm = dy.load("planar_2r_melchiorri")
+    step = dy.optimize.Step(arm, 0.01)
+    function = arm.jax(step.function, u=2)
+
+    @jax.jit
+    def rolled(q, v, u):
+        def after(x, torques):
+            return function(x[:2], x[2:], torques), x
+
+        return jax.lax.scan(after, jax.numpy.concatenate([q, v]), u)[0]
+
+    u = np.random.default_rng(0).normal(size=(50, 2))
+    found = np.asarray(rolled(np.array([0.1, 0.2]), np.zeros(2), u))
+    Q, V = step.rollout([0.1, 0.2], [0.0, 0.0], u)
+    assert relative_error(found, np.concatenate([Q[-1], V[-1]])) < 1e-10
+    slope = jax.jit(jax.grad(lambda u: rolled(np.array([0.1, 0.2]), np.zeros(2), u)[0]))(u)
+    expected = step.gradient(Q, V, u, np.concatenate([np.zeros((50, 4)), [[1.0, 0.0, 0.0, 0.0]]])).inputs
+    assert relative_error(np.asarray(slope), expected) < 1e-9
+
+
+def test_single_precision_scalars_and_functions_of_equal_code():
+    jax.config.update("jax_enable_x64", False)
+    energy = ROBOT.jax("kinetic_energy")
+    found = jax.jit(energy)(STATES[0], STATES[1])
+    assert found.dtype == np.float32
+    assert relative_error(np.asarray(found), ROBOT.kinetic_energy(STATES[0], STATES[1])) < 1e-5
+    again = dy.load("panda").jax("kinetic_energy")
+    np.testing.assert_array_equal(jax.jit(again)(STATES[0], STATES[1]), found)
+
+
+def test_values_that_are_not_finite_give_results_that_are_not_finite():
+    bad = np.array(STATES[0][0])
+    bad[2] = np.nan
+    assert not np.isfinite(np.asarray(jax.jit(ROBOT.jax("forward_dynamics"))(bad, STATES[1][0], STATES[2][0]))).all()
+
+
+def test_callbacks_where_foreign_functions_are_missing_and_for_batches_worth_several_threads(monkeypatch):
+    monkeypatch.setattr("dynamis.interop.jax_functions.thread_count", lambda: 2)
+    monkeypatch.setattr("dynamis.interop.jax_functions.WORTH_A_THREAD", 1)
+    function, expected = ROBOT.jax("forward_dynamics"), ROBOT.forward_dynamics(*STATES)
+    assert "dynamis_" not in str(jax.make_jaxpr(function)(*STATES))
+    assert relative_error(np.asarray(jax.jit(function)(*STATES)), expected) < 1e-12
+    assert relative_error(np.asarray(jax.vmap(function)(*STATES)), expected) < 1e-12

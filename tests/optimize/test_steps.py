@@ -5,7 +5,7 @@ import pytest
 from random_trees import random_robot, relative_error
 
 import dynamis as dy
-from dynamis.optimize.steps import METHODS
+from dynamis.optimize.step_dynamics import METHODS
 
 
 def central(function, n, h=1e-6):
@@ -154,7 +154,7 @@ def test_friction_of_both_directions_is_that_of_the_simulation():
         (lambda arm: dy.optimize.Step(arm, 0.01)([0.0], [0.0, 0.0], [0.0, 0.0]), r"q has shape \(1,\)"),
         (lambda arm: dy.optimize.Step(arm, 0.01)([0.0, 0.0], [0.0, 0.0], [np.nan, 0.0]), r"u\[0\] is nan"),
         (lambda arm: dy.optimize.Step(arm, 0.01).derivatives([0.0, 0.0], [0.0, 0.0], [1.0]), r"u has shape \(1,\)"),
-        (lambda arm: dy.optimize.Step(arm, 0.01).rollout([0.0, 0.0], [0.0, 0.0], [1.0, 1.0]), "a row of 2 torques"),
+        (lambda arm: dy.optimize.Step(arm, 0.01).rollout([0.0, 0.0], [0.0, 0.0], [1.0, 1.0]), "a row of 2 inputs"),
         (lambda arm: dy.optimize.Step(arm, 0.01).rollout(np.zeros((3, 2)), np.zeros(2), np.zeros((4, 5, 2))), "broadcast"),
         (lambda arm: _gradient(arm, 3, 0.0), "5 inputs lead through 6 states"),
         (lambda arm: _gradient(arm, 6, np.zeros(3)), r"states must be numbers of shape \(6, 4\)"),

@@ -216,3 +216,40 @@ def test_fmpy_simulates_model_exchange_by_itself(tmp_path, version):
         )  # fmt: skip
     ours = dy.simulate(UR5E, found["time"], POSTURE, torque=tau, friction="smooth", rtol=1e-11, atol=1e-12)
     assert np.abs(table(found, "q", UR5E) - ours.q).max() < 1e-6
+
+
+@pytest.mark.parametrize(("version", "kind"), [(2, "ModelExchange"), (3, "CoSimulation")])
+def test_directional_derivatives_are_those_of_differences(tmp_path, version, kind):
+    robot = zoo_robot("wrists")
+    path = dy.write_fmu(robot, tmp_path / "wrists.fmu", version=version, wrench="tool", gravity=True)
+    fmu, description, folder = loaded(path, kind)
+    flag = "providesDirectionalDerivative" + "s" * (version == 3)  # FMPy does not read that of FMI 3
+    assert (Path(folder) / "modelDescription.xml").read_text(encoding="utf-8").count(f'{flag}="true"') == 2
+    references = {x.name: x.valueReference for x in description.modelVariables}
+    get, put = (fmu.getReal, fmu.setReal) if version == 2 else (fmu.getFloat64, fmu.setFloat64)
+    if version == 2:
+        fmu.setupExperiment(startTime=0.0)
+    fmu.enterInitializationMode()
+    rng = np.random.default_rng(0)
+    knowns = [k for name, k in references.items() if name.split(".")[0] in ("q", "v", "tau", "wrench", "gravity")]
+    unknowns = [
+        k for name, k in references.items() if name.split(".")[0] in ("a", "position", "rotation") or name[:4] == "der("
+    ]
+    quaternions = {k for name, k in references.items() if name.endswith((".qx", ".qy", ".qz", ".qw"))}
+    start = np.array(get(knowns)) + 0.2 * rng.normal(size=len(knowns)) * [k not in quaternions for k in knowns]
+    for _ in range(3):
+        seed = rng.normal(size=len(knowns))
+
+        def at(h, seed=seed):
+            put(knowns, list(start + h * seed))
+            return np.array(get(unknowns))
+
+        differences = (at(1e-6) - at(-1e-6)) / 2e-6
+        put(knowns, list(start))
+        found = np.array(fmu.getDirectionalDerivative(unknowns, knowns, list(seed)))
+        assert np.abs(found - differences).max() < 1e-6 * max(1.0, np.abs(differences).max())
+    fmu.exitInitializationMode()
+    assert np.isfinite(fmu.getDirectionalDerivative(unknowns, knowns, list(seed))).all()
+    with pytest.raises(FMICallException):
+        fmu.getDirectionalDerivative(unknowns, unknowns[:1], [1.0])
+    fmu.freeInstance()

@@ -79,7 +79,8 @@ def test_sources_compile_without_a_warning(tmp_path, version):
             (tmp_path / name.rpartition("/")[2]).write_bytes(data)
     flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O0", "-fPIC", "-shared", "-DFMI3_FUNCTION_PREFIX=own_"]
     library = tmp_path / "strict.so"
-    subprocess.run([COMPILER, *flags, f"fmi{version}.c", "dynamis_rates.c", "-o", library, "-lm"], cwd=tmp_path, check=True)
+    units = [f"fmi{version}.c", "dynamis_rates.c", "dynamis_slopes.c"]
+    subprocess.run([COMPILER, *flags, *units, "-o", library, "-lm"], cwd=tmp_path, check=True)
     prefix = "own_" if version == 3 else ""
     assert getattr(ctypes.CDLL(str(library)), f"{prefix}fmi{version}DoStep")
 
@@ -133,6 +134,31 @@ def test_failures_are_errors_with_a_message(tmp_path):
     assert plant.step(0.0, -1.0) == ERROR
     assert "diverged" in plant.messages[0]
     assert "negative" in plant.messages[1]
+
+
+@needs_compiler
+def test_derivatives_are_left_out_on_request_and_bad_references_refused(tmp_path):
+    def asked(plant, unknown, known):
+        given, seed, found = (ctypes.c_uint32 * 1)(unknown), (ctypes.c_double * 1)(1.0), (ctypes.c_double * 1)()
+        one = ctypes.c_size_t(1)
+        known = (ctypes.c_uint32 * 1)(known)
+        return plant.c.fmi3GetDirectionalDerivative(plant.own, given, one, known, one, seed, one, found, one), found[0]
+
+    path = dy.write_fmu(ARM, tmp_path / "arm.fmu", derivatives=False)
+    assert b"providesDirectionalDerivative" not in files_of(path)["modelDescription.xml"]
+    assert "sources/dynamis_slopes.c" not in files_of(path)
+    bare = Plant(path, tmp_path / "bare")
+    assert bare.initialize() == OK
+    assert asked(bare, bare.places["a.joint1"], bare.places["tau.joint1"])[0] == ERROR
+    assert bare.messages[-1] == "this FMU was written without derivatives"
+    plant = Plant(dy.write_fmu(ARM, tmp_path / "arm.fmu"), tmp_path / "with")
+    assert plant.initialize() == OK
+    acceleration, torque = plant.places["a.joint1"], plant.places["tau.joint1"]
+    status, found = asked(plant, acceleration, torque)
+    assert (status, found) == (OK, pytest.approx(np.linalg.inv(ARM.mass_matrix(ARM.home()))[0, 0]))
+    assert asked(plant, torque, torque) == (OK, 1.0)
+    assert asked(plant, acceleration, acceleration)[0] == ERROR
+    assert asked(plant, 10_000, torque)[0] == ERROR
 
 
 @needs_compiler
@@ -208,12 +234,15 @@ def test_names_of_files_and_robots_without_values_are_refused(tmp_path):
 @pytest.mark.filterwarnings("default::RuntimeWarning")
 def test_the_command_writes_what_it_is_asked_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run = CliRunner().invoke(cli, ["fmu", "scara", "arm.fmu", "--fmi", "2", "--wrench", "base", "--gravity", "--sources-only"])
+    run = CliRunner().invoke(
+        cli, ["fmu", "scara", "arm.fmu", "--fmi", "2", "--wrench", "base", "--gravity", "--sources-only", "--no-derivatives"]
+    )
     assert (run.exit_code, run.output) == (0, "wrote arm.fmu\n")
     text = files_of("arm.fmu")["modelDescription.xml"]
     assert b'fmiVersion="2.0"' in text
     assert b"wrench.mz" in text
     assert b"gravity.z" in text
+    assert b"providesDirectionalDerivative" not in text
     monkeypatch.setattr("shutil.which", lambda _name: None)
     run = CliRunner().invoke(cli, ["fmu", "scara", "arm.fmu", "--json"])
     assert "warning: no C compiler was found" in run.stderr

@@ -31,6 +31,10 @@ class MovingBase:
     def at_rest() -> MovingBase:
         return MovingBase(Pose.identity(), np.zeros(6), np.zeros(6))
 
+    @property
+    def symbolic(self) -> bool:
+        return any(np.asarray(x).dtype == object for x in (*self.pose, self.twist, self.acceleration))
+
     __repr__ = as_call
     _repr_html_ = as_table
 

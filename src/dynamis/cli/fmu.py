@@ -36,6 +36,7 @@ HELP = """Write the forward dynamics of a robot as a Functional Mock-up Unit (FM
 @click.option("--gravity", is_flag=True, help="Add the acceleration of gravity to the parameters.")
 @click.option("--step", type=float, default=1e-3, show_default=True,
               help="Longest step of the integration in co-simulation, in s.")  # fmt: skip
+@click.option("--no-derivatives", is_flag=True, help="Leave out directional derivatives, whose code is long.")
 @click.option("--sources-only", is_flag=True, help="Do not compile.")
 @floating_option
 @set_option
@@ -43,7 +44,7 @@ HELP = """Write the forward dynamics of a robot as a Functional Mock-up Unit (FM
 @plain_errors
 def fmu(
     robot: str, out: Path, fmi: str, friction: str, frame: str | None, wrench: str | None, gravity: bool, step: float,
-    sources_only: bool, floating: bool, settings: tuple[str, ...], as_json: bool,
+    no_derivatives: bool, sources_only: bool, floating: bool, settings: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
     from dynamis.simulation.fmu.export import write_fmu
 
@@ -52,7 +53,7 @@ def fmu(
     with waiting("compiling"):
         write_fmu(
             found, out, version=int(fmi), friction=friction, frame=frame, wrench=wrench, gravity=gravity, step=step,
-            binary=not sources_only,
+            derivatives=not no_derivatives, binary=not sources_only,
         )  # fmt: skip
     if as_json:
         print_json({"written": [str(out)]})

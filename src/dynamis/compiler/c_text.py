@@ -61,8 +61,13 @@ def render(
     if precision not in ("double", "float"):
         raise InputError(f"precision {precision!r} is unknown; choose 'double' or 'float'")
     t = _Text(code, identifier, precision, results)
-    about = re.sub(r"[^A-Za-z0-9 .,:()_-]", "?", comment)[:200]
+    about = plain(comment)
     return t.header(about), t.source(about, states)
+
+
+def plain(comment: str) -> str:
+    """Text that cannot end a comment."""
+    return re.sub(r"[^A-Za-z0-9 .,:()_-]", "?", comment)[:200]
 
 
 def argument_names(wanted: Sequence[str], fallback: str, taken: set[str]) -> list[str]:

@@ -1,14 +1,21 @@
-"""Compiled functions as JAX functions: values and Jacobians by callbacks, which run whole batches of compiled code."""
+"""Compiled functions as JAX functions: values and Jacobians by machine code, a whole batch per call.
+
+XLA calls the code itself (`xla_calls`). Callbacks into Python take its place on other devices than the processor, in versions
+of JAX without foreign functions, and for batches that are worth several threads.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from dynamis.errors import MissingExtraError
+from dynamis.compiler.kernel import WORTH_A_THREAD, thread_count
+from dynamis.errors import InputError, MissingExtraError
 from dynamis.interop.differentiable import Differentiable
+from dynamis.interop.xla_calls import layout_of, xla_target
 
 
 def jax_function(function: Differentiable) -> Callable[..., Any]:
@@ -18,16 +25,52 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
         import jax.numpy as jnp
     except ImportError:
         raise MissingExtraError("JAX functions require JAX: pip install jax") from None
+    try:
+        from jax import ffi
+    except ImportError:  # before JAX 0.5
+        ffi = None
+    kernel = function.kernel
 
     def value(*arguments: Any) -> Any:
         dtype = jnp.result_type(float, *arguments)
-        given = [jnp.asarray(x, dtype) for x in arguments]
+        if not jnp.issubdtype(dtype, jnp.floating):
+            raise InputError(f"{function.name} takes arrays of real numbers, got {dtype}")
+        computed = dtype if dtype in (np.float32, np.float64) else np.float32  # half precision too
+        given = [jnp.asarray(x, computed) for x in arguments]
         function.check([x.shape for x in given])
-        batch = jnp.broadcast_shapes(*(x.shape[:-1] for x in given))
-        result = jax.ShapeDtypeStruct((*batch, *function.shape), dtype)
-        call = lambda *arrays: np.asarray(function.kernel(*map(np.asarray, arrays)), dtype)  # noqa: E731
-        # arguments without the axis that is mapped get one of length 1, which the kernel broadcasts
-        return jax.pure_callback(call, result, *given, vmap_method="expand_dims")
+        rank = max(x.ndim for x in given)
+        return batch(*(x.reshape((1,) * (rank - x.ndim) + x.shape) for x in given)).astype(dtype)
+
+    def of_batch(*arrays: Any) -> Any:
+        """Of arrays with the same number of axes; those of the batch may have length 1."""
+        shape, dtype = np.broadcast_shapes(*(x.shape[:-1] for x in arrays)), arrays[0].dtype
+        result = jax.ShapeDtypeStruct((*shape, *function.shape), dtype)
+
+        def callback(*x: Any) -> Any:
+            return jax.pure_callback(call, result, *x, vmap_method="sequential")
+
+        count, precision = math.prod(shape), "double" if dtype == np.float64 else "float"
+        threads = thread_count()
+        if ffi is None or not count or (threads > 1 and kernel.compiled(precision).cost * count >= WORTH_A_THREAD * threads):
+            return callback(*arrays)
+        # all states, or one for all
+        whole = [x if x.shape[:-1] == shape or math.prod(x.shape[:-1]) == 1 else jnp.broadcast_to(x, (*shape, x.shape[-1]))
+                 for x in arrays]  # fmt: skip
+        layout = layout_of(kernel, function.shape, count, [x.shape[:-1] == shape for x in whole], dtype.itemsize)
+
+        def foreign(*x: Any) -> Any:
+            return ffi.ffi_call(xla_target(ffi, kernel, precision), result)(*x, layout=layout)
+
+        return jax.lax.platform_dependent(*whole, cpu=foreign, default=callback)
+
+    def of_mapped(_length: int, is_mapped: list[bool], *arrays: Any) -> tuple[Any, bool]:
+        return batch(*(x if own else x[None] for own, x in zip(is_mapped, arrays, strict=True))), True
+
+    batch: Any = jax.custom_batching.custom_vmap(of_batch)
+    batch.def_vmap(of_mapped)
+
+    def call(*arrays: Any) -> Any:
+        return np.asarray(kernel(*map(np.asarray, arrays)), arrays[0].dtype)
 
     differentiated: list[Callable[..., Any]] = []
 

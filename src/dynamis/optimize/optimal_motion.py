@@ -13,7 +13,8 @@ from dynamis.optimize.collocation import collocate
 from dynamis.optimize.costs import GoalCost
 from dynamis.optimize.ilqr import Iterate, Sweeps, minimise
 from dynamis.optimize.problem import OptimalMotion, Problem, made_motion
-from dynamis.optimize.steps import METHODS, Step
+from dynamis.optimize.step_dynamics import METHODS
+from dynamis.optimize.steps import Step
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.tolerances import COST_TOLERANCE

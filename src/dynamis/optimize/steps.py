@@ -1,4 +1,4 @@
-"""Steps of fixed length, x' = f(x, u), with their derivatives: the discrete dynamics that optimal control works with.
+"""Steps of fixed length, x' = f(x, u, p), with their derivatives: the discrete dynamics that optimal control works with.
 
 A state x is (q, v). Derivatives are along the entries of v, so that A is 2n × 2n for robots with quaternions too. The stages of
 an explicit Runge–Kutta method are states reached from the start with the rates of the stage before: xᵢ = x ⊕ cᵢ h kᵢ₋₁ and
@@ -7,6 +7,8 @@ x' = x ⊕ h Σ bᵢ kᵢ, where ⊕ adds velocities and moves configurations on
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,18 +18,12 @@ import numpy.typing as npt
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table, march
 from dynamis.errors import InputError
+from dynamis.optimize.step_dynamics import TABLEAUS, Feedback, StepDynamics
 from dynamis.robot import Robot
-from dynamis.robot.checks import check_numeric
 from dynamis.robot.inputs import broadcast_batch
-from dynamis.scalar import solve_positive, tanh, where
-from dynamis.simulation.motion import without_dry_friction
-from dynamis.tolerances import TANH_SERIES_TWO_TERMS
-from dynamis.trajectories.validate import positive
+from dynamis.scalar import Node
 
 Array = npt.NDArray[Any]
-# cᵢ and bᵢ of explicit Runge–Kutta methods
-TABLEAUS = {"rk2": ((0.0, 0.5), (0.0, 1.0)), "rk4": ((0.0, 0.5, 0.5, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6))}
-METHODS = ("euler", *TABLEAUS)
 
 
 class StepDerivatives(NamedTuple):
@@ -38,19 +34,33 @@ class StepDerivatives(NamedTuple):
 
 
 class Gradient(NamedTuple):
-    """Gradient of a cost of a motion with respect to its initial state (…, 2n) and its inputs (N, …, m)."""
+    """Gradient of a cost of a motion by its initial state (…, 2n), its inputs (N, …, m) and the parameters (…, k)."""
 
     start: Array
     inputs: Array
+    parameters: Array
 
 
-class Step:
-    """A step of length h with constant torques: ``step(q, v, u)`` returns (q', v'), for one state or a batch.
+class Sensitivities(NamedTuple):
+    """∂x/∂x₀ (N + 1, …, 2n, 2n) and ∂x/∂p (N + 1, …, 2n, k) along a motion."""
+
+    start: Array
+    parameters: Array
+
+
+class Step(StepDynamics):
+    """A step of length h with constant inputs: ``step(q, v, u)`` returns (q', v'), for one state or a batch.
 
     ``method`` is "euler" (semi-implicit: the configuration moves with the new velocity), "rk2" (explicit midpoint) or "rk4".
     u are the torques of the ``actuated`` coordinates, by default of all but those of a free base. Dry friction, which has no
     derivative at rest, is replaced by coulomb_bias + coulomb · tanh(v / friction_velocity). In "euler", friction acts against
     the new velocity, so that strong friction of light links needs no short steps.
+
+    Further variables: ``parameters`` are symbols of the robot and of the feedback (masses, friction, gravity, gains); their
+    values p are the argument after u. u also has the wrenches on the frames ``wrenches``, in world axes, and with
+    ``moving_base`` the twist and the acceleration of the base in its own axes, with its pose as in the model. With
+    ``feedback(robot, q, v, r)``, evaluated at the beginning of the step, u has ``references`` numbers r, by default one for
+    each actuated coordinate, in place of torques. ``places`` says where each stands in u.
 
     >>> import dynamis as dy
     >>> robot = dy.load("planar_2r_melchiorri")
@@ -58,102 +68,113 @@ class Step:
     >>> q, v = step([0.3, 0.5], [0.0, 0.0], [1.0, 0.0])
     >>> step.derivatives([0.3, 0.5], [0.0, 0.0], [1.0, 0.0]).B.shape
     (4, 2)
+    >>> m = dy.symbol("m")
+    >>> loaded = dy.optimize.Step(robot.replace(payload=dy.solids.sphere(0.05, mass=m)), 0.01, parameters=[m])
+    >>> loaded.parameter_derivatives([0.3, 0.5], [0.0, 0.0], [1.0, 0.0], [0.5]).shape
+    (4, 1)
     """
 
     def __init__(
-        self, robot: Robot, h: float, method: str = "euler", *, actuated: Any = "joints", friction_velocity: float = 0.05
-    ) -> None:
-        check_numeric(robot)
-        if method not in METHODS:
-            raise InputError(f"method={method!r} is unknown; choose one of {', '.join(METHODS)}")
-        self.robot, self.h, self.method = robot, positive(h, "the step h"), method
-        self.friction_velocity = positive(friction_velocity, "friction_velocity")
-        self.smooth = without_dry_friction(robot)
-        self.columns = robot.inputs.actuated(actuated)
-        self._plain = robot.nq == robot.n
-        self._damped = method == "euler" and bool(np.any(robot.model.viscous) or np.any(robot.model.coulomb))
-
-    @property
-    def inputs(self) -> int:
-        """m, the number of actuated coordinates."""
-        return len(self.columns)
+        self, robot: Robot, h: float, method: str = "euler", *, actuated: Any = "joints", friction_velocity: float = 0.05,
+        parameters: Sequence[Node] = (), wrenches: Sequence[str] = (), moving_base: bool = False,
+        feedback: Feedback | None = None, references: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(robot, h, method, actuated, friction_velocity, parameters, wrenches, moving_base, feedback, references)
 
     def __repr__(self) -> str:
-        return f"<Step of {self.robot.name}: {self.h:g} s, {self.method}, {self.inputs} inputs>"
+        parameters = f", {len(self.parameters)} parameters" if self.parameters else ""
+        return f"<Step of {self.robot.name}: {self.h:g} s, {self.method}, {self.inputs} inputs{parameters}>"
 
-    def __call__(self, q: Any, v: Any, u: Any) -> tuple[Array, Array]:
-        q, v, u = self._checked(q, v, u)
-        found = self._kernel(_joined(q, v), np.zeros(1), np.array([self.h]), u)
+    def __call__(self, q: Any, v: Any, u: Any, p: Any = None) -> tuple[Array, Array]:
+        q, v, u, *p = self._checked(q, v, u, p)
+        found = self._kernel(_joined(q, v), np.zeros(1), np.array([self.h]), u, *p)
         return found[..., : self.robot.nq], found[..., self.robot.nq :]
 
-    def function(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
-        """(q', v') in one array: for `robot.compile`, `robot.casadi`, `robot.jax` and `robot.torch` with ``u=m``."""
-        return np.concatenate(self.taken(robot, q, v, u, self.h))
-
-    def rollout(self, q: Any, v: Any, u: Any) -> tuple[Array, Array]:
-        """(q, v) at the N + 1 ends of the steps with inputs u (N, …, m)."""
+    def rollout(self, q: Any, v: Any, u: Any, p: Any = None) -> tuple[Array, Array]:
+        """(q, v) at the N + 1 ends of the steps with inputs u (N, …, m) and parameters p (…, k)."""
         u = self._sequence(u)
-        q, v, _ = self._checked(q, v, u[0])
-        state = _joined(q, v)
-        start = np.broadcast_to(state, (*np.broadcast_shapes(state.shape[:-1], u.shape[1:-1]), state.shape[-1]))
-        states = march(self._kernel, start, [Table(u, 1)], t=0.0, h=self.h, reports=len(u))
-        states = np.concatenate([start[None], states])
+        start, p = self._start(q, v, u, p)
+        states = np.concatenate([start[None], self._states(start, u, p)])
         return states[..., : self.robot.nq], states[..., self.robot.nq :]
 
-    def derivatives(self, q: Any, v: Any, u: Any) -> StepDerivatives:
-        """A and B at states and inputs, by the chain rule over the stages and the derivatives of the forward dynamics."""
-        q, v, u = self._checked(q, v, u)
-        n, m, h = self.robot.n, self.inputs, self.h
-        unit = np.eye(2 * n + m)
-        D_q, D_v, D_u = unit[:n], unit[n : 2 * n], unit[2 * n :]
-        if self.method == "euler":
-            find = self._implicit_acceleration if self._damped else self._acceleration
-            a, D_a = find(q, v, u, D_q, D_v, D_u)
-            v_new, D_v_new = v + h * a, D_v + h * D_a
-            found = [self._moved(q, h * v_new, D_q, h * D_v_new), D_v_new]
-        else:
-            c, b = TABLEAUS[self.method]
-            at_q, at_v, D_at_q, D_at_v = q, v, D_q, D_v
-            rates, acceleration, slopes, D_acceleration = (np.zeros(x) for x in (n, n, unit.shape[:1], unit.shape[:1]))
-            for k, weight in enumerate(b):
-                a, D_a = self._acceleration(at_q, at_v, u, D_at_q, D_at_v, D_u)
-                rates, slopes = rates + weight * at_v, slopes + weight * D_at_v
-                acceleration, D_acceleration = acceleration + weight * a, D_acceleration + weight * D_a
-                if k + 1 < len(c):
-                    part = c[k + 1] * h
-                    D_at_q = self._moved(q, part * at_v, D_q, part * D_at_v)
-                    at_q, at_v, D_at_v = self._placed(self.robot, q, part * at_v), v + part * a, D_v + part * D_a
-            found = [self._moved(q, h * rates, D_q, h * slopes), D_v + h * D_acceleration]
-        both = np.concatenate(np.broadcast_arrays(*found), axis=-2)
-        return StepDerivatives(both[..., : 2 * n], both[..., 2 * n :])
+    def derivatives(self, q: Any, v: Any, u: Any, p: Any = None) -> StepDerivatives:
+        """A and B at states, inputs and parameters, by the chain rule over the stages."""
+        q, v, u, *p = self._checked(q, v, u, p)
+        return StepDerivatives(*np.split(self._linear(q, v, u, p), self._columns, axis=-1)[:2])
 
-    def weighted_hessian(self, q: Any, v: Any, u: Any, weights: Any) -> Array:
-        """Σ λᵢ ∂²x'ᵢ/∂(x, u)² (…, 2n + m, 2n + m) for the weights λ (…, 2n)."""
+    def parameter_derivatives(self, q: Any, v: Any, u: Any, p: Any) -> Array:
+        """∂x'/∂p (…, 2n, k)."""
+        q, v, u, *p = self._checked(q, v, u, p)
+        return self._linear(q, v, u, p)[..., self._columns[1] :]
+
+    def weighted_hessian(self, q: Any, v: Any, u: Any, weights: Any, p: Any = None) -> Array:
+        """Σ λᵢ ∂²x'ᵢ/∂(x, u, p)² (…, 2n + m + k, 2n + m + k) for the weights λ (…, 2n)."""
         if not self._plain:
             raise InputError("second derivatives of steps are available for robots without quaternions")
-        return np.asarray(self._differentiated.weighted_hessian(q, v, u, weights))
+        return np.asarray(self._differentiated.weighted_hessian(*self._checked(q, v, u, p), weights))
 
-    def gradient(self, q: Any, v: Any, u: Any, states: Any, inputs: Any = 0.0) -> Gradient:
+    def gradient(self, q: Any, v: Any, u: Any, states: Any, inputs: Any = 0.0, p: Any = None) -> Gradient:
         """Gradient of a cost of the motion (q, v) (N + 1, …) with the inputs u (N, …, m), by one backward sweep.
 
         ``states`` (N + 1, …, 2n) and ``inputs`` (N, …, m) are the derivatives of the cost with respect to each state, along
         the entries of v, and each input: λₖ = ∂J/∂xₖ + Aₖᵀ λₖ₊₁.
         """
-        u = self._sequence(u)
-        q, v = (self.robot.inputs.vector(x, size, name) for x, size, name in ((q, self.robot.nq, "q"), (v, self.robot.n, "v")))
-        if q.ndim < 2 or v.shape[:-1] != q.shape[:-1] or len(q) != len(u) + 1:
-            raise InputError(f"{len(u)} inputs lead through {len(u) + 1} states, got q {q.shape} and v {v.shape}")
-        A, B = self.derivatives(q[:-1], v[:-1], u)
+        q, v, u, *p = self._motion(q, v, u, p)
         slopes = _spread(states, (*q.shape[:-1], 2 * self.robot.n), "states")
-        result = np.array(_spread(inputs, u.shape, "inputs"))
-        costate = slopes[-1]
-        for k in reversed(range(len(u))):
-            result[k] += np.einsum("...ij,...i->...j", B[k], costate)
-            costate = slopes[k] + np.einsum("...ij,...i->...j", A[k], costate)
-        return Gradient(costate, result)
+        sweep = _Backward(slopes[-1], np.array(_spread(inputs, u.shape, "inputs")), len(self.parameters))
+        for part in self._parts(len(u), backward=True):
+            sweep.through(self._linear(q[part], v[part], u[part], p), slopes[part], part)
+        return Gradient(*sweep.found)
+
+    def rollout_gradient(
+        self, q: Any, v: Any, u: Any, states: Callable[[int, Array, Array], Any], inputs: Any = 0.0, p: Any = None
+    ) -> Gradient:
+        """`gradient` of the rollout from (q, v), with the memory of some 2 √N states beside u instead of N.
+
+        Every √N-th state is kept; the others are computed again, part by part, in the backward sweep. ``states(first, q, v)``
+        returns the derivatives of the cost (K, …, 2n) with respect to the states ``first``, first + 1, …, given as q and v.
+        """
+        u = self._sequence(u)
+        start, p = self._start(q, v, u, p)
+        if not callable(states):
+            raise InputError(f"states must be a function of (first, q, v), got {type(states).__name__}; see `gradient`")
+        nq, width, parts = self.robot.nq, 2 * self.robot.n, self._parts(len(u))
+        kept = [start]
+        for part in parts:
+            kept.append(self._states(kept[-1], u[part], p, last=True)[0])
+            if not np.isfinite(kept[-1]).all():
+                raise InputError(f"the motion diverges in steps {part.start} to {part.stop}: use a shorter step h")
+
+        def slopes(first: int, x: Array) -> Array:
+            given = states(first, x[..., :nq], x[..., nq:])
+            return _spread(given, (*x.shape[:-1], width), f"the derivatives with respect to states {first}, …")
+
+        shape = (*u.shape[:1], *start.shape[:-1], u.shape[-1])
+        end = slopes(len(u), kept.pop()[None])[0]
+        sweep = _Backward(end, np.array(_spread(inputs, shape, "inputs")), len(self.parameters))
+        for part in reversed(parts):
+            first = kept.pop()[None]
+            x = np.concatenate([first, self._states(first[0], u[part][:-1], p)]) if part.stop - part.start > 1 else first
+            sweep.through(self._linear(x[..., :nq], x[..., nq:], u[part], p), slopes(part.start, x), part)
+        return Gradient(*sweep.found)
+
+    def sensitivities(self, q: Any, v: Any, u: Any, p: Any = None) -> Sensitivities:
+        """∂xₖ/∂x₀ and ∂xₖ/∂p of all states of the motion (q, v) (N + 1, …) with the inputs u: Sₖ₊₁ = Aₖ Sₖ + (0, Pₖ)."""
+        q, v, u, *p = self._motion(q, v, u, p)
+        n, k = self.robot.n, len(self.parameters)
+        S = np.zeros((*q.shape[:-1], 2 * n, 2 * n + k))
+        S[0, ..., : 2 * n] = np.eye(2 * n)
+        for part in self._parts(len(u)):
+            A, _, P = np.split(self._linear(q[part], v[part], u[part], p), self._columns, axis=-1)
+            for i, place in enumerate(range(part.start, part.stop)):
+                S[place + 1] = A[i] @ S[place]
+                S[place + 1, ..., 2 * n :] += P[i]
+        return Sensitivities(S[..., : 2 * n], S[..., 2 * n :])
 
     def torques(self, q: Any, v: Any, a: Any) -> Array:
         """Torques τ (…, n) that give the acceleration a at the beginning of a step; with "euler", v' = v + h a."""
+        if self._further:
+            raise InputError("torques are those of steps without parameters, wrenches and motion of the base")
         q, v, a = (np.asarray(x, float) for x in (q, v, a))
         tau = self.smooth.inverse_dynamics(q, v, a)
         if self._damped:
@@ -163,53 +184,24 @@ class Step:
             tau = tau + self.friction(v)
         return np.asarray(tau)
 
-    # one step, for numbers and symbols
+    def acados(self, name: str | None = None) -> Any:
+        """An `AcadosModel`: these steps as discrete dynamics, and the motion they approximate, explicit and implicit.
 
-    def friction(self, v: Array) -> Array:
-        """The torques of the smoothed dry friction."""
-        model = self.robot.model
-        return np.asarray(model.coulomb_bias + model.coulomb * tanh(v / self.friction_velocity))
+        x is (q, v), u and p as here; SX expressions of CasADi. ``name`` is that of the generated C functions, by default of the
+        robot. Quaternions are not normalised between steps.
+        """
+        from dynamis.optimize.acados_models import acados_model
 
-    def taken(self, robot: Robot, q: Array, v: Array, u: Array, h: Any) -> tuple[Array, Array]:
-        if self.method == "euler":
-            v_new = v + h * (self._implicit_rate(robot, q, v, u, h) if self._damped else self._rate(robot, q, v, u))
-            return self._placed(robot, q, h * v_new), v_new
-        c, b = TABLEAUS[self.method]
-        k = [(v, self._rate(robot, q, v, u))]
-        for part in c[1:]:
-            at_v = v + part * h * k[-1][1]
-            k.append((at_v, self._rate(robot, self._placed(robot, q, part * h * k[-1][0]), at_v, u)))
-        rates, acceleration = (sum(weight * x[i] for weight, x in zip(b, k, strict=True) if weight) for i in (0, 1))
-        return self._placed(robot, q, h * rates), v + h * acceleration
+        return acados_model(self, name)
 
-    def _rate(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
-        """The acceleration."""
-        tau = np.zeros(robot.n, dtype=object if u.dtype == object else float)
-        tau[self.columns] = u
-        if self.smooth is not self.robot:
-            tau = tau - self.friction(v)
-        return without_dry_friction(robot).forward_dynamics(q, v, tau)
+    def aligator(self, p: Any = None) -> Any:
+        """An `aligator.dynamics.ExplicitDynamicsModel` of these steps, with A and B, on a `VectorSpace` of states (q, v).
 
-    def _implicit_rate(self, robot: Robot, q: Array, v: Array, u: Array, h: Any) -> Array:
-        """a of M a + n(q, v) + coulomb_bias + D (v + h a) = τ, where D v is the friction at the velocity v."""
-        lean, model, D = without_dry_friction(robot), self.robot.model, self._damping(v)
-        tau = np.zeros(robot.n, dtype=object if u.dtype == object else float)
-        tau[self.columns] = u
-        rest = lean.inverse_dynamics(q, v, np.zeros(robot.n)) - model.viscous * v
-        return solve_positive(lean.mass_matrix(q) + np.diag(h * D), tau - rest - model.coulomb_bias - D * v)
+        ``p`` are the values of the parameters. Robots with quaternions are refused.
+        """
+        from dynamis.optimize.aligator_models import aligator_model
 
-    def _damping(self, v: Array) -> Array:
-        """The friction torques divided by the velocities."""
-        model, width = self.robot.model, self.friction_velocity
-        if not np.any(model.coulomb):
-            return np.broadcast_to(model.viscous, v.shape)
-        x = v / width
-        small = np.less(abs(x), TANH_SERIES_TWO_TERMS, dtype=object if x.dtype == object else bool)
-        quotient = where(small, 1.0 - x * x / 3.0, tanh(x) / where(small, 1.0, x))
-        return np.asarray(model.viscous + model.coulomb / width * quotient)
-
-    def _placed(self, robot: Robot, q: Array, change: Array) -> Array:
-        return q + change if self._plain else robot.integrate(q, change)
+        return aligator_model(self, p)
 
     @cached_property
     def _kernel(self) -> Kernel:
@@ -218,63 +210,109 @@ class Step:
         def step(robot: Robot, y: Array, t: Array, h: Array, u: Array) -> Array:  # noqa: ARG001, the time of `march`
             return np.concatenate(self.taken(robot, y[:nq], y[nq:], u, h[0]))
 
-        return self.robot.compile(step, y=nq + n, t=1, h=1, u=self.inputs)
+        return self.robot.compile(step, parameters=self.parameters, y=nq + n, t=1, h=1, u=self.inputs)
 
     @cached_property
     def _differentiated(self) -> Any:
-        return self.robot.differentiate(self.function, u=self.inputs)
+        return self.robot.differentiate(self.function, parameters=self.parameters, u=self.inputs)
 
-    # derivatives at batches of states
+    def _linear(self, q: Array, v: Array, u: Array, p: Sequence[Array]) -> Array:
+        """A, B and ∂x'/∂p side by side (…, 2n, 2n + m + k)."""
+        n, m, h = self.robot.n, self.inputs, self.h
+        unit = np.eye(2 * n + m + len(self.parameters))
+        D_q, D_v, D_u, D_p = np.split(unit, (n, 2 * n, 2 * n + m))
+        u, D_u = self._linear_command(q, v, u, p, (D_q, D_v, D_u, D_p))
+        if self.method == "euler":
+            a, D_a = self._acceleration(q, v, u, p, (D_q, D_v, D_u, D_p))
+            v_new, D_v_new = v + h * a, D_v + h * D_a
+            found = [self._moved(q, h * v_new, D_q, h * D_v_new), D_v_new]
+        else:
+            c, b = TABLEAUS[self.method]
+            at_q, at_v, D_at_q, D_at_v = q, v, D_q, D_v
+            rates, acceleration, slopes, D_acceleration = (np.zeros(x) for x in (n, n, unit.shape[:1], unit.shape[:1]))
+            for k, weight in enumerate(b):
+                a, D_a = self._acceleration(at_q, at_v, u, p, (D_at_q, D_at_v, D_u, D_p))
+                rates, slopes = rates + weight * at_v, slopes + weight * D_at_v
+                acceleration, D_acceleration = acceleration + weight * a, D_acceleration + weight * D_a
+                if k + 1 < len(c):
+                    part = c[k + 1] * h
+                    D_at_q = self._moved(q, part * at_v, D_q, part * D_at_v)
+                    at_q, at_v, D_at_v = self._placed_at(q, part * at_v), v + part * a, D_v + part * D_a
+            found = [self._moved(q, h * rates, D_q, h * slopes), D_v + h * D_acceleration]
+        return np.concatenate(np.broadcast_arrays(*found), axis=-2)
 
-    def _checked(self, q: Any, v: Any, u: Any) -> tuple[Array, Array, Array]:
+    @property
+    def _columns(self) -> tuple[int, int]:
+        """Where A and B end in the derivatives by all variables."""
+        return 2 * self.robot.n, 2 * self.robot.n + self.inputs
+
+    # arguments and parts of motions
+
+    def _checked(self, q: Any, v: Any, u: Any, p: Any = None) -> list[Array]:
         given = {"q": (q, self.robot.nq), "v": (v, self.robot.n), "u": (u, self.inputs)}
+        if self.parameters:
+            names = ", ".join(map(str, self.parameters))
+            if p is None:
+                raise InputError(f"the values p of the parameters {names} are missing")
+            given["p"] = (p, len(self.parameters))
+        elif p is not None:
+            raise InputError("the step has no parameters, but values p are given: name their symbols in parameters=")
         arrays = {name: self.robot.inputs.vector(x, size, name).astype(float) for name, (x, size) in given.items()}
         broadcast_batch(arrays)
-        return arrays["q"], arrays["v"], arrays["u"]
+        return list(arrays.values())
 
     def _sequence(self, u: Any) -> Array:
         """Inputs (N, …, m) of N steps."""
-        found = self.robot.inputs.vector(u, self.inputs, "u").astype(float)
+        found = self.robot.inputs.vector(u, self.inputs, "u").astype(float, copy=False)
         if found.ndim < 2 or not len(found):
-            raise InputError(f"u has shape {found.shape}; it must have a row of {self.inputs} torques for each step")
+            raise InputError(f"u has shape {found.shape}; it must have a row of {self.inputs} inputs for each step")
         return found
 
-    def _acceleration(self, q: Array, v: Array, u: Array, D_q: Array, D_v: Array, D_u: Array) -> tuple[Array, Array]:
-        """The acceleration, and its derivative from those of the state."""
-        tau = np.zeros((*np.broadcast_shapes(v.shape[:-1], u.shape[:-1]), self.robot.n))
-        tau[..., self.columns] = u
-        if dry := self.smooth is not self.robot:
-            tau = tau - self.friction(v)
-        da = self.smooth.forward_dynamics_derivatives(q, v, tau)
-        dv = da.dv
-        if dry:
-            width = self.friction_velocity
-            dv = dv - da.dtau * ((1.0 - np.tanh(v / width) ** 2) * (self.robot.model.coulomb / width))[..., None, :]
-        return self.smooth.forward_dynamics(q, v, tau), da.dq @ D_q + dv @ D_v + da.dtau[..., self.columns] @ D_u
+    def _start(self, q: Any, v: Any, u: Array, p: Any) -> tuple[Array, list[Array]]:
+        q, v, _, *given = self._checked(q, v, u[0], p)
+        state = _joined(q, v)
+        batch = np.broadcast_shapes(state.shape[:-1], u.shape[1:-1], *(x.shape[:-1] for x in given))
+        return np.broadcast_to(state, (*batch, state.shape[-1])), given
 
-    def _implicit_acceleration(self, q: Array, v: Array, u: Array, D_q: Array, D_v: Array, D_u: Array) -> tuple[Array, Array]:
-        """As `_acceleration`, of `_implicit_rate`: the derivatives of its equation, solved for that of a."""
-        model, width, D = self.robot.model, self.friction_velocity, self._damping(v)
-        tau = np.zeros((*np.broadcast_shapes(v.shape[:-1], u.shape[:-1]), self.robot.n))
-        tau[..., self.columns] = u
-        rest = self.smooth.inverse_dynamics(q, v, np.zeros(self.robot.n)) - model.viscous * v
-        inverse = np.linalg.inv(self.smooth.mass_matrix(q) + self.h * D[..., None] * np.eye(self.robot.n))
-        a = np.einsum("...ij,...j->...i", inverse, tau - rest - model.coulomb_bias - D * v)
-        x = v / width
-        small = np.abs(x) < TANH_SERIES_TWO_TERMS
-        safe = np.where(small, 1.0, x)
-        slope = np.where(small, -2.0 / 3.0 * x, (1.0 - np.tanh(x) ** 2 - np.tanh(x) / safe) / safe)  # of tanh(x) / x
-        along = model.coulomb / width**2 * slope * (v + self.h * a) + D - model.viscous
-        partial = self.smooth.inverse_dynamics_derivatives(q, v, a)
-        dv = partial.dv + along[..., None] * np.eye(self.robot.n)
-        return a, inverse[..., self.columns] @ D_u - inverse @ (partial.dq @ D_q + dv @ D_v)
+    def _motion(self, q: Any, v: Any, u: Any, p: Any) -> list[Array]:
+        """(q, v, u, p) of N + 1 states and N inputs."""
+        u = self._sequence(u)
+        q, v = (self.robot.inputs.vector(x, size, name) for x, size, name in ((q, self.robot.nq, "q"), (v, self.robot.n, "v")))
+        if q.ndim < 2 or v.shape[:-1] != q.shape[:-1] or len(q) != len(u) + 1:
+            raise InputError(f"{len(u)} inputs lead through {len(u) + 1} states, got q {q.shape} and v {v.shape}")
+        return [q, v, u, *self._checked(q[0], v[0], u[0], p)[3:]]
 
-    def _moved(self, q: Array, change: Array, D_q: Array, D_change: Array) -> Array:
-        """The derivative of a configuration after a change."""
-        if self._plain:
-            return D_q + D_change
-        dq, dv = self.robot.integrate_derivatives(q, change)
-        return np.asarray(dq @ D_q + dv @ D_change)
+    def _states(self, start: Array, u: Array, p: Sequence[Array], last: bool = False) -> Array:
+        """The states at the ends of the steps, or the last of them only."""
+        reports, every = (1, len(u)) if last else (len(u), 1)
+        return np.asarray(march(self._kernel, start, [Table(u, 1), *p], t=0.0, h=self.h, reports=reports, every=every))
+
+    @staticmethod
+    def _parts(count: int, backward: bool = False) -> list[slice]:
+        """√N parts of √N steps."""
+        size = math.isqrt(count - 1) + 1
+        parts = [slice(k, min(k + size, count)) for k in range(0, count, size)]
+        return parts[::-1] if backward else parts
+
+
+class _Backward:
+    """The costate λ of a backward sweep, and the gradient with respect to inputs and parameters so far."""
+
+    def __init__(self, costate: Array, inputs: Array, parameters: int) -> None:
+        self.costate, self.inputs, self.parameters = costate, inputs, np.zeros((*costate.shape[:-1], parameters))
+
+    def through(self, linear: Array, slopes: Array, part: slice) -> None:
+        """Backwards through these steps, with the derivatives of the cost with respect to their first states."""
+        n, m = self.costate.shape[-1], self.inputs.shape[-1]
+        for k in reversed(range(part.stop - part.start)):
+            change = (self.costate[..., None, :] @ linear[k])[..., 0, :]
+            self.inputs[part.start + k] += change[..., n : n + m]
+            self.parameters += change[..., n + m :]
+            self.costate = slopes[k] + change[..., :n]
+
+    @property
+    def found(self) -> Iterator[Array]:
+        return iter((self.costate, self.inputs, self.parameters))
 
 
 def _joined(q: Array, v: Array) -> Array:

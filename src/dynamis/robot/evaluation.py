@@ -64,7 +64,8 @@ class Evaluator:
             return self._on_gpu(algorithm, given, options, compiled, out)
         arrays = {name: self.inputs.vector(value, size, name) for name, (value, size) in given.items()}
         batch = broadcast_batch(arrays)
-        if self.model.symbolic or any(a.dtype == object for a in arrays.values()):
+        of_base = "base" in options and options["base"].symbolic
+        if self.model.symbolic or of_base or any(a.dtype == object for a in arrays.values()):
             if batch:
                 raise InputError(
                     "symbolic arguments are evaluated for one state at a time; substitute numbers before evaluating a batch"

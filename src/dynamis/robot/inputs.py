@@ -126,6 +126,9 @@ def broadcast_batch(arrays: dict[str, Array]) -> tuple[int, ...]:
         raise InputError(f"the leading (batch) axes do not broadcast: {shapes}") from None
 
 
+MOTION_OF_BASE = ("rotation", "position", "twist", "acceleration")
+
+
 def moving_base(base: MovingBase | None) -> MovingBase:
     """The motion of the base, checked."""
     if base is None:
@@ -133,11 +136,12 @@ def moving_base(base: MovingBase | None) -> MovingBase:
     if not isinstance(base, MovingBase):
         raise InputError(f"base= takes a MovingBase(pose, twist, acceleration), got {type(base).__name__}")
     try:
-        pose = Pose(np.array(base.pose[0], dtype=float), np.array(base.pose[1], dtype=float))
-        motion = [np.array(x, dtype=float) for x in (base.twist, base.acceleration)]
+        given = [np.array(x) for x in (base.pose[0], base.pose[1], base.twist, base.acceleration)]
     except (TypeError, ValueError, IndexError):
         raise InputError("a MovingBase consists of a Pose and two arrays of six numbers") from None
-    shapes = (pose.R.shape, pose.p.shape, motion[0].shape, motion[1].shape)
-    if shapes != ((3, 3), (3,), (6,), (6,)) or not all(np.isfinite(x).all() for x in (*pose, *motion)):
+    parts = [_of_scalars(x, f"the {name} of the base") for name, x in zip(MOTION_OF_BASE, given, strict=True)]
+    finite = all(np.isfinite(x).all() for x in parts if x.dtype != object)
+    if [x.shape for x in parts] != [(3, 3), (3,), (6,), (6,)] or not finite:
         raise InputError("a MovingBase consists of a Pose and two arrays of six finite numbers, without batch axes")
+    pose, motion = Pose(*parts[:2]), parts[2:]
     return MovingBase(pose, *motion)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dynamis.algorithms.registry import ALGORITHMS
+from dynamis.compiler import c_text
+from dynamis.compiler.c_casadi import render_casadi
 from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError
+from dynamis.files.atomic_write import write_file
 from dynamis.interop.casadi_functions import casadi_function
 from dynamis.interop.differentiable import Differentiable
 from dynamis.robot.compilation import Compilation
@@ -54,6 +60,35 @@ class Interop(Compilation):
         results = [ALGORITHMS[function].result] if isinstance(function, str) else []
         own = f"{function}_derivatives" if self._has_jacobian(function, parameters) else None
         return casadi_function(kernel.code, results, name, self.kernel(own).code if own else None)
+
+    def write_casadi(
+        self, function: Callable[..., Any] | str, folder: str | os.PathLike[str], /, *, name: str | None = None,
+        frame: str | None = None, parameters: Sequence[Node] = (), **sizes: int,
+    ) -> list[Path]:  # fmt: skip
+        """Write a function with one result, and its Jacobian, as C with the function interface of CasADi and acados.
+
+        Compiled alone, the first file, ``name``.c, is a library for ``casadi.external(name, …)``, whose Jacobian is ours. It
+        includes the others. Matrices are stored by columns without entries that are always zero.
+
+        >>> import dynamis as dy, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     files = dy.load("planar_2r_melchiorri").write_casadi("gravity", folder)
+        >>> [path.name for path in files][:2]
+        ['gravity.c', 'gravity_values.h']
+        """
+        found = self._differentiable(function, frame, parameters, sizes)
+        code, jacobian = found.kernel.code, found.jacobian.kernel.code
+        own = re.sub(r"\W", "_", found.name.lower()).strip("_") or "function" if name is None else name
+        about = f"{found.name} of {self.name}"
+        parts = {"values": code, "jacobian": jacobian}
+        texts = {part: c_text.render(x, f"{own}_{part}", "double", about, [], [part]) for part, x in parts.items()}
+        if len(found.shape) > 2:
+            raise InputError(f"{found.name} returns an array of shape {found.shape}: return a vector or a matrix")
+        result = (ALGORITHMS[function].result if isinstance(function, str) else "") or "out"
+        label = result if re.fullmatch(r"[A-Za-z]\w*", result, re.ASCII) else "out"
+        paths = [path for part, pair in texts.items() for path in c_text.write_pair(folder, f"{own}_{part}", pair)]
+        text = render_casadi(code, jacobian, own, c_text.plain(about), label)
+        return [write_file(Path(folder) / f"{own}.c", text.encode("ascii")), *paths]
 
     def jax(
         self, function: Callable[..., Any] | str, /, *, frame: str | None = None, parameters: Sequence[Node] = (), **sizes: int

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.robot import Robot
+from dynamis.scalar import Node
 from dynamis.simulation.actuators import Actuator
 from dynamis.simulation.contact_equations import Contacts, constrained_accelerations
 from dynamis.simulation.friction import BristleLaw, Law, SmoothLaw, StickingLaw
@@ -27,9 +28,14 @@ DIVERGED_POSITION = 1e15  # in rad or m: double precision does not resolve a rad
 _smooth: weakref.WeakKeyDictionary[Robot, Robot] = weakref.WeakKeyDictionary()
 
 
+def any_nonzero(values: Array) -> bool:
+    """Whether an entry is a symbol or not zero."""
+    return any(isinstance(x, Node) or x != 0.0 for x in values)
+
+
 def without_dry_friction(robot: Robot) -> Robot:
     """The same robot with viscous friction only."""
-    if not (np.any(robot.model.coulomb) or np.any(robot.model.coulomb_bias)):
+    if not (any_nonzero(robot.model.coulomb) or any_nonzero(robot.model.coulomb_bias)):
         return robot
     if robot not in _smooth:
         joints = [j.name for j in robot.description.joints if j.type != "fixed"]

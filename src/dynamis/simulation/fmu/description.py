@@ -26,7 +26,14 @@ STRUCTURED = re.compile(r"(?:der\()?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\[\d+\])?\
 
 
 def model_description(
-    version: int, name: str, identifier: str, token: str, variables: Sequence[Variable], sources: Sequence[str], about: str
+    version: int,
+    name: str,
+    identifier: str,
+    token: str,
+    variables: Sequence[Variable],
+    sources: Sequence[str],
+    about: str,
+    derivatives: bool,
 ) -> bytes:
     """The interface of the unit as XML."""
     structured = all(STRUCTURED.fullmatch(x.name) for x in variables)
@@ -45,6 +52,8 @@ def model_description(
         root.set("numberOfEventIndicators", "0")
     state = "FMUstate" if version == 2 else "FMUState"
     can = {"modelIdentifier": identifier, f"canGetAndSet{state}": "true", f"canSerialize{state}": "true"}
+    if derivatives:
+        can["providesDirectionalDerivative" if version == 2 else "providesDirectionalDerivatives"] = "true"
     if version == 2:
         can["canNotUseMemoryManagementFunctions"] = "true"
     at_steps = {"completedIntegratorStepNotNeeded": "true"} if version == 2 else {"needsCompletedIntegratorStep": "false"}

@@ -21,6 +21,7 @@ from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import check_place, write_file
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
+from dynamis.scalar import directional
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.fixed_step import Flow, moved
 from dynamis.simulation.fmu.build import binary_place, shared_library
@@ -38,7 +39,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the first instant of a ZIP archive: the same ro
 def write_fmu(
     robot: Robot, path: str | os.PathLike[str], *, version: int = 3, friction: Any = "smooth",
     actuators: Mapping[str, Actuator] | None = None, frame: str | None = None, wrench: str | None = None,
-    gravity: bool = False, step: float = 1e-3, binary: bool = True,
+    gravity: bool = False, step: float = 1e-3, derivatives: bool = True, binary: bool = True,
 ) -> Path:  # fmt: skip
     """Write the forward dynamics as a Functional Mock-up Unit (FMI ``version`` 2 or 3), for model exchange and co-simulation.
 
@@ -47,7 +48,8 @@ def write_fmu(
     outputs are q, v, the accelerations ``a.JOINT``, and ``position.x`` and ``rotation.xx`` … of ``frame`` (default: the tip, if
     there is one). Quaternions are x, y, z, w. With ``gravity``, ``gravity.x`` … are parameters. ``friction`` and ``actuators``
     are those of `simulate`; dry friction must not stick. Co-simulation takes Runge–Kutta steps of fourth order, none longer
-    than the parameter ``internal_step``, by default ``step``.
+    than the parameter ``internal_step``, by default ``step``. Unless ``derivatives`` is False, the unit provides directional
+    derivatives of rates and outputs with respect to states, inputs and parameters.
 
     The archive has the C sources and, unless ``binary`` is False, a library for this machine, made by the compiler $CC, cc, gcc
     or clang. Without a compiler it has the sources only, and a warning says so. A singular mass matrix and diverged states are
@@ -71,7 +73,7 @@ def write_fmu(
     check_numeric(robot)
     if not robot.n:
         raise InputError(f"robot {printable(robot.name)} has no moving joints")
-    unit = _Unit(robot, friction, actuators, frame, wrench, gravity, float(step))
+    unit = _Unit(robot, friction, actuators, frame, wrench, gravity, float(step), derivatives)
     return write_file(target, unit.archive(version, _identifier(target.stem), binary, target.name))
 
 
@@ -80,7 +82,7 @@ class _Unit:
 
     def __init__(
         self, robot: Robot, friction: Any, actuators: Mapping[str, Actuator] | None, frame: str | None, wrench: str | None,
-        gravity: bool, step: float,
+        gravity: bool, step: float, derivatives: bool,
     ) -> None:  # fmt: skip
         laws = laws_of(robot.model, friction)
         if any(isinstance(law, StickingLaw) for law in laws.values()):
@@ -113,21 +115,31 @@ class _Unit:
         self.variables = variables_of(plant, motion, frame, wrench, gravity, step)
         self.sizes = {"x": plant.nq + plant.n + motion.states, "u": plant.n + 6 * (wrench is not None), "p": 1 + 3 * gravity}
         self.about = f"Forward dynamics of {robot.name}, {in_words(laws, robot.coordinate_names)}"
-        self.code = plant.compile(rates, parameters=(), identity=None, **self.sizes).code
+        self.codes = {"rates": plant.compile(rates, parameters=(), identity=None, **self.sizes).code}
+        if derivatives:
+
+            def slopes(plant: Robot, x: Array, u: Array, p: Array, dx: Array, du: Array, dp: Array) -> Array:
+                return directional(rates(plant, x, u, p), [*x, *u, *p], [*dx, *du, *dp])
+
+            directions = {f"d{name}": size for name, size in self.sizes.items()}
+            self.codes["slopes"] = plant.compile(slopes, parameters=(), identity=None, **self.sizes, **directions).code
 
     def archive(self, version: int, identifier: str, binary: bool, name: str) -> bytes:
-        header, source = c_text.render(self.code, "dynamis_rates", "double", f"Rates of {self.robot.name}", [], ["rates"])
-        listing = repr((version, header, source, self.variables))
+        own: dict[str, str] = {}
+        for what, code in self.codes.items():
+            file, about = f"dynamis_{what}", f"{what.capitalize()} of {self.robot.name}"
+            own[f"{file}.h"], own[f"{file}.c"] = c_text.render(code, file, "double", about, [], [what])
+        listing = repr((version, own, self.variables))
         token = f"{{{uuid.UUID(hashlib.sha256(listing.encode()).hexdigest()[:32])}}}"
-        own = {"dynamis_rates.h": header, "dynamis_rates.c": source, "model.h": self._constants(token)}
+        own["model.h"] = self._constants(token)
         here = resources.files("dynamis.simulation.fmu")
         main = f"fmi{version}.c"
         sources = {file: here.joinpath(file).read_bytes() for file in (*SHARED, main)}
         sources |= {file: text.encode("ascii") for file, text in own.items()}
-        units = (main, "dynamis_rates.c")
+        units = (main, *(f"dynamis_{what}.c" for what in self.codes))
         files = {f"sources/{file}": data for file, data in sources.items()}
         files["modelDescription.xml"] = model_description(
-            version, self.robot.name, identifier, token, self.variables, units, self.about
+            version, self.robot.name, identifier, token, self.variables, units, self.about, "slopes" in self.codes
         )
         if version == 3:
             files["sources/buildDescription.xml"] = build_description(identifier, units)
@@ -152,6 +164,7 @@ class _Unit:
         lines = ["/* Sizes and start values. */", "#ifndef MODEL_H", "#define MODEL_H", f'#define TOKEN "{token}"']
         lines += [f"#define N{letter} {size}" for letter, size in zip("XUP", (nx, nu, np_), strict=True)]
         lines.append(f"#define NY {len(self.variables) - 1 - 2 * nx - nu - np_}")
+        lines += ["#define WITH_SLOPES"] * ("slopes" in self.codes)
         lines.append(f"static const double start_values[] = {{{', '.join(starts)}}};")
         lines.append(f"static const int quaternions[] = {{{', '.join(map(str, [*places, -1]))}}};")
         return "\n".join([*lines, "#endif", ""])

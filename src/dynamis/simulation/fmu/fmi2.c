@@ -69,6 +69,12 @@ EXPORT Status FMI(SetReal)(void *instance, const unsigned *reference, size_t cou
     return answer(instance, set_values(PLANT, reference, count, value));
 }
 
+EXPORT Status FMI(GetDirectionalDerivative)(void *instance, const unsigned *unknown, size_t unknowns, const unsigned *known,
+                                            size_t knowns, const double *seed, double *sensitivity)
+{
+    return answer(instance, directional_derivatives(PLANT, unknown, unknowns, known, knowns, seed, sensitivity));
+}
+
 typedef struct {
     Bool states_needed, terminate, nominals_changed, states_changed, next_event_defined;
     double next_event;
@@ -110,8 +116,6 @@ EXPORT Status FMI(CancelStep)(void *instance) { return answer(instance, "steps a
 TYPE(Integer, int)
 TYPE(Boolean, Bool)
 TYPE(String, Text)
-REFUSED(GetDirectionalDerivative, const unsigned *unknown, size_t unknowns, const unsigned *known, size_t knowns,
-        const double *seed, double *sensitivity)
 REFUSED(SetRealInputDerivatives, const unsigned *reference, size_t count, const int *order, const double *value)
 REFUSED(GetRealOutputDerivatives, const unsigned *reference, size_t count, const int *order, double *value)
 REFUSED(GetStatus, int kind, Status *value)

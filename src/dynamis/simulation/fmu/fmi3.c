@@ -87,6 +87,15 @@ EXPORT Status FMI(SetFloat64)(void *instance, const uint32_t *reference, size_t 
     return answer(instance, values == count ? set_values(PLANT, reference, count, value) : "all variables are scalars");
 }
 
+EXPORT Status FMI(GetDirectionalDerivative)(void *instance, const uint32_t *unknown, size_t unknowns, const uint32_t *known,
+                                            size_t knowns, const double *seed, size_t seeds, double *sensitivity,
+                                            size_t sensitivities)
+{
+    if (seeds != knowns || sensitivities != unknowns)
+        return answer(instance, "all variables are scalars");
+    return answer(instance, directional_derivatives(PLANT, unknown, unknowns, known, knowns, seed, sensitivity));
+}
+
 EXPORT Status FMI(UpdateDiscreteStates)(void *instance, Bool *needed, Bool *terminate, Bool *nominals_changed,
                                         Bool *states_changed, Bool *next_event_defined, double *next_event)
 {
@@ -150,11 +159,8 @@ REFUSED(SetClock, const uint32_t *reference, size_t count, const Bool *value)
 REFUSED(GetNumberOfVariableDependencies, uint32_t reference, size_t *count)
 REFUSED(GetVariableDependencies, uint32_t dependent, size_t *elements, uint32_t *independents, size_t *their_elements,
         int *kinds, size_t count)
-#define DERIVATIVE(name) \
-    REFUSED(name, const uint32_t *unknown, size_t unknowns, const uint32_t *known, size_t knowns, const double *seed, \
-            size_t seeds, double *sensitivity, size_t sensitivities)
-DERIVATIVE(GetDirectionalDerivative)
-DERIVATIVE(GetAdjointDerivative)
+REFUSED(GetAdjointDerivative, const uint32_t *unknown, size_t unknowns, const uint32_t *known, size_t knowns,
+        const double *seed, size_t seeds, double *sensitivity, size_t sensitivities)
 REFUSED(GetOutputDerivatives, const uint32_t *reference, size_t count, const int32_t *order, double *value, size_t values)
 REFUSED(GetIntervalDecimal, const uint32_t *clock, size_t count, double *interval, int *qualifier)
 REFUSED(GetIntervalFraction, const uint32_t *clock, size_t count, uint64_t *counter, uint64_t *resolution, int *qualifier)

@@ -12,6 +12,9 @@
 
 #include "dynamis_rates.h"
 #include "model.h"
+#ifdef WITH_SLOPES
+#include "dynamis_slopes.h"
+#endif
 
 enum {
     TIME = 0,
@@ -100,6 +103,33 @@ static const char *set_values(Plant *plant, const unsigned *reference, size_t co
         plant->evaluated = 0;
     }
     return NULL;
+}
+
+/* Derivatives of unknowns along a direction of states, inputs and parameters. */
+static const char *directional_derivatives(const Plant *plant, const unsigned *unknown, size_t unknowns, const unsigned *known,
+                                           size_t knowns, const double *seed, double *sensitivity)
+{
+#ifdef WITH_SLOPES
+    double direction[RATES] = {0.0}, slopes[NX + NY];
+    for (size_t k = 0; k < knowns; ++k) {
+        if (known[k] >= RATES)
+            return "derivatives are with respect to states, inputs and parameters";
+        direction[known[k]] += seed[k];
+    }
+    const double *const at = plant->value;
+    dynamis_slopes(at + STATES, at + INPUTS, at + PARAMETERS, direction + STATES, direction + INPUTS, direction + PARAMETERS, slopes);
+    for (size_t k = 0; k < unknowns; ++k) {
+        if (unknown[k] >= COUNT)
+            return "there is no variable with this value reference";
+        sensitivity[k] = unknown[k] < RATES ? direction[unknown[k]] : slopes[unknown[k] - RATES];
+        if (!isfinite(sensitivity[k]))
+            return "the derivatives are not finite: the mass matrix is singular, or the motion diverged";
+    }
+    return NULL;
+#else
+    (void)plant, (void)unknown, (void)unknowns, (void)known, (void)knowns, (void)seed, (void)sensitivity;
+    return "this FMU was written without derivatives";
+#endif
 }
 
 static void set_states(Plant *plant, const double *x)

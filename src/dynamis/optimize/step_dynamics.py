@@ -1,0 +1,275 @@
+"""One step of a robot for numbers and symbols, and the derivatives of its accelerations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.algorithms.configuration_rate import configuration_rate
+from dynamis.algorithms.kinematics import MovingBase
+from dynamis.errors import InputError
+from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
+from dynamis.scalar import Node, solve_positive, tanh, where
+from dynamis.simulation.motion import any_nonzero, without_dry_friction
+from dynamis.spatial import Pose
+from dynamis.tolerances import TANH_SERIES_TWO_TERMS
+from dynamis.trajectories.validate import positive
+
+Array = npt.NDArray[Any]
+Feedback = Callable[[Robot, Array, Array, Array], Any]
+# cᵢ and bᵢ of explicit Runge–Kutta methods
+TABLEAUS = {"rk2": ((0.0, 0.5), (0.0, 1.0)), "rk4": ((0.0, 0.5, 0.5, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6))}
+METHODS = ("euler", *TABLEAUS)
+BASE = 12  # numbers of the motion of the base: twist and acceleration
+
+
+class StepDynamics:
+    """What a step consists of; `Step` has the arguments.
+
+    ``places`` says where torques (or references of the feedback), wrenches and the motion of the base stand in u.
+    """
+
+    def __init__(
+        self, robot: Robot, h: float, method: str, actuated: Any, friction_velocity: float, parameters: Sequence[Node],
+        wrenches: Sequence[str], moving_base: bool, feedback: Feedback | None, references: int | None,
+    ) -> None:  # fmt: skip
+        self.parameters = _symbols(parameters)
+        check_numeric(robot, self.parameters)
+        if method not in METHODS:
+            raise InputError(f"method={method!r} is unknown; choose one of {', '.join(METHODS)}")
+        if feedback is not None and not callable(feedback):
+            raise InputError(f"feedback= must be a function of (robot, q, v, r), got {type(feedback).__name__}")
+        if references is not None and (feedback is None or not isinstance(references, int) or references < 0):
+            raise InputError(f"references= is the number of references of feedback=, got {references!r}")
+        self.robot, self.h, self.method, self.feedback = robot, positive(h, "the step h"), method, feedback
+        self.friction_velocity = positive(friction_velocity, "friction_velocity")
+        self.smooth = without_dry_friction(robot)
+        self.columns = robot.inputs.actuated(actuated)
+        self.frames = tuple([wrenches] if isinstance(wrenches, str) else wrenches)
+        for frame in self.frames:
+            robot.model.frame(frame)  # refuses an unknown name
+        sizes = {"tau": len(self.columns) if references is None else references}
+        sizes |= {f"wrench on {frame}": 6 for frame in self.frames}
+        sizes |= {"base": BASE} if moving_base else {}
+        self.places, end = {}, 0
+        for name, size in sizes.items():
+            self.places[name] = slice(end, end + size)
+            end += size
+        self._plain = robot.nq == robot.n
+        self._further = bool(self.parameters or self.frames or moving_base)
+        self._damped = method == "euler" and (any_nonzero(robot.model.viscous) or any_nonzero(robot.model.coulomb))
+
+    @property
+    def inputs(self) -> int:
+        """m, the length of u."""
+        return max(place.stop for place in self.places.values())
+
+    def friction(self, v: Array) -> Array:
+        """The torques of the smoothed dry friction."""
+        model = self.robot.model
+        return np.asarray(model.coulomb_bias + model.coulomb * tanh(v / self.friction_velocity))
+
+    def taken(self, robot: Robot, q: Array, v: Array, u: Array, h: Any) -> tuple[Array, Array]:
+        """(q', v') after a step of length h."""
+        u = self.commanded(robot, q, v, u)
+        if self.method == "euler":
+            v_new = v + h * self._rate(robot, q, v, u, h)
+            return self._placed(robot, q, h * v_new), v_new
+        c, b = TABLEAUS[self.method]
+        k = [(v, self._rate(robot, q, v, u, h))]
+        for part in c[1:]:
+            at_v = v + part * h * k[-1][1]
+            k.append((at_v, self._rate(robot, self._placed(robot, q, part * h * k[-1][0]), at_v, u, h)))
+        rates, acceleration = (sum(weight * x[i] for weight, x in zip(b, k, strict=True) if weight) for i in (0, 1))
+        return self._placed(robot, q, h * rates), v + h * acceleration
+
+    def function(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
+        """(q', v') in one array: for `robot.compile`, `robot.casadi`, `robot.jax` and `robot.torch` with ``u=m``."""
+        return np.concatenate(self.taken(robot, q, v, u, self.h))
+
+    def continuous(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
+        """(q̇, v̇) of the motion that the steps approximate."""
+        return np.concatenate(
+            [configuration_rate(robot.model, q, v), self._rate(robot, q, v, self.commanded(robot, q, v, u), 0.0)]
+        )
+
+    def residual(self, robot: Robot, q: Array, v: Array, a: Array, u: Array, h: Any = 0.0) -> Array:
+        """The equation of motion, zero for the acceleration a of a step of length h; u has torques, also with a feedback."""
+        tau, wrenches, base = self._forces(u)
+        left = without_dry_friction(robot).inverse_dynamics(q, v, a, wrenches, base=base) - tau
+        if self._damped:
+            return left - robot.model.viscous * v + robot.model.coulomb_bias + self._damping(v) * (v + h * a)
+        return left if self.smooth is self.robot else left + self.friction(v)
+
+    def commanded(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
+        """u with the torques of the feedback in place of its references."""
+        if self.feedback is None:
+            return u
+        place = self.places["tau"]
+        tau = np.asarray(self.feedback(robot, q, v, u[place]))
+        if tau.shape != (len(self.columns),):
+            raise InputError(f"feedback= must return {len(self.columns)} torques of actuated coordinates, got {tau.shape}")
+        return np.concatenate([tau, u[place.stop :]])
+
+    def _rate(self, robot: Robot, q: Array, v: Array, u: Array, h: Any) -> Array:
+        """The acceleration."""
+        lean, (tau, wrenches, base) = without_dry_friction(robot), self._forces(u)
+        if not self._damped:
+            if self.smooth is not self.robot:
+                tau = tau - self.friction(v)
+            return lean.forward_dynamics(q, v, tau, wrenches, base=base)
+        # M a + n(q, v) + coulomb_bias + D (v + h a) = τ, where D v is the friction at the velocity v
+        model, D = robot.model, self._damping(v)
+        rest = lean.inverse_dynamics(q, v, np.zeros(robot.n), wrenches, base=base) - model.viscous * v
+        return solve_positive(lean.mass_matrix(q) + np.diag(h * D), tau - rest - model.coulomb_bias - D * v)
+
+    def _forces(self, u: Array) -> tuple[Array, dict[str, Array] | None, MovingBase | None]:
+        """Torques of all coordinates, wrenches on frames, and the motion of the base."""
+        m, dtype = len(self.columns), object if u.dtype == object else float
+        tau = np.zeros(self.robot.n, dtype)
+        tau[self.columns] = u[:m]
+        more = np.split(u[m:], range(6, len(u) - m, 6)) if len(u) > m else []
+        wrenches = dict(zip(self.frames, more[: len(self.frames)], strict=True)) or None
+        return tau, wrenches, MovingBase(Pose.identity(), more[-2], more[-1]) if "base" in self.places else None
+
+    def _damping(self, v: Array) -> Array:
+        """The friction torques divided by the velocities."""
+        model, width = self.robot.model, self.friction_velocity
+        if not any_nonzero(model.coulomb):
+            return np.broadcast_to(model.viscous, v.shape)
+        x = v / width
+        small = np.less(abs(x), TANH_SERIES_TWO_TERMS, dtype=object if x.dtype == object else bool)
+        quotient = where(small, 1.0 - x * x / 3.0, tanh(x) / where(small, 1.0, x))
+        return np.asarray(model.viscous + model.coulomb / width * quotient)
+
+    def _placed(self, robot: Robot, q: Array, change: Array) -> Array:
+        return q + change if self._plain else robot.integrate(q, change)
+
+    # derivatives at batches of states: D_x is the derivative of x with respect to all variables
+
+    def _linear_command(
+        self, q: Array, v: Array, u: Array, p: Sequence[Array], D_x: tuple[Array, Array, Array, Array]
+    ) -> tuple[Array, Array]:
+        """u with the torques of the feedback, and its derivative."""
+        if self.feedback is None:
+            return u, D_x[2]
+        J = self._command.jacobian(q, v, u, *p)
+        return np.asarray(self._command.value(q, v, u, *p)), self._along(self._command, J, D_x)
+
+    def _acceleration(
+        self, q: Array, v: Array, u: Array, p: Sequence[Array], D_x: tuple[Array, Array, Array, Array]
+    ) -> tuple[Array, Array]:
+        """The acceleration, and its derivative from those of q, v, u and p."""
+        if not self._further:
+            return (self._implicit if self._damped else self._explicit)(q, v, u, *D_x[:3])
+        a = np.asarray(self._rates(q, v, u, *p))
+        J, n = self._equation.jacobian(q, v, a, u, *p), self.robot.n
+        return a, -np.linalg.solve(J[..., 2 * n : 3 * n], self._along(self._equation, J, (*D_x[:2], None, *D_x[2:])))
+
+    @staticmethod
+    def _along(function: Any, J: Array, D_x: Sequence[Array | None]) -> Array:
+        """J times the derivatives of the arguments, without those that are None."""
+        parts = [J[..., place] @ D for place, D in zip(function.places.values(), D_x, strict=False) if D is not None]
+        return np.asarray(sum(parts))
+
+    @cached_property
+    def _command(self) -> Any:
+        def command(robot: Robot, q: Array, v: Array, u: Array) -> Array:
+            return self.commanded(robot, q, v, u)
+
+        return self.robot.differentiate(command, parameters=self.parameters, u=self.inputs)
+
+    @cached_property
+    def _rates(self) -> Any:
+        def rate(robot: Robot, q: Array, v: Array, u: Array) -> Array:
+            return self._rate(robot, q, v, u, self.h)
+
+        return self.robot.compile(rate, parameters=self.parameters, u=self._commands)
+
+    @cached_property
+    def _equation(self) -> Any:
+        """The equation of motion, whose derivatives give those of the accelerations."""
+
+        def equation(robot: Robot, q: Array, v: Array, a: Array, u: Array) -> Array:
+            return self.residual(robot, q, v, a, u, self.h)
+
+        return self.robot.differentiate(equation, parameters=self.parameters, u=self._commands)
+
+    @property
+    def _commands(self) -> int:
+        """The length of u with torques in place of references."""
+        return self.inputs - self.places["tau"].stop + len(self.columns)
+
+    def _explicit(self, q: Array, v: Array, u: Array, D_q: Array, D_v: Array, D_u: Array) -> tuple[Array, Array]:
+        """`_acceleration` by the derivatives of the forward dynamics."""
+        tau = self._torques(v, u)
+        if dry := self.smooth is not self.robot:
+            tau = tau - self.friction(v)
+        da = self.smooth.forward_dynamics_derivatives(q, v, tau)
+        dv = da.dv
+        if dry:
+            width = self.friction_velocity
+            dv = dv - da.dtau * ((1.0 - np.tanh(v / width) ** 2) * (self.robot.model.coulomb / width))[..., None, :]
+        return self.smooth.forward_dynamics(q, v, tau), da.dq @ D_q + dv @ D_v + da.dtau[..., self.columns] @ D_u
+
+    def _implicit(self, q: Array, v: Array, u: Array, D_q: Array, D_v: Array, D_u: Array) -> tuple[Array, Array]:
+        """`_acceleration` where friction acts against the new velocity: the derivatives of its equation, solved for D_a."""
+        model, width, D, tau = self.robot.model, self.friction_velocity, self._damping(v), self._torques(v, u)
+        rest = self.smooth.inverse_dynamics(q, v, np.zeros(self.robot.n)) - model.viscous * v
+        inverse = np.linalg.inv(self.smooth.mass_matrix(q) + self.h * D[..., None] * np.eye(self.robot.n))
+        a = np.einsum("...ij,...j->...i", inverse, tau - rest - model.coulomb_bias - D * v)
+        x = v / width
+        small = np.abs(x) < TANH_SERIES_TWO_TERMS
+        safe = np.where(small, 1.0, x)
+        slope = np.where(small, -2.0 / 3.0 * x, (1.0 - np.tanh(x) ** 2 - np.tanh(x) / safe) / safe)  # of tanh(x) / x
+        along = model.coulomb / width**2 * slope * (v + self.h * a) + D - model.viscous
+        partial = self.smooth.inverse_dynamics_derivatives(q, v, a)
+        dv = partial.dv + along[..., None] * np.eye(self.robot.n)
+        return a, inverse[..., self.columns] @ D_u - inverse @ (partial.dq @ D_q + dv @ D_v)
+
+    def _torques(self, v: Array, u: Array) -> Array:
+        tau = np.zeros((*np.broadcast_shapes(v.shape[:-1], u.shape[:-1]), self.robot.n))
+        tau[..., self.columns] = u
+        return tau
+
+    def _moved(self, q: Array, change: Array, D_q: Array, D_change: Array) -> Array:
+        """The derivative of a configuration after a change."""
+        if self._plain:
+            return D_q + D_change
+        both = np.asarray(self._manifold[1](q, change))
+        return np.asarray(both[..., 0, :, :] @ D_q + both[..., 1, :, :] @ D_change)
+
+    def _placed_at(self, q: Array, change: Array) -> Array:
+        """`_placed` of batches."""
+        return q + change if self._plain else np.asarray(self._manifold[0](q, change))
+
+    @cached_property
+    def _manifold(self) -> list[Any]:
+        """Integration of configurations and its derivatives; compiled where methods of a symbolic robot take one state."""
+        robot, functions = self.robot, (_integrate, _integrate_derivatives)
+        if robot.model.symbolic:
+            return [robot.compile(function, dv=robot.n) for function in functions]
+        return [partial(function, robot) for function in functions]
+
+
+def _integrate(robot: Robot, q: Array, dv: Array) -> Array:
+    return robot.integrate(q, dv)
+
+
+def _integrate_derivatives(robot: Robot, q: Array, dv: Array) -> Array:
+    return np.stack(robot.integrate_derivatives(q, dv), axis=-3)
+
+
+def _symbols(given: Any) -> tuple[Node, ...]:
+    symbols = tuple(given) if np.iterable(given) else (given,)
+    for one in symbols:
+        if not isinstance(one, Node) or one.op != "symbol":
+            raise InputError(f"parameters= must be symbols, such as [dynamis.symbol('m')], got {one!r}")
+    if len(set(symbols)) < len(symbols):
+        raise InputError("parameters= has a symbol twice")
+    return symbols
