@@ -203,8 +203,7 @@ def test_every_example_of_the_help_runs(folder, line, monkeypatch):
 
 WITHOUT_JSON: dict[str, str] = {}
 WITHOUT_SET = {
-    "check-answer": "its answers are in symbols", "identify": "looks for the values itself", "payload": "reads measured robots",
-    "calibrate": "looks for the values itself",
+    "identify": "looks for the values itself", "payload": "reads measured robots", "calibrate": "looks for the values itself",
 }  # fmt: skip
 SAME_EVERYWHERE = ("as_json", "settings", "floating")
 
