@@ -8,7 +8,6 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,8 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
-from dynamis.identification.equations import Regressor, equations
+from dynamis.identification.corrections import absorbed_zeros, verified
+from dynamis.identification.equations import equations
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.estimator import Estimator, LeastSquares, WeightedLeastSquares
 from dynamis.identification.estimators.regularised import PhysicallyConsistent, Ridge
@@ -28,17 +28,14 @@ from dynamis.identification.logs.log import Log, LogFinding, raise_errors
 from dynamis.identification.logs.reading import log_beginning
 from dynamis.identification.model_terms import better_settings
 from dynamis.identification.samples import Decimation, Samples
-from dynamis.identification.signals.outliers import CubicSpline
 from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.signals.windows import WINDOW, prepare_in_windows
 from dynamis.identification.validation.held_out import Folds, predictions, validations
-from dynamis.identification.validation.statistics import essential_of, judge_fit, noise_of_joints
+from dynamis.identification.validation.statistics import essential_of, judge_fit
 from dynamis.identification.validation.verdict import RESIDUAL
 from dynamis.robot import Robot, load
 
 Array = npt.NDArray[Any]
-FALLS = 0.98  # ratio of the held-out residuals with and without a correction of joint zeros that is reported
-CERTAIN = 2.0  # standard errors of the difference of these residuals, from its scatter over blocks of time
 SHARED = 0.05  # fraction of the rows of a log that may also be in another
 NO_LITERAL = "…"  # in place of an argument that cannot be written as a literal
 Source = Log | Samples | str | os.PathLike[str]
@@ -136,6 +133,8 @@ def identify(
     # rows whose filter reaches into a held-out block depend on it and are not fitted
     separate = Folds(rows, folds, seconds=seconds, guard=min(reach, 0.1 * seconds) if seconds else reach)
     caps = [kept for f in caps if (kept := verified(f, separate, runs, chosen("consistent", base)))]
+    if examined and not caps:
+        caps = absorbed_zeros(separate, runs, _beginning(runs))
     if only is not None:
         estimator = _selected(estimator, only, separate)
     main = separate.fit(chosen(estimator, base))
@@ -182,36 +181,6 @@ def _refit(estimator: Estimator, runs: Sequence[Samples], model: LinearModel, **
         settings["only"] = [name for name in settings["only"] if name in base.names]
     same = type(estimator)(**settings)
     return identify(model, runs, estimator=same, compare=(), examined=False, **options)
-
-
-def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> LogFinding | None:
-    """Return a finding of joint zeros, a delay or a factor with the residuals on held-out motion, if these are clearly lower
-    with its correction, over blocks of time; otherwise None. Other findings are returned unchanged."""
-    if not finding.zero and not finding.delay and not finding.factors:
-        return finding
-    rows, source = folds.rows, folds.rows.source
-    assert isinstance(source, Regressor)
-    corrected = equations(source.base, [_corrected(run, finding) for run in runs])
-    pair = (folds, Folds(corrected, folds.k, seconds=folds.seconds, guard=folds.guard))
-    both = [each.rows.y - validations([each.fits(estimator)], each)[0].predicted for each in pair]
-    both[1] *= np.asarray(finding.factors or np.ones(len(rows.joints)))[rows.joint]
-    noise = noise_of_joints(both[1], rows.joint, len(rows.joints))[rows.joint]
-    before, after = ((e / noise) ** 2 for e in both)
-    gained = np.bincount(rows.blocks(folds.seconds), before - after)
-    certain = gained.mean() > CERTAIN * gained.std() / np.sqrt(max(len(gained) - 1, 1))
-    left = [100.0 * float(np.linalg.norm(e) / np.linalg.norm(rows.y)) for e in both]
-    if not certain or after.sum() > FALLS**2 * before.sum() or left[1] > FALLS * left[0]:
-        return None
-    text = f"{finding.text}; corrected, the residual on held-out motion is {left[1]:.3g} % instead of {left[0]:.3g} %"
-    return replace(finding, text=text)
-
-
-def _corrected(run: Samples, finding: LogFinding) -> Samples:
-    if finding.zero:
-        return replace(run, q=run.q + np.asarray(finding.zero))
-    if finding.factors:
-        return replace(run, tau=run.tau / np.asarray(finding.factors))
-    return replace(run, tau=CubicSpline(run.t, run.tau)(np.clip(run.t + finding.delay, run.t[0], run.t[-1])))
 
 
 def _selected(estimator: str | Estimator, only: str | Sequence[str], folds: Folds) -> WeightedLeastSquares:
