@@ -66,7 +66,7 @@ def test_a_model_identified_from_the_same_log_is_as_good_and_not_better():
     case = simulated(noise=0.02, wrong=0.1)
     again = LeastSquares().fit(case.rows.X, case.rows.y).coef_
     v = cross_validate(LeastSquares(), case.rows, prior=again)
-    assert v.train < v.prior < v.held_out / 1.01
+    assert v.train < 1.001 * v.prior < v.held_out / 1.01
     (found,) = verdict(case.judged(LeastSquares()), v).about("prior")
     assert found.severity == 0
     assert "as good within the uncertainty" in found.sentence

@@ -205,7 +205,7 @@ def _against_others(v: Validation) -> list[VerdictItem]:
         return findings
     # the file was not fitted without the held-out rows: if it comes from this log, its residual is one of training
     own = len(v.folds) > 1
-    if v.held_out > max(AS_GOOD * v.prior, EXACT) and own and v.train < v.prior:
+    if v.held_out > max(AS_GOOD * v.prior, EXACT) and own and v.train < AS_GOOD * v.prior:
         text = (
             f"The prior model is as good within the uncertainty of this fit: it leaves {v.prior:.3g} %, this fit {v.train:.3g} % "
             f"on the motion used for training and {v.held_out:.3g} % on held-out motion. Was it identified from this log?"
@@ -226,7 +226,7 @@ def _against_others(v: Validation) -> list[VerdictItem]:
         worse = [
             f"{name} ({new:.3g} % against {old:.3g} %)"
             for name, new, train, old in both
-            if new > max(1.1 * old, EXACT) and not (own and train < old)
+            if new > max(1.1 * old, EXACT) and not (own and train < AS_GOOD * old)
         ]
         if worse:
             findings.append(VerdictItem("prior", 1, f"The prior model predicts better for {listed(worse)}."))
