@@ -120,14 +120,14 @@ def identify(
     base = base_parameters(model)
     seen: set[int] = set()
     runs = _samples(logs, base, mapping, signals or {}, examined, notes, caps, seen)
+    rows = equations(base, runs)
     if not isinstance(robot, LinearModel):
         tell(0.2, "choosing the terms of the model")
-        settings, note = better_settings(base, runs, _reach(runs))
+        settings, note = better_settings(rows, _reach(runs))
         if settings:
             notes.append(note)
             base = base_parameters(LinearModel(model.robot, **settings))
-    tell(0.3, "building equations")
-    rows = equations(base, runs)
+            rows = equations(base, runs)
     tell(0.4, f"fitting ({label(estimator)})")
     reach, seconds = _reach(runs), block_seconds if validate is None else None
     # rows whose filter reaches into a held-out block depend on it and are not fitted
@@ -269,8 +269,7 @@ def _samples(
 def _repeated(log: Log | Samples, seen: set[int] | frozenset[int], notes: list[str]) -> bool:
     """Return whether all rows of a log, in groups of three, were seen before; a part of them, or validation with them, is
     refused. New rows are added to those seen, unless these are frozen."""
-    table = np.hstack([log.q, log.tau])
-    rows = {hash(row.tobytes()) for row in np.hstack([table[:-2], table[1:-1], table[2:]])}
+    rows = set(_row_keys(np.hstack([log.q, log.tau])).tolist())
     shared, whose = len(rows & seen) / max(len(rows), 1), printable(log.source) if log.source else "a log"
     if shared > SHARED:
         if isinstance(seen, frozenset):
@@ -282,6 +281,13 @@ def _repeated(log: Log | Samples, seen: set[int] | frozenset[int], notes: list[s
     elif isinstance(seen, set):
         seen |= rows
     return shared > SHARED
+
+
+def _row_keys(table: Array) -> Array:
+    """Return a hash of each group of three successive rows: the sum of their bits with odd factors, modulo 2⁶⁴."""
+    odd = np.random.default_rng(0).integers(1 << 63, size=table.shape[1] + 2, dtype=np.uint64) | np.uint64(1)
+    key = table.view(np.uint64) @ odd[2:]
+    return np.asarray(key[:-2] + odd[0] * key[1:-1] + odd[1] * key[2:])
 
 
 def _beginning(runs: Sequence[Samples]) -> list[Samples]:

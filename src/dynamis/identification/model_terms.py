@@ -6,7 +6,7 @@ The normal equations of all candidate columns are formed once, by block and join
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.equations import Equations, Regressor, equations
+from dynamis.identification.equations import Equations, Regressor
 from dynamis.identification.linear_model import LinearModel, Past
 from dynamis.identification.samples import Samples
 from dynamis.identification.validation.held_out import Folds
@@ -40,12 +40,13 @@ class Candidate:
     replaces: Array
 
 
-def better_settings(base: BaseParameters, runs: Sequence[Samples], guard: float = 0.0) -> tuple[dict[str, Any], str]:
+def better_settings(rows: Equations, guard: float = 0.0) -> tuple[dict[str, Any], str]:
     """Return the arguments of `LinearModel` that improve the prediction of held-out motion, and a note; {} if none does.
 
     Rows within ``guard`` seconds of held-out ones are not fitted, since filters mix them.
     """
-    rows = equations(base, runs)
+    assert isinstance(rows.source, Regressor)
+    base = rows.source.base
     robot = base.model.robot
     if robot.nq != robot.n or len(rows) < 10 * base.rank or len(base.model.driven) != robot.n:
         return {}, ""
@@ -71,6 +72,7 @@ def better_settings(base: BaseParameters, runs: Sequence[Samples], guard: float 
         words.append(c.words)
         left = [x for x in left if not (set(x.settings) & set(c.settings) & {"smooth", "offset"})]
     if not settings:
+        rows.share(trials.rows)
         return {}, ""
     note = f"terms added to the model because they predict held-out motion better: {', '.join(words)}"
     return settings, f"{note} (residual {now:.3g} % instead of {before:.3g} %)"
@@ -144,7 +146,8 @@ class _Trials:
     def __init__(self, rows: Equations, terms: _Terms, rank: int, guard: float) -> None:
         assert isinstance(rows.source, Regressor)
         names = (*rows.names, *(f"term {k}" for k in range(terms.count)))
-        groups = Folds(replace(rows, names=names, source=replace(rows.source, more=terms)), FOLDS, guard=guard).groups
+        self.rows = replace(rows, names=names, source=replace(rows.source, more=terms))
+        groups = Folds(self.rows, FOLDS, guard=guard).groups
         # [X, y]ᵀ [X, y] of the rows of each joint in each group
         grams = np.array([[F.T @ F for F in own] for own in groups.factors.R])
         # weights of the joints from the residuals of the first model

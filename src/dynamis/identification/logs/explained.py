@@ -80,8 +80,10 @@ class MotionSummary:
         return np.concatenate([at[keep.centres(len(at))] for at, keep in zip(places, self.filters, strict=True)])
 
     def thinned(self, most: int) -> MotionSummary:
-        """Return about this many samples, if they are not filtered."""
-        step = 1 if any(keep.cutoff for keep in self.filters) else max(1, len(self.t) // most)
+        """Return the motion with about this many rows."""
+        step = max(1, len(self.torque) // most)
+        if any(keep.cutoff for keep in self.filters):
+            return replace(self, filters=tuple(replace(keep, every=step * keep.every) for keep in self.filters))
         q, v, a, tau, t, run = (x[::step] for x in (self.q, self.v, self.a, self.tau, self.t, self.run))
         return MotionSummary(q, v, a, tau, t, run, self.filters)
 
