@@ -353,8 +353,8 @@ class FreeFit:
         if self._left(fit.rest).mean() < EXACT:
             return None
         delays = np.linspace(-LATEST, LATEST, DELAYS)
-        shifted = (thin.filtered(thin.shifted(d)).reshape(-1) / fit.noise for d in delays)
-        left = np.stack([self._left(fit.beyond(y)) for y in shifted])
+        shifted = np.stack([thin.filtered(thin.shifted(d)).reshape(-1) / fit.noise for d in delays], axis=1)
+        left = np.stack([self._left(e) for e in fit.beyond(shifted).T])
         level = np.log(np.maximum(left, 1e-300)).mean(axis=1)  # each joint has its own noise
         best, none = int(np.argmin(level)), DELAYS // 2
         if best in (0, DELAYS - 1) or abs(seconds := _vertex(delays, level, best)) < SHORTEST:

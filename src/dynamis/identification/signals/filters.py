@@ -27,6 +27,7 @@ EXTENSION = 6.0  # periods of the cut-off by which a signal is extended beyond i
 BLOCK = 1 << 21  # numbers filtered at a time, to limit memory
 SEGMENTS = 8  # minimal number of averaged segments, if the run is long enough
 SHORTEST = 64  # samples
+FAST = 4096  # samples up to which a Fourier transform of any length is fast
 SMEAR = 4  # spectral lines on either side mixed by the Blackman–Harris window
 LEAK = 1e-9  # leakage of the window, relative to the total power
 CLEAR = 4.0  # ratio to the noise above which the spectrum is motion
@@ -174,7 +175,7 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
         raise InputError(f"{len(x)} samples are too few to find the noise floor (at least {SHORTEST}): pass the cut-off")
     # of second differences: the spectrum of the slow motion would leak otherwise
     bends = np.diff(x, 2, axis=0)
-    size = min(len(bends), max(SHORTEST - 2, len(bends) // SEGMENTS))
+    size = _smooth_number(min(len(bends), max(SHORTEST - 2, len(bends) // SEGMENTS)))
     f, P = _spectrum(bends, period, size)
     shape = (2.0 * np.sin(np.pi * f * period)) ** 4  # spectrum of differenced white noise
     floor = np.median(P[f > 0.5 * f[-1]] / shape[f > 0.5 * f[-1], None], axis=0) + 1e-300
@@ -201,19 +202,28 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
     return Cutoff(value, joints, noise, note, band)
 
 
+def _smooth_number(size: int) -> int:
+    """Return ``size``, or if it is large the largest number below without prime factors above 7, for the Fourier transform."""
+    while size > FAST and 210**20 % size:
+        size -= 1
+    return size
+
+
 def _spectrum(x: Array, period: float, size: int) -> tuple[Array, Array]:
     """Return the frequencies (m,) and the power spectral density (m, n) of x, averaged over half-overlapping segments."""
     angle = 2.0 * np.pi * np.arange(size) / size
     window = 0.35875 - 0.48829 * np.cos(angle) + 0.14128 * np.cos(2.0 * angle) - 0.01168 * np.cos(3.0 * angle)
     starts = range(0, len(x) - size + 1, size - size // 2)
-    power = [np.abs(np.fft.rfft(x[k : k + size] * window[:, None], axis=0)) ** 2 for k in starts]
-    P = np.mean(power, axis=0) * period / np.sum(window**2)
+    columns = np.ascontiguousarray(x.T)
+    power = [np.abs(np.fft.rfft(columns[:, k : k + size] * window)) ** 2 for k in starts]
+    P = np.mean(power, axis=0).T * period / np.sum(window**2)
     P[1 : (size + 1) // 2] *= 2.0  # of both signs of the frequency
     return np.fft.rfftfreq(size, period), P
 
 
 def _velocity_band(x: Array, period: float, cutoffs: Array) -> Array:
     """Return the frequencies (n,) below which 99 % of the power of the velocities lies, up to the cut-off of each joint."""
+    x = x[: _smooth_number(len(x))]
     window = np.hanning(len(x))[:, None]
     v = np.gradient(x, axis=0)
     power = np.abs(np.fft.rfft((v - v.mean(axis=0)) * window, axis=0)) ** 2
