@@ -91,6 +91,9 @@ def _candidates(base: BaseParameters, at: dict[str, Array], dry: Array) -> list[
         if term == "stribeck":
             settings["stribeck_speed"] = STRIBECK
         found.append(Candidate(f"{term} friction", settings, at[term], none))
+        for k, name in enumerate(names):
+            one = {**settings, "friction": (*usual, f"{name}.{term}")}
+            found.append(Candidate(f"{term} friction of {name}", one, at[term][[k]], none))
     for k in range(len(names) - 1):
         pair = (names[k], names[k + 1])
         found.append(Candidate(f"coupling of {pair[0]} and {pair[1]}", {"couplings": (pair,)}, at[f"coupling {k}"], none))
