@@ -74,8 +74,8 @@ class LinearModel:
 
     ``friction`` lists the terms of every joint; by default those of the robot, and at least the first two: "viscous" v,
     "coulomb" sign v, "coulomb_bias" (direction-dependent Coulomb friction), "stribeck" (Coulomb friction that decays over
-    ``stribeck_speed``), "quadratic" v|v|, "power" √|v| sign v; "elbow.power" is a term of one joint. With ``smooth`` (rad/s) the sign is tanh(v / smooth), closer to
-    real drives and filtered velocities. ``offset`` adds a constant torque, such as that of a sensor or a gravity spring.
+    ``stribeck_speed``), "quadratic" v|v|, "power" √|v| sign v; "elbow.power" is a term of one joint. With ``smooth`` (rad/s) the
+    sign is tanh(v / smooth), closer to real drives and filtered velocities. ``offset`` adds a constant torque, such as that of a sensor or a gravity spring.
     ``presliding`` adds presliding friction with this displacement in rad, for all joints or by joint: near standstill the
     torque depends on the previous motion [Dahl 1968]. ``couplings`` are pairs of joints where the second joint's motor turns
     with both: its inertia and friction act on the pair. ``columns`` are user-defined.

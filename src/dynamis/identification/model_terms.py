@@ -22,6 +22,7 @@ from dynamis.identification.validation.held_out import Folds
 
 Array = npt.NDArray[Any]
 FALLS = 0.97  # ratio of the held-out residual with and without a kind of term that is added
+AS_WELL = 1.01  # ratio of held-out residuals that are equal
 NOTHING_LEFT = 1.0  # percent of the torque: a residual that needs no further terms
 FOLDS = 5
 SMOOTH = (0.02, 0.05, 0.1)  # rad/s, widths of tanh(v / width)
@@ -60,12 +61,14 @@ def better_settings(rows: Equations, guard: float = 0.0) -> tuple[dict[str, Any]
     before = trials.residual(chosen)
     now, left = before, _candidates(base, terms.at, dry)
     while left and now > NOTHING_LEFT:
-        results = [(trials.residual(_with(chosen, c)), k) for k, c in enumerate(left)]
-        best, k = min(results)
-        if best > FALLS * now:
+        results = [trials.residual(_with(chosen, c)) for c in left]
+        if min(results) > FALLS * now:
             break
-        c = left.pop(k)
-        chosen, now = _with(chosen, c), best
+        # the fewest columns of those that predict as well
+        equal = [k for k, x in enumerate(results) if x <= AS_WELL * min(results)]
+        k = min(equal, key=lambda k: (len(left[k].columns), results[k]))
+        c, now = left.pop(k), results[k]
+        chosen = _with(chosen, c)
         for key, value in c.settings.items():  # friction terms and couplings are added to those before
             adds = key in ("friction", "couplings")
             settings[key] = tuple(dict.fromkeys((*settings.get(key, ()), *value))) if adds else value

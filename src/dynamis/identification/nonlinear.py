@@ -103,8 +103,8 @@ def solve(
     """Estimate the unknowns from measurements y(θ) ≈ X(θ) β.
 
     ``group`` (rows,) numbers the rows with equal noise, which is estimated from their residuals; those of group −1 have unit
-    noise, such as rows that state a prior of β. ``block`` (rows,) numbers blocks whose residuals are independent of each other, for the standard errors. The steps begin at ``start``, or at the
-    prior values.
+    noise, such as rows that state a prior of β. ``block`` (rows,) numbers blocks whose residuals are independent of each other,
+    for the standard errors. The steps begin at ``start``, or at the prior values.
     """
     prior = np.array([u.prior for u in unknowns], float)
     lower, upper = (np.array([getattr(u, name) for u in unknowns], float) for name in ("lower", "upper"))

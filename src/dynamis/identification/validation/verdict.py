@@ -207,8 +207,9 @@ def _against_others(v: Validation) -> list[VerdictItem]:
     own = len(v.folds) > 1
     if v.held_out > max(AS_GOOD * v.prior, EXACT) and own and v.train < AS_GOOD * v.prior:
         text = (
-            f"The prior model is as good within the uncertainty of this fit: it leaves {v.prior:.3g} %, this fit {v.train:.3g} % "
-            f"on the motion used for training and {v.held_out:.3g} % on held-out motion. Was it identified from this log?"
+            f"The prior model is as good within the uncertainty of this fit: it leaves {v.prior:.3g} %, this fit "
+            f"{v.train:.3g} % on the motion used for training and {v.held_out:.3g} % on held-out motion. Was it identified "
+            "from this log?"
         )
         return [*findings, VerdictItem("prior", int(v.held_out > OVERFIT[0] * v.prior), text)]
     if v.held_out > max(AS_GOOD * v.prior, EXACT):
