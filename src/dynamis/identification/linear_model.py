@@ -74,11 +74,11 @@ class LinearModel:
 
     ``friction`` lists the terms of every joint; by default those of the robot, and at least the first two: "viscous" v,
     "coulomb" sign v, "coulomb_bias" (direction-dependent Coulomb friction), "stribeck" (Coulomb friction that decays over
-    ``stribeck_speed``), "quadratic" v|v|, "power" √|v| sign v; "elbow.power" is a term of one joint. With ``smooth`` (rad/s) the
-    sign is tanh(v / smooth), closer to real drives and filtered velocities. ``offset`` adds a constant torque, such as that of a sensor or a gravity spring.
-    ``presliding`` adds presliding friction with this displacement in rad, for all joints or by joint: near standstill the
-    torque depends on the previous motion [Dahl 1968]. ``couplings`` are pairs of joints where the second joint's motor turns
-    with both: its inertia and friction act on the pair. ``columns`` are user-defined.
+    ``stribeck_speed``), "quadratic" v|v|, "power" √|v| sign v; "elbow.power" is a term of one joint. With ``smooth`` (rad/s)
+    the sign is tanh(v / smooth), closer to real drives and filtered velocities. ``offset`` adds a constant torque, such as that
+    of a sensor or a gravity spring. ``presliding`` adds presliding friction with this displacement in rad, for all joints or by
+    joint: near standstill the torque depends on the previous motion [Dahl 1968]. ``couplings`` are pairs of joints where the
+    second joint's motor turns with both: its inertia and friction act on the pair. ``columns`` are user-defined.
 
     >>> import dynamis as dy
     >>> model = dy.identification.LinearModel(dy.load("ur5e"))
@@ -151,10 +151,9 @@ class LinearModel:
                  "stiffness": model.stiffness}  # fmt: skip
         # a rotor mounted on a link has a column of its own instead of one in its joint
         on_links = {k for _, body in riding for k in body.dof}
-        own = {k: [term for j, term in self.own_friction if j == k] for k in self.driven}
-        self._pairs = [
-            (k, term) for k in self.driven for term in (*self.terms, *own[k]) if term != "rotor" or k not in on_links
-        ]
+        single = {k: [term for j, term in self.own_friction if j == k] for k in self.driven}
+        every = [(k, term) for k in self.driven for term in (*self.terms, *single[k])]
+        self._pairs = [(k, term) for k, term in every if term != "rotor" or k not in on_links]
         labels += [(robot.coordinate_names[k], term) for k, term in self._pairs]
         prior += [float(known[term][k]) if term in known else 0.0 for k, term in self._pairs]
         labels += [(body.name, "inertia") for _, body in riding]
