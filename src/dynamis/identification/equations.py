@@ -21,6 +21,7 @@ from dynamis.identification.samples import Decimation, Samples, as_runs
 
 Array = npt.NDArray[Any]
 CHUNK = 2048  # samples whose regressor is computed at once: more would only need memory
+FEWEST = 512  # filtered rows in a chunk: less would only need time
 PART = 1 << 18  # samples filtered at once
 KEPT = 96 << 20  # bytes: chunks that need no more together are kept for the next pass
 
@@ -229,7 +230,7 @@ class Regressor:
             held = np.concatenate([held, entries[skipped:]]) if len(held) else entries[skipped:]
             skipped = max(0, skipped - len(entries))
             count = max(0, (len(held) - need) // step + 1)
-            if count:
+            if count >= FEWEST or (count and low + size >= len(run)):
                 yield (
                     held[: count * step : step]
                     if need == 1
