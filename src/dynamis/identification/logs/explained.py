@@ -23,6 +23,7 @@ import numpy.typing as npt
 from dynamis.errors import unknown_name
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.body_space import BodySpace
+from dynamis.identification.estimators.factors import householder_qr
 from dynamis.identification.linear_model import Past
 from dynamis.identification.nonlinear import Solution, Unknown, WeightedFit, single_steps, solve
 from dynamis.identification.samples import Decimation
@@ -284,7 +285,7 @@ class FreeFit:
         space = BodySpace(self.base.model)
         S = self.base.B @ space.spun @ space.C
         S = np.hstack([S, WIDE * S[:, space.others]])
-        W = np.sqrt(weight) * np.linalg.inv(np.linalg.cholesky(S @ S.T))
+        W = np.sqrt(weight) * np.linalg.inv(householder_qr(S.T)).T
         return np.hstack([W, np.zeros((len(W), self.n))]), W @ self.base.prior
 
     def _rows(self, motion: MotionSummary, unknowns: Sequence[Unknown] = ()) -> TorqueRows:

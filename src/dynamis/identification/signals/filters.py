@@ -152,8 +152,7 @@ class Cutoff(NamedTuple):
     def __repr__(self) -> str:
         return f"<Cutoff {self.value:.4g} Hz for {len(self.joints)} joints>"
 
-    def _repr_html_(self) -> str:
-        return as_table(self)
+    _repr_html_ = as_table
 
 
 def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str] = (), units: Sequence[str] = ()) -> Cutoff:
@@ -191,7 +190,7 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
         raise InputError("no joint moves more than its noise, so no cut-off can be found: pass one, or use another log")
     relative = np.sum(cost[:, ~still] / motion[:, ~still].sum(axis=0), axis=1)
     value = float(candidates[np.argmin(relative)])
-    band = float(_velocity_band(x[:, ~still], period, joints[~still]).max())
+    band = float(_velocity_band(x[: _smooth_number(len(x)), ~still], period, joints[~still]).max())
     noisiest = int(np.flatnonzero(~still)[np.argmax((noise**2 / (motion.sum(axis=0) + 1e-300))[~still])])
     who = names[noisiest] if noisiest < len(names) else f"column {noisiest}"
     unit = f" {units[noisiest]}" if noisiest < len(units) else ""
@@ -214,8 +213,7 @@ def _spectrum(x: Array, period: float, size: int) -> tuple[Array, Array]:
     angle = 2.0 * np.pi * np.arange(size) / size
     window = 0.35875 - 0.48829 * np.cos(angle) + 0.14128 * np.cos(2.0 * angle) - 0.01168 * np.cos(3.0 * angle)
     starts = range(0, len(x) - size + 1, size - size // 2)
-    columns = np.ascontiguousarray(x.T)
-    power = [np.abs(np.fft.rfft(columns[:, k : k + size] * window)) ** 2 for k in starts]
+    power = [np.abs(np.fft.rfft(np.ascontiguousarray(x[k : k + size].T) * window)) ** 2 for k in starts]
     P = np.mean(power, axis=0).T * period / np.sum(window**2)
     P[1 : (size + 1) // 2] *= 2.0  # of both signs of the frequency
     return np.fft.rfftfreq(size, period), P
@@ -223,10 +221,8 @@ def _spectrum(x: Array, period: float, size: int) -> tuple[Array, Array]:
 
 def _velocity_band(x: Array, period: float, cutoffs: Array) -> Array:
     """Return the frequencies (n,) below which 99 % of the power of the velocities lies, up to the cut-off of each joint."""
-    x = x[: _smooth_number(len(x))]
-    window = np.hanning(len(x))[:, None]
     v = np.gradient(x, axis=0)
-    power = np.abs(np.fft.rfft((v - v.mean(axis=0)) * window, axis=0)) ** 2
+    power = np.abs(np.fft.rfft((v - v.mean(axis=0)) * np.hanning(len(x))[:, None], axis=0)) ** 2
     f = np.fft.rfftfreq(len(x), period)
     share = np.cumsum(np.where(f[:, None] <= cutoffs, power, 0.0), axis=0)
     return f[np.argmax(share >= 0.99 * share[-1], axis=0)]
