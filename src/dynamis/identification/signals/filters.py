@@ -52,9 +52,8 @@ def low_pass(x: Any, period: float, cutoff: float, order: int = 4) -> Array:
     if len(signal) < 2:
         raise InputError(f"a signal of {len(signal)} samples cannot be filtered; at least two are needed")
     pad = min(int(np.ceil(EXTENSION / (cutoff * period))), len(signal) - 1)
-    flat = signal.reshape(len(signal), -1)
+    flat, width = signal.reshape(len(signal), -1), max(1, BLOCK // len(signal))
     filtered = np.empty(flat.shape)
-    width = max(1, BLOCK // len(signal))
     for first in range(0, flat.shape[1], width):
         block = slice(first, first + width)
         filtered[:, block] = _zero_phase(sos, flat[:, block], pad)
@@ -152,7 +151,8 @@ class Cutoff(NamedTuple):
     def __repr__(self) -> str:
         return f"<Cutoff {self.value:.4g} Hz for {len(self.joints)} joints>"
 
-    _repr_html_ = as_table
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str] = (), units: Sequence[str] = ()) -> Cutoff:
