@@ -242,4 +242,7 @@ def test_terms_that_the_log_needs_are_added_to_the_model():
     assert found.base.model.settings["offset"]
     assert any(note.startswith("terms added to the model") and "offsets" in note for note in found.notes)
     assert found.as_dict()["estimator"] == "WeightedLeastSquares, default settings"
+    fast = np.gradient(CLEAN.q[:, 0], CLEAN.t)
+    found = identify(ARM, replace(CLEAN, tau=TAU + np.outer(100.0 * fast * np.abs(fast), [1.0, 0.0])), compare=())
+    assert any(f"quadratic friction of {ARM.coordinate_names[0]}" in note for note in found.notes)
     assert not any("terms added" in note for note in identify(ARM, CLEAN, compare=(), estimator="weighted").notes)

@@ -51,6 +51,19 @@ def test_friction_terms_are_what_they_say():
         assert np.allclose(column, [value, 0.0], atol=1e-12), term
 
 
+def test_a_friction_term_of_one_joint_is_one_column():
+    robot = dy.load("planar_2r_melchiorri")
+    plain = LinearModel(robot, friction=("viscous", "coulomb"))
+    model = LinearModel(robot, friction=("viscous", "joint2.quadratic", "coulomb", "joint2.viscous"))
+    assert set(model.names) - set(plain.names) == {"joint2.quadratic"}
+    Y = model.regressor(np.zeros(2), np.array([1.0, -3.0]), np.zeros(2))
+    assert np.allclose(Y[:, model.index("joint2.quadratic")], [0.0, -9.0])
+    with pytest.raises(LookupError, match="joint3"):
+        LinearModel(robot, friction=("joint3.power",))
+    with pytest.raises(dy.InputError, match="stribeck_speed"):
+        LinearModel(robot, friction=("joint2.stribeck",))
+
+
 def test_smooth_dry_friction_is_a_tanh():
     model = LinearModel(dy.load("planar_2r_melchiorri"), smooth=0.05)
     Y = model.regressor(np.zeros(2), np.array([0.02, -0.3]), np.zeros(2))

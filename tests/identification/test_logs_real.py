@@ -83,9 +83,21 @@ def test_torques_of_the_ur10_that_are_late_or_early_are_reported_with_the_correc
     assert found.verdict.grade == "doubtful"
 
 
-def test_a_joint_zero_is_reported_only_if_its_correction_lowers_the_residual(ur10):
+@pytest.mark.parametrize(("joint", "angle"), [(1, -0.2), (2, 0.1), (2, -0.3)])
+def test_a_joint_zero_that_the_inertias_absorb_is_found_by_those_of_the_file(ur10, joint, angle):
     robot, log = ur10
-    found = dy.identify(robot, replace(log, q=log.q + 0.3 * np.eye(6)[2]), compare=())
+    found = dy.identify(robot, replace(log, q=log.q + angle * np.eye(6)[joint]), compare=())
+    (finding,) = found.log_findings
+    assert np.flatnonzero(finding.zero).tolist() == [joint]
+    assert finding.zero[joint] == pytest.approx(-angle, abs=0.02)
+    assert "mm from that of the file instead of" in finding.text
+    assert found.validation.held_out < 4.1  # 3.43 with the correct zero
+    assert found.verdict.grade == "doubtful"
+
+
+def test_a_joint_zero_that_neither_torques_nor_file_determine_is_not_reported(ur10):
+    robot, log = ur10
+    found = dy.identify(robot, replace(log, q=log.q + 0.3 * np.eye(6)[4]), compare=())
     assert found.log_findings == ()
 
 

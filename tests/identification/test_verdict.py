@@ -62,6 +62,16 @@ def test_a_fit_worse_than_the_model_before_is_not_usable_and_the_cure_is_named()
     assert v.about("overfit")[0].severity == 2
 
 
+def test_a_model_identified_from_the_same_log_is_as_good_and_not_better():
+    case = simulated(noise=0.02, wrong=0.1)
+    again = LeastSquares().fit(case.rows.X, case.rows.y).coef_
+    v = cross_validate(LeastSquares(), case.rows, prior=again)
+    assert v.train < 1.001 * v.prior < v.held_out / 1.01
+    (found,) = verdict(case.judged(LeastSquares()), v).about("prior")
+    assert found.severity == 0
+    assert "as good within the uncertainty" in found.sentence
+
+
 def test_a_joint_that_the_model_before_predicts_better_is_named():
     case = simulated(noise=0.02, wrong=0.1)
     v = cross_validate(WeightedLeastSquares(), case.rows, prior=case.prior)

@@ -21,6 +21,7 @@ from dynamis.identification.samples import Decimation, Samples, as_runs
 
 Array = npt.NDArray[Any]
 CHUNK = 2048  # samples whose regressor is computed at once: more would only need memory
+FEWEST = 512  # filtered rows in a chunk: less would only need time
 PART = 1 << 18  # samples filtered at once
 KEPT = 96 << 20  # bytes: chunks that need no more together are kept for the next pass
 
@@ -33,6 +34,11 @@ class JointRows(NamedTuple):
     rows: Array
     columns: Array
     A: Array
+
+    def narrowed(self, count: int) -> JointRows:
+        """Return the rows with the first ``count`` parameters only."""
+        own = self.columns < count
+        return JointRows(self.joint, self.rows, self.columns[own], self.A[:, np.append(own, True)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,6 +108,12 @@ class Equations:
             yield chunk
         if size <= KEPT:
             self.__dict__["_kept"] = known
+
+    def share(self, wider: Equations) -> None:
+        """Take the chunks that the same rows with further columns have kept, so that they are not evaluated again."""
+        count = len(self.names)
+        if (known := wider.__dict__.get("_kept")) is not None:
+            self.__dict__["_kept"] = [[part.narrowed(count) for part in chunk] for chunk in known]
 
     def factors(self, group: Any = None, groups: int = 1) -> FoldFactors:
         """Return the triangular factors of [X, y] of each joint, for rows in ``groups`` groups: the ``group`` of each row."""
@@ -213,14 +225,12 @@ class Regressor:
         for low in range(0, len(run), size):
             part = run[low : low + size]
             Y = self.base.regressor(part.q, part.v, part.a, past.advance(part.q))
-            entries = np.take(Y.reshape(len(Y), -1), where, axis=1)
-            entries = entries if more is None else np.hstack([entries, more(part)])
-            if d > 1:
-                entries = entries[: len(entries) // d * d].reshape(-1, d, entries.shape[1]).mean(axis=1)
+            entries = means(np.take(Y.reshape(len(Y), -1), where, axis=1), d)
+            entries = entries if more is None else np.hstack([entries, means(more(part), d)])
             held = np.concatenate([held, entries[skipped:]]) if len(held) else entries[skipped:]
             skipped = max(0, skipped - len(entries))
             count = max(0, (len(held) - need) // step + 1)
-            if count:
+            if count >= FEWEST or (count and low + size >= len(run)):
                 yield (
                     held[: count * step : step]
                     if need == 1
@@ -254,6 +264,11 @@ def equations(base: BaseParameters, samples: Samples | Sequence[Samples]) -> Equ
         parts.append((tau[counted], joint, t, np.full(len(t), number, np.int32), run.v[centres][counted]))
     y, joint, t, runs_of_rows, v = (x[0] if len(x) == 1 else np.concatenate(x) for x in zip(*parts, strict=True))
     return Equations(y, joint, t, runs_of_rows, v, base.names, tuple(robot.coordinate_names), Regressor(base, runs))
+
+
+def means(x: Array, d: int) -> Array:
+    """Return the means of d successive rows of x (N, c)."""
+    return x if d == 1 else x[: len(x) // d * d].reshape(-1, d, x.shape[1]).mean(axis=1)
 
 
 def _in_parts(filtered: Decimation, x: Array) -> Array:

@@ -8,7 +8,6 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,8 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
-from dynamis.identification.equations import Regressor, equations
+from dynamis.identification.corrections import absorbed_zeros, verified
+from dynamis.identification.equations import equations
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.estimator import Estimator, LeastSquares, WeightedLeastSquares
 from dynamis.identification.estimators.regularised import PhysicallyConsistent, Ridge
@@ -28,17 +28,14 @@ from dynamis.identification.logs.log import Log, LogFinding, raise_errors
 from dynamis.identification.logs.reading import log_beginning
 from dynamis.identification.model_terms import better_settings
 from dynamis.identification.samples import Decimation, Samples
-from dynamis.identification.signals.outliers import CubicSpline
 from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.signals.windows import WINDOW, prepare_in_windows
 from dynamis.identification.validation.held_out import Folds, predictions, validations
-from dynamis.identification.validation.statistics import essential_of, judge_fit, noise_of_joints
+from dynamis.identification.validation.statistics import essential_of, judge_fit
 from dynamis.identification.validation.verdict import RESIDUAL
 from dynamis.robot import Robot, load
 
 Array = npt.NDArray[Any]
-FALLS = 0.98  # ratio of the held-out residuals with and without a correction of joint zeros that is reported
-CERTAIN = 2.0  # standard errors of the difference of these residuals, from its scatter over blocks of time
 SHARED = 0.05  # fraction of the rows of a log that may also be in another
 NO_LITERAL = "…"  # in place of an argument that cannot be written as a literal
 Source = Log | Samples | str | os.PathLike[str]
@@ -123,19 +120,21 @@ def identify(
     base = base_parameters(model)
     seen: set[int] = set()
     runs = _samples(logs, base, mapping, signals or {}, examined, notes, caps, seen)
+    rows = equations(base, runs)
     if not isinstance(robot, LinearModel):
         tell(0.2, "choosing the terms of the model")
-        settings, note = better_settings(base, runs, _reach(runs))
+        settings, note = better_settings(rows, _reach(runs))
         if settings:
             notes.append(note)
             base = base_parameters(LinearModel(model.robot, **settings))
-    tell(0.3, "building equations")
-    rows = equations(base, runs)
+            rows = equations(base, runs)
     tell(0.4, f"fitting ({label(estimator)})")
     reach, seconds = _reach(runs), block_seconds if validate is None else None
     # rows whose filter reaches into a held-out block depend on it and are not fitted
     separate = Folds(rows, folds, seconds=seconds, guard=min(reach, 0.1 * seconds) if seconds else reach)
     caps = [kept for f in caps if (kept := verified(f, separate, runs, chosen("consistent", base)))]
+    if examined and not caps:
+        caps = absorbed_zeros(separate, runs, _beginning(runs))
     if only is not None:
         estimator = _selected(estimator, only, separate)
     main = separate.fit(chosen(estimator, base))
@@ -182,36 +181,6 @@ def _refit(estimator: Estimator, runs: Sequence[Samples], model: LinearModel, **
         settings["only"] = [name for name in settings["only"] if name in base.names]
     same = type(estimator)(**settings)
     return identify(model, runs, estimator=same, compare=(), examined=False, **options)
-
-
-def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> LogFinding | None:
-    """Return a finding of joint zeros, a delay or a factor with the residuals on held-out motion, if these are clearly lower
-    with its correction, over blocks of time; otherwise None. Other findings are returned unchanged."""
-    if not finding.zero and not finding.delay and not finding.factors:
-        return finding
-    rows, source = folds.rows, folds.rows.source
-    assert isinstance(source, Regressor)
-    corrected = equations(source.base, [_corrected(run, finding) for run in runs])
-    pair = (folds, Folds(corrected, folds.k, seconds=folds.seconds, guard=folds.guard))
-    both = [each.rows.y - validations([each.fits(estimator)], each)[0].predicted for each in pair]
-    both[1] *= np.asarray(finding.factors or np.ones(len(rows.joints)))[rows.joint]
-    noise = noise_of_joints(both[1], rows.joint, len(rows.joints))[rows.joint]
-    before, after = ((e / noise) ** 2 for e in both)
-    gained = np.bincount(rows.blocks(folds.seconds), before - after)
-    certain = gained.mean() > CERTAIN * gained.std() / np.sqrt(max(len(gained) - 1, 1))
-    left = [100.0 * float(np.linalg.norm(e) / np.linalg.norm(rows.y)) for e in both]
-    if not certain or after.sum() > FALLS**2 * before.sum() or left[1] > FALLS * left[0]:
-        return None
-    text = f"{finding.text}; corrected, the residual on held-out motion is {left[1]:.3g} % instead of {left[0]:.3g} %"
-    return replace(finding, text=text)
-
-
-def _corrected(run: Samples, finding: LogFinding) -> Samples:
-    if finding.zero:
-        return replace(run, q=run.q + np.asarray(finding.zero))
-    if finding.factors:
-        return replace(run, tau=run.tau / np.asarray(finding.factors))
-    return replace(run, tau=CubicSpline(run.t, run.tau)(np.clip(run.t + finding.delay, run.t[0], run.t[-1])))
 
 
 def _selected(estimator: str | Estimator, only: str | Sequence[str], folds: Folds) -> WeightedLeastSquares:
@@ -300,8 +269,7 @@ def _samples(
 def _repeated(log: Log | Samples, seen: set[int] | frozenset[int], notes: list[str]) -> bool:
     """Return whether all rows of a log, in groups of three, were seen before; a part of them, or validation with them, is
     refused. New rows are added to those seen, unless these are frozen."""
-    table = np.hstack([log.q, log.tau])
-    rows = {hash(row.tobytes()) for row in np.hstack([table[:-2], table[1:-1], table[2:]])}
+    rows = set(_row_keys(np.hstack([log.q, log.tau])).tolist())
     shared, whose = len(rows & seen) / max(len(rows), 1), printable(log.source) if log.source else "a log"
     if shared > SHARED:
         if isinstance(seen, frozenset):
@@ -313,6 +281,13 @@ def _repeated(log: Log | Samples, seen: set[int] | frozenset[int], notes: list[s
     elif isinstance(seen, set):
         seen |= rows
     return shared > SHARED
+
+
+def _row_keys(table: Array) -> Array:
+    """Return a hash of each group of three successive rows: the sum of their bits with odd factors, modulo 2⁶⁴."""
+    odd = np.random.default_rng(0).integers(1 << 63, size=table.shape[1] + 2, dtype=np.uint64) | np.uint64(1)
+    key = table.view(np.uint64) @ odd[2:]
+    return np.asarray(key[:-2] + odd[0] * key[1:-1] + odd[1] * key[2:])
 
 
 def _beginning(runs: Sequence[Samples]) -> list[Samples]:

@@ -74,11 +74,11 @@ class LinearModel:
 
     ``friction`` lists the terms of every joint; by default those of the robot, and at least the first two: "viscous" v,
     "coulomb" sign v, "coulomb_bias" (direction-dependent Coulomb friction), "stribeck" (Coulomb friction that decays over
-    ``stribeck_speed``), "quadratic" v|v|, "power" √|v| sign v. With ``smooth`` (rad/s) the sign is tanh(v / smooth), closer to
-    real drives and filtered velocities. ``offset`` adds a constant torque, such as that of a sensor or a gravity spring.
-    ``presliding`` adds presliding friction with this displacement in rad, for all joints or by joint: near standstill the
-    torque depends on the previous motion [Dahl 1968]. ``couplings`` are pairs of joints where the second joint's motor turns
-    with both: its inertia and friction act on the pair. ``columns`` are user-defined.
+    ``stribeck_speed``), "quadratic" v|v|, "power" √|v| sign v; "elbow.power" is a term of one joint. With ``smooth`` (rad/s)
+    the sign is tanh(v / smooth), closer to real drives and filtered velocities. ``offset`` adds a constant torque, such as that
+    of a sensor or a gravity spring. ``presliding`` adds presliding friction with this displacement in rad, for all joints or by
+    joint: near standstill the torque depends on the previous motion [Dahl 1968]. ``couplings`` are pairs of joints where the
+    second joint's motor turns with both: its inertia and friction act on the pair. ``columns`` are user-defined.
 
     >>> import dynamis as dy
     >>> model = dy.identification.LinearModel(dy.load("ur5e"))
@@ -113,8 +113,8 @@ class LinearModel:
         if friction is None:
             friction = ("viscous", "coulomb", "coulomb_bias") if np.any(drives.coulomb_bias) else ("viscous", "coulomb")
         spring = bool(np.any(drives.stiffness)) if spring is None else spring
-        self.friction = _friction(friction)
-        if "stribeck" in self.friction and stribeck_speed is None:
+        self.friction, self.own_friction = _friction(robot, friction)
+        if "stribeck" in (*self.friction, *(term for _, term in self.own_friction)) and stribeck_speed is None:
             raise InputError("Stribeck friction needs its characteristic speed, such as stribeck_speed=0.1")
         for name, speed in (("smooth", smooth), ("stribeck_speed", stribeck_speed)):
             if speed is not None and not speed > 0.0:
@@ -151,7 +151,9 @@ class LinearModel:
                  "stiffness": model.stiffness}  # fmt: skip
         # a rotor mounted on a link has a column of its own instead of one in its joint
         on_links = {k for _, body in riding for k in body.dof}
-        self._pairs = [(k, term) for k in self.driven for term in self.terms if term != "rotor" or k not in on_links]
+        single = {k: [term for j, term in self.own_friction if j == k] for k in self.driven}
+        every = [(k, term) for k in self.driven for term in (*self.terms, *single[k])]
+        self._pairs = [(k, term) for k, term in every if term != "rotor" or k not in on_links]
         labels += [(robot.coordinate_names[k], term) for k, term in self._pairs]
         prior += [float(known[term][k]) if term in known else 0.0 for k, term in self._pairs]
         labels += [(body.name, "inertia") for _, body in riding]
@@ -279,13 +281,18 @@ class LinearModel:
         return f"<LinearModel of {printable(self.robot.name)}: {len(self.names)} parameters>"
 
 
-def _friction(friction: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(friction, str):
-        friction = (friction,)
-    for term in friction:
+def _friction(robot: Robot, friction: Sequence[str]) -> tuple[tuple[str, ...], tuple[tuple[int, str], ...]]:
+    """Return the terms of all joints, and further ones as (coordinate, term)."""
+    every, own = set[str](), set[tuple[int, str]]()
+    for given in (friction,) if isinstance(friction, str) else friction:
+        joint, _, term = given.rpartition(".")
         if term not in FRICTION:
             raise unknown_name("friction term", term, FRICTION)
-    return tuple(term for term in FRICTION if term in friction)
+        if joint:
+            own.add((_coordinate(robot, joint), term))
+        else:
+            every.add(term)
+    return tuple(term for term in FRICTION if term in every), tuple(sorted(pair for pair in own if pair[1] not in every))
 
 
 def _presliding(robot: Robot, given: float | Mapping[str, float] | None, joints: Sequence[int]) -> dict[int, float]:

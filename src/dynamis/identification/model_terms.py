@@ -6,7 +6,7 @@ The normal equations of all candidate columns are formed once, by block and join
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,13 +15,14 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.equations import Equations, Regressor, equations
+from dynamis.identification.equations import Equations, Regressor
 from dynamis.identification.linear_model import LinearModel, Past
 from dynamis.identification.samples import Samples
 from dynamis.identification.validation.held_out import Folds
 
 Array = npt.NDArray[Any]
 FALLS = 0.97  # ratio of the held-out residual with and without a kind of term that is added
+AS_WELL = 1.01  # ratio of held-out residuals that are equal
 NOTHING_LEFT = 1.0  # percent of the torque: a residual that needs no further terms
 FOLDS = 5
 SMOOTH = (0.02, 0.05, 0.1)  # rad/s, widths of tanh(v / width)
@@ -40,12 +41,13 @@ class Candidate:
     replaces: Array
 
 
-def better_settings(base: BaseParameters, runs: Sequence[Samples], guard: float = 0.0) -> tuple[dict[str, Any], str]:
+def better_settings(rows: Equations, guard: float = 0.0) -> tuple[dict[str, Any], str]:
     """Return the arguments of `LinearModel` that improve the prediction of held-out motion, and a note; {} if none does.
 
     Rows within ``guard`` seconds of held-out ones are not fitted, since filters mix them.
     """
-    rows = equations(base, runs)
+    assert isinstance(rows.source, Regressor)
+    base = rows.source.base
     robot = base.model.robot
     if robot.nq != robot.n or len(rows) < 10 * base.rank or len(base.model.driven) != robot.n:
         return {}, ""
@@ -59,18 +61,21 @@ def better_settings(base: BaseParameters, runs: Sequence[Samples], guard: float 
     before = trials.residual(chosen)
     now, left = before, _candidates(base, terms.at, dry)
     while left and now > NOTHING_LEFT:
-        results = [(trials.residual(_with(chosen, c)), k) for k, c in enumerate(left)]
-        best, k = min(results)
-        if best > FALLS * now:
+        results = [trials.residual(_with(chosen, c)) for c in left]
+        if min(results) > FALLS * now:
             break
-        c = left.pop(k)
-        chosen, now = _with(chosen, c), best
+        # the fewest columns of those that predict as well
+        equal = [k for k, x in enumerate(results) if x <= AS_WELL * min(results)]
+        k = min(equal, key=lambda k: (len(left[k].columns), results[k]))
+        c, now = left.pop(k), results[k]
+        chosen = _with(chosen, c)
         for key, value in c.settings.items():  # friction terms and couplings are added to those before
             adds = key in ("friction", "couplings")
             settings[key] = tuple(dict.fromkeys((*settings.get(key, ()), *value))) if adds else value
         words.append(c.words)
         left = [x for x in left if not (set(x.settings) & set(c.settings) & {"smooth", "offset"})]
     if not settings:
+        rows.share(trials.rows)
         return {}, ""
     note = f"terms added to the model because they predict held-out motion better: {', '.join(words)}"
     return settings, f"{note} (residual {now:.3g} % instead of {before:.3g} %)"
@@ -89,6 +94,9 @@ def _candidates(base: BaseParameters, at: dict[str, Array], dry: Array) -> list[
         if term == "stribeck":
             settings["stribeck_speed"] = STRIBECK
         found.append(Candidate(f"{term} friction", settings, at[term], none))
+        for k, name in enumerate(names):
+            one = {**settings, "friction": (*usual, f"{name}.{term}")}
+            found.append(Candidate(f"{term} friction of {name}", one, at[term][[k]], none))
     for k in range(len(names) - 1):
         pair = (names[k], names[k + 1])
         found.append(Candidate(f"coupling of {pair[0]} and {pair[1]}", {"couplings": (pair,)}, at[f"coupling {k}"], none))
@@ -144,7 +152,8 @@ class _Trials:
     def __init__(self, rows: Equations, terms: _Terms, rank: int, guard: float) -> None:
         assert isinstance(rows.source, Regressor)
         names = (*rows.names, *(f"term {k}" for k in range(terms.count)))
-        groups = Folds(replace(rows, names=names, source=replace(rows.source, more=terms)), FOLDS, guard=guard).groups
+        self.rows = replace(rows, names=names, source=replace(rows.source, more=terms))
+        groups = Folds(self.rows, FOLDS, guard=guard).groups
         # [X, y]ᵀ [X, y] of the rows of each joint in each group
         grams = np.array([[F.T @ F for F in own] for own in groups.factors.R])
         # weights of the joints from the residuals of the first model

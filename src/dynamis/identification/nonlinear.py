@@ -93,8 +93,8 @@ class Solution:
 
     @property
     def level(self) -> float:
-        """The mean logarithm of the noise of the rows: the lower, the more likely the measurements."""
-        return float(np.log(self.noise).mean())
+        """The negative logarithm of the likelihood, mean over the rows: the lower, the more likely the measurements."""
+        return float((np.log(self.noise) + 0.5 * (self.residual / self.noise) ** 2).mean())
 
 
 def solve(
@@ -102,9 +102,9 @@ def solve(
 ) -> Solution:
     """Estimate the unknowns from measurements y(θ) ≈ X(θ) β.
 
-    ``group`` (rows,) numbers the rows with equal noise, which is estimated from their residuals; ``block`` (rows,) numbers
-    blocks whose residuals are independent of each other, for the standard errors. The steps begin at ``start``, or at the
-    prior values.
+    ``group`` (rows,) numbers the rows with equal noise, which is estimated from their residuals; those of group −1 have unit
+    noise, such as rows that state a prior of β. ``block`` (rows,) numbers blocks whose residuals are independent of each other,
+    for the standard errors. The steps begin at ``start``, or at the prior values.
     """
     prior = np.array([u.prior for u in unknowns], float)
     lower, upper = (np.array([getattr(u, name) for u in unknowns], float) for name in ("lower", "upper"))
@@ -185,14 +185,17 @@ def single_steps(rows: Rows, count: int, *, group: Array, block: Array) -> tuple
     squares = np.einsum("ij,ij->j", J, J)
     seen = np.sqrt(squares) > DEPENDENT * np.linalg.norm(whole, axis=0)
     steps = np.divide(-(J.T @ fit.rest), squares, out=np.zeros(count), where=seen)
-    alone = [_covariance(J[:, [k]], fit.rest, np.zeros(1), np.ones(1, bool), block, fit.X.shape[1])[0, 0] for k in range(count)]
+    after = fit.rest[:, None] + J * steps
+    one, free = np.zeros(1), np.ones(1, bool)
+    alone = [_covariance(J[:, [k]], after[:, k], one, free, block, fit.X.shape[1])[0, 0] for k in range(count)]
     return steps, np.where(seen, np.sqrt(alone), np.inf)
 
 
 def noise_by_group(residual: Array, group: Array) -> Array:
-    """Return the RMS residual (rows,) of each row's group, at least a small fraction of the largest."""
-    size = np.sqrt(np.bincount(group, residual**2) / np.maximum(np.bincount(group), 1))
-    return np.asarray(np.maximum(size, UNEXCITED * size.max() + 1e-300)[group])
+    """Return the RMS residual (rows,) of each row's group, at least a small fraction of the largest; 1 in group −1."""
+    own = group >= 0
+    size = np.sqrt(np.bincount(group[own], residual[own] ** 2) / np.maximum(np.bincount(group[own]), 1))
+    return np.where(own, np.maximum(size, UNEXCITED * size.max() + 1e-300)[group], 1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -284,7 +284,8 @@ def representable(linear: LinearModel) -> LinearModel:
     """Return the model with only the terms that a description can represent, or the same one if it has no others."""
     if not unrepresented(linear):
         return linear
-    friction = tuple(dict.fromkeys(("viscous", "coulomb", *(term for term in linear.friction if term in HELD))))
+    own = (f"{linear.robot.coordinate_names[k]}.{term}" for k, term in linear.own_friction if term in HELD)
+    friction = tuple(dict.fromkeys(("viscous", "coulomb", *(term for term in linear.friction if term in HELD), *own)))
     plain: dict[str, Any] = {"smooth": None, "stribeck_speed": None, "presliding": None, "couplings": (), "columns": ()}
     return LinearModel(linear.robot, **{**linear.settings, **plain, "friction": friction})
 

@@ -88,6 +88,13 @@ def examine_torques(
     return [*small, *report.scales(last), *report.another_robot(last)]
 
 
+def zero_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -> LogFinding | None:
+    """Return the joint zeros with which both the torques and the prior inertias, these with a weight, fit best, or None."""
+    motion, rows = summary(runs)
+    zeros = FreeFit(base, weight).zeros(motion) if len(motion.torque) >= FEWEST else None
+    return None if zeros is None else _Report(motion, rows, runs[0].source, base.model.robot, {}).zeros(zeros)
+
+
 def summary(runs: Sequence[Samples]) -> tuple[MotionSummary, Array]:
     """Return runs reduced to about `MOST_ROWS` samples with the filters of their equations, and the index of each sample.
 
@@ -150,7 +157,8 @@ class _Report:
         for k, column, angle, error in zip(zeros.joints, columns, zeros.angles, zeros.errors, strict=True):
             unit = "rad" if self.robot.model.coordinates[k].revolute else "m"
             name = f"the zero of joint {printable(self.names[k])} is off"
-            parts.append(f"{name} ({angle:.4g} ± {2.0 * error:.2g} {unit} to be added to column {printable(column)})")
+            where = f"column {printable(column)}" if self.columns.get("q") else "its positions"
+            parts.append(f"{name} ({angle:.4g} ± {2.0 * error:.2g} {unit} to be added to {where})")
         text = f"{self.source}{' and '.join(parts)}"
         cure = f"correct it with zero=({values})"
         return LogFinding("warning", "joint zero", columns[0], None, text, cure, caps=2, zero=tuple(every.tolist()))

@@ -6,7 +6,8 @@ joint dominated by friction counts against the log.
 
 A joint zero turns everything beyond the joint, which the base parameters of the links cannot represent completely as long as
 further joints follow; a delay shifts torques against the motion. Both are found by fits with free base parameters, independent
-of the prior masses, with the correction applied.
+of the prior masses, with the correction applied. What the base parameters do absorb of a zero moves them away from the prior:
+with the prior as further measurements, such zeros are found as well.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ import numpy.typing as npt
 
 from dynamis.errors import unknown_name
 from dynamis.identification.base_parameters import BaseParameters
+from dynamis.identification.estimators.body_space import BodySpace
+from dynamis.identification.estimators.factors import householder_qr
 from dynamis.identification.linear_model import Past
 from dynamis.identification.nonlinear import Solution, Unknown, WeightedFit, single_steps, solve
 from dynamis.identification.samples import Decimation
@@ -38,6 +41,7 @@ SHOWN = 0.03  # rad or m: a smaller zero is not reported
 FARTHEST = 1.6  # rad or m: the largest zero considered
 POSSIBLE, CERTAIN = 3.0, 5.0  # standard errors of a zero, after the first step and in the end
 TRIED = 3  # joints whose zero is estimated
+WIDE = 10.0  # standard errors of friction and other scalars, relative to those of the inertias
 GAINS = np.array([x for x in np.geomspace(0.1, 10.0, 81) if not 0.75 < x < 4.0 / 3.0])  # factors of a joint's torques
 MATCHED = 0.6  # ratio of the unexplained fractions, geometric mean over the joints, with and without a factor that is reported
 LATEST = 0.1  # s: the longest delay considered
@@ -77,8 +81,10 @@ class MotionSummary:
         return np.concatenate([at[keep.centres(len(at))] for at, keep in zip(places, self.filters, strict=True)])
 
     def thinned(self, most: int) -> MotionSummary:
-        """Return about this many samples, if they are not filtered."""
-        step = 1 if any(keep.cutoff for keep in self.filters) else max(1, len(self.t) // most)
+        """Return the motion with about this many rows."""
+        step = max(1, len(self.torque) // most)
+        if any(keep.cutoff for keep in self.filters):
+            return replace(self, filters=tuple(replace(keep, every=step * keep.every) for keep in self.filters))
         q, v, a, tau, t, run = (x[::step] for x in (self.q, self.v, self.a, self.tau, self.t, self.run))
         return MotionSummary(q, v, a, tau, t, run, self.filters)
 
@@ -211,7 +217,8 @@ class Delay:
 class TorqueRows:
     """Torques y and regressor X, as functions of unknowns that correct the measurements (see `nonlinear.Unknown`).
 
-    ``regressor`` is a function of q, v and a; ``names`` are the coordinates of q, ``joints`` those of the torques.
+    ``regressor`` is a function of q, v and a; ``names`` are the coordinates of q, ``joints`` those of the torques. ``prior``
+    are rows W of X and W β₀ of y that state a prior of β in units of its standard error.
     """
 
     def __init__(
@@ -221,20 +228,27 @@ class TorqueRows:
         unknowns: Sequence[Unknown],
         names: Sequence[str],
         joints: Sequence[str],
+        prior: tuple[Array, Array] | None = None,
     ) -> None:
         self.regressor, self.motion, self.unknowns, self.names, self.joints = regressor, motion, unknowns, names, joints
+        self.prior = prior
         n, centres = len(joints), motion.rows
         self.group = np.tile(np.arange(n), len(centres))
         t, run = motion.t[centres], motion.run[centres]
         seconds = max(float(np.ptp(t)), 1e-9) / BLOCKS
         self.block = np.repeat(np.unique([run, np.floor(t / seconds)], axis=1, return_inverse=True)[1].reshape(-1), n)
+        if prior is not None:
+            own = np.arange(len(prior[1]))
+            self.group = np.append(self.group, np.full(len(own), -1))
+            self.block = np.append(self.block, self.block.max(initial=0) + 1 + own)
 
     def __call__(self, theta: Array) -> tuple[Array, Array]:
         motion = self.motion
         for unknown, value in zip(self.unknowns, theta, strict=True):
             motion = self._corrected(motion, unknown, float(value))
         X = motion.filtered(self.regressor(motion.q, motion.v, motion.a))
-        return X.reshape(-1, X.shape[2]), motion.torque.reshape(-1)
+        X, y = X.reshape(-1, X.shape[2]), motion.torque.reshape(-1)
+        return (X, y) if self.prior is None else (np.vstack([X, self.prior[0]]), np.append(y, self.prior[1]))
 
     def _corrected(self, motion: MotionSummary, unknown: Unknown, value: float) -> MotionSummary:
         if unknown.change is not None:
@@ -257,13 +271,25 @@ def one_of(names: Sequence[str], name: str) -> Array:
 
 
 class FreeFit:
-    """Weighted least squares of friction, offsets and base parameters of a robot to a `MotionSummary`."""
+    """Weighted least squares of friction, offsets and base parameters of a robot to a `MotionSummary`.
 
-    def __init__(self, base: BaseParameters) -> None:
+    ``weight`` is that of the prior inertias in the estimation of joint zeros, as λ of `PhysicallyConsistent`; friction is free.
+    """
+
+    def __init__(self, base: BaseParameters, weight: float = 0.0) -> None:
         self.base, self.n, self.names = base, base.model.robot.n, base.model.robot.coordinate_names
+        self.prior = None if weight == 0.0 else self._prior(weight)
+
+    def _prior(self, weight: float) -> tuple[Array, Array]:
+        """Return the rows W and values W β₀ of a prior of the base parameters with WᵀW = λ (S Sᵀ)⁻¹, β = β₀ + S x."""
+        space = BodySpace(self.base.model)
+        S = self.base.B @ space.spun @ space.C
+        S = np.hstack([S, WIDE * S[:, space.others]])
+        W = np.sqrt(weight) * np.linalg.inv(householder_qr(S.T)).T
+        return np.hstack([W, np.zeros((len(W), self.n))]), W @ self.base.prior
 
     def _rows(self, motion: MotionSummary, unknowns: Sequence[Unknown] = ()) -> TorqueRows:
-        return TorqueRows(self._regressor, motion, unknowns, self.names, self.names)
+        return TorqueRows(self._regressor, motion, unknowns, self.names, self.names, self.prior)
 
     def _regressor(self, q: Array, v: Array, a: Array) -> Array:
         """Return the columns (N, n, r + n) of the base parameters and offsets."""
@@ -275,7 +301,7 @@ class FreeFit:
         return self._left(self._fit(motion.thinned(MOST_ROWS)).rest)
 
     def _fit(self, motion: MotionSummary) -> WeightedFit:
-        X, y = self._rows(motion)(np.zeros(0))
+        X, y = TorqueRows(self._regressor, motion, (), self.names, self.names)(np.zeros(0))
         return WeightedFit.of(X, y, np.tile(self._size(motion), len(y) // self.n))
 
     @staticmethod
@@ -301,7 +327,7 @@ class FreeFit:
             if not better:
                 return found
             _, joints, s = min(better, key=lambda trial: trial[0])
-            left = float(self._left(s.residual / size).mean())
+            left = float(self._left(s.residual[: len(size)] / size).mean())
             found = Zeros(joints, tuple(map(float, s.values)), tuple(map(float, s.errors)), before, left)
         return found
 
@@ -328,8 +354,8 @@ class FreeFit:
         if self._left(fit.rest).mean() < EXACT:
             return None
         delays = np.linspace(-LATEST, LATEST, DELAYS)
-        shifted = (thin.filtered(thin.shifted(d)).reshape(-1) / fit.noise for d in delays)
-        left = np.stack([self._left(fit.beyond(y)) for y in shifted])
+        shifted = np.stack([thin.filtered(thin.shifted(d)).reshape(-1) / fit.noise for d in delays], axis=1)
+        left = np.stack([self._left(e) for e in fit.beyond(shifted).T])
         level = np.log(np.maximum(left, 1e-300)).mean(axis=1)  # each joint has its own noise
         best, none = int(np.argmin(level)), DELAYS // 2
         if best in (0, DELAYS - 1) or abs(seconds := _vertex(delays, level, best)) < SHORTEST:

@@ -27,6 +27,7 @@ EXTENSION = 6.0  # periods of the cut-off by which a signal is extended beyond i
 BLOCK = 1 << 21  # numbers filtered at a time, to limit memory
 SEGMENTS = 8  # minimal number of averaged segments, if the run is long enough
 SHORTEST = 64  # samples
+FAST = 4096  # samples up to which a Fourier transform of any length is fast
 SMEAR = 4  # spectral lines on either side mixed by the Blackman–Harris window
 LEAK = 1e-9  # leakage of the window, relative to the total power
 CLEAR = 4.0  # ratio to the noise above which the spectrum is motion
@@ -51,9 +52,8 @@ def low_pass(x: Any, period: float, cutoff: float, order: int = 4) -> Array:
     if len(signal) < 2:
         raise InputError(f"a signal of {len(signal)} samples cannot be filtered; at least two are needed")
     pad = min(int(np.ceil(EXTENSION / (cutoff * period))), len(signal) - 1)
-    flat = signal.reshape(len(signal), -1)
+    flat, width = signal.reshape(len(signal), -1), max(1, BLOCK // len(signal))
     filtered = np.empty(flat.shape)
-    width = max(1, BLOCK // len(signal))
     for first in range(0, flat.shape[1], width):
         block = slice(first, first + width)
         filtered[:, block] = _zero_phase(sos, flat[:, block], pad)
@@ -174,7 +174,7 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
         raise InputError(f"{len(x)} samples are too few to find the noise floor (at least {SHORTEST}): pass the cut-off")
     # of second differences: the spectrum of the slow motion would leak otherwise
     bends = np.diff(x, 2, axis=0)
-    size = min(len(bends), max(SHORTEST - 2, len(bends) // SEGMENTS))
+    size = _smooth_number(min(len(bends), max(SHORTEST - 2, len(bends) // SEGMENTS)))
     f, P = _spectrum(bends, period, size)
     shape = (2.0 * np.sin(np.pi * f * period)) ** 4  # spectrum of differenced white noise
     floor = np.median(P[f > 0.5 * f[-1]] / shape[f > 0.5 * f[-1], None], axis=0) + 1e-300
@@ -190,7 +190,7 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
         raise InputError("no joint moves more than its noise, so no cut-off can be found: pass one, or use another log")
     relative = np.sum(cost[:, ~still] / motion[:, ~still].sum(axis=0), axis=1)
     value = float(candidates[np.argmin(relative)])
-    band = float(_velocity_band(x[:, ~still], period, joints[~still]).max())
+    band = float(_velocity_band(x[: _smooth_number(len(x)), ~still], period, joints[~still]).max())
     noisiest = int(np.flatnonzero(~still)[np.argmax((noise**2 / (motion.sum(axis=0) + 1e-300))[~still])])
     who = names[noisiest] if noisiest < len(names) else f"column {noisiest}"
     unit = f" {units[noisiest]}" if noisiest < len(units) else ""
@@ -201,22 +201,28 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
     return Cutoff(value, joints, noise, note, band)
 
 
+def _smooth_number(size: int) -> int:
+    """Return ``size``, or if it is large the largest number below without prime factors above 7, for the Fourier transform."""
+    while size > FAST and 210**20 % size:
+        size -= 1
+    return size
+
+
 def _spectrum(x: Array, period: float, size: int) -> tuple[Array, Array]:
     """Return the frequencies (m,) and the power spectral density (m, n) of x, averaged over half-overlapping segments."""
     angle = 2.0 * np.pi * np.arange(size) / size
     window = 0.35875 - 0.48829 * np.cos(angle) + 0.14128 * np.cos(2.0 * angle) - 0.01168 * np.cos(3.0 * angle)
     starts = range(0, len(x) - size + 1, size - size // 2)
-    power = [np.abs(np.fft.rfft(x[k : k + size] * window[:, None], axis=0)) ** 2 for k in starts]
-    P = np.mean(power, axis=0) * period / np.sum(window**2)
+    power = [np.abs(np.fft.rfft(np.ascontiguousarray(x[k : k + size].T) * window)) ** 2 for k in starts]
+    P = np.mean(power, axis=0).T * period / np.sum(window**2)
     P[1 : (size + 1) // 2] *= 2.0  # of both signs of the frequency
     return np.fft.rfftfreq(size, period), P
 
 
 def _velocity_band(x: Array, period: float, cutoffs: Array) -> Array:
     """Return the frequencies (n,) below which 99 % of the power of the velocities lies, up to the cut-off of each joint."""
-    window = np.hanning(len(x))[:, None]
     v = np.gradient(x, axis=0)
-    power = np.abs(np.fft.rfft((v - v.mean(axis=0)) * window, axis=0)) ** 2
+    power = np.abs(np.fft.rfft((v - v.mean(axis=0)) * np.hanning(len(x))[:, None], axis=0)) ** 2
     f = np.fft.rfftfreq(len(x), period)
     share = np.cumsum(np.where(f[:, None] <= cutoffs, power, 0.0), axis=0)
     return f[np.argmax(share >= 0.99 * share[-1], axis=0)]

@@ -15,7 +15,7 @@ Array = npt.NDArray[Any]
 FACTOR = 8.0  # threshold relative to the usual deviation
 WINDOW = 7  # samples; bursts of up to three are detected
 USUAL = 201  # samples over which the usual deviation is estimated
-HOP = 25  # samples between those at which it is computed
+HOP = 25  # samples with the same usual deviation
 PASSES = 4  # a large spike may mask its neighbour
 GAUSS = 1.4826  # standard deviation over median absolute deviation of normal noise
 SHOWN = 6
@@ -117,25 +117,24 @@ def _repair(x: Array, spikes: Array) -> None:
         return
     for _ in range(PASSES):
         off = np.abs(_from_neighbours(x))
-        limit = FACTOR * GAUSS * np.maximum(_usual(off), np.median(off)) + _resolution(x)
-        far = np.where((off > limit) & ~spikes, off, 0.0)
-        at = np.flatnonzero(far)
+        usual, resolution = float(np.median(off)), _resolution(x)
+        at = np.flatnonzero((off > FACTOR * GAUSS * usual + resolution) & ~spikes)
+        limit = FACTOR * GAUSS * np.maximum(_usual(off, at), usual) + resolution
         apart = np.abs(x[at] - np.median(np.pad(x, WINDOW // 2, mode="edge")[at[:, None] + np.arange(WINDOW)], axis=1))
-        far[at[apart <= np.maximum(limit[at], 0.5 * off[at])]] = 0.0
-        largest = np.lib.stride_tricks.sliding_window_view(np.pad(far, 2), 5).max(axis=1) if len(at) else far
-        new = (far > 0.0) & (far >= largest)
-        if not new.any():
+        at = at[(off[at] > limit) & (apart > np.maximum(limit, 0.5 * off[at]))]
+        if not len(at):
             return
-        spikes |= new
+        far = np.zeros(len(x) + 4)
+        far[at + 2] = off[at]
+        spikes[at[off[at] >= far[at[:, None] + np.arange(5)].max(axis=1)]] = True
         _interpolate(x, spikes)
 
 
-def _usual(off: Array) -> Array:
-    """Return the median of the samples around each one, computed at some of them and interpolated between."""
-    around = np.pad(off, USUAL // 2, mode="edge")
-    at = np.unique(np.append(np.arange(0, len(off), HOP), len(off) - 1))
-    medians = np.median(np.lib.stride_tricks.sliding_window_view(around, USUAL)[at], axis=1)
-    return np.interp(np.arange(len(off)), at, medians)
+def _usual(off: Array, at: Array) -> Array:
+    """Return the median of the samples around each of those ``at``; those in the same part of the signal have the same."""
+    part, place = np.unique(at // HOP, return_inverse=True)
+    first = np.clip(HOP * part + HOP // 2 - USUAL // 2, 0, max(len(off) - USUAL, 0))
+    return np.median(off[first[:, None] + np.arange(min(USUAL, len(off)))], axis=1)[place]
 
 
 def _from_neighbours(x: Array) -> Array:

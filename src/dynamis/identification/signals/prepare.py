@@ -135,7 +135,7 @@ def prepare(
             cutoff, parallel = _filters(found, clock.period, max(len(run.t) for run in runs), notes)
     if parallel:
         check_cutoff(clock.period, parallel, "the parallel low-pass")
-        every = max(1, int(1.0 / (clock.period * ROWS * parallel))) if every is None else every
+        every = _even(int(1.0 / (clock.period * ROWS * parallel))) if every is None else every
     parallel = parallel or None
     edge = (0.0 if cutoff is None else 1.0 / cutoff) if trim is None else trim
     slowest = np.zeros(robot.n) if slow is None else _each_joint(slow, robot, "slow= takes speeds ≥ 0", 0.0)
@@ -221,6 +221,11 @@ def _filters(found: Cutoff, period: float, samples: int, notes: list[str]) -> tu
         f"{cutoff:.3g} Hz"
     )
     return cutoff, parallel
+
+
+def _even(every: int) -> int:
+    """Return this number of samples between rows, made even, so that pairs of means suffice for the filter (`Decimation`)."""
+    return max(1, every - every % 2 if every > 2 else every)
 
 
 def _check(rest: str | None, trim: float | None, every: int | None, delay: float) -> None:

@@ -25,7 +25,7 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 
-WINDOW = 131_072  # samples: longer logs are prepared in windows
+WINDOW = 262_144  # samples: longer logs are prepared in windows
 ARRAYS = ("t", "q", "v", "a", "tau", "use")  # of `Samples`
 MOST_NOTES = 20  # on windows after the first
 

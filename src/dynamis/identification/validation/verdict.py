@@ -203,6 +203,15 @@ def _against_others(v: Validation) -> list[VerdictItem]:
         findings.append(VerdictItem("mean", 3, text))
     if v.prior is None:
         return findings
+    # the file was not fitted without the held-out rows: if it comes from this log, its residual is one of training
+    own = len(v.folds) > 1
+    if v.held_out > max(AS_GOOD * v.prior, EXACT) and own and v.train < AS_GOOD * v.prior:
+        text = (
+            f"The prior model is as good within the uncertainty of this fit: it leaves {v.prior:.3g} %, this fit "
+            f"{v.train:.3g} % on the motion used for training and {v.held_out:.3g} % on held-out motion. Was it identified "
+            "from this log?"
+        )
+        return [*findings, VerdictItem("prior", int(v.held_out > OVERFIT[0] * v.prior), text)]
     if v.held_out > max(AS_GOOD * v.prior, EXACT):
         text = (
             f"On held-out motion this fit is worse than the prior model: residual {v.held_out:.3g} % against {v.prior:.3g} %. "
@@ -214,8 +223,12 @@ def _against_others(v: Validation) -> list[VerdictItem]:
     text += ": no better." if v.held_out > max(v.prior, EXACT) else "."
     findings.append(VerdictItem("prior", 0, text))
     if v.prior_joints is not None:
-        both = zip(v.joints, v.held_out_joints, v.prior_joints, strict=True)
-        worse = [f"{name} ({new:.3g} % against {old:.3g} %)" for name, new, old in both if new > max(1.1 * old, EXACT)]
+        both = zip(v.joints, v.held_out_joints, v.train_joints, v.prior_joints, strict=True)
+        worse = [
+            f"{name} ({new:.3g} % against {old:.3g} %)"
+            for name, new, train, old in both
+            if new > max(1.1 * old, EXACT) and not (own and train < AS_GOOD * old)
+        ]
         if worse:
             findings.append(VerdictItem("prior", 1, f"The prior model predicts better for {listed(worse)}."))
     return findings

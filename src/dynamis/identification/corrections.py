@@ -1,0 +1,118 @@
+"""Corrections of a log that its findings propose, applied and refitted before they are reported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import printable
+from dynamis.identification.base_parameters import BaseParameters
+from dynamis.identification.equations import Regressor, equations
+from dynamis.identification.estimators.body_space import BodySpace
+from dynamis.identification.estimators.estimator import Estimator
+from dynamis.identification.estimators.regularised import PhysicallyConsistent
+from dynamis.identification.logs.examine_torques import zero_finding
+from dynamis.identification.logs.log import LogFinding
+from dynamis.identification.samples import Samples
+from dynamis.identification.signals.outliers import CubicSpline
+from dynamis.identification.validation.held_out import Folds, cross_validate, validations
+from dynamis.identification.validation.statistics import noise_of_joints
+
+Array = npt.NDArray[Any]
+FALLS = 0.98  # ratio of the held-out residuals with and without a correction that is reported
+CERTAIN = 2.0  # standard errors of the difference of these residuals, from its scatter over blocks of time
+NO_WORSE = 1.02  # ratio of the held-out residuals with and without a correction that makes the parameters agree with the file
+FILE = 10.0  # weight λ of the file's inertias in the search for such a correction: standard errors of 30 %
+TRUSTED = 1.0  # weight of the file, chosen on held-out blocks with the correction, below which its inertias prove nothing
+BETTER = 25.0  # decrease of the cost: five standard errors
+
+
+def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> LogFinding | None:
+    """Return a finding of joint zeros, a delay or a factor with the residuals on held-out motion, if these are clearly lower
+    with its correction, over blocks of time; otherwise None. Other findings are returned unchanged."""
+    if not finding.zero and not finding.delay and not finding.factors:
+        return finding
+    rows = folds.rows
+    pair = (folds, _corrected(folds, runs, finding))
+    both = [each.rows.y - validations([each.fits(estimator)], each)[0].predicted for each in pair]
+    both[1] *= np.asarray(finding.factors or np.ones(len(rows.joints)))[rows.joint]
+    noise = noise_of_joints(both[1], rows.joint, len(rows.joints))[rows.joint]
+    before, after = ((e / noise) ** 2 for e in both)
+    gained = np.bincount(rows.blocks(folds.seconds), before - after)
+    certain = gained.mean() > CERTAIN * gained.std() / np.sqrt(max(len(gained) - 1, 1))
+    left = [100.0 * float(np.linalg.norm(e) / np.linalg.norm(rows.y)) for e in both]
+    if not certain or after.sum() > FALLS**2 * before.sum() or left[1] > FALLS * left[0]:
+        return None
+    text = f"{finding.text}; corrected, the residual on held-out motion is {left[1]:.3g} % instead of {left[0]:.3g} %"
+    return replace(finding, text=text)
+
+
+def absorbed_zeros(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples]) -> list[LogFinding]:
+    """Return a finding of joint zeros that the inertias of the links can absorb, if with them torques and file agree better.
+
+    The zeros are estimated from ``some`` of the runs with the file's inertias as measurements of 30 %. They are reported if the
+    default estimator, with the zeros corrected, trusts the file, fits torques and file together clearly better, and predicts
+    held-out blocks no worse.
+    """
+    source = folds.rows.source
+    assert isinstance(source, Regressor)
+    base = source.base
+    if base.model.robot.nq != base.model.robot.n or not (finding := zero_finding(some, base, FILE)):
+        return []
+    corrected = _corrected(folds, runs, finding)
+    after = PhysicallyConsistent(base)
+    corrected.fit(after)
+    if after.regularisation_ < TRUSTED:
+        return []
+    before = PhysicallyConsistent(base, regularisation=after.regularisation_)
+    folds.fit(before)
+    if _cost(before, folds, after) < _cost(after, corrected, after) + BETTER:
+        return []
+    old, new = (cross_validate(fit, each).held_out for fit, each in ((before, folds), (after, corrected)))
+    if new > NO_WORSE * old:
+        return []
+    shifts = [_shifts(base, fit.full_) for fit in (before, after)]
+    link = max(shifts[0], key=lambda name: shifts[0][name] - shifts[1][name])
+    near, far = (1e3 * each[link] for each in reversed(shifts))
+    moved = f"the centre of mass of {printable(link)} is {near:.0f} mm from that of the file instead of {far:.0f} mm"
+    left = f"the residual on held-out motion {new:.3g} % instead of {old:.3g} %"
+    return [replace(finding, text=f"{finding.text}; corrected, {moved}, and {left}")]
+
+
+def _corrected(folds: Folds, runs: Sequence[Samples], finding: LogFinding) -> Folds:
+    """Return the equations of the corrected runs in the same folds."""
+    source = folds.rows.source
+    assert isinstance(source, Regressor)
+    rows = equations(source.base, [_corrected_run(run, finding) for run in runs])
+    return Folds(rows, folds.k, seconds=folds.seconds, guard=folds.guard)
+
+
+def _corrected_run(run: Samples, finding: LogFinding) -> Samples:
+    if finding.zero:
+        return replace(run, q=run.q + np.asarray(finding.zero))
+    if finding.factors:
+        return replace(run, tau=run.tau / np.asarray(finding.factors))
+    return replace(run, tau=CubicSpline(run.t, run.tau)(np.clip(run.t + finding.delay, run.t[0], run.t[-1])))
+
+
+def _cost(fit: PhysicallyConsistent, folds: Folds, reference: PhysicallyConsistent) -> float:
+    """Return Σ_j |e_j|² / σ_j² + λ |x|², with the noise, the weight and the coordinates x of the reference."""
+    factors, _ = folds.factors().merged()
+    squares = np.array([np.sum((F @ np.append(fit.coef_, -1.0)) ** 2) for F in factors])
+    x = BodySpace(fit.base.model, sizes=reference.sizes_).coordinates(fit.full_)
+    return float(np.sum(squares / reference.noise_**2) + reference.regularisation_ * np.sum(x**2))
+
+
+def _shifts(base: BaseParameters, parameters: Array) -> dict[str, float]:
+    """Return the distances [m] of the links' centres of mass from those of the file, for links with a mass in both."""
+    both = (base.model.prior, parameters)
+    found = {}
+    for body in base.model.bodies:
+        (m, *h), (mass, *moment) = (pi[body.place][:4] for pi in both)
+        if min(m, mass) > 0.0:
+            found[body.name] = float(np.linalg.norm(np.array(h) / m - np.array(moment) / mass))
+    return found
