@@ -128,7 +128,7 @@ def test_missing_samples_are_told_from_jumps_of_the_clock():
     kept = np.r_[0:333, 363:1200]
     log = Log(CLEAN.t[kept], CLEAN.q[kept], CLEAN.tau[kept], v=CLEAN.v[kept], names=CLEAN.names, first_row=2, row_word="line")
     found = examine(log, UR)
-    assert "30 samples are missing at 1 places" in only(found, "warning", "gap", "t", 333).text
+    assert "30 samples are missing at one place" in only(found, "warning", "gap", "t", 333).text
     assert len(found) == 1
     rng = np.random.default_rng(0)
     jitter = CLEAN.t + 0.3 * 0.005 * rng.uniform(-1, 1, size=len(CLEAN))

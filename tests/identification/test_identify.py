@@ -326,7 +326,7 @@ def test_samples_that_are_missing_split_a_log_and_are_told(plain, prior, tmp_pat
     keep = np.r_[0:400, 460:1000]
     found = dy.identify(prior, write_csv(tmp_path / "run.csv", *(x[keep] for x in plain)), compare=())
     assert len(found.samples) == 2
-    assert any(re.search(r"60 samples are missing at 1 place.*line 402", note) for note in found.notes), found.notes
+    assert any(re.search(r"60 samples are missing at one place.*line 402", note) for note in found.notes), found.notes
     assert found.verdict.grade in ("good", "usable")
 
 

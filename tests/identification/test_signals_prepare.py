@@ -324,3 +324,32 @@ def test_constant_torques_that_may_be_right_are_not_dead():
     assert dead_torques(q, tau, t) == []
     tau[1000:2000, 3] = 0.0
     assert dead_torques(q, tau, t) == [(1000, 2000, 3)]
+
+
+def test_rows_beside_a_gap_are_not_used_and_do_not_spoil_the_fit():
+    robot, rng = dy.load("planar_2r_melchiorri"), np.random.default_rng(3)
+    t = np.arange(1600) / 200.0
+    q = np.sin(np.outer(t, [2.0, 3.1])) + 2e-4 * rng.standard_normal((1600, 2))
+    log = SimpleNamespace(t=t, q=q, tau=np.zeros_like(q), source="")
+    kept = np.r_[:600, 610:1600]
+    broken = SimpleNamespace(t=t[kept], q=q[kept], tau=np.zeros((1590, 2)), source="")
+    whole, gappy = (prepare(x, robot, gap=20.0) for x in (log, broken))
+    assert len(gappy) == 1
+    used = gappy[0].use.all(axis=1)
+    near = np.abs(gappy[0].t - 0.5 * (t[599] + t[610])) < 0.1
+    assert not used[near].any()
+    assert used.mean() > 0.85
+    # what is used is as accurate as without the gap
+    error = np.abs(gappy[0].a + [4.0, 9.61] * np.sin(np.outer(gappy[0].t, [2.0, 3.1])))[used]
+    usual = np.abs(whole[0].a + [4.0, 9.61] * np.sin(np.outer(whole[0].t, [2.0, 3.1])))
+    assert error.max() < 1.5 * usual.max()
+
+
+def test_rows_with_a_time_are_not_said_to_have_none():
+    robot = dy.load("planar_2r_melchiorri")
+    t = np.arange(800) / 200.0
+    q = np.sin(np.outer(t, [2.0, 3.1]))
+    q[300:310] = np.nan
+    notes = prepare(SimpleNamespace(t=t, q=q, tau=np.zeros_like(q), source=""), robot, cutoff=10.0).notes
+    assert any("q is not finite" in note for note in notes)
+    assert not any("without a time" in note for note in notes)

@@ -130,7 +130,8 @@ def _clock(log: Log, robot: Robot) -> Iterator[LogFinding]:
     lost = [k for k in gaps if k not in set(jumped)]
     if lost:
         row, count = int(lost[0]) + 1, int(sum(round(steps[k] / period) - 1 for k in lost))
-        text = f"{count} samples are missing at {len(lost)} places, first {steps[row - 1]:.6g} s before {log.where(row)}"
+        places = "one place" if len(lost) == 1 else f"{len(lost)} places, first"
+        text = f"{count} samples are missing at {places} {steps[row - 1]:.6g} s before {log.where(row)}"
         cure = "short gaps are interpolated and not used, long ones start a new run"
         yield LogFinding("warning", "gap", "t", row, f"{text} (the period is {period:.6g} s)", cure)
 

@@ -18,8 +18,10 @@ from dynamis.identification.signals.sampling_clock import GAP, Clock, Notes, rep
 from dynamis.identification.signals.stages import (
     HELD,
     SHORTEST,
+    Even,
     Measured,
     at_rest,
+    beside_gaps,
     found_cutoff,
     kept_rows,
     motion,
@@ -152,9 +154,7 @@ def prepare(
             continue
         if automatic and slow is None and parallel is not None:
             slowest = SLOW * np.abs(v).max(axis=0)
-        # after the parallel filter, a short fast segment is as slow as its neighbourhood
-        speed = v if parallel is None or not slowest.any() else low_pass(v, clock.period, parallel)
-        use = run.use & (np.abs(speed) >= slowest)
+        use = _used(run, v, slowest, edge, Decimation(clock.period, parallel, every or 1))
         cut: dict[str, Any] = {"t": run.t[rows], "use": use[rows], "period": clock.period, "source": raw.source}
         arrays = (x[rows] for x in (q, v, a, run.tau))
         samples.append(Samples.of(*arrays, **cut, parallel=parallel, every=every or 1, smooth_torque=smooth_torque))
@@ -165,6 +165,18 @@ def prepare(
         raise InputError(f"no run of the log is long enough to be used ({'; '.join(notes)})")
     chosen = {"period": clock.period, "cutoff": cutoff, "parallel": parallel, "every": every, "slow": slowest, "gap": gap}
     return Prepared(samples, tuple(notes), chosen)
+
+
+def _used(run: Even, v: Array, slowest: Array, edge: float, filtered: Decimation) -> Array:
+    """Return which samples (N, n) are used: of joints that are not slow, and not beside gaps."""
+    assert filtered.period is not None
+    # after the parallel filter, a short fast segment is as slow as its neighbourhood
+    parallel = filtered.cutoff
+    speed = v if parallel is None or not slowest.any() else low_pass(v, filtered.period, parallel)
+    use = run.use & (np.abs(speed) >= slowest)
+    if run.gaps.any():
+        use &= ~beside_gaps(run.gaps, int(np.ceil(edge / filtered.period)), filtered.taps)[:, None]
+    return np.asarray(use)
 
 
 def _taken_from_the_log(raw: Measured, robot: Robot, logged: Sequence[str]) -> tuple[str, ...]:
@@ -188,6 +200,7 @@ def _taken_from_the_log(raw: Measured, robot: Robot, logged: Sequence[str]) -> t
 def _clock(raw: Measured, stamps: Array, jitter: str, period: float | None, gap: float, notes: Notes) -> Clock:
     options: dict[str, Any] = {
         "period": period, "gap": gap, "repeats": raw.repeats, "numbers": notes.numbers, "word": notes.word,
+        "excluded": np.isfinite(raw.t) & ~np.isfinite(stamps),
     }  # fmt: skip
     if jitter == "auto":
         return repair_with_positions(stamps, raw.q, **options)

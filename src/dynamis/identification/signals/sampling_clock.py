@@ -125,6 +125,7 @@ def repair(
     repeats: Any = None,
     numbers: Any = None,
     word: str = "row",
+    excluded: Any = False,
 ) -> Clock:
     """Return the even clock for time stamps (N,) in s.
 
@@ -132,7 +133,8 @@ def repair(
     values differ: then the stamps are too coarse. Rows out of order are sorted; a clock that was set back, or a gap of more
     than ``gap`` periods, starts a new run; smaller gaps are interpolated. ``jitter`` is the meaning of uneven stamps: "stamps"
     if the samples were even and the stamps are not, so that a line is fitted to them; or "samples" if the values were taken at
-    these times, and are interpolated at even ones. Notes name the ``numbers`` (N,) of rows in their file, in units of ``word``.
+    these times, and are interpolated at even ones. Notes name the ``numbers`` (N,) of rows in their file, in units of ``word``;
+    rows without a time are noted unless they are ``excluded`` (N,) for another reason.
 
     >>> clock = repair([0.0, 0.01, 0.021, 0.03, 0.05, 0.05, 0.06])
     >>> round(clock.period, 3), clock.dropped, clock.duplicated
@@ -151,8 +153,9 @@ def repair(
     rows = np.flatnonzero(np.isfinite(stamps))
     if len(rows) < 3:
         raise InputError(f"no run: {len(rows)} of {len(stamps)} rows have a time and positions that can be used")
-    if len(rows) < len(stamps):
-        notes.append(f"rows without a time dropped: {notes.which(np.flatnonzero(~np.isfinite(stamps)))}")
+    timeless = np.flatnonzero(~np.isfinite(stamps) & ~np.asarray(excluded))
+    if len(timeless):
+        notes.append(f"rows without a time dropped: {notes.which(timeless)}")
     again = np.ones(len(stamps), dtype=bool) if repeats is None else np.asarray(repeats, dtype=bool)
     if again.shape != stamps.shape:
         raise InputError(f"repeats has shape {again.shape}; expected one boolean for each of the {len(stamps)} stamps")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.signal import oaconvolve
 
 from dynamis.errors import InputError, printable
 from dynamis.identification.signals.filters import Cutoff, derivatives, low_pass, suggest_cutoff
@@ -25,13 +26,18 @@ STALE = 20  # rows: a longer repetition of all values is rest
 FROZEN = 20  # rows: a shorter repetition of one value is the resolution of the sensor
 LONGER = 10.0  # ratio of a repetition of one torque to the usual ones, from which it is not the resolution of the sensor
 VARIES = 0.2  # change of a joint's velocity, relative to its highest one, with which its torque must change
+LONG_GAP = 3  # missing samples: beside a longer gap nothing is used
+LOST = 0.05  # of the weight of a filter: with more of it on interpolated samples, the result is not used
 TURN = 2.0 * np.pi
 NEAR_A_TURN = 0.5  # rad
 
 
 @dataclass(frozen=True, eq=False)
 class Even:
-    """Signals of one run at even times, at the joints; ``v`` and ``a`` only if taken from the log."""
+    """Signals of one run at even times, at the joints; ``v`` and ``a`` only if taken from the log.
+
+    ``gaps`` marks interpolated samples in gaps of `LONG_GAP` or more: there noise of the neighbours grows with the gap.
+    """
 
     t: Array
     q: Array
@@ -39,6 +45,7 @@ class Even:
     v: Array | None
     a: Array | None
     use: Array
+    gaps: Array
 
 
 def on_the_clock(
@@ -72,7 +79,21 @@ def on_the_clock(
     for j in range(robot.n):
         use[run.ticks[bad[:, j]], j] = False
     use[run.missing] = False
-    return Even(run.t, values["q"], values["tau"], values.get("v"), values.get("a"), use)
+    gaps = np.zeros(len(run), dtype=bool)
+    for first, last in stretches(run.missing):
+        gaps[first:last] = last - first >= LONG_GAP
+    return Even(run.t, values["q"], values["tau"], values.get("v"), values.get("a"), use, gaps)
+
+
+def beside_gaps(gaps: Array, reach: int, taps: Array) -> Array:
+    """Return the samples whose filtered values depend on interpolated ones.
+
+    These are within the ``reach`` of the derivative filter, and have more than `LOST` of the weight of a low-pass filter with
+    these ``taps``.
+    """
+    near = oaconvolve(gaps.astype(float), np.ones(2 * reach + 1), mode="same") > 0.5
+    weight = np.abs(taps) / np.abs(taps).sum()
+    return np.asarray(near | (oaconvolve(near.astype(float), weight, mode="same") > LOST))
 
 
 def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: Notes) -> Array:
