@@ -178,3 +178,9 @@ def test_the_discrete_model_is_that_of_a_fine_integration():
     assert np.abs(near.discrete(0.001)[1] - step.B).max() < 1e-9
     with pytest.raises(dy.InputError, match="positive number of seconds"):
         near.discrete(-1.0)
+
+
+def test_actuators_are_said_not_to_be_part_of_the_linear_model():
+    arm = dy.load("planar_2r_melchiorri").replace(actuators={"joint2": dy.Elastic(800.0, inertia=0.1)})
+    with pytest.warns(dy.ModelWarning, match="actuators of 'joint2' are not part of the linear model"):
+        dy.linearize(arm, [0.1, 0.2])

@@ -63,3 +63,8 @@ def test_wrong_options_end_with_2_and_a_sentence(options, text):
     result = run("ur5e", *options)
     assert result.exit_code == 2
     assert text in result.output
+
+
+def test_a_configuration_and_a_file_of_them_exclude_each_other(tmp_path):
+    (tmp_path / "q.csv").write_text("q1\n0\n")
+    assert "exclude each other" in run("ur5e", "--q", "0", "--states", tmp_path / "q.csv").output

@@ -78,3 +78,16 @@ def test_other_robots_differ_and_bad_names_end_with_2():
     assert "different robots" in result.output
     assert json.loads(run("ur5e", "scara", "--json").output)["worst"] is None
     assert run("ur5e", "ur5x").exit_code == 2
+
+
+def test_of_two_robots_the_xacro_file_takes_the_arguments(tmp_path):
+    pytest.importorskip("xacro", reason="xacro is not installed: pip install 'dynamis[test]'")
+    dy.load("planar_2r_melchiorri").write(tmp_path / "arm.urdf")
+    text = (tmp_path / "arm.urdf").read_text()
+    macro = text.replace("<robot ", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" ', 1)
+    macro = macro.replace('<mass value="50"', '<mass value="$(arg m)"', 1)
+    assert macro.count("$(arg m)") == 1
+    at = macro.index(">", macro.index("<robot ")) + 1
+    (tmp_path / "arm.xacro").write_text(macro[:at] + '<xacro:arg name="m" default="1"/>' + macro[at:])
+    for names in (("arm.urdf", "arm.xacro"), ("arm.xacro", "arm.urdf")):
+        assert run(*(tmp_path / name for name in names), "--arg", "m:=50").exit_code == 0

@@ -213,3 +213,9 @@ def test_advice_names_options_that_the_command_has():
     assert "Radau" in clock.sentence("DOP853")
     assert "Radau" not in _advised(clock.sentence("DOP853"))
     assert "--null-damping" in _advised(clock.sentence("DOP853"))
+
+
+def test_stiffness_beyond_buckling_is_negative_and_called_unstable():
+    output = run("stiffness", ARM[0], "--q", "0,0", "--springs", "100", "--wrench", "-100,0,0").output
+    assert "negative stiffness: beyond buckling" in output
+    assert "negative stiffness" not in run("stiffness", *ARM, "--springs", "1000000").output

@@ -7,6 +7,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.model.library import library_names
+from dynamis.model.writers.losses import losses
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed: pip install mujoco")
 
@@ -39,3 +40,9 @@ def test_an_inertia_that_no_body_has_is_shared_across_the_joint_or_refused(same_
         same_dynamics(robot, dy.from_mujoco(robot.to_mujoco()))
     with pytest.raises(dy.ConversionError, match=r"'fore' is not that of a body.*check FILE --repair"):
         arm("revolute", (0.5, 0.1, 0.1)).to_mujoco()
+
+
+def test_actuators_are_listed_as_lost(tmp_path):
+    arm = dy.load("planar_2r_melchiorri").replace(actuators={"joint2": dy.Saturated(5.0)})
+    arm.write(tmp_path / "arm.mjcf")
+    assert any(loss.startswith("actuators: ") for loss in losses(arm.description, ".mjcf"))

@@ -183,3 +183,21 @@ def test_an_absurd_step_is_refused_with_the_study_not_in_every_case():
     )
     with pytest.raises(InputError, match=r"line 4: step: step=1e-12 s means 2e\+12 steps .* use at least step=2e-09"):
         study_from_text(text)
+
+
+def test_robots_of_other_formats_are_varied_too(tmp_path):
+    from dynamis import load
+
+    load("planar_2r_melchiorri").write(tmp_path / "arm.sdf")
+    text = 'robot = "arm.sdf"\nduration = 0.1\n[vary]\n"mass.link2" = { grid = [1.0, 2.0] }\n'
+    (tmp_path / "study.toml").write_text(text)
+    first, second = (run_case(read_study(tmp_path / "study.toml"), k) for k in (0, 1))
+    assert first[-1] == second[-1] == "completed"
+    assert first[2:-1] != second[2:-1]
+
+
+def test_a_file_that_is_no_robot_is_refused(tmp_path):
+    (tmp_path / "robot").write_text("no robot")
+    study = f'robot = "{tmp_path / "robot"}"\nduration = 1.0\n[vary]\n"q0.a" = [1.0]\n'
+    with pytest.raises(InputError, match=r"no file name extension that Dynamis reads"):
+        study_from_text(study, folder=tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import counted, linearization_card, modes_card
-from dynamis.errors import InputError, printable
+from dynamis.errors import InputError, ModelWarning, printable
 from dynamis.model.joints import Free, Spherical
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
@@ -244,6 +245,10 @@ def linearize(robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated:
         held = np.where(np.isin(np.arange(n), columns), robot.inverse_dynamics(at, rates, np.zeros(n)), 0.0)
     else:
         held = inputs.one_state(tau, n, "tau").astype(float)
+    if robot.actuators:
+        names = ", ".join(map(printable, robot.actuators))
+        text = f"the actuators of {names} are not part of the linear model, whose inputs are joint torques"
+        warnings.warn(text, ModelWarning, stacklevel=2)
     da = robot.forward_dynamics_derivatives(at, rates, held)
     A = np.block([[_carried(robot, rates), np.eye(n)], [da.dq, da.dv]])
     B = np.vstack([np.zeros((n, len(columns))), da.dtau[:, columns]])

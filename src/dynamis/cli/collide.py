@@ -62,6 +62,8 @@ def collide(
 ) -> None:  # fmt: skip
     from dynamis.collision import Scene
 
+    if q is not None and table is not None:
+        raise InputError("--q and --states exclude each other: give one configuration, or a file with many")
     arm = loaded(robot, settings, floating)
     around = dict(map(_obstacle, obstacles)) | _floor(floor)
     facts: dict[str, Any] = {"robot": arm.name}

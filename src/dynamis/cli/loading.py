@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,10 +31,17 @@ def xacro_args() -> dict[str, str] | None:
 
 
 def load(robot: str, **options: Any) -> Robot:
-    """The robot a command was given, with the values of --arg."""
+    """The robot a command was given, with the values of --arg; of two robots, that of a xacro file has them."""
     from dynamis.robot import load as load_robot
 
-    return load_robot(robot, xacro_args=xacro_args(), **options)
+    others = [Path(str(given)) for name in ROBOTS if (given := _given().get(name)) not in (None, robot)]
+    plain = not robot.endswith(".xacro") and any(path.suffix == ".xacro" for path in others)
+    return load_robot(robot, xacro_args=None if plain else xacro_args(), **options)
+
+
+def _given() -> dict[str, Any]:
+    context = click.get_current_context(silent=True)
+    return {} if context is None else context.params
 
 
 def add_xacro_option(group: click.Group) -> None:

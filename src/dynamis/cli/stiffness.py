@@ -81,7 +81,7 @@ def stiffness(
 
 def _print(found: Any, bent: Any) -> None:
     C = found.compliance
-    stiff = [1.0 / C[k, k] if gives else None for k, gives in enumerate(found.gives_way)]
+    stiff = [1.0 / C[k, k] if gives or C[k, k] < 0.0 else None for k, gives in enumerate(found.gives_way)]
     units = ["N/m"] * 3 + ["N m/rad"] * 3
     rows = [
         (name, "rigid" if s is None else s, unit, C[k, k])
@@ -89,6 +89,8 @@ def _print(found: Any, bent: Any) -> None:
     ]
     title = f"{found.robot.name}: stiffness at {found.frame}, one direction at a time"
     print_table(title, ("direction", "stiffness", "unit", "compliance"), rows)
+    if any(s is not None and s < 0.0 for s in stiff):
+        echo(("  negative stiffness: beyond buckling, the equilibrium under this load is unstable", {"fg": "yellow"}), hang=4)
     for sentence in found.sentences:
         echo(f"  {sentence}", hang=4)
     if bent is None:

@@ -14,9 +14,12 @@ from typing import Any
 
 from dynamis.errors import DynamisError, InputError, literal, printable, unknown_name
 from dynamis.model.description import DRIVE_NUMBERS
+from dynamis.model.load import load_description
 from dynamis.model.readers.expressions import parse_expression
-from dynamis.model.sources import SUFFIXES, find
+from dynamis.model.readers.xacro import has_macros
+from dynamis.model.sources import SUFFIXES, find, root_tag
 from dynamis.model.values import MAX_MAGNITUDE
+from dynamis.model.writers.toml import write_toml
 from dynamis.scalar import Node
 from dynamis.simulation.adaptive import METHODS
 from dynamis.simulation.fixed_step import RULES, check_step_length
@@ -198,7 +201,10 @@ class _Reader:
         beside = self.folder / value
         try:
             path, _ = find(beside if beside.suffix.lower() in SUFFIXES else value)
-            return value, path.read_bytes(), SUFFIXES[path.suffix.lower()]
+            data, kind = path.read_bytes(), SUFFIXES.get(path.suffix.lower(), "")
+            if kind == "toml" or (kind == "xml" and root_tag(data) == b"robot" and not has_macros(data, value)):
+                return value, data, kind
+            return value, write_toml(load_description(path)).encode(), "toml"
         except (DynamisError, OSError) as error:
             raise self.wrong("robot", error) from None
 

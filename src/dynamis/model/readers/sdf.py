@@ -96,6 +96,8 @@ class Reader(Values):
                 joint.origin = placed @ joint.origin
             return
         roots = [link.name for link in d.links if link.name not in children]
+        self.report.note("free-model", "model", "no joint holds the model to the world: a simulator lets it move freely",
+                         'load it with base="floating" for a free base', "its base is fixed")  # fmt: skip
         if len(roots) == 1 and roots[0] in model.placed:
             at = placed @ model.placed[roots[0]]
             if not at.is_identity():  # gravity acts in the axes of the world

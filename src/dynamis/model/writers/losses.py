@@ -53,6 +53,7 @@ def losses(description: Description, suffix: str) -> list[str]:
     elif suffix == ".mjcf":
         tell("meshes", sorted(name for name, kind in shapes if kind == "mesh"))
         tell("inertias that no body has, shared with the parent link (the motion is the same)", consistent_tensors(d)[1])
+        tell("actuators", of(lambda j: j.actuator is not None))
         tell("velocity limits", of(lambda j: np.isfinite(j.limits.velocity)))
         tell("limits on one side only", of(lambda j: np.isfinite(j.limits.lower) != np.isfinite(j.limits.upper)))
         tell("followers, written as soft constraints", of(lambda j: j.follows is not None))

@@ -90,10 +90,9 @@ class _Writer:
             return []
         if joint.type not in JOINTS:
             raise ConversionError(f"joint {printable(joint.name)} is {joint.type}: MJCF has no such joint; write TOML instead")
-        if joint.actuator is not None or joint.drive.motor_link is not None:
-            what = "an actuator" if joint.actuator is not None else "a motor on a link"
+        if joint.drive.motor_link is not None:
             raise ConversionError(
-                f"joint {printable(joint.name)} has {what}, which MJCF cannot represent: remove it with replace"
+                f"joint {printable(joint.name)} has a motor on a link, which MJCF cannot represent: remove it with replace"
             )
         drive, limits = joint.drive, joint.limits
         back = joint.tail.inverse()
