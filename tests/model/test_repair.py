@@ -158,6 +158,16 @@ def test_identified_parameters_are_edits_of_the_document(arm, save, tmp_path, sa
     same_dynamics(better, dy.load(tmp_path / "better.urdf"))
 
 
+def test_calibrated_origins_are_edits_of_the_document(arm, save, tmp_path, same_dynamics):
+    d = dy.load(save(arm("</robot>", EXTRAS))).description
+    moved = d.joint("elbow")
+    moved.origin = moved.origin @ dy.Pose(from_rpy([0.01, 0.0, -0.02]), np.array([0.002, 0.0, -0.001]))
+    robot = dy.Robot(d)
+    robot.write(tmp_path / "again.urdf")
+    assert EXTRAS.removesuffix("</robot>") in (tmp_path / "again.urdf").read_text()
+    same_dynamics(robot, dy.load(tmp_path / "again.urdf"))
+
+
 @pytest.mark.parametrize("newline", ["\n    ", " "])
 def test_of_a_repeated_element_the_first_is_kept(arm, save, newline):
     """A joint with two <origin> loads with a warning; the repaired document has one."""

@@ -246,8 +246,8 @@ def linearize(robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated:
     else:
         held = inputs.one_state(tau, n, "tau").astype(float)
     if robot.actuators:
-        names = ", ".join(map(printable, robot.actuators))
-        text = f"the actuators of {names} are not part of the linear model, whose inputs are joint torques"
+        listed = ", ".join(map(printable, robot.actuators))
+        text = f"the actuators of {listed} are not part of the linear model, whose inputs are joint torques"
         warnings.warn(text, ModelWarning, stacklevel=2)
     da = robot.forward_dynamics_derivatives(at, rates, held)
     A = np.block([[_carried(robot, rates), np.eye(n)], [da.dq, da.dv]])

@@ -212,7 +212,8 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
     for k, joint in enumerate(found.statistics.joints):
         shares = (f"{x:.1f} %" for x in (v.train_joints[k], v.held_out_joints[k]))
         old = before[k]
-        rows.append((joint.joint, f"{number(joint.rms, 3)} N m", *shares, None if old is None else f"{old:.1f} %"))
+        unit = "N m" if robot.model.coordinates[k].revolute else "N"
+        rows.append((joint.joint, f"{number(joint.rms, 3)} {unit}", *shares, None if old is None else f"{old:.1f} %"))
     heads = ("joint", "residual (RMS)", "training", "validation", "prior model")
     print_table(f"Residual torque by joint ({found.name})", heads, rows)
     _print_parameters(found, show_all)

@@ -1,7 +1,7 @@
 """A URDF document with other values: the original text, in which only the values that differ are replaced.
 
-Comments, transmissions, unknown elements, order and layout stay. Masses, centres of mass, inertia tensors, axes, limits,
-friction, drives, gravity and the robot's name can be edited so; a robot that differs otherwise is written anew.
+Comments, transmissions, unknown elements, order and layout stay. Masses, centres of mass, inertia tensors, origins and axes of
+joints, limits, friction, drives, gravity and the robot's name can be edited so; a robot that differs otherwise is written anew.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dynamis.model.readers.xml_tree import Document, Element, parse_xml
 from dynamis.model.writers.xml_text import escaped, number_text
 from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
-from dynamis.spatial.rotation import IDENTITY, from_rpy
+from dynamis.spatial.rotation import IDENTITY, from_rpy, to_rpy
 from dynamis.tolerances import FEW_ROUNDINGS, RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
@@ -130,6 +130,10 @@ def _edit_inertial(edits: _Edits, link: Element, before: MassProperties | None, 
 
 
 def _edit_joint(edits: _Edits, element: Element, before: Joint, after: Joint) -> None:
+    moved = {"xyz": _vector(after.origin.p)} if _differ(before.origin.p, after.origin.p) else {}
+    turned = {"rpy": _vector(to_rpy(after.origin.R))} if _differ(before.origin.R, after.origin.R) else {}
+    if moved or turned:
+        edits.set(element, "origin", moved | turned)
     if _differ(before.axis, after.axis):
         axis = next(iter(element.all("axis")), None)
         written = parse_numbers(axis.attributes.get("xyz", ""), 3) if axis is not None else None
@@ -251,7 +255,7 @@ def _same_joint(before: Joint, after: Joint) -> bool:
     names = [(j.name, j.type, j.parent, j.child, j.mimic, j.actuator) for j in (before, after)]
     if names[0] != names[1] or after.axis2 is not None or not _same_pose(before.tail, after.tail):
         return False
-    if not _same_pose(before.origin, after.origin) or not _plain(after.axis, *(getattr(after.drive, k) for k in DRIVE_NUMBERS)):
+    if not _plain(*after.origin, after.axis, *(getattr(after.drive, k) for k in DRIVE_NUMBERS)):
         return False
     drive = after.drive
     if (drive.motor_link is None and before.drive.motor_link is not None) or not isinstance(drive, Drive):
@@ -272,7 +276,8 @@ def _same_values(one: Description, other: Description) -> bool:
         if x is not None and y is not None:
             pairs += [(x.mass, y.mass), (x.com, y.com), (x.tensor, y.tensor)]
     for j, k in zip(one.joints, other.joints, strict=True):
-        pairs += [(j.axis, k.axis), *((getattr(j.drive, key), getattr(k.drive, key)) for key in DRIVE_NUMBERS)]
+        pairs += [(j.origin.R, k.origin.R), (j.origin.p, k.origin.p), (j.axis, k.axis)]
+        pairs += [*((getattr(j.drive, key), getattr(k.drive, key)) for key in DRIVE_NUMBERS)]
         pairs += [(v, w) for v, w in zip(vars(j.limits).values(), vars(k.limits).values(), strict=True) if v != w]
         if (j.drive.motor_link, j.drive.motor_axis) != (k.drive.motor_link, k.drive.motor_axis):
             return False
