@@ -203,6 +203,11 @@ def test_on_paper_figures_stand_in_two_columns_without_instructions_for_the_scre
     assert widths
     assert max(widths) < 340
     assert page.evaluate("[...document.querySelectorAll('.uplot')].every(x => x.clientWidth <= 340)")
+    # formulas in folds too: none is cut off, none lacks the font of its brackets
+    wider = "[...document.querySelectorAll('.formula')].filter(x => x.scrollWidth > x.clientWidth + 1).length"
+    assert page.evaluate("document.querySelectorAll('details .formula').length") > 10
+    assert page.evaluate(wider) == 0
+    assert page.evaluate("[...document.fonts].every(face => face.status === 'loaded')")
     assert page.evaluate("document.querySelectorAll('.for-screen').length") > 0
     assert page.evaluate("[...document.querySelectorAll('.for-screen')].every(x => getComputedStyle(x).display === 'none')")
     page.emulate_media(media="screen")

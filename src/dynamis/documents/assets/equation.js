@@ -16,8 +16,21 @@ function typeset(root, all) {
   }
 }
 
+// paper does not scroll: a formula wider than it is set smaller
+function fit(root) {
+  for (const place of root.querySelectorAll(".formula")) {
+    if (place.scrollWidth > place.clientWidth + 1) place.style.fontSize = `${(0.98 * place.clientWidth) / place.scrollWidth}em`;
+  }
+}
+
 export function typesetPage(root) {
+  // formulas in folds are set when a page is printed, too late to wait for the fonts of their brackets and sums
+  for (const face of document.fonts) face.load();
   typeset(root, false);
   for (const fold of root.querySelectorAll("details")) fold.addEventListener("toggle", () => fold.open && typeset(fold, false));
-  addEventListener("beforeprint", () => typeset(root, true));
+  addEventListener("beforeprint", () => {
+    typeset(root, true);
+    fit(root);
+  });
+  addEventListener("afterprint", () => root.querySelectorAll(".formula").forEach((place) => (place.style.fontSize = "")));
 }
