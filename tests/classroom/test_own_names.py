@@ -102,58 +102,31 @@ def test_the_names_that_are_listed_concern_the_quantity(cart_pole):
     assert str(caught.value).count("'F'") == 1
 
 
-SLIDER = """
-[robot]
-gravity = [0, "-g", 0]
-[parameters]
-m_1 = "symbol"
-m_2 = "symbol"
-I = "symbol"
-l = "symbol"
-g = "symbol"
-[[link]]
-joint = "theta"
-mass = "m_1"
-inertia = { zz = "I" }
-com = ["l", 0, 0]
-[[link]]
-joint = "r"
-type = "prismatic"
-axis = [1, 0, 0]
-mass = "m_2"
-"""
 ALONG = r"m_2 \ddot r - m_2 r \dot\theta^2 + m_2 g \sin\theta"
-AROUND = r"(m_1 l^2 + I + m_2 r^2) \ddot\theta + 2 m_2 r \dot r \dot\theta + (m_1 l + m_2 r) g \cos\theta"
+AROUND = r"(m_1 l_1^2 + m_2 r^2) \ddot\theta + 2 m_2 r \dot r \dot\theta + (m_1 l_1 + m_2 r) g \cos\theta"
 
 
-@pytest.fixture(scope="module")
-def slider(tmp_path_factory):
-    path = tmp_path_factory.mktemp("slider") / "slider.toml"
-    path.write_text(SLIDER)
-    return dy.load(path).closed_form()
-
-
-def test_squares_of_speeds_may_be_defined(slider):
-    speeds = "v_1 = l \\dot\\theta\n v_{c2}^{2} = \\dot r^2 + r^2 \\dot\\theta^2\n"
-    right = r"T = \frac12 m_1 v_1^2 + \frac12 I \dot\theta^2 + \frac12 m_2 v_{c2}^2"
-    assert dy.check_answer(slider, "kinetic-energy", speeds + right).correct
-    wrong = dy.check_answer(slider, "kinetic-energy", speeds + right.replace(r"\frac12 m_2", "m_2"))
+def test_squares_of_speeds_may_be_defined(rp):
+    speeds = "v_1 = l_1 \\dot\\theta\n v_{c2}^{2} = \\dot r^2 + r^2 \\dot\\theta^2\n"
+    right = r"T = \frac12 m_1 v_1^2 + \frac12 m_2 v_{c2}^2"
+    assert dy.check_answer(rp, "kinetic-energy", speeds + right).correct
+    wrong = dy.check_answer(rp, "kinetic-energy", speeds + right.replace(r"\frac12 m_2", "m_2"))
     assert "factor 2" in wrong.findings[0].cause
     # without a definition v_1 is the velocity of joint 1
-    assert dy.check_answer(slider, "kinetic-energy", "T = m_1/2 l^2 v_1^2 + I/2 v_1^2 + m_2/2 (v_2^2 + r^2 v_1^2)").correct
+    assert dy.check_answer(rp, "kinetic-energy", "T = m_1/2 l_1^2 v_1^2 + m_2/2 (v_2^2 + r^2 v_1^2)").correct
 
 
-def test_torques_may_have_the_names_of_joints_as_indices(slider):
-    assert dy.check_answer(slider, "equations", f"{ALONG} = F_r \n {AROUND} = \\tau_\\theta").correct
-    half = dy.check_answer(slider, "equations", f"{ALONG} = F_r")
+def test_torques_may_have_the_names_of_joints_as_indices(rp):
+    assert dy.check_answer(rp, "equations", f"{ALONG} = F_r \n {AROUND} = \\tau_\\theta").correct
+    half = dy.check_answer(rp, "equations", f"{ALONG} = F_r")
     assert half.correct
     assert half.absent == ("tau_1",)
 
 
-def test_an_equation_of_motion_with_another_name_on_one_side_is_refused(slider):
+def test_an_equation_of_motion_with_another_name_on_one_side_is_refused(rp):
     for name in ("T", "T_1", "\\Gamma"):
         with pytest.raises(dy.InputError, match=r"answer:2: .* is no torque of this robot"):
-            dy.check_answer(slider, "equations", f"{ALONG} = F_r \n {AROUND} = {name}")
+            dy.check_answer(rp, "equations", f"{ALONG} = F_r \n {AROUND} = {name}")
 
 
 def test_entries_under_two_letters_are_checked_together_and_others_are_listed():
