@@ -162,3 +162,25 @@ def test_steps_are_shortened_until_the_energy_is_balanced():
     assert energy_imbalance(made.motion) < 0.01
     steps = [float(x) for line in made.again for x in re.findall(r"step=([-0-9.e]+)", line)]
     assert steps[0] < 5e-4
+
+
+def test_robots_with_joints_of_two_axes_and_spherical_ones_fall_too(tmp_path):
+    (tmp_path / "robot.toml").write_text("""
+[robot]
+gravity = [0, 0, -9.81]
+[[link]]
+type = "universal"
+axis = [1, 0, 0]
+axis2 = [0, 1, 0]
+mass = 2
+com = [0.1, 0, 0.2]
+solid = { kind = "box", x = 0.1, y = 0.2, z = 0.3 }
+[[link]]
+type = "spherical"
+xyz = [0, 0.3, 0]
+mass = 0.7
+com = [0, 0, -0.1]
+solid = { kind = "sphere", radius = 0.06 }
+""")
+    (section,) = contents_of(tmp_path / "robot.toml", sections=["motions"]).sections
+    assert not section.failed

@@ -55,7 +55,9 @@ def contact_points(robot: Robot) -> list[ContactPoint]:
     for body, (points, radii) in outlines.items():
         if robot.model.children[body] and float((np.ptp(points, axis=0) + 2.0 * radii.max()).max()) < MIN_BODY_SIZE * size:
             continue
-        frame = next(f for f in robot.model.frames.values() if f.body == body)
+        frame = next((f for f in robot.model.frames.values() if f.body == body), None)
+        if frame is None:  # between the axes of a joint there is no link
+            continue
         R, p = (np.asarray(x, dtype=float) for x in frame.pose)
         found += [ContactPoint(frame.name, R.T @ (c - p), r) for c, r in spheres(points, radii, SPHERE_TOLERANCE * size)]
     return found

@@ -35,8 +35,8 @@ def joint_names(form: ClosedForm) -> dict[str, int]:
 
 def named_torques(form: ClosedForm) -> dict[str, int]:
     """The joints by the names of their torques with the names of joints as indices, in canonical spelling: τ_θ, F_r."""
-    spelled = {(letter, k): key_of(f"{letter}_{name}") for name, k in joint_names(form).items() for letter in LETTERS}
-    return {key: k for (letter, k), key in spelled.items() if key is not None and _has_letter(form, letter, k)}
+    spelled = [(key_of(f"{letter}_{name}"), letter, k) for name, k in joint_names(form).items() for letter in LETTERS]
+    return {key: k for key, letter, k in spelled if key is not None and _has_letter(form, letter, k)}
 
 
 def torque_names(form: ClosedForm, letters: Sequence[str] = LETTERS) -> dict[str, Any]:
