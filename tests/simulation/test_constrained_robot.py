@@ -174,6 +174,8 @@ def test_contacts_on_the_base_and_wrong_cones_are_refused(stance, standing):
         stance.inverse_dynamics(standing, rest, rest, friction=-0.5)
     with pytest.raises(dy.NameLookupError, match="no contact named 'foot'"):
         stance.inverse_dynamics(standing, rest, rest, friction={"foot": 0.5})
+    with pytest.raises(dy.InputError, match=r"friction= has no value for .*None for a contact that may pull"):
+        stance.inverse_dynamics(standing, rest, rest, friction={stance.contacts.points[0]: 0.5})
 
 
 def test_a_constrained_robot_is_pickled_with_its_contacts(stance):

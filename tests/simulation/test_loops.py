@@ -475,3 +475,12 @@ def test_trajectories_with_loops_are_saved_and_drawn_like_others(tmp_path):
 def test_closures_of_what_is_no_robot_are_refused():
     with pytest.raises(dy.InputError, match="robot must be a Robot"):
         dy.loops.closures("four_bar")
+
+
+def test_the_acceleration_of_open_loops_comes_with_a_warning():
+    loop = dy.loops.four_bar()
+    rest = np.zeros(3)
+    with pytest.warns(dy.ModelWarning, match=r"the loops are open by .*loops\.assemble closes q"):
+        dy.loops.constrained_dynamics(loop.robot, loop.closures, loop.q + 0.05, rest, rest)
+    with pytest.warns(dy.ModelWarning, match=r"the loops are opening at"):
+        dy.loops.constrained_dynamics(loop.robot, loop.closures, loop.q, [1.0, 0.0, 0.0], rest)

@@ -130,6 +130,9 @@ def _per_contact(value: Any, names: Sequence[str], what: str) -> dict[str, Any]:
         for name in value:
             if name not in names:
                 raise unknown_name("contact", name, names)
+        if what == "friction" and (left := [name for name in names if name not in value]):
+            listed = ", ".join(map(printable, left))
+            raise InputError(f"friction= has no value for {listed}: give one, or None for a contact that may pull, as a handle")
         default = (0.0, 0.0, 1.0) if what == "normal" else None
         return {name: _checked(value.get(name, default), what) for name in names}
     return dict.fromkeys(names, _checked(value, what))

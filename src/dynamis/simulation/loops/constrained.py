@@ -8,6 +8,7 @@ acceleration is unique, and the multipliers have minimum norm.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_table, counted
-from dynamis.errors import InputError, SingularError
+from dynamis.errors import InputError, ModelWarning, SingularError
 from dynamis.kinematics.closures import Closure, closures_of
 from dynamis.robot import Robot
 from dynamis.simulation.fixed_step import moved
 from dynamis.simulation.loops.constraints import Constraints, evaluate, labels, rank_of
-from dynamis.tolerances import RECURSION_ROUNDING, SOLUTION_TOLERANCE
+from dynamis.tolerances import FILE_PRECISION, RECURSION_ROUNDING, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
 MIN_DAMPING, MAX_DAMPING = 1e-12, 1e8
@@ -111,7 +112,20 @@ def constrained_dynamics(
             f"no acceleration keeps the loops closed at this state (off by {solved.residual:.3g}): H has rank {solved.rank} "
             f"of {len(c.h)} rows here, a singular configuration, and v is not along one of the motions that meet in it"
         )
+    if not (alpha or beta):
+        _warn_open(float(np.abs(c.h).max(initial=0.0)), float(np.abs(c.H @ rates).max(initial=0.0)))
     return solved
+
+
+def _warn_open(gap: float, rate: float) -> None:
+    if gap > FILE_PRECISION or rate > FILE_PRECISION:
+        text = f"open by {gap:.3g} m or rad" if gap > FILE_PRECISION else f"opening at {rate:.3g} m/s or rad/s"
+        warnings.warn(
+            f"the loops are {text} at this state: the acceleration is that of the open loops; loops.assemble closes q, "
+            "loops.assemble_velocity v",
+            ModelWarning,
+            stacklevel=3,
+        )
 
 
 def assemble(
