@@ -164,7 +164,7 @@ CHECK_HELP = """Check a robot file: syntax, structure and physical consistency.
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--all", "every", is_flag=True, help="List every finding; by default many warnings of one kind are summarised.")
 @click.option("--repair", "out", type=FILE, metavar="OUT",
-              help="Write a repaired copy (.urdf or .toml): nearest feasible inertias, unit axes, ordered limits, the "
+              help="Write a repaired copy (.urdf or .toml): nearest feasible inertias, unit axes, ordered limits, no negative friction, the "
               "first of repeated elements.")  # fmt: skip
 @json_option
 @plain_errors

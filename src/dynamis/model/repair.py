@@ -13,7 +13,7 @@ from dynamis.errors import printable
 from dynamis.model.build import SINGULAR_MASS, examine, unit
 from dynamis.model.description import Description, Joint, Link, MassProperties
 from dynamis.model.joints import USES_AXIS
-from dynamis.model.plausibility import inertia_fault
+from dynamis.model.plausibility import NOT_NEGATIVE, inertia_fault
 from dynamis.model.writers.urdf_edit import without_repeats
 from dynamis.scalar import Node
 from dynamis.spatial.inertia import nearest_consistent_tensor
@@ -22,12 +22,22 @@ from dynamis.tolerances import FILE_PRECISION, TYPED_PRECISION
 WITHOUT_MASS = "inertia-without-mass"  # the code of this finding
 # the codes of the findings that are gone after a repair
 REPAIRED = frozenset(
-    {"inertia-asymmetric", "inertia-negative", "inertia-triangle", "axis-length", "limits-swapped", "repeated-element"}
+    {
+        "inertia-asymmetric",
+        "inertia-negative",
+        "inertia-triangle",
+        "axis-length",
+        "limits-swapped",
+        "limits-negative",
+        "negative-drive",
+        "repeated-element",
+    }  # fmt: skip
 )
 
 
 def repair(description: Description) -> tuple[Description, list[str]]:
-    """(a repaired copy, what was changed): nearest physically consistent inertias, unit axes, limits in order.
+    """(a repaired copy, what was changed): nearest physically consistent inertias, unit axes, limits in order, no
+    negative limits of velocity and effort, friction, rotor inertias and springs.
 
     Of an element that may occur once in a URDF and is repeated, such as the <origin> of a joint, the first is kept.
 
@@ -102,6 +112,13 @@ def _repair_joint(joint: Joint, changes: list[str]) -> None:
     if limits.lower > limits.upper:
         limits.lower, limits.upper = limits.upper, limits.lower
         changes.append(f"{where}: limits exchanged to {limits.lower:g} … {limits.upper:g}")
+    signed = [(limits, name, f"{name} limit") for name in ("velocity", "effort")]
+    signed += [(joint.drive, name, joint.keys.get(name, name)) for name in sorted(NOT_NEGATIVE)]
+    for holder, name, what in signed:
+        value = getattr(holder, name)
+        if isinstance(value, int | float) and value < 0.0:
+            changes.append(f"{where}: {what} {value:g} → {-value:g}")
+            setattr(holder, name, -value)
 
 
 def _three(values: np.ndarray) -> str:
