@@ -164,8 +164,8 @@ CHECK_HELP = """Check a robot file: syntax, structure and physical consistency.
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--all", "every", is_flag=True, help="List every finding; by default many warnings of one kind are summarised.")
 @click.option("--repair", "out", type=FILE, metavar="OUT",
-              help="Write a repaired copy (.urdf or .toml): nearest feasible inertias, unit axes, ordered limits, no negative friction, the "
-              "first of repeated elements.")  # fmt: skip
+              help="Write a repaired copy (.urdf or .toml): nearest feasible inertias, unit axes, ordered limits, no "
+              "negative friction, the first of repeated elements.")  # fmt: skip
 @json_option
 @plain_errors
 def check(file: str, strict: bool, every: bool, out: Path | None, as_json: bool) -> None:

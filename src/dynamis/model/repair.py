@@ -31,7 +31,7 @@ REPAIRED = frozenset(
         "limits-negative",
         "negative-drive",
         "repeated-element",
-    }  # fmt: skip
+    }
 )
 
 
