@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import dynamis as dy
+from dynamis.cli.commands import cli
 from dynamis.cli.summary import summarise
 from dynamis.model.readers.sdf import TYPES
 from dynamis.model.writers.losses import losses
@@ -126,6 +128,7 @@ def test_frames_nested_models_and_axes_of_other_frames():
 
 
 @pytest.mark.filterwarnings("ignore:.*it follows joint")
+@pytest.mark.filterwarnings("ignore:.*free in SDF")
 def test_screw_ball_and_universal_joints_and_a_follower():
     link = '<link name="{}"><inertial><pose>0.1 0.2 0.3 0 0 0</pose><mass>1</mass></inertial></link>'
     joint = '<joint name="{}" type="{}"><parent>{}</parent><child>{}</child>{}</joint>'
@@ -165,6 +168,7 @@ def test_a_world_with_one_moving_model_and_its_gravity():
         dy.load(two)
 
 
+@pytest.mark.filterwarnings("ignore:.*free in SDF")
 def test_an_included_model_lies_beside_the_file(tmp_path):
     (tmp_path / "hand").mkdir()
     (tmp_path / "hand" / "model.sdf").write_text(
@@ -213,6 +217,7 @@ def test_the_defaults_and_omissions_of_sdf_are_told():
     assert losses(dy.load("puma560").description, ".urdf") == []
 
 
+@pytest.mark.filterwarnings("ignore:.*free in SDF")
 def test_joints_of_nested_models_are_in_depth_first_order_of_the_document():
     def link(name):
         return f'<link name="{name}"><inertial><mass>1</mass></inertial></link>'
@@ -280,3 +285,15 @@ def test_names_that_cannot_be_nested_are_listed_as_written_otherwise():
     d.add_link("arm::l1", "base", "revolute", joint_name="arm::j1", inertia=dy.solids.sphere(0.1, mass=1.0))
     assert losses(d, ".sdf") == ["names with ::, written with /: 2 elements, 'arm::l1', 'arm::j1'"]
     assert dy.load(write_sdf(d)).joint_names == ("arm/j1",)
+
+
+def test_a_model_that_nothing_holds_is_free_in_sdf_and_said_to_be_fixed_here(tmp_path):
+    free = dy.load("go2", base="floating")
+    free.write(tmp_path / "dog.sdf")
+    with pytest.warns(dy.ModelWarning, match=r'free in SDF; its base is fixed. To repair: load it with base="floating"'):
+        assert dy.load(tmp_path / "dog.sdf").n == free.n - 6
+    assert dy.load(tmp_path / "dog.sdf", base="floating").n == free.n
+    done = CliRunner().invoke(cli, ["convert", str(tmp_path / "dog.sdf"), str(tmp_path / "again.sdf")])
+    assert done.exit_code == 0
+    assert "free in SDF" not in done.output
+    assert "<parent>world</parent>" not in (tmp_path / "again.sdf").read_text()

@@ -240,11 +240,11 @@ CONVERT_HELP = """Convert a robot to another format: URDF, SDF, MJCF, USD, Denav
 @json_option
 @plain_errors
 def convert(robot: str, out: Path, form: str, settings: tuple[str, ...], as_json: bool) -> None:
-    from dynamis.cli.loading import load
+    from dynamis.cli.loading import load_as_written
     from dynamis.model.writers.losses import losses
 
     check_output(out, (".urdf", ".toml", ".mjcf", ".sdf", ".usda"), (robot,))
-    found = load(robot, parameters=assignments(settings) or None)
+    found = load_as_written(robot, parameters=assignments(settings) or None)
     whole(out, lambda file: found.write(file, form))
     lost = losses(found.description, out.suffix)
     if as_json:

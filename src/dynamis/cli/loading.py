@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,22 @@ def load(robot: str, **options: Any) -> Robot:
     others = [Path(str(given)) for name in ROBOTS if (given := _given().get(name)) not in (None, robot)]
     plain = not robot.endswith(".xacro") and any(path.suffix == ".xacro" for path in others)
     return load_robot(robot, xacro_args=None if plain else xacro_args(), **options)
+
+
+def load_as_written(robot: str, **options: Any) -> Robot:
+    """The robot of a file; a model of SDF that nothing holds to the world keeps its free base."""
+    from dynamis.errors import ModelWarning
+    from dynamis.model.readers.sdf import FREE_MODEL
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = load(robot, **options)
+    reports = [w.message.report for w in caught if isinstance(w.message, ModelWarning) and w.message.report is not None]
+    if any(p.code == FREE_MODEL for report in reports for p in report):
+        return load(robot, base="floating", **options)
+    for w in caught:
+        warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+    return found
 
 
 def _given() -> dict[str, Any]:

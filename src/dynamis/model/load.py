@@ -14,7 +14,7 @@ from dynamis.model.build import SINGULAR_MASS, check_mass_matrix, examine, with_
 from dynamis.model.description import Description
 from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.readers.mjcf import describe, read_mjcf
-from dynamis.model.readers.sdf import read_sdf
+from dynamis.model.readers.sdf import FREE_MODEL, read_sdf
 from dynamis.model.readers.toml import read_toml
 from dynamis.model.readers.urdf import read_urdf
 from dynamis.model.readers.usd import read_usd
@@ -48,6 +48,7 @@ def read(
             return None, _renamed(report, found)
     examine(description, report)
     if base == "floating" and report.ok:
+        report.problems[:] = [p for p in report.problems if p.code != FREE_MODEL]
         description = with_floating_base(description)
         check_mass_matrix(description, report)
     report.problems.sort(key=lambda p: p.line or 0)

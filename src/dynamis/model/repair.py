@@ -112,7 +112,7 @@ def _repair_joint(joint: Joint, changes: list[str]) -> None:
     if limits.lower > limits.upper:
         limits.lower, limits.upper = limits.upper, limits.lower
         changes.append(f"{where}: limits exchanged to {limits.lower:g} … {limits.upper:g}")
-    signed = [(limits, name, f"{name} limit") for name in ("velocity", "effort")]
+    signed: list[tuple[Any, str, str]] = [(limits, name, f"{name} limit") for name in ("velocity", "effort")]
     signed += [(joint.drive, name, joint.keys.get(name, name)) for name in sorted(NOT_NEGATIVE)]
     for holder, name, what in signed:
         value = getattr(holder, name)

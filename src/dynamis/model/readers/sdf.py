@@ -24,6 +24,7 @@ from dynamis.model.readers.xml_tree import Document, Element
 from dynamis.model.shapes import fault
 from dynamis.spatial.pose import Pose
 
+FREE_MODEL = "free-model"  # the code of a finding
 VERSIONS = tuple(f"1.{n}" for n in range(5, 13))
 TYPES = {
     "revolute": "revolute", "continuous": "continuous", "prismatic": "prismatic", "fixed": "fixed", "ball": "spherical",
@@ -96,8 +97,11 @@ class Reader(Values):
                 joint.origin = placed @ joint.origin
             return
         roots = [link.name for link in d.links if link.name not in children]
-        self.report.note("free-model", "model", "no joint holds the model to the world: a simulator lets it move freely",
-                         'load it with base="floating" for a free base', "its base is fixed")  # fmt: skip
+        if self.word(model.e, "static", "model").lower() not in ("true", "1"):
+            self.report.warn(
+                FREE_MODEL, "model", "no joint holds the model to the world, so that it is free in SDF", "", "load it with "
+                'base="floating", or add a fixed joint to the world', "its base is fixed", model.e.line,
+            )  # fmt: skip
         if len(roots) == 1 and roots[0] in model.placed:
             at = placed @ model.placed[roots[0]]
             if not at.is_identity():  # gravity acts in the axes of the world
