@@ -100,5 +100,6 @@ def _print(found: Any, bent: Any) -> None:
     print_table(title, ("direction", "unit", "deflection", "linear: C w"), list(pairs))
     echo(
         f"  equilibrium to {bent.residual:.1e} after {counted(bent.iterations, 'iteration')}; error of the linear prediction "
-        f"{100 * bent.linear_error:.2g} %; " + ("stable" if bent.stable else "unstable"), hang=4,
+        f"{100 * bent.linear_error:.2g} %; the deflected equilibrium is "
+        + ("stable" if bent.stable else "unstable"), hang=4,
     )  # fmt: skip
