@@ -219,3 +219,9 @@ def test_stiffness_beyond_buckling_is_negative_and_called_unstable():
     output = run("stiffness", ARM[0], "--q", "0,0", "--springs", "100", "--wrench", "-100,0,0").output
     assert "negative stiffness: beyond buckling" in output
     assert "negative stiffness" not in run("stiffness", *ARM, "--springs", "1000000").output
+
+
+def test_options_of_maps_need_a_map():
+    refused = run("workspace", *ARM[:1], "--plane", "xz")
+    assert refused.exit_code == 2
+    assert "--plane is an option of maps: give --colour too" in refused.output

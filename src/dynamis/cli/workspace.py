@@ -18,6 +18,7 @@ from dynamis.cli.output_files import check_pictures, whole
 from dynamis.cli.param_types import SEED
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded
+from dynamis.errors import InputError
 
 SIZES = {1: ("Length", "m"), 2: ("Area", "m²"), 3: ("Volume", "m³")}  # by dimension of the workspace
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -66,6 +67,9 @@ def workspace(
     from dynamis.kinematics.workspace import workspace_slice
 
     check_pictures(plot)
+    of_maps = {"--plane": plane, "--level": level, "--rows": rows, "--limits": limits, "--springs": springs}
+    if colour is None and (given := [name for name, value in of_maps.items() if value is not None]):
+        raise InputError(f"{given[0]} is an option of maps: give --colour too, such as --colour manipulability")
     arm = loaded(robot, settings)
     ends = {
         name: None if text is None else configuration(arm, text, f"--{name}", degrees, within_limits=False)

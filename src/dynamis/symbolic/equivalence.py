@@ -77,19 +77,25 @@ def largest_coefficients(ring: Ring, terms: Mapping[Exponents, Any]) -> dict[Exp
     """The size of the largest coefficient beside each product of parameters."""
     found: dict[Exponents, float] = {}
     for exponents, c in terms.items():
-        key = exponents[_first(ring) :]
+        key = _beside(ring, exponents)
         found[key] = max(found.get(key, -inf), size(c))
     return found
 
 
 def is_noise(ring: Ring, exponents: Exponents, c: Any, largest: Mapping[Exponents, float], noise: float = SUM_ROUNDING) -> bool:
     """Whether a coefficient is a rounding error of the largest beside the same parameters."""
-    return size(c) <= log2(noise) + largest.get(exponents[_first(ring) :], -inf)
+    return size(c) <= log2(noise) + largest.get(_beside(ring, exponents), -inf)
 
 
-def _first(ring: Ring) -> int:
-    """Where the generators that are no sines and cosines begin."""
-    return len(ring.arc)
+def _beside(ring: Ring, exponents: Exponents) -> Exponents:
+    """The exponents of what stands beside the sines and cosines: terms with the same ones have the same unit.
+
+    Of a robot without symbolic parameters, positions of prismatic joints are left out: metres beside lengths in metres.
+    """
+    first = len(ring.arc)
+    if ring.positions is None:
+        return exponents[first:]
+    return tuple(e for k, e in enumerate(exponents[first:], first) if k not in ring.positions)
 
 
 def size(c: Any) -> float:

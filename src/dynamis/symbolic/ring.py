@@ -11,9 +11,11 @@ q_1, q_1 + q_2, … that reduce the products of a planar arm to single terms. Ar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import cos, gcd, isfinite, lcm, pi, sin
 from typing import Any
 
@@ -27,6 +29,7 @@ from dynamis.symbolic.budget import UNLIMITED, Budget, BudgetSpent
 Polynomial = Any  # flint.fmpq_mpoly, which has no type stubs
 
 _ARITHMETIC = frozenset({"add", "sub", "neg", "mul", "div", "pivot", "sin", "cos", "symbol"})
+STATE = re.compile(r"(q|v|a|tau|w)\[.*\]")  # symbols of a closed form that are no parameters
 _COMMUTING = frozenset({"min", "max", "and", "or", "eq"})
 _STEPS = frozenset({"sign", "floor", "lt", "le", "eq", "not", "and", "or"})  # constant wherever they have a derivative
 
@@ -82,6 +85,14 @@ class Ring:
         self._values: dict[int, tuple[Polynomial, Polynomial | None]] = {}
         self._alive: list[Node] = []  # a value is kept by its node's id, so the node must not go away
         self._opaque_by_meaning: dict[str, list[tuple[list[Any], int]]] = {}
+
+    @cached_property
+    def positions(self) -> frozenset[int] | None:
+        """The generators that are joint positions, if there are no symbolic parameters; else None."""
+        names = {k: str(a.node.args[0]) for k, a in enumerate(self.atoms) if a.kind == "symbol" and a.node is not None}
+        if not all(STATE.fullmatch(name) for name in names.values()):
+            return None
+        return frozenset(k for k, name in names.items() if name.startswith("q["))
 
     @staticmethod
     def of(nodes: Iterable[Any], angles: Sequence[Angle] = (), symbols: Sequence[Node] = ()) -> Ring:

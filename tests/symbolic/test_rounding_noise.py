@@ -1,0 +1,27 @@
+"""Terms that are rounding errors of numeric geometry do not appear."""
+
+import re
+
+import dynamis as dy
+
+TILTED = """
+<robot name="tilted"><link name="base"/>
+<joint name="j1" type="revolute"><parent link="base"/><child link="l1"/><origin rpy="0.3 0 0.2"/><axis xyz="0 0 1"/>
+  <limit lower="-3" upper="3" effort="9" velocity="9"/></joint>
+<link name="l1"><inertial><origin xyz="0.02 0.01 0.15"/><mass value="4.2"/>
+  <inertia ixx="0.05" iyy="0.06" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j2" type="revolute"><parent link="l1"/><child link="l2"/><origin xyz="0.05 0 0.3" rpy="1.4 0.1 0"/><axis xyz="0 0 1"/>
+  <limit lower="-3" upper="3" effort="9" velocity="9"/></joint>
+<link name="l2"><inertial><origin xyz="0.2 0.01 0"/><mass value="3.1"/>
+  <inertia ixx="0.01" iyy="0.06" izz="0.06" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j3" type="prismatic"><parent link="l2"/><child link="l3"/><origin xyz="0.4 0 0" rpy="0 1.2 0"/><axis xyz="0 0 1"/>
+  <limit lower="0" upper="1" effort="9" velocity="9"/></joint>
+<link name="l3"><inertial><origin xyz="0 0 0.1"/><mass value="1.1"/>
+  <inertia ixx="0.006" iyy="0.006" izz="0.002" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>
+"""
+
+
+def test_positions_of_prismatic_joints_beside_rounding_errors_do_not_appear():
+    form = dy.load(TILTED).closed_form()
+    texts = [str(x) for x in (*form.equations, *form.M.flat, *form.C.flat)]
+    assert not [x for text in texts for x in re.findall(r"[0-9.]+e-1[0-9]", text)]
