@@ -275,15 +275,34 @@ class Text:
 
 
 def equation(left: str, right: str) -> str:
-    """left = right, broken before plus and minus signs where it is too long for a line."""
+    """left = right, broken before plus and minus signs where it is too long for a line, inside brackets of long terms too."""
     if len(left) + len(right) <= MAX_LINE_CHARACTERS or r"\begin{" in right:
         return f"{left} = {right}"
     lines = [f"{left} ={{}}& "]
-    for term in _terms(right):
+    for term in (piece for whole in _terms(right) for piece in _pieces(whole)):
         if len(lines[-1]) > len(left) + 6 and len(lines[-1]) + len(term) > MAX_LINE_CHARACTERS:
             lines.append("& ")
         lines[-1] += term + " "
     return "\\begin{aligned}\n" + " \\\\\n".join(line.rstrip() for line in lines) + "\n\\end{aligned}"
+
+
+def _pieces(term: str) -> list[str]:
+    """A term that is longer than a line, at the signs inside its first brackets; others are left whole."""
+    if len(term) <= MAX_LINE_CHARACTERS or (opening := re.search(r"(?:\\left)?\(", term)) is None:
+        return [term]
+    depth, end = 0, len(term)
+    for match in re.finditer(r"[()]", term[opening.start() :]):
+        depth += 1 if match[0] == "(" else -1
+        if depth == 0:
+            end = opening.start() + match.start()
+            break
+    inside, after = term[opening.end() : end], term[end + 1 :]
+    if opening[0] != "(":
+        inside = inside.removesuffix(r"\right")
+    first, *others = _terms(inside)
+    pieces = [f"{term[: opening.start()]}\\bigl({first}", *others]
+    pieces[-1] += f"\\bigr){after}"
+    return pieces
 
 
 def _terms(latex: str) -> list[str]:
