@@ -29,6 +29,7 @@ from dynamis.errors import SingularError
 from dynamis.model.model import Model
 from dynamis.scalar import directional, solve_positive, symbol
 from dynamis.scalar.substitution import substituted
+from dynamis.spatial.inertia import mirrored
 
 Array = npt.NDArray[Any]
 
@@ -129,4 +130,6 @@ def _complete(model: Model, dq: Array, dv: Array, M: Array) -> Array:
 def _accelerated(derivatives: Array) -> Array:
     """Those of the accelerations, from those of the torques."""
     dq, dv, M = derivatives
-    return np.array(np.split(solve_positive(M, np.hstack([-dq, -dv, np.eye(len(M))])), 3, axis=1))
+    x = solve_positive(M, np.hstack([-dq, -dv, np.eye(len(M))]))
+    dq, dv, inverse = np.split(x, 3, axis=1)
+    return np.array([dq, dv, mirrored(inverse)])
