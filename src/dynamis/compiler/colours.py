@@ -15,6 +15,7 @@ Array = npt.NDArray[Any]
 
 ROUNDS = 4  # how far a difference is seen; each end of a chain is unlike its middle that far
 FEWEST = 16  # values of the same colour that are a repetition worth a loop
+MOST_LEFT = 0.5  # share of the instructions that may stay outside loops
 COMMUTING = frozenset({"add", "mul", "fma", "fms", "fnma", "min", "max", "and", "or", "eq"})  # in their first two operands
 CONSTANT, NONE = -1, -2  # operands that are no values
 

@@ -16,7 +16,7 @@ from dynamis.compiler.code import Code
 from dynamis.compiler.expand_sincos import expand_sincos
 from dynamis.compiler.llvm_body import Body
 from dynamis.compiler.llvm_vectors import Vectors
-from dynamis.compiler.parts import RING, Part, Parts, Place
+from dynamis.compiler.part_writer import RING, Part, Parts, Place
 from dynamis.compiler.registers import Key, Signed
 from dynamis.compiler.schedule import quick_order, schedule
 from dynamis.compiler.target import Target, literal
@@ -28,7 +28,8 @@ def render_parts(code: Code, parts: Parts, target: Target, quick: bool) -> tuple
     """(table of constants, vectors of the frame, functions up to ``body``)."""
     constants: dict[float, int] = {}
     plain = [expand_sincos(part.code, target.precision) for part in parts.parts]
-    ordered = [quick_order(x) if quick else schedule(x, target.registers) for x in plain]
+    ordered = [quick_order(x) if quick or part.ordered else schedule(x, target.registers)
+               for part, x in zip(parts.parts, plain, strict=True)]  # fmt: skip
     rooms, size = {}, 1
     for name, (rows, columns) in parts.arrays.items():
         rooms[name] = _Room("%frame", size, target.vector, columns)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.code import Code, Instruction, Operand
-from dynamis.compiler.colours import CONSTANT, FEWEST, NONE, colours, strongly_connected
+from dynamis.compiler.colours import CONSTANT, FEWEST, MOST_LEFT, NONE, colours, strongly_connected
 from dynamis.errors import InputError
 from dynamis.scalar import Node, symbol, topological
 
@@ -97,7 +97,8 @@ def lower(
 def _colours(
     arguments: list[tuple[str, int]], vectors: list[npt.NDArray[Any]], order: list[Node], results: list[Any]
 ) -> dict[int, int]:
-    """The colour of each node, by which the terms of similar sums are put in the same order (see `rolling`)."""
+    """The colour of each node, by which the terms of similar sums are put in the same order (see `rolling`); none where too
+    few nodes are repeated for loops over links."""
     kinds = [name for (name, _), vector in zip(arguments, vectors, strict=True) for _ in vector] + [node.op for node in order]
     nodes = [x for vector in vectors for x in vector] + order
     number = {id(node): k for k, node in enumerate(nodes)}
@@ -107,7 +108,11 @@ def _colours(
     for x in results:
         if isinstance(x, Node):
             kinds[number[id(x)]] += " result"
-    return {id(node): int(colour) for node, colour in zip(nodes, colours(kinds, operands), strict=True)}
+    found = colours(kinds, operands)
+    _, counts = np.unique(found, return_counts=True)
+    if counts[counts >= FEWEST].sum() < (1.0 - MOST_LEFT) * len(nodes):
+        return {}
+    return {id(node): int(colour) for node, colour in zip(nodes, found, strict=True)}
 
 
 class _Lowering:

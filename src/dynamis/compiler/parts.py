@@ -7,60 +7,25 @@ at the ends of a chain, stay as they are and stand between the loops.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.compiler.code import Code, Instruction, Operand
-from dynamis.compiler.colours import CONSTANT, NONE
-from dynamis.compiler.rolling import MOST_LEFT, Class, NotRegularError, Rolling
+from dynamis.compiler.code import Code
+from dynamis.compiler.colours import CONSTANT, MOST_LEFT, NONE
+from dynamis.compiler.columns import columns_in_parts
+from dynamis.compiler.part_writer import RING, Local, Part, Parts, Place, Writer
+from dynamis.compiler.rolling import Class, NotRegularError, Rolling
 
 Array = npt.NDArray[Any]
-
-RING = 4  # rows of an array for values that only the next turns of the same loop use; a power of two
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a part finds or puts a value: in an array, at row first + step · turn; of a ring modulo RING."""
-
-    array: str
-    first: int
-    step: int = 0
-    column: int = 0
-
-    @property
-    def in_ring(self) -> bool:
-        return self.array.startswith("ring")
-
-
-@dataclass(frozen=True)
-class Part:
-    """Code that is run ``turns`` times; its inputs are read from places, its results are written to places."""
-
-    turns: int
-    code: Code
-    reads: tuple[Place, ...]
-    writes: tuple[Place, ...]
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Parts in their order, the (rows, columns) of each array, and tables of constants that differ from turn to turn."""
-
-    parts: tuple[Part, ...]
-    arrays: dict[str, tuple[int, int]]
-    tables: dict[str, Array]
-
 
 def in_parts(code: Code) -> Parts | None:
     """The code in parts, or None where too little of it is repeated."""
     try:
         return _Cutting(code).parts()
     except NotRegularError:
-        return None
+        return columns_in_parts(code)
 
 
 class _Loop:
@@ -266,10 +231,10 @@ class _Cutting:
         return places + [Place(f"result {result}", k) for result, k in self.r.results.get(x, ())]
 
     def _straight(self, values: list[int]) -> Part:
-        made = _Writer(self.code)
-        known: dict[int, _Local] = {}
+        made = Writer(self.code)
+        known: dict[int, Local] = {}
         for x in values:
-            args: list[_Local | float] = []
+            args: list[Local | float] = []
             for y, number in zip(map(int, self.r.args[x]), self.r.numbers[x], strict=True):
                 if y == CONSTANT:
                     args.append(float(number))
@@ -281,11 +246,11 @@ class _Cutting:
         return made.part(1)
 
     def _turns(self, loop: _Loop) -> Part:
-        made = _Writer(self.code)
-        known: dict[int, _Local] = {}
+        made = Writer(self.code)
+        known: dict[int, Local] = {}
         varying: list[Array] = []
         for c in self._in_order(loop):
-            args: list[_Local | float] = []
+            args: list[Local | float] = []
             for slot, x in enumerate(c.operands.T):
                 if slot in c.links:
                     link = c.links[slot]
@@ -337,7 +302,7 @@ class _Cutting:
 
     def _constant_results(self) -> list[Part]:
         """Results that are constants or inputs."""
-        made = _Writer(self.code)
+        made = Writer(self.code)
         for result, values in enumerate(self.code.outputs):
             for k, x in enumerate(values):
                 if not isinstance(x, int):
@@ -345,46 +310,3 @@ class _Cutting:
                 elif x < self.code.inputs:
                     made.write(Place(f"result {result}", k), made.read(self._place(x)))
         return [made.part(1)] if made.writes else []
-
-
-@dataclass(frozen=True)
-class _Local:
-    """A value of a part: what it reads, or what it computes."""
-
-    read: bool
-    number: int
-
-
-class _Writer:
-    """A part in the making."""
-
-    def __init__(self, code: Code) -> None:
-        self.name = code.name
-        self.reads: dict[Place, int] = {}
-        self.made: list[tuple[str, list[_Local | float]]] = []
-        self.writes: list[tuple[Place, _Local | float]] = []
-        self.checks: list[_Local] = []
-
-    def read(self, place: Place) -> _Local:
-        return _Local(True, self.reads.setdefault(place, len(self.reads)))
-
-    def emit(self, op: str, args: list[_Local | float], checked: bool) -> _Local:
-        self.made.append((op, args))
-        value = _Local(False, len(self.made) - 1)
-        if checked:
-            self.checks.append(value)
-        return value
-
-    def write(self, place: Place, value: _Local | float) -> None:
-        self.writes.append((place, value))
-
-    def part(self, turns: int) -> Part:
-        def operand(x: _Local | float) -> Operand:
-            return x if not isinstance(x, _Local) else x.number if x.read else len(self.reads) + x.number
-
-        instructions = tuple(Instruction(op, tuple(map(operand, args))) for op, args in self.made)
-        outputs = (tuple(operand(x) for _, x in self.writes),)
-        checks = tuple(len(self.reads) + x.number for x in self.checks)
-        results = (("written", (len(self.writes),)),)
-        code = Code(self.name, (("read", len(self.reads)),), results, instructions, outputs, checks)
-        return Part(turns, code, tuple(self.reads), tuple(place for place, _ in self.writes))

@@ -15,11 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.code import Code
-from dynamis.compiler.colours import COMMUTING, CONSTANT, FEWEST, NONE, colours, strongly_connected
+from dynamis.compiler.colours import COMMUTING, CONSTANT, FEWEST, MOST_LEFT, NONE, colours, strongly_connected
 
 Array = npt.NDArray[Any]
-
-MOST_LEFT = 0.5  # share of the instructions that may stay outside loops
 
 
 @dataclass(eq=False)

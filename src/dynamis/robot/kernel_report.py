@@ -10,7 +10,8 @@ from dynamis.compiler.expand_sincos import expand_sincos
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.llvm_body import Body
 from dynamis.compiler.lowering import LONG
-from dynamis.compiler.parts import Parts, in_parts
+from dynamis.compiler.part_writer import Parts
+from dynamis.compiler.parts import in_parts
 from dynamis.compiler.schedule import schedule
 from dynamis.display import as_text
 

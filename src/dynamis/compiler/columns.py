@@ -1,0 +1,207 @@
+"""Columns of a solution that are computed alike, as loops.
+
+The derivatives of accelerations are the columns of L⁻¹ Z, with the factor L of the mass matrix. Row k of a column is
+z_k − Σ L_ki x_i over the results x_i of rows before it; the columns of one branch of the robot differ only in their numbers z. They
+are found in the code by their results and become one part with a turn for each place in the matrix. Several columns and rows
+are computed side by side, so that a number that is read serves several of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from dynamis.compiler.code import Code, Operand
+from dynamis.compiler.part_writer import Local, Part, Parts, Place, Writer
+
+SHORTEST = 64  # instructions of a column worth a loop
+SIDE_BY_SIDE = 12  # sums
+SOURCE = -1  # in a pattern: the number a sum begins with, which every column has for itself
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A result x, the value its sum begins with, if any, and the instructions of the sum, each with the result it takes in."""
+
+    x: int
+    source: int | None
+    sum: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class _Column:
+    """Rows in the order of their places; ``pattern`` is equal for columns that are computed alike."""
+
+    place: tuple[int, int]  # result and element of the first row
+    rows: tuple[_Row, ...]
+    pattern: tuple[object, ...]
+
+
+def columns_in_parts(code: Code) -> Parts | None:
+    """The code in parts, or None if there are no columns worth a loop."""
+    loops = list(_loops(_Finder(code).columns()))
+    return _Cutting(code, loops).parts() if loops else None
+
+
+def _loops(columns: Iterable[_Column]) -> Iterator[list[list[_Column]]]:
+    """Lists of turns, each of which computes several columns of the same pattern."""
+    alike: dict[tuple[object, ...], list[_Column]] = {}
+    for column in sorted(columns, key=lambda c: c.place):
+        alike.setdefault(column.pattern, []).append(column)
+    for members in alike.values():
+        runs: list[list[_Column]] = []  # of columns that follow each other
+        for column in members:
+            if runs and runs[-1][-1].place == (column.place[0], column.place[1] - 1):
+                runs[-1].append(column)
+            else:
+                runs.append([column])
+        for length in sorted({len(run) for run in runs}):
+            equal = [run for run in runs if len(run) == length]
+            step = 2 if len(equal) == 1 and length % 2 == 0 else 1
+            if length > step:
+                yield [[run[t + k] for run in equal for k in range(step)] for t in range(0, length, step)]
+
+
+class _Finder:
+    """The columns of the matrices among the results."""
+
+    def __init__(self, code: Code) -> None:
+        self.code, self.first = code, code.inputs
+        self.uses = Counter(x for i in code.instructions for x in i.args if isinstance(x, int))
+        self.uses.update(x for values in code.outputs for x in values if isinstance(x, int))
+
+    def columns(self) -> Iterator[_Column]:
+        for r, ((_, shape), values) in enumerate(zip(self.code.results, self.code.outputs, strict=True)):
+            if len(shape) < 2:
+                continue
+            height, width = shape[-2:]
+            for first in (k + j for k in range(0, len(values), height * width) for j in range(width)):
+                places = range(first, first + height * width, width)
+                index = {x: k for k in places if isinstance(x := values[k], int) and x >= self.first}
+                rows = [self._row(x, index) for x in index]
+                if sum(len(row.sum) for row in rows) >= SHORTEST and self._is_closed(rows):
+                    yield self._column((r, first), rows, index)
+
+    def _is_closed(self, rows: list[_Row]) -> bool:
+        """Whether the results of the sums are used by the sums only."""
+        made = self.code.instructions
+        inside = Counter(y for row in rows for v, y in row.sum if made[v - self.first].op != "neg")
+        return all(self.uses[row.x] == 1 + inside[row.x] for row in rows if row.sum)
+
+    def _row(self, x: int, places: dict[int, int]) -> _Row:
+        made, found = self.code.instructions, list[tuple[int, int]]()
+        v: Operand | None = made[x - self.first].args[0] if made[x - self.first].op == "neg" else x
+        while isinstance(v, int) and v >= self.first and (v == x or (self.uses[v] == 1 and v not in places)):
+            i = made[v - self.first]
+            factors = [y for y in i.args[:2] if isinstance(y, int) and places.get(y, places[x]) < places[x]]
+            if i.op not in ("mul", "fma", "fnma") or len(factors) != 1:
+                break
+            found.append((v, factors[0]))
+            v = i.args[2] if i.op != "mul" else None
+        if not found or isinstance(v, float):
+            return _Row(x, x, ())
+        if found[0][0] != x:
+            found.insert(0, (x, found[0][1]))
+        return _Row(x, v, tuple(reversed(found)))
+
+    def _column(self, place: tuple[int, int], rows: list[_Row], places: dict[int, int]) -> _Column:
+        pattern: list[object] = []
+        for row in rows:
+            known: dict[int, object] = {y: (k - place[1],) for y, k in places.items()}
+            if row.source is not None:
+                known[row.source] = SOURCE
+            for v, _ in row.sum:
+                i = self.code.instructions[v - self.first]
+                args = [known.get(y, y) if isinstance(y, int) else (y, "") for y in i.args]
+                pattern.append((i.op, frozenset(args[:2]), *args[2:]))
+                known[v] = "sum"
+            pattern.append(places[row.x] - place[1])
+        return _Column(place, tuple(rows), tuple(pattern))
+
+
+class _Cutting:
+    def __init__(self, code: Code, loops: list[list[list[_Column]]]) -> None:
+        self.code, self.loops, self.checked = code, loops, set(code.checks)
+        self.places = {x: (r, k) for r, values in enumerate(code.outputs) for k, x in enumerate(values) if isinstance(x, int)}
+        self.arrays = {f"argument {k}": (size, 1) for k, (_, size) in enumerate(code.arguments)}
+        self.arrays |= {f"result {k}": (len(values), 1) for k, values in enumerate(code.outputs)}
+        self.shared: dict[int, Place] = {}  # values that all turns read
+        self.own: dict[int, list[Place]] = {}  # values that one turn reads
+        self.inside = {v for turns in loops for columns in turns for c in columns for row in c.rows for v, _ in row.sum}
+        self.arguments = [Place(f"argument {a}", k) for a, (_, size) in enumerate(code.arguments) for k in range(size)]
+
+    def parts(self) -> Parts:
+        loops = [self._loop(f"columns {k}", turns) for k, turns in enumerate(self.loops)]
+        self.arrays["values"] = len(self.shared), 1
+        return Parts((self._rest(), *loops), self.arrays, {})
+
+    def _loop(self, array: str, turns: list[list[_Column]]) -> Part:
+        made = Writer(self.code)
+        known: list[dict[int, Local]] = [{} for _ in turns[0]]
+        step = turns[1][0].place[1] - turns[0][0].place[1]
+        size = 0
+        for c, column in enumerate(turns[0]):
+            for k, row in enumerate(column.rows):
+                if row.source is not None:
+                    known[c][row.source] = made.read(Place(array, 0, 1, size))
+                    for t, columns in enumerate(turns):
+                        source = columns[c].rows[k].source
+                        assert source is not None
+                        self.own.setdefault(source, []).append(Place(array, t, 0, size))
+                    size += 1
+        self.arrays[array] = len(turns), size
+        for c, row, v in _side_by_side(turns[0]):
+            i = self.code.instructions[v - self.code.inputs]
+            args = [x if not isinstance(x, int) else known[c][x] if x in known[c] else made.read(self._shared(x)) for x in i.args]
+            known[c][v] = made.emit(i.op, args, v in self.checked)
+            if v == row.x:
+                r, k = self.places[v]
+                made.write(Place(f"result {r}", k, step), known[c][v])
+        return made.part(len(turns), ordered=True)
+
+    def _shared(self, x: int) -> Place:
+        if x < self.code.inputs:
+            return self.arguments[x]
+        return self.shared.setdefault(x, Place("values", len(self.shared)))
+
+    def _rest(self) -> Part:
+        """All that is not in loops."""
+        made = Writer(self.code)
+        known: dict[int, Local] = {}
+
+        def local(x: Operand) -> Local | float:
+            if not isinstance(x, int):
+                return x
+            return known[x] if x in known else made.read(self.arguments[x])
+
+        for v, i in enumerate(self.code.instructions, self.code.inputs):
+            if v not in self.inside:
+                known[v] = made.emit(i.op, [local(x) for x in i.args], v in self.checked)
+        for r, values in enumerate(self.code.outputs):
+            for k, x in enumerate(values):
+                if x not in self.inside or not isinstance(x, int):
+                    made.write(Place(f"result {r}", k), local(x))
+        for x, place in self.shared.items():
+            made.write(place, known[x])
+        for x, places in self.own.items():
+            for place in places:
+                made.write(place, local(x))
+        return made.part(1)
+
+
+def _side_by_side(columns: list[_Column]) -> Iterator[tuple[int, _Row, int]]:
+    """(column, row, instruction) in an order in which several sums grow together."""
+    count = len(columns[0].rows)
+    height = max(1, SIDE_BY_SIDE // len(columns))
+    for start in range(0, count, height):
+        block: list[tuple[int, int, int, int, int]] = []
+        for c, column in enumerate(columns):
+            index = {row.x: k for k, row in enumerate(column.rows)}
+            for k in range(start, min(start + height, count)):
+                latest = 0  # of the rows that a sum has taken in
+                for at, (v, y) in enumerate(column.rows[k].sum):
+                    latest = max(latest, index[y])
+                    block.append((latest, k, c, at, v))
+        for _, k, c, _, v in sorted(block):
+            yield c, columns[c].rows[k], v
