@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from random_trees import random_inertia
@@ -172,3 +174,88 @@ def test_a_result_that_is_not_finite_is_reported(long_arm):
     v[4] = 1e200
     with pytest.raises(DynamisError, match=r"finite|overflow"):
         long_arm.inverse_dynamics(q, v, a)
+
+
+def triangular_solve(n, columns, last=()):
+    """X with L X = Z: L has ones on its diagonal; of Z, the rows from ``last`` on are zero in the last column."""
+    made: list[Instruction] = []
+    inputs = n * (n - 1) // 2 + n * columns
+    x = {}
+    for c in range(columns):
+        for k in range(n):
+            total = n * (n - 1) // 2 + k * columns + c
+            terms = [(k * (k - 1) // 2 + i, x[i, c]) for i in range(k)]
+            if c == columns - 1 and k in last:
+                made.append(Instruction("mul", terms.pop(0)))
+                total = inputs + len(made) - 1
+            for factors in terms:
+                made.append(Instruction("fnma", (*factors, total)))
+                total = inputs + len(made) - 1
+            x[k, c] = total
+    arguments = (("L", n * (n - 1) // 2), ("Z", n * columns))
+    outputs = tuple(x[k, c] for k in range(n) for c in range(columns))
+    return Code("f", arguments, (("X", (n, columns)),), tuple(made), (outputs,))
+
+
+@pytest.mark.parametrize(("columns", "turns"), [(4, 2), (5, 5)])
+def test_columns_of_a_solution_become_turns(columns, turns):
+    code = triangular_solve(14, columns)
+    parts = in_parts(code)
+    assert [part.turns for part in parts.parts] == [1, turns]
+    assert len(parts.parts[1].code.instructions) * turns == len(code.instructions)
+    inputs = np.random.default_rng(0).standard_normal(code.inputs)
+    assert [x.tolist() for x in values_by_parts(parts, code, inputs)] == [x.tolist() for x in values(code, inputs)]
+
+
+def test_a_column_that_is_computed_otherwise_is_left_out():
+    code = triangular_solve(14, 4, last=(5, 6))
+    parts = in_parts(code)
+    assert [part.turns for part in parts.parts] == [1, 3]
+    inputs = np.random.default_rng(0).standard_normal(code.inputs)
+    assert [x.tolist() for x in values_by_parts(parts, code, inputs)] == [x.tolist() for x in values(code, inputs)]
+
+
+def test_columns_with_results_that_are_used_elsewhere_stay_as_they_are():
+    code = triangular_solve(14, 2)
+    more = tuple(Instruction("mul", (x, 2.0)) for x in code.outputs[0][-2:])
+    first = code.inputs + len(code.instructions)
+    changed = replace(code, instructions=code.instructions + more, results=(*code.results, ("doubled", (2,))),
+                      outputs=(*code.outputs, (first, first + 1)))  # fmt: skip
+    assert in_parts(changed) is None
+
+
+@pytest.fixture(scope="module")
+def quadruped():
+    """Four legs of two joints on a free base."""
+    rng = np.random.default_rng(1)
+    d = Description("quadruped").add_link("base", inertia=random_inertia(rng))
+    for leg in range(4):
+        for k in range(2):
+            d.add_link(f"leg{leg}_{k}", f"leg{leg}_0" if k else "base", "revolute", axis=(X, Y)[k],
+                       origin=Pose.translation(rng.uniform(-0.2, 0.2, 3)), inertia=random_inertia(rng))  # fmt: skip
+    return dy.Robot(with_floating_base(d))
+
+
+def test_derivatives_of_accelerations_have_a_loop_for_each_leg(quadruped):
+    code = quadruped.kernel("forward_dynamics_derivatives").code
+    parts = in_parts(code)
+    assert [part.turns for part in parts.parts if part.turns > 1][-4:] == [2] * 4
+    rng = np.random.default_rng(3)
+    inputs = np.concatenate([quadruped.random(rng), *(rng.uniform(-1.0, 1.0, (2, quadruped.n)))])
+    assert [x.tolist() for x in values_by_parts(parts, code, inputs)] == [x.tolist() for x in values(code, inputs)]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_compiled_columns_give_the_bits_of_straight_code(quadruped, dtype, monkeypatch, tmp_path):
+    states = some_states(quadruped, 19, dtype)
+    name = "forward_dynamics_derivatives"
+    rolled = quadruped.kernel(name)
+    assert in_parts(with_checks(rolled.code)) is not None
+    quick = rolled(*states)
+    wait_for_compiler()
+    monkeypatch.setattr(llvm_text, "LONG", 10**9)
+    monkeypatch.setenv("DYNAMIS_CACHE", str(tmp_path))
+    monkeypatch.setenv("DYNAMIS_TIER", "quick")
+    straight = dy.Robot(quadruped.description).kernel(name)(*states)
+    assert np.array_equal(quick, straight)
+    assert np.array_equal(rolled(*states), straight)

@@ -16,7 +16,7 @@ from dynamis.compiler.code import Code, Operand
 from dynamis.compiler.part_writer import Local, Part, Parts, Place, Writer
 
 SHORTEST = 64  # instructions of a column worth a loop
-SIDE_BY_SIDE = 12  # sums
+SIDE_BY_SIDE = 10  # sums: with two operands they fit into the 12 registers that AVX2 leaves
 SOURCE = -1  # in a pattern: the number a sum begins with, which every column has for itself
 
 

@@ -75,13 +75,16 @@ class Registers:
 
     def make_room(self, count: int, step: int, keep: Sequence[Key] = ()) -> None:
         """Let values go until ``count`` more fit, other than those in ``keep``."""
+        readable, slots, all_uses = self._readable, self._slot, self._uses
         while len(self._held) + count > self._capacity:
-            # a plain loop: this is where rendering spends its time
+            # a plain loop, without calls: this is where rendering spends its time
             chosen, farthest = None, -1.0
             for x in self._held:
                 if x not in keep:
-                    uses = self._uses[x]
-                    distance = (uses[0] - step if uses else NEVER) / (1 if self.in_memory(x) else WRITING)
+                    uses = all_uses[x]
+                    distance = float(uses[0] - step if uses else NEVER)
+                    if not (isinstance(x, tuple) or x < readable or x in slots):  # not in memory
+                        distance /= WRITING
                     if distance > farthest:
                         chosen, farthest = x, distance
             if chosen is None:

@@ -65,10 +65,10 @@ def kernel_report(name: str, kernel: Kernel, robot: str, ways: Sequence[tuple[st
 
 
 def _loops(parts: Parts) -> str:
-    """Repeated links: operations and turns of each loop."""
+    """Repeated links, or columns of results: operations and turns of each loop."""
     loops = [f"{len(part.code.instructions)} operations × {part.turns}" for part in parts.parts if part.turns > 1]
     outside = sum(len(part.code.instructions) for part in parts.parts if part.turns == 1)
-    return f"{', '.join(loops)} for repeated links; {outside} operations outside loops"
+    return f"{', '.join(loops)} for repeated links or columns; {outside} operations outside loops"
 
 
 def _operations(code: Code) -> str:
