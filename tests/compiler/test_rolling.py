@@ -177,17 +177,16 @@ def test_a_result_that_is_not_finite_is_reported(long_arm):
 
 
 def triangular_solve(n, columns, last=()):
-    """X with L X = Z: L has ones on its diagonal; of Z, the rows from ``last`` on are zero in the last column."""
+    """X with L X = 2 Z: L has ones on its diagonal; in the last column, the rows ``last`` of Z are zero."""
     made: list[Instruction] = []
     inputs = n * (n - 1) // 2 + n * columns
     x = {}
     for c in range(columns):
         for k in range(n):
-            total = n * (n - 1) // 2 + k * columns + c
             terms = [(k * (k - 1) // 2 + i, x[i, c]) for i in range(k)]
-            if c == columns - 1 and k in last:
-                made.append(Instruction("mul", terms.pop(0)))
-                total = inputs + len(made) - 1
+            is_zero = c == columns - 1 and k in last
+            made.append(Instruction("mul", terms.pop(0) if is_zero else (n * (n - 1) // 2 + k * columns + c, 2.0)))
+            total = inputs + len(made) - 1
             for factors in terms:
                 made.append(Instruction("fnma", (*factors, total)))
                 total = inputs + len(made) - 1
@@ -202,7 +201,7 @@ def test_columns_of_a_solution_become_turns(columns, turns):
     code = triangular_solve(14, columns)
     parts = in_parts(code)
     assert [part.turns for part in parts.parts] == [1, turns]
-    assert len(parts.parts[1].code.instructions) * turns == len(code.instructions)
+    assert len(parts.parts[1].code.instructions) < len(code.instructions) / turns
     inputs = np.random.default_rng(0).standard_normal(code.inputs)
     assert [x.tolist() for x in values_by_parts(parts, code, inputs)] == [x.tolist() for x in values(code, inputs)]
 

@@ -1,9 +1,9 @@
 """Columns of a solution that are computed alike, as loops.
 
 The derivatives of accelerations are the columns of L⁻¹ Z, with the factor L of the mass matrix. Row k of a column is
-z_k − Σ L_ki x_i over the results x_i of rows before it; the columns of one branch of the robot differ only in their numbers z. They
-are found in the code by their results and become one part with a turn for each place in the matrix. Several columns and rows
-are computed side by side, so that a number that is read serves several of them.
+z_k − Σ L_ki x_i over the results x_i of rows before it; the columns of one branch of the robot differ only in the numbers z.
+They are found in the code by their results and become one part with a turn for each place in the matrix. Several columns and
+rows are computed side by side, so that a number that is read serves several of them.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class _Cutting:
         self.arrays[array] = len(turns), size
         for c, row, v in _side_by_side(turns[0]):
             i = self.code.instructions[v - self.code.inputs]
-            args = [x if not isinstance(x, int) else known[c][x] if x in known[c] else made.read(self._shared(x)) for x in i.args]
+            args = [known[c].get(x) or made.read(self._shared(x)) if isinstance(x, int) else x for x in i.args]
             known[c][v] = made.emit(i.op, args, v in self.checked)
             if v == row.x:
                 r, k = self.places[v]

@@ -20,6 +20,7 @@ from dynamis.compiler.rolling import Class, NotRegularError, Rolling
 
 Array = npt.NDArray[Any]
 
+
 def in_parts(code: Code) -> Parts | None:
     """The code in parts, or None where too little of it is repeated."""
     try:
