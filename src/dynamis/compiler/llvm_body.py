@@ -76,7 +76,7 @@ class Body(Vectors):
         self.at = k
         for x in dict.fromkeys(step.uses):
             # an addend that lies in memory is read where it is overwritten
-            if not (step.addend == x and self.registers.in_memory(x) and x not in self.registers):
+            if x not in self.registers and not (step.addend == x and self.registers.in_memory(x)):
                 self._bring(x, step.uses)
         if step.instruction is not None:
             value = self._instruction(step.instruction)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class Target:
         """Bytes of a vector."""
         return self.bytes * self.lanes
 
-    @property
+    @cached_property
     def vector(self) -> str:
         return f"<{self.lanes} x {self.precision}>"
 
