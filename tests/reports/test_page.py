@@ -198,7 +198,9 @@ def test_a_report_is_printed(tmp_path):
 def test_on_paper_figures_stand_in_two_columns_without_instructions_for_the_screen(planar_page):
     page = planar_page.page
     # printing does not wait for the fonts of brackets and sums in folded formulas
-    page.wait_for_function("() => [...document.fonts].length > 5 && [...document.fonts].every(face => face.status === 'loaded')")
+    page.wait_for_function(
+        "() => [...document.fonts].length > 5 && [...document.fonts].every(face => face.status === 'loaded')", timeout=30_000
+    )
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
     widths = page.evaluate("[...document.querySelectorAll('.figures figure')].map(x => x.clientWidth)")

@@ -1,6 +1,7 @@
 // Formulas: KaTeX where they can be seen; inside folded parts when these are opened.
 
 import katex from "katex";
+import { element } from "dynamis/elements";
 
 function hidden(node) {
   const fold = node.parentElement.closest("details:not([open])");
@@ -23,9 +24,16 @@ function fit(root) {
   }
 }
 
+// Formulas in folds are set when a page is printed, too late to wait for the fonts of their brackets and sums. A face that
+// nothing uses is unloaded when colours or media change: each is used by a bracket that has no size.
+function keepFonts(root) {
+  const used = element("div", { class: "fonts", "aria-hidden": "true" });
+  for (const { family, style, weight } of document.fonts) used.append(element("span", { style: `font: ${style} ${weight} 1px ${family}` }, "("));
+  root.append(used);
+}
+
 export function typesetPage(root) {
-  // formulas in folds are set when a page is printed, too late to wait for the fonts of their brackets and sums
-  for (const face of document.fonts) face.load();
+  keepFonts(root);
   typeset(root, false);
   for (const fold of root.querySelectorAll("details")) fold.addEventListener("toggle", () => fold.open && typeset(fold, false));
   addEventListener("beforeprint", () => {
