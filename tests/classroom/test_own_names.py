@@ -112,6 +112,8 @@ def test_squares_of_speeds_may_be_defined(rp):
     assert dy.check_answer(rp, "kinetic-energy", speeds + right).correct
     wrong = dy.check_answer(rp, "kinetic-energy", speeds + right.replace(r"\frac12 m_2", "m_2"))
     assert "factor 2" in wrong.findings[0].cause
+    with pytest.raises(dy.FormatError, match="the square of 'vc2' is negative"):
+        dy.check_answer(rp, "kinetic-energy", "v_{c2}^2 = -1\nT = m_1 v_{c2}^2")
     # without a definition v_1 is the velocity of joint 1
     assert dy.check_answer(rp, "kinetic-energy", "T = m_1/2 l_1^2 v_1^2 + m_2/2 (v_2^2 + r^2 v_1^2)").correct
 

@@ -228,6 +228,8 @@ class _Reading:
     def defined(self, value: Any, target: Target) -> Any:
         """The value of a name from that of its chain."""
         value = -value if target.negative else value
+        if target.squared and isinstance(value, int | float) and value < 0.0:
+            raise self.source.error(target.at, f"the square of {printable(target.key)} is negative", "check its sign")
         return sqrt(value) if target.squared and not isinstance(value, Grid) else value
 
     def rate(self, value: Any, order: int, name: Name) -> Any:
