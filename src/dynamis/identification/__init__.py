@@ -5,8 +5,8 @@ gears), `samples` (motion and torques, and their filter), `linear_model` (the pa
 combinations can be identified), `equations` (rows of y = X β, evaluated in chunks), `estimators` (solving for β from triangular
 factors), `reduction` (triangular factors of samples as they arrive), `validation` (held-out motion, verdict, reports),
 `full_parameters` and `write_back` (writing a model file); `identify` runs all steps. Also: `excitation` (excitation
-trajectories), `payload`, `static_poses`, `drive_gains`, `nonlinear` and `calibrate` (joint zeros, lengths, base and
-tool pose from measured poses or torques).
+trajectories), `payload`, `static_poses`, `floating_base` (samples from an inertial measurement unit), `drive_gains`,
+`nonlinear` and `calibrate` (joint zeros, lengths, base and tool pose from measured poses or torques).
 """
 
 from dynamis.identification.base_parameters import base_parameters
@@ -17,6 +17,7 @@ from dynamis.identification.estimators.estimator import LeastSquares, WeightedLe
 from dynamis.identification.estimators.recursive import RecursiveLeastSquares
 from dynamis.identification.estimators.regularised import PhysicallyConsistent, Ridge
 from dynamis.identification.excitation import design_excitation
+from dynamis.identification.floating_base import imu_samples
 from dynamis.identification.linear_model import Column, LinearModel
 from dynamis.identification.logs import Log, Mapping, examine, read_log
 from dynamis.identification.nonlinear import Unknown
@@ -54,6 +55,7 @@ __all__ = [
     "identify_payload",
     "identify_static",
     "identify_static_payload",
+    "imu_samples",
     "merge",
     "normal_equations",
     "prepare",
