@@ -68,6 +68,10 @@ HELP = """Identify the dynamic parameters of a robot from logs.
 @click.option("--validate", multiple=True, metavar="LOG",
               help="Validate on this log instead of held-out blocks of the others; repeatable.")  # fmt: skip
 @click.option("--estimator", type=EstimatorName(), default="consistent", show_default=True, help="Estimator.")
+@click.option("--mass", multiple=True, metavar="LINK=LOW,HIGH", help="Bounds of the mass of a link in kg; repeatable.")
+@click.option("--total-mass", type=float, metavar="KG", help="Mass of all moving links, as from a data sheet.")
+@click.option("--shapes", is_flag=True,
+              help="The mass of each link lies within the box around its visual and collision shapes.")  # fmt: skip
 @click.option("--compare", metavar="NAMES", show_default="all",
               help="Estimators to compare with; 'none' saves the time.")  # fmt: skip
 @click.option("--only", metavar="NAMES",
@@ -119,7 +123,7 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
     with Bar() as bar:
         found = run(
             model, list(logs), validate=list(options["validate"]) or None, mapping=mapping, signals=prepared,
-            estimator=options["estimator"], only=_only(options["only"]), compare=wanted,
+            estimator=options["estimator"], constraints=_constraints(options), only=_only(options["only"]), compare=wanted,
             folds=options["folds"], block_seconds=options["block"],
             examined=not options["unexamined"], limits=_limits(options["limits"]), progress=bar.show,
         )  # fmt: skip
@@ -159,6 +163,19 @@ def _model(robot: Any, options: dict[str, Any]) -> LinearModel | Robot:
         smooth=options["smooth"], stribeck_speed=options["stribeck"], presliding=_presliding(options["presliding"]),
         couplings=[(first, second) for first, second in pairs],
     )  # fmt: skip
+
+
+def _constraints(options: dict[str, Any]) -> dict[str, Any] | None:
+    """What is known of the links besides the log."""
+    masses = {}
+    for text in options["mass"]:
+        link, _, ends = text.rpartition("=")
+        pair = numbers(ends, "--mass") or []
+        if not link or len(pair) != 2 or not 0.0 <= pair[0] <= pair[1]:
+            raise InputError(f"--mass takes a link and two masses in kg, such as --mass forearm=1.5,3.5; got {text!r}")
+        masses[link] = (pair[0], pair[1])
+    given = {"masses": masses, "total_mass": options["total_mass"], "shapes": options["shapes"]}
+    return {name: value for name, value in given.items() if value not in (None, False, {})} or None
 
 
 def _only(text: str | None) -> str | list[str] | None:

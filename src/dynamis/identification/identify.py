@@ -78,6 +78,7 @@ def identify(
     mapping: Any = None,
     signals: Mapping[str, Any] | None = None,
     estimator: str | Estimator = "consistent",
+    constraints: Mapping[str, Any] | None = None,
     only: str | Sequence[str] | None = None,
     compare: Sequence[str | Estimator] = COMPARED,
     folds: int = 5,
@@ -92,10 +93,11 @@ def identify(
     and coupled motors are added if they clearly improve the prediction of held-out motion. ``logs`` are files, `Log`s or
     `Samples`; ``mapping`` describes the columns of files, and ``signals`` are the arguments of `prepare`. ``estimator`` is
     "ordinary", "weighted", "ridge", "consistent" or an estimator object; those in ``compare`` are fitted
-    too. With ``only``, a list of base parameters or "essential", just these are fitted, by weighted least squares, and the
-    others are zero. Each is validated by cross-validation with ``folds`` folds in blocks of ``block_seconds``, or on the logs
-    in ``validate``. With ``examined=False`` suspicious logs are not rejected. ``limits`` are the residuals on
-    held-out motion, in percent, above which the grade is no longer "good", "usable" and "doubtful".
+    too. ``constraints`` are further arguments of `PhysicallyConsistent`, the estimator "consistent": masses from data sheets,
+    shapes that contain the links, and so on. With ``only``, a list of base parameters or "essential", just these are fitted,
+    by weighted least squares, and the others are zero. Each is validated by cross-validation with ``folds`` folds in blocks of
+    ``block_seconds``, or on the logs in ``validate``. With ``examined=False`` suspicious logs are not rejected. ``limits`` are
+    the residuals on held-out motion, in percent, above which the grade is no longer "good", "usable" and "doubtful".
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("planar_2r_melchiorri")
@@ -110,9 +112,11 @@ def identify(
     """
     model = robot if isinstance(robot, LinearModel) else LinearModel(robot if isinstance(robot, Robot) else load(robot))
     call = _call(
-        robot, logs, validate=validate, mapping=mapping, signals=signals, estimator=estimator, only=only, compare=compare,
-        folds=folds, block_seconds=block_seconds, examined=examined, limits=limits,
+        robot, logs, validate=validate, mapping=mapping, signals=signals, estimator=estimator, constraints=constraints,
+        only=only, compare=compare, folds=folds, block_seconds=block_seconds, examined=examined, limits=limits,
     )  # fmt: skip
+    if constraints and estimator != "consistent":
+        raise InputError(f"constraints= are those of the estimator 'consistent', not of {label(estimator)!r}")
     tell = progress or (lambda _, __: None)
     notes: list[str] = []
     caps: list[LogFinding] = []
@@ -132,17 +136,16 @@ def identify(
     reach, seconds = _reach(runs), block_seconds if validate is None else None
     # rows whose filter reaches into a held-out block depend on it and are not fitted
     separate = Folds(rows, folds, seconds=seconds, guard=min(reach, 0.1 * seconds) if seconds else reach)
-    caps = [kept for f in caps if (kept := verified(f, separate, runs, chosen("consistent", base)))]
+    caps = [kept for f in caps if (kept := verified(f, separate, runs, chosen("consistent", base, constraints)))]
     if examined and not caps:
         caps = absorbed_zeros(separate, runs, _beginning(runs))
     if only is not None:
         estimator = _selected(estimator, only, separate)
-    main = separate.fit(chosen(estimator, base))
-    others = {name: chosen(other, base) for name, other in others_by_name(estimator, compare).items()}
-    fresh = unseen = None
-    if validate is not None:
-        unseen = _samples(validate, base, mapping, signals or {}, examined, notes, caps, frozenset(seen))
-        fresh = equations(base, unseen)
+    main = separate.fit(chosen(estimator, base, constraints))
+    others = {name: chosen(other, base, constraints) for name, other in others_by_name(estimator, compare).items()}
+    used = frozenset(seen)
+    unseen = None if validate is None else _samples(validate, base, mapping, signals or {}, examined, notes, caps, used)
+    fresh = None if unseen is None else equations(base, unseen)
     fits: dict[str, Array] = {}
     for number, (name, each) in enumerate({label(estimator): main, **others}.items()):
         tell(0.5 + 0.4 * number / (1 + len(others)), f"validating ({name})")
@@ -310,12 +313,17 @@ def look_at(findings: Sequence[LogFinding], notes: list[str], caps: list[LogFind
             notes.append(f"repaired: {finding.text}" if finding.mends else str(finding))
 
 
-def chosen(name: str | Estimator, base: BaseParameters) -> Estimator:
+def chosen(name: str | Estimator, base: BaseParameters, constraints: Mapping[str, Any] | None = None) -> Estimator:
     """Return the estimator with this name; estimator objects are returned unchanged."""
     if isinstance(name, Estimator):
         return name
     if name not in ESTIMATORS:
         raise unknown_name("estimator", name, ESTIMATORS)
+    if name == "consistent":
+        known = tuple(inspect.signature(PhysicallyConsistent).parameters)[1:]
+        if unknown := set(constraints or {}) - set(known):
+            raise unknown_name("constraint", min(unknown), known)
+        return PhysicallyConsistent(base, **(constraints or {}))
     return ESTIMATORS[name](base)
 
 

@@ -48,7 +48,9 @@ class BodySpace:
 
     ``prior`` (p,) are the prior values, all or by name (default: the model's). ``masses`` and ``com`` bound links by name:
     (lower, upper) in kg, and ((x, y, z) lower, (x, y, z) upper) in m in the link's frame; ``total_mass`` is that of all moving
-    links. ``bounds`` are those of friction and other scalars by parameter name; Coulomb and viscous friction and rotor inertias
+    links. ``boxes`` (`link_boxes`) are those within which the whole mass of a link lies, as ``com`` in its frame:
+    ∫ (x − lower) (upper − x) dm ≥ 0 along each axis, which bounds the centre of mass and the moments of inertia.
+    ``bounds`` are those of friction and other scalars by parameter name; Coulomb and viscous friction and rotor inertias
     are never negative. ``sizes`` (p,) are the typical sizes of friction and other scalars, and of masses missing in the file:
     by default they are derived from the robot's own torques.
     """
@@ -61,6 +63,7 @@ class BodySpace:
         masses: Mapping[str, tuple[float, float]] | None = None,
         com: Mapping[str, tuple[Any, Any]] | None = None,
         total_mass: float | None = None,
+        boxes: Mapping[str, tuple[Any, Any]] | None = None,
         bounds: Mapping[str, tuple[float, float]] | None = None,
         sizes: Array | None = None,
     ) -> None:
@@ -92,6 +95,7 @@ class BodySpace:
         self.lower, self.upper = self._scalar_bounds(bounds)
         self.masses = {self._link(name): _pair(value, f"masses of {printable(name)}") for name, value in (masses or {}).items()}
         self.com = {self._link(name): _pair(value, f"com of {printable(name)}", 3) for name, value in (com or {}).items()}
+        self.boxes = {self._link(name): _pair(value, f"box of {printable(name)}", 3) for name, value in (boxes or {}).items()}
         if total_mass is not None and not total_mass > 0.0:
             raise InputError(f"total_mass must be above zero, got {total_mass!r}")
         self.total_mass = total_mass
@@ -151,6 +155,13 @@ class BodySpace:
                 name = f"the centre of mass of {printable(self.links[link].name)} along {'xyz'[axis]}"
                 add(unit[m + 1 + axis] - low[axis] * unit[m], 0.0, np.inf, name)
                 add(unit[m + 1 + axis] - high[axis] * unit[m], -np.inf, 0.0, name)
+        for link, (low, high) in self.boxes.items():
+            m = self.links[link].place.start
+            moments = unit[[m + 4, m + 6, m + 9]]  # Ixx, Iyy, Izz
+            for axis in range(3):  # −∫ x² dm + (lower + upper) h − lower · upper · m ≥ 0
+                square = 0.5 * moments.sum(axis=0) - moments[axis]
+                row = (low[axis] + high[axis]) * unit[m + 1 + axis] - low[axis] * high[axis] * unit[m] - square
+                add(row, 0.0, np.inf, f"the extent of {printable(self.links[link].name)} along {'xyz'[axis]}")
         if self.total_mass is not None:
             every = unit[[link.place.start for link in self.links]].sum(axis=0)
             add(every, self.total_mass, self.total_mass, "the total mass")

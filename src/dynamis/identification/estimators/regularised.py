@@ -15,6 +15,7 @@ from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.body_space import BodySpace, TypicalSizes
 from dynamis.identification.estimators.estimator import FromFactors, noise_of_each
 from dynamis.identification.estimators.factors import FoldFactors, held_out_weight, householder_qr, joint_noise, whitened
+from dynamis.identification.link_boxes import link_boxes
 from dynamis.identification.pseudo_inertia import LEAST, ONE, Programme, Rows, Solution, minimise
 
 Array = npt.NDArray[Any]
@@ -154,7 +155,8 @@ class PhysicallyConsistent(FromFactors):
     weights the prior like a measurement of each parameter with a standard error of 100 %. "auto" takes the λ with the best
     predictions of held-out blocks of time (``blocks`` of ``fit``), computed without the constraints; it is 1 for equations
     reduced to a single block. The convex program is solved by Clarabel. For ``masses``, ``com``, ``total_mass`` and
-    ``bounds`` see `BodySpace`.
+    ``bounds`` see `BodySpace`; with ``shapes`` the mass of each link lies within the box around its visual and collision
+    shapes.
 
     Additional attributes: ``full_`` (p,), all parameters π; ``consistent_``, verified from ``full_`` alone; ``active_``, the
     active constraints in words; ``regularisation_`` λ; ``sizes_`` (p,), the scales of friction and other scalars, from
@@ -190,10 +192,11 @@ class PhysicallyConsistent(FromFactors):
         masses: Mapping[str, tuple[float, float]] | None = None,
         com: Mapping[str, tuple[Any, Any]] | None = None,
         total_mass: float | None = None,
+        shapes: bool = False,
         bounds: Mapping[str, tuple[float, float]] | None = None,
     ) -> None:
         self.base, self.prior, self.regularisation, self.metric = base, prior, regularisation, metric
-        self.masses, self.com, self.total_mass, self.bounds = masses, com, total_mass, bounds
+        self.masses, self.com, self.total_mass, self.shapes, self.bounds = masses, com, total_mass, shapes, bounds
 
     def fit_factors(self, folds: FoldFactors, names: Sequence[str] | None = None) -> Self:  # noqa: ARG002 - those of the base
         self._check_settings()
@@ -206,7 +209,7 @@ class PhysicallyConsistent(FromFactors):
         self.sizes_ = TypicalSizes(self.base.model).of_log(self.base.B, factors, counts)
         space = BodySpace(
             self.base.model, self.prior, sizes=self.sizes_, masses=self.masses, com=self.com, total_mass=self.total_mass,
-            bounds=self.bounds,
+            bounds=self.bounds, boxes=link_boxes(self.base.model.robot) if self.shapes else None,
         )  # fmt: skip
         noise = joint_noise(factors, counts, least=CLEAN, tolerance=1e-3)
         weight = self._weight(folds, space, noise)
@@ -237,7 +240,7 @@ class PhysicallyConsistent(FromFactors):
         for _ in range(RAISED if self.regularisation == "auto" else 1):
             found = fit_bodies(space, G, g, weight, self.metric)
             if found.impossible:
-                raise InputError(f"{found.status}: relax masses=, com=, total_mass= or bounds=")
+                raise InputError(f"{found.status}: relax masses=, com=, total_mass=, shapes= or bounds=")
             if found.solved:
                 return found.x, found.status, weight
             weight *= 100.0
