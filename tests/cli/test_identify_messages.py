@@ -98,7 +98,7 @@ def test_masses_of_links_are_bounded(log, tmp_path):
     for wrong in ("link1", "link1=3", "link1=2,1", "=1,2", "link1=a,b"):
         assert "--mass" in CliRunner().invoke(identify, [ARM, str(log), "--mass", wrong]).output
     better = tmp_path / "better.urdf"
-    options = ["--total-mass", "7", "--compare", "none", "--no-rotor", "--out", str(better)]
+    options = ["--total-mass", "103", "--compare", "none", "--no-rotor", "--out", str(better)]
     found = CliRunner().invoke(identify, [ARM, str(log), *options])
     assert found.exit_code in (0, 1), found.output
-    assert dy.load(better).mass == pytest.approx(7.0)
+    assert dy.load(better).mass == pytest.approx(103.0)

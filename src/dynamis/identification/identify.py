@@ -158,13 +158,12 @@ def identify(
             if name == label(estimator):
                 raise
             notes.append(f"{name}: {error}")
-    if fresh is None:
-        judged = dict(zip(fits, validations(list(fits.values()), separate, prior=base.prior), strict=True))
-    else:
-        judged = dict(zip(fits, predictions(list(fits.values()), rows, fresh, prior=base.prior), strict=True))
+    coefs, prior = list(fits.values()), base.prior
+    residuals = validations(coefs, separate, prior=prior) if fresh is None else predictions(coefs, rows, fresh, prior=prior)
     tell(0.95, "computing statistics")
     found = Identification(
-        base, main, rows, tuple(runs), judge_fit(rows, main), judged, label(estimator), tuple(notes),
+        base, main, rows, tuple(runs), judge_fit(rows, main), dict(zip(fits, residuals, strict=True)),
+        label(estimator), tuple(notes),
         validated=fresh is not None, call=call, log_findings=tuple(caps), limits=limits, validated_rows=fresh,
         refit=functools.partial(_refit, main, runs, validate=unseen, folds=folds, block_seconds=block_seconds),
     )  # fmt: skip
