@@ -105,7 +105,7 @@ def test_what_is_not_ordinary_does_not_go_by_the_prepared_launch(code, grid):
     kernel(a, b)
     single = [x.astype(np.float32) for x in (a, b)]
     others = {
-        "strided": (a, device(np.repeat(b, 2, axis=0))[::2]), "of the host": (a, np.asarray(b)), "of integers": (a, b.astype(int)),
+        "strided": (a, device(np.repeat(b, 2, axis=0))[::2]), "of integers": (a, b.astype(int)),
         "of another batch": (a, b[:1]), "single": single, "mixed": (a, single[1]),
     }  # fmt: skip
     for values in others.values():
@@ -118,6 +118,25 @@ def test_what_is_not_ordinary_does_not_go_by_the_prepared_launch(code, grid):
             kernel(*wrong)
     assert kernel(a[:0], b[:0]).shape == (0, 3)
     assert len(grid.launches) == 1 + len(others)  # nothing was started for no states
+
+
+def test_arrays_of_other_libraries_are_launched_like_those_of_cupy(code, grid):
+    class Tensor:
+        """An array of a library whose types are not NumPy's."""
+
+        dtype = object()
+
+        def __init__(self, x):
+            self.x, self.shape, self.__cuda_array_interface__ = x, x.shape, {}
+
+        def __array__(self, dtype=None, copy=None):
+            return self.x
+
+    rng, kernel = np.random.default_rng(0), cuda.CudaKernel(code)
+    a, b = (device(rng.uniform(-1.0, 1.0, (7, n))) for n in SIZES)
+    for values in ((Tensor(a), Tensor(b)), (Tensor(a), b), (a, np.asarray(b))):
+        np.testing.assert_array_equal(kernel(*values), expected(a, b))
+    assert grid.launches == ["by CuPy", "by the driver", "by the driver"]
 
 
 def test_memory_of_a_gpu_is_not_copied_and_other_numbers_are_sent_over(grid, monkeypatch):

@@ -51,3 +51,27 @@ def test_wrong_lengths_and_several_results_are_refused():
         ROBOT.torch("gravity")(None)
     with pytest.raises(dy.InputError, match="returns 2 arrays"):
         ROBOT.torch(lambda robot, q: (q, robot.gravity(q)))
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")  # of functorch itself
+def test_transforms_of_torch_func():
+    dynamics = ROBOT.torch("forward_dynamics")
+    state = [torch.as_tensor(x) for x in STATES]
+    one = [x[0] for x in state]
+    expected = ROBOT.forward_dynamics_derivatives(*STATES)
+    np.testing.assert_array_equal(torch.func.vmap(dynamics)(*state), dynamics(*state))
+    mixed = torch.func.vmap(torch.func.vmap(dynamics, in_dims=(None, 0, None)), in_dims=(1, None, None), out_dims=1)
+    np.testing.assert_array_equal(mixed(state[0].T, state[1], one[2]), dynamics(state[0], state[1][:, None], one[2]))
+    for transform in (torch.func.jacrev, torch.func.jacfwd):
+        for found, part in zip(torch.func.vmap(transform(dynamics, argnums=(0, 1, 2)))(*state), expected, strict=True):
+            np.testing.assert_allclose(found, part, atol=1e-12 * np.abs(part).max())
+    _, change = torch.func.jvp(lambda q: dynamics(q, *state[1:]), (state[0],), (torch.ones_like(state[0]),))
+    along = np.asarray(expected[0]).sum(-1)
+    np.testing.assert_allclose(change, along, atol=1e-12 * np.abs(along).max())
+
+
+def test_tensors_of_other_devices_are_refused():
+    with pytest.raises(dy.InputError, match="on the processor or on one NVIDIA GPU, got some on meta"):
+        ROBOT.torch("gravity")(torch.zeros(ROBOT.n, device="meta"))
+    with pytest.raises(dy.InputError, match="got some on cpu, meta"):
+        ROBOT.torch("inverse_dynamics")(np.zeros(7), *torch.zeros((2, ROBOT.n), device="meta"))

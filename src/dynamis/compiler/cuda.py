@@ -6,11 +6,12 @@ they are. Work is queued on CuPy's current stream.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -61,6 +62,14 @@ def _cupy() -> Any:
     return cupy
 
 
+@contextlib.contextmanager
+def queued_on(stream: int, device: int) -> Iterator[None]:
+    """Queue work on a stream of another library, given by its address and its GPU."""
+    cuda = _cupy().cuda
+    with cuda.Device(device), cuda.ExternalStream(stream, device) if stream else cuda.Stream.null:
+        yield
+
+
 @lru_cache(maxsize=64)
 def compile_module(source: str, options: tuple[str, ...]) -> Any:
     """Compiled by NVRTC when first asked for; CuPy keeps the binary on disk."""
@@ -106,7 +115,7 @@ class CudaKernel:
         self._functions: dict[str, Any] = {}
         self._plans: dict[Any, _Plan] = {}
         self._sizes = [size for _, size in code.arguments]
-        self._blocks = {precision: block_size(code, precision) for precision in ("float", "double")}
+        self.blocks = {precision: block_size(code, precision) for precision in ("float", "double")}
 
     def function(self, precision: str) -> Any:
         """The raw kernel."""
@@ -146,7 +155,7 @@ class CudaKernel:
         precision = {"f": "float", "d": "double"}.get(first.dtype.char)
         if precision is None or precision not in self._functions or len(self.code.results) != 1 or not first.size:
             return None
-        batch, block = first.shape[:-1], self._blocks[precision]
+        batch, block = first.shape[:-1], self.blocks[precision]
         count = first.size // self._sizes[0]
         shapes = [(*batch, size) for size in self._sizes]
         strides = [tuple(first.itemsize * math.prod(s[k + 1 :]) for k in range(len(s))) for s in shapes]
@@ -162,10 +171,10 @@ class CudaKernel:
     def __call__(self, *values: Any) -> Any:
         """Results for every state of the broadcast batch."""
         cupy = _cupy()
-        result = self.ordinary(values, cupy)
+        arrays = [as_cupy(value) for value in values]
+        result = self.ordinary(arrays, cupy)
         if result is not None:
             return result
-        arrays = [as_cupy(value) for value in values]
         for (name, size), array in zip(self.code.arguments, arrays, strict=True):
             if array.dtype.kind not in "biuf" or array.ndim == 0 or array.shape[-1] != size:
                 raise InputError(
@@ -181,7 +190,7 @@ class CudaKernel:
             arguments: list[Any] = []
             for (_, size), array in zip(self.code.arguments, arrays, strict=True):
                 arguments += as_rows(cupy, array.astype(dtype, copy=False), size, batch)
-            block = self._blocks[precision]
+            block = self.blocks[precision]
             self.function(precision)((-(-count // block),), (block,), (*arguments, *outs, np.int64(count)))
         return outs[0] if len(outs) == 1 else tuple(outs)
 

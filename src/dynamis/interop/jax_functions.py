@@ -1,13 +1,15 @@
 """Compiled functions as JAX functions: values and Jacobians by machine code, a whole batch per call.
 
-XLA calls the code itself (`xla_calls`). Callbacks into Python take its place on other devices than the processor, in versions
-of JAX without foreign functions, and for batches that are worth several threads.
+XLA calls the code itself (`xla_calls`), on the processor or, with CuPy, on an NVIDIA GPU. Callbacks into Python take its place
+on other devices, in versions of JAX without foreign functions, and on the processor for batches that are worth several threads.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -50,18 +52,23 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
             return jax.pure_callback(call, result, *x, vmap_method="sequential")
 
         count, precision = math.prod(shape), "double" if dtype == np.float64 else "float"
-        threads = thread_count()
-        if ffi is None or not count or (threads > 1 and kernel.compiled(precision).cost * count >= WORTH_A_THREAD * threads):
+        if ffi is None or not count:
             return callback(*arrays)
         # all states, or one for all
         whole = [x if x.shape[:-1] == shape or math.prod(x.shape[:-1]) == 1 else jnp.broadcast_to(x, (*shape, x.shape[-1]))
                  for x in arrays]  # fmt: skip
-        layout = layout_of(kernel, function.shape, count, [x.shape[:-1] == shape for x in whole], dtype.itemsize)
+        batched = [x.shape[:-1] == shape for x in whole]
 
-        def foreign(*x: Any) -> Any:
-            return ffi.ffi_call(xla_target(ffi, kernel, precision), result)(*x, layout=layout)
+        def foreign(platform: str, width: int) -> Callable[..., Any]:
+            layout = layout_of(kernel, function.shape, count, batched, width)
+            return lambda *x: ffi.ffi_call(xla_target(ffi, kernel, precision, platform), result)(*x, layout=layout)
 
-        return jax.lax.platform_dependent(*whole, cpu=foreign, default=callback)
+        threads = thread_count()
+        shared = threads > 1 and kernel.compiled(precision).cost * count >= WORTH_A_THREAD * threads
+        devices = {"cpu": callback if shared else foreign("cpu", dtype.itemsize)}
+        if _has_gpu():
+            devices["cuda"] = foreign("CUDA", 1)
+        return jax.lax.platform_dependent(*whole, **devices, default=callback)
 
     def of_mapped(_length: int, is_mapped: list[bool], *arrays: Any) -> tuple[Any, bool]:
         return batch(*(x if own else x[None] for own, x in zip(is_mapped, arrays, strict=True))), True
@@ -86,3 +93,11 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
     evaluate: Callable[..., Any] = jax.custom_jvp(value)
     evaluate.defjvp(tangent)  # type: ignore[attr-defined]
     return evaluate
+
+
+@lru_cache(maxsize=1)
+def _has_gpu() -> bool:
+    """Whether JAX has an NVIDIA GPU, and CuPy, which compiles for it."""
+    import jax
+
+    return find_spec("cupy") is not None and any(device.platform == "gpu" for device in jax.devices())

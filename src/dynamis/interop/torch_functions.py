@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.compiler.cuda import queued_on
 from dynamis.errors import InputError, MissingExtraError
 from dynamis.interop.differentiable import Differentiable
 
@@ -22,31 +23,52 @@ def torch_function(function: Differentiable) -> Callable[..., Any]:
     class Evaluation(torch.autograd.Function):  # type: ignore[misc, name-defined, unused-ignore]
         @staticmethod
         def forward(*arguments: Any) -> Any:
-            arrays = [x.detach().numpy() for x in arguments]
-            return torch.from_numpy(np.asarray(function.kernel(*arrays)))  # a scalar result is a NumPy number
+            arrays = [x.detach() for x in arguments]
+            if arrays[0].is_cuda:
+                with queued_on(torch.cuda.current_stream(arrays[0].device).cuda_stream, arrays[0].device.index):
+                    return torch.from_dlpack(function.kernel.cuda(*arrays))
+            return torch.from_numpy(np.asarray(function.kernel(*(x.numpy() for x in arrays))))  # or a NumPy number
 
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:  # noqa: ARG004, names given by PyTorch
             ctx.save_for_backward(*inputs)
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def vmap(_: Any, dims: Any, *arguments: Any) -> Any:
+            rank = max(x.ndim - (dim is not None) for x, dim in zip(arguments, dims, strict=True))
+            return Evaluation.apply(*(_leading(x, dim, rank) for x, dim in zip(arguments, dims, strict=True))), 0
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            arguments = ctx.saved_tensors
+            J = jacobian(*arguments)
+            change = torch.cat([x.expand(*J.shape[: J.ndim - 1 - len(function.shape)], -1) for x in tangents], dim=-1)
+            return (J * change.reshape(*change.shape[:-1], *(1,) * len(function.shape), -1)).sum(-1)
 
         @staticmethod
         def backward(ctx: Any, gradient: Any) -> Any:
-            if not differentiated:
-                differentiated.append(torch_function(function.jacobian))
             arguments = ctx.saved_tensors
-            J = differentiated[0](*arguments)
+            J = jacobian(*arguments)
             axes = tuple(range(-1 - len(function.shape), -1))
             total = (J * gradient.unsqueeze(-1)).sum(axes) if axes else J * gradient.unsqueeze(-1)
             parts = torch.split(total, function.sizes, dim=-1)
             return tuple(_as_argument(part, x) for part, x in zip(parts, arguments, strict=True))
+
+    def jacobian(*arguments: Any) -> Any:
+        if not differentiated:
+            differentiated.append(torch_function(function.jacobian))
+        return differentiated[0](*arguments)
 
     def evaluate(*arguments: Any) -> Any:
         try:
             given = [torch.as_tensor(x) for x in arguments]
         except (RuntimeError, TypeError, ValueError) as error:
             raise InputError(f"{function.name} takes tensors or arrays of numbers: {error}") from None
-        if any(x.device.type != "cpu" for x in given):
-            raise InputError(f"{function.name} takes tensors on the processor: x.cpu(), or compute with CuPy arrays on the GPU")
+        places = {x.device for x in given}
+        if len(places) > 1 or {place.type for place in places} - {"cpu", "cuda"}:
+            found = ", ".join(sorted(map(str, places)))
+            raise InputError(f"{function.name} takes tensors on the processor or on one NVIDIA GPU, got some on {found}")
         dtypes = {x.dtype for x in given if x.is_floating_point()}
         dtype = torch.float32 if dtypes == {torch.float32} else torch.float64
         function.check([tuple(x.shape) for x in given])
@@ -54,6 +76,14 @@ def torch_function(function: Differentiable) -> Callable[..., Any]:
 
     evaluate.__name__ = evaluate.__qualname__ = function.name
     return evaluate
+
+
+def _leading(x: Any, dim: int | None, rank: int) -> Any:
+    """The mapped axis first, and axes of length 1 behind it in place of those that other arguments have."""
+    if dim is None:
+        return x
+    first = x.movedim(dim, 0)
+    return first.reshape(len(first), *(1,) * (rank - first.ndim + 1), *first.shape[1:])
 
 
 def _as_argument(gradient: Any, argument: Any) -> Any:
