@@ -70,8 +70,7 @@ def grid(monkeypatch):
         broadcast_to=np.broadcast_to, cuda=SimpleNamespace(get_current_stream=stream, driver=driver),
     )  # fmt: skip
     monkeypatch.setitem(sys.modules, "cupy", cupy)
-    for module in (cuda, cuda_time_stepper):
-        monkeypatch.setattr(module, "compile_module", lambda source, options: SimpleNamespace(get_function=lambda name: found))
+    monkeypatch.setattr(cuda, "compile_module", lambda source, options: SimpleNamespace(get_function=lambda name: found))
     return found
 
 
@@ -192,3 +191,15 @@ def test_a_march_starts_one_thread_per_state_with_its_numbers(dtype, count, repo
         assert result is out
         assert numbers == [count, dtype(0.5), dtype(0.1), 3, reports, 4]
         assert [type(x) for x in numbers] == [np.int64, dtype, dtype, *[np.int32] * 3]
+
+
+def test_the_source_of_a_march_is_rendered_once(grid, monkeypatch):
+    kernel = Kernel([lambda y, t, h, u: y + h * (t - u[0])], [("y", 2), ("t", 1), ("h", 1), ("u", 1)], "step")
+    rendered, render = [], cuda_time_stepper.render_march
+    monkeypatch.setattr(cuda_time_stepper, "render_march", lambda *given: rendered.append(given) or render(*given))
+    monkeypatch.setattr(Grid, "__call__", lambda self, *launch: None)
+    for dtype in (np.float64, np.float32, np.float64, np.float32):
+        y, u = device(np.ones((4, 2), dtype)), device(np.full(1, 3.0, dtype))
+        for _ in range(3):
+            cuda_time_stepper.march_on_gpu(kernel, y, [u], t=0.5, h=0.1, reports=1, every=1, first=0, stages=None)
+    assert [given[2] for given in rendered] == ["double", "float"]

@@ -75,3 +75,17 @@ def test_tensors_of_other_devices_are_refused():
         ROBOT.torch("gravity")(torch.zeros(ROBOT.n, device="meta"))
     with pytest.raises(dy.InputError, match="got some on cpu, meta"):
         ROBOT.torch("inverse_dynamics")(np.zeros(7), *torch.zeros((2, ROBOT.n), device="meta"))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the compiler itself
+def test_torch_compile_takes_the_call_as_one_operation():
+    dynamics = ROBOT.torch("forward_dynamics")
+
+    def loss(*state):
+        return torch.sin(dynamics(*state)).sum()
+
+    compiled, plain = tensors(*STATES), tensors(*STATES)
+    loss(*plain).backward()
+    torch.compile(loss, backend="aot_eager", fullgraph=True)(*compiled).backward()
+    for a, b in zip(compiled, plain, strict=True):
+        np.testing.assert_allclose(a.grad, b.grad, atol=1e-12 * float(b.grad.abs().max()))

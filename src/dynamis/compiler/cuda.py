@@ -112,17 +112,20 @@ class CudaKernel:
 
     def __init__(self, code: Code) -> None:
         self.code = code
-        self._functions: dict[str, Any] = {}
+        self._functions: dict[Any, Any] = {}
         self._plans: dict[Any, _Plan] = {}
         self._sizes = [size for _, size in code.arguments]
         self.blocks = {precision: block_size(code, precision) for precision in ("float", "double")}
 
     def function(self, precision: str) -> Any:
         """The raw kernel."""
-        if precision not in self._functions:
-            module = compile_module(render(self.code, NAME, precision), OPTIONS)
-            self._functions[precision] = module.get_function(NAME)
-        return self._functions[precision]
+        return self.made_once(precision, NAME, lambda: render(self.code, NAME, precision))
+
+    def made_once(self, key: Any, name: str, source: Callable[[], str]) -> Any:
+        """The raw kernel of this name in a source that is rendered and compiled when first asked for by its key."""
+        if key not in self._functions:
+            self._functions[key] = compile_module(source(), OPTIONS).get_function(name)
+        return self._functions[key]
 
     def ordinary(self, values: Sequence[Any], cupy: Any) -> Any | None:
         """The only result for contiguous CuPy arrays of one type and batch; None for all others.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dynamis.compiler.code import Code
-from dynamis.compiler.cuda import OPTIONS, as_rows, compile_module
+from dynamis.compiler.cuda import as_rows
 from dynamis.compiler.cuda_text import block_size, render_head
 from dynamis.errors import InputError
 
@@ -140,7 +140,7 @@ def march_on_gpu(
         for array, size in zip(arrays, sizes, strict=True):
             arguments += as_rows(cupy, array.astype(dtype, copy=False), size, batch)
         block = block_size(code, precision)
-        function = compile_module(render_march(code, NAME, precision, stages), OPTIONS).get_function(NAME)
+        function = kernel.cuda.made_once((NAME, precision, stages), NAME, lambda: render_march(code, NAME, precision, stages))
         numbers = (np.int64(count), dtype(t), dtype(h), np.int32(first), np.int32(reports), np.int32(every))
         function((-(-count // block),), (block,), (*arguments, out, *numbers))
     return out
