@@ -6,8 +6,10 @@ import os
 import pytest
 from click.testing import CliRunner
 
+import dynamis
 from dynamis.cli.commands import cli
 from dynamis.cli.rivals import NAMES
+from dynamis.cli.timing import _first_calls
 
 ARM = "planar_2r_melchiorri"
 
@@ -44,6 +46,18 @@ def test_people_get_a_table():
     for words in ("gravity", "mass_matrix", "time per state", "first call", "cached", "Python", "NumPy"):
         assert words in output
     assert "forward_dynamics" not in output
+
+
+def test_the_cached_first_call_loads_code_from_the_disk():
+    robot = dynamis.load(ARM)
+    *_, fresh = _first_calls(robot, "gravity", [robot.home()])
+    assert "from disk" in fresh.kernel("gravity").state()
+
+
+def test_a_dash_in_the_column_of_a_rival_is_explained():
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed: pip install 'dynamis[oracles]'")
+    output = run("ur5e", "--against", "mujoco", "--functions", "gravity", "--seconds", "0.01", "--batch", "10").output
+    assert "–: no comparison with mujoco for this function" in output
 
 
 @pytest.mark.parametrize("name", NAMES)

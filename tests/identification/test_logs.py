@@ -8,6 +8,7 @@ import pytest
 import dynamis as dy
 from dynamis.errors import InputError, MissingExtraError
 from dynamis.identification.logs import Log, Mapping, log_chunks, read_log
+from dynamis.identification.signals.prepare import prepare
 
 ARM = dy.load("planar_2r_melchiorri")
 UR = dy.load("ur5e")
@@ -146,6 +147,36 @@ def test_compressed_archives_and_columns_stored_one_after_another_are_streamed(t
     assert np.array_equal(log.v, arrays[2])
     assert np.array_equal(log.tau, arrays[3])
     same(together(log_chunks(tmp_path / "run.npz", UR, size=10)), log)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".h5", ".mat"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("row", [False, True])
+def test_arrays_with_one_column_per_sample_are_transposed_with_a_note(tmp_path, suffix, order, row):
+    t, q, v, tau = run()
+    given = {"t": t[None] if row else t, "q": np.asarray(q.T, order=order), "qd": v, "tau": np.asarray(tau.T, order=order)}
+    path = tmp_path / f"run{suffix}"
+    if suffix == ".npz":
+        np.savez(path, **given)
+    elif suffix == ".mat":
+        pytest.importorskip("scipy.io").savemat(path, given)
+    else:
+        with pytest.importorskip("h5py").File(path, "w") as file:
+            for name, x in given.items():
+                file[f"run/{name}"] = x
+    log = read_log(path, ARM)
+    assert np.array_equal(log.t, t) and np.array_equal(log.q, q) and np.array_equal(log.v, v) and np.array_equal(log.tau, tau)
+    assert np.array_equal(together(log_chunks(path, ARM, size=50)).q, q)
+    (note,) = log.notes
+    assert "one column per sample" in note and "'q'" in note.replace("run/", "") and "qd" not in note
+    assert note in prepare(log, ARM, cutoff=10.0).notes
+
+
+def test_square_arrays_are_not_transposed(tmp_path):
+    t, q, v, tau = run(count=2)
+    np.savez(tmp_path / "run.npz", t=t, q=q, tau=tau)
+    log = read_log(tmp_path / "run.npz", ARM)
+    assert np.array_equal(log.q, q) and not log.notes
 
 
 def test_no_archive_is_read_whole(tmp_path, monkeypatch):

@@ -23,8 +23,8 @@ RIVALS = ("pinocchio", "mujoco")
 
 HELP = """Measure execution times of the compiled functions on this machine.
 
-    Reports the time per state in a batch, of a single call, and of the first call, which compiles unoptimised code;
-    optimised code is compiled in the background and cached on disk. Times are the shortest of several runs, in double
+    Reports the time per state in a batch, of a single call, and of the first call without and with cached code.
+    Optimised code is compiled in the background and cached on disk. Times are the shortest of several runs, in double
     precision.
 
     \b
@@ -87,17 +87,22 @@ def _print(facts: dict[str, Any], threads: int, others: list[str]) -> None:
         ratios = [_rival(row["rivals"].get(who)) for who in others]
         per_state = (_ns(row["ns_per_state"]), _ns(row["ns_per_state_checked"]))
         rows.append((row["function"], str(row["operations"]), *per_state, *threaded, *ratios))
-        single = (duration(1e-6 * row["one_bare_call_us"]), duration(1e-6 * row["one_call_us"]))
-        calls.append((row["function"], *single, duration(1e-3 * row["first_call_ms"]), duration(1e-3 * row["from_disk_ms"])))
+        calls.append((row["function"], *map(duration, (
+            1e-6 * row["one_call_us"], 1e-3 * row["first_call_ms"], 1e-3 * row["from_disk_ms"]
+        ))))  # fmt: skip
     print_table(f"{facts['robot']}: time per state in a batch of {facts['batch']}", heads, rows)
-    print_table("Single call", ("function", "kernel", "method", "first call", "first call, cached"), calls)
-    echo("  kernel: the compiled function; method: the Python method, which also checks its arguments", hang=4)
+    print_table("Single call", ("function", "method", "first call", "first call, cached"), calls)
+    echo("  kernel: the compiled function, which writes into an existing array; method: the method of the robot, which also "
+         "checks all values and allocates the result", hang=4)  # fmt: skip
     m = facts["machine"]
     versions = f"Python {m['python']}, NumPy {m['numpy']}"
     echo(f"  {m['processor']}, {m['cores']} cores, {m['system']}, {versions}; shortest of several runs", hang=4)
     hows = dict.fromkeys(f"{who} {x['how']}" for row in facts["functions"] for who, x in row["rivals"].items())
     if hows:
         echo(f"  Robot without friction and rotors, one thread: {', '.join(hows)}; × is their time divided by ours", hang=4)
+    absent = [who for who in others if any(who not in row["rivals"] for row in facts["functions"])]
+    if absent:
+        echo(f"  –: no comparison with {' and '.join(absent)} for this function", hang=4)
 
 
 def _rival(x: dict[str, Any] | None) -> str | None:

@@ -1,4 +1,4 @@
-"""Tables of arrays in .npz, HDF5 and MATLAB files, each with one row per sample, and in Parquet files; read in slices."""
+"""Tables of arrays in .npz, HDF5 and MATLAB files, with one row (or one column) per sample, and in Parquet files; read in slices."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import zipfile
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,7 +35,10 @@ DEEPEST = 8  # nested structures
 
 
 class ArrayTable(LogTable):
-    """Arrays (N,) and (N, k) of a file; columns are those with as many rows as the time, or as most of them."""
+    """Arrays (N,) and (N, k) of a file; columns are those with as many rows as the time, or as most of them.
+
+    Arrays (k, N), where N is the number of times and k is not, are transposed.
+    """
 
     @abstractmethod
     def _readers(self, stack: contextlib.ExitStack, names: Sequence[str]) -> dict[str, Reader]:
@@ -55,9 +59,11 @@ class ArrayTable(LogTable):
 
     def _choose(self, shapes: Mapping[str, tuple[int, ...]], word: str, cure: str = "") -> None:
         """Choose among arrays of these shapes, called ``word`` in messages; `_places` then maps columns to arrays."""
+        times = [max(s) for name, s in shapes.items() if name.split("/")[-1].lower() in TIMES and max(s) == math.prod(s)]
+        self._transposed = [name for name, s in shapes.items() if len(s) == 2 and s[0] not in times[:1] and s[1] in times[:1]]
+        shapes = {name: s if name not in self._transposed else s[::-1] if s[0] > 1 else s[1:] for name, s in shapes.items()}
         wide = [f"{printable(name)} {s}" for name, s in shapes.items() if len(s) == 2 and s[1] > MOST_COLUMNS]
         shapes = {name: s for name, s in shapes.items() if len(s) == 1 or s[1] <= MOST_COLUMNS}
-        times = [s[0] for name, s in shapes.items() if name.split("/")[-1].lower() in TIMES and len(s) == 1]
         lengths = Counter(s[0] for s in shapes.values())
         self._count = times[0] if times else lengths.most_common(1)[0][0] if lengths else 0
         self._places = {
@@ -85,6 +91,11 @@ class ArrayTable(LogTable):
     def left_out(self) -> str:
         return self._left_out
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        names = ", ".join(map(printable, self._transposed[:12]))
+        return (f"{self.label}: arrays with one column per sample are transposed: {names}",) if names else ()
+
 
 class NpzTable(ArrayTable):
     """The arrays of an .npz archive, streamed: they are never loaded whole, and objects never unpickled."""
@@ -96,6 +107,9 @@ class NpzTable(ArrayTable):
             true_names = self._names_in_note(archive, named)
         self._arrays = {true_names.get(name, name): m for name, m in named.items() if m is not None and len(m.shape) in (1, 2)}
         self._choose({name: m.shape for name, m in self._arrays.items()}, "arrays", "; save t, q and tau with numpy.savez")
+        for name in self._transposed:
+            m = self._arrays[name]
+            self._arrays[name] = replace(m, shape=m.shape[::-1], fortran=not m.fortran)
 
     def _member(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> ArrayHeader | None:
         """Return the description of an array from its header; None if it is not numeric."""
@@ -210,8 +224,9 @@ class Hdf5Table(ArrayTable):
         file = stack.enter_context(_h5py().File(self.path, "r"))
 
         def rows(item: Any, start: int, stop: int) -> Any:
-            if self.transposed and item.ndim == 2:
-                return item[start:stop] if item.shape[1] == 1 else item[:, start:stop].T
+            by_columns = self.transposed and item.shape[-1] != 1
+            if item.ndim == 2 and by_columns != (item.name.lstrip("/") in self._transposed):
+                return item[:, start:stop].T
             return item[start:stop].reshape(stop - start, -1)
 
         items = {name: file[name] for name in names}
@@ -250,6 +265,7 @@ class MatTable(ArrayTable):
             contents = loadmat(path, simplify_cells=True, verify_compressed_data_integrity=True)
         self._arrays = dict(_numeric("", contents, DEEPEST))
         self._choose({name: x.shape for name, x in self._arrays.items()}, "numeric variables", "; save t, q and tau")
+        self._arrays.update({name: self._arrays[name].T for name in self._transposed})
 
     def _readers(self, _stack: contextlib.ExitStack, names: Sequence[str]) -> dict[str, Reader]:
         def rows(name: str, start: int, stop: int) -> Array:

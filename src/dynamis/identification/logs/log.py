@@ -28,7 +28,7 @@ class Log:
     q = R⁻¹ q_motor + zero, τ = Rᵀ τ_motor. ``epoch`` is the offset subtracted from calendar times, in s.
 
     ``source`` is the file, ``first_row`` the number of the first sample in it, in units of ``row_word`` ("line", "row",
-    "message"); ``rows`` holds all row numbers if some lines of the file are not samples.
+    "message"); ``rows`` holds all row numbers if some lines of the file are not samples. ``notes`` say what was done to read it.
 
     >>> import numpy as np
     >>> from dynamis.identification.logs import Log
@@ -55,6 +55,7 @@ class Log:
     epoch: float = 0.0
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sides: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, side in (("side", self.side), *self.sides.items()):
@@ -142,7 +143,7 @@ class Log:
                 finite = values[np.isfinite(values[:, k]), k]
                 ends = (f"{x:.4g}" for x in (finite.min(), finite.max())) if len(finite) else ("–", "–")
                 rows.append((what, joint, self.column(signal, k), *ends))
-        sentences = [self._size(), *([self._motor_side().removeprefix("; ")] if self._motor_side() else [])]
+        sentences = [self._size(), *self.notes, *([self._motor_side().removeprefix("; ")] if self._motor_side() else [])]
         heads = ("signal", "joint", "column", "min", "max")
         return card(f"Log {self.source}".strip(), sentences, heads, rows)
 

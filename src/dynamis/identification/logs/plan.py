@@ -99,6 +99,7 @@ class Plan:
         self.source = ", ".join(table.path.name for table in self.tables)
         self.about: dict[str, Any] = {
             "names": robot.coordinate_names, "side": side, "sides": sides, "transmission": transmission, "source": self.source,
+            "notes": tuple(note for table in self.tables for note in table.notes),
             "columns": {LETTERS[name]: columns for name, (_, columns, _) in found.items()},
         }  # fmt: skip
 

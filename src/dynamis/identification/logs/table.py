@@ -68,6 +68,11 @@ class LogTable(ABC):
         return ""
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the contents of the file, in words, for users."""
+        return ()
+
+    @property
     def time_column(self) -> tuple[str, str] | None:
         """The time column and its unit, if fixed by the format."""
         return None

@@ -89,7 +89,9 @@ class Notes(list[str]):
 
     @classmethod
     def on(cls, log: Any) -> Notes:
-        return cls(getattr(log, "numbers", None), getattr(log, "row_word", "row"))
+        notes = cls(getattr(log, "numbers", None), getattr(log, "row_word", "row"))
+        notes.extend(getattr(log, "notes", ()))
+        return notes
 
     def which(self, rows: Any) -> str:
         """Return rows for a note: their number and the first of them."""
