@@ -7,6 +7,7 @@ from seed_formulas import NAMES, close, number, planar_case, random_values, stat
 import dynamis as dy
 from dynamis.classroom.answers import Vocabulary, parse_answer
 from dynamis.scalar import sin, symbol
+from dynamis.scalar.graph import show
 
 MELCHIORRI = {
     "a_C1": "l_1",
@@ -393,3 +394,22 @@ def test_what_is_no_answer_is_refused_with_its_place_and_a_cure(text):
     assert first.startswith(f"answer.tex:{line}:{column}: error: ")
     assert found in first
     assert cure in first.partition("To repair: ")[2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "diag(m_1, m_2)", r"\operatorname{diag}(m_1, m_2)", r"\mathrm{diag}\left(m_1,\, m_2\right)", r"\text{diag}\{m_1, m_2\}",
+        "diag([m_1, m_2])", r"\diag(m_1, m_2)", "[m_1, 0; 0, 0] + diag(0, m_2)",
+    ],
+)  # fmt: skip
+def test_a_diagonal_matrix_is_given_by_diag(text):
+    found = parse_answer(f"M = {text}", vocabulary()).of("M")
+    m_1, m_2 = symbol("m_1"), symbol("m_2")
+    assert [found[0, 0].node, found[1, 1].node] == [m_1, m_2]
+    assert found[0, 1].node == found[1, 0].node == 0
+
+
+def test_diag_may_be_used_as_a_factor_of_a_vector():
+    found = parse_answer(r"g = \operatorname{diag}(m_1, m_2) [l_1; l_2]", vocabulary()).of("g")
+    assert [set(show(found[k].node).split("*")) for k in sorted(found)] == [{"m_1", "l_1"}, {"m_2", "l_2"}]

@@ -1,5 +1,7 @@
 """Calibration: unknowns of geometry and sensors from poses and torques, what is identifiable, and the file written."""
 
+import re
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -181,3 +183,18 @@ def test_an_outlier_is_named_and_no_worse_file_is_written(measured, tmp_path):
     assert result.exit_code == 1
     assert "pose 8 has the largest error" in " ".join(result.output.split())
     assert not (tmp_path / "out.urdf").exists()
+
+
+def test_the_command_prints_position_and_orientation_of_the_base(measured, found, tmp_path):
+    believed, _, _, q, poses = measured
+    believed.write(tmp_path / "arm.toml")
+    np.savetxt(
+        tmp_path / "poses.csv", np.column_stack([q, poses[:, :3, 3]]), delimiter=",", header="q1,q2,q3,x,y,z", comments=""
+    )
+    result = CliRunner().invoke(cli, ["calibrate", *(str(tmp_path / name) for name in ("arm.toml", "poses.csv"))])
+    output = " ".join(result.output.split())
+    assert "original file calibrated" in output
+    printed = re.search(r"base in the measuring frame: position (.*) m; roll, pitch, yaw (.*) rad", output)
+    place, angles = (np.array(part.split(", "), float) for part in printed.groups())
+    assert np.allclose(place, found.base.p, rtol=1e-3)
+    assert np.allclose(from_rpy(angles), found.base.R, atol=1e-3)

@@ -165,18 +165,22 @@ def test_arrays_with_one_column_per_sample_are_transposed_with_a_note(tmp_path, 
             for name, x in given.items():
                 file[f"run/{name}"] = x
     log = read_log(path, ARM)
-    assert np.array_equal(log.t, t) and np.array_equal(log.q, q) and np.array_equal(log.v, v) and np.array_equal(log.tau, tau)
+    for read, written in ((log.t, t), (log.q, q), (log.v, v), (log.tau, tau)):
+        assert np.array_equal(read, written)
     assert np.array_equal(together(log_chunks(path, ARM, size=50)).q, q)
     (note,) = log.notes
-    assert "one column per sample" in note and "'q'" in note.replace("run/", "") and "qd" not in note
+    assert "one column per sample are transposed" in note
+    assert "'q'" in note.replace("run/", "")
+    assert "qd" not in note
     assert note in prepare(log, ARM, cutoff=10.0).notes
 
 
 def test_square_arrays_are_not_transposed(tmp_path):
-    t, q, v, tau = run(count=2)
+    t, q, _, tau = run(count=2)
     np.savez(tmp_path / "run.npz", t=t, q=q, tau=tau)
     log = read_log(tmp_path / "run.npz", ARM)
-    assert np.array_equal(log.q, q) and not log.notes
+    assert np.array_equal(log.q, q)
+    assert not log.notes
 
 
 def test_no_archive_is_read_whole(tmp_path, monkeypatch):

@@ -93,19 +93,21 @@ def _as_dict(found: Calibration) -> dict[str, Any]:
 
 
 def _print(found: Calibration) -> None:
+    from dynamis.spatial.rotation import to_rpy
+
     fixed, spans = found.unidentifiable, found.intervals
-    echo(
-        (clean_name(found.original.name), {"bold": True}), f"  {len(found.values) - len(fixed)} of {len(found.values)} unknowns"
-    )
+    identified = f"  {len(found.values) - len(fixed)} of {len(found.values)} unknowns identified"
+    echo((clean_name(found.original.name), {"bold": True}), identified)
     errors = zip(found.groups, found.before, found.after, strict=True)
     rows = [(name, number(float(old), 3), number(float(new), 3)) for name, old, new in errors]
-    print_table("RMS error on held-out poses", ("", "file", "calibrated"), rows)
+    print_table("RMS error on held-out poses", ("", "original file", "calibrated"), rows)
     rows = []
     for name, value in found.values.items():
         if name not in fixed:
             rows.append((name, number(value), number(value - spans[name][0], 2)))
     print_table("Corrections in rad or m", ("unknown", "value", "± 95 %"), rows)
     if not found.base.is_identity():
-        echo(f"  base in the measuring frame: {', '.join(number(float(x)) for x in found.base.p)} m")
+        place, angles = (", ".join(number(float(x)) for x in part) for part in (found.base.p, to_rpy(found.base.R)))
+        echo(f"  base in the measuring frame: position {place} m; roll, pitch, yaw {angles} rad", hang=4)
     if fixed:
         bullet("–", f"not identifiable, kept as in the file: {', '.join(fixed)}", dim=True)

@@ -1,11 +1,13 @@
-"""Splitting of a matrix into its cells: an environment with & and \\\\, or a list [a, b; c, d]."""
+"""Splitting of a matrix into its cells: an environment with & and \\\\, a list [a, b; c, d], or diag(a, b)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tokens import Token
+from dynamis.classroom.answers.words import spell
 
 GAPS = ("newline", "soft")
 Rows = list[list[Sequence[Token]]]
@@ -19,6 +21,34 @@ def end_of_group(tokens: Sequence[Token], at: int) -> int:
         if depth == 0:
             return k
     return len(tokens)
+
+
+def expand_diagonals(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens with diag(a, b), diag{a, b} and diag([a, b]) written as the list [a, 0; 0, b]."""
+    found: list[Token] = []
+    k = 0
+    while k < len(tokens):
+        token = tokens[k]
+        k += 1
+        if token.kind != "word" or spell(token.units) != "diag" or k == len(tokens) or tokens[k].kind != "open":
+            found.append(token)
+            continue
+        start, end = k + 1, end_of_group(tokens, k + 1)
+        after = end + 1
+        if start < end and tokens[start].text == "[" and end_of_group(tokens, start + 1) == end - 1:
+            start, end = start + 1, end - 1
+        cuts = [start - 1, *(j for j in _outermost(tokens, start, end) if parts_cells(tokens[j])), end]
+        entries = [expand_diagonals(tokens[a + 1 : b]) for a, b in pairwise(cuts)]
+        zero, comma, semicolon = (
+            Token(kind, text, token.at, token.end) for kind, text in (("number", "0"), ("comma", ","), ("semicolon", ";"))
+        )
+        found.append(Token("open", "[", token.at, token.end))
+        for i, entry in enumerate(entries):
+            row = [[*(entry if i == j else [zero]), comma] for j in range(len(entries))]
+            found += [*(t for cell in row for t in cell)][:-1] + [semicolon] * (i < len(entries) - 1)
+        found.append(Token("close", "]", tokens[after - 1].at, tokens[after - 1].end))
+        k = after
+    return found
 
 
 def matrix_cells(tokens: Sequence[Token], at: int, source: Source) -> tuple[Rows, int]:

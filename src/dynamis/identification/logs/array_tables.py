@@ -1,4 +1,4 @@
-"""Tables of arrays in .npz, HDF5 and MATLAB files, with one row (or one column) per sample, and in Parquet files; read in slices."""
+"""Tables of arrays in .npz, HDF5 and MATLAB files, one row or column per sample, and in Parquet files; read in slices."""
 
 from __future__ import annotations
 

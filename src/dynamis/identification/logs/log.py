@@ -28,7 +28,7 @@ class Log:
     q = R⁻¹ q_motor + zero, τ = Rᵀ τ_motor. ``epoch`` is the offset subtracted from calendar times, in s.
 
     ``source`` is the file, ``first_row`` the number of the first sample in it, in units of ``row_word`` ("line", "row",
-    "message"); ``rows`` holds all row numbers if some lines of the file are not samples. ``notes`` say what was done to read it.
+    "message"); ``rows`` holds all row numbers if some lines of the file are not samples. ``notes`` say how it was read.
 
     >>> import numpy as np
     >>> from dynamis.identification.logs import Log
