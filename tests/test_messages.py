@@ -1,6 +1,7 @@
 """Messages: the same text in every process, whatever the order in which Python hashes names."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -76,5 +77,19 @@ def test_no_text_is_made_in_the_order_of_a_set(folder):
         for path in sorted((SOURCE / folder).rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if in_the_order_of_a_set(node)
+    ]
+    assert found == []
+
+
+COUNTED = r"joints|numbers|parameters|equations|columns|torques|constraints|coordinates|components|inputs"
+
+
+@pytest.mark.parametrize("folder", ["cli", "control", "kinematics", "model", "simulation", "statics", "sweeps", "task_space"])
+def test_counts_are_written_with_the_singular_of_one(folder):
+    plural = re.compile(
+        rf"\{{[^{{}}\"']*(?:len\(|\.n\b|\.rank)[^{{}}\"']*\}} (?:[a-z]+ )?(?:{COUNTED})\b(?! (?:are|have|lead))"
+    )
+    found = [
+        m[0] for path in sorted((SOURCE / folder).rglob("*.py")) for m in plural.finditer(path.read_text(encoding="utf-8"))
     ]
     assert found == []

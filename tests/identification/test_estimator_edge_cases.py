@@ -263,7 +263,7 @@ def test_rows_that_are_not_finite_are_named():
     names = [f"p{k}" for k in range(X.shape[1])]
     holes, gaps = X.copy(), y.copy()
     holes[3, 1], gaps[[2, 5]] = np.nan, np.inf
-    for names_, words in ((names, r"X\[3, 1\] is nan, column 'p1'; 1 rows"), (None, r"X\[3, 1\] is nan; 1 rows")):
+    for names_, words in ((names, r"X\[3, 1\] is nan, column 'p1'; 1 row"), (None, r"X\[3, 1\] is nan; 1 row")):
         with pytest.raises(InputError, match=words):
             LeastSquares().fit(holes, y, joint=joint, names=names_)
     for names_ in (names, None):

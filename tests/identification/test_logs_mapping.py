@@ -119,7 +119,7 @@ def test_a_mapping_of_the_rate_alone_leaves_the_columns_to_their_names(tmp_path)
         ("[time]\ncolumn = 't'\nunit = 'h'", "no unit of time named 'h'"),
         ("[transmission]\nratios = [1, 0]", "one non-zero number per motor"),
         ("[transmission]\nratios = [1, true]", "finite number, got True"),
-        ("[transmission]\nratios = [1, 2]\nzero = [1]", "1 numbers for 2 ratios"),
+        ("[transmission]\nratios = [1, 2]\nzero = [1]", "1 number for 2 ratios"),
         ("[transmission]\nratios = [1, 2]\ncoupling = [[1, 3, 2.0]]", "3 is not a joint: use a number from 1 to 2"),
         ("[transmission]\nratios = [1, 2]\ncoupling = [[1, 1, 2.0]]", "to its own joint"),
         ("[transmission]\nratios = [1, 2]\ncoupling = [1]", "must be .motor, joint, value."),
@@ -136,7 +136,7 @@ def test_mistakes_in_a_mapping_are_named(text, match):
     [
         (BASE + '[joints]\norder = ["joint1", "joint3"]', r"\[joints\] order: no joint named 'joint3'"),
         (BASE + '[joints]\norder = ["joint1", "joint1"]', "'joint2' missing"),
-        ('[position]\ncolumns=["p1"]\n[torque]\npattern="m{n}"', "has 1 columns, but the robot needs 2"),
+        ('[position]\ncolumns=["p1"]\n[torque]\npattern="m{n}"', "has 1 column, but the robot needs 2"),
         ('[position]\npattern="p{i}"\n[torque]\npattern="m{n}"', "no column named 'p0'; did you mean"),
         (BASE + '[time]\ncolumn="T"', "no column named 'T'"),
         (BASE + "[transmission]\nratios=[1, 2, 3]", "3 numbers, but the robot has 2 joints"),

@@ -197,7 +197,7 @@ def test_the_essential_parameters_alone_can_be_fitted():
 
 def test_what_does_not_fit_together_is_refused():
     X, y, joint, t = two_joints(np.random.default_rng(0), 0.0)
-    with pytest.raises(dy.InputError, match="at_bound= has 1 entries"):
+    with pytest.raises(dy.InputError, match="at_bound= has 1 entry"):
         statistics(rows_of(X, y, joint, t), BETA, np.eye(4), at_bound=["fixed"])
     with pytest.raises(dy.InputError, match="do not determine"):
         essential_parameters(X[:4], y[:4], "abcd")

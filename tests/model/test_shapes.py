@@ -96,7 +96,7 @@ def test_a_denavit_hartenberg_table_keeps_the_shapes_where_they_are(tmp_path):
         ('{ kind = "capsule", from = [0, 0, 0], to = [1, 0, 0], xyz = [0, 0, 0], size = [1] }', "neither xyz nor rpy"),
         ('{ kind = "rounded_box", size = [1, 1, 0.1, 0.2] }', "more than half of the shortest side"),
         ('{ kind = "tapered_capsule", size = [-0.1, 0.1, 1] }', "not a length"),
-        ('{ kind = "capsule", from = [0, 0, 0], to = [1, 0, 0], size = [0.1, 1] }', "a list of 1 numbers"),
+        ('{ kind = "capsule", from = [0, 0, 0], to = [1, 0, 0], size = [0.1, 1] }', "a list of 1 number"),
     ],
 )
 def test_shapes_that_mean_nothing_are_refused_with_the_reason(load, shape, why):

@@ -103,7 +103,7 @@ def test_a_function_of_other_arguments_is_refused(function):
 
 @pytest.mark.parametrize("torque", [[1.0, 2.0], [np.nan], ["a"], 3.0, [np.inf]])
 def test_a_constant_that_is_no_torque_is_refused(torque):
-    with pytest.raises(dy.InputError, match="torque must be 1 finite numbers or a function"):
+    with pytest.raises(dy.InputError, match="torque must be 1 finite number or a function"):
         simulate(block(), 1.0, torque=torque)
 
 

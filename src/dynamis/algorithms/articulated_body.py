@@ -17,7 +17,7 @@ import numpy.typing as npt
 from dynamis.algorithms.kinematics import REST, MovingBase, relative_poses, twists
 from dynamis.algorithms.newton_euler import BodyWrenches
 from dynamis.algorithms.singularity import inertia_scale
-from dynamis.display import as_table
+from dynamis.display import as_table, counted
 from dynamis.errors import InputError, printable
 from dynamis.model.model import Model
 from dynamis.scalar import solve_positive
@@ -37,7 +37,7 @@ class Articulated:
     b_bar: list[Array]
 
     def __repr__(self) -> str:
-        return f"<Articulated: M̂, b̂, m̂, M̄ and b̄ of {len(self.M_hat)} bodies, the base first>"
+        return f"<Articulated: M̂, b̂, m̂, M̄ and b̄ of {counted(len(self.M_hat), 'body', 'bodies')}, the base first>"
 
     _repr_html_ = as_table
 

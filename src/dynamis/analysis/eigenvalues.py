@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.analysis.dependence import Expressions
+from dynamis.display import counted
 from dynamis.drawing import heading, mark_turns, new_figure, save, shades, tidy
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.kinematics.box import box_of, check_robot
@@ -86,7 +87,7 @@ def _configuration(robot: Robot, q: Any) -> Array:
     """The configuration, in the order of the coordinates."""
     value = np.asarray(q, dtype=float) if not isinstance(q, str) else np.zeros(0)
     if value.shape != (robot.n,) or not np.isfinite(value).all():
-        raise InputError(f"q must have {robot.n} finite numbers, got {q!r}")
+        raise InputError(f"q must have {counted(robot.n, 'finite number')}, got {q!r}")
     return value
 
 

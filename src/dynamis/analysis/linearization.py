@@ -212,7 +212,7 @@ class Linearization:
 
     def __repr__(self) -> str:
         can = "controllable" if self.controllable else f"{self.controllable_dimension} controllable"
-        what = f"{len(self.A)} states, {can}, {counted(len(self.actuated), 'input')}, {self.modes[0].kind}"
+        what = f"{counted(len(self.A), 'state')}, {can}, {counted(len(self.actuated), 'input')}, {self.modes[0].kind}"
         return f"<Linearization of {printable(self.robot.name)}: {what}>"
 
     def _repr_html_(self) -> str:

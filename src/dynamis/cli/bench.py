@@ -14,6 +14,7 @@ from dynamis.cli.options import floating_option, json_option, set_option
 from dynamis.cli.param_types import POSITIVE
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded
+from dynamis.display import counted
 
 DEFAULT_FUNCTIONS = (
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity", "inverse_dynamics_derivatives",
@@ -79,7 +80,7 @@ def bench(
 
 
 def _print(facts: dict[str, Any], threads: int, others: list[str]) -> None:
-    several = [f"{threads} threads"] if threads > 1 else []
+    several = [counted(threads, "thread")] if threads > 1 else []
     heads = ("function", "operations", "kernel", "method", *several, *others)
     rows, calls = [], []
     for row in facts["functions"]:
@@ -96,7 +97,7 @@ def _print(facts: dict[str, Any], threads: int, others: list[str]) -> None:
          "checks all values and allocates the result", hang=4)  # fmt: skip
     m = facts["machine"]
     versions = f"Python {m['python']}, NumPy {m['numpy']}"
-    echo(f"  {m['processor']}, {m['cores']} cores, {m['system']}, {versions}; shortest of several runs", hang=4)
+    echo(f"  {m['processor']}, {counted(m['cores'], 'core')}, {m['system']}, {versions}; shortest of several runs", hang=4)
     hows = dict.fromkeys(f"{who} {x['how']}" for row in facts["functions"] for who, x in row["rivals"].items())
     if hows:
         echo(f"  Robot without friction and rotors, one thread: {', '.join(hows)}; × is their time divided by ours", hang=4)

@@ -11,12 +11,13 @@ import click
 from dynamis.cli.configurations import configuration, degrees_option
 from dynamis.cli.console import echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors
-from dynamis.cli.formatting import counted, number, scale_of
+from dynamis.cli.formatting import number, scale_of
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import assignments, json_option, numbers, plot_option, set_option
 from dynamis.cli.output_files import check_pictures, whole
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded
+from dynamis.display import counted
 
 __all__ = ["assignments", "bounds", "numbers"]  # the parsers too: commands may import them from here
 

@@ -14,6 +14,7 @@ from dynamis.cli.layout import print_table
 from dynamis.cli.options import FILE, json_option
 from dynamis.cli.output_files import check_output
 from dynamis.cli.progress import waiting
+from dynamis.display import counted
 
 if TYPE_CHECKING:
     from dynamis.identification.calibrate import Calibration
@@ -96,7 +97,7 @@ def _print(found: Calibration) -> None:
     from dynamis.spatial.rotation import to_rpy
 
     fixed, spans = found.unidentifiable, found.intervals
-    identified = f"  {len(found.values) - len(fixed)} of {len(found.values)} unknowns identified"
+    identified = f"  {len(found.values) - len(fixed)} of {counted(len(found.values), 'unknown')} identified"
     echo((clean_name(found.original.name), {"bold": True}), identified)
     errors = zip(found.groups, found.before, found.after, strict=True)
     rows = [(name, number(float(old), 3), number(float(new), 3)) for name, old, new in errors]

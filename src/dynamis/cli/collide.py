@@ -11,11 +11,11 @@ import click
 from dynamis.cli.configurations import degrees_option
 from dynamis.cli.console import clean_name, echo, print_json
 from dynamis.cli.error_handling import plain_errors
-from dynamis.cli.formatting import counted
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import EXISTING, floating_option, json_option, numbers, q_option, set_option
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded, rows_of, vector
+from dynamis.display import counted
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:

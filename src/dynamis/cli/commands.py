@@ -22,7 +22,6 @@ from dynamis.cli.derive import derive
 from dynamis.cli.error_handling import plain_errors, print_error
 from dynamis.cli.excite import excite
 from dynamis.cli.fmu import fmu
-from dynamis.cli.formatting import counted
 from dynamis.cli.forward import forward
 from dynamis.cli.groups import SubjectGroup
 from dynamis.cli.identify import identify
@@ -41,6 +40,7 @@ from dynamis.cli.statics import statics
 from dynamis.cli.stiffness import stiffness
 from dynamis.cli.sweep import sweep
 from dynamis.cli.workspace import workspace
+from dynamis.display import counted
 from dynamis.version import __version__
 
 if TYPE_CHECKING:

@@ -11,12 +11,13 @@ import click
 
 from dynamis.cli.console import clean_name, echo, print_json
 from dynamis.cli.error_handling import plain_errors
-from dynamis.cli.formatting import counted, percent
+from dynamis.cli.formatting import percent
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import floating_option, json_option, set_option
 from dynamis.cli.param_types import NOT_NEGATIVE, SEED
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded, units
+from dynamis.display import counted
 
 MAX_ROWS = 15
 
@@ -79,7 +80,7 @@ def _print(found: Any, both: str, same: bool, tolerance: float, show_all: bool) 
         )
     ]  # fmt: skip
     heads = ("joint", "unit", "torque (RMS)", "difference (RMS)", "largest difference", "relative")
-    print_table(f"Torques at {found.states} random states", heads, rows)
+    print_table(f"Torques at {counted(found.states, 'random state')}", heads, rows)
     rounding = 1e-12 * found.torques.max(initial=0.0)
     terms = [(name, *x) for name, x in found.terms.items() if x.max(initial=0.0) > rounding]
     if terms:

@@ -11,6 +11,7 @@ import click
 
 from dynamis.cli.console import echo
 from dynamis.cli.options import words_of
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ def configuration(robot: Robot, text: str, option: str, degrees: bool | None, *,
         listed = (
             f" ({names}), or one for all" if plain else "; those of a free base are x,y,z and a unit quaternion, as 0,0,0,1"
         )
-        raise InputError(f"{option} takes {robot.nq} numbers for {printable(robot.name)}{listed}; got {len(entries)}")
+        raise InputError(
+            f"{option} takes {counted(robot.nq, 'number')} for {printable(robot.name)}{listed}; got {len(entries)}"
+        )
     q = np.array([value for value, _ in entries])
     doubtful = []
     for c in robot.model.coordinates:

@@ -14,6 +14,7 @@ from dynamis.cli.output_files import check_output, whole
 from dynamis.cli.param_types import NOT_NEGATIVE
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import require_joints
+from dynamis.display import counted
 from dynamis.documents.document import PDF, RENDERERS, SUFFIXES
 from dynamis.documents.printing import find_browser
 
@@ -70,7 +71,7 @@ def derive(
     with Bar() as bar:
 
         def tell(done: int, total: int, terms: int) -> None:
-            bar.show(done / total, f"expanding, {terms} terms")
+            bar.show(done / total, f"expanding, {counted(terms, 'term')}")
 
         closed = loaded.closed_form(letters, seconds=seconds, progress=tell)
     if not closed.expanded:

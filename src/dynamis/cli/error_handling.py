@@ -16,6 +16,7 @@ import click
 from dynamis.cli.console import clean_name, echo, echo_text
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.interrupts import EXIT_INTERRUPTED, forget_interrupt
+from dynamis.display import counted
 from dynamis.errors import DynamisError, ModelWarning, ReachWarning
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _print_findings(report: Report) -> None:
     if len(found) > MAX_WARNINGS_IN_FULL:
         # a robot that was changed has the name of the robot in place of a file
         command = f"; run dynamis check {shlex.quote(source)} for all of them" if Path(report.source).exists() else ""
-        print_warning(f"{source}: {len(found)} warnings about the model, such as the following{command}")
+        print_warning(f"{source}: {counted(len(found), 'warning')} about the model, such as the following{command}")
     for problem in found[:MAX_WARNINGS_IN_FULL]:
         place = source + (f":{problem.line}" if problem.line else "")
         done = f"; {problem.done}" if problem.done else ""

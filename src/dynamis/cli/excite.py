@@ -19,6 +19,7 @@ from dynamis.cli.output_files import check_output, check_pictures, whole
 from dynamis.cli.param_types import POSITIVE, SEED
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded
+from dynamis.display import counted
 from dynamis.errors import InputError, MissingExtraError, ModelError
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ def _regions(robot: Robot, boxes: tuple[str, ...], height: float | None) -> list
 
 
 def _print(robot: Robot, found: Excitation) -> None:
-    facts = f"{found.kind}, {found.duration:g} s, {found.parameters} base parameters, criterion {found.criterion}"
+    facts = f"{found.kind}, {found.duration:g} s, {counted(found.parameters, 'base parameter')}, criterion {found.criterion}"
     echo((clean_name(found.robot_name), {"bold": True}), f"  {facts}: {found.status}")
     after = (number(found.condition), {"fg": "green", "bold": True})
     echo("condition number ", after, f"; best random trajectory {number(found.condition_before)}")

@@ -67,10 +67,5 @@ def duration(seconds: float) -> str:
     return f"{number(seconds * 1e9, 3)} ns"
 
 
-def counted(count: int, noun: str) -> str:
-    """1 error, 2 errors, 0 errors."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def _is_number(x: Any) -> bool:
     return isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool)

@@ -9,7 +9,6 @@ import click
 
 from dynamis.cli.console import echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors
-from dynamis.cli.formatting import counted
 from dynamis.cli.layout import print_table
 from dynamis.cli.output_files import check_output
 from dynamis.cli.progress import Bar
@@ -24,6 +23,7 @@ from dynamis.cli.states import (
     wrenches_of,
     write_table,
 )
+from dynamis.display import counted
 from dynamis.errors import InputError
 
 HELP = """Forward dynamics: joint accelerations from positions, velocities and torques.

@@ -18,6 +18,7 @@ from dynamis.cli.log_options import log_options, mounted, signals
 from dynamis.cli.options import FILE, json_option, numbers
 from dynamis.cli.output_files import check_output
 from dynamis.cli.progress import Bar
+from dynamis.display import counted
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ def _presliding(given: tuple[str, ...]) -> float | dict[str, float] | None:
 def _print(found: Identification, written: Written | None, report: Path | None, show_all: bool) -> None:
     colour = {"good": "green", "usable": "green", "doubtful": "yellow"}.get(found.verdict.grade, "red")
     robot, base, v = found.base.model.robot, found.base, found.validation
-    facts = f"  {base.rank} base parameters from {len(found.equations)} equations: "
+    facts = f"  {counted(base.rank, 'base parameter')} from {counted(len(found.equations), 'equation')}: "
     echo((clean_name(robot.name), {"bold": True}), facts, (found.verdict.grade, {"fg": colour, "bold": True}))
     headed = bool(found.verdict.reasons)
     for title, sentences in (("Reasons for this grade:", found.verdict.reasons), ("Other findings:", found.verdict.others)):

@@ -11,10 +11,11 @@ import click
 from dynamis.cli.configurations import degrees_option
 from dynamis.cli.console import clean_name, echo, print_json
 from dynamis.cli.error_handling import plain_errors
-from dynamis.cli.formatting import counted, number
+from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import floating_option, json_option, q_option, set_option, v_option
 from dynamis.cli.states import loaded, units, vector
+from dynamis.display import counted
 from dynamis.tolerances import NEGLIGIBLE
 
 MAX_DOF_OF_MATRICES = 8  # larger matrices do not fit a terminal
@@ -63,7 +64,7 @@ def linearize(
 def _print(near: Any) -> None:
     robot, n = near.robot, near.robot.n
     kind = "an equilibrium" if near.at_equilibrium else "not an equilibrium"
-    size = f"{2 * n} states, {counted(len(near.actuated), 'input')}"
+    size = f"{counted(2 * n, 'state')}, {counted(len(near.actuated), 'input')}"
     about = f"{clean_name(robot.name)}: dδx/dt = A δx + B δu with x = (q, v); {size}; {kind}"
     echo((about, {"bold": True}))
     torques = [
@@ -80,7 +81,7 @@ def _print(near: Any) -> None:
     neutral = sum(m.kind == "neutral" for m in near.modes)
     if near.neutral_coordinates and neutral > 1:
         moved = ", ".join(map(clean_name, near.neutral_coordinates))
-        echo(f"  {neutral} neutral modes (eigenvalue 0): displacements without acceleration, of {moved}", hang=4)
+        echo(f"  {counted(neutral, 'neutral mode')} (eigenvalue 0): displacements without acceleration, of {moved}", hang=4)
     if n <= MAX_DOF_OF_MATRICES:
         names = robot.coordinate_names
         blocks = (

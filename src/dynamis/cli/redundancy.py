@@ -11,13 +11,14 @@ import click
 from dynamis.cli.configurations import degrees_option
 from dynamis.cli.console import echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors, print_warning
-from dynamis.cli.formatting import counted, number
+from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import json_option, numbers, plot_option, set_option
 from dynamis.cli.output_files import check_pictures, whole
 from dynamis.cli.param_types import NOT_NEGATIVE
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded, vector
+from dynamis.display import counted
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:

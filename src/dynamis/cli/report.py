@@ -8,10 +8,10 @@ import click
 
 from dynamis.cli.console import clean_name, echo, print_json
 from dynamis.cli.error_handling import plain_errors
-from dynamis.cli.formatting import counted
 from dynamis.cli.options import FILE, assignments, floating_option, json_option, names, set_option
 from dynamis.cli.output_files import check_output
 from dynamis.cli.progress import Bar
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 
 HELP = """Write a report of a robot: one HTML page that opens without a network connection.

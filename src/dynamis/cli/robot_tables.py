@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from dynamis.cli.console import clean_name, echo
-from dynamis.cli.formatting import NONE, column, counted, number, vector, with_units
+from dynamis.cli.formatting import NONE, column, number, vector, with_units
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
+from dynamis.display import counted
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import USES_AXIS
 from dynamis.robot import Robot

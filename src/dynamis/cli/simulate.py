@@ -20,6 +20,7 @@ from dynamis.cli.output_files import check_output, check_pictures, whole
 from dynamis.cli.param_types import POSITIVE
 from dynamis.cli.progress import Bar, waiting
 from dynamis.cli.states import beyond_effort_limits, loaded, units, vector
+from dynamis.display import counted
 
 if TYPE_CHECKING:
     from dynamis.robot import Robot
@@ -141,7 +142,7 @@ def _print(motion: Trajectory) -> None:
     for event in motion.events[:MAX_EVENTS_LISTED]:
         echo(f"  {event}", hang=4)
     if len(motion.events) > MAX_EVENTS_LISTED:
-        echo(f"  … and {len(motion.events) - MAX_EVENTS_LISTED} more events")
+        echo(f"  … and {counted(len(motion.events) - MAX_EVENTS_LISTED, 'more event')}")
 
 
 def _stops(robot: Robot, kind: str | None) -> Any:

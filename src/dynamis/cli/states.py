@@ -24,6 +24,7 @@ from dynamis.cli.options import (
     v_option,
 )
 from dynamis.cli.output_files import whole
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def vector(robot: Robot, text: str | None, letter: str, option: str = "", degree
     if len(given) not in (1, robot.n):
         names = ", ".join(robot.coordinate_names[:8]) + (", …" if robot.n > 8 else "")
         raise InputError(
-            f"{option} takes {robot.n} numbers for {printable(robot.name)} ({names}), or one for all; got {len(given)}"
+            f"{option} takes {counted(robot.n, 'number')} for {printable(robot.name)} ({names}), or one for "
+            f"all; got {len(given)}"
         )
     values = np.full(robot.n, given[0]) if len(given) == 1 else np.array(given)
     if letter == "v":

@@ -15,6 +15,7 @@ from dynamis.cli.options import FILE, json_option, numbers, one_or_all, plot_opt
 from dynamis.cli.output_files import check_pictures, whole
 from dynamis.cli.robot_options import ROW_NAMES, load_at, robot_options, wrench_of
 from dynamis.cli.states import print_exceeded_torque_limits, units
+from dynamis.display import counted
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -99,7 +100,10 @@ def _print_subspaces(spaces: Duality) -> None:
         ("R(Jᵀ)", r, "torques balanced by a wrench at the frame"), ("N(Jᵀ)", m - r, "wrenches that need no torque"),
     ]  # fmt: skip
     name = spaces.task.frame.name
-    title = f"{name}: {m} task directions ({', '.join(spaces.task.names)}), {n} joints, rank {r}, {state} configuration"
+    title = (
+        f"{name}: {counted(m, 'task direction')} ({', '.join(spaces.task.names)}), {counted(n, 'joint')}, "
+        f"rank {r}, {state} configuration"
+    )
     print_table(title, ("subspace", "dimension", ""), rows, texts=(2,))
     values = ", ".join(column(list(spaces.singular_values)))
     echo(f"  singular values {values} ({spaces.task.unit()}); below {spaces.gap:g} of the largest counts as 0", hang=4)

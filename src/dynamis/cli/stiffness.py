@@ -9,12 +9,12 @@ import click
 
 from dynamis.cli.console import echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors
-from dynamis.cli.formatting import counted
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import FILE, json_option, numbers, one_or_all, plot_option
 from dynamis.cli.output_files import check_pictures, whole
 from dynamis.cli.progress import Bar
 from dynamis.cli.robot_options import ROW_NAMES, load_at, robot_options, wrench_of
+from dynamis.display import counted
 from dynamis.errors import InputError
 
 HELP = """Cartesian stiffness of a frame from joint stiffness, and the deflection under a load.

@@ -14,6 +14,7 @@ from dynamis.cli.layout import print_table
 from dynamis.cli.options import FOLDER, json_option, plot_option
 from dynamis.cli.output_files import check_pictures, whole
 from dynamis.cli.progress import Bar
+from dynamis.display import counted
 
 if TYPE_CHECKING:
     from dynamis.sweeps.table import SweepResult
@@ -96,7 +97,7 @@ def _print(result: SweepResult) -> None:
     for ending, count in result.endings.most_common(MAX_ENDINGS_LISTED):
         echo(f"  {count:>8} {ending}", hang=11)
     if len(result.endings) > MAX_ENDINGS_LISTED:
-        echo(f"  and {len(result.endings) - MAX_ENDINGS_LISTED} other endings: see column status of the results")
+        echo(f"  and {counted(len(result.endings) - MAX_ENDINGS_LISTED, 'other ending')}: see column status of the results")
     if not len(result):
         return
     names = [*result.inputs, *(name for name in result.outputs if name != "t" or np.ptp(result["t"]))]

@@ -18,6 +18,7 @@ from dynamis.cli.output_files import check_pictures, whole
 from dynamis.cli.param_types import SEED
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded
+from dynamis.display import counted
 from dynamis.errors import InputError
 
 SIZES = {1: ("Length", "m"), 2: ("Area", "m²"), 3: ("Volume", "m³")}  # by dimension of the workspace
@@ -112,12 +113,15 @@ def _print_cloud(cloud: Any) -> None:
     echo(
         f"  Reach: {reach} m, smallest distance {nearest} m, from {cloud.measured_from} to the origin of {cloud.frame}", hang=4
     )
-    echo(f"  {len(cloud.points)} sampled configurations")
+    echo(f"  {counted(len(cloud.points), 'sampled configuration')}")
 
 
 def _print_slice(found: Any) -> None:
     unit = found.measure.unit
-    title = f"{found.robot.name}: {found.measure.label}{f' [{unit}]' if unit else ''}, {len(found.points)} configurations"
+    title = (
+        f"{found.robot.name}: {found.measure.label}{f' [{unit}]' if unit else ''}, "
+        f"{counted(len(found.points), 'configuration')}"
+    )
     values = found.quantiles(QUANTILES)
     rows = [(f"{100 * share:.0f} %", "∞" if x == math.inf else x) for share, x in zip(QUANTILES, values, strict=True)]
     print_table(title, ("quantile", "value"), rows)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table, short
+from dynamis.display import as_table, counted, short
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 from dynamis.tolerances import SOLUTION_TOLERANCE
@@ -55,7 +55,7 @@ class Clearance:
 
 def _intervals(collisions: tuple[tuple[float, float], ...], shown: int = 3) -> str:
     texts = [f"{a:.4g} … {b:.4g} s" for a, b in collisions[:shown]]
-    return ", ".join(texts) + (f" and {len(collisions) - shown} more intervals" if len(collisions) > shown else "")
+    return ", ".join(texts) + (f" and {counted(len(collisions) - shown, 'more interval')}" if len(collisions) > shown else "")
 
 
 def sampled(robot: Robot, motion: Any, samples: Any) -> tuple[Array, Array, Callable[[float], Array] | None]:
@@ -65,7 +65,9 @@ def sampled(robot: Robot, motion: Any, samples: Any) -> tuple[Array, Array, Call
     """
     if isinstance(motion, Motion):
         if motion.shape != (robot.n,) or robot.nq != robot.n:
-            raise InputError(f"the motion has shape {motion.shape}; it must be that of the {robot.n} joints, ({robot.n},)")
+            raise InputError(
+                f"the motion has shape {motion.shape}; it must be that of the {counted(robot.n, 'joint')}, ({robot.n},)"
+            )
         if not isinstance(samples, int | np.integer) or samples < 2:
             raise InputError(f"samples= must be an integer of at least 2, got {samples!r}")
         times = np.unique(np.concatenate([np.linspace(0.0, motion.duration, samples), motion.breaks]))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy.linalg import qr
 
 from dynamis.control.slotine_li_regressor import slotine_li_regressor
-from dynamis.display import as_table, short
+from dynamis.display import as_table, counted, short
 from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
 from dynamis.tolerances import RANK_TOLERANCE
@@ -38,7 +38,7 @@ class Adapted:
         return np.asarray(self.lump @ robot.parameters.astype(float))
 
     def __repr__(self) -> str:
-        return short(f"<Adapted: {len(self.names)} parameters, {', '.join(self.names)}>")
+        return short(f"<Adapted: {counted(len(self.names), 'parameter')}, {', '.join(self.names)}>")
 
     _repr_html_ = as_table
 

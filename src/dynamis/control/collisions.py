@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dynamis.control.gains import gain
 from dynamis.control.momentum_observer import momentum_rate
-from dynamis.display import as_text, short
+from dynamis.display import as_text, counted, short
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.simulation.trajectory import Trajectory
@@ -59,7 +59,7 @@ class Collisions:
     _repr_html_ = as_text
 
     def __repr__(self) -> str:
-        return f"<Collisions: {len(self)} in {len(self.t)} points of {self.r.shape[1]} joints>"
+        return f"<Collisions: {len(self)} in {counted(len(self.t), 'point')} of {counted(self.r.shape[1], 'joint')}>"
 
 
 def detect_collisions(
@@ -115,7 +115,9 @@ def _check_log(t: Array, columns: dict[str, Array]) -> None:
         raise InputError(f"a log must have one time per row, t of shape (N,) with N ≥ 1; got shape {t.shape}")
     for name, values in {"t": t, **columns}.items():
         if values.shape[:1] != t.shape:
-            raise InputError(f"{name} has {len(values) if values.ndim else 0} rows, t has {len(t)}: give one row per time")
+            raise InputError(
+                f"{name} has {counted(len(values) if values.ndim else 0, 'row')}, t has {len(t)}: give one row per time"
+            )
         bad = np.flatnonzero(~np.isfinite(values.reshape(len(t), -1)).all(axis=1))
         if len(bad):
             raise InputError(f"row {bad[0]} of {name} is not finite: remove the rows without measurement")

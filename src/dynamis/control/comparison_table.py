@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dynamis.display import card, tracking_card
+from dynamis.display import card, counted, tracking_card
 
 LawComparison = Any  # of `experiments`, which imports this module
 LawRun = Any
@@ -41,7 +41,11 @@ def title(comparison: LawComparison) -> str:
     if not comparison.periodic:
         return f"{comparison.robot.name}: {names} {'at rest' if comparison.motion is None else 'to a goal'}{model}"
     motion = comparison.motion
-    cycles = f"{motion.cycles} cycles of {motion.period:g} s" if motion.cycles > 1 else f"one cycle of {motion.period:g} s"
+    cycles = (
+        f"{counted(motion.cycles, 'cycle')} of {motion.period:g} s"
+        if motion.cycles > 1
+        else f"one cycle of {motion.period:g} s"
+    )
     return f"{comparison.robot.name}: {names} along a {type(motion).__name__.lower()}, {cycles}{model}"
 
 

@@ -30,6 +30,7 @@ from dynamis.control.reachability import check_cycles, why_unreachable
 from dynamis.control.stability import SEARCHED, Condition
 from dynamis.control.tip_task import check_tip_goal, tip_position
 from dynamis.control.tracking import Tracking, tracking
+from dynamis.display import counted
 from dynamis.errors import InputError, ReachWarning, printable, unknown_name
 from dynamis.kinematics.box import check_robot
 from dynamis.kinematics.tasks import Orientation, Position, Task
@@ -276,5 +277,5 @@ def _vector(value: Any, size: int, name: str) -> Array:
     if given.shape == (1,) and size > 1:
         given = np.full(size, given[0])
     if given.shape != (size,) or not np.isfinite(given).all():
-        raise InputError(f"{name} must be {size} finite numbers, got {np.size(value)}")
+        raise InputError(f"{name} must be {counted(size, 'finite number')}, got {np.size(value)}")
     return given

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 
@@ -51,6 +52,6 @@ def gain(value: Any, name: str, count: int | None = None, *, zero: bool = False)
         raise InputError(f"{name} must be {least}: one number, or one per joint; got {value!r}")
     if count is not None:
         if array.ndim and len(array) != count:
-            raise InputError(f"{name} has {len(array)} numbers; give one, or {count}")
+            raise InputError(f"{name} has {counted(len(array), 'number')}; give one, or {count}")
         array = np.broadcast_to(array, (count,))
     return array

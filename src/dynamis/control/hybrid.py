@@ -25,7 +25,7 @@ from dynamis.control.operational_space import well_conditioned
 from dynamis.control.reference import Reference, reference_of
 from dynamis.control.stability import PROVEN, Condition, Stability, positive, sampled_often_enough
 from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque, task_force
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError
 from dynamis.kinematics.tasks import Position, Task
 from dynamis.robot import Robot
@@ -62,7 +62,9 @@ class HybridForcePosition(ControlLaw):
         try:
             force = np.broadcast_to(np.array(self.force, dtype=float), (len(self.normals),))
         except (TypeError, ValueError):
-            raise InputError(f"force requires {len(self.normals)} numbers, one per normal, got {self.force!r}") from None
+            raise InputError(
+                f"force requires {counted(len(self.normals), 'number')}, one per normal, got {self.force!r}"
+            ) from None
         if not np.isfinite(force).all():
             raise InputError(f"force must be finite numbers, in N, got {self.force!r}")
         object.__setattr__(self, "force", force)
@@ -144,7 +146,9 @@ def _orthonormal(normals: Any, size: int) -> Array:
     except (TypeError, ValueError):
         N = np.zeros((0, 0))
     if N.ndim != 2 or N.shape[1:] != (size,) or not 0 < len(N) <= size or not np.isfinite(N).all():
-        raise InputError(f"normals must be directions of the task, {size} numbers each, such as {[0.0] * (size - 1) + [1.0]}")
+        raise InputError(
+            f"normals must be directions of the task, {counted(size, 'number')} each, such as {[0.0] * (size - 1) + [1.0]}"
+        )
     lengths = np.linalg.norm(N, axis=1, keepdims=True)
     unit = N / np.where(lengths > 0.0, lengths, 1.0)
     if not np.allclose(unit @ unit.T, np.eye(len(N)), atol=1e-6):

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.control.stability import Stability, as_rules
-from dynamis.display import short
+from dynamis.display import counted, short
 from dynamis.errors import InputError, printable
 from dynamis.model.model import fingerprint
 from dynamis.robot import Robot
@@ -104,7 +104,7 @@ def check_same_joints(model: Robot, robot: Robot) -> None:
     """Reject a model with other joints."""
     if model.n != robot.n or model.nq != robot.nq:
         raise InputError(
-            f"the controller has a model of {printable(model.name)} with {model.n} joints, but the robot "
+            f"the controller has a model of {printable(model.name)} with {counted(model.n, 'joint')}, but the robot "
             f"{printable(robot.name)} has {robot.n}: give a model of the same arm"
         )
 

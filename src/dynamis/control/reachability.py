@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.kinematics.ik_diagnosis import EXISTS
 from dynamis.kinematics.inverse_kinematics import inverse_kinematics
@@ -47,7 +48,9 @@ def _point(x: Array) -> str:
 def check_cycles(robot: Robot, task: Task, q: Array, motion: Circle | Line, desired: Any) -> None:
     """Reject a periodic task motion that is singular at its start or leaves the workspace."""
     if task.size > robot.n:
-        raise InputError(f"the task has {task.size} components, but the robot has {robot.n} joints: select fewer rows")
+        raise InputError(
+            f"the task has {counted(task.size, 'component')}, but the robot has {counted(robot.n, 'joint')}: select fewer rows"
+        )
     at = decide(checked_instant(robot, q, np.zeros(robot.n), task).whitened(), task.names, 0.0, True, NEARLY_SINGULAR)
     if at.singular:
         raise InputError(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
@@ -60,4 +61,6 @@ def _checked(at: Callable[[Any], Any], name: str) -> Reference:
 def check_length(values: Array, count: int, name: str) -> None:
     """Reject a reference for another number of joints."""
     if values.shape != (count,):
-        raise InputError(f"{name} holds {values.shape[-1] if values.ndim else 1} numbers, the robot requires {count}")
+        raise InputError(
+            f"{name} holds {counted(values.shape[-1] if values.ndim else 1, 'number')}, the robot requires {count}"
+        )

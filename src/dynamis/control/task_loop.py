@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dynamis.control.dry_friction import smooth_model
 from dynamis.control.reference import Reference, check_length
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.kinematics.tasks import Orientation, PoseTask, Position, Task
 from dynamis.robot import Robot
@@ -67,7 +68,9 @@ def _posture(posture: Any, count: int, n: int) -> Array:
         )
     wanted = np.asarray(posture, dtype=float)
     if wanted.shape not in ((), (n,)):
-        raise InputError(f"posture= has {np.size(wanted)} numbers, the robot has {n} joints: give one per joint")
+        raise InputError(
+            f"posture= has {counted(np.size(wanted), 'number')}, the robot has {counted(n, 'joint')}: give one per joint"
+        )
     return wanted
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.kinematics.tasks import Position
 from dynamis.robot import Robot
@@ -22,7 +23,11 @@ def tip_position(robot: Robot, q: Array) -> Position:
     rank = max(map(_rank, jacobians))
     if not rows or rank < len(rows):
         tip, axes = printable(robot.model.tip), " and ".join("xyz"[k] for k in rows)
-        can = f"moves in {axes} with only {rank} of {len(rows)} degrees of freedom" if rows else "does not move"
+        can = (
+            f"moves in {axes} with only {rank} of {counted(len(rows), 'degree of freedom', 'degrees of freedom')}"
+            if rows
+            else "does not move"
+        )
         raise InputError(
             f"the tip {tip} {can}, in any configuration: add a tool frame away from the last joint axis to the robot's file, "
             "or choose a joint-space law such as computed-torque"
@@ -39,7 +44,8 @@ def check_tip_goal(goal: Any, task: Position) -> None:
         axes = " and ".join(task.names)
         only = "" if task.size == 3 else " only"
         raise InputError(
-            f"the goal has {np.size(goal)} numbers: the tip moves in {axes}{only}, so give goal=({', '.join(task.names)})"
+            f"the goal has {counted(np.size(goal), 'number')}: the tip moves in {axes}{only}, so give "
+            f"goal=({', '.join(task.names)})"
         )
 
 

@@ -12,7 +12,7 @@ from scipy.linalg import expm
 from dynamis.control.dry_friction import smooth_model
 from dynamis.control.law import ControlLaw
 from dynamis.control.reference import reference_of
-from dynamis.display import short, tracking_card
+from dynamis.display import counted, short, tracking_card
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.simulation.trajectory import Trajectory
@@ -105,7 +105,7 @@ class Tracking:
 
     def __repr__(self) -> str:
         errors = f"largest error {self.largest.max(initial=0.0):.4g}, last {self.last.max(initial=0.0):.4g}"
-        return short(f"<Tracking of {', '.join(self.names)} at {len(self.t)} points: {errors}>")
+        return short(f"<Tracking of {', '.join(self.names)} at {counted(len(self.t), 'point')}: {errors}>")
 
     def _repr_html_(self) -> str:
         return tracking_card(self, "tracking")
@@ -116,7 +116,7 @@ def tracking(motion: Trajectory, reference: Any) -> Tracking:
     at = reference_of(reference)
     wanted = np.array([np.asarray(at(float(t))[0], dtype=float) for t in motion.t])
     if wanted.shape != motion.q.shape:
-        raise InputError(f"the reference holds {wanted.shape[1]} numbers, the motion {motion.q.shape[1]}")
+        raise InputError(f"the reference holds {counted(wanted.shape[1], 'number')}, the motion {motion.q.shape[1]}")
     return Tracking(
         motion.t, wanted - motion.q, wanted, motion.tau, motion.robot.limits["effort"], motion.robot.coordinate_names
     )

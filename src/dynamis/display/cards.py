@@ -9,7 +9,7 @@ import numpy as np
 
 from dynamis.display.deferred import call_by_name
 from dynamis.display.tables import card
-from dynamis.display.text import cell_text, flat, without_rounding
+from dynamis.display.text import cell_text, counted, flat, without_rounding
 
 
 def robot_card(model: Any, description: Any) -> str:
@@ -52,13 +52,13 @@ def trajectory_card(motion: Any) -> str:
         for k, name in enumerate(robot.coordinate_names if len(motion) else ())
     ]  # fmt: skip
     sentences = (
-        [f"{cell_text(motion.t[0])} … {cell_text(motion.t[-1])} s, {len(motion)} points, {motion.status}"]
+        [f"{cell_text(motion.t[0])} … {cell_text(motion.t[-1])} s, {counted(len(motion), 'point')}, {motion.status}"]
         if len(motion)
         else []
     )
     if len(motion):
         many = len(motion.events)
-        events = f"{many} event{'s' if many > 1 else ''}, " if many else ""
+        events = f"{counted(many, 'event')}, " if many else ""
         sentences.append(f"{events}energy error at most {np.abs(motion.energy_error).max():.1e} J")
     return card(f"motion of {robot.name}", sentences, ("joint", "start", "end", "max. |velocity|", "max. |torque|"), rows)
 
@@ -66,7 +66,9 @@ def trajectory_card(motion: Any) -> str:
 def identification_card(found: Any) -> str:
     """The verdict, and fields base parameter with its standard error."""
     s, v = found.statistics, found.validation
-    sentences = [f"{found.verdict.grade}: {found.base.rank} base parameters from {len(found.equations)} equations"]
+    sentences = [
+        f"{found.verdict.grade}: {counted(found.base.rank, 'base parameter')} from {counted(len(found.equations), 'equation')}"
+    ]
     sentences.append(f"residual on validation data: {v.held_out:.3g} %, with the initial parameters: {v.prior:.3g} %")
     errors = [f"none ({bound})" if bound else std for std, bound in zip(s.std, s.at_bound, strict=True)]
     rows = list(zip(s.names, s.coef, errors, found.base.prior, strict=True))
@@ -84,7 +86,7 @@ def base_parameters_card(base: Any) -> str:
 
 def excitation_card(found: Any) -> str:
     """The range of the motion beside each limit."""
-    sentences = [f"{found.kind}, {cell_text(found.duration)} s, {found.parameters} parameters; {found.status}"]
+    sentences = [f"{found.kind}, {cell_text(found.duration)} s, {counted(found.parameters, 'parameter')}; {found.status}"]
     sentences.append(
         f"condition number of the scaled regressor: {found.condition:.4g}, of the initial motion {found.condition_before:.4g}"
     )
@@ -113,7 +115,10 @@ def bounds_card(bounds: Any) -> str:
 
 def normal_equations_card(equations: Any) -> str:
     """Rows by joint."""
-    sentences = [f"{equations.samples} samples, {int(equations.counts.sum())} rows for {len(equations.names)} parameters"]
+    sentences = [
+        f"{counted(equations.samples, 'sample')}, {counted(int(equations.counts.sum()), 'row')} for "
+        f"{counted(len(equations.names), 'parameter')}"
+    ]
     rows = [(name, int(n), len(c)) for name, n, c in zip(equations.joints, equations.counts, equations.columns, strict=True)]
     return card("normal equations", sentences, ("joint", "rows", "parameters"), rows)
 
@@ -125,7 +130,7 @@ def description_card(description: Any) -> str:
         carried = next((link.mass_properties for link in description.links if link.name == joint.child), None)
         rows.append((joint.name, joint.type, joint.parent, joint.child, None if carried is None else carried.mass))
     sentences = [description.about] if description.about else []
-    sentences.append(f"{len(description.links)} links, {len(description.joints)} joints")
+    sentences.append(f"{counted(len(description.links), 'link')}, {counted(len(description.joints), 'joint')}")
     return card(description.name, sentences, ("joint", "type", "parent", "child", "mass in kg"), rows)
 
 
@@ -138,7 +143,9 @@ def ledger_card(ledger: Any) -> str:
     shown = {
         name: np.abs(x).max(axis=tuple(range(x.ndim - 1)), initial=0.0) if many and plain else x for name, x in terms.items()
     }
-    sentences = [f"largest absolute values over {total[..., 0].size} states, in N m or N"] if many else ["in N m or N"]
+    sentences = (
+        [f"largest absolute values over {counted(total[..., 0].size, 'state')}, in N m or N"] if many else ["in N m or N"]
+    )
     if plain:  # what is rounding beside the largest term is zero
         largest = max((float(np.abs(x).max(initial=0.0)) for x in shown.values()), default=0.0)
         shown = {name: without_rounding(x, largest) for name, x in shown.items()}
@@ -151,7 +158,8 @@ def linearization_card(linear: Any) -> str:
     """The modes, the fastest growing first."""
     at = "at an equilibrium" if linear.at_equilibrium else "not at an equilibrium"
     sentences = [
-        f"{len(linear.A)} states, {len(linear.actuated)} inputs; {linear.controllable_dimension} states controllable; {at}"
+        f"{counted(len(linear.A), 'state')}, {counted(len(linear.actuated), 'input')}; "
+        f"{counted(linear.controllable_dimension, 'state')} controllable; {at}"
     ]
     return modes_card(f"{linear.robot.name}, linearized", sentences, linear.modes)
 
@@ -176,7 +184,7 @@ def _eigenvalue(x: complex) -> str:
 def comparison_card(found: Any) -> str:
     """The differences, the largest effect first."""
     sentences = list(found.obstacles) or [
-        f"largest relative difference of the torques (RMS over {found.states} states): {100.0 * found.worst:.3g} %"
+        f"largest relative difference of the torques (RMS over {counted(found.states, 'state')}): {100.0 * found.worst:.3g} %"
     ]
     rows = [
         (d.what, d.where, flat(d.first), flat(d.second), f"{d.change:.4g} {d.unit}".strip(),

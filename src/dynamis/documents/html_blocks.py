@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from dynamis.display import counted
 from dynamis.documents.blocks import (
     Block,
     Code,
@@ -220,7 +221,7 @@ class Blocks:
         )
         if not table.folded:
             return made
-        return f"<details><summary>{self.prose(table.title)}: {len(table.rows)} rows</summary>{made}</details>"
+        return f"<details><summary>{self.prose(table.title)}: {counted(len(table.rows), 'row')}</summary>{made}</details>"
 
     def _cells(self, header: Any, row: Any, numeric: list[bool], long: list[bool]) -> str:
         cells = []

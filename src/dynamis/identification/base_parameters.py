@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.kernel import Kernel
-from dynamis.display import base_parameters_card
+from dynamis.display import base_parameters_card, counted
 from dynamis.errors import DynamisError, InputError, printable
 from dynamis.identification.linear_model import LinearModel
 from dynamis.robot import Robot
@@ -115,7 +115,7 @@ class BaseParameters:
 
     def __repr__(self) -> str:
         whose = printable(self.model.robot.name)
-        return f"<BaseParameters of {whose}: {self.rank} of {len(self.model.names)} parameters, gap {self.gap:.1e}>"
+        return f"<BaseParameters of {whose}: {self.rank} of {counted(len(self.model.names), 'parameter')}, gap {self.gap:.1e}>"
 
     def _repr_html_(self) -> str:
         return base_parameters_card(self)

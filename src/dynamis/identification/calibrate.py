@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_text
+from dynamis.display import as_text, counted
 from dynamis.errors import InputError, ModelWarning, printable, unknown_name
 from dynamis.identification.identify import one_blas_thread
 from dynamis.identification.linear_model import LinearModel
@@ -87,7 +87,8 @@ def calibrate(
     free = sum(not u.frozen and np.isinf(u.sigma) for u in chosen)
     if len(rows.group) < 2 * free:
         raise InputError(
-            f"{len(rows.group)} measured numbers are too few for {free} unknowns without priors: measure at least twice as "
+            f"{len(rows.group)} measured numbers are too few for {counted(free, 'unknown')} without priors: "
+            f"measure at least twice as "
             "many as there are unknowns, or estimate fewer"
         )
     solution = solve(rows, chosen, group=rows.group, block=rows.block)
@@ -180,7 +181,7 @@ class Calibration:
 
     def __repr__(self) -> str:
         fitted = len(self.unknowns) - len(self.unidentifiable)
-        return f"<Calibration of {self.original.name!r}: {fitted} of {len(self.unknowns)} unknowns>"
+        return f"<Calibration of {self.original.name!r}: {fitted} of {counted(len(self.unknowns), 'unknown')}>"
 
     def __str__(self) -> str:
         parts = zip(self.groups, self.before, self.after, strict=True)
@@ -338,7 +339,9 @@ class _PoseRows:
 
 def _checked(measured: Poses, robot: Robot) -> Array:
     if measured.q.shape[1] != robot.n:
-        raise InputError(f"{measured!r} has {measured.q.shape[1]} joints; robot {printable(robot.name)} has {robot.n}")
+        raise InputError(
+            f"{measured!r} has {counted(measured.q.shape[1], 'joint')}; robot {printable(robot.name)} has {robot.n}"
+        )
     return measured.q
 
 

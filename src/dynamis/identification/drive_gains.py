@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_text, flat, short
+from dynamis.display import as_text, counted, flat, short
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import equations
@@ -56,7 +56,7 @@ class DriveGains:
         return "\n".join([*(f"{name}: {k:.6g} ± {s:.2g}" for name, k, s in rows), *self.notes])
 
     def __repr__(self) -> str:
-        return short(f"<DriveGains of {len(self.names)} joints: {flat(self.gains)} N m or N per unit of current>")
+        return short(f"<DriveGains of {counted(len(self.names), 'joint')}: {flat(self.gains)} N m or N per unit of current>")
 
     _repr_html_ = as_text
 
@@ -272,7 +272,9 @@ def _belief(base: BaseParameters, spread: Any) -> tuple[Array, Array]:
         return np.zeros(base.rank), np.zeros(base.rank)
     given = np.asarray(spread, dtype=float)
     if given.shape not in ((), (base.rank,)) or not (given > 0.0).all():
-        raise InputError(f"spread= takes a relative spread above zero, or {base.rank} standard deviations (one per parameter)")
+        raise InputError(
+            f"spread= takes a relative spread above zero, or {counted(base.rank, 'standard deviation')} (one per parameter)"
+        )
     prior = np.asarray(base.prior, dtype=float)
     deviations = given * np.abs(prior) if given.ndim == 0 else given
     certainty = np.where(deviations > 0.0, 1.0 / np.where(deviations > 0.0, deviations, 1.0), 0.0)

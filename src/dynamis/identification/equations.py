@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.row_sums import row_sums
-from dynamis.display import as_table
+from dynamis.display import as_table, counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.factors import FactorSums, FoldFactors
@@ -152,7 +152,10 @@ class Equations:
         return found
 
     def __repr__(self) -> str:
-        return f"<Equations: {len(self)} rows, {len(self.names)} parameters, {len(self.joints)} joints>"
+        return (
+            f"<Equations: {counted(len(self), 'row')}, {counted(len(self.names), 'parameter')}, "
+            f"{counted(len(self.joints), 'joint')}>"
+        )
 
     _repr_html_ = as_table
 
@@ -286,7 +289,8 @@ def check_size(run: Samples, base: BaseParameters) -> None:
     robot = base.model.robot
     if run.q.shape[1] != robot.nq or run.tau.shape[1] != robot.n:
         raise InputError(
-            f"{run!r} has {run.q.shape[1]} positions and {run.tau.shape[1]} torques; robot {printable(robot.name)} has "
+            f"{run!r} has {counted(run.q.shape[1], 'position')} and {counted(run.tau.shape[1], 'torque')}; "
+            f"robot {printable(robot.name)} has "
             f"{robot.nq} and {robot.n}"
         )
 
@@ -298,7 +302,8 @@ def filter_of(run: Samples) -> Decimation:
         if run.parallel is None:
             raise InputError(f"{run!r} is empty: leave it out")
         raise InputError(
-            f"{run!r} is shorter than its {run.parallel:g} Hz low-pass filter, which needs {len(filtered.taps)} samples: raise "
+            f"{run!r} is shorter than its {run.parallel:g} Hz low-pass filter, which needs "
+            f"{counted(len(filtered.taps), 'sample')}: raise "
             "the cut-off frequency"
         )
     return filtered

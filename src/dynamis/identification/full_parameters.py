@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.body_space import BodySpace
@@ -63,7 +63,9 @@ def full_parameters(
         raise InputError(f"infeasible={infeasible!r} is not supported; choose 'raise' or 'nearest'")
     wanted = np.asarray(coef, dtype=float)
     if wanted.shape != (base.rank,) or not np.isfinite(wanted).all():
-        raise InputError(f"coef takes {base.rank} finite numbers, one per entry of base.names; got shape {wanted.shape}")
+        raise InputError(
+            f"coef takes {counted(base.rank, 'finite number')}, one per entry of base.names; got shape {wanted.shape}"
+        )
     space = BodySpace(base.model)
     believed = base.values(space.prior)
     if np.allclose(believed, wanted, rtol=1e-13, atol=0.0) and space.is_consistent(space.prior):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import identification_card
+from dynamis.display import counted, identification_card
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import Equations
 from dynamis.identification.estimators.estimator import Estimator
@@ -197,7 +197,8 @@ class Identification:
     def __repr__(self) -> str:
         v = self.validation
         return (
-            f"<Identification of {self.base.model.robot.name!r}: {self.base.rank} base parameters from {len(self.equations)} "
+            f"<Identification of {self.base.model.robot.name!r}: {counted(self.base.rank, 'base parameter')} "
+            f"from {len(self.equations)} "
             f"equations, {self.verdict.grade}; held out {v.held_out:.3g} %>"
         )
 

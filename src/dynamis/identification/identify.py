@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.corrections import absorbed_zeros, verified
@@ -329,7 +330,7 @@ def chosen(name: str | Estimator, base: BaseParameters, constraints: Mapping[str
 def label(estimator: str | Estimator) -> str:
     """Return the name shown in tables."""
     if isinstance(estimator, WeightedLeastSquares) and estimator.only is not None:
-        return f"weighted, {len(estimator.only)} parameters"
+        return f"weighted, {counted(len(estimator.only), 'parameter')}"
     return estimator if isinstance(estimator, str) else type(estimator).__name__
 
 

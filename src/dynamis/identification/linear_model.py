@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms import regressor
 from dynamis.compiler.kernel import Kernel
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.robot import Robot
 from dynamis.scalar import exp, sign, sqrt, tanh
@@ -278,7 +278,7 @@ class LinearModel:
         return block
 
     def __repr__(self) -> str:
-        return f"<LinearModel of {printable(self.robot.name)}: {len(self.names)} parameters>"
+        return f"<LinearModel of {printable(self.robot.name)}: {counted(len(self.names), 'parameter')}>"
 
 
 def _friction(robot: Robot, friction: Sequence[str]) -> tuple[tuple[str, ...], tuple[tuple[int, str], ...]]:
@@ -319,7 +319,9 @@ def _coordinate(robot: Robot, name: str) -> int:
 def _given(column: Column, robot: Robot, q: Array, v: Array, a: Array) -> Array:
     values = np.asarray(column.function(robot, q, v, a))
     if values.shape != (robot.n,):
-        raise InputError(f"column {printable(column.name)} returns shape {values.shape}; it must return {robot.n} torques")
+        raise InputError(
+            f"column {printable(column.name)} returns shape {values.shape}; it must return {counted(robot.n, 'torque')}"
+        )
     return values[:, None]
 
 

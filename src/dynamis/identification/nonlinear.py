@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
@@ -149,7 +149,7 @@ def held_out_residuals(
     """
     numbers, place = np.unique(block, return_inverse=True)
     if folds < 2 or len(numbers) < folds:
-        blocks = f"{len(numbers)} blocks of measurements cannot be divided into {folds} folds"
+        blocks = f"{counted(len(numbers), 'block')} of measurements cannot be divided into {counted(folds, 'fold')}"
         raise InputError(f"{blocks}: use two or more folds, and measure more")
     fixed = [replace(unknown, frozen=True) for unknown in unknowns]
     both = []

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import scipy.linalg
 
 from dynamis.compiler.kernel import thread_count
-from dynamis.display import normal_equations_card
+from dynamis.display import counted, normal_equations_card
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import check_size, filter_of
@@ -62,7 +62,10 @@ class NormalEquations:
         return full
 
     def __repr__(self) -> str:
-        return f"<NormalEquations: {len(self.names)} parameters, {self.samples} samples, {int(self.counts.sum())} rows>"
+        return (
+            f"<NormalEquations: {counted(len(self.names), 'parameter')}, {counted(self.samples, 'sample')}, "
+            f"{counted(int(self.counts.sum()), 'row')}>"
+        )
 
     def _repr_html_(self) -> str:
         return normal_equations_card(self)
@@ -287,7 +290,10 @@ class Stream:
         return np.empty((BLOCK, width)), np.empty((longest, width))
 
     def __repr__(self) -> str:
-        return f"<Stream of normal equations: {len(self.base.names)} parameters of {printable(self.base.model.robot.name)}>"
+        return (
+            f"<Stream of normal equations: {counted(len(self.base.names), 'parameter')} of "
+            f"{printable(self.base.model.robot.name)}>"
+        )
 
 
 def _check_finite(matrices: Iterable[Array]) -> None:

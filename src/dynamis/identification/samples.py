@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.row_sums import row_sums
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError, printable
 
 Array = npt.NDArray[Any]
@@ -92,9 +92,11 @@ class Samples:
         count, joints = arrays["tau"].shape
         for name, array in arrays.items():
             if len(array) != count:
-                raise InputError(f"{name}{whose} has {len(array)} rows, but tau has {count}; they must be equal")
+                raise InputError(f"{name}{whose} has {counted(len(array), 'row')}, but tau has {count}; they must be equal")
             if name != "q" and array.shape[1] != joints:
-                raise InputError(f"{name}{whose} has {array.shape[1]} columns, but tau has {joints}; expected one per joint")
+                raise InputError(
+                    f"{name}{whose} has {counted(array.shape[1], 'column')}, but tau has {joints}; expected one per joint"
+                )
         if period is not None and not 0.0 < period < np.inf:
             raise InputError(f"the sampling period{whose} must be above zero, got {period!r} s")
         if every < 1 or int(every) != every:
@@ -103,7 +105,7 @@ class Samples:
             raise InputError("a low-pass filter needs the sampling period: pass period=")
         times = np.arange(count) * (period or 1.0) if t is None else np.asarray(t, float)
         if times.shape != (count,):
-            raise InputError(f"t{whose} has shape {times.shape}; expected one time for each of the {count} rows")
+            raise InputError(f"t{whose} has shape {times.shape}; expected one time for each of the {counted(count, 'row')}")
         if not np.isfinite(times).all():
             row = int(np.flatnonzero(~np.isfinite(times))[0])
             raise InputError(f"t[{row}]{whose} is {times[row]}: leave this row out or repair it")
@@ -129,7 +131,7 @@ class Samples:
     def __repr__(self) -> str:
         rate = "" if self.period is None else f" at {1.0 / self.period:g} Hz"
         whose = f" of {printable(self.source)}" if self.source else ""
-        return f"<Samples{whose}: {len(self)} samples of {self.tau.shape[1]} joints{rate}>"
+        return f"<Samples{whose}: {counted(len(self), 'sample')} of {counted(self.tau.shape[1], 'joint')}{rate}>"
 
     _repr_html_ = as_table
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table, as_text
+from dynamis.display import as_table, as_text, counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.estimators.estimator import WeightedLeastSquares
@@ -45,7 +45,7 @@ class StaticPoses:
         return Samples.of(self.q, rest, rest, self.tau, use=self.use, source="static poses")
 
     def __repr__(self) -> str:
-        return f"<StaticPoses: {len(self.q)} poses of {self.tau.shape[1]} joints>"
+        return f"<StaticPoses: {counted(len(self.q), 'pose')} of {counted(self.tau.shape[1], 'joint')}>"
 
     _repr_html_ = as_table
 
@@ -85,7 +85,10 @@ class StaticEstimate:
 
     def __repr__(self) -> str:
         left = f"residual at most {float(np.max(self.residual, initial=0.0)):.3g} N m or N"
-        return f"<StaticEstimate of {printable(self.base.model.robot.name)}: {len(self.names)} gravity parameters, {left}>"
+        return (
+            f"<StaticEstimate of {printable(self.base.model.robot.name)}: "
+            f"{counted(len(self.names), 'gravity parameter')}, {left}>"
+        )
 
 
 def static_poses(robot: Robot, q: Any, tau: Any, direction: Any = None, *, tolerance: float = 0.01) -> StaticPoses:
@@ -254,7 +257,9 @@ def _over_poses(values: Array, statistic: Any) -> Array:
 def _verdict(
     robot: Robot, base: BaseParameters, poses: StaticPoses, fit: WeightedLeastSquares, pulled: Array, paired: bool
 ) -> list[str]:
-    lines = [f"{base.rank} gravity parameters from {len(poses.q)} poses, condition number {fit.condition_:.3g}"]
+    lines = [
+        f"{counted(base.rank, 'gravity parameter')} from {counted(len(poses.q), 'pose')}, condition number {fit.condition_:.3g}"
+    ]
     if not paired:
         lines.append("poses were approached from one side, so Coulomb friction adds to gravity: use both and pass direction=")
     idle = [printable(name) for name, is_pulled in zip(robot.coordinate_names, pulled, strict=True) if not is_pulled]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError, unknown_name
 
 Array = npt.NDArray[Any]
@@ -36,11 +37,13 @@ class Transmission:
         self.R = matrix
         self.names = tuple(names) or tuple(f"joint {k}" for k in range(len(matrix)))
         if len(self.names) != len(matrix):
-            raise InputError(f"got {len(self.names)} names for {len(matrix)} joints")
+            raise InputError(f"got {len(self.names)} names for {counted(len(matrix), 'joint')}")
         self._check_regular()
         self.zero = np.zeros(len(matrix)) if zero is None else _numbers(zero, "zero")
         if self.zero.shape != (len(matrix),):
-            raise InputError(f"zero has shape {self.zero.shape}; expected one position for each of the {len(matrix)} joints")
+            raise InputError(
+                f"zero has shape {self.zero.shape}; expected one position for each of the {counted(len(matrix), 'joint')}"
+            )
         self._inverse = np.linalg.inv(matrix)
 
     @classmethod
@@ -101,19 +104,23 @@ class Transmission:
         """Return rotor inertias (n,) [kg m²] reflected to the joints: Rᵀ diag(J) R (n, n), not diagonal if coupled."""
         J = _numbers(rotor_inertia, "rotor_inertia")
         if J.shape != (self.n,):
-            raise InputError(f"rotor_inertia has shape {J.shape}; expected one value for each of the {self.n} motors")
+            raise InputError(
+                f"rotor_inertia has shape {J.shape}; expected one value for each of the {counted(self.n, 'motor')}"
+            )
         return self.R.T @ (J[:, None] * self.R)
 
     def __repr__(self) -> str:
         ratios = ", ".join(f"{x:g}" for x in np.diag(self.R))
         coupled = np.argwhere((self.R != 0.0) & ~np.eye(self.n, dtype=bool))
-        also = "".join(f"; motor {i} turns {self.R[i, j]:g} with joint {j}" for i, j in coupled)
+        also = "".join(f"; motor {counted(i, 'turn')} {self.R[i, j]:g} with joint {j}" for i, j in coupled)
         return f"<Transmission: {ratios}{also}>"
 
     def _rows(self, x: Any, name: str) -> Array:
         array = np.asarray(x, dtype=float)
         if array.ndim == 0 or array.shape[-1] != self.n:
-            raise InputError(f"{name} has shape {array.shape}; its last axis must have {self.n} entries, one per joint")
+            raise InputError(
+                f"{name} has shape {array.shape}; its last axis must have {counted(self.n, 'entry', 'entries')}, one per joint"
+            )
         return array
 
     def _check_regular(self) -> None:

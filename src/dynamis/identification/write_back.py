@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms import regressor
-from dynamis.display import as_table, short
+from dynamis.display import as_table, counted, short
 from dynamis.errors import ConversionError, InputError, ModelWarning, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.linear_model import LinearModel
@@ -37,7 +37,7 @@ class Edited:
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"<Edited {self.robot!r}: {len(self.notes)} notes>"
+        return f"<Edited {self.robot!r}: {counted(len(self.notes), 'note')}>"
 
     _repr_html_ = as_table
 
@@ -82,7 +82,9 @@ def edit(robot: Robot, model: LinearModel, parameters: Any) -> Edited:
     """
     values = np.asarray(parameters, dtype=float)
     if values.shape != (len(model.names),) or not np.isfinite(values).all():
-        raise InputError(f"parameters takes {len(model.names)} finite values, one per parameter; got shape {values.shape}")
+        raise InputError(
+            f"parameters takes {counted(len(model.names), 'finite value')}, one per parameter; got shape {values.shape}"
+        )
     if robot.coordinate_names != model.robot.coordinate_names or robot.link_names != model.robot.link_names:
         raise InputError(f"the model belongs to another robot than {printable(robot.name)}: their joints or links differ")
     description = robot.description

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.model.joints import Revolute
 from dynamis.model.model import Model
@@ -56,10 +57,12 @@ def _ends(robot: Robot, value: Any, name: str) -> Array:
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be {robot.n} numbers, one per coordinate, or one for all, got {value!r}") from None
+        raise InputError(
+            f"{name} must be {counted(robot.n, 'number')}, one per coordinate, or one for all, got {value!r}"
+        ) from None
     if array.shape not in ((), (robot.n,)):
         names = ", ".join(map(printable, robot.coordinate_names[:8]))
-        raise InputError(f"{name} has shape {array.shape}; it must have {robot.n} numbers ({names}), or one for all")
+        raise InputError(f"{name} has shape {array.shape}; it must have {counted(robot.n, 'number')} ({names}), or one for all")
     if np.isnan(array).any():
         raise InputError(f"{name} contains nan; every entry must be a number")
     return np.broadcast_to(array, (robot.n,)).copy()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table, flat, short
+from dynamis.display import as_table, counted, flat, short
 from dynamis.errors import InputError
 from dynamis.kinematics.collision_check import checked_collision
 from dynamis.kinematics.goals import Goal
@@ -195,7 +195,8 @@ def _barriers(robot: Robot, q: Array, barriers: Sequence[Barrier]) -> tuple[Arra
         slope = np.atleast_2d(np.asarray(slope, dtype=float))
         if slope.shape != (len(value), robot.n) or not (np.isfinite(value).all() and np.isfinite(slope).all()):
             raise InputError(
-                f"the gradient of a barrier with {len(value)} values must be finite, of shape {(len(value), robot.n)}; "
+                f"the gradient of a barrier with {counted(len(value), 'value')} must be finite, of shape "
+                f"{(len(value), robot.n)}; "
                 f"got {slope.shape}"
             )
         h.append(value)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError
 from dynamis.kinematics.tasks import Task
 
@@ -53,7 +53,7 @@ def checked_weights(weights: Any, count: int, name: str = "weights=") -> Array:
     try:
         array = np.array(weights, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be {count} numbers, got {weights!r}") from None
+        raise InputError(f"{name} must be {counted(count, 'number')}, got {weights!r}") from None
     if array.shape not in ((), (count,)) or not np.isfinite(array).all() or (array < 0.0).any() or not array.any():
-        raise InputError(f"{name} must be {count} finite non-negative numbers, not all zero, got {weights!r}")
+        raise InputError(f"{name} must be {counted(count, 'finite non-negative number')}, not all zero, got {weights!r}")
     return np.array(np.broadcast_to(array, (count,)))

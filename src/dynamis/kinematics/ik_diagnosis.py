@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import printable
 from dynamis.kinematics.collision_check import CollisionCheck
 from dynamis.kinematics.damped_least_squares import Reached, descend
@@ -123,7 +124,9 @@ def _directions_lost(task: Problem, q: Array, possible: Array, rng: np.random.Ge
         if task.kind != "pose"
         else "use kind='position', or exclude directions with zeros in weights="
     )
-    return f"{task.robot.name!r} can move the frame in {can} of the {wanted} independent directions of the task; {cure}"
+    return (
+        f"{task.robot.name!r} can move the frame in {can} of the {counted(wanted, 'independent direction')} of the task; {cure}"
+    )
 
 
 def _without_limits(task: Problem, starts: Array) -> Array | None:

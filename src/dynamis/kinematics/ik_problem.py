@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.kinematics.closure_task import LoopClosures
 from dynamis.kinematics.closures import given_closures
@@ -232,7 +233,9 @@ def target_problem(
     held = loop_task(robot, closures)
     if weights is not None:
         if np.ndim(weights) == 0:
-            raise InputError(f"weights= must be {tasks[0].size} finite non-negative numbers, not all zero, got {weights!r}")
+            raise InputError(
+                f"weights= must be {counted(tasks[0].size, 'finite non-negative number')}, not all zero, got {weights!r}"
+            )
         w = checked_weights(weights, tasks[0].size)
         return _problem(robot, tasks, held, vector, w, np.ones(len(w)), limits, tolerance)
     known, key = compiled_tasks(robot, (*tasks, *held)).problems, (limits, *tolerance.tolist())

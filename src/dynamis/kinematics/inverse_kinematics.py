@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.kinematics.closure_task import LoopClosures
 from dynamis.kinematics.damped_least_squares import Reached, descend
@@ -209,7 +210,7 @@ def _batched(reached: Reached, done: Array, batch: tuple[int, ...]) -> Solution:
 
 
 def _solution(problem: Problem, reached: Reached, restarts: int, rng: Starts) -> Solution:
-    after, found = f" after {restarts} restarts" if restarts else "", bool(reached.found[0])
+    after, found = f" after {counted(restarts, 'restart')}" if restarts else "", bool(reached.found[0])
     q, errors = reached.q[0], reached.errors[0]
     status = f"found{after}" if found else f"not found{after}: {why_not(problem, q, errors, rng.rng)}"
     return Solution(q, float(errors[0]), float(errors[1]), int(reached.steps[0]), restarts, found, status)

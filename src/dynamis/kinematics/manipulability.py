@@ -10,6 +10,7 @@ import numpy.typing as npt
 from dynamis.algorithms import mass_matrix
 from dynamis.algorithms.jacobian import jacobian
 from dynamis.algorithms.registry import Algorithm
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.kinematics.directions import Directions, directions_of
 from dynamis.kinematics.jacobian_measures import dynamic_volume, mobility, volume
@@ -46,7 +47,8 @@ def manipulability(robot: Robot, q: Any, frame: str | None = None, kind: str = "
     task = directions_of(robot, frame, rows)
     if task.size > robot.n:
         raise InputError(
-            f"the task has {task.size} directions ({', '.join(task.names)}) and the robot {robot.n} joints, so w is zero "
+            f"the task has {counted(task.size, 'direction')} ({', '.join(task.names)}) and the robot "
+            f"{counted(robot.n, 'joint')}, so w is zero "
             "everywhere; choose fewer rows, such as rows='xy'"
         )
     w = robot.evaluate(DYNAMIC_MANIPULABILITY if kind == "dynamic" else VELOCITY_MANIPULABILITY, q, task=task)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError, MissingExtraError
 from dynamis.tolerances import NEGLIGIBLE
 
@@ -57,7 +58,9 @@ def symmetric_bounds(given: Any, n: int, name: str) -> tuple[Array, Array]:
         else:
             low, high = (np.broadcast_to(np.asarray(x, dtype=float), (n,)) for x in pair)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be one number, {n} numbers, or a pair (lower, upper) of these; got {given!r}") from None
+        raise InputError(
+            f"{name} must be one number, {counted(n, 'number')}, or a pair (lower, upper) of these; got {given!r}"
+        ) from None
     if np.isnan(low).any() or np.isnan(high).any() or np.any(low > high):
         raise InputError(f"{name}: lower limits must not exceed upper limits, and symmetric limits must not be negative")
     return low, high

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table, flat, short
+from dynamis.display import as_table, counted, flat, short
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
@@ -53,7 +53,7 @@ class Solution:
         if np.ndim(found):
             return Solution(self.q[place], self.position_error[place], self.rotation_error[place], self.iterations[place],
                             self.restarts[place], found, counted_status(found))  # fmt: skip
-        after = f" after {self.restarts[place]} restarts" if self.restarts[place] else ""
+        after = f" after {counted(self.restarts[place], 'restart')}" if self.restarts[place] else ""
         status = f"found{after}" if found else f"not found{after}: solve for this target alone to learn the reason"
         return Solution(
             self.q[place], float(self.position_error[place]), float(self.rotation_error[place]), int(self.iterations[place]),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table
+from dynamis.display import as_table, counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.kinematics.directions import directions_of
 from dynamis.kinematics.manipulability import condition_number, manipulability, operational_eigenvalues
@@ -93,7 +93,9 @@ def torque_bounds(robot: Robot, torque_limits: Any = None) -> Array:
         except (TypeError, ValueError):
             limits = np.full(robot.n, np.nan)
     if limits.shape != (robot.n,) or np.isnan(limits).any() or (limits < 0.0).any():
-        raise InputError(f"torque_limits must be {robot.n} non-negative numbers, or one for all; got {torque_limits!r}")
+        raise InputError(
+            f"torque_limits must be {counted(robot.n, 'non-negative number')}, or one for all; got {torque_limits!r}"
+        )
     return np.where(free_coordinates(robot), 0.0, limits)
 
 
@@ -133,7 +135,8 @@ def joint_springs(robot: Robot, joint_stiffness: Any) -> Array:
         k = np.full(robot.n, np.nan)
     if np.isnan(k).any() or (k <= 0.0).any():
         raise InputError(
-            f"joint stiffness must be {robot.n} positive numbers, in N m/rad or N/m, or one for all; got {joint_stiffness!r}"
+            f"joint stiffness must be {counted(robot.n, 'positive number')}, in N m/rad or N/m, or one for all; "
+            f"got {joint_stiffness!r}"
         )
     return k
 

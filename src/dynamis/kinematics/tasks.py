@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.jacobian import orientation_coordinates
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError
 from dynamis.kinematics import differentiation
 from dynamis.kinematics.rotations import (
@@ -257,7 +257,7 @@ class _Parts(Task):
     def as_target(self, value: Any) -> Array:
         """A sequence with the target of each part."""
         if not isinstance(value, list | tuple) or len(value) != len(self.parts):
-            raise InputError(f"the target of {self!r} is a list of {len(self.parts)} targets, one per part")
+            raise InputError(f"the target of {self!r} is a list of {counted(len(self.parts), 'target')}, one per part")
         return np.concatenate([part.as_target(x) for part, x in zip(self.parts, value, strict=True)], axis=-1)
 
     def residual(self, robot: Robot, q: Any, target: Any) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_text, plotted, short
+from dynamis.display import as_text, counted, plotted, short
 from dynamis.errors import InputError, printable
 from dynamis.kinematics.box import box_of, check_robot
 from dynamis.kinematics.cell_volume import sampled_volume
@@ -120,7 +120,7 @@ class Workspace:
         unit = {0: "", 1: " m", 2: " m²", 3: " m³"}[self.dimension]
         kind = {0: "", 1: "length", 2: "area", 3: "volume"}[self.dimension]
         low, high = self.box
-        lines = [f"{self.frame} of {self.robot.name} {what}: {len(self.points)} sampled configurations"]
+        lines = [f"{self.frame} of {self.robot.name} {what}: {counted(len(self.points), 'sampled configuration')}"]
         if self.dimension:
             thin = self._freedoms < self.dimension
             much = (
@@ -148,7 +148,7 @@ class Workspace:
         return plotted("workspace", self, path)
 
     def __repr__(self) -> str:
-        where = f"{len(self.points)} positions of {printable(self.frame)}"
+        where = f"{counted(len(self.points), 'position')} of {printable(self.frame)}"
         return short(f"<Workspace of {printable(self.robot.name)}: {where}, reach {self.reach:.4g} m>")
 
     def __str__(self) -> str:
@@ -238,7 +238,7 @@ class WorkspaceSlice:
         unit = f" {self.measure.unit}" if self.measure.unit else ""
         a, b = self.plane[0], self.plane[1]
         return "\n".join([
-            f"{self.measure.label} of {self.robot.name} over {a}, {b} ({len(self.points)} configurations)",
+            f"{self.measure.label} of {self.robot.name} over {a}, {b} ({counted(len(self.points), 'configuration')})",
             f"  best {value:.4g}{unit} at {a} = {place[0]:.4g} m, {b} = {place[1]:.4g} m, q = "
             + ", ".join(f"{x:.4g}" for x in q),
             f"  median {middle:.4g}{unit}, 90 % in {low:.4g} … {high:.4g}",
@@ -260,7 +260,7 @@ class WorkspaceSlice:
 
     def __repr__(self) -> str:
         best = f"best {self.best[0]:.4g} {self.measure.unit}".strip()
-        what = f"{self.measure.label} over {self.plane}, {len(self.points)} positions"
+        what = f"{self.measure.label} over {self.plane}, {counted(len(self.points), 'position')}"
         return short(f"<WorkspaceSlice of {printable(self.robot.name)}: {what}, {best}>")
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.model.build import unit
 from dynamis.model.description import Description, Drive, Joint
@@ -43,7 +44,7 @@ def _lock(joint: Joint, position: Any) -> None:
     size = sum(part.motion.nq for part in parts)
     q = np.atleast_1d(np.asarray(position))
     if q.shape != (size,) or not all(isinstance(x, Node) or (is_number(x) and np.isfinite(x)) for x in q):
-        expected = "a finite number" if size == 1 else f"{size} finite numbers"
+        expected = "a finite number" if size == 1 else counted(size, "finite number")
         raise InputError(f"the position of joint {printable(joint.name)} ({joint.type}) must be {expected}, got {position!r}")
     for part in parts:
         if part.motion.nq > part.motion.nv:

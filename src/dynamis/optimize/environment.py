@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.display import counted
 from dynamis.errors import InputError, MissingExtraError
 from dynamis.optimize.reaching import Reaching
 from dynamis.optimize.steps import Step
@@ -49,7 +50,9 @@ def environment(
     if not step > 0 or not duration >= step:
         raise InputError(f"step and duration must be positive, and duration not shorter; got {step!r} and {duration!r}")
     if goal is not None and np.shape(goal) != (robot.nq,):
-        raise InputError(f"goal must be a configuration with {robot.nq} entries, got shape {np.shape(goal)}")
+        raise InputError(
+            f"goal must be a configuration with {counted(robot.nq, 'entry', 'entries')}, got shape {np.shape(goal)}"
+        )
     small = Step(robot, step / substeps, actuated=actuated)
     fixed = None if goal is None else np.asarray(goal, float)
     reaching = Reaching(small, substeps, fixed, {"goal": 1.0, "effort": 0.1, **(weights or {})}, limits)

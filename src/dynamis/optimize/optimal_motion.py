@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.optimize.collocation import collocate
 from dynamis.optimize.costs import GoalCost
@@ -133,7 +134,8 @@ def _first(problem: Problem, sweeps: Sweeps, guess: Any, cost: GoalCost) -> Iter
     if isinstance(guess, OptimalMotion):
         if guess.tau.shape != (N, n) or guess.robot.nq != step.robot.nq:
             raise InputError(
-                f"guess has {len(guess.tau)} steps of a robot with {guess.robot.n} coordinates, expected {N} and {n}"
+                f"guess has {counted(len(guess.tau), 'step')} of a robot with "
+                f"{counted(guess.robot.n, 'coordinate')}, expected {N} and {n}"
             )
         reference = Iterate(guess.q, guess.v, guess.tau[:, step.columns], np.inf, guess.gains[:, step.columns])
         gains = reference.gains

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import plotted, short
+from dynamis.display import counted, plotted, short
 from dynamis.errors import InputError, printable
 from dynamis.optimize.costs import GoalCost
 from dynamis.optimize.steps import Step
@@ -50,7 +50,10 @@ class OptimalMotion:
 
     def __repr__(self) -> str:
         name = printable(self.robot.name)
-        return short(f"<OptimalMotion of {name}, {self.t[-1]:g} s, {len(self.tau)} steps, cost {self.cost:.4g}, {self.status}>")
+        return short(
+            f"<OptimalMotion of {name}, {self.t[-1]:g} s, {counted(len(self.tau), 'step')}, cost "
+            f"{self.cost:.4g}, {self.status}>"
+        )
 
     def controller(self, t: Any, q: Array, v: Array) -> Array:
         """The torques of the motion with its feedback at any time, as a controller for `simulate`."""
@@ -133,7 +136,7 @@ def made_motion(
     goal_error, limit_error = problem.cost().violation(q, v)
     tau, K = np.zeros((len(u), n)), np.zeros((len(u), n, 2 * n))
     tau[:, step.columns], K[:, step.columns] = u, gains
-    status = f"converged after {iterations} iterations"
+    status = f"converged after {counted(iterations, 'iteration')}"
     if not converged:
         saturated = np.mean(np.abs(u) > 0.999 * problem.high, axis=0)
         k = int(np.argmax(saturated))
@@ -142,7 +145,8 @@ def made_motion(
             name = step.robot.coordinate_names[step.columns[k]]
             cure = f"{name} is at its torque limit during {saturated[k]:.0%} of the motion: allow a longer duration"
         status = (
-            f"not converged after {iterations} iterations: goal missed by {goal_error:.2g}, limits by {limit_error:.2g}; {cure}"
+            f"not converged after {counted(iterations, 'iteration')}: goal missed by {goal_error:.2g}, limits "
+            f"by {limit_error:.2g}; {cure}"
         )
     return OptimalMotion(
         step.robot, step.h * np.arange(len(q)), q, v, tau, K, problem.running_cost(v, u), goal_error, limit_error, iterations,

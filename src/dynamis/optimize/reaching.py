@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.optimize.steps import Step
 from dynamis.robot import Robot
@@ -65,7 +66,9 @@ class Reaching:
         for name, value in values.items():
             array = np.asarray(value, float)
             if array.shape not in ((sizes[name],), (count, sizes[name])):
-                raise InputError(f"{name} must have {sizes[name]} entries for each of {count} states, got shape {array.shape}")
+                raise InputError(
+                    f"{name} must have {sizes[name]} entries for each of {counted(count, 'state')}, got shape {array.shape}"
+                )
             rows[name] = np.broadcast_to(array, (count, sizes[name]))
         return np.concatenate([rows["q"], rows["v"]], axis=-1), np.array(rows["goal"])
 

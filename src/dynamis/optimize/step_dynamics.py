@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.algorithms.kinematics import MovingBase
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
@@ -113,7 +114,9 @@ class StepDynamics:
         place = self.places["tau"]
         tau = np.asarray(self.feedback(robot, q, v, u[place]))
         if tau.shape != (len(self.columns),):
-            raise InputError(f"feedback= must return {len(self.columns)} torques of actuated coordinates, got {tau.shape}")
+            raise InputError(
+                f"feedback= must return {counted(len(self.columns), 'torque')} of actuated coordinates, got {tau.shape}"
+            )
         return np.concatenate([tau, u[place.stop :]])
 
     def _rate(self, robot: Robot, q: Array, v: Array, u: Array, h: Any) -> Array:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table, march
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.optimize.step_dynamics import TABLEAUS, Feedback, StepDynamics
 from dynamis.robot import Robot
@@ -82,8 +83,8 @@ class Step(StepDynamics):
         super().__init__(robot, h, method, actuated, friction_velocity, parameters, wrenches, moving_base, feedback, references)
 
     def __repr__(self) -> str:
-        parameters = f", {len(self.parameters)} parameters" if self.parameters else ""
-        return f"<Step of {self.robot.name}: {self.h:g} s, {self.method}, {self.inputs} inputs{parameters}>"
+        parameters = f", {counted(len(self.parameters), 'parameter')}" if self.parameters else ""
+        return f"<Step of {self.robot.name}: {self.h:g} s, {self.method}, {counted(self.inputs, 'input')}{parameters}>"
 
     def __call__(self, q: Any, v: Any, u: Any, p: Any = None) -> tuple[Array, Array]:
         q, v, u, *p = self._checked(q, v, u, p)
@@ -265,7 +266,7 @@ class Step(StepDynamics):
         """Inputs (N, …, m) of N steps."""
         found = self.robot.inputs.vector(u, self.inputs, "u").astype(float, copy=False)
         if found.ndim < 2 or not len(found):
-            raise InputError(f"u has shape {found.shape}; it must have a row of {self.inputs} inputs for each step")
+            raise InputError(f"u has shape {found.shape}; it must have a row of {counted(self.inputs, 'input')} for each step")
         return found
 
     def _start(self, q: Any, v: Any, u: Array, p: Any) -> tuple[Array, list[Array]]:
@@ -279,7 +280,7 @@ class Step(StepDynamics):
         u = self._sequence(u)
         q, v = (self.robot.inputs.vector(x, size, name) for x, size, name in ((q, self.robot.nq, "q"), (v, self.robot.n, "v")))
         if q.ndim < 2 or v.shape[:-1] != q.shape[:-1] or len(q) != len(u) + 1:
-            raise InputError(f"{len(u)} inputs lead through {len(u) + 1} states, got q {q.shape} and v {v.shape}")
+            raise InputError(f"{len(u)} inputs lead through {counted(len(u) + 1, 'state')}, got q {q.shape} and v {v.shape}")
         return [q, v, u, *self._checked(q[0], v[0], u[0], p)[3:]]
 
     def _states(self, start: Array, u: Array, p: Sequence[Array], last: bool = False) -> Array:

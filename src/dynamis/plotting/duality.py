@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.drawing import FORCE, INK, MOTION, STRUCTURE, new_figure, save
 from dynamis.plotting.projection import best_plane, draw_robot, finish
 from dynamis.statics.ellipsoids import Ellipsoid, force_ellipsoid, velocity_ellipsoid
@@ -170,6 +171,6 @@ def _box(axes: Any, x: tuple[float, float], y: tuple[float, float], live: int, d
 def _label(
     axes: Any, x: tuple[float, float], low: float, high: float, name: str, count: int, colour: str, boxed: bool = False
 ) -> None:
-    text = f"{name}\n{count} dimension{'s' if count > 1 else ''}"
+    text = f"{name}\n{counted(count, 'dimension')}"
     paper = {"facecolor": "white", "edgecolor": "none", "pad": 2.5} if boxed else None
     axes.text(0.5 * (x[0] + x[1]), 0.5 * (low + high), text, ha="center", va="center", fontsize=10, color=colour, bbox=paper)

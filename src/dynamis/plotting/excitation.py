@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.drawing import FORCE, INK, MOTION, heading, legend_outside, new_figure, save, tidy
 from dynamis.identification.excitation.excitation import Excitation
 
@@ -39,7 +40,7 @@ def plot(excitation: Excitation, path: str | os.PathLike[str] | None = None) -> 
     handles, labels = panels[0].get_legend_handles_labels()
     legend_outside(figure, handles, labels)
     name = excitation.robot_name or "robot"
-    size = f"{excitation.duration:g} s, {excitation.parameters} parameters"
+    size = f"{excitation.duration:g} s, {counted(excitation.parameters, 'parameter')}"
     title = f"{name}: excitation of {size}, condition number {excitation.condition:.3g}"
     figure.suptitle(title, fontsize=13, x=0.01, ha="left", color=INK)
     return save(figure, path)

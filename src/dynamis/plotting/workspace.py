@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.drawing import FAINT, INK, SEQUENCE, heading, new_figure, save, space_axes, square_limits, tidy
 from dynamis.kinematics.stick_figure import chain_points
 from dynamis.kinematics.workspace import cell_edges
@@ -49,7 +50,7 @@ def plot(cloud: Workspace, path: str | os.PathLike[str] | None) -> Any:
     unit = {1: "m", 2: "m²", 3: "m³"}.get(cloud.dimension, "")
     kind = {1: "length", 2: "area", 3: "volume"}.get(cloud.dimension, "extent")
     size = f"{kind} {cloud.volume:.3g} ± {cloud.volume_error:.1g} {unit}"
-    facts = f"{size}, reach {cloud.reach:.3g} m; {len(cloud.points)} sampled configurations"
+    facts = f"{size}, reach {cloud.reach:.3g} m; {counted(len(cloud.points), 'sampled configuration')}"
     if cloud.dimension < 3:
         figure = new_figure(7.2, 7.0)
         _view(figure.add_subplot(), cloud, _flat_view(cloud))

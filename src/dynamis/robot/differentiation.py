@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.compiler.kernel import Kernel
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.interop.replay import EXPRESSIONS, replay
 from dynamis.model.model import Model
@@ -30,7 +31,9 @@ class Derivatives:
 
     def __init__(self, model: Model, kernel: Kernel, wrt: Sequence[str] | None, jacobian: Kernel | None = None) -> None:
         if len(kernel.code.results) != 1:
-            raise InputError(f"{kernel.name} returns {len(kernel.code.results)} arrays: return one, as np.concatenate of them")
+            raise InputError(
+                f"{kernel.name} returns {counted(len(kernel.code.results), 'array')}: return one, as np.concatenate of them"
+            )
         self._model, self._kernel, self._own_jacobian = model, kernel, jacobian
         names = [name for name, _ in kernel.arguments]
         chosen = names if wrt is None else list(wrt) if np.iterable(wrt) else [wrt]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.configurations import independent_bodies
+from dynamis.display import counted
 from dynamis.errors import InputError, unknown_name
 from dynamis.model import editing
 from dynamis.model.description import Description
@@ -123,8 +124,8 @@ class Editing(Configurations, CentroidalFunctions):
             return {name: array[..., k] if array.ndim > 1 else array[k].item() for k, name in enumerate(self.coordinate_names)}
         if size == self.nq:
             return {name: array[..., place] for name, place in self._places().items()}
-        expected = f"{self.n}" if self.n == self.nq else f"{self.n} or {self.nq}"
-        raise InputError(f"expected {expected} entries on the last axis, got shape {array.shape}")
+        expected = "" if self.n == self.nq else f"{self.n} or "
+        raise InputError(f"expected {expected}{counted(self.nq, 'entry', 'entries')} on the last axis, got shape {array.shape}")
 
     def indices(self, names: Sequence[str]) -> Array:
         """Return the places of these coordinates in v, a and tau: ``v[robot.indices(message.name)]`` has the message's order.

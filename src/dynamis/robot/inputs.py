@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.kinematics import REST, MovingBase
+from dynamis.display import counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.joints import Free
 from dynamis.model.model import Model
@@ -44,7 +45,7 @@ class Inputs:
         elif array.dtype not in (np.float32, np.float64):
             array = array.astype(float)
         if array.ndim == 0 or array.shape[-1] != size:
-            known = f"the {size} {STATES[name]}" if name in STATES else f"{size} numbers"
+            known = f"the {size} {STATES[name]}" if name in STATES else counted(size, "number")
             named = name in STATES and size == len(self.coordinate_names)
             names = ", ".join(map(printable, self.coordinate_names[:8])) + (", …" if size > 8 else "")
             whose = f" of robot {printable(self.model.name)}" if name in STATES else ""

@@ -13,7 +13,7 @@ from dynamis.compiler.lowering import LONG
 from dynamis.compiler.part_writer import Parts
 from dynamis.compiler.parts import in_parts
 from dynamis.compiler.schedule import schedule
-from dynamis.display import as_text
+from dynamis.display import as_text, counted
 
 _KINDS = {
     "fused multiply-adds": ("fma", "fms", "fnma"),
@@ -55,7 +55,7 @@ def kernel_report(name: str, kernel: Kernel, robot: str, ways: Sequence[tuple[st
         lines.append(f"  loops       {_loops(parts)}")
     for precision, dtype in (("double", "float64"), ("float", "float32")):
         target = jit.host_target(precision)
-        line = f"  {dtype}     {target.lanes} states at a time in {target.registers} vector registers"
+        line = f"  {dtype}     {counted(target.lanes, 'state')} at a time in {target.registers} vector registers"
         if parts is None:
             slots = Body(schedule(expand_sincos(code, precision), target.registers), target).registers.slots
             line += f", {slots} spill slots"

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table
+from dynamis.display import counted
 from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
 from dynamis.scalar import Node, maximum, symbol
@@ -184,8 +185,8 @@ class ClosedLoop:
         rows = {len(a) for a in arrays.values()}
         if len(rows) > 1 or steps % next(iter(rows)):
             raise InputError(
-                f"inputs must have the same number of rows, and the {steps} steps must be a multiple of it; got "
-                + ", ".join(f"{len(a)} rows of {name!r}" for name, a in arrays.items())
+                f"inputs must have the same number of rows, and the {counted(steps, 'step')} must be a multiple of it; got "
+                + ", ".join(f"{counted(len(a), 'row')} of {name!r}" for name, a in arrays.items())
             )
         rank = max(a.ndim for a in arrays.values())
         level = [a.reshape(len(a), *[1] * (rank - a.ndim), *a.shape[1:]) for a in arrays.values()]
@@ -242,7 +243,8 @@ class ClosedLoop:
         for name, size in self.flat_vectors().items():
             if size in lengths:
                 raise InputError(
-                    f"parameter {name!r} of the controller has shape ({size},), and there are {size} motions: give shape "
+                    f"parameter {name!r} of the controller has shape ({size},), and there are "
+                    f"{counted(size, 'motion')}: give shape "
                     f"({size}, 1) for one number per motion, or (1, {size}) for one vector of length {size} for all motions"
                 )
 

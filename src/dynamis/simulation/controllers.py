@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.simulation.sampling import Sampled
@@ -116,7 +117,7 @@ class Law:
 def sized(value: Any, size: int, name: str) -> Array:
     """The value of a function as an array of the right length."""
     if value is None:
-        raise InputError(f"{name} returned None instead of {size} numbers: is there no return statement?")
+        raise InputError(f"{name} returned None instead of {counted(size, 'number')}: is there no return statement?")
     array = np.asarray(value)
     if array.shape != (size,):
         raise InputError(f"{name} returned shape {array.shape} instead of ({size},)")
@@ -153,7 +154,7 @@ def as_law(controller: Any, parameters: Iterable[str] = ()) -> Law:
         return Law(lambda _robot, t, q, v, **given: function(t, q, v, **given), None, sampled, (*extra, *state[3:]), traceable)
     if len(state) >= 4:
         return Law(function, None, sampled, (*extra, *state[4:]), traceable)
-    raise InputError(f"{SIGNATURES}; this function takes {len(state)} arguments")
+    raise InputError(f"{SIGNATURES}; this function takes {counted(len(state), 'argument')}")
 
 
 def _required(function: Callable[..., Any]) -> tuple[list[str], bool]:

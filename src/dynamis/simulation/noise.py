@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError
 from dynamis.tolerances import NEGLIGIBLE
 
@@ -74,7 +74,10 @@ class Noise:
         """The standard deviation at each of n joints."""
         given = np.array(self.torque, dtype=float)
         if given.ndim and given.shape != (n,):
-            raise InputError(f"noise has {len(given)} standard deviations, the robot {n} degrees of freedom: give one, or {n}")
+            raise InputError(
+                f"noise has {counted(len(given), 'standard deviation')}, the robot "
+                f"{counted(n, 'degree of freedom', 'degrees of freedom')}: give one, or {n}"
+            )
         return np.broadcast_to(given, (n,))
 
     def interval(self, t: Any) -> Any:

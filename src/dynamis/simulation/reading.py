@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import DynamisError, InputError, MissingExtraError, escaped, printable, reason_of
 from dynamis.files.limits import array_header, check_size
 from dynamis.robot import Robot
@@ -91,7 +92,9 @@ def _read_csv(data: bytes, label: str) -> Contents:  # noqa: ARG001 - as the oth
         raise _WrongFileError("it is not a table of numbers with a header row") from None
     for k, row in enumerate(rows, 2):
         if len(row) != len(header):
-            raise _WrongFileError(f"row {k} has {len(row)} numbers for {len(header)} columns: the file was cut or edited")
+            raise _WrongFileError(
+                f"row {k} has {counted(len(row), 'number')} for {counted(len(header), 'column')}: the file was cut or edited"
+            )
     try:
         values = np.array(rows, dtype=float).reshape(len(rows), len(header))
     except ValueError as error:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, counted
 from dynamis.errors import DynamisError, InputError
 from dynamis.robot import Robot
 from dynamis.simulation.contact import grouped
@@ -174,14 +174,14 @@ def _numbers(given: Any, size: int, name: str, otherwise: str = "") -> Array:
     except (TypeError, ValueError):
         numbers = np.zeros(0)
     if numbers.shape != (size,) or not np.isfinite(numbers).all():
-        raise InputError(f"{name} must be {size} finite numbers{otherwise}, got {given!r}")
+        raise InputError(f"{name} must be {counted(size, 'finite number')}{otherwise}, got {given!r}")
     return numbers
 
 
 def wanted_arguments(given: Callable[..., Any], name: str) -> int:
     wanted = _arguments(given)
     if wanted not in (1, 3):
-        raise InputError(f"{name} must be a function of t, or of (t, q, v); it takes {wanted} arguments")
+        raise InputError(f"{name} must be a function of t, or of (t, q, v); it takes {counted(wanted, 'argument')}")
     return wanted
 
 
@@ -196,7 +196,9 @@ def checked_push(given: Callable[..., Any], size: int, name: str, wanted: int = 
         except Exception as error:
             raise SourceError(f"{name} raised {type(error).__name__}: {error} {_where(t, q, v)}") from error
         if result is None:
-            raise SourceError(f"{name} returned None instead of {size} numbers (no return statement?) {_where(t, q, v)}")
+            raise SourceError(
+                f"{name} returned None instead of {counted(size, 'number')} (no return statement?) {_where(t, q, v)}"
+            )
         if value.shape != (size,):
             raise SourceError(f"{name} returned shape {value.shape} instead of ({size},) {_where(t, q, v)}")
         if not np.isfinite(value).all():

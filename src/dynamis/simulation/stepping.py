@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.simulation.events import Watcher
 from dynamis.simulation.sources import SourceError
 from dynamis.tolerances import TIME_ROUNDING
@@ -61,14 +62,14 @@ class Clock:
             return f"{spent}, before its first step"
         typical = median(self._lengths)
         if events * MIN_STEPS_PER_EVENT > self.steps:
-            advice = f"{events} events, each of which restarts the integration; try method='time_stepping'"
+            advice = f"{counted(events, 'event')}, each of which restarts the integration; try method='time_stepping'"
         elif typical < STIFF_STEP and speed * typical > MAX_TURN_PER_STEP:
             advice = f"velocities up to {speed:.3g} rad/s or m/s; simulate a shorter motion, or increase seconds="
         elif method in ("RK45", "RK23", "DOP853") and typical < STIFF_STEP:
             advice = "the equations are stiff; try method='Radau' or 'LSODA'"
         else:
             advice = "increase seconds= or rtol=, or simulate a shorter motion"
-        return f"{spent} ({self.steps} steps of about {typical:.1g} s: {advice})"
+        return f"{spent} ({counted(self.steps, 'step')} of about {typical:.1g} s: {advice})"
 
 
 class Crossing(NamedTuple):

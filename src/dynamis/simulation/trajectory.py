@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.dynamics import TorqueLedger
-from dynamis.display import as_table, call_by_name, plotted, short, trajectory_card
+from dynamis.display import as_table, call_by_name, counted, plotted, short, trajectory_card
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 from dynamis.simulation.dense import Dense, between_points, unit_quaternions
@@ -50,7 +50,7 @@ class Power:
         return self.stored - self.input
 
     def __repr__(self) -> str:
-        return f"<Power at {len(self.torques)} points: torques up to {np.abs(self.torques).max(initial=0.0):.4g} W>"
+        return f"<Power at {counted(len(self.torques), 'point')}: torques up to {np.abs(self.torques).max(initial=0.0):.4g} W>"
 
     _repr_html_ = as_table
 
@@ -106,7 +106,7 @@ class Trajectory:
 
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} … {self.t[-1]:g} s" if len(self.t) else "nothing"
-        return short(f"<Trajectory of {printable(self.robot.name)}, {span}, {len(self.t)} points, {self.status}>")
+        return short(f"<Trajectory of {printable(self.robot.name)}, {span}, {counted(len(self.t), 'point')}, {self.status}>")
 
     def _repr_html_(self) -> str:
         return trajectory_card(self)

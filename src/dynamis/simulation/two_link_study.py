@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms.mass_matrix import mass_matrix_from_rnea
 from dynamis.algorithms.newton_euler import rnea
-from dynamis.display import as_text
+from dynamis.display import as_text, counted
 from dynamis.drawing import new_figure, save
 from dynamis.robot import Robot, load
 from dynamis.simulation.simulate import simulate
@@ -47,7 +47,10 @@ class Study:
         return _plot(self, path)
 
     def __repr__(self) -> str:
-        return f"<Study of {len(self.motions)} motions: viscous friction {', '.join(f'{d:g}' for d in self.damping)} N m s>"
+        return (
+            f"<Study of {counted(len(self.motions), 'motion')}: viscous friction "
+            f"{', '.join(f'{d:g}' for d in self.damping)} N m s>"
+        )
 
     def __str__(self) -> str:
         return self.summary()

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.jacobian import jacobian
+from dynamis.display import counted
 from dynamis.errors import InputError, SingularError, unknown_name
 from dynamis.kinematics.directions import GROUPS, ROWS
 from dynamis.kinematics.jacobian_measures import minors
@@ -90,7 +91,10 @@ class StaticFormulas:
     def determinant(self) -> Expression:
         """det J of a square J; zero in singular configurations."""
         if len(self.rows) != self.n:
-            raise InputError(f"J has {len(self.rows)} rows and {self.n} columns; only a square matrix has a determinant")
+            raise InputError(
+                f"J has {counted(len(self.rows), 'row')} and {counted(self.n, 'column')}; only a "
+                f"square matrix has a determinant"
+            )
         found: Expression = minors(self.jacobian)[0]
         return found
 
@@ -108,7 +112,8 @@ class StaticFormulas:
             )
         if m > self.n:
             raise SingularError(
-                f"{m} directions with {self.n} joints: the compliance is singular in every configuration; select fewer rows"
+                f"{counted(m, 'direction')} with {counted(self.n, 'joint')}: the compliance is singular in "
+                f"every configuration; select fewer rows"
             )
         if m == self.n:
             A = _adjugate(self.jacobian)
@@ -131,7 +136,7 @@ class StaticFormulas:
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
     def __repr__(self) -> str:
-        return f"<StaticFormulas of {self.n} joints, directions {', '.join(self.rows)}>"
+        return f"<StaticFormulas of {counted(self.n, 'joint')}, directions {', '.join(self.rows)}>"
 
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex()}\n$$"

@@ -94,8 +94,8 @@ class Duality:
         m, n, r = self.task.size, self.robot.n, self.rank
         state = "singular" if self.singular else "regular"
         head = [
-            f"{self.robot.name} at {self.task.frame.name}: {m} directions ({', '.join(self.task.names)}), {n} joints, "
-            f"rank {r}, {state}",
+            f"{self.robot.name} at {self.task.frame.name}: {counted(m, 'direction')} "
+            f"({', '.join(self.task.names)}), {counted(n, 'joint')}, rank {r}, {state}",
             f"  dim R(J) = {r} possible motions, dim N(J) = {n - r} self-motions; "
             f"dim R(Jᵀ) = {r} balanced torques, dim N(Jᵀ) = {m - r} structure wrenches",
             f"  singular values {', '.join(f'{x:.4g}' for x in self.singular_values)} ({self.task.unit()}; "
@@ -119,7 +119,8 @@ class Duality:
         state = "singular" if self.singular else "regular"
         at = f"{printable(self.robot.name)} at {printable(self.task.frame.name)}"
         return short(
-            f"<Duality of {at}: rank {self.rank} of {self.task.size} directions, {counted(self.robot.n, 'joint')}, {state}>"
+            f"<Duality of {at}: rank {self.rank} of {counted(self.task.size, 'direction')}, "
+            f"{counted(self.robot.n, 'joint')}, {state}>"
         )
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table, flat
+from dynamis.display import as_table, counted, flat
 from dynamis.errors import InputError
 from dynamis.kinematics.directions import Directions, directions_of
 from dynamis.robot import Robot
@@ -53,7 +53,9 @@ class Ellipsoid:
         """Distance from the centre to the surface in a direction (m)."""
         d = np.asarray(direction, dtype=float)
         if d.shape != self.centre.shape or not np.isfinite(d).all() or not d.any():
-            raise InputError(f"direction must have {len(self.centre)} finite numbers, not all zero; got {direction!r}")
+            raise InputError(
+                f"direction must have {counted(len(self.centre), 'finite number')}, not all zero; got {direction!r}"
+            )
         y = self.directions.T @ (d / np.linalg.norm(d))
         y = np.where(np.abs(y) < RECURSION_ROUNDING, 0.0, y)
         if np.any(y[self.radii == 0.0]):
@@ -73,7 +75,7 @@ class Ellipsoid:
         return np.asarray((self.centre[:, None] + self.directions @ (np.minimum(self.radii, longest)[:, None] * circle)).T)
 
     def __repr__(self) -> str:
-        return f"<Ellipsoid of {len(self.radii)} directions: half-axes {flat(self.radii)} {self.unit}>"
+        return f"<Ellipsoid of {counted(len(self.radii), 'direction')}: half-axes {flat(self.radii)} {self.unit}>"
 
     _repr_html_ = as_table
 
@@ -132,5 +134,5 @@ def _scales(robot: Robot, scales: Any, name: str) -> Array:
     except (TypeError, ValueError):
         k = np.zeros(robot.n)
     if not (np.isfinite(k).all() and (k > 0.0).all()):
-        raise InputError(f"{name} must be {robot.n} finite positive numbers, or one for all joints; got {scales!r}")
+        raise InputError(f"{name} must be {counted(robot.n, 'finite positive number')}, or one for all joints; got {scales!r}")
     return k

@@ -64,7 +64,7 @@ class ForcePolytope:
         w = np.asarray(wrench, dtype=float)
         if w.shape != (self.task.size,):
             raise InputError(
-                f"the wrench must have {self.task.size} numbers ({', '.join(self.task.names)}), got shape {w.shape}"
+                f"the wrench must have {counted(self.task.size, 'number')} ({', '.join(self.task.names)}), got shape {w.shape}"
             )
         return bool((self.A @ w <= self.b + slack * (1.0 + np.abs(self.b))).all())
 
@@ -97,7 +97,8 @@ class ForcePolytope:
         size = (
             "empty"
             if self.empty
-            else f"{len(self.vertices)} vertices, largest {np.linalg.norm(self.vertices, axis=1).max():.4g} N"
+            else f"{counted(len(self.vertices), 'vertex', 'vertices')}, largest "
+            f"{np.linalg.norm(self.vertices, axis=1).max():.4g} N"
         )
         size += "" if self.bounded else f", unbounded in {counted(self.unbounded.shape[1], 'direction')}"
         at = f"{printable(self.robot.name)} at {printable(self.task.frame.name)}"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table, flat, short
+from dynamis.display import as_table, counted, flat, short
 from dynamis.errors import InputError, SingularError
 from dynamis.kinematics.directions import directions_of
 from dynamis.robot import Robot
@@ -69,7 +69,7 @@ def joint_stiffness_for(
     task = directions_of(robot, frame, DEFAULT_ROWS.get(len(K_w)) if rows is None else rows)
     if task.size != len(K_w):
         raise InputError(
-            f"the desired stiffness is {len(K_w)} × {len(K_w)}, but the task has {task.size} directions "
+            f"the desired stiffness is {len(K_w)} × {len(K_w)}, but the task has {counted(task.size, 'direction')} "
             f"({', '.join(task.names)}); select them with rows=, such as rows='xy'"
         )
     J = task.selection @ robot.jacobian(at, frame)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import DynamisError, InputError, ModelError, unknown_name
 from dynamis.model.build import examine, with_floating_base
 from dynamis.model.description import DRIVE_NUMBERS, Description
@@ -113,7 +114,7 @@ def case_setup(study: Study, values: Sequence[float]) -> Setup:
         given = study.lists.get(name)
         if given is not None:
             if len(given) != len(array):
-                raise InputError(f"{name} has {len(given)} numbers; robot {robot.name!r} needs {len(array)}")
+                raise InputError(f"{name} has {counted(len(given), 'number')}; robot {robot.name!r} needs {len(array)}")
             array[:] = given
     for kind, target, value in settings:
         if kind in STATE:
@@ -233,7 +234,7 @@ def _holder(study: Study, robot: Robot) -> Any:
 
 def _each(values: Sequence[float], robot: Robot, name: str) -> Array:
     if len(values) not in (1, robot.n):
-        raise InputError(f"{name} has {len(values)} numbers; give one for all, or {robot.n}")
+        raise InputError(f"{name} has {counted(len(values), 'number')}; give one for all, or {robot.n}")
     return np.broadcast_to(np.array(values), robot.n).copy()
 
 

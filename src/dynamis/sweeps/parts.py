@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import kind_of, write_whole
 from dynamis.sweeps.study import Study
@@ -160,7 +161,7 @@ class SweepFolder:
         except ValueError:
             return NOT_JSON
         if not all(_is_row(row, self.columns) for row in rows):
-            return f"a row does not have the {len(self.columns)} columns of the study"
+            return f"a row does not have the {counted(len(self.columns), 'column')} of the study"
         if head.get("cases") != [cases.start, cases.stop] or [row[0] for row in rows] != list(cases):
             return "its cases do not match its name"
         return rows

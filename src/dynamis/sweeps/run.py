@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, field
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.sweeps.cases import Row, column_names, run_part
 from dynamis.sweeps.parts import SweepFolder
@@ -181,11 +182,11 @@ class _Job:
             return
         self.failed[part] = reason
         if not self.done and len(self.failed) >= min(MAX_INITIAL_FAILURES, self.study.parts):
-            self.stopped = f"the first {len(self.failed)} parts all failed ({reason})"
+            self.stopped = f"the first {counted(len(self.failed), 'part')} all failed ({reason})"
 
     def _report_progress(self) -> None:
         if self.progress is not None:
-            self.progress(self.cases / self.study.cases, f"{self.cases} of {self.study.cases} cases")
+            self.progress(self.cases / self.study.cases, f"{self.cases} of {counted(self.study.cases, 'case')}")
 
     def rows(self) -> list[Row]:
         return [row for part in sorted(self.done) for row in self.done[part]]
@@ -197,7 +198,7 @@ class _Job:
         if self.failed:
             names = "; ".join(self._name(part) for part in sorted(self.failed)[:5])
             return f"{cases} of {self.study.cases} cases done; failed after {MAX_ATTEMPTS} attempts: {names}"
-        return f"{cases} cases done"
+        return f"{counted(cases, 'case')} done"
 
     def _name(self, part: int) -> str:
         cases = self.study.range_of(part)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dynamis.display import counted
 from dynamis.errors import DynamisError, InputError, literal, printable, unknown_name
 from dynamis.model.description import DRIVE_NUMBERS
 from dynamis.model.load import load_description
@@ -125,7 +126,7 @@ class _Reader:
         cases = points * draws
         if cases > MAX_CASES:
             raise self.wrong(
-                "vary", f"{cases} cases, at most {MAX_CASES}: use coarser grids or fewer draws, or split the study"
+                "vary", f"{counted(cases, 'case')}, at most {MAX_CASES}: use coarser grids or fewer draws, or split the study"
             )
         fixed, frame = self.fixed()
         options = self.options()

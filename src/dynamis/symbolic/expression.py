@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.scalar import Node, cos, is_number, sin, symbol
 from dynamis.symbolic import factored, printing
@@ -372,5 +373,5 @@ class Formulas(np.ndarray[Any, Any]):
             return r"c_{ijk} = 0 \text{ for all } i, j, k"
         lines = [" = ".join(names) + " &= " + x.latex() for x, names in groups[:MAX_CHRISTOFFEL_VALUES]]
         if len(groups) > MAX_CHRISTOFFEL_VALUES:
-            lines.append(rf"&\text{{and {len(groups) - MAX_CHRISTOFFEL_VALUES} more values}}")
+            lines.append(rf"&\text{{and {counted(len(groups) - MAX_CHRISTOFFEL_VALUES, 'more value')}}}")
         return r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}"

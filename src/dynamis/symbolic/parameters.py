@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms import regressor
-from dynamis.display import as_table
+from dynamis.display import as_table, counted
 from dynamis.scalar import Node
 from dynamis.symbolic.expression import Expression, Formulas
 from dynamis.symbolic.notation import parameter_latex
@@ -73,7 +73,7 @@ class LinearForm:
     names: tuple[Node, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<LinearForm: {len(self.parameters)} parameters in {len(self.regressor)} equations>"
+        return f"<LinearForm: {counted(len(self.parameters), 'parameter')} in {counted(len(self.regressor), 'equation')}>"
 
     _repr_html_ = as_table
 

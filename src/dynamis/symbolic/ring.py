@@ -21,6 +21,7 @@ from typing import Any
 
 import flint
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.scalar import Node, gradient, topological
 from dynamis.symbolic.angles import Angle, LinearForm, angles_for, as_fraction, linear_form
@@ -229,7 +230,7 @@ class Ring:
         for first in range(0, len(terms), size):
             total = total + a * self.context.from_dict(dict(terms[first : first + size]))
             if len(total) > most:
-                raise BudgetSpent(f"the expanded form has an expression of more than {most} terms")
+                raise BudgetSpent(f"the expanded form has an expression of more than {counted(most, 'term')}")
             self._budget.check_clock()
         return total
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms import coriolis, dynamics, energy, jacobian, joint_physics, kinematics, mass_matrix
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.model.description import Description
 from dynamis.model.model import Model
@@ -220,7 +221,7 @@ class Terms:
     def potential_energy_from(self, configuration: Sequence[float]) -> Expression:
         """U(q) − U(q₀): the potential energy relative to a configuration."""
         if len(configuration) != self.n:
-            raise InputError(f"the configuration must have {self.n} numbers, got {len(configuration)}")
+            raise InputError(f"the configuration must have {counted(self.n, 'number')}, got {len(configuration)}")
         still = energy.potential_energy(self.model, np.array([float(x) for x in configuration], dtype=object))
         return self.potential_energy - self.expression(still)
 

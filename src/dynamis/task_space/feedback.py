@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError, SingularityWarning, printable
 from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
@@ -120,7 +120,7 @@ class Feedback:
     def __call__(self, t: float, q: Any, v: Any) -> Array:
         desired = np.concatenate([np.asarray(part, dtype=float) for part in self.motion(t)])
         if desired.shape != (3 * self.task.size,):
-            raise InputError(f"motion(t) must return x_d, ẋ_d and ẍ_d of {self.task.size} numbers each")
+            raise InputError(f"motion(t) must return x_d, ẋ_d and ẍ_d of {counted(self.task.size, 'number')} each")
         q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
         tau = self.kernel(q, v, desired, self._damping)
         if np.isfinite(tau).all() or q.ndim != 1 or not all(np.isfinite(x).all() for x in (q, v, desired)):

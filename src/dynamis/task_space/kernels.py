@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dynamis.compiler.cuda import as_cupy, on_gpu
 from dynamis.compiler.kernel import Kernel
+from dynamis.display import counted
 from dynamis.errors import InputError, SingularityWarning
 from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
@@ -123,7 +124,7 @@ def _warn_not_finite(parts: tuple[Array, ...], name: str) -> None:
     where = np.argwhere(np.atleast_1d(lost))
     place = f", the first at index {tuple(int(k) for k in where[0])}" if lost.ndim and len(where) else ""
     warnings.warn(
-        f"the task is singular at {int(lost.sum())} of {lost.size} states{place}: the result there is not finite; "
+        f"the task is singular at {int(lost.sum())} of {counted(lost.size, 'state')}{place}: the result there is not finite; "
         "give damping=… for finite results",
         SingularityWarning, stacklevel=4,
     )  # fmt: skip

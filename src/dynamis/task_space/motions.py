@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
@@ -114,6 +114,7 @@ def _check(motion: Circle | Line) -> None:
 def _within(components: tuple[int, ...], size: int, what: str) -> tuple[int, ...]:
     if not all(isinstance(k, int | np.integer) and 0 <= k < size for k in components):
         raise InputError(
-            f"{what} moves along components {components}, but the task has {size} components: choose from 0 to {size - 1}"
+            f"{what} moves along components {components}, but the task has {counted(size, 'component')}: choose "
+            f"from 0 to {size - 1}"
         )
     return components

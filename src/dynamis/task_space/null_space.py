@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError
 from dynamis.kinematics.jacobian_measures import volume
 from dynamis.kinematics.tasks import Function, Task
@@ -70,7 +70,8 @@ class Posture(Preference):
         rest = np.asarray(self.rest, dtype=float)
         if robot.nq != robot.n or rest.shape != (robot.n,):
             raise InputError(
-                f"Posture(rest) takes {robot.n} joint positions of a robot without quaternions, got shape {rest.shape}"
+                f"Posture(rest) takes {counted(robot.n, 'joint position')} of a robot without quaternions, got "
+                f"shape {rest.shape}"
             )
         return robot.mass_matrix(q) @ (self.gain * (rest - np.asarray(q)))
 

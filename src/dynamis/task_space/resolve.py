@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table, flat, short
+from dynamis.display import as_table, counted, flat, short
 from dynamis.errors import InputError, unknown_name
 from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
@@ -114,5 +114,5 @@ def task_vector(value: Any, task: Task, name: str = "acceleration") -> Array:
     except (TypeError, ValueError):
         found = np.zeros((0, 0))
     if found.shape != (task.size,) or not np.isfinite(found).all():
-        raise InputError(f"{name} must be {task.size} finite numbers ({', '.join(task.names)}); got {value!r}")
+        raise InputError(f"{name} must be {counted(task.size, 'finite number')} ({', '.join(task.names)}); got {value!r}")
     return found

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table
+from dynamis.display import as_table, counted
 from dynamis.errors import InputError, SingularError
 from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
@@ -83,7 +83,7 @@ def of_task(value: Any, size: int, name: str = "acceleration") -> Array:
     """A vector of the task's size, of numbers or symbols."""
     found = np.asarray(value)
     if found.shape != (size,):
-        raise InputError(f"{name} has shape {found.shape}; the task has {size} components, so it must be ({size},)")
+        raise InputError(f"{name} has shape {found.shape}; the task has {counted(size, 'component')}, so it must be ({size},)")
     return found
 
 

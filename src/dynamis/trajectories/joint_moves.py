@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.trajectories.motion import PathMotion, Polynomials, standing
@@ -38,7 +39,7 @@ def joint_move(
     """
     start, end = numbers(q0, "q0", (1,)), numbers(q1, "q1", (1,))
     if start.shape != end.shape:
-        raise InputError(f"q0 has {len(start)} numbers, q1 has {len(end)}: both must have one per joint")
+        raise InputError(f"q0 has {counted(len(start), 'number')}, q1 has {len(end)}: both must have one per joint")
     n = len(start)
     if robot is not None:
         check_plain(robot, n)
@@ -83,4 +84,4 @@ def check_plain(robot: Robot, n: int | None = None) -> None:
             f"robot {robot.name!r} has a spherical or free joint; joint motions require one coordinate per degree of freedom"
         )
     if n is not None and n != robot.n:
-        raise InputError(f"robot {robot.name!r} has {robot.n} joints, but the motion has {n}")
+        raise InputError(f"robot {robot.name!r} has {counted(robot.n, 'joint')}, but the motion has {n}")

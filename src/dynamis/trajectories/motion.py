@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import motion_card, plotted, short
+from dynamis.display import counted, motion_card, plotted, short
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.scalar import Node, maximum, minimum, where
@@ -80,7 +80,7 @@ class Motion(ABC):
         return plotted("motion", self, path, robot)
 
     def __repr__(self) -> str:
-        what = f"{self.shape[0]} joints" if self.shape else "one variable"
+        what = counted(self.shape[0], "joint") if self.shape else "one variable"
         return short(f"<{type(self).__name__}: {what}, {self.duration:.6g} s{'; ' + self.status if self.status else ''}>")
 
     def _repr_html_(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.kinematics.damped_least_squares import descend
 from dynamis.kinematics.ik_problem import target_problem
@@ -73,7 +74,7 @@ def follow(
             if (worst <= near).all() or count >= MAX_INTERVALS:
                 break
         count *= 2
-    status = f"largest deviation {worst[0]:.2g} m and {worst[1]:.2g} rad, {count + 1} points"
+    status = f"largest deviation {worst[0]:.2g} m and {worst[1]:.2g} rad, {counted(count + 1, 'point')}"
     if not (worst <= near).all():
         raise InputError(f"the joint path does not reach the tolerance: {status}; the path passes close to a singularity")
     return PathMotion(path, motion.clock, status, {"position": float(worst[0]), "rotation": float(worst[1])})

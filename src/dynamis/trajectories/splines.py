@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.trajectories.motion import Polynomials
 from dynamis.trajectories.validate import limits, number, numbers
@@ -78,7 +79,7 @@ def spline_path(points: Any) -> Polynomials:
 def _growing(times: Any, count: int) -> Array:
     t = numbers(times, "times", (1,))
     if len(t) != count:
-        raise InputError(f"{len(t)} times were given for {count} points")
+        raise InputError(f"{len(t)} times were given for {counted(count, 'point')}")
     if not (np.diff(t) > 0.0).all():
         raise InputError("times must be strictly increasing")
     if number(t[0], "the first time") != 0.0:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
@@ -45,7 +46,7 @@ def limits(value: Any, count: int, name: str) -> Array:
     try:
         array = np.broadcast_to(np.array(value, dtype=float), (count,))
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be one number for all joints or {count} numbers, got {value!r}") from None
+        raise InputError(f"{name} must be one number for all joints or {counted(count, 'number')}, got {value!r}") from None
     if not (array > 0.0).all():
         raise InputError(f"{name} must be positive for every joint, got {array[~(array > 0.0)][0]}")
     return array

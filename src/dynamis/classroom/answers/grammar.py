@@ -15,6 +15,7 @@ from dynamis.classroom.answers.tables import GAPS, list_cells, matrix_cells
 from dynamis.classroom.answers.tokens import Token
 from dynamis.classroom.answers.tree import Call, MatrixNode, Name, Number, Power, Product, Sum, Tree
 from dynamis.classroom.answers.words import spell
+from dynamis.display import counted
 from dynamis.errors import FormatError, printable
 from dynamis.model.readers.expressions import CONSTANTS, FUNCTIONS
 from dynamis.model.readers.numbers import parse_number
@@ -284,7 +285,7 @@ class _Parser:
         self.depth -= 1
         count = FUNCTIONS[function][0]
         if len(arguments) != count:
-            found = f"{token.text} takes {count} argument{'s' if count > 1 else ''}, found {len(arguments)}"
+            found = f"{token.text} takes {counted(count, 'argument')}, found {len(arguments)}"
             raise self.wrong(token, found, f"write {token.text}({', '.join('xy'[:count])})")
         tree: Tree = Call(function, tuple(arguments), token.at)
         if token.text in RECIPROCAL_OF:

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from dynamis.display import counted
 from dynamis.errors import FormatError, InputError, printable
 from dynamis.model.diagnostics import Problem
 
@@ -38,7 +39,7 @@ class Source:
         if not isinstance(text, str):
             raise InputError(f"an answer must be a string, got {type(text).__name__}")
         if len(text) > MAX_CHARACTERS:
-            found = f"the answer has {len(text)} characters, at most {MAX_CHARACTERS} are allowed"
+            found = f"the answer has {counted(len(text), 'character')}, at most {MAX_CHARACTERS} are allowed"
             raise Source("", file, "", [0]).error(0, found, "give the formulas only")
         given = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
         starts = [0, *(k + 1 for k, c in enumerate(given) if c == "\n")]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from dynamis.classroom.answers.latex import FUNCTION, GREEK_LETTER
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.words import read_word, spell
+from dynamis.display import counted
 from dynamis.errors import FormatError, InputError, printable, unknown_name
 from dynamis.model.readers.expressions import CONSTANTS, FUNCTIONS
 from dynamis.scalar import Scalar, as_scalar, cos, sin, topological
@@ -168,7 +169,7 @@ class Vocabulary:
         n = self.coordinates
         arc, variable = _ARC.fullmatch(key), _order_and_index(key)
         if variable is not None and variable[1] == "":
-            return f"a joint variable requires an index: there are {n} joints"
+            return f"a joint variable requires an index: there are {counted(n, 'joint')}"
         if variable is not None and key[0] == "d" and self._in_range(variable[1]) and key.strip("'")[1:].isdigit():
             return f"joint {variable[1]} is revolute, its variable is q_{variable[1]}; d is for prismatic joints"
         if variable is not None:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms import regressor
+from dynamis.display import counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.pseudo_inertia import (
@@ -181,7 +182,7 @@ class BodySpace:
             values, vectors = np.linalg.eigh(matrix)
             flat = vectors[:, values < ROOM]
             if flat.shape[1]:
-                count = "one direction" if flat.shape[1] == 1 else f"{flat.shape[1]} directions"
+                count = "one direction" if flat.shape[1] == 1 else counted(flat.shape[1], "direction")
                 words.append(f"{printable(link.name)} is at the limit of physical consistency: flat in {count}")
             for i in range(flat.shape[1]):
                 for j in range(i + 1):
@@ -230,7 +231,9 @@ def checked_prior(model: LinearModel, prior: Any) -> Array:
     else:
         values = np.array(model.prior if prior is None else prior, dtype=float)
     if values.shape != model.prior.shape or not np.isfinite(values).all():
-        raise InputError(f"prior= takes {len(model.prior)} finite numbers, one per entry of model.names, or some by name")
+        raise InputError(
+            f"prior= takes {counted(len(model.prior), 'finite number')}, one per entry of model.names, or some by name"
+        )
     return values
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.estimators.factors import ENOUGH, FOLDS, FoldFactors, consecutive_folds, joint_noise, whitened
 
@@ -55,7 +56,7 @@ class Estimator(ABC):
         rows = np.asarray(X, float)
         if rows.ndim != 2 or rows.shape[1] != self.n_features_in_:
             raise InputError(
-                f"X has shape {rows.shape}; this {type(self).__name__} was fitted with {self.n_features_in_} columns"
+                f"X has shape {rows.shape}; this {type(self).__name__} was fitted with {counted(self.n_features_in_, 'column')}"
             )
         return rows @ self.coef_
 
@@ -121,14 +122,20 @@ def checked_rows(X: Any, y: Any, joint: Any = None, names: Sequence[str] | None 
             at = tuple(int(k) for k in np.argwhere(bad)[0])
             column = f", column {printable(names[at[1]])}" if names is not None and len(at) > 1 else ""
             count = int(bad.reshape(len(bad), -1).any(axis=1).sum())
-            raise InputError(f"{name}{list(at)} is {array[at]}{column}; {count} rows are not finite")
+            raise InputError(
+                f"{name}{list(at)} is {array[at]}{column}; {counted(count, 'row')} {'is' if count == 1 else 'are'} not finite"
+            )
     if len(rows) <= rows.shape[1]:
-        raise InputError(f"{len(rows)} rows cannot determine {rows.shape[1]} parameters: record more, or estimate fewer")
+        raise InputError(
+            f"{len(rows)} rows cannot determine {counted(rows.shape[1], 'parameter')}: record more, or estimate fewer"
+        )
     if joint is None:
         return rows, given, np.zeros(len(rows), int)
     labels = np.asarray(joint)
     if labels.shape != given.shape or labels.dtype.kind not in "iu" or (len(labels) and labels.min() < 0):
-        raise InputError(f"joint must be an integer ≥ 0 for each of the {len(given)} rows, got {labels.dtype} {labels.shape}")
+        raise InputError(
+            f"joint must be an integer ≥ 0 for each of the {counted(len(given), 'row')}, got {labels.dtype} {labels.shape}"
+        )
     return rows, given, labels.astype(int)
 
 
@@ -137,7 +144,7 @@ def noise_of_each(noise: Any, joints: int) -> Array:
     values = np.asarray(noise, float)
     if values.shape not in ((), (joints,)) or not ((values > 0.0) & np.isfinite(values)).all():
         raise InputError(
-            f"noise= takes a standard deviation of y above zero, one number or one for each of {joints} joints; got "
+            f"noise= takes a standard deviation of y above zero, one number or one for each of {counted(joints, 'joint')}; got "
             f"{noise!r:.60}"
         )
     return np.broadcast_to(values, (joints,)).copy()
@@ -200,7 +207,7 @@ class FromFactors(Estimator):
         """Return each joint's sum of squared residuals for rows divided by the noise, and set the common attributes."""
         r = factors[0].shape[1] - 1
         if counts.sum() <= r:
-            raise InputError(f"{counts.sum()} rows cannot determine {r} parameters: record more, or estimate fewer")
+            raise InputError(f"{counts.sum()} rows cannot determine {counted(r, 'parameter')}: record more, or estimate fewer")
         whole = whitened(factors, noise)
         R, z = np.zeros((r, r)), np.zeros(r)  # normal equations may have a lower rank than the number of parameters
         R[: len(whole)], z[: len(whole)] = whole[:r, :r], whole[:r, r]

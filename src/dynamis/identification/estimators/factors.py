@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 
 Array = npt.NDArray[Any]
@@ -100,7 +101,9 @@ def consecutive_folds(blocks: Any, joint: Array) -> Array:
     if blocks is not None:
         labels = np.asarray(blocks)
         if labels.shape != joint.shape or len(np.unique(labels)) < 3:
-            raise InputError(f"blocks= takes one label for each of the {len(joint)} rows, with at least three distinct values")
+            raise InputError(
+                f"blocks= takes one label for each of the {counted(len(joint), 'row')}, with at least three distinct values"
+            )
         return np.asarray(np.unique(labels, return_inverse=True)[1] % FOLDS)
     fold = np.zeros(len(joint), int)
     for j in np.unique(joint):

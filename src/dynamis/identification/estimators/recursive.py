@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.identification.estimators.estimator import DEFICIENT, Estimator, check_rank, checked_rows
 
@@ -72,7 +73,8 @@ class RecursiveLeastSquares(Estimator):
             self._begin(rows.shape[1])
         if rows.shape[1] != self.n_features_in_ or labels.shape != given.shape or (labels < 0).any():
             raise InputError(
-                f"X has {rows.shape[1]} columns and joint shape {labels.shape}; previously X had {self.n_features_in_} columns"
+                f"X has {counted(rows.shape[1], 'column')} and joint shape {labels.shape}; previously X had "
+                f"{counted(self.n_features_in_, 'column')}"
             )
         self._take(rows, given, labels)
         self._learn()

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.body_space import BodySpace, TypicalSizes
@@ -137,7 +138,7 @@ def _one_each(value: Any, count: int, what: str, names: Sequence[str] | None) ->
     array = np.asarray(value, float)
     if array.shape != (count,) or not np.isfinite(array).all():
         whose = f" ({', '.join(map(printable, names[:3]))}, …)" if names is not None else ""
-        raise InputError(f"{what}= takes {count} finite numbers, one per parameter{whose}; got shape {array.shape}")
+        raise InputError(f"{what}= takes {counted(count, 'finite number')}, one per parameter{whose}; got shape {array.shape}")
     return array
 
 
@@ -202,7 +203,7 @@ class PhysicallyConsistent(FromFactors):
         self._check_settings()
         r = self.base.rank
         if folds.R[0][0].shape[1] != r + 1:
-            raise InputError(f"X has {folds.R[0][0].shape[1] - 1} columns; the base has {r} parameters")
+            raise InputError(f"X has {counted(folds.R[0][0].shape[1] - 1, 'column')}; the base has {counted(r, 'parameter')}")
         factors, counts = folds.merged()
         if not counts.sum():
             raise InputError("no rows to fit: all torques are unused, or the logs are empty")

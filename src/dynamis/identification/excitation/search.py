@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.excitation.basis import Basis, states
 from dynamis.identification.excitation.criteria import Aggregated, Information, smooth_maximum
@@ -271,7 +272,7 @@ def middle(robot: Robot, given: Any = None, position: Any = None) -> Array:
         try:
             start = np.broadcast_to(np.array(given, dtype=float), (robot.n,)).copy()
         except (TypeError, ValueError):
-            raise InputError(f"start= takes {robot.n} joint positions, got {given!r}") from None
+            raise InputError(f"start= takes {counted(robot.n, 'joint position')}, got {given!r}") from None
         if not np.isfinite(start).all():
             raise InputError("start= contains a non-finite number")
         return start

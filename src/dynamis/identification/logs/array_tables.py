@@ -18,6 +18,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import MissingExtraError, printable
 from dynamis.files.limits import ArrayHeader, array_header, check_size
 from dynamis.identification.logs.table import NUMBERS, Block, LogTable
@@ -120,7 +121,10 @@ class NpzTable(ArrayTable):
             what = f"array {printable(header.name)} contains Python objects, which could execute code when read"
             raise self.wrong(f"{what}; save it as numbers: np.asarray(x, float)")
         if not header.fits:
-            what = f"array {printable(header.name)} has shape {header.shape}, which does not match its {info.file_size} bytes"
+            what = (
+                f"array {printable(header.name)} has shape {header.shape}, which does not match its "
+                f"{counted(info.file_size, 'byte')}"
+            )
             raise self.wrong(f"{what}: the file is corrupt; write it again")
         return header if header.dtype.kind in NUMBERS + "M" else None
 

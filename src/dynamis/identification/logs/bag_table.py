@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from dynamis.display import counted
 from dynamis.errors import DynamisError, InputError, MissingExtraError, printable, reason_of, unknown_name
 from dynamis.files.limits import check_size
 from dynamis.identification.logs.sqlite_file import Cell, SqliteError, SqliteFile, SqliteTable
@@ -116,7 +117,10 @@ class BagTable(LogTable):
                 raise self.wrong(f"message {number} lacks {missing}, unlike others; record joint states with all joints")
             for field in self._fields:
                 if len(getattr(state, field)) not in (0, len(state.name)):
-                    what = f"message {number} has {len(getattr(state, field))} values of {field} for {len(state.name)} joints"
+                    what = (
+                        f"message {number} has {counted(len(getattr(state, field)), 'value')} of {field} for "
+                        f"{len(state.name)} joints"
+                    )
                     raise self.wrong(f"{what}; others have one per joint")
             yield number, received, state
 
@@ -274,7 +278,7 @@ def check_chunks(file: BinaryIO, size: int) -> None:
         file.seek(place)
         opcode, length = HEADER.unpack(file.read(HEADER.size))
         if length > size - place - HEADER.size:
-            raise ValueError(f"a record of {length} bytes at byte {place} ends beyond the file")
+            raise ValueError(f"a record of {counted(length, 'byte')} at byte {place} ends beyond the file")
         if opcode == CHUNK and length > SIZES.size:
             *_, unpacked, _, name = SIZES.unpack(file.read(SIZES.size))
             compression = file.read(min(name, length)) if name else b""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.logs.log import SIGNALS, Log, LogFinding
 from dynamis.identification.signals.stages import HELD, stretches
@@ -71,12 +72,15 @@ def examine(log: Log, robot: Robot) -> list[LogFinding]:
     error: column 'tau.joint1' is nan at row 17; remove these rows, or interpolate
     """
     if log.n != robot.n or log.q.shape[1] != robot.nq:
-        what = f"the log has {log.q.shape[1]} positions and {log.n} torques, the robot {robot.nq} and {robot.n}"
+        what = (
+            f"the log has {counted(log.q.shape[1], 'position')} and {counted(log.n, 'torque')}, the robot "
+            f"{robot.nq} and {robot.n}"
+        )
         raise InputError(f"{what}: it is a log of another robot")
     findings = [*_not_finite(log)]
     if len(log) < FEWEST:
         end = f", which end at {log.where(len(log) - 1)}" if len(log) else ""
-        text = f"the log has {len(log)} samples{end}; at least {FEWEST} are needed"
+        text = f"the log has {counted(len(log), 'sample')}{end}; at least {FEWEST} are needed"
         few = LogFinding("error", "few samples", None, max(len(log) - 1, 0), text, "record a run of some seconds")
         return [*findings, few]
     usable = np.isfinite(log.t)
@@ -100,7 +104,7 @@ def _not_finite(log: Log) -> Iterator[LogFinding]:
         for joint in np.flatnonzero(bad.any(axis=0)):
             row, count = int(np.argmax(bad[:, joint])), int(bad[:, joint].sum())
             column = "t" if signal == "t" else log.column(signal, int(joint))
-            more = f", and in {count} rows in total" if count > 1 else ""
+            more = f", and in {counted(count, 'row')} in total" if count > 1 else ""
             text = f"column {printable(column)} is {table[row, joint]} at {log.where(row)}{more}"
             cure, mends = "remove these rows, or interpolate", count <= max(1.0, FEW * len(log))
             yield LogFinding("error", "not a number", column, row, text, cure, mends=mends)
@@ -141,7 +145,7 @@ def _not_increasing(log: Log, code: str, which: Array, what: str, cure: str) -> 
     if which.any():
         rows = np.flatnonzero(which) + 1
         row, count = int(rows[0]), len(rows)
-        many = f", and in {count} rows in total" if count > 1 else ""
+        many = f", and in {counted(count, 'row')} in total" if count > 1 else ""
         text = f"{what} at {log.where(row)}, from {log.t[row - 1]:.9g} to {log.t[row]:.9g} s{many}"
         twice = code == "time repeated" and all(np.array_equal(x[rows], x[rows - 1]) for x in (log.q, log.tau))
         yield LogFinding("error", code, "t", row, text, cure, mends=twice or count <= max(1.0, FEW * len(log)))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.linear_model import LinearModel
@@ -63,7 +64,7 @@ def examine_torques(
     runs = list(samples) if isinstance(samples, Sequence) else [samples]
     count = sum(len(run.tau) for run in runs)
     if count < FEWEST:
-        text = f"there are {count} samples; at least {FEWEST} are needed"
+        text = f"there are {counted(count, 'sample')}; at least {FEWEST} are needed"
         return [LogFinding("error", "few samples", None, max(count - 1, 0), text, "record a run of some seconds")]
     motion, rows = summary(runs)
     report = _Report(motion, rows, runs[0].source, robot, columns or {})

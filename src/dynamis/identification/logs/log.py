@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_text, card, short
+from dynamis.display import as_text, card, counted, short
 from dynamis.errors import InputError, printable
 
 Array = npt.NDArray[Any]
@@ -73,7 +73,9 @@ class Log:
             if array.ndim != 2 or len(array) != len(self.t):
                 raise InputError(f"{name} has shape {array.shape}; expected one row for each of the {len(self.t)} times")
             if name != "q" and array.shape[1] != self.tau.shape[1]:
-                raise InputError(f"{name} has {array.shape[1]} columns, but tau has {self.tau.shape[1]}; they must be equal")
+                raise InputError(
+                    f"{name} has {counted(array.shape[1], 'column')}, but tau has {self.tau.shape[1]}; they must be equal"
+                )
 
     @property
     def n(self) -> int:
@@ -131,7 +133,7 @@ class Log:
         steps = np.diff(self.t)
         period = float(np.median(steps)) if len(steps) else 0.0
         time = f", {self.t[-1] - self.t[0]:.6g} s at {1.0 / period:.6g} Hz" if period > 0.0 else ""
-        return f"{len(self)} samples of {self.n} joint{'' if self.n == 1 else 's'}{time}"
+        return f"{counted(len(self), 'sample')} of {counted(self.n, 'joint')}{time}"
 
     def _repr_html_(self) -> str:
         """A row for each column: the joint, the name in the file, and the range of its values in SI units."""

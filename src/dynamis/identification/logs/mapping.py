@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError, literal, printable, reason_of, unknown_name
 from dynamis.identification.logs.log import SIDES
 from dynamis.robot import Robot
@@ -170,7 +170,7 @@ class Mapping:
         at = self.joint_columns(robot)
         ratios, R, zero = (self.transmission[name] for name in ("ratios", "R", "zero"))
         if len(ratios) != robot.n:
-            what = f"[transmission] ratios has {len(ratios)} numbers, but the robot has {robot.n} joints"
+            what = f"[transmission] ratios has {counted(len(ratios), 'number')}, but the robot has {counted(robot.n, 'joint')}"
             raise InputError(f"{printable(self.source)}: {what}; expected one per joint")
         return {"ratios": ratios[at], "R": R[np.ix_(at, at)], "zero": zero[at]}
 
@@ -278,7 +278,7 @@ def _transmission(s: _Section, order: tuple[str, ...]) -> dict[str, Array]:
         raise s.wrong("ratios", "must be one non-zero number per motor: its turns per turn of the joint")
     zero = np.array(s.numbers("zero") or [0.0] * len(ratios))
     if len(zero) != len(ratios):
-        raise s.wrong("zero", f"has {len(zero)} numbers for {len(ratios)} ratios; expected one per joint")
+        raise s.wrong("zero", f"has {counted(len(zero), 'number')} for {counted(len(ratios), 'ratio')}; expected one per joint")
     R, couplings = np.diag(ratios), s.table.get("coupling", [])
     if not isinstance(couplings, list):
         raise s.wrong("coupling", "must be a list of [motor, joint, value]")

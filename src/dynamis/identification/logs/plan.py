@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.logs.array_tables import Hdf5Table, NpzTable, ParquetTable, mat_table
 from dynamis.identification.logs.bag_table import SUFFIXES as BAGS
@@ -143,7 +144,8 @@ class Plan:
         if len(columns) != count:
             names = ", ".join(map(printable, self.robot.coordinate_names[:8])) + (", …" if self.robot.n > 8 else "")
             raise InputError(
-                f"{self.whose}[{name}] has {len(columns)} columns, but the robot needs {count} ({names}); name one for each"
+                f"{self.whose}[{name}] has {counted(len(columns), 'column')}, but the robot needs {count} "
+                f"({names}); name one for each"
             )
         given = [unit or SI[name] for unit in signal.units or (bare(c, name)[1] for c in columns)]
         units = self._each(np.array(given), count, f"[{name}] unit")
@@ -185,7 +187,10 @@ class Plan:
 
     def _each(self, values: Array, count: int, key: str) -> Array:
         if len(values) not in (1, count):
-            raise InputError(f"{self.whose}{key} has {len(values)} entries for {count} columns; expected 1, or one per column")
+            raise InputError(
+                f"{self.whose}{key} has {counted(len(values), 'entry', 'entries')} for "
+                f"{counted(count, 'column')}; expected 1, or one per column"
+            )
         return np.broadcast_to(values, count)
 
     def _gains(self, found: dict[str, Assigned]) -> Array | None:
@@ -295,7 +300,7 @@ def nearly_found(signal: str, columns: Sequence[str], joints: Sequence[str], cou
         for numbered in _numbered(signal, word, columns).values():
             if len(numbered) > 1 and sorted(numbered) in ([*range(len(numbered))], [*range(1, len(numbered) + 1)]):
                 first, last = (printable(numbered[k][0]) for k in (min(numbered), max(numbered)))
-                return f"{first} to {last} are {len(numbered)} columns, but the robot needs {count}"
+                return f"{first} to {last} are {counted(len(numbered), 'column')}, but the robot needs {count}"
     return ""
 
 

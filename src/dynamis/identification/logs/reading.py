@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.files.limits import check_size
 from dynamis.identification.logs.log import Log, joined
@@ -72,7 +73,7 @@ def _check_declared(plan: Plan) -> int:
     counts = [table.count for table in plan.tables if table.count is not None]
     wanted = 8 * max(counts, default=0) * sum(len(table_columns) for table_columns in plan.columns)
     present = sum(table.path.stat().st_size for table in plan.tables if table.count is not None)
-    check_size(f"{printable(plan.source)} declares {max(counts, default=0)} rows and", wanted, present)
+    check_size(f"{printable(plan.source)} declares {counted(max(counts, default=0), 'row')} and", wanted, present)
     return wanted
 
 
@@ -85,7 +86,7 @@ def _check_size(plan: Plan) -> None:
     except (AttributeError, ValueError, OSError):
         return
     if wanted > memory // 2:
-        what = f"{printable(plan.source)} declares {max(counts)} rows, {wanted / 1e9:.3g} GB of numbers"
+        what = f"{printable(plan.source)} declares {counted(max(counts), 'row')}, {wanted / 1e9:.3g} GB of numbers"
         raise InputError(f"{what}; read it in chunks with log_chunks, or write it again if this is wrong")
 
 

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import DynamisError, InputError, printable, reason_of, unknown_name
 
 Array = npt.NDArray[Any]
@@ -254,7 +255,7 @@ class CsvTable(LogTable):
         return np.array(values, float).reshape(len(rows), len(self._names)), np.array(rows, int)
 
     def _ragged(self, cells: list[str], number: int) -> InputError:
-        why = f"line {number} has {len(cells)} cell{'s' if len(cells) > 1 else ''} for {len(self._names)} columns"
+        why = f"line {number} has {counted(len(cells), 'cell')} for {counted(len(self._names), 'column')}"
         if len(cells) == len(self._names) + 1 and not cells[-1]:
             return self.wrong(f"{why}: it ends with {printable(self.delimiter)}; add one after the column names as well")
         if self.delimiter == "," and 1.5 * len(self._names) < len(cells) <= 2 * len(self._names):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table
+from dynamis.display import as_table, counted
 from dynamis.errors import InputError, unknown_name
 
 Array = npt.NDArray[Any]
@@ -149,7 +149,7 @@ class Cutoff(NamedTuple):
     band: float = 0.0
 
     def __repr__(self) -> str:
-        return f"<Cutoff {self.value:.4g} Hz for {len(self.joints)} joints>"
+        return f"<Cutoff {self.value:.4g} Hz for {counted(len(self.joints), 'joint')}>"
 
     def _repr_html_(self) -> str:
         return as_table(self)

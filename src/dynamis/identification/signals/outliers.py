@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 
 Array = npt.NDArray[Any]
@@ -104,7 +105,7 @@ def remove_spikes(x: Any, *, names: Sequence[str] = (), rows: Any = None, word: 
         if len(found):
             shown = ", ".join(map(str, numbers[found[:SHOWN]])) + (", …" if len(found) > SHOWN else "")
             counts = ((len(found) - lost, "spike"), (lost, "non-finite value"))
-            what = " and ".join(f"{k} {noun}{'s' if k > 1 else ''}" for k, noun in counts if k)
+            what = " and ".join(counted(k, noun) for k, noun in counts if k)
             many = "s" if len(found) > 1 else ""
             notes.append(f"{name}: {what} replaced and not used ({word}{many} {shown})")
     return Repaired(signals, spikes, tuple(notes))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_text
+from dynamis.display import as_text, counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.samples import Decimation, Samples
 from dynamis.identification.signals.filters import SHORTEST as FEWEST
@@ -60,7 +60,7 @@ class Prepared(Sequence[Samples]):
         return "\n".join([*map(repr, self.samples), *self.notes])
 
     def __repr__(self) -> str:
-        return f"<Prepared: {len(self)} run{'s' if len(self) != 1 else ''}, {sum(map(len, self.samples))} samples>"
+        return f"<Prepared: {counted(len(self), 'run')}, {counted(sum(map(len, self.samples)), 'sample')}>"
 
     _repr_html_ = as_text
 
@@ -160,7 +160,7 @@ def prepare(
         samples.append(Samples.of(*arrays, **cut, parallel=parallel, every=every or 1, smooth_torque=smooth_torque))
     left_out = len(clock.runs) - len(samples)
     if left_out:
-        notes.append(f"{left_out} of {len(clock.runs)} runs dropped: too short for the filters, or without motion")
+        notes.append(f"{left_out} of {counted(len(clock.runs), 'run')} dropped: too short for the filters, or without motion")
     if not samples:
         raise InputError(f"no run of the log is long enough to be used ({'; '.join(notes)})")
     chosen = {"period": clock.period, "cutoff": cutoff, "parallel": parallel, "every": every, "slow": slowest, "gap": gap}
@@ -255,5 +255,5 @@ def _check(rest: str | None, trim: float | None, every: int | None, delay: float
 def _each_joint(value: Any, robot: Robot, what: str, least: float = -np.inf) -> Array:
     numbers = np.asarray(value, dtype=float)
     if numbers.shape not in ((), (robot.n,)) or not (np.isfinite(numbers) & (numbers >= least)).all():
-        raise InputError(f"{what}, one or one for each of the {robot.n} joints; got {value!r}")
+        raise InputError(f"{what}, one or one for each of the {counted(robot.n, 'joint')}; got {value!r}")
     return numbers

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.identification.signals.outliers import CubicSpline
 
@@ -69,7 +70,7 @@ class Run:
         """Return values (rows, …) of this run's rows at the even times: unchanged if sampled at a tick, else by spline."""
         x = np.asarray(values, dtype=float)
         if len(x) != len(self.rows):
-            raise InputError(f"this run has {len(self.rows)} rows, but {len(x)} values are given")
+            raise InputError(f"this run has {counted(len(self.rows), 'row')}, but {len(x)} values are given")
         if not self.even:
             return CubicSpline(self.times, x)(self.t)
         result = np.empty((len(self), *x.shape[1:]))
@@ -96,7 +97,7 @@ class Notes(list[str]):
     def which(self, rows: Any) -> str:
         """Return rows for a note: their number and the first of them."""
         shown = ", ".join(str(self.number(k)) for k in rows[:SHOWN]) + (", …" if len(rows) > SHOWN else "")
-        return f"{len(rows)} {self.word}{'s' if len(rows) > 1 else ''} ({shown})"
+        return f"{counted(len(rows), self.word)} ({shown})"
 
     def span(self, first: int, last: int) -> str:
         """Return the rows from the first to before the last for a note."""
@@ -160,7 +161,9 @@ def repair(
         notes.append(f"rows without a time dropped: {notes.which(timeless)}")
     again = np.ones(len(stamps), dtype=bool) if repeats is None else np.asarray(repeats, dtype=bool)
     if again.shape != stamps.shape:
-        raise InputError(f"repeats has shape {again.shape}; expected one boolean for each of the {len(stamps)} stamps")
+        raise InputError(
+            f"repeats has shape {again.shape}; expected one boolean for each of the {counted(len(stamps), 'stamp')}"
+        )
     coarse = float(np.mean((np.diff(stamps[rows]) == 0.0) & ~again[rows][1:])) > COARSE
     h, in_a_row = first_period(stamps[rows], coarse, notes) if period is None else (float(period), False)
     if not (np.isfinite(h) and h > 0.0):
@@ -226,7 +229,9 @@ def _told(
     before = [run.rows[np.flatnonzero(np.diff(run.ticks) > 1) + 1] for run in runs]
     dropped = sum(int(run.missing.sum()) for run in runs)
     if dropped:
-        notes.append(f"{dropped} missing samples interpolated and not used, before {notes.which(np.concatenate(before))}")
+        notes.append(
+            f"{counted(dropped, 'missing sample')} interpolated and not used, before {notes.which(np.concatenate(before))}"
+        )
     off = np.concatenate([t[run.rows] - (run.start + run.period * run.ticks) for run in runs])
     if np.abs(off).max() > 0.01 * h:
         done = "replaced by an even clock" if jitter == "stamps" else "kept, and the values interpolated at even times"
@@ -298,7 +303,8 @@ def in_parts(t: Array, rows: Array, h: float, gap: float, notes: Notes) -> list[
         if len(long):
             lost = sum(round(d / h) - 1 for d in np.diff(t[ordered])[long - 1])
             notes.append(
-                f"gaps of more than {gap:g} periods, {lost} samples in total, start new runs: {notes.which(ordered[long])}"
+                f"gaps of more than {gap:g} periods, {counted(lost, 'sample')} in total, start new runs: "
+                f"{notes.which(ordered[long])}"
             )
         parts += np.split(ordered, long)
     return parts

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.signal import oaconvolve
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.signals.filters import Cutoff, derivatives, low_pass, suggest_cutoff
 from dynamis.identification.signals.outliers import remove_spikes
@@ -186,7 +187,11 @@ def unwrapped(q: Array, revolute: Array, joints: Sequence[str], notes: list[str]
     with np.errstate(invalid="ignore"):
         turns[np.abs(steps - TURN * turns) > NEAR_A_TURN] = 0.0
     jumps = np.abs(turns).sum(axis=0).astype(int)
-    notes += [f"{joints[j]}: {jumps[j]} jumps of one turn removed from q" for j in range(len(jumps)) if jumps[j]]
+    notes += [
+        f"{joints[j]}: {counted(jumps[j], 'jump of one turn', 'jumps of one turn')} removed from q"
+        for j in range(len(jumps))
+        if jumps[j]
+    ]
     return q - TURN * np.concatenate([np.zeros((1, q.shape[1])), np.cumsum(turns, axis=0)])
 
 
@@ -230,7 +235,9 @@ def kept_rows(v: Array, edge: int, drop_rest: bool, notes: list[str]) -> slice |
             return None
         before, after = int(moving[0]), len(v) - 1 - int(moving[-1])
         if max(before, after) > edge:
-            notes.append(f"at rest and dropped: {before} samples at the beginning, {after} at the end of a run of {len(v)}")
+            notes.append(
+                f"at rest and dropped: {counted(before, 'sample')} at the beginning, {after} at the end of a run of {len(v)}"
+            )
         first, last = max(first, before), min(last, len(v) - after)
     return slice(first, last) if last - first >= SHORTEST else None
 
@@ -286,7 +293,8 @@ class Measured:
             arrays[name] = np.asarray(arrays[name], dtype=float)
             if arrays[name].shape != (len(t), size):
                 raise InputError(
-                    f"{name}{whose} has shape {arrays[name].shape}; robot {printable(robot.name)} needs {size} columns, and "
+                    f"{name}{whose} has shape {arrays[name].shape}; robot {printable(robot.name)} needs "
+                    f"{counted(size, 'column')}, and "
                     f"there are {len(t)} times"
                 )
         between = _transmission(log, robot, transmission, whose)
@@ -319,7 +327,7 @@ def _torques(current: Any, drive_gains: Any, robot: Robot, whose: str) -> Array:
     if current is None:
         raise InputError(f"drive_gains= convert currents to torques, but the log{whose} has no currents")
     if gains.shape not in ((), (robot.n,)) or not np.isfinite(gains).all():
-        raise InputError(f"drive_gains= takes one number for each of the {robot.n} joints, got shape {gains.shape}")
+        raise InputError(f"drive_gains= takes one number for each of the {counted(robot.n, 'joint')}, got shape {gains.shape}")
     return np.asarray(current, dtype=float) * gains
 
 
@@ -348,7 +356,7 @@ def _transmission(log: Any, robot: Robot, given: Any, whose: str) -> Transmissio
         )
     between = given if isinstance(given, Transmission) else Transmission(given)
     if between.n != robot.n:
-        raise InputError(f"the transmission has {between.n} joints, but robot {printable(robot.name)} has {robot.n}")
+        raise InputError(f"the transmission has {counted(between.n, 'joint')}, but robot {printable(robot.name)} has {robot.n}")
     if robot.nq != robot.n:
         raise InputError(f"robot {printable(robot.name)} has quaternions; a transmission needs joints with one variable")
     return between

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.logs.log import Log, joined
 from dynamis.identification.samples import Decimation, Samples
@@ -47,7 +48,7 @@ def prepare_in_windows(first: Log, others: Iterable[Log], robot: Robot, **signal
         ]
     if not runs:
         raise InputError(f"no run of {printable(first.source)} is long enough to be used ({'; '.join(notes[:MOST_NOTES])})")
-    more = [f"{len(notes) - MOST_NOTES} further notes on later parts of the log"] if len(notes) > MOST_NOTES else []
+    more = [f"{counted(len(notes) - MOST_NOTES, 'further note')} on later parts of the log"] if len(notes) > MOST_NOTES else []
     return Prepared(runs, (*ready.notes, *notes[:MOST_NOTES], *more), chosen)
 
 

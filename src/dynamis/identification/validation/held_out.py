@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_text
+from dynamis.display import as_text, counted
 from dynamis.errors import InputError
 from dynamis.identification.estimators.estimator import FromFactors
 from dynamis.identification.estimators.factors import FoldFactors
@@ -36,7 +36,7 @@ class Fold:
     held_out_joints: Array
 
     def __repr__(self) -> str:
-        return f"<Fold: held out {self.held_out:.3g} % of {self.held_out_rows} rows, training {self.train:.3g} %>"
+        return f"<Fold: held out {self.held_out:.3g} % of {counted(self.held_out_rows, 'row')}, training {self.train:.3g} %>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,7 +87,9 @@ def blocked_folds(blocks: Any, k: int = 5) -> Array:
     if k < 2:
         raise InputError(f"k={k!r} folds: at least two are needed")
     if len(numbers) < k:
-        raise InputError(f"{len(numbers)} blocks do not fill {k} folds: use shorter blocks, fewer folds, or a longer log")
+        raise InputError(
+            f"{len(numbers)} blocks do not fill {counted(k, 'fold')}: use shorter blocks, fewer folds, or a longer log"
+        )
     return np.asarray(place % k)
 
 

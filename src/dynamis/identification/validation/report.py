@@ -67,7 +67,7 @@ def report_of(found: Any, *, command: str = "", draw: bool = True) -> Report:
     ]
     return Report(
         f"Identification of {base.model.robot.name}",
-        f"{base.rank} base parameters from {len(rows)} equations, estimator {found.name}",
+        f"{counted(base.rank, 'base parameter')} from {counted(len(rows), 'equation')}, estimator {found.name}",
         [without_mathematics(section) for section in sections],
         FOOTER,
     )
@@ -199,7 +199,8 @@ def _validation_lead(v: Validation, s: Statistics) -> str:
             "“Training”: residual of the fit on its own logs. “Held out”: residual on the validation logs, not used in the fit."
         )
     return (
-        f"Cross-validation: in each of {len(v.folds)} folds, blocks of time are held out, the others (training rows) are "
+        f"Cross-validation: in each of {counted(len(v.folds), 'fold')}, blocks of time are held out, the others "
+        f"(training rows) are "
         "fitted, and the held-out blocks are predicted. “Training”: residual on the training rows, averaged over the folds; "
         f"that of the final fit to all rows is {number(s.percent, 3)} %. “Held out”: residual on all held-out blocks."
     )
@@ -220,7 +221,8 @@ def _residuals(s: Statistics, equations: Equations, drawn: Drawing) -> Section:
     lead = f"The residual of the fit to all rows is {number(s.percent, 3)} % of the torque."
     if s.window > 1:
         lead += (
-            f" Residuals are correlated over time, so standard errors are computed with a window of {s.window} samples; they "
+            f" Residuals are correlated over time, so standard errors are computed with a window of "
+            f"{counted(s.window, 'sample')}; they "
             f"are, in the median, {as_large_as(s.median_inflation)} those of white noise."
         )
     high = float(s.leverage.max(initial=0.0))
@@ -228,7 +230,8 @@ def _residuals(s: Statistics, equations: Equations, drawn: Drawing) -> Section:
     section = Section("Residuals", "residuals", lead, [Table("Residuals by joint", header, rows)])
     coloured = sum(not j.whiteness.white for j in s.joints)
     caption = (
-        f"Histograms of the residuals with the normal density, and their autocorrelation; {coloured} of {len(s.joints)} joints "
+        f"Histograms of the residuals with the normal density, and their autocorrelation; {coloured} of "
+        f"{counted(len(s.joints), 'joint')} "
         "exceed the band of white noise."
     )
     section.add(*drawn("Distribution and autocorrelation of the residuals", caption, plot_residuals, s, equations))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, counted
 from dynamis.errors import printable
 from dynamis.identification.equations import Equations
 
@@ -49,7 +49,7 @@ class JointResidual:
 
     def __repr__(self) -> str:
         share = f"{self.percent:.3g} % of the torque"
-        return f"<JointResidual of {printable(self.joint)}: rms {self.rms:.4g}, {share}, {self.rows} rows>"
+        return f"<JointResidual of {printable(self.joint)}: rms {self.rms:.4g}, {share}, {counted(self.rows, 'row')}>"
 
     _repr_html_ = as_table
 

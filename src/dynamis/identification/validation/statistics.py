@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table, as_text
+from dynamis.display import as_table, as_text, counted
 from dynamis.errors import InputError
 from dynamis.identification.equations import Equations
 from dynamis.identification.estimators.factors import FoldFactors, joint_noise, whitened
@@ -88,7 +88,7 @@ class Statistics:
 
     def __repr__(self) -> str:
         left = f"residual {self.percent:.3g} % of the torque"
-        return f"<Statistics of {len(self.names)} parameters from {self.rows} rows: {left}>"
+        return f"<Statistics of {counted(len(self.names), 'parameter')} from {counted(self.rows, 'row')}: {left}>"
 
     _repr_html_ = as_table
 
@@ -108,7 +108,10 @@ def statistics(
     which have no standard error.
     """
     if len(at_bound) not in (0, len(coef)):
-        raise InputError(f"at_bound= has {len(at_bound)} entries; expected one for each of {len(coef)} parameters")
+        raise InputError(
+            f"at_bound= has {counted(len(at_bound), 'entry', 'entries')}; expected one for each of "
+            f"{counted(len(coef), 'parameter')}"
+        )
     C = np.asarray(covariance, float)
     y, joint, r = rows.y, rows.joint, len(coef)
     e = y - rows.predict(coef)
@@ -180,7 +183,8 @@ class Excitation:
 
     def __repr__(self) -> str:
         return (
-            f"<Excitation of {len(self.names)} parameters: condition {self.condition:.4g}, scaled {self.scaled_condition:.4g}>"
+            f"<Excitation of {counted(len(self.names), 'parameter')}: condition {self.condition:.4g}, scaled "
+            f"{self.scaled_condition:.4g}>"
         )
 
     _repr_html_ = as_table
@@ -257,7 +261,7 @@ def essential_of(reduced: FoldFactors, names: Sequence[str], *, effective: Any =
     factors, rows_of = reduced.merged()
     r, count, rows = factors[0].shape[1] - 1, len(factors), int(rows_of.sum())
     if rows <= r:
-        raise InputError(f"{rows} equations do not determine {r} parameters and their noise: use more samples")
+        raise InputError(f"{rows} equations do not determine {counted(r, 'parameter')} and their noise: use more samples")
     share = np.asarray(effective, float)
     if share.shape not in ((), (count,)) or not ((share > 0.0) & (share <= 1.0)).all():
         raise InputError(f"effective={effective!r} must be a fraction of the samples, above 0 and at most 1, or one per joint")

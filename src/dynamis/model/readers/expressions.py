@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.readers.numbers import parse_number
 from dynamis.scalar import Node, topological
@@ -66,7 +67,7 @@ def _numbers(value: Any) -> list[float]:
 class _Parser:
     def __init__(self, text: str, names: Mapping[str, Any], hints: bool) -> None:
         if len(text) > MAX_CHARACTERS:
-            raise InputError(f"an expression of {len(text)} characters; at most {MAX_CHARACTERS} are allowed")
+            raise InputError(f"an expression of {counted(len(text), 'character')}; at most {MAX_CHARACTERS} are allowed")
         self.text, self.names, self.hints, self.depth = text, names, hints, 0
         self.tokens: list[tuple[str, str]] = []
         position = 0

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import InputError, MissingExtraError, printable
 from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, LoopClosure, MassProperties, Shape
 from dynamis.model.diagnostics import Report, format_error
@@ -116,7 +117,7 @@ class _Writer:
             self._add_equality(d, equality)
         self._warn()
         if d.closures:
-            self.report.warn_of_closures("model", f"{len(d.closures)} equality constraints close loops")
+            self.report.warn_of_closures("model", f"loops closed by {counted(len(d.closures), 'equality constraint')}")
         return d
 
     def _disabled(self, *flags: str) -> bool:

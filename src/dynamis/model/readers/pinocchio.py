@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.display import counted
 from dynamis.errors import ConversionError, InputError, printable
 from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, MassProperties
 from dynamis.spatial.pose import Pose
@@ -116,7 +117,9 @@ def _drive(model: Any, v: int, n: int, name: str) -> Drive:
     uneven = [what for what, x in (("damping", damping), ("friction", friction)) if n > 1 and np.ptp(x) > 0.0]
     if n > 1 and (rotor.any() or uneven):
         what = "armature" if rotor.any() else uneven[0]
-        raise ConversionError(f"joint {printable(name)} has {n} coordinates with an {what} of their own; set it to zero first")
+        raise ConversionError(
+            f"joint {printable(name)} has {counted(n, 'coordinate')} with an {what} of their own; set it to zero first"
+        )
     return Drive(viscous=float(damping[0]), coulomb=float(friction[0]), rotor_inertia=float(rotor[0]))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.display import counted
 from dynamis.errors import printable
 from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, MassProperties, Mimic, Shape
 from dynamis.model.diagnostics import Report, format_error
@@ -76,7 +77,7 @@ class Reader(Values):
         if len(found) != 1:
             names = ", ".join(printable(m.attributes.get("name", "")) for m in found[:6])
             raise format_error(
-                self.report.source, holder.line, f"{len(found)} models: {names}" if found else "there is no <model>",
+                self.report.source, holder.line, f"{counted(len(found), 'model')}: {names}" if found else "there is no <model>",
                 "one model that is not static", "write the model into a file of its own: <sdf version='…'> and its <model>",
             )  # fmt: skip
         for other in (*(m for m in models if m is not found[0]), *holder.all("include")):

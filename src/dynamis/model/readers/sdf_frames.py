@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.model.description import Joint, Link
 from dynamis.model.diagnostics import format_error
@@ -209,7 +210,7 @@ def included(reader: Any, e: Element, depth: int, where: str) -> Element:
         raise format_error(
             reader.report.source,
             e.line,
-            f"{len(models)} models in {printable(uri)}, or merge",
+            f"{counted(len(models), 'model')} in {printable(uri)}, or merge",
             "one model, not merged",
             "copy it",
         )

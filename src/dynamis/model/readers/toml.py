@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.display import counted
 from dynamis.errors import InputError, near_names, printable, unknown_name
 from dynamis.model.actuators import ACTUATORS
 from dynamis.model.description import (
@@ -195,7 +196,7 @@ class _Reader:
                 line = self.line(section, k) if known else None
                 found.append((line or 0, section, TomlTable(row, f"[[{section}]]", line, self.names, self.report, self.text)))
         if len(found) > MAX_ROWS:
-            raise format_error(self.file, None, f"{len(found)} links", f"at most {MAX_ROWS}", "give a robot's file")
+            raise format_error(self.file, None, counted(len(found), "link"), f"at most {MAX_ROWS}", "give a robot's file")
         return [(section, row) for _, section, row in sorted(found, key=lambda item: item[0])]
 
     def read_row(self, section: str, row: TomlTable, d: Description, last: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import DynamisError, InputError, near_names, printable, unknown_name
 from dynamis.model.diagnostics import Report
 from dynamis.model.readers.expressions import UndeclaredParameterError, parse_expression
@@ -116,8 +117,8 @@ class TomlTable:
         if not isinstance(value, list) or len(value) != count:
             found = f"{key} = {brief(value)}"
             if isinstance(value, list):
-                found += f": {key} needs {count} numbers, got {len(value) or 'none'}"
-            self.wrong("numbers", found, f"a list of {count} numbers", key=key)
+                found += f": {key} needs {counted(count, 'number')}, got {len(value) or 'none'}"
+            self.wrong("numbers", found, f"a list of {counted(count, 'number')}", key=key)
             return np.zeros(count)
         return np.array([self.scalar(x, key) for x in value])
 

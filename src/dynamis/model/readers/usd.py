@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dynamis.display import counted
 from dynamis.errors import FormatError, near_names, printable
 from dynamis.model.description import STANDARD_GRAVITY, Description, Fresh, Joint, Link, LoopClosure
 from dynamis.model.diagnostics import Report, format_error
@@ -62,7 +63,9 @@ class Reader(Joints):
         self._leave_rest(chosen)
         self.tell()
         if d.closures:
-            self.report.warn_of_closures("stage", f"{len(d.closures)} constraints of joints outside the tree close loops")
+            self.report.warn_of_closures(
+                "stage", f"loops closed by {counted(len(d.closures), 'constraint')} of joints outside the tree"
+            )
         return d
 
     def _is_body(self, prim: Prim) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.errors import printable
 from dynamis.model.diagnostics import Report
 from dynamis.model.readers.usd_files import Prim, Stage
@@ -49,7 +50,7 @@ class Values:
         value = _array(prim.attributes[name])
         bad = value is None or value.shape != like.shape or bool(np.isnan(value).any())
         if value is None or bad or (not (np.abs(value) <= MAX_MAGNITUDE).all() and not (infinite and np.isinf(value).any())):
-            count = "a number" if like.size == 1 else f"{like.size} numbers"
+            count = "a number" if like.size == 1 else counted(like.size, "number")
             self.wrong(prim, name, f"{count}, finite and up to {MAX_MAGNITUDE:g}", "give it such a value")
             return like
         precise = _array(prim.attributes.get(f"dynamis:{name}"))

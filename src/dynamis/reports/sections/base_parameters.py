@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dynamis.display import counted
 from dynamis.documents.blocks import Facts, Section, Table
 from dynamis.documents.numbers import text
 from dynamis.identification.base_parameters import base_parameters
@@ -16,7 +17,8 @@ def build(subject: Subject, section: Section) -> None:
     base = base_parameters(robot)
     total = len(base.model.names)
     section.lead = (
-        f"The joint torques depend on {base.rank} linear combinations of the {total} inertial parameters of the links. Only "
+        f"The joint torques depend on {base.rank} linear combinations of the "
+        f"{counted(total, 'inertial parameter')} of the links. Only "
         "these base parameters can be identified from motion; all other parameters enter in combination, or have no effect."
     )
     section.add(Facts([("Base parameters", str(base.rank)), ("Inertial parameters", str(total))]))

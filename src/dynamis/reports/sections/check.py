@@ -11,6 +11,7 @@ import numpy.typing as npt
 from dynamis.algorithms import articulated_body, coriolis, dynamics, mass_matrix, newton_euler, newton_euler_base, regressor
 from dynamis.algorithms.joint_physics import dry_torque, spring_torque, viscous_torque
 from dynamis.algorithms.lagrange import lagrange_program
+from dynamis.display import counted
 from dynamis.documents.blocks import Facts, Section, Table
 from dynamis.documents.numbers import power
 from dynamis.model.diagnostics import Report
@@ -110,7 +111,8 @@ def add_extra(subject: Subject, section: Section, budget: Budget) -> None:
         done += 1
     if done:
         section.notes.append(
-            f"Extra, as the time limit allowed: {done} further states, largest relative error {power(further.largest[0])}; "
+            f"Extra, as the time limit allowed: {counted(done, 'further state')}, largest relative error "
+            f"{power(further.largest[0])}; "
             f"{'all comparisons agree' if further.passed else 'some comparisons DISAGREE'}."
         )
 
@@ -239,5 +241,5 @@ def _findings(subject: Subject, section: Section) -> list[Table]:
         section.notes.append("Model check: no errors or warnings.")
         return []
     rows = [(p.severity, p.where, p.found, p.done or "–", p.repair or "–") for p in report]
-    title = f"Model check: {len(rows)} finding{'s' if len(rows) > 1 else ''}"
+    title = f"Model check: {counted(len(rows), 'finding')}"
     return [Table(title, ("severity", "location", "finding", "interpreted as", "suggested repair"), rows)]

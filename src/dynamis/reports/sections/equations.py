@@ -103,9 +103,13 @@ def _coriolis(C: Any) -> list[Block]:
     """C where it fits the page, else entry by entry and collapsed, else its length."""
     longest = max(len(x) for x in C.flat)
     if longest > 4 * MAX_TERMS_PER_ENTRY:
-        return [Say(f"The longest entry of C has {longest} terms; closed_form().C returns the full matrix.")]
+        return [Say(f"The longest entry of C has {counted(longest, 'term')}; closed_form().C returns the full matrix.")]
     blocks = _matrix(r"C(q, \dot q)", C)
-    return blocks if len(blocks) <= MAX_UNFOLDED_FORMULAS else [Folded(f"The {len(blocks)} nonzero entries of C", blocks)]
+    return (
+        blocks
+        if len(blocks) <= MAX_UNFOLDED_FORMULAS
+        else [Folded(f"The {counted(len(blocks), 'nonzero entry', 'nonzero entries')} of C", blocks)]
+    )
 
 
 def _matrix(left: str, A: Any, *, symmetric: bool = False) -> list[Block]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.control.computed_torque import ComputedTorque
+from dynamis.display import counted
 from dynamis.documents.blocks import Curves, Player, Plot, Section
 from dynamis.documents.numbers import power, quantity, short, text, without_noise
 from dynamis.errors import DynamisError
@@ -261,10 +262,9 @@ def held_by_friction(motion: Trajectory, off: Array) -> str:
     held = (motion.v[-1] == 0.0) & (robot.model.coulomb > 0.0) & (np.abs(off[-1]) > 1e-4)
     if not held.any():
         return ""
-    count = int(held.sum())
-    joints = f"{count} joint{'s' if count > 1 else ''}"
     return (
-        f" At the end Coulomb friction holds {joints} at rest off the reference: the law has no integral action, and its "
+        f" At the end Coulomb friction holds {counted(int(held.sum()), 'joint')} at rest off the reference: the "
+        f"law has no integral action, and its "
         f"torque for this error is below the static friction."
     )
 
@@ -299,7 +299,7 @@ def _ledger(section: Section, name: str, motion: Trajectory) -> None:
             whole,
             views,
             f"Largest term: {by} of {robot.coordinate_names[k]}, {text(float(heavy[k]), 3)} {torque_unit(robot, k)}."
-            + (f" {len(views)} of {robot.n} coordinates can be selected." if len(views) < robot.n else ""),
+            + (f" {len(views)} of {counted(robot.n, 'coordinate')} can be selected." if len(views) < robot.n else ""),
             "joint",
             player=name,
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.display import counted
 from dynamis.documents.blocks import Facts, Robot3D, Section, Table
 from dynamis.documents.numbers import text, triple
 from dynamis.model.joint_coordinates import effective_limits
@@ -19,7 +20,7 @@ KEY, TITLE = "robot", "Robot"
 
 def build(subject: Subject, section: Section) -> None:
     robot, description = subject.robot, subject.given.description
-    section.lead = description.about or f"{robot.name}, {robot.n} degree{'s' if robot.n > 1 else ''} of freedom."
+    section.lead = description.about or f"{robot.name}, {counted(robot.n, 'degree of freedom', 'degrees of freedom')}."
     facts = [
         ("Degrees of freedom", str(robot.n)),
         ("Moving bodies", str(len(robot.model.links))),

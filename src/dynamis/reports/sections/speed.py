@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.compiler.kernel import wait_for_compiler
+from dynamis.display import counted
 from dynamis.documents.blocks import Facts, Section, Table
 from dynamis.documents.numbers import duration
 from dynamis.reports.subject import Subject
@@ -55,7 +56,7 @@ def build(subject: Subject, section: Section) -> None:
     one = {name: _shortest_time(getattr(robot, name), tuple(x[0] for x in given)) for name, given in arguments.items()}
     rows = [(_readable_name(name), duration(many[name]), duration(one[name]), duration(first[name])) for name in arguments]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    machine = f"{platform.machine()}, {cores} core{'s' if cores > 1 else ''}, Python {platform.python_version()}"
+    machine = f"{platform.machine()}, {counted(cores, 'core')}, Python {platform.python_version()}"
     section.lead = f"Times of the compiled functions in double precision, measured on this machine ({machine})."
     if rows:
         section.add(Facts([(_readable_name(name), f"{duration(x)} per state") for name, x in many.items()]))

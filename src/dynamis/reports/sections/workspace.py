@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.display import counted
 from dynamis.documents.blocks import Axes, Facts, Grid, HeatMap, Section
 from dynamis.documents.numbers import quantity, short, text, triple
 from dynamis.kinematics.directions import in_order_of_q
@@ -114,7 +115,7 @@ def _density(robot: Robot, q: Array, plane: str, frame: str) -> HeatMap:
     used, first = np.unique(cells, return_index=True)
     sides = zip(plane, points.min(axis=0), points.max(axis=0), strict=True)
     spans = "; ".join(f"{c} from {text(float(x), 3)} to {text(float(y), 3)} m" for c, x, y in sides)
-    summary = f"Number of the {len(q)} random configurations per cell: {spans}."
+    summary = f"Number of the {counted(len(q), 'random configuration')} per cell: {spans}."
     view = Grid(_axes(edges, plane), short(values, 4), "", "configurations", summary, encoded(robot, q[first], used, met.size))
     return HeatMap(f"Sample density of {frame}, viewed along {'xyz'[normal]}", [view], square=True, empty=NO_SAMPLE)
 

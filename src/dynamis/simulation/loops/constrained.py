@@ -46,7 +46,7 @@ class Constrained:
 
     def __repr__(self) -> str:
         forces = f"{counted(len(self.multipliers), 'closure force')} of rank {self.rank}"
-        return f"<Constrained: {len(self.acceleration)} coordinates, {forces}, residual {self.residual:.1e}>"
+        return f"<Constrained: {counted(len(self.acceleration), 'coordinate')}, {forces}, residual {self.residual:.1e}>"
 
     _repr_html_ = as_table
 
@@ -110,7 +110,8 @@ def constrained_dynamics(
     if solved.residual > SOLUTION_TOLERANCE * (1.0 + np.abs(rate).max()):
         raise SingularError(
             f"no acceleration keeps the loops closed at this state (off by {solved.residual:.3g}): H has rank {solved.rank} "
-            f"of {len(c.h)} rows here, a singular configuration, and v is not along one of the motions that meet in it"
+            f"of {counted(len(c.h), 'row')} here, a singular configuration, and v is not along one of the "
+            f"motions that meet in it"
         )
     if not (alpha or beta):
         _warn_open(float(np.abs(c.h).max(initial=0.0)), float(np.abs(c.H @ rates).max(initial=0.0)))

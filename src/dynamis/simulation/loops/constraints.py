@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.kernel import Kernel
-from dynamis.display import as_table, as_text, short
+from dynamis.display import as_table, as_text, counted, short
 from dynamis.errors import InputError, SingularError
 from dynamis.kinematics.closures import Closure, closures_of
 from dynamis.robot import Robot
@@ -30,7 +30,7 @@ class Constraints:
 
     def __repr__(self) -> str:
         gap = f"max |h| = {np.abs(self.h).max(initial=0.0):.1e}"
-        return f"<Constraints: {self.h.shape[-1]} on {self.H.shape[-1]} coordinates, {gap}>"
+        return f"<Constraints: {self.h.shape[-1]} on {counted(self.H.shape[-1], 'coordinate')}, {gap}>"
 
     _repr_html_ = as_table
 
@@ -108,8 +108,8 @@ class Independence:
         return self.coordinates - self.rank
 
     def __str__(self) -> str:
-        text = f"{len(self.rows)} constraints of rank {self.rank} on {self.coordinates} coordinates: "
-        text += f"{self.degrees_of_freedom} degree{'' if self.degrees_of_freedom == 1 else 's'} of freedom"
+        text = f"{counted(len(self.rows), 'constraint')} of rank {self.rank} on {counted(self.coordinates, 'coordinate')}: "
+        text += f"{counted(self.degrees_of_freedom, 'degree of freedom', 'degrees of freedom')}"
         return text + (f"; redundant: {', '.join(self.redundant)}" if self.redundant else "")
 
     def __repr__(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from dynamis.display import counted
 from dynamis.documents.blocks import literal
 from dynamis.documents.document import Document
 from dynamis.symbolic.derivation import actuator_steps, kinematics_steps, lagrange_steps, parameter_steps, recursion_steps
@@ -22,7 +23,7 @@ def derive(form: ClosedForm, *, recursions: bool = True, progress: Callable[[str
     """
     document = Document(
         f"The dynamic model of the robot '{literal(form.model.name)}'",
-        f"{form.n} degree{'s' if form.n != 1 else ''} of freedom, {len(form.model.links)} moving "
+        f"{counted(form.n, 'degree of freedom', 'degrees of freedom')}, {len(form.model.links)} moving "
         f"bod{'ies' if len(form.model.links) != 1 else 'y'}. The equations of motion by Lagrange's method, step by step; "
         "then the same torques by recursion. Every formula below was computed exactly from the robot's description.",
         numbered=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dynamis.display import counted
 from dynamis.documents.document import Document
 from dynamis.model.actuators import DCMotor, Elastic, Saturated
 
@@ -45,4 +46,4 @@ def write(document: Document, form: ClosedForm) -> None:
             section.say(remark.markup())
     elastic = sum(isinstance(x.actuator, Elastic) for x in found)
     if elastic:
-        section.say(f"With the equations of motion these are {form.n + elastic} equations of second order.")
+        section.say(f"With the equations of motion these are {counted(form.n + elastic, 'equation')} of second order.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dynamis.display import counted
 from dynamis.documents.blocks import Section
 from dynamis.documents.document import Document
 from dynamis.symbolic.derivation.readable import MAX_FORMULA_CHARACTERS, show_entries
@@ -90,7 +91,7 @@ def _christoffel(section: Section, form: ClosedForm) -> None:
                 c = compact.christoffel[i, j, k]
                 if c.is_zero:
                     continue
-                value = c.latex() if len(c) <= MAX_FORMULA_CHARACTERS // 12 else f"\\text{{{len(c)} terms}}"
+                value = c.latex() if len(c) <= MAX_FORMULA_CHARACTERS // 12 else f"\\text{{{counted(len(c), 'term')}}}"
                 both = {_triple(form, i, j, k), _triple(form, i, k, j)}
                 groups.setdefault(value, []).append(" = ".join(f"c_{{{x}}}" for x in sorted(both)))
     if not groups:
@@ -98,7 +99,7 @@ def _christoffel(section: Section, form: ClosedForm) -> None:
     for value, names in list(groups.items())[:MAX_CHRISTOFFEL_VALUES]:
         section.show(" = ".join(names), value)
     if len(groups) > MAX_CHRISTOFFEL_VALUES:
-        section.say(f"… and {len(groups) - MAX_CHRISTOFFEL_VALUES} more values.")
+        section.say(f"… and {counted(len(groups) - MAX_CHRISTOFFEL_VALUES, 'more value')}.")
 
 
 def _coriolis(section: Section, form: ClosedForm) -> None:

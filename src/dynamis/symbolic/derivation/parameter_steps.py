@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dynamis.display import counted
 from dynamis.documents.document import Document
 from dynamis.symbolic.budget import BudgetSpent
 from dynamis.symbolic.derivation.readable import MAX_FORMULA_CHARACTERS
@@ -24,7 +25,7 @@ def write(document: Document, form: ClosedForm) -> None:
         "inspection of the equations, with the moments of each body about its joint:"
     )
     if len(form.parameters) > 12:
-        section.say(f"This gives {len(form.parameters)} parameters; the minimal set below has fewer.")
+        section.say(f"This gives {counted(len(form.parameters), 'parameter')}; the minimal set below has fewer.")
     else:
         for k, value in enumerate(form.parameters, 1):
             section.show(f"{p}_{{{k}}}", value.latex())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dynamis.display import counted
 from dynamis.documents.blocks import Section
 from dynamis.symbolic import factored
 from dynamis.symbolic.expression import Expression
@@ -29,7 +30,8 @@ def show_entries(section: Section, entries: Iterable[tuple[str, Expression]], na
     sizes = [len(value) for _, value in listed if value.expanded]
     if sizes:
         section.say(
-            f"Expanded, the longest of these has {max(sizes)} terms; they are given here with names for common subexpressions."
+            f"Expanded, the longest of these has {counted(max(sizes), 'term')}; they are given here with names "
+            f"for common subexpressions."
         )
     if len(named) > MAX_SUBEXPRESSIONS:
         section.say(
