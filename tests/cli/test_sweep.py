@@ -55,6 +55,19 @@ def test_bad_input_says_what_to_do(here):
     assert "give one of them" in run("study.toml", "--workers", "1", "--scheduler", "tcp://x:1").output
 
 
+def test_a_start_in_degrees_is_one_warning_like_others(here):
+    study = 'robot = "planar_2r_melchiorri"\nduration = 0.01\nq0 = [-90, 0]\n[vary]\n"viscous.*" = { grid = [0, 30] }\n'
+    (here / "study.toml").write_text(study)
+    process = subprocess.run(
+        [sys.executable, "-m", "dynamis", "sweep", "study.toml", "--workers", "2"], capture_output=True, text=True,
+        timeout=LIMIT, env=clean_environment(),
+    )  # fmt: skip
+    told = " ".join(process.stderr.split())
+    assert told.count("is in radians") == 1
+    assert told.startswith("dynamis: warning: study.toml: q0 is in radians")
+    assert "ReachWarning" not in told
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal a test can send on Windows")
 def test_ctrl_c_says_how_to_go_on(here):
     (here / "long.toml").write_text(

@@ -1,5 +1,6 @@
 """Sweeps: the same result whoever works, however often somebody is killed."""
 
+import contextlib
 import errno
 import functools
 import os
@@ -324,6 +325,14 @@ def test_a_scheduler_that_is_not_there_is_said(tmp_path, monkeypatch):
     for address in ("tcp://127.0.0.1:1", "nowhere", "spam://x"):
         with pytest.raises(InputError, match=r"no Dask scheduler at .*dask scheduler"):
             sweep(STUDY, tmp_path, scheduler=address)
+
+
+@pytest.mark.parametrize("arguments", [{"workers": 0}, {"executor": Serial()}], ids=["refused", "without hope"])
+def test_a_failed_sweep_leaves_no_new_folder(tmp_path, monkeypatch, arguments):
+    monkeypatch.setattr(run, "run_part", lambda *_: 1 / 0)
+    with contextlib.suppress(InputError):
+        sweep(STUDY, tmp_path / "new", **arguments)
+    assert not (tmp_path / "new").exists()
 
 
 def test_wrong_arguments_are_refused(tmp_path):

@@ -152,6 +152,7 @@ def test_lines_of_entries_are_found_however_they_are_written():
         (TOP + '[vary]\n"parameters.m_1" = { grid = [1] }', r"line 4: .*no parameter of the robot named 'm_1'"),
         (TOP + '[vary]\n"mass.hand" = { grid = [1] }', r"no link with mass named 'hand'; there are: 'link1', 'link2'"),
         (TOP + "q0 = [1]\ndraws = 1\n" + VARY, r"q0 has 1 number; robot .* needs 2"),
+        (TOP + 'draws = 2\n[vary]\n"payload.mass" = { normal = [1000, 1], within = [0, 5] }', "995 standard deviations away"),
         (TOP + "q0 = 1\ndraws = 1\n" + VARY, r"line 3: q0: 1: give a list of numbers, or a table"),
         (TOP + 'method = "rk4"\ndraws = 1\n' + VARY, r"line 3: method: .*require step.*add step = 1e-3"),
         (TOP + 'method = "rk5"\ndraws = 1\n' + VARY, r"line 3: method: 'rk5' is unknown; choose DOP853"),

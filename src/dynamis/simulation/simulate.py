@@ -288,17 +288,17 @@ def _seconds(seconds: Any) -> float:
     return float(seconds)
 
 
-def _warn_degrees(robot: Robot, q: Array) -> None:
+def warn_degrees(robot: Robot, q: Array, name: str = "q0", cure: str = "give numpy.deg2rad(q0)", stacklevel: int = 4) -> None:
     """Warn of a start whose angles look like degrees."""
     doubtful = [c for c in robot.model.coordinates if c.q_index is not None and c.looks_like_degrees(q[c.q_index])]
     if doubtful:
         c, others = doubtful[0], f" (and {len(doubtful) - 1} more)" if len(doubtful) > 1 else ""
         value, turns = q[c.q_index], abs(q[c.q_index]) / (2.0 * np.pi)
         warnings.warn(
-            f"q0 is in radians, and {value:g} rad for joint {printable(c.name)}{others} is {turns:.3g} turns; "
-            "if these are degrees, give numpy.deg2rad(q0)",
+            f"{name} is in radians, and {value:g} rad for joint {printable(c.name)}{others} is {turns:.3g} turns; "
+            f"if these are degrees, {cure}",
             ReachWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
 
 
@@ -306,5 +306,5 @@ def state_vector(robot: Robot, value: Any, size: int, name: str) -> Array:
     inputs = robot.inputs
     state = inputs.one_state(value, size, name).astype(float)
     if name == "q0":
-        _warn_degrees(robot, state)
+        warn_degrees(robot, state)
     return state

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import stat
 import sys
 from collections.abc import Iterator
@@ -38,9 +39,19 @@ class SweepFolder:
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[dict[int, list[Row]]]:
-        """{part: rows} of completed parts, with the folder locked."""
+        """{part: rows} of completed parts, with the folder locked. A new folder that gets no part is removed."""
+        new = not self.path.exists()
         self._claim_place()
         self._check_files()
+        try:
+            with self._locked() as done:
+                yield done
+        finally:
+            if new and not any((self.path / PARTS).glob("part-*")):
+                shutil.rmtree(self.path, ignore_errors=True)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[dict[int, list[Row]]]:
         with _locked(self.path / LOCK, self.path):
             try:
                 for leftover in [*self.path.glob(".*.tmp"), *(self.path / PARTS).glob(".*.tmp")]:

@@ -81,6 +81,7 @@ LAWS: dict[str, RandomLaw] = {
 GRIDS = {"grid": "[values]", "from": "the first, with to and count"}
 HOW = "{ uniform = [a, b] }, { log_uniform = [a, b] }, { normal = [mean, deviation] }, { choice = [a, b, c] }, { grid = [a, b, c] } or { from = a, to = b, count = n }"  # noqa: E501  one sentence
 MAX_POINTS = 10_000_000
+MAX_DEVIATIONS = 8.0  # of a truncated normal distribution from its interval: beyond, its probability is below rounding
 
 
 def read_variable(kind: str, target: str, entry: dict[str, Any], number: Callable[[Any, str], float]) -> Variable:
@@ -119,4 +120,9 @@ def read_variable(kind: str, target: str, entry: dict[str, Any], number: Callabl
     within = numbers("within", 2, "[lowest, highest]") if "within" in entry else ()
     if within and not within[0] < within[1]:
         raise InputError(f"within = {list(within)}: give within = [lowest, highest]")
+    if within and (away := max(within[0] - values[0], values[0] - within[1]) / values[1]) > MAX_DEVIATIONS:
+        raise InputError(
+            f"within = {list(within)} is {away:.3g} standard deviations away from the mean {values[0]:g}, so that all values "
+            "would be nearly equal: correct the mean, the deviation or the interval"
+        )
     return Variable(kind, target, law, values, within)

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -16,7 +17,7 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any
 
-from dynamis.errors import InputError, MissingExtraError
+from dynamis.errors import InputError, MissingExtraError, ReachWarning
 
 CONNECTION_TIMEOUT = 30.0  # s until a scheduler that does not answer, or has no workers, is given up
 
@@ -69,7 +70,11 @@ class LocalPool:
 
 
 def _prepare(life: Connection) -> None:
-    """Initialise a worker: fast compilation, one thread, Ctrl-C ignored, exit when the pipe closes."""
+    """Initialise a worker: fast compilation, one thread, Ctrl-C ignored, exit when the pipe closes.
+
+    Warnings of the study were given when it was read.
+    """
+    warnings.simplefilter("ignore", ReachWarning)
     os.environ["DYNAMIS_TIER"] = "quick"
     os.environ["DYNAMIS_NUM_THREADS"] = "1"
     signal.signal(signal.SIGINT, signal.SIG_IGN)
