@@ -14,6 +14,7 @@ from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.values import MAX_MAGNITUDE, check_values
 
 NO_LINKS = "no-links"  # the code of its finding
+MAX_NAMES = 6  # of joints in a message
 
 
 def check_structure(description: Description, report: Report) -> None:
@@ -171,8 +172,17 @@ def _check_mimic_circles(followers: list[Joint], joints: dict[str, Joint], repor
         at: Joint | None = joint
         while at is not None and at.mimic is not None and at.type != "fixed" and at.name not in led:
             if at.name in on_path:
-                where, found = f"joint {printable(at.name)}", "the joints follow each other in a circle"
-                report.error("mimic-circle", where, found, "one leading joint", "let one of them follow nobody", at.line)
+                circle = [*path[path.index(at.name) :], at.name]
+                shown = circle if len(circle) <= MAX_NAMES else [*circle[: MAX_NAMES - 1], "…", at.name]
+                chain = " → ".join(x if x == "…" else printable(x) for x in shown)
+                itself = len(circle) == 2
+                report.error(
+                    "mimic-circle", f"joint {printable(at.name)}",
+                    "it follows itself" if itself else f"the joints follow each other in a circle: {chain}",
+                    "another joint" if itself else "one leading joint",
+                    "name the joint it follows in <mimic>, or remove <mimic>" if itself else "remove <mimic> from one of them",
+                    at.lines.get("mimic", at.line),
+                )  # fmt: skip
                 break
             path.append(at.name)
             on_path.add(at.name)
