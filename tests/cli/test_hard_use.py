@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from click.types import FloatParamType
 
 import dynamis as dy
 from dynamis.cli.bounds import numbers
@@ -48,6 +49,8 @@ def program(*arguments, first="", folder=None, stdout=subprocess.PIPE):
         ["bench", TWO_LINK, "--functions", ""], ["derive", TWO_LINK, "--seconds", "-1"], ["derive", TWO_LINK, "--seconds", "nan"],
         ["control", TWO_LINK, "--rate", "-1"], ["control", TWO_LINK, "--step", "0"],
         ["redundancy", TWO_LINK, "--regularisation", "-1"], ["check-answer", "planar_2r", "--tolerance", "nan"],
+        ["linearize", TWO_LINK, "--actuated", ""], ["collide", "ur5e", "--floor", "1e300"],
+        ["redundancy", TWO_LINK, "--period", "0"], ["simulate", TWO_LINK, "--step", "-1"],
     ],
     ids=" ".join,
 )  # fmt: skip
@@ -56,6 +59,24 @@ def test_numbers_that_mean_nothing_are_refused_in_a_sentence_and_leave_no_output
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr
+
+
+def test_every_number_is_checked_when_the_command_line_is_parsed():
+    options = [
+        (name, x) for name, command in cli.commands.items() for x in command.params if isinstance(x.type, FloatParamType)
+    ]
+    assert len(options) > 30
+    for name, option in options:
+        for text in ("nan", "1e300"):
+            with pytest.raises(click.BadParameter):
+                option.type.convert(text, option, None)
+                pytest.fail(f"{name} {option.opts[0]} {text}")
+    ranges = [x for command in cli.commands.values() for x in command.params if isinstance(x.type, click.IntRange)]
+    assert {x.type.name for x in ranges} == {"integer"}
+    for option in ranges:
+        for text in (str(10**30), "1e3", ""):
+            with pytest.raises(click.BadParameter, match="is not an integer"):
+                option.type.convert(text, option, None)
 
 
 def test_every_seed_is_of_the_same_kind():

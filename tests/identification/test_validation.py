@@ -87,7 +87,7 @@ def test_weak_excitation_makes_least_squares_worse_than_the_prior_and_a_ridge_be
 
 def test_what_cannot_be_split_is_refused():
     case = simulated("planar_2r_melchiorri", seconds=4.0)
-    with pytest.raises(dy.InputError, match="do not fill"):
+    with pytest.raises(dy.InputError, match="cannot fill"):
         cross_validate(LeastSquares(), case.rows, k=5, block_seconds=2.0)
     with pytest.raises(dy.InputError, match="at least two"):
         blocked_folds([0, 1, 2], 1)

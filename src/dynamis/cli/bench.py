@@ -11,7 +11,7 @@ from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import duration
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import floating_option, json_option, set_option
-from dynamis.cli.param_types import POSITIVE
+from dynamis.cli.param_types import POSITIVE, Integer
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded
 from dynamis.display import counted
@@ -40,8 +40,8 @@ HELP = """Measure execution times of the compiled functions on this machine.
 @click.argument("robot")
 @click.option("--functions", metavar="NAMES",
               help="Functions separated by commas, or all. Default: the six most common ones.")  # fmt: skip
-@click.option("--batch", type=click.IntRange(1), default=4096, show_default=True, help="Number of states in a batch.")
-@click.option("--threads", type=click.IntRange(1), help="Number of threads of the parallel run. Default: all cores.")
+@click.option("--batch", type=Integer(1), default=4096, show_default=True, help="Number of states in a batch.")
+@click.option("--threads", type=Integer(1, 1024), help="Number of threads of the parallel run. Default: all cores.")
 @click.option("--against", "others", multiple=True, type=click.Choice(RIVALS),
               help="Also measure another library on the robot without friction and rotors; repeatable.")  # fmt: skip
 @click.option("--seconds", type=POSITIVE, default=0.2, show_default=True, help="Approximate time for each measurement.")

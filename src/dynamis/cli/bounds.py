@@ -15,6 +15,7 @@ from dynamis.cli.formatting import number, scale_of
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import assignments, json_option, numbers, plot_option, set_option
 from dynamis.cli.output_files import check_pictures, whole
+from dynamis.cli.param_types import POSITIVE
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded
 from dynamis.display import counted
@@ -44,8 +45,8 @@ HELP = """Guaranteed bounds of M(q), C(q, v) v, g(q) and friction over a box of 
 @click.option("--upper", metavar="NUMBERS", help="Upper ends of the box.")
 @degrees_option("--lower", "--upper")
 @set_option
-@click.option("--tolerance", type=float, default=1e-3, show_default=True, help="Relative width of the enclosures.")
-@click.option("--seconds", type=float, default=10.0, show_default=True, help="Time limit.")
+@click.option("--tolerance", type=POSITIVE, default=1e-3, show_default=True, help="Relative width of the enclosures.")
+@click.option("--seconds", type=POSITIVE, default=10.0, show_default=True, help="Time limit.")
 @plot_option("Plot the eigenvalues of M along the joint that changes them most.")
 @json_option
 @plain_errors

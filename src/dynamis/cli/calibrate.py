@@ -13,6 +13,7 @@ from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import FILE, json_option
 from dynamis.cli.output_files import check_output
+from dynamis.cli.param_types import Integer
 from dynamis.cli.progress import waiting
 from dynamis.display import counted
 
@@ -39,7 +40,7 @@ HELP = """Calibrate the geometry of a robot from poses of a frame measured by a 
 @click.option("--unknowns", metavar="KINDS", default="base,tool,zero,length", show_default=True,
               help="Kinds of unknowns, of all joints: base, tool, zero, length, tilt. The first have precedence.")  # fmt: skip
 @click.option("--frame", metavar="NAME", help="Measured frame. Default: the tip.")
-@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Number of cross-validation folds.")
+@click.option("--folds", type=Integer(2, 1000), default=5, show_default=True, help="Number of cross-validation folds.")
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="Write the calibrated robot, .urdf or .toml.")
 @json_option
 @plain_errors

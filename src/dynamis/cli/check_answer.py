@@ -11,7 +11,7 @@ import click
 from dynamis.cli.console import echo, print_json
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.options import assignments, set_option
-from dynamis.cli.param_types import NOT_NEGATIVE
+from dynamis.cli.param_types import NOT_NEGATIVE, Integer
 from dynamis.cli.progress import waiting
 from dynamis.errors import InputError, printable
 
@@ -56,7 +56,7 @@ def _text(file: TextIO) -> str:
 @click.command("check-answer", context_settings={"token_normalize_func": _option_name})
 @click.argument("robot")
 @_options
-@click.option("--link", type=int, help="Number of the link, from 1, for quantities of one link.")
+@click.option("--link", type=Integer(1, 1000), help="Number of the link, from 1, for quantities of one link.")
 @click.option(
     "--letters", help="Notation of the answer: dynamis, rocco, deluca, melchiorri, tzafestas. Detected automatically."
 )

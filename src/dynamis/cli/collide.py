@@ -13,6 +13,7 @@ from dynamis.cli.console import clean_name, echo, print_json
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import EXISTING, floating_option, json_option, numbers, q_option, set_option
+from dynamis.cli.param_types import NUMBER, Integer
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded, rows_of, vector
 from dynamis.display import counted
@@ -49,9 +50,9 @@ HELP = """Nearest links of a robot, and obstacles: distances, collisions.
 @click.option("--obstacle", "obstacles", multiple=True, metavar="NAME:KIND:SIZE@X,Y,Z",
               help="Obstacle: a box (x,y,z), sphere (radius), capsule or cylinder (radius,length) or mesh (its file), and its "
                    "centre in m; repeatable.")  # fmt: skip
-@click.option("--floor", type=float, metavar="Z", help="Height of a floor in m.")
-@click.option("--margin", type=float, default=0.0, show_default=True, help="Distance in m up to which a pair collides.")
-@click.option("--count", type=click.IntRange(min=1), default=10, show_default=True, help="Number of pairs that are listed.")
+@click.option("--floor", type=NUMBER, metavar="Z", help="Height of a floor in m.")
+@click.option("--margin", type=NUMBER, default=0.0, show_default=True, help="Distance in m up to which a pair collides.")
+@click.option("--count", type=Integer(1), default=10, show_default=True, help="Number of pairs that are listed.")
 @set_option
 @floating_option
 @json_option

@@ -14,7 +14,7 @@ from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import percent
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import floating_option, json_option, set_option
-from dynamis.cli.param_types import NOT_NEGATIVE, SEED
+from dynamis.cli.param_types import NOT_NEGATIVE, SEED, Integer
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded, units
 from dynamis.display import counted
@@ -39,7 +39,7 @@ HELP = """Compare two models of a robot: their differences, sorted by the effect
 @click.argument("second")
 @click.option("--tolerance", type=NOT_NEGATIVE, default=1e-6, show_default=True,
               help="Largest relative difference of torques and limits that counts as equal.")  # fmt: skip
-@click.option("--samples", type=click.IntRange(1), default=200, show_default=True, help="Number of random states.")
+@click.option("--samples", type=Integer(1), default=200, show_default=True, help="Number of random states.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the random states.")
 @floating_option
 @set_option

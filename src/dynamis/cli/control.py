@@ -17,7 +17,7 @@ from dynamis.cli.layout import print_table
 from dynamis.cli.limits import warn_limits
 from dynamis.cli.options import FOLDER, json_option, numbers, plot_option, set_option, start_option
 from dynamis.cli.output_files import check_pictures, whole
-from dynamis.cli.param_types import POSITIVE, SEED, Nearest
+from dynamis.cli.param_types import NUMBER, POSITIVE, SEED, Nearest
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded, units, vector
 from dynamis.errors import InputError
@@ -69,17 +69,17 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
                    "none for gravity-compensation.")  # fmt: skip
 @start_option("--start", name="start")
 @degrees_option("--goal", "--q0")
-@click.option("--bandwidth", type=float, default=10.0, show_default=True, help="Closed-loop bandwidth in rad/s.")
-@click.option("--damping", type=float, default=1.0, show_default=True, help="Damping ratio; 1 is critical damping.")
-@click.option("--stiffness", type=float, default=1000.0, show_default=True, help="Stiffness for --law impedance, in N/m.")
-@click.option("--time", "duration", type=POSITIVE, default=2.0, show_default=True, help="Simulated time in s.")
+@click.option("--bandwidth", type=POSITIVE, default=10.0, show_default=True, help="Closed-loop bandwidth in rad/s.")
+@click.option("--damping", type=POSITIVE, default=1.0, show_default=True, help="Damping ratio; 1 is critical damping.")
+@click.option("--stiffness", type=POSITIVE, default=1000.0, show_default=True, help="Stiffness for --law impedance, in N/m.")
+@click.option("--time", "--duration", "duration", type=POSITIVE, default=2.0, show_default=True, help="Simulated time in s.")
 @click.option("--move", type=POSITIVE, help="Duration of the reference motion in s. Default: half of --time.")
-@click.option("--error", type=float, default=0.0, show_default=True,
+@click.option("--error", type=NUMBER, default=0.0, show_default=True,
               help="Largest error of masses, centres of mass and inertias in the controller's model, in per cent.")  # fmt: skip
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the parameter errors.")
 @click.option("--rate", type=POSITIVE, help="Sample rate of the controller in Hz, for the stability check.")
 @click.option("--step", type=POSITIVE, help="Integration step in s. Default: chosen from the control law.")
-@click.option("--seconds", type=float, help="Time limit of the simulation, in s of computing time.")
+@click.option("--seconds", type=POSITIVE, help="Time limit of the simulation, in s of computing time.")
 @set_option
 @click.option("--c", "folder", type=FOLDER, metavar="FOLDER", help="Also write the controller as C99 code.")
 @click.option("--name", metavar="NAME", help="Name of the C function and its files, with --c. Default: control_LAW.")

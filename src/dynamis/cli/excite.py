@@ -16,7 +16,7 @@ from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import FILE, json_option, numbers, one_or_all, plot_option, set_option
 from dynamis.cli.output_files import check_output, check_pictures, whole
-from dynamis.cli.param_types import POSITIVE, SEED
+from dynamis.cli.param_types import NUMBER, POSITIVE, SEED, Integer
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded
 from dynamis.display import counted
@@ -59,10 +59,12 @@ HELP = """Design an excitation trajectory for parameter identification.
 
 @click.command(help=HELP, short_help="Design an excitation trajectory for identification.")
 @click.argument("robot")
-@click.option("--time", "duration", type=POSITIVE, default=10.0, show_default=True, help="Duration of the trajectory in s.")
+@click.option(
+    "--time", "--duration", "duration", type=POSITIVE, default=10.0, show_default=True, help="Duration of the trajectory in s."
+)
 @click.option("--kind", type=click.Choice(("fourier", "spline")), default="fourier", show_default=True,
               help="Fourier series, or B-splines of degree 5.")  # fmt: skip
-@click.option("--harmonics", type=int, default=5, show_default=True,
+@click.option("--harmonics", type=Integer(1, 1000), default=5, show_default=True,
               help="Number of harmonics of 1/time; for splines, half the control points.")  # fmt: skip
 @click.option("--periodic", is_flag=True, help="Periodic series that does not stop between periods.")
 @click.option("--criterion", type=click.Choice(NAMES), default="condition", show_default=True,
@@ -81,13 +83,13 @@ HELP = """Design an excitation trajectory for parameter identification.
 @click.option("--no-torque", is_flag=True, help="Ignore torque limits.")
 @click.option("--box", "boxes", multiple=True, metavar="FRAME:XMIN,XMAX,YMIN,YMAX,ZMIN,ZMAX",
               help="Box in m that a frame (default: the tip) must stay in; inf for an open side; repeatable.")  # fmt: skip
-@click.option("--above", "height", type=float, metavar="Z", help="Height in m that all links must stay above.")
-@click.option("--clearance", type=float, default=0.01, show_default=True, metavar="M",
+@click.option("--above", "height", type=NUMBER, metavar="Z", help="Height in m that all links must stay above.")
+@click.option("--clearance", type=NUMBER, default=0.01, show_default=True, metavar="M",
               help="Least distance in m of links from each other, and from a floor at the height of --above.")  # fmt: skip
 @click.option("--no-collision", is_flag=True, help="Ignore collisions of links.")
-@click.option("--margin", type=float, default=5.0, show_default=True, help="Margin to the joint limits, in per cent.")
-@click.option("--seconds", type=float, default=60.0, show_default=True, help="Time limit of the search.")
-@click.option("--restarts", type=int, default=4, show_default=True, help="Number of random initial trajectories.")
+@click.option("--margin", type=NUMBER, default=5.0, show_default=True, help="Margin to the joint limits, in per cent.")
+@click.option("--seconds", type=POSITIVE, default=60.0, show_default=True, help="Time limit of the search.")
+@click.option("--restarts", type=Integer(1, 1000), default=4, show_default=True, help="Number of random initial trajectories.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the random trajectories.")
 @click.option("--rate", type=POSITIVE, default=1000.0, show_default=True, help="Sample rate of the written file, in Hz.")
 @set_option

@@ -10,6 +10,7 @@ from dynamis.cli.console import print_json, print_written
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.options import FILE, floating_option, frame_option, json_option, set_option
 from dynamis.cli.output_files import check_output
+from dynamis.cli.param_types import POSITIVE
 from dynamis.cli.progress import waiting
 from dynamis.cli.states import loaded
 
@@ -34,7 +35,7 @@ HELP = """Write the forward dynamics of a robot as a Functional Mock-up Unit (FM
 @frame_option
 @click.option("--wrench", metavar="FRAME", help="Add the wrench on a frame, in world axes, to the inputs.")
 @click.option("--gravity", is_flag=True, help="Add the acceleration of gravity to the parameters.")
-@click.option("--step", type=float, default=1e-3, show_default=True,
+@click.option("--step", type=POSITIVE, default=1e-3, show_default=True,
               help="Longest step of the integration in co-simulation, in s.")  # fmt: skip
 @click.option("--no-derivatives", is_flag=True, help="Leave out directional derivatives, whose code is long.")
 @click.option("--sources-only", is_flag=True, help="Do not compile.")

@@ -17,6 +17,7 @@ from dynamis.cli.layout import print_table
 from dynamis.cli.log_options import log_options, mounted, signals
 from dynamis.cli.options import FILE, json_option, numbers
 from dynamis.cli.output_files import check_output
+from dynamis.cli.param_types import NUMBER, POSITIVE, Integer
 from dynamis.cli.progress import Bar
 from dynamis.display import counted
 from dynamis.errors import InputError
@@ -70,7 +71,7 @@ HELP = """Identify the dynamic parameters of a robot from logs.
               help="Validate on this log instead of held-out blocks of the others; repeatable.")  # fmt: skip
 @click.option("--estimator", type=EstimatorName(), default="consistent", show_default=True, help="Estimator.")
 @click.option("--mass", multiple=True, metavar="LINK=LOW,HIGH", help="Bounds of the mass of a link in kg; repeatable.")
-@click.option("--total-mass", type=float, metavar="KG", help="Mass of all moving links, as from a data sheet.")
+@click.option("--total-mass", type=POSITIVE, metavar="KG", help="Mass of all moving links, as from a data sheet.")
 @click.option("--shapes", is_flag=True,
               help="The mass of each link lies within the box around its visual and collision shapes.")  # fmt: skip
 @click.option("--compare", metavar="NAMES", show_default="all",
@@ -83,15 +84,15 @@ HELP = """Identify the dynamic parameters of a robot from logs.
 @click.option("--offset", is_flag=True, help="Identify a constant torque offset of each joint.")
 @click.option("--no-rotor", is_flag=True, help="Do not identify rotor inertias.")
 @click.option("--spring", is_flag=True, help="Identify joint springs.")
-@click.option("--smooth", type=float, metavar="SPEED",
+@click.option("--smooth", type=NUMBER, metavar="SPEED",
               help="Model Coulomb friction as tanh(v / SPEED), in rad/s or m/s.")  # fmt: skip
-@click.option("--stribeck", type=float, metavar="SPEED", help="Stribeck velocity, in rad/s or m/s.")
+@click.option("--stribeck", type=NUMBER, metavar="SPEED", help="Stribeck velocity, in rad/s or m/s.")
 @click.option("--presliding", multiple=True, metavar="[JOINT=]ANGLE",
               help="Presliding displacement of Coulomb friction in rad, for all joints or one; repeatable.")  # fmt: skip
 @click.option("--couple", multiple=True, metavar="A,B",
               help="Coupled transmission: the motor of joint B also turns with joint A; repeatable.")  # fmt: skip
-@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Number of cross-validation folds.")
-@click.option("--block", type=float, metavar="SECONDS", help="Length of the cross-validation blocks.")
+@click.option("--folds", type=Integer(2, 1000), default=5, show_default=True, help="Number of cross-validation folds.")
+@click.option("--block", type=POSITIVE, metavar="SECONDS", help="Length of the cross-validation blocks.")
 @log_options
 @click.option("--limits", metavar="NUMBERS", default="10,20,40", show_default=True,
               help="Residuals on held-out motion, in percent, above which a result is not good, usable, doubtful.")  # fmt: skip

@@ -13,7 +13,7 @@ from dynamis.cli.console import clean_name, echo, print_json
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
-from dynamis.cli.options import floating_option, json_option, q_option, set_option, v_option
+from dynamis.cli.options import floating_option, json_option, names, q_option, set_option, v_option
 from dynamis.cli.states import loaded, units, vector
 from dynamis.display import counted
 from dynamis.tolerances import NEGLIGIBLE
@@ -51,10 +51,10 @@ def linearize(
     from dynamis.analysis.linearization import linearize as find
 
     found = loaded(robot, settings, floating)
-    names = "joints" if actuated is None else [x.strip() for x in actuated.split(",") if x.strip()]
+    inputs = names(actuated, "--actuated", found.coordinate_names[0]) or "joints"
     rates = None if v is None else vector(found, v, "v")
     torques = None if tau is None else vector(found, tau, "tau")
-    near = find(found, vector(found, q, "q", degrees=degrees), rates, torques, actuated=names)
+    near = find(found, vector(found, q, "q", degrees=degrees), rates, torques, actuated=inputs)
     if as_json:
         print_json(near.as_dict())
     else:

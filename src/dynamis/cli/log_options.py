@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamis.cli.options import EXISTING, numbers, one_or_all
+from dynamis.cli.param_types import NUMBER, POSITIVE, Integer
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,15 +27,15 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
 _OPTIONS = (
     click.option("--mapping", type=EXISTING, metavar="FILE",
                  help="TOML file that states the columns of the log, their units, gear ratios and couplings."),
-    click.option("--cutoff", type=float, metavar="HZ",
+    click.option("--cutoff", type=NUMBER, metavar="HZ",
                  help="Cut-off frequency of the low-pass filter on positions. Default: from their spectrum."),
     click.option("--derivative", type=click.Choice(METHODS), default="central", show_default=True,
                  help="Method that computes velocities and accelerations from positions."),
     click.option("--logged", metavar="v,a", help="Take velocities (v) or accelerations (a) from the log instead."),
-    click.option("--parallel", type=float, metavar="HZ",
+    click.option("--parallel", type=NUMBER, metavar="HZ",
                  help="Cut-off frequency of the low-pass filter applied to both regressor and torque; 0: none. "
                  "Default: five times the band of the motion, if --cutoff is not given either."),
-    click.option("--every", type=click.IntRange(1), metavar="N",
+    click.option("--every", type=Integer(1), metavar="N",
                  help="Keep every N-th filtered row. Default: about five rows per period of the cut-off."),
     click.option("--smooth-torque", is_flag=True, help="The torque was low-pass filtered before it was logged."),
     click.option("--slow", metavar="NUMBERS",
@@ -44,12 +45,12 @@ _OPTIONS = (
                  help="Samples at rest before and after the motion. Default: drop with the automatic filter, else keep."),
     click.option("--jitter", type=click.Choice(("auto", "samples", "stamps")), default="auto", show_default=True,
                  help="Uneven time stamps are the true sampling times (samples), or errors of an even clock (stamps)."),
-    click.option("--period", type=float, metavar="SECONDS", help="Sampling period. Default: from the time stamps."),
-    click.option("--gap", type=float, metavar="PERIODS",
+    click.option("--period", type=POSITIVE, metavar="SECONDS", help="Sampling period. Default: from the time stamps."),
+    click.option("--gap", type=NUMBER, metavar="PERIODS",
                  help="Longest gap that is interpolated. Default: 5, or a quarter of a period of the cut-off."),
-    click.option("--trim", type=float, metavar="SECONDS",
+    click.option("--trim", type=NUMBER, metavar="SECONDS",
                  help="Time left out at both ends of each run. Default: one period of the cut-off."),
-    click.option("--delay", type=float, metavar="SECONDS", default=0.0, show_default=True,
+    click.option("--delay", type=NUMBER, metavar="SECONDS", default=0.0, show_default=True,
                  help="Time by which the torques were logged late; it is corrected."),
     click.option("--zero", metavar="NUMBERS",
                  help="Joint positions at logged zeros, in rad or m, added to the positions: one number per joint."),

@@ -11,19 +11,45 @@ import click
 from click.types import FloatParamType
 
 MAX_COMPARED_CHARACTERS = 60  # of a value, with the choices
+MAX_COUNT = 10_000_000  # of states, points, samples: what fits into the memory of any machine
+MAX_NUMBER = 1e12  # far beyond any time, length, speed or stiffness of a robot; products of a few stay finite
 
 
 class _Number(FloatParamType):
-    """A finite number ≥ 0 or > 0; click's own ranges accept NaN."""
+    """A finite number of ordinary size, any, ≥ 0 or > 0; click's own ranges accept NaN."""
 
-    def __init__(self, zero: bool) -> None:
-        self.zero = zero
+    def __init__(self, sign: str = "") -> None:
+        self.sign = sign
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         x = super().convert(value, param, ctx)
-        if not math.isfinite(x) or x < 0.0 or (x == 0.0 and not self.zero):
-            self.fail(f"{x:g} is not a {'non-negative' if self.zero else 'positive'} number.", param, ctx)
+        if math.isnan(x) or (self.sign and x < 0.0) or (self.sign == "positive" and x == 0.0):
+            self.fail(f"{x:g} is not a {self.sign or 'finite'} number.", param, ctx)
+        if abs(x) > MAX_NUMBER:
+            self.fail(f"{x:g} is too large; numbers in SI units up to {MAX_NUMBER:g} are allowed.", param, ctx)
         return x
+
+
+class Integer(click.IntRange):
+    """An integer within a range, called so in messages and help."""
+
+    name = "integer"
+
+    def __init__(self, least: int, most: int = MAX_COUNT) -> None:
+        super().__init__(least, most)
+        self.least, self.most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            x = int(value)
+        except ValueError:
+            self.fail(f"{value!r} is not an integer.", param, ctx)
+        if not self.least <= x <= self.most:
+            self.fail(f"{x} is not an integer from {self.least} to {self.most}.", param, ctx)
+        return x
+
+    def _describe_range(self) -> str:
+        return f"{self.least} to {self.most}" if self.most < MAX_COUNT else f"at least {self.least}"
 
 
 class Nearest(click.Choice[str]):
@@ -41,6 +67,7 @@ class Nearest(click.Choice[str]):
         return f"{value!r} is not one of {', '.join(choices)}.{hint}"
 
 
-POSITIVE = _Number(zero=False)
-NOT_NEGATIVE = _Number(zero=True)
-SEED = click.IntRange(0)
+NUMBER = _Number()
+POSITIVE = _Number("positive")
+NOT_NEGATIVE = _Number("non-negative")
+SEED = Integer(0, 2**63 - 1)

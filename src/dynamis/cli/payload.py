@@ -15,6 +15,7 @@ from dynamis.cli.layout import print_table
 from dynamis.cli.log_options import log_options, mounted, signals
 from dynamis.cli.options import FILE, json_option
 from dynamis.cli.output_files import check_output, whole
+from dynamis.cli.param_types import NUMBER, POSITIVE
 from dynamis.cli.progress import waiting
 from dynamis.cli.states import units
 from dynamis.errors import printable
@@ -43,8 +44,8 @@ HELP = """Identify mass, centre of mass and inertia of a payload from logs of th
 @click.option("--reference", multiple=True, metavar="LOG",
               help="Log without the payload, to correct the model of the arm; repeatable.")  # fmt: skip
 @click.option("--frame", metavar="NAME", help="Frame that the payload is attached to. Default: the tip.")
-@click.option("--size", type=float, default=0.1, show_default=True, help="Approximate size of the payload in m.")
-@click.option("--arm", type=float, metavar="SHARE", help="Relative uncertainty of the arm's own parameters, such as 0.1.")
+@click.option("--size", type=POSITIVE, default=0.1, show_default=True, help="Approximate size of the payload in m.")
+@click.option("--arm", type=NUMBER, metavar="SHARE", help="Relative uncertainty of the arm's own parameters, such as 0.1.")
 @log_options
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="Write the robot with its payload, .urdf or .toml.")
 @json_option

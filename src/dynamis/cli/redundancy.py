@@ -15,7 +15,7 @@ from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import json_option, numbers, plot_option, set_option
 from dynamis.cli.output_files import check_pictures, whole
-from dynamis.cli.param_types import NOT_NEGATIVE
+from dynamis.cli.param_types import NOT_NEGATIVE, NUMBER, POSITIVE, Integer
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded, vector
 from dynamis.display import counted
@@ -65,18 +65,18 @@ HELP = """Compare redundancy resolution laws on the same task motion: tracking, 
 @degrees_option("--q0")
 @click.option("--motion", "shape", type=click.Choice(["circle", "line"]), default="circle", show_default=True,
               help="Shape of the task motion.")  # fmt: skip
-@click.option("--size", type=float, default=0.1, show_default=True, help="Radius of the circle or length of the line, in m.")
+@click.option("--size", type=POSITIVE, default=0.1, show_default=True, help="Radius of the circle or length of the line, in m.")
 @click.option("--along", metavar="LETTERS", help="Moving task components, such as xy or z. Default: the first ones.")
-@click.option("--period", type=float, default=2.0, show_default=True, help="Duration of a cycle in s.")
-@click.option("--cycles", type=int, default=2, show_default=True, help="Number of cycles.")
+@click.option("--period", type=POSITIVE, default=2.0, show_default=True, help="Duration of a cycle in s.")
+@click.option("--cycles", type=Integer(1, 1000), default=2, show_default=True, help="Number of cycles.")
 @click.option("--gains", metavar="K_P,K_D", help="Feedback gains. Default: 100 and critical damping.")
-@click.option("--null-damping", type=float, default=20.0, show_default=True, metavar="RATE",
+@click.option("--null-damping", type=NUMBER, default=20.0, show_default=True, metavar="RATE",
               help="Damping of null-space motion, in 1/s; 0 for none.")  # fmt: skip
 @click.option("--compensate/--no-compensate", default=True, show_default=True,
               help="Compensate gravity in the null space.")  # fmt: skip
 @click.option("--regularisation", type=NOT_NEGATIVE, default=0.0, show_default=True, help="λ of damped least squares.")
 @click.option("--no-gravity", is_flag=True, help="Without gravity, as on a horizontal plane.")
-@click.option("--seconds", type=float, default=60.0, show_default=True, help="Time limit of each simulation.")
+@click.option("--seconds", type=POSITIVE, default=60.0, show_default=True, help="Time limit of each simulation.")
 @set_option
 @plot_option("Plot the laws side by side.")
 @json_option

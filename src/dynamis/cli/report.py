@@ -10,6 +10,7 @@ from dynamis.cli.console import clean_name, echo, print_json
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.options import FILE, assignments, floating_option, json_option, names, set_option
 from dynamis.cli.output_files import check_output
+from dynamis.cli.param_types import NUMBER
 from dynamis.cli.progress import Bar
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
@@ -43,7 +44,7 @@ HELP = """Write a report of a robot: one HTML page that opens without a network 
 @floating_option
 @click.option(
     "--seconds",
-    type=float,
+    type=NUMBER,
     default=30.0,
     show_default=True,
     help="Time limit for extras: further random states in the model check.",

@@ -17,7 +17,7 @@ from dynamis.cli.layout import print_table
 from dynamis.cli.limits import warn_excess, warn_limits
 from dynamis.cli.options import FILE, floating_option, json_option, plot_option, set_option, start_option
 from dynamis.cli.output_files import check_output, check_pictures, whole
-from dynamis.cli.param_types import POSITIVE
+from dynamis.cli.param_types import POSITIVE, Integer
 from dynamis.cli.progress import Bar, waiting
 from dynamis.cli.states import beyond_effort_limits, loaded, units, vector
 from dynamis.display import counted
@@ -57,12 +57,12 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 @click.option("--method", default="DOP853", show_default=True,
               help="Integration method: RK23, RK45, DOP853, Radau, BDF, LSODA; with fixed steps: euler, rk4, midpoint, "
                    "time_stepping.")  # fmt: skip
-@click.option("--step", type=float, help="Step of the fixed-step methods, largest step of the adaptive ones, in s.")
+@click.option("--step", type=POSITIVE, help="Step of the fixed-step methods, largest step of the adaptive ones, in s.")
 @click.option("--stops", type=click.Choice(["hard", "compliant"]),
               help="Joint limits as inelastic stops, or as springs of 10 000 N m/rad (N/m). Default: no stops.")  # fmt: skip
-@click.option("--seconds", type=float, default=60.0, show_default=True,
+@click.option("--seconds", type=POSITIVE, default=60.0, show_default=True,
               help="Limit of the computing time in s; the motion until then is kept.")  # fmt: skip
-@click.option("--points", type=int, default=501, show_default=True, help="Number of output points.")
+@click.option("--points", type=Integer(2), default=501, show_default=True, help="Number of output points.")
 @floating_option
 @set_option
 @click.option("-o", "--out", "--output", "output", type=FILE, metavar="FILE",

@@ -13,6 +13,7 @@ from dynamis.cli.error_handling import plain_errors, print_warning
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import FOLDER, json_option, plot_option
 from dynamis.cli.output_files import check_pictures, whole
+from dynamis.cli.param_types import Integer
 from dynamis.cli.progress import Bar
 from dynamis.display import counted
 
@@ -39,7 +40,7 @@ HELP = """Simulate every case of a study: grids and random samples of states, lo
 @click.argument("study", type=click.Path(path_type=Path))
 @click.option("-o", "--out", "--output", "output", type=FOLDER, metavar="FOLDER",
               help="Folder of the results. Default: the study's name. An unfinished sweep in it is resumed.")  # fmt: skip
-@click.option("--workers", type=click.IntRange(1, 1024), metavar="N", help="Number of processes. Default: one per core.")
+@click.option("--workers", type=Integer(1, 1024), metavar="N", help="Number of processes. Default: one per core.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of a Dask scheduler, such as tcp://10.0.0.5:8786.")
 @plot_option("Plot the results.")
 @click.option("--show", "column", metavar="OUTPUT", help="Output to plot, such as q.joint_1.")

@@ -15,7 +15,7 @@ from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import frame_option, json_option, numbers, one_or_all, plot_option, set_option
 from dynamis.cli.output_files import check_pictures, whole
-from dynamis.cli.param_types import SEED
+from dynamis.cli.param_types import NUMBER, SEED, Integer
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded
 from dynamis.display import counted
@@ -43,7 +43,7 @@ HELP = """Reachable positions of a frame, or a map of a performance measure over
               help="Map this measure over a plane: manipulability, force, dynamic, condition, inertia, least_inertia, "
                    "felt_mass, least_felt_mass, payload or stiffness. Default: reachable positions only.")  # fmt: skip
 @click.option("--plane", type=click.Choice(["xy", "xz", "yz"]), help="Plane of the map.")
-@click.option("--level", type=float, help="Position of the plane along its normal, in m. Default: at the first joint.")
+@click.option("--level", type=NUMBER, help="Position of the plane along its normal, in m. Default: at the first joint.")
 @click.option("--rows", metavar="ROWS", help="Task directions: all, linear, xy, … Default: the position.")
 @click.option("--pick", type=click.Choice(["best", "worst", "mean"]), default="best", show_default=True,
               help="Value shown where several configurations reach the same place.")  # fmt: skip
@@ -53,7 +53,7 @@ HELP = """Reachable positions of a frame, or a map of a performance measure over
 @click.option("--lower", metavar="NUMBERS", help="Lower joint limits in rad and m. Default: those of the robot.")
 @click.option("--upper", metavar="NUMBERS", help="Upper joint limits in rad and m. Default: those of the robot.")
 @degrees_option("--lower", "--upper")
-@click.option("--samples", type=int, default=200_000, show_default=True, help="Number of random configurations.")
+@click.option("--samples", type=Integer(1), default=200_000, show_default=True, help="Number of random configurations.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the random configurations.")
 @set_option
 @plot_option("Plot the workspace or the map.")

@@ -108,7 +108,7 @@ def identify_payload(
     >>> round(found.mass, 1), bool(found.identifiable.all())
     (2.0, True)
     """
-    if not size > 0.0:
+    if not 0.0 < size < np.inf:
         raise InputError(f"size= is the approximate size of the load in m and must be above zero; got {size!r}")
     runs, empty = as_runs(samples), [] if reference is None else as_runs(reference)
     terms = _terms(friction, bool(empty))

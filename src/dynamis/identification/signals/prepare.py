@@ -115,8 +115,8 @@ def prepare(
     >>> len(ready), bool(np.abs(ready[0].v - [2.0, 3.0] * np.cos(np.outer(ready[0].t, [2.0, 3.0]))).max() < 1e-3)
     (1, True)
     """
-    _check(rest, trim, every, delay)
     raw, notes = Measured.of(log, robot, transmission, drive_gains), Notes.on(log)
+    _check(rest, trim, every, delay, period, raw.t)
     logged = _taken_from_the_log(raw, robot, logged)
     automatic = cutoff is None and parallel is None and "a" not in logged
     stamps = usable_stamps(raw, GAP if gap is None else gap, robot.coordinate_names, notes)
@@ -163,6 +163,7 @@ def prepare(
         notes.append(f"{left_out} of {counted(len(clock.runs), 'run')} dropped: too short for the filters, or without motion")
     if not samples:
         raise InputError(f"no run of the log is long enough to be used ({'; '.join(notes)})")
+    _check_used(samples, slow)
     chosen = {"period": clock.period, "cutoff": cutoff, "parallel": parallel, "every": every, "slow": slowest, "gap": gap}
     return Prepared(samples, tuple(notes), chosen)
 
@@ -241,15 +242,29 @@ def _even(every: int) -> int:
     return max(1, every - every % 2 if every > 2 else every)
 
 
-def _check(rest: str | None, trim: float | None, every: int | None, delay: float) -> None:
+def _check(rest: str | None, trim: float | None, every: int | None, delay: float, period: float | None, t: Array) -> None:
     if rest not in (None, "keep", "drop"):
         raise InputError(f"rest={rest!r} is not supported; choose 'keep' or 'drop'")
+    times = t[np.isfinite(t)]
+    duration = float(np.ptp(times)) if len(times) else 0.0
     if trim is not None and not trim >= 0.0:
         raise InputError(f"trim={trim!r} must be a time in s, zero or more")
+    if trim is not None and 2.0 * trim > duration:
+        raise InputError(f"trim={trim!r} at both ends leaves nothing of a log of {duration:.4g} s; give a shorter time in s")
+    if period is not None and not 0.0 < period < np.inf:
+        raise InputError(f"period={period!r} must be a time in s above zero")
     if every is not None and not every >= 1:
         raise InputError(f"every={every!r} must be an integer number of rows, 1 or more")
     if not np.isfinite(delay):
         raise InputError(f"delay={delay!r} must be a time in s")
+    if delay and abs(delay) >= duration:
+        raise InputError(f"delay={delay!r} is as long as the log of {duration:.4g} s; give a time in s")
+
+
+def _check_used(samples: Sequence[Samples], slow: Any) -> None:
+    if slow is not None and not any(run.use.any() for run in samples):
+        fastest = max(float(np.abs(run.v).max()) for run in samples)
+        raise InputError(f"slow={slow!r} excludes every sample: no joint is faster than {fastest:.3g}; give a lower speed")
 
 
 def _each_joint(value: Any, robot: Robot, what: str, least: float = -np.inf) -> Array:

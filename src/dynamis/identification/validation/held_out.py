@@ -88,7 +88,7 @@ def blocked_folds(blocks: Any, k: int = 5) -> Array:
         raise InputError(f"k={k!r} folds: at least two are needed")
     if len(numbers) < k:
         raise InputError(
-            f"{len(numbers)} blocks do not fill {counted(k, 'fold')}: use shorter blocks, fewer folds, or a longer log"
+            f"{counted(len(numbers), 'block')} cannot fill {k} folds: use shorter blocks, fewer folds, or a longer log"
         )
     return np.asarray(place % k)
 
