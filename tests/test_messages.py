@@ -93,3 +93,10 @@ def test_counts_are_written_with_the_singular_of_one(folder):
         m[0] for path in sorted((SOURCE / folder).rglob("*.py")) for m in plural.finditer(path.read_text(encoding="utf-8"))
     ]
     assert found == []
+
+
+@pytest.mark.parametrize("folder", ["src/dynamis", "docs"])
+def test_units_are_spelled_alike(folder):
+    root = Path(__file__).parents[1]
+    files = [p for suffix in ("py", "md") for p in (root / folder).rglob(f"*.{suffix}") if p.name != "mapping.py"]
+    assert [p.name for p in files if re.search("N·m|kg·m|N·s", p.read_text(encoding="utf-8"))] == []

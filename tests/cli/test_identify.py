@@ -107,7 +107,7 @@ def test_people_get_a_verdict_tables_and_files(folder, tmp_path):
     result = run(folder / "arm.toml", folder / "run.csv", "--estimator", "weighted", "--compare", "none", "--out", out, "--all")
     assert result.exit_code == 0, result.output
     for words in ("base parameters from", "Residual torque, validation on held-out blocks", "weighted (chosen)", "prior model",
-                  "Residual torque by joint (weighted)", "Base parameters", "joint1.coulomb", "N·m·s/rad", "note:", "wrote", "read back", "residual of the file"):  # fmt: skip
+                  "Residual torque by joint (weighted)", "Base parameters", "joint1.coulomb", "N m s/rad", "note:", "wrote", "read back", "residual of the file"):  # fmt: skip
         assert words in result.output
     assert "consistent " not in result.output  # as in a row of the comparison
     assert dy.load(out).n == 2
@@ -306,3 +306,9 @@ def test_every_example_of_the_help_can_be_typed(command):
         command.make_parser(context).parse_args(arguments)  # complains of options that are not there
     shown = CliRunner().invoke(cli, [command.name, "--help"]).output
     assert all(line[:45] in shown for line in lines)
+
+
+def test_the_help_names_every_format_of_logs():
+    text = CliRunner().invoke(cli, ["identify", "--help"]).output
+    for name in ("CSV", "NPZ", ".mat", "Parquet", "HDF5", "ROS 2 bag", "MCAP"):
+        assert name in text

@@ -41,7 +41,7 @@ def refused(path, match):
         ("a,b\n0,1\n", r"(?s)no columns of position.*\[time\]"),
         ("q1,q2,tau1,tau2\n1,2,3,4\n", "no time column was recognised, and no rate"),
         ("t,q1,q2,pos1,pos2,tau1,tau2\n0,1,2,3,4,5,6\n", "the position is ambiguous: 'q1', 'q2' or 'pos1', 'pos2'"),
-        ("t,q1,q2,current1,current2\n0,1,2,3,4\n", "drive gains in N·m/A"),
+        ("t,q1,q2,current1,current2\n0,1,2,3,4\n", "drive gains in N m/A"),
         ("t,q1,q2,q3,tau1,tau2\n0,1,2,3,4,5\n", "no columns of position"),
     ],
 )

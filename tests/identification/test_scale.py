@@ -68,7 +68,7 @@ def test_a_slow_log_does_not_let_viscous_friction_run_away():
     fit = PhysicallyConsistent(base).fit(e.X, e.y, joint=e.joint, names=e.names)
     found = dict(zip(base.names, fit.coef_, strict=True))
     for k, joint in enumerate(arm.coordinate_names):
-        assert abs(found[f"{joint}.viscous"]) < size[k]  # N·m·s/rad; 0.05 τ / 1e-3 rad/s would be 50 times as much
+        assert abs(found[f"{joint}.viscous"]) < size[k]  # N m s/rad; 0.05 τ / 1e-3 rad/s would be 50 times as much
 
 
 def test_sizes_without_a_log_are_those_of_the_torques_of_the_robot():

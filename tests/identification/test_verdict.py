@@ -152,7 +152,7 @@ def test_outliers_are_told():
 def test_torques_at_their_limit_are_told():
     v = judged(validate=False, noise=0.0, spoil=lambda t, q, v, a, tau: np.clip(tau, -12.0, 12.0))
     (finding,) = v.about("saturation")
-    assert "12 N·m" in finding.sentence
+    assert "12 N m" in finding.sentence
     case = simulated()
     effort = np.full(7, np.inf)
     effort[1] = 0.8 * np.abs(case.rows.y[case.rows.joint == 1]).max()

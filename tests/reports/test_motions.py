@@ -31,7 +31,7 @@ def test_a_fall_keeps_to_the_limits_and_above_the_floor_and_says_what_it_assumes
     heights = [robot.pose(q, frame)[:, :3, 3] @ scene["up"] - scene["floor"] for frame in robot.link_names]
     assert np.min(heights) > -1e-6
     assert np.abs(np.gradient(q, fall.times, axis=0)).max() < 10.0
-    for word in ("viscous damping", "N·m·s/rad", "hard stops", "touches the floor"):
+    for word in ("viscous damping", "N m s/rad", "hard stops", "touches the floor"):
         assert word in fall.summary
 
 

@@ -137,7 +137,7 @@ def test_a_click_on_a_map_puts_the_robot_there(planar_page):
     canvas.click(position={"x": 0.3 * box["width"], "y": 0.3 * box["height"]})
     q = report.page.evaluate("() => window.dynamisReport.panel.q")
     assert all(abs(x) > 0.1 for x in q)
-    assert "N·m" in report.page.locator("#maps .reading").first.inner_text()
+    assert "N m" in report.page.locator("#maps .reading").first.inner_text()
 
 
 def test_the_data_of_a_figure_can_be_read_as_a_table(planar_page):

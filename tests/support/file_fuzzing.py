@@ -313,7 +313,7 @@ def toml(r, rng):
     sections = {
         "time": {"column": "t", "unit": "s"},
         "position": {"columns": pair, "unit": "rad", "signs": [1, -1]},
-        "torque": {"columns": ["tau1", "tau2"], "unit": "N·m", "file": "run.csv"},
+        "torque": {"columns": ["tau1", "tau2"], "unit": "N m", "file": "run.csv"},
         "joints": {"order": list(arm().coordinate_names)},
         "transmission": {"ratios": ratios, "zero": [0.0, 0.1], "coupling": [[1, 2, 0.5]]},
         "current": {"columns": pair, "gains": ratios},

@@ -86,7 +86,7 @@ def spoil(kind, name, seed):
     if kind == "degrees":
         return robot, replace(log, q=np.degrees(q)), "in degrees"
     if kind == "Nmm":
-        return robot, replace(log, tau=1e3 * tau), "N·mm"
+        return robot, replace(log, tau=1e3 * tau), "N mm"
     if kind == "signs":
         tau[:, joint] *= -1.0
         return robot, replace(log, tau=tau), f"{column} seems to have the wrong sign"

@@ -46,7 +46,8 @@ class EstimatorName(click.Choice[str]):
 
 HELP = """Identify the dynamic parameters of a robot from logs.
 
-    A LOG is a CSV, NPZ, Parquet or HDF5 file, a ROS 2 bag, an MCAP file, or a TOML file that names the log and its columns.
+    A LOG is a CSV, NPZ, MATLAB (.mat), Parquet or HDF5 file, a ROS 2 bag, an MCAP file, or a TOML file that names the log and
+    its columns.
 
     Exit status: 0 the result is good or usable; 1 doubtful or not usable; 2 bad input.
 

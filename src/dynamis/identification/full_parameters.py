@@ -226,10 +226,10 @@ def _judge(name: str, inertia: Inertia, tolerance: float) -> LinkConsistency:
     reason = ""
     if not inertia.is_consistent(tolerance):
         if moments[0] < 0.0:
-            reason = f"a moment of inertia about its centre of mass is {moments[0]:.3g} kg·m²"
+            reason = f"a moment of inertia about its centre of mass is {moments[0]:.3g} kg m²"
         else:
             others = moments[0] + moments[1]
-            reason = f"its largest moment of inertia {moments[2]:.3g} exceeds the sum of the others, {others:.3g} kg·m²"
+            reason = f"its largest moment of inertia {moments[2]:.3g} exceeds the sum of the others, {others:.3g} kg m²"
     return LinkConsistency(name, mass, com, moments, reason)
 
 

@@ -27,9 +27,9 @@ Array = npt.NDArray[Any]
 
 FRICTION = ("viscous", "coulomb", "coulomb_bias", "stribeck", "quadratic", "power")
 UNITS = {
-    "viscous": "N·m·s/rad", "coulomb": "N·m", "coulomb_bias": "N·m", "stribeck": "N·m", "quadratic": "N·m·s²/rad²",
-    "power": "N·m·(s/rad)^½", "offset": "N·m", "presliding": "N·m", "rotor": "kg·m²", "stiffness": "N·m/rad", "m": "kg",
-    "mx": "kg·m", "my": "kg·m", "mz": "kg·m",
+    "viscous": "N m s/rad", "coulomb": "N m", "coulomb_bias": "N m", "stribeck": "N m", "quadratic": "N m s²/rad²",
+    "power": "N m (s/rad)^½", "offset": "N m", "presliding": "N m", "rotor": "kg m²", "stiffness": "N m/rad", "m": "kg",
+    "mx": "kg m", "my": "kg m", "mz": "kg m",
 }  # fmt: skip
 
 
@@ -185,10 +185,10 @@ class LinearModel:
 
     def unit(self, index: int) -> str:
         """Return the unit of a parameter."""
-        unit = UNITS.get(self.kind[index], "kg·m²" if self.is_inertial[index] or self.kind[index] == "inertia" else "")
+        unit = UNITS.get(self.kind[index], "kg m²" if self.is_inertial[index] or self.kind[index] == "inertia" else "")
         names = self.robot.coordinate_names
         if self.owner[index] in names and not self.robot.model.coordinates[names.index(self.owner[index])].revolute:
-            return unit.replace("N·m", "N").replace("rad", "m").replace("kg·m²", "kg")
+            return unit.replace("N m", "N").replace("rad", "m").replace("kg m²", "kg")
         return unit
 
     @property

@@ -55,7 +55,7 @@ class StaticEstimate:
     """Gravity base parameters: ``names``, ``expressions`` as combinations of parameters, ``values`` and ``prior`` values.
 
     ``offset`` (n) are constant torques, if requested. ``friction`` and ``friction_spread`` (n) are mean and standard deviation
-    of Coulomb friction over the poses, NaN if poses were approached from one side. ``residual`` (n) is in N·m (N).
+    of Coulomb friction over the poses, NaN if poses were approached from one side. ``residual`` (n) is in N m (N).
     """
 
     base: BaseParameters

@@ -40,7 +40,7 @@ KEPT_BALANCE = 0.01  # of the energy exchanged
 STATIC_PENETRATION = 3e-3  # of the reach, where one contact carries the weight of the robot
 DAMPING, FRICTION, SLIP = 1.0, 0.6, 0.1  # s/m, –, m/s
 FLOATING_DAMPING_TIME = 0.2  # s: likewise for a floating base, so that it comes to rest within the simulation
-STOP_STIFFNESS, STOP_DAMPING = 200.0, 0.5  # N·m/rad, s/rad
+STOP_STIFFNESS, STOP_DAMPING = 200.0, 0.5  # N m/rad, s/rad
 ADAPTIVE: dict[str, Any] = {"rtol": 1e-7, "atol": 1e-9, "points": POINTS}
 
 
@@ -77,7 +77,7 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
     again = [f"damped = robot.replace(friction={{{', '.join(f'{k!r}: dict(viscous={d:.6g})' for k, d in damping.items())}}})"]
     sentences = _damping_sentences(robot, damping)
     if limited:
-        stiff = f"compliant stops ({STOP_STIFFNESS:g} N·m/rad)" if not serial else "inelastic hard stops"
+        stiff = f"compliant stops ({STOP_STIFFNESS:g} N m/rad)" if not serial else "inelastic hard stops"
         sentences.append(f"Joint limits act as {stiff}.")
     if not serial:
         step = LONGEST_STEP

@@ -352,7 +352,7 @@ def _torques(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
             row = int(rows[int(np.argmax(np.abs(tau) > OVER * limit))])
             unit = largest > OTHER_UNIT * limit and np.quantile(np.abs(tau), USUAL) > limit  # not a spike
             text = f"column {printable(column)} is {log.tau[row, joint]:.5g} at {log.where(row)}"
-            text += f"; the joint's limit is {limit:.5g}{', as if it were in N·mm or mN·m' if unit else ''}"
+            text += f"; the joint's limit is {limit:.5g}{', as if it were in N mm or mN m' if unit else ''}"
             cure = "check its unit and sign, and the limits"
             yield LogFinding("error" if unit else "warning", "beyond effort limit", column, row, text, cure)
         at = _clipped(log, rows, joint)

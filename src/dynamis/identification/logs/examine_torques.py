@@ -30,7 +30,7 @@ MOST_ROWS = 4000  # more rows do not improve the few fitted numbers
 FEWEST = 30
 ANOTHER_ROBOT = 0.1  # explained fraction below which the model is of another robot
 CLEAR_GAIN = 0.7  # explained fraction beyond friction above which the scale of the model can be assessed
-UNITS = {1e3: "in N·mm or mN·m, or a thousand times too large", 1e-3: "in kN·m, or a thousand times too small",
+UNITS = {1e3: "in N mm or mN m, or a thousand times too large", 1e-3: "in kN m, or a thousand times too small",
          180.0 / np.pi: "of a motion in degrees", np.pi / 180.0: "per degree"}  # fmt: skip
 FAR = 3.0  # scale factor of currents, or of a wrong gear ratio, too large for model errors
 LOW, HIGH = 1.0 / 1.5, 2.5  # scale factors beyond which torques or masses are wrong; a payload increases torques

@@ -37,7 +37,11 @@ VELOCITIES = {f"{unit}/s": x for unit, x in POSITIONS.items()} | {"rpm": TURN / 
 ACCELERATIONS = {f"{unit}/s^2": x for unit, x in POSITIONS.items()} | {f"{unit}/s²": x for unit, x in POSITIONS.items()}
 NEWTON_METRES = dict.fromkeys(("N·m", "Nm", "N*m", "N.m", "N m", "N-m"), 1.0)
 NEWTON_MILLIMETRES = dict.fromkeys(("N·mm", "Nmm", "N*mm", "N.mm", "N mm", "N-mm"), 1e-3)
-TORQUES = NEWTON_METRES | NEWTON_MILLIMETRES | {"mN·m": 1e-3, "mNm": 1e-3, "kN·m": 1e3, "kNm": 1e3, "N": 1.0, "kN": 1e3}
+TORQUES = (
+    NEWTON_METRES
+    | NEWTON_MILLIMETRES
+    | {"mN·m": 1e-3, "mNm": 1e-3, "mN m": 1e-3, "kN·m": 1e3, "kNm": 1e3, "kN m": 1e3, "N": 1.0, "kN": 1e3}
+)
 CURRENTS = {"A": 1.0, "mA": 1e-3}
 UNITS = {
     "time": TIMES,
@@ -47,7 +51,7 @@ UNITS = {
     "torque": TORQUES,
     "current": CURRENTS,
 }
-SI = {"time": "s", "position": "rad", "velocity": "rad/s", "acceleration": "rad/s^2", "torque": "N·m", "current": "A"}
+SI = {"time": "s", "position": "rad", "velocity": "rad/s", "acceleration": "rad/s^2", "torque": "N m", "current": "A"}
 SHOWN = 40  # columns listed
 WIDTH = 79  # columns of a terminal: longer lines would be broken, and a broken comment is no TOML
 
@@ -67,7 +71,7 @@ class Signal:
 
     By default the columns are recognised by their names, in the order of the robot's coordinates.
 
-    ``units`` is one unit or one per column; ``signs`` ±1 per column; ``gains`` of currents in N·m/A.
+    ``units`` is one unit or one per column; ``signs`` ±1 per column; ``gains`` of currents in N m/A.
     """
 
     columns: tuple[str, ...] = ()
@@ -142,7 +146,7 @@ class Mapping:
             'side = "joint"           # or "motor"',
             "[torque]",
             *blank,
-            'unit = "N·m"',
+            'unit = "N m"',
             "# [velocity], [acceleration], [current]: likewise, if measured",
             "[joints]",
             *_array("order", robot.coordinate_names),

@@ -194,12 +194,12 @@ class Plan:
         return np.broadcast_to(values, count)
 
     def _gains(self, found: dict[str, Assigned]) -> Array | None:
-        """Return N·m/A of the robot's joints, if there are currents and no torques."""
+        """Return N m/A of the robot's joints, if there are currents and no torques."""
         if "current" not in found or "torque" in found:
             return None
         signal = self.mapping.signals.get("current")
         if signal is None or not signal.gains:
-            cure = "set the drive gains in N·m/A in a mapping: gains = […] under [current]"
+            cure = "set the drive gains in N m/A in a mapping: gains = […] under [current]"
             raise self._unclear(f"there are currents but no torques; {cure}")
         return self._each(np.array(signal.gains), self.robot.n, "[current] gains")[self.mapping.joint_columns(self.robot)]
 

@@ -216,7 +216,7 @@ def _residuals(s: Statistics, equations: Equations, drawn: Drawing) -> Section:
         sizes = [number(x, 3) for x in (j.rms, j.percent, j.largest)]
         shape = [number(x, 2) for x in (j.mean, j.skewness, j.kurtosis)]
         rows.append((j.joint, str(j.rows), *sizes, *shape, *memory, "; ".join(flags)))
-    header = ("Joint", "Rows", "RMS, N·m", "% of torque", "Largest, N·m", "Mean, N·m", "Skewness", "Excess kurtosis",
+    header = ("Joint", "Rows", "RMS, N m", "% of torque", "Largest, N m", "Mean, N m", "Skewness", "Excess kurtosis",
               "Correlation length, samples", "Correlation time, s", "Effective samples, %", "Flags")  # fmt: skip
     lead = f"The residual of the fit to all rows is {number(s.percent, 3)} % of the torque."
     if s.window > 1:
@@ -295,7 +295,7 @@ def _consistency(links: Sequence[LinkConsistency]) -> Section:
     for link in links:
         result = "consistent" if link.consistent else link.reason
         rows.append((link.link, number(link.mass), _numbers(link.com), _numbers(link.moments), result))
-    header = ("Link", "Mass, kg", "Centre of mass, m", "Principal moments, kg·m²", "Verdict")
+    header = ("Link", "Mass, kg", "Centre of mass, m", "Principal moments, kg m²", "Verdict")
     return Section("Physical consistency of the links", "consistency", lead, [Table("Links", header, rows)])
 
 

@@ -165,7 +165,7 @@ def _level(s: Statistics, validation: Validation | None, limits: tuple[float, fl
         both = zip(validation.joints, validation.held_out_joints, strict=True)
         by_joint = {name: float(x) for name, x in both if np.isfinite(x)} or by_joint
     worst = max(by_joint, key=lambda name: by_joint[name])
-    size = next((f" ({j.rms:.3g} of {j.torque:.3g} N·m RMS on the fitted motion)" for j in s.joints if j.joint == worst), "")
+    size = next((f" ({j.rms:.3g} of {j.torque:.3g} N m RMS on the fitted motion)" for j in s.joints if j.joint == worst), "")
     parts = f"the worst joint is {worst} with {by_joint[worst]:.3g} %{size}"
     findings = [VerdictItem("residual", severity, f"The residual {where} is {overall:.3g} % of the torque; {parts}.")]
     bad = [f"{name} ({x:.3g} %)" for name, x in by_joint.items() if x > limits[2]]
@@ -331,7 +331,7 @@ def _saturation(rows: Equations, effort: Any) -> list[VerdictItem]:
             ends.append(np.abs(own) >= 0.99 * limit)
         share = max(float(np.mean(end)) for end in ends)
         if share * len(own) >= max(5.0, 0.005 * len(own)):
-            names.append(f"{name} ({100 * share:.2g} % of its rows at {np.abs(own).max():.3g} N·m)")
+            names.append(f"{name} ({100 * share:.2g} % of its rows at {np.abs(own).max():.3g} N m)")
     if not names:
         return []
     text = f"Torques are saturated: {listed(names)}. The limit hides the dynamics: leave these rows out."

@@ -27,7 +27,7 @@ def build(subject: Subject, section: Section) -> None:
     )
     share = np.quantile(condition, (0.05, 0.95))
     mixed = len({c.revolute for c in robot.model.coordinates}) > 1
-    unit = "kg·m² and kg" if mixed else "kg·m²" if robot.model.coordinates[0].revolute else "kg"
+    unit = "kg m² and kg" if mixed else "kg m²" if robot.model.coordinates[0].revolute else "kg"
     suffix = "" if mixed else f" {unit}"
     section.add(
         Facts(

@@ -137,7 +137,7 @@ def _label(robot: Robot, k: int) -> str:
 
 
 def inertia_unit(robot: Robot, k: int) -> str:
-    return "kg·m²" if robot.model.coordinates[k].revolute else "kg"
+    return "kg m²" if robot.model.coordinates[k].revolute else "kg"
 
 
 def _map(

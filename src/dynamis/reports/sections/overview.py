@@ -66,7 +66,7 @@ def _joints(subject: Subject) -> Table:
         "Joints",
         ("joint", "type", "parent → child", "axis", "range", "velocity limit", "effort limit"),
         rows,
-        "Velocity in rad/s or m/s, effort in N·m or N; – : not stated in the file.",
+        "Velocity in rad/s or m/s, effort in N m or N; – : not stated in the file.",
         folded=len(rows) > 12,
     )
 
@@ -91,9 +91,9 @@ def _drives(subject: Subject) -> list[Table]:
         shown = list(dict.fromkeys(shown))
     rows = [(j.name, *(_drive_number(j.drive, name) for name in shown)) for j in joints]
     note = (
-        "Viscous friction in N·m·s/rad, Coulomb friction in N·m (two values: in the positive and in the negative direction), "
-        "rotor inertia before the gear and reflected inertia at the joint in kg·m², stiffness in N·m/rad; for prismatic joints "
-        "in N·s/m, N, kg and N/m, with the rotor inertia in kg·m² and the gear ratio in rad/m."
+        "Viscous friction in N m s/rad, Coulomb friction in N m (two values: in the positive and in the negative direction), "
+        "rotor inertia before the gear and reflected inertia at the joint in kg m², stiffness in N m/rad; for prismatic joints "
+        "in N s/m, N, kg and N/m, with the rotor inertia in kg m² and the gear ratio in rad/m."
     )
     return [
         Table(
@@ -126,7 +126,7 @@ def _links(subject: Subject) -> Table:
         )
     return Table(
         "Moving bodies",
-        ("body", "mass [kg]", "centre of mass [m]", "principal moments [kg·m²]"),
+        ("body", "mass [kg]", "centre of mass [m]", "principal moments [kg m²]"),
         rows,
         "Each link with the links fixed to it; centre of mass in the frame of the link, principal moments about that point.",
         folded=len(rows) > 12,

@@ -17,7 +17,7 @@ from dynamis.statics.force_polytope import largest_force
 from dynamis.tolerances import RANK_TOLERANCE
 
 KEY, TITLE = "stiffness", "Stiffness and strength"
-JOINT_STIFFNESS = 1e4  # N·m/rad or N/m: assumed, as robot files do not state the stiffness of transmissions
+JOINT_STIFFNESS = 1e4  # N m/rad or N/m: assumed, as robot files do not state the stiffness of transmissions
 LOAD = 100.0  # N
 SAMPLES = 20_000
 
@@ -30,7 +30,7 @@ def build(subject: Subject, section: Section) -> None:
     low, high = ranges(robot)
     q = np.array(scene_of(robot)["pose"], dtype=float)
     section.lead = (
-        f"Cartesian stiffness of {frame} for an assumed stiffness of {quantity(JOINT_STIFFNESS, 'N·m/rad')} per revolute joint "
+        f"Cartesian stiffness of {frame} for an assumed stiffness of {quantity(JOINT_STIFFNESS, 'N m/rad')} per revolute joint "
         f"and {quantity(JOINT_STIFFNESS, 'N/m')} per prismatic joint. Robot files do not contain transmission stiffness; "
         "results scale linearly with the assumed values. The table is computed at one pose, given below it."
     )
