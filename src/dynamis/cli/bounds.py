@@ -41,12 +41,12 @@ HELP = """Guaranteed bounds of M(q), C(q, v) v, g(q) and friction over a box of 
 @click.command(help=HELP, short_help="Guaranteed bounds of M, C and g over a box of configurations.")
 @click.argument("robot")
 @click.option("--lower", metavar="NUMBERS",
-              help="Lower ends of the box in rad and m: one number per joint, or one for all. Default: limits.")  # fmt: skip
+              help="Lower ends of the box in rad and m: one number per joint, or one for all. Default: the joint limits.")  # fmt: skip
 @click.option("--upper", metavar="NUMBERS", help="Upper ends of the box.")
 @degrees_option("--lower", "--upper")
 @set_option
 @click.option("--tolerance", type=POSITIVE, default=1e-3, show_default=True, help="Relative width of the enclosures.")
-@click.option("--seconds", type=POSITIVE, default=10.0, show_default=True, help="Time limit.")
+@click.option("--seconds", type=POSITIVE, default=10.0, show_default=True, help="Time limit in s.")
 @plot_option("Plot the eigenvalues of M along the joint that changes them most.")
 @json_option
 @plain_errors

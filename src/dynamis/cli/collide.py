@@ -22,7 +22,7 @@ from dynamis.errors import InputError
 if TYPE_CHECKING:
     from dynamis.collision import Obstacle, Scene
 
-HELP = """Nearest links of a robot, and obstacles: distances, collisions.
+HELP = """Distances and collisions between the links of a robot, and with obstacles.
 
     One configuration, or where along the rows of a file (--states) the smallest distance occurs. Links are represented by
     their collision shapes, else by the visual ones, meshes by their convex hulls. Adjacent links, and links that collide in

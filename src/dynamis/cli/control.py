@@ -75,7 +75,7 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
 @click.option("--time", "--duration", "duration", type=POSITIVE, default=2.0, show_default=True, help="Simulated time in s.")
 @click.option("--move", type=POSITIVE, help="Duration of the reference motion in s. Default: half of --time.")
 @click.option("--error", type=NUMBER, default=0.0, show_default=True,
-              help="Largest error of masses, centres of mass and inertias in the controller's model, in per cent.")  # fmt: skip
+              help="Largest error of masses, centres of mass and inertias in the controller's model, in percent.")  # fmt: skip
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the parameter errors.")
 @click.option("--rate", type=POSITIVE, help="Sample rate of the controller in Hz, for the stability check.")
 @click.option("--step", type=POSITIVE, help="Integration step in s. Default: chosen from the control law.")

@@ -87,8 +87,8 @@ HELP = """Design an excitation trajectory for parameter identification.
 @click.option("--clearance", type=NUMBER, default=0.01, show_default=True, metavar="M",
               help="Least distance in m of links from each other, and from a floor at the height of --above.")  # fmt: skip
 @click.option("--no-collision", is_flag=True, help="Ignore collisions of links.")
-@click.option("--margin", type=NUMBER, default=5.0, show_default=True, help="Margin to the joint limits, in per cent.")
-@click.option("--seconds", type=POSITIVE, default=60.0, show_default=True, help="Time limit of the search.")
+@click.option("--margin", type=NUMBER, default=5.0, show_default=True, help="Margin to the joint limits, in percent.")
+@click.option("--seconds", type=POSITIVE, default=60.0, show_default=True, help="Time limit of the search in s.")
 @click.option("--restarts", type=Integer(1, 1000), default=4, show_default=True, help="Number of random initial trajectories.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the random trajectories.")
 @click.option("--rate", type=POSITIVE, default=1000.0, show_default=True, help="Sample rate of the written file, in Hz.")

@@ -76,7 +76,7 @@ HELP = """Compare redundancy resolution laws on the same task motion: tracking, 
               help="Compensate gravity in the null space.")  # fmt: skip
 @click.option("--regularisation", type=NOT_NEGATIVE, default=0.0, show_default=True, help="λ of damped least squares.")
 @click.option("--no-gravity", is_flag=True, help="Without gravity, as on a horizontal plane.")
-@click.option("--seconds", type=POSITIVE, default=60.0, show_default=True, help="Time limit of each simulation.")
+@click.option("--seconds", type=POSITIVE, default=60.0, show_default=True, help="Time limit of each simulation in s.")
 @set_option
 @plot_option("Plot the laws side by side.")
 @json_option
