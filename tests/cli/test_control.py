@@ -81,7 +81,7 @@ def test_bad_input_says_what_to_do():
     for arguments, sentence in (
         ((ARM, "--goal", "1,2,3"), "--goal takes 2 numbers"),
         ((ARM, "--goal", "up"), "--goal takes numbers"),
-        ((ARM, "--error", "120"), "--error takes per cent"),
+        ((ARM, "--error", "120"), "--error takes percent"),
         ((ARM, "--goal", "1", "--bandwidth", "-3"), "bandwidth must be positive"),
         (
             (ARM, "--law", "impedance", "--goal", "1,1"),

@@ -132,7 +132,7 @@ def test_an_interruption_writes_the_best_so_far(monkeypatch, tmp_path):
         (("--box", "nowhere:0,1,0,1,0,1"), "no frame"),
         (("--box", "5,6,5,6,5,6"), "no configuration at rest satisfies all limits"),
         (("--start", "1,2,3"), "--q0 takes 2 numbers"),
-        (("--margin", "120"), "--margin takes per cent"),
+        (("--margin", "120"), "--margin takes percent"),
         (("--velocity", "-3"), "velocity must be positive"),
         (("--friction", "sticky"), "friction"),
         (("--harmonics", "1"), "harmonics must be"),

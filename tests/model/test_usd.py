@@ -154,7 +154,7 @@ def test_shapes_without_a_counterpart_are_told():
 
 
 def test_a_joint_outside_the_articulation_closes_a_loop(tmp_path, quiet_load):
-    with pytest.warns(dy.ModelWarning, match="close loops"):
+    with pytest.warns(dy.ModelWarning, match="loops closed by"):
         robot = dy.load(FILES / "four_bar.usda")
     assert robot.coordinate_names == ("a", "b", "d")
     closed = dy.constrained(robot, closures=dy.loops.closures(robot))

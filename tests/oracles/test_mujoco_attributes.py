@@ -91,7 +91,7 @@ LISTED = {
         "tendons",
         {"more": TENDON.format("name='t'") + ACTUATOR.format("<motor tendon='t' armature='0.5'/>")},
     ),
-    "equality": ("equality constraints close loops", {"more": LOOP}),
+    "equality": ("loops closed by 1 equality constraint", {"more": LOOP}),
     "equality, disabled": ("inactive equality constraints", {"option": FLAG.format("equality"), "more": LOOP}),
 }  # fmt: skip
 

@@ -48,7 +48,7 @@ ALL = """<connect site1="end" site2="top"/>
 
 
 def loaded(equalities):
-    with pytest.warns(dy.ModelWarning, match="close loops"):
+    with pytest.warns(dy.ModelWarning, match="loops closed by"):
         robot = dy.load(MODEL.format(equalities=equalities))
     return robot, mujoco.MjModel.from_xml_string(MODEL.format(equalities=equalities))
 
@@ -114,7 +114,7 @@ def test_equality_constraints_survive_a_round_trip():
     robot, _ = loaded(ALL)
     closures = dy.loops.closures(robot)
     q = assembled(robot, closures)
-    with pytest.warns(dy.ModelWarning, match="close loops"):
+    with pytest.warns(dy.ModelWarning, match="loops closed by"):
         again = dy.from_mujoco(robot.to_mujoco())
     held, other = dy.constrained(robot), dy.constrained(again)
     rest = np.zeros(robot.n)

@@ -97,7 +97,7 @@ def control(
     from dynamis.control.named_laws import LawDesign
 
     if not 0.0 <= error < 100.0:
-        raise InputError(f"--error takes per cent from 0 to 100, such as --error 5, got {error:g}")
+        raise InputError(f"--error takes percent from 0 to 100, such as --error 5, got {error:g}")
     check_pictures(plot)
     found = loaded(robot, settings)
     begun = vector(found, start, "q", "--q0", degrees)

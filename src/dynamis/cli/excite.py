@@ -112,7 +112,7 @@ def excite(
     from dynamis.identification.linear_model import LinearModel
 
     if not 0.0 <= margin < 100.0:
-        raise InputError(f"--margin takes per cent from 0 to 100, such as --margin 5, got {margin:g}")
+        raise InputError(f"--margin takes percent from 0 to 100, such as --margin 5, got {margin:g}")
     for path in out:
         check_name(path)
         check_output(path)
