@@ -82,7 +82,7 @@ def test_bad_input_says_what_to_do():
         ((ARM, "--goal", "1,2,3"), "--goal takes 2 numbers"),
         ((ARM, "--goal", "up"), "--goal takes numbers"),
         ((ARM, "--error", "120"), "--error takes percent"),
-        ((ARM, "--goal", "1", "--bandwidth", "-3"), "bandwidth must be positive"),
+        ((ARM, "--goal", "1", "--bandwidth", "-3"), "is not a positive number"),
         (
             (ARM, "--law", "impedance", "--goal", "1,1"),
             "the start is singular: the tip cannot move in every direction; give another start with --q0",

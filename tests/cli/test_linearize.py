@@ -36,7 +36,7 @@ def test_people_get_modes_torques_and_a_verdict():
         assert words in output
     moving = run(ARM, "--v", "1", "--tau", "0", "--actuated", "joint2").output
     assert "not an equilibrium" in moving
-    assert "1 input," in moving
+    assert "1 input;" in moving
 
 
 def test_modes_are_numbered_and_real_eigenvalues_have_no_frequency():

@@ -102,7 +102,7 @@ def test_too_few_rows_and_numbers_that_are_none():
         LeastSquares().fit(np.eye(3, 4), np.zeros(3))
     X = np.ones((10, 2))
     X[4, 1] = np.nan
-    with pytest.raises(dy.InputError, match=r"X\[4, 1\] is nan, column 'b'; 1 row not finite"):
+    with pytest.raises(dy.InputError, match=r"X\[4, 1\] is nan, column 'b'; 1 row is not finite"):
         LeastSquares().fit(X, np.zeros(10), names=["a", "b"])
     with pytest.raises(dy.InputError, match="call fit"):
         LeastSquares().predict(np.eye(2))
