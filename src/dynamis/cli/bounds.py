@@ -41,7 +41,7 @@ HELP = """Guaranteed bounds of M(q), C(q, v) v, g(q) and friction over a box of 
 @click.command(help=HELP, short_help="Guaranteed bounds of M, C and g over a box of configurations.")
 @click.argument("robot")
 @click.option("--lower", metavar="NUMBERS",
-              help="Lower ends of the box in rad and m: one number per joint, or one for all. Default: the joint limits.")  # fmt: skip
+              help="Lower ends of the box in rad and m: one per joint, or one for all. Default: the joint limits.")  # fmt: skip
 @click.option("--upper", metavar="NUMBERS", help="Upper ends of the box.")
 @degrees_option("--lower", "--upper")
 @set_option
