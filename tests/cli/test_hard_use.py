@@ -279,3 +279,9 @@ def test_measures_and_sections_are_completed():
     assert offered("workspace", "ur5e", "--colour", "cond") == ["condition"]
     assert offered("report", "ur5e", "--sections", "robot,ch") == ["robot,check"]
     assert offered("identify", "ur5e", "--compare", "rid") == ["ridge"]
+
+
+def test_nan_in_a_list_of_numbers_is_refused():
+    result = CliRunner().invoke(cli, ["excite", "planar_2r_melchiorri", "--lower", "nan,0"])
+    assert result.exit_code == 2
+    assert "nan is no value" in result.output

@@ -102,3 +102,10 @@ def test_masses_of_links_are_bounded(log, tmp_path):
     found = CliRunner().invoke(identify, [ARM, str(log), *options])
     assert found.exit_code in (0, 1), found.output
     assert dy.load(better).mass == pytest.approx(103.0)
+
+
+def test_a_speed_of_zero_is_refused(log):
+    for option, name in (("--smooth", "smooth"), ("--stribeck", "stribeck_speed")):
+        result = CliRunner().invoke(identify, [ARM, str(log), option, "0"])
+        assert result.exit_code == 2
+        assert name in result.output.replace("--stribeck", "stribeck_speed")

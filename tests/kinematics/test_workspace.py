@@ -118,7 +118,7 @@ def test_colours_are_what_they_say(ur5e):
     some = {"samples": 400, "seed": 2}
     found = {
         name: workspace_slice(ur5e, name, **some)
-        for name in ("manipulability", "force", "dynamic", "condition", "inertia", "felt_mass")
+        for name in ("manipulability", "force", "dynamic", "condition", "inertia", "effective_mass")
     }
     q = found["condition"].q
     np.testing.assert_allclose(found["condition"].values, condition_number(ur5e, q))
@@ -127,7 +127,7 @@ def test_colours_are_what_they_say(ur5e):
     np.testing.assert_allclose(found["force"].values, dy.manipulability(ur5e, q, kind="force"))
     np.testing.assert_allclose(found["dynamic"].values, dy.manipulability(ur5e, q, kind="dynamic"))
     np.testing.assert_allclose(found["inertia"].values, np.linalg.eigvalsh(ur5e.mass_matrix(q))[:, -1])
-    np.testing.assert_allclose(found["felt_mass"].values, operational_eigenvalues(ur5e, q)[:, -1])
+    np.testing.assert_allclose(found["effective_mass"].values, operational_eigenvalues(ur5e, q)[:, -1])
     soft = workspace_slice(ur5e, "stiffness", joint_stiffness=1e4, **some)
     np.testing.assert_allclose(soft.values, least_stiffness(ur5e, q, joint_stiffness=1e4))
     np.testing.assert_allclose(workspace_slice(ur5e, "payload", **some).values, payload_capacity(ur5e, q))
@@ -196,7 +196,7 @@ def test_pictures_are_drawn(arm, ur5e, tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     dy.workspace(arm, samples=3000).plot(tmp_path / "a.png")
     dy.workspace(ur5e, samples=3000).plot(tmp_path / "b.png")
-    for name, pick in (("manipulability", "best"), ("condition", "worst"), ("felt_mass", "mean")):
+    for name, pick in (("manipulability", "best"), ("condition", "worst"), ("effective_mass", "mean")):
         workspace_slice(arm, name, samples=3000).plot(tmp_path / f"{name}.svg", pick=pick)
     assert min(path.stat().st_size for path in tmp_path.iterdir()) > 5000
 

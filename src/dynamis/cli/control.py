@@ -98,6 +98,8 @@ def control(
 
     if not 0.0 <= error < 100.0:
         raise InputError(f"--error takes percent from 0 to 100, such as --error 5, got {error:g}")
+    if name is not None and folder is None:
+        raise InputError("--name is that of the C function: it needs --c FOLDER")
     check_pictures(plot)
     found = loaded(robot, settings)
     begun = vector(found, start, "q", "--q0", degrees)

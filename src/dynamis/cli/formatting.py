@@ -55,7 +55,7 @@ def with_units(names: Sequence[str], units: Sequence[str]) -> tuple[list[str], s
 
 
 def percent(share: float | None, digits: int = 3) -> str:
-    """A share of 1 in per cent."""
+    """A share of 1 in percent."""
     return NONE if share is None or np.isnan(share) else f"{number(100.0 * share, digits)} %"
 
 

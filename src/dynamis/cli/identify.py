@@ -153,7 +153,7 @@ def _model(robot: Any, options: dict[str, Any]) -> LinearModel | Robot:
     """The model with the terms given; without any of these options the robot, whose terms are then chosen by the log."""
     from dynamis.identification import LinearModel
 
-    if not any(options[name] for name in MODEL_OPTIONS):
+    if all(options[name] in (None, ()) or options[name] is False for name in MODEL_OPTIONS):
         return robot
     friction = options["friction"]
     terms = None if friction is None else () if friction == "none" else tuple(x.strip() for x in friction.split(","))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -50,9 +51,12 @@ def numbers(text: str | None, option: str) -> list[float] | None:
     if text is None:
         return None
     try:
-        return [float(word) for word in words_of(text)]
+        found = [float(word) for word in words_of(text)]
     except ValueError:
         raise InputError(_not_numbers(text, option)) from None
+    if any(map(math.isnan, found)):
+        raise InputError(f"{option} takes numbers, got {text!r}: nan is no value")
+    return found
 
 
 def words_of(text: str) -> list[str]:

@@ -167,8 +167,8 @@ MEASURES: dict[str, Measure] = {
                 more_is_better=False, logarithmic=True),
         Measure("inertia", "largest eigenvalue of M", "kg m²", _inertia(-1), more_is_better=False),
         Measure("least_inertia", "smallest eigenvalue of M", "kg m²", _inertia(0)),
-        Measure("felt_mass", "largest eigenvalue of Λ", "kg", _worst_mass, more_is_better=False, logarithmic=True),
-        Measure("least_felt_mass", "smallest eigenvalue of Λ", "kg", _least_mass, more_is_better=False),
+        Measure("effective_mass", "largest eigenvalue of Λ", "kg", _worst_mass, more_is_better=False, logarithmic=True),
+        Measure("least_effective_mass", "smallest eigenvalue of Λ", "kg", _least_mass, more_is_better=False),
     )
 }  # fmt: skip
 POWERS = {-3: "m⁻³", -2: "m⁻²", -1: "m⁻¹", 1: "m", 2: "m²", 3: "m³"}

@@ -302,7 +302,7 @@ def workspace_slice(
     """Map of a measure over a plane of the workspace: random configurations, moved onto the plane by Newton's method.
 
     ``colour`` is "manipulability", "force", "dynamic", "condition", "inertia" and "least_inertia" (eigenvalues of M),
-    "felt_mass" and "least_felt_mass" (of Λ), "payload" (``torque_limits=``), "stiffness" (``joint_stiffness=``), or a
+    "effective_mass" and "least_effective_mass" (of Λ), "payload" (``torque_limits=``), "stiffness" (``joint_stiffness=``), or a
     user-defined `Measure`. ``plane`` is "xy", "xz" or "yz", by default that of a planar arm, else the vertical "xz";
     ``level`` is its position on the third axis, by default that of the first joint.
 
