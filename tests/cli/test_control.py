@@ -167,6 +167,6 @@ actuator = { kind = "saturated", effort = 1.0 }
 
 
 def test_a_name_without_c_is_refused():
-    result = CliRunner().invoke(cli, ["control", "planar_2r_melchiorri", "pd-gravity", "--goal", "0.5,0.5", "--name", "law"])
+    result = CliRunner().invoke(cli, ["control", "planar_2r_melchiorri", "--goal", "0.5,0.5", "--name", "law"])
     assert result.exit_code == 2
     assert "needs --c" in result.output

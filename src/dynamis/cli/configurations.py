@@ -53,6 +53,8 @@ def configuration(robot: Robot, text: str, option: str, degrees: bool | None, *,
             f"{option} takes {counted(robot.nq, 'number')} for {printable(robot.name)}{listed}; got {len(entries)}"
         )
     q = np.array([value for value, _ in entries])
+    if np.isnan(q).any():
+        raise InputError(f"{option} takes numbers, got {text!r}: nan is no value")
     doubtful = []
     for c in robot.model.coordinates:
         if c.q_index is None:
