@@ -40,8 +40,8 @@ HELP = """Reachable positions of a frame, or a map of a performance measure over
 @click.argument("robot")
 @frame_option
 @click.option("--colour", metavar="MEASURE",
-              help="Map this measure over a plane: manipulability, force, dynamic, condition, inertia, least_inertia, effective_mass, "
-                   "least_effective_mass, payload or stiffness. Default: reachable positions only.")  # fmt: skip
+              help="Map this measure over a plane: manipulability, force, dynamic, condition, inertia, least_inertia, "
+                   "effective_mass, least_effective_mass, payload or stiffness. Default: reachable positions.")  # fmt: skip
 @click.option("--plane", type=click.Choice(["xy", "xz", "yz"]), help="Plane of the map.")
 @click.option("--level", type=NUMBER, help="Position of the plane along its normal, in m. Default: at the first joint.")
 @click.option("--rows", metavar="ROWS", help="Task directions: all, linear, xy, … Default: the position.")
