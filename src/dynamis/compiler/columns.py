@@ -17,6 +17,7 @@ from dynamis.compiler.part_writer import Local, Part, Parts, Place, Writer
 
 SHORTEST = 64  # instructions of a column worth a loop
 SIDE_BY_SIDE = 10  # sums: with two operands they fit into the 12 registers that AVX2 leaves
+STRAIGHT = 12_000  # instructions: of longer code LLVM takes less time for one part, which writes results as vectors
 SOURCE = -1  # in a pattern: the number a sum begins with, which every column has for itself
 
 
@@ -39,9 +40,9 @@ class _Column:
 
 
 def columns_in_parts(code: Code) -> Parts | None:
-    """The code in parts, or None if there are no columns worth a loop."""
+    """The code in parts, or None if there are no columns worth a loop and it is not long."""
     loops = list(_loops(_Finder(code).columns()))
-    return _Cutting(code, loops).parts() if loops else None
+    return _Cutting(code, loops).parts() if loops or len(code.instructions) > STRAIGHT else None
 
 
 def _loops(columns: Iterable[_Column]) -> Iterator[list[list[_Column]]]:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.code import Code, Instruction, Operand
-from dynamis.compiler.colours import CONSTANT, FEWEST, MOST_LEFT, NONE, colours, strongly_connected
+from dynamis.compiler.colours import CONSTANT, FEWEST, are_repeated, colours, operand_table, strongly_connected
 from dynamis.errors import InputError
 from dynamis.scalar import Node, symbol, topological
 
@@ -102,15 +102,14 @@ def _colours(
     kinds = [name for (name, _), vector in zip(arguments, vectors, strict=True) for _ in vector] + [node.op for node in order]
     nodes = [x for vector in vectors for x in vector] + order
     number = {id(node): k for k, node in enumerate(nodes)}
-    operands = np.full((len(nodes), 3), NONE)
-    for k, node in enumerate(order, len(nodes) - len(order)):
-        operands[k, : len(node.args)] = [number[id(a)] if isinstance(a, Node) else CONSTANT for a in node.args]
+    operands = operand_table(
+        len(nodes) - len(order), [[number[id(a)] if type(a) is Node else CONSTANT for a in node.args] for node in order]
+    )
     for x in results:
         if isinstance(x, Node):
             kinds[number[id(x)]] += " result"
     found = colours(kinds, operands)
-    _, counts = np.unique(found, return_counts=True)
-    if counts[counts >= FEWEST].sum() < (1.0 - MOST_LEFT) * len(nodes):
+    if not are_repeated(found):
         return {}
     return {id(node): int(colour) for node, colour in zip(nodes, found, strict=True)}
 
