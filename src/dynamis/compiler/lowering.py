@@ -121,7 +121,7 @@ class _Lowering:
         self.value: dict[int, Operand] = {id(x): k for k, x in enumerate(inputs)}
         self.made: list[Instruction] = []
         self.first = len(inputs)
-        self.uses: Counter[int] = Counter(id(a) for node in order for a in node.args if isinstance(a, Node))
+        self.uses: Counter[int] = Counter([id(a) for node in order for a in node.args if type(a) is Node])
         self.uses.update(id(x) for result in results for x in result.flat if isinstance(x, Node))
         self.divisions: Counter[int] = Counter(id(n.args[1]) for n in order if n.op == "div" and isinstance(n.args[1], Node))
         self.reciprocal: dict[int, Operand] = {}
@@ -201,8 +201,9 @@ class _Lowering:
 
     def _sum(self, terms: list[Term], fused: set[int]) -> Operand:
         """Plain terms first, of these one with a plus sign: every product then costs one operation."""
-        plain = sorted((t for t in terms if id(t[1]) not in fused), key=lambda t: (not isinstance(t[1], Node), *self._rank(t)))
-        products = sorted((t for t in terms if id(t[1]) in fused), key=self._rank)
+        products = sorted([t for t in terms if id(t[1]) in fused], key=self._rank)
+        plain = [t for t in terms if id(t[1]) not in fused]
+        plain.sort(key=lambda t: (not isinstance(t[1], Node), *self._rank(t)))
         total: Operand
         if plain:
             negative, x = plain[0]

@@ -15,16 +15,16 @@ def topological(outputs: Any) -> list[Node]:
         stack = [output] if isinstance(output, Node) else []
         while stack:
             node = stack[-1]
-            if id(node) in seen:
-                stack.pop()
-                continue
-            waiting = [a for a in reversed(node.args) if isinstance(a, Node) and id(a) not in seen]
-            if waiting:
-                stack.extend(waiting)
-            else:
+            if id(node) not in seen:
+                waiting = len(stack)
+                for a in reversed(node.args):
+                    if type(a) is Node and id(a) not in seen:
+                        stack.append(a)
+                if len(stack) > waiting:
+                    continue
                 seen.add(id(node))
                 order.append(node)
-                stack.pop()
+            stack.pop()
     return order
 
 
