@@ -1,6 +1,6 @@
 """Scalars: numbers, symbols, and expressions that remember how they were computed."""
 
-from dynamis.scalar.derivative import directional, gradient, jacobian
+from dynamis.scalar.derivative import directional, gradient, jacobian, pulled_back
 from dynamis.scalar.functions import (
     acos,
     asin,
@@ -42,6 +42,7 @@ __all__ = [
     "log",
     "maximum",
     "minimum",
+    "pulled_back",
     "sign",
     "sin",
     "solve_lower",

@@ -41,8 +41,15 @@ for _op in ("sign", "floor", "lt", "le", "eq", "not", "and", "or"):
 
 def gradient(output: Scalar, inputs: Sequence[Node]) -> npt.NDArray[Any]:
     """∂ output / ∂ inputs, by one backward sweep."""
-    adjoint: dict[int, Any] = {id(output): 1.0}
-    for node in reversed(topological([output])):
+    return pulled_back([output], [1.0], inputs)
+
+
+def pulled_back(outputs: Sequence[Any], weights: Sequence[Any], inputs: Sequence[Node]) -> npt.NDArray[Any]:
+    """Σ λᵢ ∂ outputᵢ / ∂ inputs for the weights λ, which may be expressions, by one backward sweep."""
+    adjoint: dict[int, Any] = {}
+    for output, weight in zip(outputs, weights, strict=True):
+        adjoint[id(output)] = adjoint.get(id(output), 0.0) + weight
+    for node in reversed(topological(outputs)):
         weight = adjoint.get(id(node), 0.0)
         if node.op == "symbol" or (isinstance(weight, float) and weight == 0.0):
             continue
