@@ -17,6 +17,7 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import march
 from dynamis.simulation.closed_loop import ClosedLoop
 
+
 @needs_compiler
 @pytest.mark.parametrize("precision", ["double", "float"])
 @pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix"])

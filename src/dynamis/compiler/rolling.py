@@ -52,7 +52,9 @@ class Rolling:
     def __init__(self, code: Code) -> None:
         self.code = code
         self.count = code.inputs + len(code.instructions)
-        self.args = operand_table(code.inputs, [[x if isinstance(x, int) else CONSTANT for x in i.args] for i in code.instructions])
+        self.args = operand_table(
+            code.inputs, [[x if isinstance(x, int) else CONSTANT for x in i.args] for i in code.instructions]
+        )
         self.results: dict[int, list[tuple[int, int]]] = {}
         for r, values in enumerate(code.outputs):
             for k, x in enumerate(values):

@@ -119,16 +119,15 @@ class Step(StepDynamics):
         """Gradient of a cost of the motion (q, v) (N + 1, …) with the inputs u (N, …, m), by one backward sweep.
 
         ``states`` (N + 1, …, 2n) and ``inputs`` (N, …, m) are the derivatives of the cost with respect to each state, along
-        the entries of v, and each input: λₖ = ∂J/∂xₖ + Aₖᵀ λₖ₊₁. Arrays on a GPU stay there; A is not formed, and arrays of
-        single precision give results of single precision.
+        the entries of v, and each input: λₖ = ∂J/∂xₖ + Aₖᵀ λₖ₊₁. Arrays on a GPU stay there; there, arrays of single
+        precision give results of single precision.
         """
         q, v, u, p = _on_one_device(q, v, u, p)
         q, v, u, *p = self._motion(q, v, u, p)
         slopes = _spread(states, (*q.shape[:-1], 2 * self.robot.n), q, "states")
         batch = q.shape[1:-1]
-        sweep = _Backward(slopes[-1], _spread(inputs, (len(u), *batch, u.shape[-1]), q, "inputs"), len(self.parameters))
-        for part in self._parts(len(u), backward=True):
-            sweep.through(self._products(q[part], v[part], u[part], p), slopes[part], part)
+        sweep = _Backward(self._pullback, slopes[-1], _spread(inputs, (len(u), *batch, u.shape[-1]), q, "inputs"))
+        sweep.through(q, v, u, p, slopes, 0)
         return Gradient(*sweep.found)
 
     def rollout_gradient(
@@ -157,11 +156,11 @@ class Step(StepDynamics):
 
         shape = (*u.shape[:1], *start.shape[:-1], u.shape[-1])
         end = slopes(len(u), kept.pop()[None])[0]
-        sweep = _Backward(end, _spread(inputs, shape, start, "inputs"), len(self.parameters))
+        sweep = _Backward(self._pullback, end, _spread(inputs, shape, start, "inputs"))
         for part in reversed(parts):
             first = kept.pop()[None]
             x = np.concatenate([first, self._states(first[0], u[part][:-1], p)]) if part.stop - part.start > 1 else first
-            sweep.through(self._products(x[..., :nq], x[..., nq:], u[part], p), slopes(part.start, x), part)
+            sweep.through(x[..., :nq], x[..., nq:], u[part], p, slopes(part.start, x), part.start)
         return Gradient(*sweep.found)
 
     def sensitivities(self, q: Any, v: Any, u: Any, p: Any = None) -> Sensitivities:
@@ -224,15 +223,9 @@ class Step(StepDynamics):
 
     @cached_property
     def _pullback(self) -> Kernel:
+        """The product of a costate with A, B and ∂x'/∂p, which are not formed."""
         sizes = {"u": self.inputs, "costate": 2 * self.robot.n}
         return self.robot.compile(self.pulled_back, parameters=self.parameters, **sizes)
-
-    def _products(self, q: Array, v: Array, u: Array, p: Sequence[Array]) -> Callable[[int, Array], Array]:
-        """The product of a costate with the derivatives of each of these steps, by A, B and ∂x'/∂p."""
-        if on_gpu(q):
-            return lambda k, costate: self._pullback(q[k], v[k], u[k], costate, *p)
-        linear = self._linear(q, v, u, p)
-        return lambda k, costate: (costate[..., None, :] @ linear[k])[..., 0, :]
 
     def _linear(self, q: Array, v: Array, u: Array, p: Sequence[Array]) -> Array:
         """A, B and ∂x'/∂p side by side (…, 2n, 2n + m + k)."""
@@ -315,26 +308,26 @@ class Step(StepDynamics):
         return found
 
     @staticmethod
-    def _parts(count: int, backward: bool = False) -> list[slice]:
+    def _parts(count: int) -> list[slice]:
         """√N parts of √N steps."""
         size = math.isqrt(count - 1) + 1
-        parts = [slice(k, min(k + size, count)) for k in range(0, count, size)]
-        return parts[::-1] if backward else parts
+        return [slice(k, min(k + size, count)) for k in range(0, count, size)]
 
 
 class _Backward:
     """The costate λ of a backward sweep, and the gradient with respect to inputs and parameters so far."""
 
-    def __init__(self, costate: Array, inputs: Array, parameters: int) -> None:
-        self.costate, self.inputs = costate, inputs.copy()
-        self.parameters = np.zeros_like(costate, shape=(*costate.shape[:-1], parameters))
+    def __init__(self, pullback: Kernel, costate: Array, inputs: Array) -> None:
+        self.pullback, self.costate, self.inputs = pullback, costate, inputs.copy()
+        count = pullback.code.results[0][1][0] - costate.shape[-1] - inputs.shape[-1]
+        self.parameters = np.zeros_like(costate, shape=(*costate.shape[:-1], count))
 
-    def through(self, product: Callable[[int, Array], Array], slopes: Array, part: slice) -> None:
-        """Backwards through these steps, with the derivatives of the cost with respect to their first states."""
+    def through(self, q: Array, v: Array, u: Array, p: Sequence[Array], slopes: Array, first: int) -> None:
+        """Backwards through the steps u, of which ``first`` is the first, with the derivatives of the cost by their states."""
         n, m = self.costate.shape[-1], self.inputs.shape[-1]
-        for k in reversed(range(part.stop - part.start)):
-            change = product(k, self.costate)
-            self.inputs[part.start + k] += change[..., n : n + m]
+        for k in reversed(range(len(u))):
+            change = self.pullback(q[k], v[k], u[k], self.costate, *p)
+            self.inputs[first + k] += change[..., n : n + m]
             self.parameters += change[..., n + m :]
             self.costate = slopes[k] + change[..., :n]
 
