@@ -1,7 +1,6 @@
 """The rendered CUDA kernel without a GPU: its function of one state compiled for this machine, and how arrays are recognised."""
 
 import ctypes
-import shutil
 import subprocess
 
 import numpy as np

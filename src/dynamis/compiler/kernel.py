@@ -1,8 +1,8 @@
 """Kernels: traced functions compiled in tiers, called on any batch, on all cores.
 
 The first few states are interpreted. Then baseline code is compiled, which is quick to make; a background thread replaces it by
-optimised code. Both are kept on disk for later processes. All tiers round alike, so the results do not depend on them. Long code
-is optimised at once, since its baseline takes almost as long. ``DYNAMIS_TIER=quick`` leaves out the optimisation.
+optimised code. Both are kept on disk for later processes. All tiers round alike, so the results do not depend on them.
+Long code is optimised at once, since its baseline takes almost as long. ``DYNAMIS_TIER=quick`` leaves out the optimisation.
 """
 
 from __future__ import annotations

@@ -93,8 +93,8 @@ class Rolling:
         self._sort_commuting(colour)
         inside = np.arange(code.inputs, self.count)
         _, number, counts = np.unique(colour[inside], return_inverse=True, return_counts=True)
-        for k in np.flatnonzero(counts >= FEWEST):
-            members = inside[number == k]
+        for which in np.flatnonzero(counts >= FEWEST):
+            members = inside[number == which]
             i = code.instructions[members[0] - code.inputs]
             self.class_of[members] = len(self.classes)
             slots = slice(0, len(i.args))

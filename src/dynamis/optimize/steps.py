@@ -224,8 +224,7 @@ class Step(StepDynamics):
     @cached_property
     def _pullback(self) -> Kernel:
         """The product of a costate with A, B and ∂x'/∂p, which are not formed."""
-        sizes = {"u": self.inputs, "costate": 2 * self.robot.n}
-        return self.robot.compile(self.pulled_back, parameters=self.parameters, **sizes)
+        return self.robot.compile(self.pulled_back, parameters=self.parameters, u=self.inputs, costate=2 * self.robot.n)
 
     def _linear(self, q: Array, v: Array, u: Array, p: Sequence[Array]) -> Array:
         """A, B and ∂x'/∂p side by side (…, 2n, 2n + m + k)."""
@@ -278,7 +277,7 @@ class Step(StepDynamics):
             return self.robot.inputs.vector(x, size, name).astype(float, copy=False)
         if x.shape[-1:] != (size,):
             raise InputError(f"{name} has shape {x.shape}; its last axis must have {size} numbers")
-        return x  # type: ignore[no-any-return]
+        return x
 
     def _sequence(self, u: Any) -> Array:
         """Inputs (N, …, m) of N steps."""
@@ -355,7 +354,7 @@ def _spread(value: Any, shape: tuple[int, ...], like: Array, name: str) -> Array
     cupy = cupy_if_used(like)
     try:
         if cupy is not None:
-            return cupy.broadcast_to(cupy.asarray(value, like.dtype), shape)  # type: ignore[no-any-return]
+            return cupy.broadcast_to(cupy.asarray(value, like.dtype), shape)
         return np.broadcast_to(np.asarray(value, float), shape)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be numbers of shape {shape}, got shape {np.shape(value)}") from None

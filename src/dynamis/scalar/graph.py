@@ -16,11 +16,9 @@ def topological(outputs: Any) -> list[Node]:
         while stack:
             node = stack[-1]
             if id(node) not in seen:
-                waiting = len(stack)
-                for a in reversed(node.args):
-                    if type(a) is Node and id(a) not in seen:
-                        stack.append(a)
-                if len(stack) > waiting:
+                waiting = [a for a in node.args[::-1] if type(a) is Node and id(a) not in seen]
+                if waiting:
+                    stack += waiting
                     continue
                 seen.add(id(node))
                 order.append(node)
