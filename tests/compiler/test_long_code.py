@@ -16,6 +16,8 @@ from dynamis.robot import kernel_report
 def optimised(monkeypatch):
     monkeypatch.delenv("DYNAMIS_TIER", raising=False)
     monkeypatch.setenv("DYNAMIS_NO_CACHE", "1")
+    yield
+    assert kernel.wait_for_compiler(300.0)
 
 
 def derivatives(count=19):

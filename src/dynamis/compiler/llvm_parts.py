@@ -19,7 +19,7 @@ from dynamis.compiler.llvm_vectors import Vectors
 from dynamis.compiler.part_writer import RING, Part, Parts, Place
 from dynamis.compiler.registers import Key, Signed
 from dynamis.compiler.schedule import quick_order, schedule
-from dynamis.compiler.target import LONG_ROW, Target, literal
+from dynamis.compiler.target import Target, literal
 
 Array = npt.NDArray[Any]
 
@@ -209,11 +209,7 @@ def _scatter(k: int, size: int, start: int, t: Target) -> str:
         text.lines += _block_head(t)
         at = text.new(f"getelementptr {t.vector}, ptr %frame, i64 %k")
         for p, row in zip(pointers, text.transpose([take(at, j) for j in range(t.lanes)]), strict=True):
-            place = text.new(f"getelementptr {t.precision}, ptr {p}, i64 %k")
-            text.store_row(row, place, t.lanes)
-            if size * t.bytes >= LONG_ROW:  # the same line of the states that come next
-                later = text.new(f"getelementptr {t.precision}, ptr {place}, i64 {size * t.lanes}")
-                text.lines.append(f"  call void @llvm.prefetch.p0(ptr {later}, i32 1, i32 3, i32 1)")
+            text.store_row(row, text.new(f"getelementptr {t.precision}, ptr {p}, i64 %k"), t.lanes)
         text.lines += [f"  %after = fadd {t.vector} %sum, zeroinitializer", *_block_foot(whole, t)]
     for e in range(whole, size):
         column = take("%frame", e)

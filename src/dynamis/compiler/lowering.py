@@ -222,6 +222,8 @@ class _Lowering:
         return term[0], self.colour.get(id(term[1]), 0)
 
     def _instruction(self, node: Node) -> Operand:
+        if node.op == "keep":
+            return self.operand(node.args[0])
         if node.op == "div":
             a, b = node.args
             if isinstance(b, float):
@@ -229,8 +231,15 @@ class _Lowering:
                     return self.emit("div", self.operand(a), b)
                 return self.emit("mul", 1.0 / b, self.operand(a))
             if self.divisions[id(b)] > 1:
-                if id(b) not in self.reciprocal:
-                    self.reciprocal[id(b)] = self.emit("div", 1.0, self.operand(b))
-                inverse = self.reciprocal[id(b)]
+                inverse = self._reciprocal(b)
                 return inverse if isinstance(a, float) and a == 1.0 else self.emit("mul", self.operand(a), inverse)
         return self.emit(node.op, *(self.operand(x) for x in node.args))
+
+    def _reciprocal(self, b: Node) -> Operand:
+        """1 / b, one division for b and −b."""
+        if id(b) not in self.reciprocal:
+            negative = b.op == "neg"
+            self.reciprocal[id(b)] = (
+                self.emit("neg", self._reciprocal(b.args[0])) if negative else self.emit("div", 1.0, self.operand(b))
+            )
+        return self.reciprocal[id(b)]

@@ -19,7 +19,7 @@ from dynamis.scalar.functions import (
 )
 from dynamis.scalar.graph import topological
 from dynamis.scalar.linear import factorise, solve_lower, solve_positive, solve_upper
-from dynamis.scalar.node import Node, Scalar, as_scalar, is_number, symbol
+from dynamis.scalar.node import Node, Scalar, as_scalar, is_number, kept, symbol
 from dynamis.scalar.program import Program, evaluate
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "gradient",
     "is_number",
     "jacobian",
+    "kept",
     "log",
     "maximum",
     "minimum",

@@ -31,6 +31,7 @@ PARTIALS: dict[str, Any] = {
     "tanh": lambda y, a: (1.0 - y * y,),
     "min": lambda y, a, b: (where(a <= b, 1.0, 0.0), where(a <= b, 0.0, 1.0)),
     "max": lambda y, a, b: (where(a <= b, 0.0, 1.0), where(a <= b, 1.0, 0.0)),
+    "keep": lambda y, a: (1.0,),
     "pivot": lambda y, value, scale: (1.0, 0.0),
     "where": lambda y, c, a, b: (0.0, where(c, 1.0, 0.0), where(c, 0.0, 1.0)),
 }

@@ -46,7 +46,7 @@ def show(node: Scalar, limit: int = 400, exact: bool = False) -> str:
             value = n.args[0]
         elif n.op == "neg":
             value = "-" + text(n.args[0], 3)
-        elif n.op == "pivot":
+        elif n.op in ("pivot", "keep"):
             value = text(n.args[0], 9)
         elif n.op in _SIGN:
             level = _PRECEDENCE.get(n.op, 0)

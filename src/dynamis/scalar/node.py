@@ -330,6 +330,7 @@ FOLD: dict[str, Any] = {
     "cos": math.cos,
     "exp": math.exp,
     "floor": lambda x: float(math.floor(x)),
+    "keep": float,
     "log": math.log,
     "not": lambda x: float(x == 0.0),
     "sign": lambda x: 0.0 if x == 0.0 else math.copysign(1.0, x),
@@ -375,6 +376,11 @@ def select(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     if a is b or (isinstance(a, float) and isinstance(b, float) and a == b):
         return a
     return make("where", condition, a, b)
+
+
+def kept(a: Scalar) -> Scalar:
+    """The value itself; expressions made with it take in neither its sign nor the terms of its sum."""
+    return unary("keep", a)
 
 
 def _ordered(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
