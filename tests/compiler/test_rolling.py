@@ -241,7 +241,8 @@ def test_derivatives_of_accelerations_have_a_loop_for_each_leg(quadruped):
     parts = in_parts(code)
     assert [part.turns for part in parts.parts if part.turns > 1][:4] == [2] * 4
     joints = [column for column in _Finder(code).columns(whole=True) if column.place[1] % 14 >= 6]
-    assert len(joints) == 16 and len({column.pattern for column in joints}) == 4  # both steps of the solution are alike
+    assert len(joints) == 16
+    assert len({column.pattern for column in joints}) == 4
     rng = np.random.default_rng(3)
     inputs = np.concatenate([quadruped.random(rng), *(rng.uniform(-1.0, 1.0, (2, quadruped.n)))])
     assert [x.tolist() for x in values_by_parts(parts, code, inputs)] == [x.tolist() for x in values(code, inputs)]

@@ -225,7 +225,8 @@ def test_the_symbolic_solve_is_exact():
 
 def test_a_kept_value_is_the_value_with_its_sign():
     f = x - kept(-y * z)
-    assert f.op == "sub" and f.args[1].op == "keep"
+    assert f.op == "sub"
+    assert f.args[1].op == "keep"
     assert kept(2.0) == 2.0
     assert str(f) == "x - (-(y*z))"
     assert evaluate(f, {x: 1.0, y: 2.0, z: 3.0}) == 7.0

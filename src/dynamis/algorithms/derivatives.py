@@ -127,16 +127,12 @@ def _complete(model: Model, dq: Array, dv: Array, M: Array) -> Array:
     return np.array([dq + np.diag(springs), dv + np.diag(model.viscous), M + np.diag(model.rotor)])
 
 
-def _kept(x: Array) -> Array:
-    return np.asarray(np.frompyfunc(kept, 1, 1)(x)) if x.dtype == object else x
-
-
 def _accelerated(derivatives: Array) -> Array:
     """Those of the accelerations, from those of the torques, by M = Lᵀ D L."""
     dq, dv, M = derivatives
     (L, d), n = factorise(M), len(M)
     # with kept derivatives of the torques, and their sign in D, the columns of all joints are computed alike
-    y = solve_upper(L, np.hstack([_kept(dq), _kept(dv), np.eye(n)]))
+    y = solve_upper(L, np.hstack([kept(dq), kept(dv), np.eye(n)]))
     x = solve_lower(L, np.hstack([y[:, : 2 * n] / -d[:, None], y[:, 2 * n :] / d[:, None]]))
     dq, dv, inverse = np.split(x, 3, axis=1)
     return np.array([dq, dv, mirrored(inverse)])

@@ -235,7 +235,8 @@ def _side_by_side(columns: list[_Column]) -> Iterator[tuple[int, _Row, int]]:
         for c, column in enumerate(columns):
             index = {row.x: k for k, row in enumerate(column.rows)}
             for k in range(start, min(start + height, count)):
-                latest = index.get(column.rows[k].source, 0)  # of the rows that a sum has taken in
+                source = column.rows[k].source
+                latest = 0 if source is None else index.get(source, 0)  # of the rows that a sum has taken in
                 for at, (v, y) in enumerate(column.rows[k].sum):
                     latest = max(latest, index[y])
                     block.append((latest, k, c, at, v))

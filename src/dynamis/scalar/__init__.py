@@ -8,6 +8,7 @@ from dynamis.scalar.functions import (
     cos,
     exp,
     floor,
+    kept,
     log,
     maximum,
     minimum,
@@ -19,7 +20,7 @@ from dynamis.scalar.functions import (
 )
 from dynamis.scalar.graph import topological
 from dynamis.scalar.linear import factorise, solve_lower, solve_positive, solve_upper
-from dynamis.scalar.node import Node, Scalar, as_scalar, is_number, kept, symbol
+from dynamis.scalar.node import Node, Scalar, as_scalar, is_number, symbol
 from dynamis.scalar.program import Program, evaluate
 
 __all__ = [

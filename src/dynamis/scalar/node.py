@@ -378,11 +378,6 @@ def select(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
     return make("where", condition, a, b)
 
 
-def kept(a: Scalar) -> Scalar:
-    """The value itself; expressions made with it take in neither its sign nor the terms of its sum."""
-    return unary("keep", a)
-
-
 def _ordered(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
     # one order for commuting operands: the number first
     if isinstance(a, float) or (isinstance(b, Node) and a.rank <= b.rank):
