@@ -128,6 +128,12 @@ def test_division_by_a_constant_is_division(dtype, divisor):
     assert same.all(), first_difference("div", np.stack([x, np.full_like(x, rounded)], axis=1), found, expected, same)
 
 
+def test_a_value_and_its_negative_share_a_division():
+    kernel = Kernel([lambda x: np.array([x[0] / x[2], x[1] / x[2], x[0] / -x[2], x[1] / -x[2]])], [("x", 3)], "f")
+    assert kernel.code.cost()["div"] == 1
+    assert kernel(np.array([1.0, 2.0, 4.0])).tolist() == [0.25, 0.5, -0.25, -0.5]
+
+
 @pytest.mark.parametrize("dtype", PRECISIONS)
 def test_several_divisions_by_one_value_are_divisions(dtype):
     """They share a reciprocal, which is right wherever that is a number of full quality."""

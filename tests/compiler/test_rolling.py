@@ -12,6 +12,7 @@ import dynamis as dy
 from dynamis.algorithms.newton_euler import rnea
 from dynamis.compiler import llvm_text
 from dynamis.compiler.code import Code, Instruction, with_checks
+from dynamis.compiler.columns import _Finder
 from dynamis.compiler.kernel import wait_for_compiler
 from dynamis.compiler.parts import RING, in_parts
 from dynamis.errors import DynamisError, InputError
@@ -238,7 +239,10 @@ def quadruped():
 def test_derivatives_of_accelerations_have_a_loop_for_each_leg(quadruped):
     code = quadruped.kernel("forward_dynamics_derivatives").code
     parts = in_parts(code)
-    assert [part.turns for part in parts.parts if part.turns > 1][-4:] == [2] * 4
+    assert [part.turns for part in parts.parts if part.turns > 1][:4] == [2] * 4
+    joints = [column for column in _Finder(code).columns(whole=True) if column.place[1] % 14 >= 6]
+    assert len(joints) == 16
+    assert len({column.pattern for column in joints}) == 4
     rng = np.random.default_rng(3)
     inputs = np.concatenate([quadruped.random(rng), *(rng.uniform(-1.0, 1.0, (2, quadruped.n)))])
     assert [x.tolist() for x in values_by_parts(parts, code, inputs)] == [x.tolist() for x in values(code, inputs)]

@@ -8,7 +8,19 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.scalar import Node, Program, directional, evaluate, gradient, jacobian, solve_positive, symbol, topological
+from dynamis.scalar import (
+    Node,
+    Program,
+    directional,
+    evaluate,
+    gradient,
+    jacobian,
+    kept,
+    pulled_back,
+    solve_positive,
+    symbol,
+    topological,
+)
 from dynamis.scalar.graph import show
 from dynamis.scalar.program import MEANING
 from dynamis.scalar.substitution import substituted
@@ -209,6 +221,23 @@ def test_the_symbolic_solve_is_exact():
     solution = solve_positive(nodes, b)
     values = {nodes[i, j]: M[i, j] for i in range(5) for j in range(i + 1)}
     assert np.allclose(evaluate(solution, values), np.linalg.solve(M, b), rtol=1e-12)
+
+
+def test_a_kept_value_is_the_value_with_its_sign():
+    f = x - kept(-y * z)
+    assert f.op == "sub"
+    assert f.args[1].op == "keep"
+    assert kept(2.0) == 2.0
+    assert str(f) == "x - (-(y*z))"
+    assert evaluate(f, {x: 1.0, y: 2.0, z: 3.0}) == 7.0
+    assert [evaluate(d, {x: 1.0, y: 2.0, z: 3.0}) for d in gradient(f, [x, y, z])] == [1.0, 3.0, 2.0]
+    assert substituted([f], [y], [2.0])[0] is x - kept(-2.0 * z)
+
+
+def test_weights_of_outputs_are_not_differentiated():
+    f = [x * y, x * y, y + 1.0, 3.0]
+    found = pulled_back(f, [x, 1.0, z, z], [x, y])
+    assert [evaluate(d, {x: 2.0, y: 3.0, z: 5.0}) for d in found] == [9.0, 11.0]
 
 
 def test_symbols_need_names():

@@ -27,7 +27,7 @@ from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.display import as_table
 from dynamis.errors import SingularError
 from dynamis.model.model import Model
-from dynamis.scalar import directional, solve_positive, symbol
+from dynamis.scalar import directional, factorise, kept, solve_lower, solve_positive, solve_upper, symbol
 from dynamis.scalar.substitution import substituted
 from dynamis.spatial.inertia import mirrored
 
@@ -128,8 +128,11 @@ def _complete(model: Model, dq: Array, dv: Array, M: Array) -> Array:
 
 
 def _accelerated(derivatives: Array) -> Array:
-    """Those of the accelerations, from those of the torques."""
+    """Those of the accelerations, from those of the torques, by M = Lᵀ D L."""
     dq, dv, M = derivatives
-    x = solve_positive(M, np.hstack([-dq, -dv, np.eye(len(M))]))
+    (L, d), n = factorise(M), len(M)
+    # with kept derivatives of the torques, and their sign in D, the columns of all joints are computed alike
+    y = solve_upper(L, np.hstack([kept(dq), kept(dv), np.eye(n)]))
+    x = solve_lower(L, np.hstack([y[:, : 2 * n] / -d[:, None], y[:, 2 * n :] / d[:, None]]))
     dq, dv, inverse = np.split(x, 3, axis=1)
     return np.array([dq, dv, mirrored(inverse)])

@@ -7,12 +7,14 @@ one thread at a time.
 from __future__ import annotations
 
 import atexit
+import gc
 import queue
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from dynamis.compiler.forks import at_fork
 
@@ -20,6 +22,7 @@ Job = tuple[str, Callable[[], None]]  # whose code it is, and the work
 
 
 QUIET = 0.15  # seconds
+_paused: list[bool] = []  # whether the garbage collector is switched off by this module
 
 
 class Background:
@@ -89,6 +92,29 @@ class Background:
         self._jobs.put(None)
         if self._thread is not None:
             self._thread.join(30.0)
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Without garbage collection: graphs and code have no cycles, and a collector would walk through them again and again."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    _paused.append(True)
+    try:
+        yield
+    finally:
+        _collect_again()
+
+
+def _collect_again() -> None:
+    if _paused:
+        _paused.clear()
+        gc.enable()
+
+
+at_fork(after_in_child=_collect_again)
 
 
 def _complain(text: str) -> None:

@@ -7,13 +7,13 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 TRIGONOMETRIC = ("sin", "cos")
 Operand = int | float  # the number of an earlier value, or a constant
 
 
-@dataclass(frozen=True)
-class Instruction:
+class Instruction(NamedTuple):
     """``op`` applied to earlier values and constants; beside the node's operations there are
 
     fma a·b + c, fms a·b − c, fnma c − a·b.

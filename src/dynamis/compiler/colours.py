@@ -40,6 +40,22 @@ def colours(kinds: list[str], operands: Array) -> Array:
     return colour
 
 
+def operand_table(inputs: int, operands: list[list[int]]) -> Array:
+    """The operands of each value, for `colours`: inputs have none, then come values with these."""
+    table = np.full((inputs + len(operands), 3), NONE)
+    for count in (1, 2, 3):
+        rows = [k for k, x in enumerate(operands, inputs) if len(x) == count]
+        if rows:
+            table[rows, :count] = [operands[k - inputs] for k in rows]
+    return table
+
+
+def are_repeated(colour: Array) -> bool:
+    """Whether enough values have the same colour as others for loops over links."""
+    _, counts = np.unique(colour, return_counts=True)
+    return bool(counts[counts >= FEWEST].sum() >= (1.0 - MOST_LEFT) * len(colour))
+
+
 def _mixed(x: Array) -> Array:
     """Every bit depends on every bit [Steele, Lea & Flood 2014]."""
     x = (x + np.uint64(0x9E3779B97F4A7C15)) ^ (x >> np.uint64(30))

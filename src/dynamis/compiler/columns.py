@@ -1,9 +1,10 @@
 """Columns of a solution that are computed alike, as loops.
 
-The derivatives of accelerations are the columns of L⁻¹ Z, with the factor L of the mass matrix. Row k of a column is
-z_k − Σ L_ki x_i over the results x_i of rows before it; the columns of one branch of the robot differ only in the numbers z.
-They are found in the code by their results and become one part with a turn for each place in the matrix. Several columns and
-rows are computed side by side, so that a number that is read serves several of them.
+The derivatives of accelerations are the columns of −M⁻¹ B with M = Lᵀ D L: Lᵀ y = b, z = −D⁻¹ y, L x = z. Row k of x is
+z_k − Σ L_ki x_i over the results x_i of rows before it, row k of y likewise over the rows behind it; the columns of one branch
+of the robot differ only in the numbers b. They are found in the code by their results, back to b or, where columns differ in
+that, back to z, and become one part with a turn for each place in the matrix. Several columns and rows are computed side by
+side, so that a number that is read serves several of them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dynamis.compiler.part_writer import Local, Part, Parts, Place, Writer
 
 SHORTEST = 64  # instructions of a column worth a loop
 SIDE_BY_SIDE = 10  # sums: with two operands they fit into the 12 registers that AVX2 leaves
+STRAIGHT = 12_000  # instructions: of longer code LLVM takes less time for one part, which writes results as vectors
 SOURCE = -1  # in a pattern: the number a sum begins with, which every column has for itself
 
 
@@ -39,9 +41,12 @@ class _Column:
 
 
 def columns_in_parts(code: Code) -> Parts | None:
-    """The code in parts, or None if there are no columns worth a loop."""
-    loops = list(_loops(_Finder(code).columns()))
-    return _Cutting(code, loops).parts() if loops else None
+    """The code in parts, or None if there are no columns worth a loop and it is not long."""
+    finder = _Finder(code)
+    loops = list(_loops(finder.columns(whole=True)))
+    inside = {column.place for turns in loops for columns in turns for column in columns}
+    loops += _loops(column for column in finder.columns(whole=False) if column.place not in inside)
+    return _Cutting(code, loops).parts() if loops or len(code.instructions) > STRAIGHT else None
 
 
 def _loops(columns: Iterable[_Column]) -> Iterator[list[list[_Column]]]:
@@ -71,7 +76,8 @@ class _Finder:
         self.uses = Counter(x for i in code.instructions for x in i.args if isinstance(x, int))
         self.uses.update(x for values in code.outputs for x in values if isinstance(x, int))
 
-    def columns(self) -> Iterator[_Column]:
+    def columns(self, whole: bool) -> Iterator[_Column]:
+        """``whole``: with the first step of the solution, otherwise with the last alone."""
         for r, ((_, shape), values) in enumerate(zip(self.code.results, self.code.outputs, strict=True)):
             if len(shape) < 2:
                 continue
@@ -80,14 +86,42 @@ class _Finder:
                 places = range(first, first + height * width, width)
                 index = {x: k for k in places if isinstance(x := values[k], int) and x >= self.first}
                 rows = [self._row(x, index) for x in index]
-                if sum(len(row.sum) for row in rows) >= SHORTEST and self._is_closed(rows):
+                if sum(len(row.sum) for row in rows) < SHORTEST:
+                    continue
+                if whole:
+                    rows = self._with_first_step(rows, index)
+                if self._is_closed(rows, index):
                     yield self._column((r, first), rows, index)
 
-    def _is_closed(self, rows: list[_Row]) -> bool:
+    def _with_first_step(self, rows: list[_Row], index: dict[int, int]) -> list[_Row]:
+        """Before the rows of L x = z those of Lᵀ y = b, last to first, and of z = D⁻¹ y, where D⁻¹ is a quotient."""
+        made = self.code.instructions
+        quotients: dict[int, tuple[int, int]] = {}  # z: y, place
+        for row in rows:
+            z = row.source
+            i = made[z - self.first] if z is not None and z >= self.first else None
+            if z is not None and i is not None and i.op == "mul":
+                y = [x for x in i.args if isinstance(x, int) and x >= self.first and not self._is_quotient(x)]
+                if len(y) == 1:
+                    quotients[z] = y[0], index[row.x]
+        before = {y: -k for y, k in sorted(quotients.values(), key=lambda each: -each[1])}
+        if len(before) < len(quotients):
+            return rows
+        scaled = [_Row(z, None, ((z, y),)) for z, (y, _) in quotients.items()]
+        return [*(self._row(y, before) for y in before), *scaled, *(row for row in rows if row.x not in quotients)]
+
+    def _is_quotient(self, x: int) -> bool:
+        i = self.code.instructions[x - self.first]
+        if i.op == "neg" and isinstance(i.args[0], int) and i.args[0] >= self.first:
+            i = self.code.instructions[i.args[0] - self.first]
+        return i.op == "div"
+
+    def _is_closed(self, rows: list[_Row], results: dict[int, int]) -> bool:
         """Whether the results of the sums are used by the sums only."""
         made = self.code.instructions
         inside = Counter(y for row in rows for v, y in row.sum if made[v - self.first].op != "neg")
-        return all(self.uses[row.x] == 1 + inside[row.x] for row in rows if row.sum)
+        inside.update(row.source for row in rows if row.sum and row.source is not None)
+        return all(self.uses[row.x] == (row.x in results) + inside[row.x] for row in rows if row.sum)
 
     def _row(self, x: int, places: dict[int, int]) -> _Row:
         made, found = self.code.instructions, list[tuple[int, int]]()
@@ -107,16 +141,17 @@ class _Finder:
 
     def _column(self, place: tuple[int, int], rows: list[_Row], places: dict[int, int]) -> _Column:
         pattern: list[object] = []
+        number = {row.x: k for k, row in enumerate(rows)}
         for row in rows:
-            known: dict[int, object] = {y: (k - place[1],) for y, k in places.items()}
-            if row.source is not None:
+            known: dict[int, object] = {x: (k,) for x, k in number.items()}
+            if row.source is not None and row.source not in number:
                 known[row.source] = SOURCE
             for v, _ in row.sum:
                 i = self.code.instructions[v - self.first]
                 args = [known.get(y, y) if isinstance(y, int) else (y, "") for y in i.args]
                 pattern.append((i.op, frozenset(args[:2]), *args[2:]))
                 known[v] = "sum"
-            pattern.append(places[row.x] - place[1])
+            pattern.append(places[row.x] - place[1] if row.x in places else None)
         return _Column(place, tuple(rows), tuple(pattern))
 
 
@@ -142,8 +177,9 @@ class _Cutting:
         step = turns[1][0].place[1] - turns[0][0].place[1]
         size = 0
         for c, column in enumerate(turns[0]):
+            inside = {row.x for row in column.rows if row.sum}
             for k, row in enumerate(column.rows):
-                if row.source is not None:
+                if row.source is not None and row.source not in inside:
                     known[c][row.source] = made.read(Place(array, 0, 1, size))
                     for t, columns in enumerate(turns):
                         source = columns[c].rows[k].source
@@ -155,7 +191,7 @@ class _Cutting:
             i = self.code.instructions[v - self.code.inputs]
             args = [known[c].get(x) or made.read(self._shared(x)) if isinstance(x, int) else x for x in i.args]
             known[c][v] = made.emit(i.op, args, v in self.checked)
-            if v == row.x:
+            if v == row.x and v in self.places:
                 r, k = self.places[v]
                 made.write(Place(f"result {r}", k, step), known[c][v])
         return made.part(len(turns), ordered=True)
@@ -199,7 +235,8 @@ def _side_by_side(columns: list[_Column]) -> Iterator[tuple[int, _Row, int]]:
         for c, column in enumerate(columns):
             index = {row.x: k for k, row in enumerate(column.rows)}
             for k in range(start, min(start + height, count)):
-                latest = 0  # of the rows that a sum has taken in
+                source = column.rows[k].source
+                latest = 0 if source is None else index.get(source, 0)  # of the rows that a sum has taken in
                 for at, (v, y) in enumerate(column.rows[k].sum):
                     latest = max(latest, index[y])
                     block.append((latest, k, c, at, v))

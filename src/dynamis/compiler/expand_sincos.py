@@ -30,12 +30,14 @@ class _Writer:
         self.made: list[Instruction] = []
         self.place: dict[int, int] = {}
         self.pairs: dict[Operand, tuple[int, int]] = {}
-        for number, i in enumerate(code.instructions, code.inputs):
-            args = tuple(map(self.moved, i.args))
-            if i.op in TRIGONOMETRIC:
-                self.place[number] = self._pair(args[0])[i.op == "cos"]
+        place, made = self.place, self.made
+        for number, (op, operands) in enumerate(code.instructions, code.inputs):
+            args = tuple([place.get(x, x) if isinstance(x, int) else x for x in operands])
+            if op in TRIGONOMETRIC:
+                place[number] = self._pair(args[0])[op == "cos"]
             else:
-                self.place[number] = self.emit(i.op, *args)
+                place[number] = self.first + len(made)
+                made.append(Instruction(op, args))
 
     def moved(self, x: Operand) -> Operand:
         return self.place.get(x, x) if isinstance(x, int) else x

@@ -2,7 +2,7 @@
 
 The first few states are interpreted. Then baseline code is compiled, which is quick to make; a background thread replaces it by
 optimised code. Both are kept on disk for later processes. All tiers round alike, so the results do not depend on them.
-``DYNAMIS_TIER=quick`` leaves out the optimisation.
+Long code is optimised at once, since its baseline takes almost as long. ``DYNAMIS_TIER=quick`` leaves out the optimisation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from dynamis.compiler import cache as disk
 from dynamis.compiler import jit
-from dynamis.compiler.background import Background
+from dynamis.compiler.background import Background, collector_paused
 from dynamis.compiler.batches import LATE, check_destination, in_threads, ordinary
 from dynamis.compiler.code import Code, with_checks
 from dynamis.compiler.cuda import CudaKernel, cupy_if_used, on_gpu
@@ -45,6 +45,7 @@ QUICK, GOOD = 0, 2
 INTERPRETED_STATES = 10  # before a function is compiled
 WORTH_A_THREAD = 2 * LATE
 UNLIMITED = 2**62
+WORTH_A_BASELINE = 12_000  # instructions: longer code is optimised at once
 WORTH_A_SINGLE = 20_000  # instructions: longer code is not compiled a second time for single states
 WORTH_UNLOCKING = 40_000  # work during which other threads of the interpreter may run: some 10 µs
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -83,6 +84,7 @@ class Compiled:
     shapes: tuple[tuple[int, ...], ...]  # of the results
     instructions: int
     lanes: int = 2
+    optimised: bool = False
     from_disk: bool = False
     single: Any = field(default_factory=ctypes.c_void_p * 1)  # the address of a loop for one state, or null
     loaded_single: list[jit.Loaded] = field(default_factory=list)
@@ -170,13 +172,9 @@ class Kernel:
         names = {"double": "float64", "float": "float32"}
         parts = []
         for precision, compiled in self._compiled.items():
-            how = (
-                "from disk"
-                if compiled.from_disk
-                else "optimised"
-                if len(compiled.loaded) > 1
-                else "baseline code, optimisation pending"
-            )
+            optimised = compiled.optimised or len(compiled.loaded) > 1
+            ready = "optimised" if optimised else "baseline code, optimisation pending"
+            how = "from disk" if compiled.from_disk else ready
             parts.append(f"{names[precision]} {how}")
         return ", ".join(parts)
 
@@ -243,6 +241,7 @@ class Kernel:
     def _compile(self, precision: str) -> Compiled:
         key, target = self._key(precision), jit.host_target(precision)
         traced = functools.partial(_checked, self._traced, self.checks)
+        improves = os.environ.get("DYNAMIS_TIER") != "quick"
         found = disk.load(key)
         if found is not None:
             note, data = found
@@ -250,40 +249,46 @@ class Kernel:
             code = Code(self.name, self.arguments, results, (), ())
         else:
             _background.postpone()
-            code = traced()
-            check_operands(code)
-            data = jit.assemble(render(code, target, quick=True), QUICK)
-            note = {"results": code.results, "instructions": len(code.instructions), "level": QUICK}
-            disk.store(key, note, data, replace=False)
+            with collector_paused():
+                code = traced()
+                check_operands(code)
+                level = GOOD if improves and len(code.instructions) > WORTH_A_BASELINE else QUICK
+                data = jit.assemble(render(code, target, quick=level == QUICK), level)
+            note = {"results": code.results, "instructions": len(code.instructions), "level": level}
+            disk.store(key, note, data, replace=level == GOOD)
         optimised = note["level"] == GOOD
         shapes = tuple(shape for _, shape in code.results)
         both, data = data, data[: len(data) - note.get("single", 0)]
         loaded = jit.Loaded(data)
         gufunc, instructions = Gufunc(code, precision, loaded.address), int(note["instructions"])
-        compiled = Compiled(gufunc, [loaded], shapes, instructions, target.lanes, optimised)
+        compiled = Compiled(gufunc, [loaded], shapes, instructions, target.lanes, optimised, optimised and found is not None)
         if len(both) > len(data):
             compiled.add_single(both[len(data) :])
-        if not optimised and os.environ.get("DYNAMIS_TIER") != "quick":
+        single = jit.single_state_target(precision) if instructions <= WORTH_A_SINGLE else None
+        if improves and not compiled.from_disk and not (optimised and single is None):
             wanted = weakref.ref(compiled)  # better code for a robot that is gone would be of no use
-            better = {**note, "level": GOOD}
-            targets = [target, *([single] if (single := jit.single_state_target(precision)) else [])]
-            texts = [functools.partial(_rendered, traced, t) for t in targets]
-            _background.ask(self.name, lambda: Kernel._improve(wanted(), key, texts, better))
+            better, ready = {**note, "level": GOOD}, data if optimised else b""
+            texts = [functools.partial(_rendered, traced, t) for t in (target, single) if t is not None]
+            _background.ask(self.name, lambda: Kernel._improve(wanted(), key, texts, better, ready))
         return compiled
 
     @staticmethod
-    def _improve(compiled: Compiled | None, key: str, texts: Sequence[Callable[[], str]], note: dict[str, Any]) -> None:
-        """Optimised code, and a second version of code that is not long for single states."""
+    def _improve(
+        compiled: Compiled | None, key: str, texts: Sequence[Callable[[], str]], note: dict[str, Any], data: bytes
+    ) -> None:
+        """Optimised code, unless ``data`` is that, and a second version of code that is not long for single states."""
         if compiled is None:
             return
-        data = jit.assemble(texts[0](), GOOD)
-        loaded = jit.Loaded(data)
-        compiled.loaded.append(loaded)
-        compiled.gufunc.exchange(loaded.address)
-        single = b""
-        if len(texts) > 1 and compiled.instructions <= WORTH_A_SINGLE:
-            single = jit.assemble(texts[1](), GOOD)
-            compiled.add_single(single)
+        with collector_paused():
+            if not data:
+                data = jit.assemble(texts[0](), GOOD)
+                loaded = jit.Loaded(data)
+                compiled.loaded.append(loaded)
+                compiled.gufunc.exchange(loaded.address)
+            single = b""
+            if len(texts) > 1:
+                single = jit.assemble(texts[1](), GOOD)
+                compiled.add_single(single)
         disk.store(key, {**note, "single": len(single)}, data + single)
 
     def call(self, *values: Any, out: Any = None) -> Any:

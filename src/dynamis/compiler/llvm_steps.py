@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dynamis.compiler.code import Code, Instruction, Operand
 from dynamis.compiler.registers import Key
@@ -12,8 +12,7 @@ from dynamis.compiler.target import Target
 CHECKED = 8  # angles whose range is checked at once
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """What is rendered at once: an instruction, a few angles made ready, the storing of some results, or just a check."""
 
     uses: tuple[Key, ...]
@@ -28,7 +27,7 @@ class Step:
         i = self.instruction
         if i is None or i.op not in ("fma", "fms", "fnma"):
             return None
-        *factors, addend = map(key, i.args)
+        *factors, addend = self.uses
         return None if addend in factors else addend
 
 
@@ -51,9 +50,12 @@ def steps(code: Code, target: Target, by_one: bool = False) -> list[Step]:
             assert isinstance(i.args[0], int)
             angles.append((i.args[0], number))
             continue
-        result += _angle_steps(angles)
-        angles = []
-        result += [Step(tuple(map(key, i.args)), i, number), *pending.get(number, ())]
+        if angles:
+            result += _angle_steps(angles)
+            angles = []
+        result.append(Step(tuple([x if isinstance(x, int) else (abs(x),) for x in i.args]), i, number))
+        if number in pending:
+            result += pending[number]
     result += _angle_steps(angles)
     used = {x for step in result for x in step.uses}
     return result + [Step((x,)) for x in code.checks if x < code.inputs and x not in used]  # inputs nobody else reads

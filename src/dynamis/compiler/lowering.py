@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.code import Code, Instruction, Operand
-from dynamis.compiler.colours import CONSTANT, FEWEST, MOST_LEFT, NONE, colours, strongly_connected
+from dynamis.compiler.colours import CONSTANT, FEWEST, are_repeated, colours, operand_table, strongly_connected
 from dynamis.errors import InputError
 from dynamis.scalar import Node, symbol, topological
 
@@ -102,15 +102,14 @@ def _colours(
     kinds = [name for (name, _), vector in zip(arguments, vectors, strict=True) for _ in vector] + [node.op for node in order]
     nodes = [x for vector in vectors for x in vector] + order
     number = {id(node): k for k, node in enumerate(nodes)}
-    operands = np.full((len(nodes), 3), NONE)
-    for k, node in enumerate(order, len(nodes) - len(order)):
-        operands[k, : len(node.args)] = [number[id(a)] if isinstance(a, Node) else CONSTANT for a in node.args]
+    operands = operand_table(
+        len(nodes) - len(order), [[number[id(a)] if type(a) is Node else CONSTANT for a in node.args] for node in order]
+    )
     for x in results:
         if isinstance(x, Node):
             kinds[number[id(x)]] += " result"
     found = colours(kinds, operands)
-    _, counts = np.unique(found, return_counts=True)
-    if counts[counts >= FEWEST].sum() < (1.0 - MOST_LEFT) * len(nodes):
+    if not are_repeated(found):
         return {}
     return {id(node): int(colour) for node, colour in zip(nodes, found, strict=True)}
 
@@ -122,7 +121,7 @@ class _Lowering:
         self.value: dict[int, Operand] = {id(x): k for k, x in enumerate(inputs)}
         self.made: list[Instruction] = []
         self.first = len(inputs)
-        self.uses: Counter[int] = Counter(id(a) for node in order for a in node.args if isinstance(a, Node))
+        self.uses: Counter[int] = Counter([id(a) for node in order for a in node.args if type(a) is Node])
         self.uses.update(id(x) for result in results for x in result.flat if isinstance(x, Node))
         self.divisions: Counter[int] = Counter(id(n.args[1]) for n in order if n.op == "div" and isinstance(n.args[1], Node))
         self.reciprocal: dict[int, Operand] = {}
@@ -202,8 +201,9 @@ class _Lowering:
 
     def _sum(self, terms: list[Term], fused: set[int]) -> Operand:
         """Plain terms first, of these one with a plus sign: every product then costs one operation."""
-        plain = sorted((t for t in terms if id(t[1]) not in fused), key=lambda t: (not isinstance(t[1], Node), *self._rank(t)))
-        products = sorted((t for t in terms if id(t[1]) in fused), key=self._rank)
+        products = sorted([t for t in terms if id(t[1]) in fused], key=self._rank)
+        plain = [t for t in terms if id(t[1]) not in fused]
+        plain.sort(key=lambda t: (not isinstance(t[1], Node), *self._rank(t)))
         total: Operand
         if plain:
             negative, x = plain[0]
@@ -222,6 +222,8 @@ class _Lowering:
         return term[0], self.colour.get(id(term[1]), 0)
 
     def _instruction(self, node: Node) -> Operand:
+        if node.op == "keep":
+            return self.operand(node.args[0])
         if node.op == "div":
             a, b = node.args
             if isinstance(b, float):
@@ -229,8 +231,15 @@ class _Lowering:
                     return self.emit("div", self.operand(a), b)
                 return self.emit("mul", 1.0 / b, self.operand(a))
             if self.divisions[id(b)] > 1:
-                if id(b) not in self.reciprocal:
-                    self.reciprocal[id(b)] = self.emit("div", 1.0, self.operand(b))
-                inverse = self.reciprocal[id(b)]
+                inverse = self._reciprocal(b)
                 return inverse if isinstance(a, float) and a == 1.0 else self.emit("mul", self.operand(a), inverse)
         return self.emit(node.op, *(self.operand(x) for x in node.args))
+
+    def _reciprocal(self, b: Node) -> Operand:
+        """1 / b, one division for b and −b."""
+        if id(b) not in self.reciprocal:
+            negative = b.op == "neg"
+            self.reciprocal[id(b)] = (
+                self.emit("neg", self._reciprocal(b.args[0])) if negative else self.emit("div", 1.0, self.operand(b))
+            )
+        return self.reciprocal[id(b)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
@@ -48,8 +48,7 @@ class Parts:
     tables: dict[str, Array]
 
 
-@dataclass(frozen=True)
-class Local:
+class Local(NamedTuple):
     """A value of a part: what it reads, or what it computes."""
 
     read: bool
@@ -83,7 +82,7 @@ class Writer:
         def operand(x: Local | float) -> Operand:
             return x if not isinstance(x, Local) else x.number if x.read else len(self.reads) + x.number
 
-        instructions = tuple(Instruction(op, tuple(map(operand, args))) for op, args in self.made)
+        instructions = tuple([Instruction(op, tuple([operand(x) for x in args])) for op, args in self.made])
         outputs = (tuple(operand(x) for _, x in self.writes),)
         checks = tuple(len(self.reads) + x.number for x in self.checks)
         results = (("written", (len(self.writes),)),)

@@ -35,6 +35,7 @@ class Registers:
                 self._uses.setdefault(x, deque()).append(step)
         self._held: dict[Key, Signed] = {}
         self._slot: dict[Key, tuple[int, bool]] = {}  # where a value was written, and the sign it was written with
+        self._written: set[Key] = set()  # values that lie in memory
         self._free: list[int] = []
         self.slots = 0
 
@@ -59,8 +60,10 @@ class Registers:
 
     def hold(self, x: Key, value: Signed) -> None:
         """A value was made or read; if nobody needs it, it is not kept."""
-        if self.is_needed(x):
+        if self._uses.get(x):
             self._held[x] = value
+            if isinstance(x, tuple) or x < self._readable:
+                self._written.add(x)
 
     def passed(self, step: int, operands: Iterable[Key]) -> None:
         """A step was taken: what was used for the last time is forgotten, its slot is free."""
@@ -75,16 +78,16 @@ class Registers:
 
     def make_room(self, count: int, step: int, keep: Sequence[Key] = ()) -> None:
         """Let values go until ``count`` more fit, other than those in ``keep``."""
-        readable, slots, all_uses = self._readable, self._slot, self._uses
+        written, all_uses = self._written, self._uses
         while len(self._held) + count > self._capacity:
             # a plain loop, without calls: this is where rendering spends its time
-            chosen, farthest = None, -1.0
+            chosen, farthest = None, -1
             for x in self._held:
                 if x not in keep:
                     uses = all_uses[x]
-                    distance = float(uses[0] - step if uses else NEVER)
-                    if not (isinstance(x, tuple) or x < readable or x in slots):  # not in memory
-                        distance /= WRITING
+                    distance = uses[0] - step if uses else NEVER
+                    if x in written:
+                        distance *= WRITING
                     if distance > farthest:
                         chosen, farthest = x, distance
             if chosen is None:
@@ -104,4 +107,5 @@ class Registers:
         else:
             place, self.slots = self.slots, self.slots + 1
         self._slot[x] = place, negative
+        self._written.add(x)
         self._store(register, place)

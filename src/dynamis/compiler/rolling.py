@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.code import Code
-from dynamis.compiler.colours import COMMUTING, CONSTANT, FEWEST, MOST_LEFT, NONE, colours, strongly_connected
+from dynamis.compiler.colours import COMMUTING, CONSTANT, FEWEST, are_repeated, colours, operand_table, strongly_connected
 
 Array = npt.NDArray[Any]
 
@@ -52,12 +52,9 @@ class Rolling:
     def __init__(self, code: Code) -> None:
         self.code = code
         self.count = code.inputs + len(code.instructions)
-        self.args = np.full((self.count, 3), NONE)
-        self.numbers = np.zeros((self.count, 3))
-        for k, i in enumerate(code.instructions, code.inputs):
-            for slot, x in enumerate(i.args):
-                self.args[k, slot] = x if isinstance(x, int) else CONSTANT
-                self.numbers[k, slot] = 0.0 if isinstance(x, int) else x
+        self.args = operand_table(
+            code.inputs, [[x if isinstance(x, int) else CONSTANT for x in i.args] for i in code.instructions]
+        )
         self.results: dict[int, list[tuple[int, int]]] = {}
         for r, values in enumerate(code.outputs):
             for k, x in enumerate(values):
@@ -68,7 +65,7 @@ class Rolling:
         self.class_of = np.full(self.count, -1)
         self.index_of = np.zeros(self.count, dtype=int)
         self.classes: list[Class] = []
-        self._find_classes()
+        self._find_classes(self._colours())
         self._order_members()
         for each in self.classes:
             self._find_links(each)
@@ -78,24 +75,31 @@ class Rolling:
 
     # classes
 
-    def _find_classes(self) -> None:
+    def _colours(self) -> Array:
         code = self.code
         kinds = [name for name, size in code.arguments for _ in range(size)] + [i.op for i in code.instructions]
         for x, where in self.results.items():
             kinds[x] += "".join(f" {r}" for r, _ in where)
-        colour = colours(kinds, self.args)
+        found = colours(kinds, self.args)
+        if not are_repeated(found[code.inputs :]):
+            raise NotRegularError
+        return found
+
+    def _find_classes(self, colour: Array) -> None:
+        code = self.code
+        self.numbers = np.zeros((self.count, 3))
+        for k, i in enumerate(code.instructions, code.inputs):
+            self.numbers[k, : len(i.args)] = [0.0 if isinstance(x, int) else x for x in i.args]
         self._sort_commuting(colour)
         inside = np.arange(code.inputs, self.count)
         _, number, counts = np.unique(colour[inside], return_inverse=True, return_counts=True)
-        for k in np.flatnonzero(counts >= FEWEST):
-            members = inside[number == k]
+        for which in np.flatnonzero(counts >= FEWEST):
+            members = inside[number == which]
             i = code.instructions[members[0] - code.inputs]
             self.class_of[members] = len(self.classes)
             slots = slice(0, len(i.args))
             made = Class(len(self.classes), i.op, members, self.args[members, slots], self.numbers[members, slots])
             self.classes.append(made)
-        if sum(len(c.members) for c in self.classes) < (1.0 - MOST_LEFT) * len(inside):
-            raise NotRegularError
 
     def _sort_commuting(self, colour: Array) -> None:
         """The first two operands in the order of their colours, constants last."""

@@ -32,22 +32,23 @@ def schedule(code: Code, registers: int = 32) -> Code:
 
 
 def _reordered(code: Code, order: list[int]) -> Code:
-    first = code.inputs
-    place = {first + k: first + position for position, k in enumerate(order)}
+    first, made = code.inputs, code.instructions
+    place = list(range(first + len(made)))
+    for position, k in enumerate(order, first):
+        place[first + k] = position
 
-    def moved(x: Operand) -> Operand:
-        return place.get(x, x) if isinstance(x, int) else x
+    def moved(values: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        return tuple([place[x] if isinstance(x, int) else x for x in values])
 
-    made = code.instructions
-    instructions = tuple(Instruction(made[k].op, tuple(map(moved, made[k].args))) for k in order)
-    outputs = tuple(tuple(map(moved, values)) for values in code.outputs)
-    checks = tuple(place.get(x, x) for x in code.checks)
+    instructions = tuple([Instruction(made[k].op, moved(made[k].args)) for k in order])
+    outputs = tuple(map(moved, code.outputs))
+    checks = tuple(place[x] for x in code.checks)
     return Code(code.name, code.arguments, code.results, instructions, outputs, checks)
 
 
 def _values(instruction: Instruction) -> list[int]:
     """The values an instruction uses, each once. Value 80 is not the number 80.0, though Python calls them equal."""
-    return list(dict.fromkeys(x for x in instruction.args if isinstance(x, int)))
+    return list(dict.fromkeys([x for x in instruction.args if isinstance(x, int)]))
 
 
 def _angles_first(code: Code) -> list[int]:
@@ -70,8 +71,8 @@ def _depth_first(code: Code, done: list[int]) -> list[int]:
     operands = [[x - first for x in _values(i) if x >= first] for i in made]
     need: list[int] = []  # registers, were the graph a tree
     for used in operands:
-        below = sorted((need[x] for x in used), reverse=True)
-        need.append(max((count + k for k, count in enumerate(below)), default=1))
+        below = sorted([need[x] for x in used], reverse=True)
+        need.append(max([count + k for k, count in enumerate(below)], default=1))
     order: list[int] = []
     seen = set(done)
     results = [x - first for values in code.outputs for x in values if isinstance(x, int) and x >= first]
@@ -80,14 +81,14 @@ def _depth_first(code: Code, done: list[int]) -> list[int]:
         stack = [result]
         while stack:
             k = stack[-1]
-            waiting = sorted((x for x in operands[k] if x not in seen), key=need.__getitem__) if k not in seen else []
-            if waiting:
-                stack.extend(waiting)
-                continue
-            stack.pop()
             if k not in seen:
+                waiting = [x for x in operands[k] if x not in seen]
+                if waiting:
+                    stack += sorted(waiting, key=need.__getitem__)
+                    continue
                 seen.add(k)
                 order.append(k)
+            stack.pop()
     return order
 
 

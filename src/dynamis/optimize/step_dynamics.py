@@ -15,7 +15,7 @@ from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
-from dynamis.scalar import Node, solve_positive, tanh, where
+from dynamis.scalar import Node, pulled_back, solve_positive, tanh, where
 from dynamis.simulation.motion import any_nonzero, without_dry_friction
 from dynamis.spatial import Pose
 from dynamis.tolerances import TANH_SERIES_TWO_TERMS
@@ -77,17 +77,36 @@ class StepDynamics:
 
     def taken(self, robot: Robot, q: Array, v: Array, u: Array, h: Any) -> tuple[Array, Array]:
         """(q', v') after a step of length h."""
+        change, v_new = self._change(robot, q, v, u, h)
+        return self._placed(robot, q, change), v_new
+
+    def _change(self, robot: Robot, q: Array, v: Array, u: Array, h: Any) -> tuple[Array, Array]:
+        """The change of the configuration in a step, and v'."""
         u = self.commanded(robot, q, v, u)
         if self.method == "euler":
             v_new = v + h * self._rate(robot, q, v, u, h)
-            return self._placed(robot, q, h * v_new), v_new
+            return h * v_new, v_new
         c, b = TABLEAUS[self.method]
         k = [(v, self._rate(robot, q, v, u, h))]
         for part in c[1:]:
             at_v = v + part * h * k[-1][1]
             k.append((at_v, self._rate(robot, self._placed(robot, q, part * h * k[-1][0]), at_v, u, h)))
         rates, acceleration = (sum(weight * x[i] for weight, x in zip(b, k, strict=True) if weight) for i in (0, 1))
-        return self._placed(robot, q, h * rates), v + h * acceleration
+        return h * rates, v + h * acceleration
+
+    def pulled_back(self, robot: Robot, q: Array, v: Array, u: Array, costate: Array) -> Array:
+        """Aᵀ λ, Bᵀ λ and (∂x'/∂p)ᵀ λ in a row for the costate λ, on symbols, by one backward sweep through the step."""
+        n, nq, model = robot.n, robot.nq, robot.model
+        change, v_new = self._change(robot, q, v, u, self.h)
+        direct = weights = costate[:n]
+        if not self._plain:
+            carried, moved = robot.integrate_derivatives(q, change)
+            direct, weights = carried.T @ direct, moved.T @ weights
+        slopes = pulled_back([*change, *v_new], [*weights, *costate[n:]], [*q, *v, *u, *self.parameters])
+        along = slopes[:nq]
+        if not self._plain:
+            along = np.array([along @ configuration_rate(model, q, unit) for unit in np.eye(n)])
+        return np.concatenate([direct + along, slopes[nq:]])
 
     def function(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
         """(q', v') in one array: for `robot.compile`, `robot.casadi`, `robot.jax` and `robot.torch` with ``u=m``."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.compiler.cuda import as_cupy, cupy_if_used, on_gpu
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table, march
 from dynamis.display import counted
@@ -93,6 +94,7 @@ class Step(StepDynamics):
 
     def rollout(self, q: Any, v: Any, u: Any, p: Any = None) -> tuple[Array, Array]:
         """(q, v) at the N + 1 ends of the steps with inputs u (N, …, m) and parameters p (…, k)."""
+        q, v, u, p = _on_one_device(q, v, u, p)
         u = self._sequence(u)
         start, p = self._start(q, v, u, p)
         states = np.concatenate([start[None], self._states(start, u, p)])
@@ -118,13 +120,15 @@ class Step(StepDynamics):
         """Gradient of a cost of the motion (q, v) (N + 1, …) with the inputs u (N, …, m), by one backward sweep.
 
         ``states`` (N + 1, …, 2n) and ``inputs`` (N, …, m) are the derivatives of the cost with respect to each state, along
-        the entries of v, and each input: λₖ = ∂J/∂xₖ + Aₖᵀ λₖ₊₁.
+        the entries of v, and each input: λₖ = ∂J/∂xₖ + Aₖᵀ λₖ₊₁. Arrays on a GPU stay there; there, arrays of single
+        precision give results of single precision.
         """
+        q, v, u, p = _on_one_device(q, v, u, p)
         q, v, u, *p = self._motion(q, v, u, p)
-        slopes = _spread(states, (*q.shape[:-1], 2 * self.robot.n), "states")
-        sweep = _Backward(slopes[-1], np.array(_spread(inputs, u.shape, "inputs")), len(self.parameters))
-        for part in self._parts(len(u), backward=True):
-            sweep.through(self._linear(q[part], v[part], u[part], p), slopes[part], part)
+        slopes = _spread(states, (*q.shape[:-1], 2 * self.robot.n), q, "states")
+        batch = q.shape[1:-1]
+        sweep = _Backward(self._pullback, slopes[-1], _spread(inputs, (len(u), *batch, u.shape[-1]), q, "inputs"))
+        sweep.through(q, v, u, p, slopes, 0)
         return Gradient(*sweep.found)
 
     def rollout_gradient(
@@ -135,6 +139,7 @@ class Step(StepDynamics):
         Every √N-th state is kept; the others are computed again, part by part, in the backward sweep. ``states(first, q, v)``
         returns the derivatives of the cost (K, …, 2n) with respect to the states ``first``, first + 1, …, given as q and v.
         """
+        q, v, u, p = _on_one_device(q, v, u, p)
         u = self._sequence(u)
         start, p = self._start(q, v, u, p)
         if not callable(states):
@@ -148,15 +153,15 @@ class Step(StepDynamics):
 
         def slopes(first: int, x: Array) -> Array:
             given = states(first, x[..., :nq], x[..., nq:])
-            return _spread(given, (*x.shape[:-1], width), f"the derivatives with respect to states {first}, …")
+            return _spread(given, (*x.shape[:-1], width), x, f"the derivatives with respect to states {first}, …")
 
         shape = (*u.shape[:1], *start.shape[:-1], u.shape[-1])
         end = slopes(len(u), kept.pop()[None])[0]
-        sweep = _Backward(end, np.array(_spread(inputs, shape, "inputs")), len(self.parameters))
+        sweep = _Backward(self._pullback, end, _spread(inputs, shape, start, "inputs"))
         for part in reversed(parts):
             first = kept.pop()[None]
             x = np.concatenate([first, self._states(first[0], u[part][:-1], p)]) if part.stop - part.start > 1 else first
-            sweep.through(self._linear(x[..., :nq], x[..., nq:], u[part], p), slopes(part.start, x), part)
+            sweep.through(x[..., :nq], x[..., nq:], u[part], p, slopes(part.start, x), part.start)
         return Gradient(*sweep.found)
 
     def sensitivities(self, q: Any, v: Any, u: Any, p: Any = None) -> Sensitivities:
@@ -217,6 +222,11 @@ class Step(StepDynamics):
     def _differentiated(self) -> Any:
         return self.robot.differentiate(self.function, parameters=self.parameters, u=self.inputs)
 
+    @cached_property
+    def _pullback(self) -> Kernel:
+        """The product of a costate with A, B and ∂x'/∂p, which are not formed."""
+        return self.robot.compile(self.pulled_back, parameters=self.parameters, u=self.inputs, costate=2 * self.robot.n)
+
     def _linear(self, q: Array, v: Array, u: Array, p: Sequence[Array]) -> Array:
         """A, B and ∂x'/∂p side by side (…, 2n, 2n + m + k)."""
         n, m, h = self.robot.n, self.inputs, self.h
@@ -258,13 +268,21 @@ class Step(StepDynamics):
             given["p"] = (p, len(self.parameters))
         elif p is not None:
             raise InputError("the step has no parameters, but values p are given: name their symbols in parameters=")
-        arrays = {name: self.robot.inputs.vector(x, size, name).astype(float) for name, (x, size) in given.items()}
+        arrays = {name: self._vector(x, size, name) for name, (x, size) in given.items()}
         broadcast_batch(arrays)
         return list(arrays.values())
 
+    def _vector(self, x: Any, size: int, name: str) -> Array:
+        """In double precision on the processor; on a GPU values are not checked."""
+        if not on_gpu(x):
+            return self.robot.inputs.vector(x, size, name).astype(float, copy=False)
+        if x.shape[-1:] != (size,):
+            raise InputError(f"{name} has shape {x.shape}; its last axis must have {size} numbers")
+        return x
+
     def _sequence(self, u: Any) -> Array:
         """Inputs (N, …, m) of N steps."""
-        found = self.robot.inputs.vector(u, self.inputs, "u").astype(float, copy=False)
+        found = self._vector(u, self.inputs, "u")
         if found.ndim < 2 or not len(found):
             raise InputError(f"u has shape {found.shape}; it must have a row of {counted(self.inputs, 'input')} for each step")
         return found
@@ -278,7 +296,7 @@ class Step(StepDynamics):
     def _motion(self, q: Any, v: Any, u: Any, p: Any) -> list[Array]:
         """(q, v, u, p) of N + 1 states and N inputs."""
         u = self._sequence(u)
-        q, v = (self.robot.inputs.vector(x, size, name) for x, size, name in ((q, self.robot.nq, "q"), (v, self.robot.n, "v")))
+        q, v = (self._vector(x, size, name) for x, size, name in ((q, self.robot.nq, "q"), (v, self.robot.n, "v")))
         if q.ndim < 2 or v.shape[:-1] != q.shape[:-1] or len(q) != len(u) + 1:
             raise InputError(f"{len(u)} inputs lead through {counted(len(u) + 1, 'state')}, got q {q.shape} and v {v.shape}")
         return [q, v, u, *self._checked(q[0], v[0], u[0], p)[3:]]
@@ -286,28 +304,30 @@ class Step(StepDynamics):
     def _states(self, start: Array, u: Array, p: Sequence[Array], last: bool = False) -> Array:
         """The states at the ends of the steps, or the last of them only."""
         reports, every = (1, len(u)) if last else (len(u), 1)
-        return np.asarray(march(self._kernel, start, [Table(u, 1), *p], t=0.0, h=self.h, reports=reports, every=every))
+        found: Array = march(self._kernel, start, [Table(u, 1), *p], t=0.0, h=self.h, reports=reports, every=every)
+        return found
 
     @staticmethod
-    def _parts(count: int, backward: bool = False) -> list[slice]:
+    def _parts(count: int) -> list[slice]:
         """√N parts of √N steps."""
         size = math.isqrt(count - 1) + 1
-        parts = [slice(k, min(k + size, count)) for k in range(0, count, size)]
-        return parts[::-1] if backward else parts
+        return [slice(k, min(k + size, count)) for k in range(0, count, size)]
 
 
 class _Backward:
     """The costate λ of a backward sweep, and the gradient with respect to inputs and parameters so far."""
 
-    def __init__(self, costate: Array, inputs: Array, parameters: int) -> None:
-        self.costate, self.inputs, self.parameters = costate, inputs, np.zeros((*costate.shape[:-1], parameters))
+    def __init__(self, pullback: Kernel, costate: Array, inputs: Array) -> None:
+        self.pullback, self.costate, self.inputs = pullback, costate, inputs.copy()
+        count = pullback.code.results[0][1][0] - costate.shape[-1] - inputs.shape[-1]
+        self.parameters = np.zeros_like(costate, shape=(*costate.shape[:-1], count))
 
-    def through(self, linear: Array, slopes: Array, part: slice) -> None:
-        """Backwards through these steps, with the derivatives of the cost with respect to their first states."""
+    def through(self, q: Array, v: Array, u: Array, p: Sequence[Array], slopes: Array, first: int) -> None:
+        """Backwards through the steps u, of which ``first`` is the first, with the derivatives of the cost by their states."""
         n, m = self.costate.shape[-1], self.inputs.shape[-1]
-        for k in reversed(range(part.stop - part.start)):
-            change = (self.costate[..., None, :] @ linear[k])[..., 0, :]
-            self.inputs[part.start + k] += change[..., n : n + m]
+        for k in reversed(range(len(u))):
+            change = self.pullback(q[k], v[k], u[k], self.costate, *p)
+            self.inputs[first + k] += change[..., n : n + m]
             self.parameters += change[..., n + m :]
             self.costate = slopes[k] + change[..., :n]
 
@@ -321,8 +341,21 @@ def _joined(q: Array, v: Array) -> Array:
     return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v)], axis=-1)
 
 
-def _spread(value: Any, shape: tuple[int, ...], name: str) -> Array:
+def _on_one_device(*arrays: Any) -> list[Any]:
+    """The same; on a GPU as arrays of CuPy of one precision if one of them is there."""
+    if not any(map(on_gpu, arrays)):
+        return list(arrays)
+    found = [None if x is None else as_cupy(x) for x in arrays]
+    single = all(x.dtype == np.float32 for x in found if x is not None)
+    return [None if x is None else x.astype(np.float32 if single else np.float64, copy=False) for x in found]
+
+
+def _spread(value: Any, shape: tuple[int, ...], like: Array, name: str) -> Array:
+    """An array of this shape where ``like`` is, on the processor in double precision."""
+    cupy = cupy_if_used(like)
     try:
+        if cupy is not None:
+            return cupy.broadcast_to(cupy.asarray(value, like.dtype), shape)
         return np.broadcast_to(np.asarray(value, float), shape)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be numbers of shape {shape}, got shape {np.shape(value)}") from None

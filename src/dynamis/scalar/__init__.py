@@ -1,6 +1,6 @@
 """Scalars: numbers, symbols, and expressions that remember how they were computed."""
 
-from dynamis.scalar.derivative import directional, gradient, jacobian
+from dynamis.scalar.derivative import directional, gradient, jacobian, pulled_back
 from dynamis.scalar.functions import (
     acos,
     asin,
@@ -8,6 +8,7 @@ from dynamis.scalar.functions import (
     cos,
     exp,
     floor,
+    kept,
     log,
     maximum,
     minimum,
@@ -39,9 +40,11 @@ __all__ = [
     "gradient",
     "is_number",
     "jacobian",
+    "kept",
     "log",
     "maximum",
     "minimum",
+    "pulled_back",
     "sign",
     "sin",
     "solve_lower",

@@ -31,6 +31,7 @@ PARTIALS: dict[str, Any] = {
     "tanh": lambda y, a: (1.0 - y * y,),
     "min": lambda y, a, b: (where(a <= b, 1.0, 0.0), where(a <= b, 0.0, 1.0)),
     "max": lambda y, a, b: (where(a <= b, 0.0, 1.0), where(a <= b, 1.0, 0.0)),
+    "keep": lambda y, a: (1.0,),
     "pivot": lambda y, value, scale: (1.0, 0.0),
     "where": lambda y, c, a, b: (0.0, where(c, 1.0, 0.0), where(c, 0.0, 1.0)),
 }
@@ -41,8 +42,15 @@ for _op in ("sign", "floor", "lt", "le", "eq", "not", "and", "or"):
 
 def gradient(output: Scalar, inputs: Sequence[Node]) -> npt.NDArray[Any]:
     """∂ output / ∂ inputs, by one backward sweep."""
-    adjoint: dict[int, Any] = {id(output): 1.0}
-    for node in reversed(topological([output])):
+    return pulled_back([output], [1.0], inputs)
+
+
+def pulled_back(outputs: Sequence[Any], weights: Sequence[Any], inputs: Sequence[Node]) -> npt.NDArray[Any]:
+    """Σ λᵢ ∂ outputᵢ / ∂ inputs for the weights λ, which may be expressions, by one backward sweep."""
+    adjoint: dict[int, Any] = {}
+    for output, weight in zip(outputs, weights, strict=True):
+        adjoint[id(output)] = adjoint.get(id(output), 0.0) + weight
+    for node in reversed(topological(outputs)):
         weight = adjoint.get(id(node), 0.0)
         if node.op == "symbol" or (isinstance(weight, float) and weight == 0.0):
             continue

@@ -35,6 +35,8 @@ log = _of_one("log", np.log)
 tanh = _of_one("tanh", np.tanh)
 sign = _of_one("sign", np.sign)
 floor = _of_one("floor", np.floor)
+kept = _of_one("keep", np.asarray, float)
+kept.__doc__ = "The value itself; expressions made with it take in neither its sign nor the terms of its sum."
 
 
 def _is_symbolic(x: Any) -> bool:

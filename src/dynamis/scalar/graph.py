@@ -15,16 +15,14 @@ def topological(outputs: Any) -> list[Node]:
         stack = [output] if isinstance(output, Node) else []
         while stack:
             node = stack[-1]
-            if id(node) in seen:
-                stack.pop()
-                continue
-            waiting = [a for a in reversed(node.args) if isinstance(a, Node) and id(a) not in seen]
-            if waiting:
-                stack.extend(waiting)
-            else:
+            if id(node) not in seen:
+                waiting = [a for a in node.args[::-1] if type(a) is Node and id(a) not in seen]
+                if waiting:
+                    stack += waiting
+                    continue
                 seen.add(id(node))
                 order.append(node)
-                stack.pop()
+            stack.pop()
     return order
 
 
@@ -48,7 +46,7 @@ def show(node: Scalar, limit: int = 400, exact: bool = False) -> str:
             value = n.args[0]
         elif n.op == "neg":
             value = "-" + text(n.args[0], 3)
-        elif n.op == "pivot":
+        elif n.op in ("pivot", "keep"):
             value = text(n.args[0], 9)
         elif n.op in _SIGN:
             level = _PRECEDENCE.get(n.op, 0)

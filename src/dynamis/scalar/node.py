@@ -45,19 +45,19 @@ class Node:
     rank: int
 
     def __add__(self, other: Any) -> Any:
-        return _lift(add, self, other)
+        return add(self, other) if type(other) is Node else _lift(add, self, other)
 
     def __radd__(self, other: Any) -> Any:
         return _lift(add, other, self)
 
     def __sub__(self, other: Any) -> Any:
-        return _lift(sub, self, other)
+        return sub(self, other) if type(other) is Node else _lift(sub, self, other)
 
     def __rsub__(self, other: Any) -> Any:
         return _lift(sub, other, self)
 
     def __mul__(self, other: Any) -> Any:
-        return _lift(mul, self, other)
+        return mul(self, other) if type(other) is Node else _lift(mul, self, other)
 
     def __rmul__(self, other: Any) -> Any:
         return _lift(mul, other, self)
@@ -143,7 +143,7 @@ class Node:
 
 def make(op: str, *args: Any) -> Node:
     """The one node of this operation on these operands."""
-    key = (op, *(id(a) if isinstance(a, Node) else (a, math.copysign(1.0, a)) for a in args))
+    key = (op, *[id(a) if type(a) is Node else (a, math.copysign(1.0, a)) for a in args])
     node = _made.get(key)
     return _new(key, op, args, _rank(op, args)) if node is None else node
 
@@ -330,6 +330,7 @@ FOLD: dict[str, Any] = {
     "cos": math.cos,
     "exp": math.exp,
     "floor": lambda x: float(math.floor(x)),
+    "keep": float,
     "log": math.log,
     "not": lambda x: float(x == 0.0),
     "sign": lambda x: 0.0 if x == 0.0 else math.copysign(1.0, x),

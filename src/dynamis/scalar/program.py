@@ -49,6 +49,7 @@ MEANING: dict[str, Any] = {
     "not": lambda a: np.equal(a, 0.0) * 1.0,
     "and": np.minimum,
     "or": np.maximum,
+    "keep": lambda a: a,
     "pivot": _pivot,
     "where": lambda c, a, b: np.where(np.not_equal(c, 0.0), a, b),
 }

@@ -119,7 +119,10 @@ def multiply_quaternions(a: Array, b: Array) -> Array:
 def exp_quaternion(phi: Array) -> Array:
     """The quaternion of the rotation by |φ| about φ."""
     square = phi @ phi
-    return np.append(_half_sine(square) * phi, cos(0.5 * sqrt(square)))
+    is_turned = square > SERIES_THREE_TERMS
+    angle = sqrt(where(is_turned, square, 1.0))  # without the root of zero, which has no derivative
+    cosine = where(is_turned, cos(0.5 * angle), 1.0 + square * (-0.125 + square / 384.0))
+    return np.append(_half_sine(square) * phi, cosine)
 
 
 def log_quaternion(q: Array) -> Array:

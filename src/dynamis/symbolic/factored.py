@@ -71,7 +71,7 @@ def _written(node: Node, parts: list[_Written], letters: SymbolPrinter) -> _Writ
             return _Written(False, letters.symbol(node), LEAF, 1)
         case "neg":
             return _Written(not parts[0].negative, parts[0].text, parts[0].level, size)
-        case "pivot":
+        case "pivot" | "keep":
             return parts[0]
         case "add" | "sub":
             a, b = parts

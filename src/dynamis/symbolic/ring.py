@@ -29,7 +29,7 @@ from dynamis.symbolic.budget import UNLIMITED, Budget, BudgetSpent
 
 Polynomial = Any  # flint.fmpq_mpoly, which has no type stubs
 
-_ARITHMETIC = frozenset({"add", "sub", "neg", "mul", "div", "pivot", "sin", "cos", "symbol"})
+_ARITHMETIC = frozenset({"add", "sub", "neg", "mul", "div", "pivot", "keep", "sin", "cos", "symbol"})
 STATE = re.compile(r"(q|v|a|tau|w)\[.*\]")  # symbols of a closed form that are no parameters
 _COMMUTING = frozenset({"min", "max", "and", "or", "eq"})
 _STEPS = frozenset({"sign", "floor", "lt", "le", "eq", "not", "and", "or"})  # constant wherever they have a derivative
@@ -157,7 +157,7 @@ class Ring:
             return self.generators[self._meaning(node)], None
         operands = [self._values[id(a)] if isinstance(a, Node) else (self.number(a), None) for a in node.args]
         match node.op:
-            case "pivot":
+            case "pivot" | "keep":
                 return operands[0]
             case "neg":
                 return -operands[0][0], operands[0][1]

@@ -78,7 +78,7 @@ class SympyForm:
                 return args[0] / args[1]
             case "neg":
                 return -args[0]
-            case "pivot":
+            case "pivot" | "keep":
                 return args[0]
             case "where":
                 return self.sympy.Piecewise((args[1], self.sympy.Ne(args[0], 0)), (args[2], True))
