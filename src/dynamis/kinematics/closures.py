@@ -356,6 +356,16 @@ def given_closures(robot: Robot, wanted: Closure | Sequence[Closure] | None) -> 
     return given
 
 
+def closure_rows(
+    robot: Robot, closures: Sequence[Closure], q: Array, v: Array, constants: Array | None = None
+) -> tuple[Array, Array, Array]:
+    """(h, H, Ḣ v) of all closures at one state; ``constants`` are theirs, one after the other."""
+    ends = np.cumsum([len(closure.constants) for closure in closures])[:-1]
+    given = [None] * len(closures) if constants is None else np.split(constants, ends)
+    h, H, bias = joined(*(closure.rows(robot, q, v, x) for closure, x in zip(closures, given, strict=True)))
+    return np.array(h), np.array(H), np.array(bias)
+
+
 def closures_of(robot: Robot, closures: Closure | Sequence[Closure]) -> tuple[Closure, ...]:
     """At least one closure, as a tuple, each checked against the robot."""
     given = given_closures(robot, closures)

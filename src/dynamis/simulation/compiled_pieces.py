@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from dynamis.robot import Robot
 from dynamis.scalar import maximum, solve_positive, sqrt
-from dynamis.simulation.adaptive import Pieces
 from dynamis.simulation.motion import EquationsOfMotion
+from dynamis.simulation.pieces import Pieces
 from dynamis.simulation.sampling import Held
 from dynamis.simulation.stepped import Pushes, TracedMotion
 from dynamis.simulation.stepping import Clock
@@ -60,7 +60,7 @@ def rates(motion: EquationsOfMotion, t: Any, y: Array, hold: Array, slide: Array
     tau, wrenches = motion.drive(t, q, v, z)
     d = np.zeros(len(v), dtype=object)
     if not motion.sticking:
-        a = motion.smooth.forward_dynamics(q, v, tau, wrenches)
+        a = motion.acceleration(q, v, tau, wrenches)
         return motion.rates(t, q, v, z, a, motion.power(q, v, tau, wrenches)), d
     M = motion.smooth.mass_matrix(q)
     r = tau - motion.smooth.inverse_dynamics(q, v, 0.0 * v, wrenches)
