@@ -5,8 +5,9 @@ import pytest
 from loop_mechanisms import BODY
 
 import dynamis as dy
-from dynamis.errors import InputError
+from dynamis.errors import InputError, ModelWarning
 from dynamis.kinematics.closures import Pin
+from dynamis.model.description import LoopClosure
 from dynamis.simulation.loops.mechanisms import four_bar
 from dynamis.simulation.loops.simulate_loops import simulate_loops
 
@@ -110,3 +111,18 @@ def test_points_between_outputs_close_the_loops():
     assert np.abs(gap).max() < 1e-12
     one, _ = motion.at(0.123)
     assert one.shape == q.shape
+
+
+def test_a_tree_whose_file_closes_loops_is_simulated_with_one_warning():
+    loop = four_bar()
+    d = loop.description
+    d.closures.append(LoopClosure("point", "coupler_end", "rocker_end"))
+    robot = dy.Robot(d)
+    with pytest.warns(ModelWarning, match=r"'coupler_end on rocker_end'.*dynamis.constrained\(robot\).simulate") as found:
+        dy.simulate(robot, 0.01, loop.q, points=2)
+    assert found[0].filename == __file__
+    dy.simulate(robot, 0.01, loop.q, points=2)
+    with pytest.warns(ModelWarning, match="open in this motion"):
+        dy.rollouts(dy.Robot(d), 0.01, loop.q[None], method="euler", step=1e-2)
+    closed = dy.Robot(d)
+    assert dy.constrained(closed).simulate(0.01, loop.q, points=2).drift.max() < 1e-12

@@ -7,6 +7,7 @@ closure is λ · δh = (Hᵀ λ) · δq, with opposite forces on the two sides.
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
-from dynamis.errors import InputError, unknown_name
+from dynamis.errors import InputError, ModelWarning, printable, unknown_name
 from dynamis.kinematics.closure_rows import (
     WORLD,
     Place,
@@ -333,6 +334,22 @@ def closures(robot: Robot) -> tuple[Closure, ...]:
 
 
 _of_files: weakref.WeakKeyDictionary[Robot, tuple[Closure, ...]] = weakref.WeakKeyDictionary()
+_warned: weakref.WeakSet[Robot] = weakref.WeakSet()
+
+
+def warn_of_open_loops(robot: Robot, stacklevel: int) -> None:
+    """Warn, once for each robot, that its motion is that of the tree, without the loops of its file."""
+    if not robot.description.closures or robot in _warned:
+        return
+    _warned.add(robot)
+    first, *others = (closure.labels[0].partition(":")[0] for closure in closures(robot))
+    more = f" and {len(others)} more" if others else ""
+    warnings.warn(
+        f"the file of robot {printable(robot.name)} closes loops ({printable(first)}{more}), which are open in this motion: "
+        "dynamis.constrained(robot).simulate(…) closes them",
+        ModelWarning,
+        stacklevel=stacklevel + 1,
+    )
 
 
 def _of_description(x: LoopClosure) -> Closure:

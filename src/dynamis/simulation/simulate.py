@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, ReachWarning, printable
+from dynamis.kinematics.closures import warn_of_open_loops
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.simulation.actuators import Actuator, actuators_of
@@ -166,6 +167,8 @@ def _recorded(motion: EquationsOfMotion, made: Trajectory, before: Trajectory | 
 def _start(mechanism: Mechanism, q0: Any, v0: Any, before: Trajectory | None) -> tuple[Array, Array]:
     """The initial q and v, at rest in the home configuration where not given."""
     robot = mechanism.robot
+    if not mechanism.closures:
+        warn_of_open_loops(robot, stacklevel=3)
     q = robot.home() if q0 is None else state_vector(robot, q0, robot.nq, "q0")
     v = np.zeros(robot.n) if v0 is None else state_vector(robot, v0, robot.n, "v0")
     return mechanism.check_start(q, v) if before is None else (q, v)
