@@ -6,7 +6,7 @@ from loop_mechanisms import BODY
 
 import dynamis as dy
 from dynamis.errors import InputError, ModelWarning
-from dynamis.kinematics.closures import Pin
+from dynamis.kinematics.closures import Anchor, Pin, Point, Weld
 from dynamis.model.description import LoopClosure
 from dynamis.simulation.loops.mechanisms import four_bar
 from dynamis.simulation.loops.simulate_loops import simulate_loops
@@ -126,3 +126,12 @@ def test_a_tree_whose_file_closes_loops_is_simulated_with_one_warning():
         dy.rollouts(dy.Robot(d), 0.01, loop.q[None], method="euler", step=1e-2)
     closed = dy.Robot(d)
     assert dy.constrained(closed).simulate(0.01, loop.q, points=2).drift.max() < 1e-12
+
+
+@pytest.mark.parametrize("closure", [Point("tool0", None), Weld(None, "forearm_link"), Anchor(None, (0.0, 0.0, 0.0))])
+def test_a_closure_without_one_of_its_frames_is_refused(closure):
+    robot = dy.load("ur5e")
+    with pytest.raises(dy.DynamisError, match="frame must be a name"):
+        dy.constrained(robot, closures=closure)
+    with pytest.raises(dy.DynamisError, match="frame must be a name"):
+        dy.constrained(robot, points=["tool0", None])

@@ -35,6 +35,7 @@ from dynamis.kinematics.closure_rows import (
 )
 from dynamis.kinematics.targets import as_rotation, finite
 from dynamis.model.description import LoopClosure
+from dynamis.model.model import Frame
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.scalar import sqrt
@@ -43,8 +44,15 @@ from dynamis.spatial import cross
 Array = npt.NDArray[Any]
 
 
+def named_frame(robot: Robot, name: str) -> Frame:
+    """The frame that a closure names; the tip is no default here."""
+    if not isinstance(name, str):
+        raise unknown_name("frame", name, robot.model.frames)
+    return robot.model.frame(name)
+
+
 def _check_ends(robot: Robot, a: str, b: str) -> None:
-    if robot.model.frame(a).body == robot.model.frame(b).body:
+    if named_frame(robot, a).body == named_frame(robot, b).body:
         raise InputError(f"{a!r} and {b!r} are fixed to the same body: a closure needs two bodies")
 
 
@@ -138,7 +146,7 @@ class InPlane(Closure):
 
     def check(self, robot: Robot) -> None:
         _check_ends(robot, self.frame_a, self.frame_b)
-        robot.model.frame(self.normal_frame or self.frame_b)
+        named_frame(robot, self.normal_frame or self.frame_b)
 
     __repr__ = as_call
     _repr_html_ = as_table
@@ -239,7 +247,7 @@ class Anchor(Closure):
         return coincidence(a._replace(R=a.R @ at[3:].reshape(3, 3).T), world)
 
     def check(self, robot: Robot) -> None:
-        if robot.model.frame(self.frame).body == 0:
+        if named_frame(robot, self.frame).body == 0:
             raise InputError(f"frame {self.frame!r} is fixed to the base: an anchor there constrains nothing")
 
     __repr__ = as_call

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dynamis.algorithms.registry import Algorithm
 from dynamis.display import counted, short
 from dynamis.errors import InputError, printable
-from dynamis.kinematics.closures import Anchor, Closure, given_closures
+from dynamis.kinematics.closures import Anchor, Closure, given_closures, named_frame
 from dynamis.robot import Robot
 from dynamis.robot.base import RobotBase, direct
 from dynamis.robot.checks import check_numeric
@@ -61,7 +61,7 @@ def constrained(
         raise InputError("points= and frames= must be names of frames, such as points=['FL_foot', 'FR_foot']")
     at_points, at_frames = ((x,) if isinstance(x, str) else tuple(x) for x in (points, frames))
     for name in (*at_points, *at_frames):
-        if robot.model.frame(name).body == 0:
+        if named_frame(robot, name).body == 0:
             raise InputError(f"frame {printable(name)} is fixed to the base: a contact there constrains nothing")
     held = given_closures(robot, closures)
     if not (*at_points, *at_frames, *held):
