@@ -76,6 +76,19 @@ def test_a_resumed_motion_is_that_without_a_stop():
         dy.simulate(robot, 1.0, resume=half)
 
 
+def test_a_motion_from_a_file_is_resumed_with_its_closures(tmp_path):
+    robot, closures, q = four_bar()
+    first = simulate_loops(robot, closures, 0.3, q, **EXACT)
+    read = dy.Trajectory.load(first.save(tmp_path / "motion.npz"), robot)
+    both = simulate_loops(robot, closures, 0.6, resume=read, **EXACT)
+    np.testing.assert_allclose(both.q[-1], simulate_loops(robot, closures, 0.6, q, **EXACT).q[-1], atol=1e-8)
+    with pytest.raises(InputError, match="does not close"):
+        simulate_loops(robot, Pin("coupler_end", "rocker"), 0.6, resume=read)
+    stance = dy.constrained(robot, points="rocker_end", closures=closures)
+    with pytest.raises(InputError, match="call its simulate"):
+        dy.simulate(stance, 0.1)
+
+
 def test_compiled_steps_are_those_of_the_equations():
     robot, closures, q = four_bar()
     push = {"coupler": [1.0, 2.0, 0.0, 0.0, 0.0, 0.5]}

@@ -27,6 +27,7 @@ from dynamis.simulation.contact_forces import contact_forces, per_contact
 from dynamis.simulation.loops.loop_motion import Loops
 from dynamis.simulation.loops.loop_trajectory import LoopTrajectory
 from dynamis.simulation.simulate import simulate
+from dynamis.simulation.trajectory import Trajectory
 from dynamis.spatial.inertia import mirrored
 
 Array = npt.NDArray[Any]
@@ -184,7 +185,7 @@ class ConstrainedRobot(RobotBase):
         lift_off: str = "stop",
         friction: Any = "smooth",
         stabilisation: str = "projection",
-        resume: LoopTrajectory | None = None,
+        resume: Trajectory | None = None,
         **options: Any,
     ) -> LoopTrajectory:
         """Simulate the robot with its contacts held where they are at q0, and its loops closed.
@@ -208,9 +209,11 @@ class ConstrainedRobot(RobotBase):
         c, names = self.contacts, (*self.contacts.points, *self.contacts.frames)
         normals = {name: n for name, n in per_contact(normal, names, "normal").items() if n is not None}
         gains = (c.alpha, c.beta) if stabilisation == "baumgarte" else (0.0, 0.0)
-        held = () if resume is not None else self._held(self.robot.home() if q0 is None else q0)
-        closures, released = (held, {}) if resume is None else (
-            getattr(resume, "closures", ()), getattr(resume, "released", {}))  # fmt: skip
+        if isinstance(resume, LoopTrajectory):
+            closures, released = resume.closures, resume.released
+        else:
+            start = q0 if resume is None else resume.q[0]
+            closures, released = self._held(self.robot.home() if start is None else start), {}
         loops = Loops(self.robot, closures, stabilisation, gains, normals, lift_off, released)
         motion = simulate(loops, t, q0, v0, friction=friction, resume=resume, **options)
         assert isinstance(motion, LoopTrajectory)

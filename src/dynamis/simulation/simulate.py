@@ -103,9 +103,8 @@ def simulate(
     >>> motion.status, bool(abs(motion.energy_error).max() < 1e-5)
     ('completed', True)
     """
-    mechanism = robot if isinstance(robot, Mechanism) else Mechanism(robot)
+    mechanism = _mechanism(robot)
     robot = mechanism.robot
-    check_numeric(robot)
     before = None if resume is None else check_resumable(resume, q0, v0, mechanism.closures)
     times = output_times(t, points) if before is None else times_after(before, _given_times(t, points), points)
     laws = laws_of(robot.model, friction)
@@ -164,14 +163,24 @@ def _recorded(motion: EquationsOfMotion, made: Trajectory, before: Trajectory | 
     return made if before is None else joined(before, made)
 
 
+def _mechanism(robot: Any) -> Mechanism:
+    mechanism = robot if isinstance(robot, Mechanism) else Mechanism(robot)
+    if not isinstance(mechanism.robot, Robot) and callable(getattr(robot, "simulate", None)):
+        raise InputError(f"a {type(robot).__name__} has a method for its motion: call its simulate(t, q0, …)")
+    check_numeric(mechanism.robot)
+    return mechanism
+
+
 def _start(mechanism: Mechanism, q0: Any, v0: Any, before: Trajectory | None) -> tuple[Array, Array]:
-    """The initial q and v, at rest in the home configuration where not given."""
+    """The initial q and v, at rest in the home configuration where not given, or those of the motion to resume."""
+    if before is not None:
+        return mechanism.check_start(before.q[-1], before.v[-1])
     robot = mechanism.robot
     if not mechanism.closures:
         warn_of_open_loops(robot, stacklevel=3)
     q = robot.home() if q0 is None else state_vector(robot, q0, robot.nq, "q0")
     v = np.zeros(robot.n) if v0 is None else state_vector(robot, v0, robot.n, "v0")
-    return mechanism.check_start(q, v) if before is None else (q, v)
+    return mechanism.check_start(q, v)
 
 
 def _law(controller: Any) -> Law:

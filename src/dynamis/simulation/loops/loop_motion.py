@@ -91,15 +91,18 @@ class Loops(Mechanism):
 
     def check_start(self, q: Array, v: Array) -> tuple[Array, Array]:
         """The initial state with its loops closed to rounding."""
-        c = evaluate(self.robot, self.closures, q, v)
+        closures = phases(self.closures, self.released, np.array([np.inf]))[0].closures
+        if not closures:
+            return q, v
+        c = evaluate(self.robot, closures, q, v)
         for name, values, cure in (("q0", c.h, "assemble"), ("v0", c.H @ v, "assemble_velocity")):
             worst = int(np.argmax(np.abs(values)))
             if abs(values[worst]) > SOLUTION_TOLERANCE * (1.0 + (np.abs(v).max() if name == "v0" else 0.0)):
                 raise InputError(
-                    f"{name} does not close the loops: {labels(self.closures)[worst]!r} is off by {abs(values[worst]):.3g}; "
+                    f"{name} does not close the loops: {labels(closures)[worst]!r} is off by {abs(values[worst]):.3g}; "
                     f"{cure}(robot, closures, {name}) gives one that does"
                 )
-        return project(self.robot, self.closures, q, v)[:2]
+        return project(self.robot, closures, q, v)[:2]
 
 
 class LoopMotion(EquationsOfMotion):
@@ -120,8 +123,8 @@ class LoopMotion(EquationsOfMotion):
 
     def _hold(self) -> None:
         """Set up the closures that hold."""
-        held = [x for x in self.loops.closures if not (isinstance(x, Anchor) and x.frame in self.released)]
-        self.closures, self._known = tuple(held), (None, np.zeros(0))
+        self.closures = held = phases(self.loops.closures, self.released, np.array([np.inf]))[0].closures
+        self._known = None, np.zeros(0)
         self.contacts = Contacts((), (), self.closures, *self.loops.gains) if held else None
         self.constants = np.concatenate([np.zeros(0), *(closure.constants for closure in held)])
         self._at = self.constants if len(self.constants) else np.zeros(1)  # as an argument of compiled code
