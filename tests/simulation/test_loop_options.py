@@ -8,6 +8,7 @@ import dynamis as dy
 from dynamis.errors import InputError, ModelWarning
 from dynamis.kinematics.closures import Anchor, Pin, Point, Weld
 from dynamis.model.description import LoopClosure
+from dynamis.simulation.loops.constrained import assemble_velocity
 from dynamis.simulation.loops.mechanisms import four_bar
 from dynamis.simulation.loops.simulate_loops import simulate_loops
 
@@ -59,6 +60,23 @@ def test_a_sampled_controller_acts_as_on_a_tree():
     np.testing.assert_allclose(loop.tau[:, 4], tree.tau[:, 0], atol=1e-8)
 
 
+def test_compiled_intervals_between_samples_are_those_of_the_integrator():
+    robot, closures, q = four_bar()
+    options = {"controller": dy.Sampled(lambda t, q, v: -0.2 * v, rate=100.0), **EXACT}
+    compiled = simulate_loops(robot, closures, 0.5, q, **options)
+    located = simulate_loops(robot, closures, 0.5, q, events={"never": lambda t, q, v: 1.0}, **options)
+    np.testing.assert_allclose(compiled.q, located.q, atol=1e-9)
+    assert compiled.drift.max() < 1e-12
+    assert compiled.statistics["evaluations"] != located.statistics["evaluations"]
+
+
+def test_passing_through_a_fold_between_samples_is_an_event():
+    robot, closures, q = four_bar(1.0, 0.4, 1.0, 0.4, angle=0.5, gravity=(0.0, 0.0, 0.0))
+    v = assemble_velocity(robot, closures, q, [2.0, -2.0, 2.0])
+    motion = simulate_loops(robot, closures, 2.0, q, v, controller=dy.Sampled(lambda t: np.zeros(3), rate=20.0), points=5)
+    assert [round(event.time, 1) for event in motion.events] == [1.3]
+
+
 def test_a_resumed_motion_is_that_without_a_stop():
     robot, closures, q = four_bar()
     options = {"controller": dy.Sampled(lambda t, q, v: -0.2 * v, rate=40.0), **EXACT}
@@ -94,6 +112,8 @@ def test_compiled_steps_are_those_of_the_equations():
     push = {"coupler": [1.0, 2.0, 0.0, 0.0, 0.0, 0.5]}
     exact = simulate_loops(robot, closures, 0.5, q, wrenches=push, **EXACT)
     compiled = simulate_loops(robot, closures, 0.5, q, wrenches=push, method="rk4", step=1e-3, points=21)
+    free = simulate_loops(robot, closures, 0.5, q, method="rk4", step=1e-3, points=3)
+    np.testing.assert_allclose(free.q, simulate_loops(robot, closures, 0.5, q, **{**EXACT, "points": 3}).q, atol=1e-9)
     called = simulate_loops(
         robot, closures, 0.5, q, wrenches=push, torque=lambda t: np.zeros(3), method="rk4", step=1e-3, points=21
     )

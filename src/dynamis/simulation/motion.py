@@ -80,6 +80,7 @@ class EquationsOfMotion:
     `fixed_step`.
     """
 
+    near_singular = False  # whether compiled accelerations are inaccurate at the last state
     projecting = False  # whether states are projected onto the closures after every step
     rules: Mapping[str, Callable[[float, Array, float], Array]] = MappingProxyType({})
 

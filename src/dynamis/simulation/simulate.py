@@ -149,8 +149,8 @@ def simulate(
         "stops": hard, "watcher": watcher, "clock": clock, "progress": progress, "before": pieces_before(before),
     }  # fmt: skip
     if jumps:
-        suits = hard is None and watcher is None and CompiledPieces.suits(motion, pushes, method)
-        watching["shortcut"] = CompiledPieces(TracedMotion(motion, pushes), held, options, clock) if suits else None
+        suits = hard is None and events is None and CompiledPieces.suits(motion, pushes, method)
+        watching["shortcut"] = CompiledPieces(TracedMotion(motion, pushes), held, options, clock, watcher) if suits else None
         pieces = integrate_stepwise(motion, jumps, times, y0, method=method, options=options, **watching)
     else:
         pieces = integrate(motion, times, y0, method=method, options=options, **watching)

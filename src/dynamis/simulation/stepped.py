@@ -132,7 +132,7 @@ class TracedMotion:
         none = np.zeros(self.motion.robot.n)
         tau = none if self.pushes.torque is None else np.asarray(self.pushes.torque, dtype=float)
         constants = [np.zeros(6) if callable(w) else np.asarray(w, dtype=float) for w in self.pushes.wrenches.values()]
-        if self.motion.constants is not None:
+        if self._held and self.motion.constants is not None:
             constants.append(self.motion.constants)
         return tau, np.concatenate(constants) if constants else np.zeros(1), none
 

@@ -53,7 +53,7 @@ class Constrained:
 
 def solve(M: Array, r: Array, H: Array, rate: Array) -> Constrained:
     """v̇ and λ from M v̇ = r + Hᵀ λ and H v̇ = rate."""
-    U, s, V, N = _decomposed(H)
+    U, s, V, N = decomposed(H)
     rank = len(s)
     particular = V @ ((U.T @ rate) / s)
     a = particular + N @ _solve_positive(N.T @ M @ N, N.T @ (r - M @ particular))
@@ -62,13 +62,13 @@ def solve(M: Array, r: Array, H: Array, rate: Array) -> Constrained:
     return Constrained(a, multipliers, H.T @ multipliers, rank, float(s[-1] / s[0]) if rank else 0.0, residual, N)
 
 
-def null_space(H: Array, rate: Array) -> tuple[int, Array, Array]:
-    """(rank, x, N): H x is closest to the rate, and H N = 0 with orthonormal columns."""
-    U, s, V, N = _decomposed(H)
-    return len(s), V @ ((U.T @ rate) / s), N
+def null_space(H: Array, rate: Array) -> tuple[Array, Array]:
+    """(x, N): H x is closest to the rate, and H N = 0 with orthonormal columns."""
+    U, s, V, N = decomposed(H)
+    return V @ ((U.T @ rate) / s), N
 
 
-def _decomposed(H: Array) -> tuple[Array, Array, Array, Array]:
+def decomposed(H: Array) -> tuple[Array, Array, Array, Array]:
     """(U, s, V, N): H = U diag(s) Vᵀ with the nonzero singular values, and H N = 0."""
     U, s, Vt = np.linalg.svd(H)
     rank = rank_of(s)
@@ -189,7 +189,7 @@ def assemble(
 
 
 def _damped_step(H: Array, h: Array, damping: float) -> Array:
-    U, s, V, _ = _decomposed(H)
+    U, s, V, _ = decomposed(H)
     return -V @ (s / (s * s + damping) * (U.T @ h))
 
 

@@ -26,7 +26,7 @@ from dynamis.simulation.contact_equations import Contacts, constraint_rows, solv
 from dynamis.simulation.events import Watcher
 from dynamis.simulation.friction import Law, StickingLaw
 from dynamis.simulation.hard_stops import HardStops
-from dynamis.simulation.loops.constrained import Constrained, null_space, project, solve, wanted_rate
+from dynamis.simulation.loops.constrained import Constrained, decomposed, project, solve, wanted_rate
 from dynamis.simulation.loops.constraints import evaluate, labels, redundant_rows
 from dynamis.simulation.loops.loop_trajectory import LoopTrajectory, phases
 from dynamis.simulation.loops.stick_slip_steps import dry_friction, stick_slip_step
@@ -34,7 +34,7 @@ from dynamis.simulation.motion import LIFTS_OFF, EquationsOfMotion, Mechanism
 from dynamis.simulation.sources import EndOfMotionError
 from dynamis.simulation.stepping import Crossing
 from dynamis.simulation.trajectory import Trajectory
-from dynamis.tolerances import LOOP_RANK_TOLERANCE, NEGLIGIBLE, RECURSION_ROUNDING, SOLUTION_TOLERANCE
+from dynamis.tolerances import LOOP_RANK_TOLERANCE, NEARLY_SINGULAR, NEGLIGIBLE, RECURSION_ROUNDING, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
 TIME_STEPPING, FIXED = "time_stepping", ("rk4", "euler")
@@ -195,8 +195,9 @@ class LoopMotion(EquationsOfMotion):
             return
         c = evaluate(self.robot, self.closures, q, v)
         rate = wanted_rate(c, v, *self.loops.gains)
-        rank, particular, free = null_space(c.H, rate)
-        residual = float(np.abs(c.H @ particular - rate).max(initial=0.0))
+        U, s, V, free = decomposed(c.H)
+        rank, residual = len(s), float(np.abs(c.H @ (V @ ((U.T @ rate) / s)) - rate).max(initial=0.0))
+        self.near_singular = bool(rank) and bool(s[-1] < NEARLY_SINGULAR * s[0])
         if self.rank is None:
             least = LOOP_RANK_TOLERANCE * float(np.linalg.norm(c.H, 2))
             self.rank, self._rows = rank, np.setdiff1d(np.arange(len(c.H)), redundant_rows(c.H, rank, least))

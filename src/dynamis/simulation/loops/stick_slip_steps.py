@@ -51,7 +51,7 @@ def _velocity(
     M = smooth.mass_matrix(q)
     r = tau - smooth.inverse_dynamics(q, v, np.zeros(len(v)), wrenches)
     rows = evaluate(motion.robot, closures, q, v)
-    _, p, N = null_space(rows.H, rows.H @ start - h * rows.bias)
+    p, N = null_space(rows.H, rows.H @ start - h * rows.bias)
     A = M + 0.5 * h * np.diag(viscous)
     b = M @ start + h * (r + viscous * (v - 0.5 * start))
     new, d = _least(A, b, N, p, {k: _range(law, v[k]) for k, law in motion.sticking.items()}, h)
@@ -89,7 +89,7 @@ def _least(A: Array, b: Array, N: Array, p: Array, ranges: Mapping[int, tuple[fl
 
 def dry_friction(M: Array, r: Array, H: Array, rate: Array, v: Array, laws: Laws) -> Array:
     """The dry friction at a state: of a moving joint that of its direction, of others what holds them, or begins to slide."""
-    _, p, N = null_space(H, rate)
+    p, N = null_space(H, rate)
     still = SOLUTION_TOLERANCE * max(1.0, float(np.abs(v).max(initial=0.0)))
     ranges = {}
     for k, law in laws.items():
