@@ -112,6 +112,26 @@ def test_relative_acceleration_is_the_rate_of_the_relative_velocity():
     np.testing.assert_allclose(robot.acceleration(q, v, a, B, relative_to=B), 0.0, atol=1e-12)
 
 
+@pytest.mark.usefixtures("without_compilation")
+def test_the_rate_of_the_relative_jacobian_is_its_derivative_and_gives_the_acceleration():
+    robot = zoo_robot("flyer")
+    q, v, a = at(robot)
+    names = list(robot.model.frames)
+    A, B = names[1], names[-1]
+
+    def J(s):
+        return robot.jacobian(robot.integrate(q, s * v), B, relative_to=A)
+
+    h = 1e-3
+    rate = robot.jacobian_dot(q, v, B, relative_to=A)
+    differences = (45.0 * (J(h) - J(-h)) - 9.0 * (J(2 * h) - J(-2 * h)) + J(3 * h) - J(-3 * h)) / (60.0 * h)
+    np.testing.assert_allclose(rate, differences, atol=1e-9)
+    for options in ({}, {"axes": "local"}, {"relative_to": A}, {"relative_to": A, "axes": "local"}):
+        expected = robot.jacobian(q, B, **options) @ a + robot.jacobian_dot(q, v, B, **options) @ v
+        np.testing.assert_allclose(robot.acceleration(q, v, a, B, **options), expected, atol=1e-12)
+    np.testing.assert_allclose(robot.jacobian_dot(q, v, B, relative_to=B), 0.0, atol=1e-12)
+
+
 def test_unknown_axes_and_frames_are_refused():
     robot = dy.load("ur5e")
     q, v = robot.neutral(), np.zeros(6)

@@ -113,3 +113,23 @@ def test_nothing_of_a_view_is_cut_off_in_a_cell(ur5e, browser, tmp_path, width):
         slider = inside.locator("input[type=range]").last.bounding_box()
         assert slider["y"] + slider["height"] <= panel["y"] + panel["height"] + 0.5
     page.close()
+
+
+def test_the_camera_follows_a_motion_that_goes_far(browser, tmp_path):
+    robot = dy.load("go2", base="floating")
+    q = robot.q(robot.description.appearance.pose)
+    path = dy.view(dy.simulate(robot, 2.0, q, [1.0, *[0.0] * 17], friction="none", points=11)).write(tmp_path / "fall.html")
+    page = browser.new_page(viewport={"width": 700, "height": 480})
+    page.goto(path.as_uri())
+    page.wait_for_selector("html[data-ready]", state="attached", timeout=PATIENCE)
+    page.wait_for_function("() => window.dynamisReport.players.get('motion').view", timeout=PATIENCE)
+    distances = page.evaluate("""() => {
+      const player = window.dynamisReport.players.get("motion"), { view } = player;
+      return [0, 1, 2].map((time) => {
+        player.seek(time);
+        return view.camera.position.distanceTo(view.centre) / view.model.reach;
+      });
+    }""")
+    page.close()
+    assert np.ptp(distances) < 1e-6  # it falls by 20 m, thirty times its reach
+    assert max(distances) < 10.0

@@ -117,7 +117,8 @@ def test_what_cannot_be_simulated_is_refused():
         ({"q0": q, "friction": {"crank": dy.Coulomb(1.0, 1.0)}, "method": "DOP853"}, "sticks, which needs"),
         ({"q0": q, "method": "time_stepping", "stabilisation": "baumgarte"}, "is incompatible with"),
         ({"q0": q, "method": "time_stepping", "step": 0.0}, "must be a positive number"),
-        ({"q0": q, "controller": dy.Sampled(lambda t: np.zeros(3), rate=100.0)}, "must be a function of"),
+        ({"q0": q, "stops": dy.HardStops()}, "impacts at joint stops are not located"),
+        ({"q0": q, "method": "midpoint", "step": 1e-3}, "is incompatible with"),
         ({"q0": q, "method": "Radau"}, "is incompatible with"),
         ({"q0": q, "stabilisation": "glue"}, "glue"),
     ]:

@@ -1,4 +1,4 @@
-"""The rate of the configuration: q̇ from v."""
+"""The rate of the configuration: q̇ from v, and steps along it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dynamis.model.joints import Free, Spherical
 from dynamis.model.model import Model
+from dynamis.scalar import sqrt
 from dynamis.spatial import rotation
 
 Array = npt.NDArray[Any]
@@ -28,6 +29,16 @@ def configuration_rate(model: Model, q: Array, v: Array) -> Array:
             case _:
                 rate[body.q_index] = rates
     return rate
+
+
+def moved(model: Model, q: Array, rate: Array) -> Array:
+    """q + rate, projected to the manifold: normalised quaternions."""
+    result = q + rate
+    for _, body in model.moving:
+        if body.motion.nq > body.motion.nv:
+            part = slice(body.q_index.stop - 4, body.q_index.stop)
+            result[part] = result[part] / sqrt(np.dot(result[part], result[part]))
+    return result
 
 
 def _spin(quaternion: Array, w: Array) -> Array:

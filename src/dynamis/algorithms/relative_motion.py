@@ -1,4 +1,4 @@
-"""Pose, velocity, acceleration and Jacobian of a frame, in chosen axes, seen from the world or from another frame."""
+"""Pose, velocity, acceleration, Jacobian and its rate of a frame, in chosen axes, seen from the world or from another frame."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms import kinematics
 from dynamis.algorithms.jacobian import jacobian as geometric_jacobian
+from dynamis.algorithms.jacobian import jacobian_dot as geometric_jacobian_dot
 from dynamis.algorithms.kinematics import chain_pose
 from dynamis.model.model import Frame, Model
 from dynamis.spatial import Pose, cross, skew
@@ -51,6 +52,25 @@ def jacobian(model: Model, q: Array, *, frame: Frame, axes: str = "world", relat
     """J (6 × n) of the velocity."""
     J = geometric_jacobian(model, q, frame)
     return _seen(model, q, frame, axes, relative_to, J, lambda a: geometric_jacobian(model, q, a))
+
+
+def jacobian_dot(
+    model: Model, q: Array, v: Array, *, frame: Frame, axes: str = "world", relative_to: Frame | None = None
+) -> Array:
+    """J̇ (6 × n) with the acceleration J v̇ + J̇ v: the rate of J in world axes, or seen from frame A in its axes.
+
+    With r from A to B, the rate of J_B − J_A + S(r) J_A,O in world axes, less ω_A × of it for the turning axes of A.
+    """
+    rate = geometric_jacobian_dot(model, q, v, frame)
+    if relative_to is not None:
+        V_A, V_B = (kinematics.velocity(model, q, v, x) for x in (relative_to, frame))
+        J_A, J_B = (geometric_jacobian(model, q, x) for x in (relative_to, frame))
+        w = skew(V_A[3:])
+        r = _pose(model, q, frame).p - _pose(model, q, relative_to).p
+        linear = J_B[:3] - J_A[:3] + skew(r) @ J_A[3:]
+        turning = skew(V_B[:3] - V_A[:3]) @ J_A[3:] - w @ linear
+        rate = rate + np.concatenate([turning, -w @ (J_B[3:] - J_A[3:])])
+    return _seen(model, q, frame, axes, relative_to, rate, lambda a: geometric_jacobian_dot(model, q, v, a))
 
 
 def _pose(model: Model, q: Array, frame: Frame) -> Pose:

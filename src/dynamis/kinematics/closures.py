@@ -7,6 +7,7 @@ closure is λ · δh = (Hᵀ λ) · δq, with opposite forces on the two sides.
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
-from dynamis.errors import InputError, unknown_name
+from dynamis.errors import InputError, ModelWarning, printable, unknown_name
 from dynamis.kinematics.closure_rows import (
     WORLD,
     Place,
@@ -34,6 +35,7 @@ from dynamis.kinematics.closure_rows import (
 )
 from dynamis.kinematics.targets import as_rotation, finite
 from dynamis.model.description import LoopClosure
+from dynamis.model.model import Frame
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.scalar import sqrt
@@ -42,8 +44,15 @@ from dynamis.spatial import cross
 Array = npt.NDArray[Any]
 
 
+def named_frame(robot: Robot, name: str) -> Frame:
+    """The frame that a closure names; the tip is no default here."""
+    if not isinstance(name, str):
+        raise unknown_name("frame", name, robot.model.frames)
+    return robot.model.frame(name)
+
+
 def _check_ends(robot: Robot, a: str, b: str) -> None:
-    if robot.model.frame(a).body == robot.model.frame(b).body:
+    if named_frame(robot, a).body == named_frame(robot, b).body:
         raise InputError(f"{a!r} and {b!r} are fixed to the same body: a closure needs two bodies")
 
 
@@ -137,7 +146,7 @@ class InPlane(Closure):
 
     def check(self, robot: Robot) -> None:
         _check_ends(robot, self.frame_a, self.frame_b)
-        robot.model.frame(self.normal_frame or self.frame_b)
+        named_frame(robot, self.normal_frame or self.frame_b)
 
     __repr__ = as_call
     _repr_html_ = as_table
@@ -238,7 +247,7 @@ class Anchor(Closure):
         return coincidence(a._replace(R=a.R @ at[3:].reshape(3, 3).T), world)
 
     def check(self, robot: Robot) -> None:
-        if robot.model.frame(self.frame).body == 0:
+        if named_frame(robot, self.frame).body == 0:
             raise InputError(f"frame {self.frame!r} is fixed to the base: an anchor there constrains nothing")
 
     __repr__ = as_call
@@ -333,6 +342,22 @@ def closures(robot: Robot) -> tuple[Closure, ...]:
 
 
 _of_files: weakref.WeakKeyDictionary[Robot, tuple[Closure, ...]] = weakref.WeakKeyDictionary()
+_warned: weakref.WeakSet[Robot] = weakref.WeakSet()
+
+
+def warn_of_open_loops(robot: Robot, stacklevel: int) -> None:
+    """Warn, once for each robot, that its motion is that of the tree, without the loops of its file."""
+    if not robot.description.closures or robot in _warned:
+        return
+    _warned.add(robot)
+    first, *others = (closure.labels[0].partition(":")[0] for closure in closures(robot))
+    more = f" and {len(others)} more" if others else ""
+    warnings.warn(
+        f"the file of robot {printable(robot.name)} closes loops ({printable(first)}{more}), which are open in this motion: "
+        "dynamis.constrained(robot).simulate(…) closes them",
+        ModelWarning,
+        stacklevel=stacklevel + 1,
+    )
 
 
 def _of_description(x: LoopClosure) -> Closure:
@@ -354,6 +379,16 @@ def given_closures(robot: Robot, wanted: Closure | Sequence[Closure] | None) -> 
             )
         closure.check(robot)
     return given
+
+
+def closure_rows(
+    robot: Robot, closures: Sequence[Closure], q: Array, v: Array, constants: Array | None = None
+) -> tuple[Array, Array, Array]:
+    """(h, H, Ḣ v) of all closures at one state; ``constants`` are theirs, one after the other."""
+    ends = np.cumsum([len(closure.constants) for closure in closures])[:-1]
+    given = [None] * len(closures) if constants is None else np.split(constants, ends)
+    h, H, bias = joined(*(closure.rows(robot, q, v, x) for closure, x in zip(closures, given, strict=True)))
+    return np.array(h), np.array(H), np.array(bias)
 
 
 def closures_of(robot: Robot, closures: Closure | Sequence[Closure]) -> tuple[Closure, ...]:

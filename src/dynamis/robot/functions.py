@@ -283,9 +283,17 @@ class StateFunctions(RobotBase):
         return self.evaluate(ALGORITHMS["jacobian"], q, **self._frames(frame, relative_to, axes), out=out, dtype=dtype)
 
     @direct
-    def jacobian_dot(self, q: Any, v: Any, frame: str | None = None, *, out: Array | None = None, dtype: Any = None) -> Array:
-        """Time derivative dJ/dt of the Jacobian in world axes (…, 6, n)."""
-        return self.evaluate(ALGORITHMS["jacobian_dot"], q, v, frame=self.model.frame(frame), out=out, dtype=dtype)
+    def jacobian_dot(
+        self, q: Any, v: Any, frame: str | None = None, *, axes: str = "world", relative_to: str | None = None,
+        out: Array | None = None, dtype: Any = None,
+    ) -> Array:  # fmt: skip
+        """Time derivative dJ/dt (…, 6, n) of the Jacobian in world axes, given in these or in frame axes (``axes="local"``).
+
+        With ``relative_to`` it is that of the Jacobian relative to another frame, as seen from that frame. For all axes the
+        `acceleration` is J v̇ + J̇ v.
+        """
+        options = self._frames(frame, relative_to, axes)
+        return self.evaluate(ALGORITHMS["jacobian_dot"], q, v, **options, out=out, dtype=dtype)
 
     @direct
     def analytic_jacobian(

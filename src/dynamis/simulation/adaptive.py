@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,8 @@ from dynamis.errors import SingularError
 from dynamis.simulation.events import EventRecord, Watcher
 from dynamis.simulation.friction import StickingLaw
 from dynamis.simulation.hard_stops import Sides, Stop, Stops, laws_with_stops
-from dynamis.simulation.motion import MAX_TRIAL_VELOCITY, EquationsOfMotion
+from dynamis.simulation.motion import LIFTS_OFF, MAX_TRIAL_VELOCITY, EquationsOfMotion
+from dynamis.simulation.pieces import REACHED, Pieces
 from dynamis.simulation.sources import SourceError
 from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, RunawayError, run_piece
 from dynamis.simulation.stick_slip import UnsettledError, scale_of, settle, sizes, solve
@@ -22,59 +22,7 @@ from dynamis.tolerances import NEGLIGIBLE, RECURSION_ROUNDING, TIME_ROUNDING
 
 Array = npt.NDArray[Any]
 METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
-REACHED = "completed"
 MAX_SWITCHES_PER_INSTANT = 60  # more mean that the friction has no solution there
-
-
-@dataclass
-class Pieces:
-    """The integrated pieces with dense output, the events between them, and the reason for the end.
-
-    For each piece ``directions`` holds the sliding directions of the joints (0: sticking) and ``resting`` the stops at which
-    they rest (1 upper, −1 lower). ``last`` is the final state, after all events there; ``at_end`` states that the motion was
-    stopped there by an event, so that this state is reported.
-    """
-
-    pieces: list[Any] = field(default_factory=list)
-    ends: list[float] = field(default_factory=list)
-    events: list[EventRecord] = field(default_factory=list)
-    directions: list[dict[int, int]] = field(default_factory=list)
-    resting: list[Sides] = field(default_factory=list)
-    evaluations: int = 0
-    status: str = REACHED
-    failure: Exception | None = None
-    last: Array | None = None
-    at_end: bool = False
-
-    def add(self, others: Pieces) -> None:
-        """Append pieces integrated from here on."""
-        self.pieces += others.pieces
-        self.ends += others.ends
-        self.events += others.events
-        self.directions += others.directions
-        self.resting += others.resting
-        self.evaluations += others.evaluations
-        self.status, self.failure = others.status, others.failure
-        self.last, self.at_end = others.last, others.at_end
-
-    def interrupted(self, start: float) -> None:
-        """Keep the complete pieces after Ctrl-C."""
-        count = len(self.pieces)
-        for others in (self.ends, self.directions, self.resting):
-            del others[count:]
-        self.status = f"interrupted at t = {self.ends[-1] if count else start:.6g} s"
-        self.at_end = True
-
-    def __call__(self, times: Array) -> tuple[Array, list[dict[int, int]]]:
-        """States and sliding directions at these times."""
-        where = np.searchsorted(self.ends, times, side="left").clip(0, len(self.pieces) - 1)
-        states = np.array([self.pieces[k](t) for k, t in zip(where, times, strict=True)])
-        return states, [self.directions[k] for k in where]
-
-    def resting_at(self, times: Array) -> list[Sides]:
-        """The stops at which joints rest at these times."""
-        where = np.searchsorted(self.ends, times, side="left").clip(0, len(self.pieces) - 1)
-        return [self.resting[k] for k in where]
 
 
 def integrate(
@@ -142,7 +90,7 @@ class _Run:
             try:
                 self._impact()
                 self._settle(state)
-                if self._watched():
+                if self._watched() or self._lifting():
                     return
                 piece = self._piece(state)
             except SourceError as error:
@@ -199,6 +147,25 @@ class _Run:
             elif state.directions.get(k) and (k in still or self.held.get(k) == 0):
                 self._event("starts", k)
 
+    def _lifting(self) -> bool:
+        """Whether a contact that would have to pull ends the motion here; where contacts are released, it goes on without."""
+        while (name := self.motion.pulling(self.t, self.y)) is not None:
+            if not self._lifts_off(name):
+                return True
+        return False
+
+    def _lifts_off(self, name: str) -> bool:
+        """Whether the motion goes on."""
+        self.result.events.append(EventRecord(self.at, LIFTS_OFF, name))
+        goes_on = self.motion.release(name, self.at)
+        if not goes_on:
+            self._end(f"{name} {LIFTS_OFF}")
+        return goes_on
+
+    def _end(self, event: str) -> None:
+        self._stopped(f"{event} (stopping event)")
+        self.result.at_end = True
+
     def _watched(self) -> bool:
         """Whether an event ends the motion here, where the state may have jumped."""
         if self.watcher is None:
@@ -209,17 +176,16 @@ class _Run:
     def _ended_by_watch(self) -> bool:
         if self.watcher is None or self.watcher.stopped is None:
             return False
-        self._stopped(f"{self.watcher.stopped} (stopping event)")
-        self.result.at_end = True
+        self._end(self.watcher.stopped)
         return True
 
     def _piece(self, state: _State) -> Piece:
         return run_piece(
             state.rates, self.t, self.y, self.times, state.crossings(), watcher=self.watcher, clock=self.clock,
-            accepted=self._progress, method=self.method, options=self.options,
+            accepted=self._accepted, method=self.method, options=self.options,
         )  # fmt: skip
 
-    def _progress(self, t: float, y: Array) -> None:
+    def _accepted(self, t: float, y: Array) -> Array | None:
         v = self.motion.split(y)[1]
         if len(v) and np.abs(v).max() > self.motion.fastest:
             k = int(np.argmax(np.abs(v)))
@@ -229,6 +195,7 @@ class _Run:
             )
         if self.progress is not None:
             self.progress((t - self.start) / (self.end - self.start))
+        return self.motion.accepted(t, y)
 
     def _keep(self, piece: Piece, state: _State) -> None:
         """Append a piece and the event that ended it to the result."""
@@ -264,8 +231,8 @@ class _Run:
     def _cross(self, piece: Piece, state: _State) -> None:
         """Set the state exactly on the event surface, so that the next piece starts beyond it."""
         if self.at_once > MAX_SWITCHES_PER_INSTANT:
-            joints = tuple(sorted({tag[1] for tag in piece.crossed}))
-            self._stopped(f"endless stick-slip transitions ({self._joints(joints)})")
+            places = sorted({self.names[k] if isinstance(k, int) else k for _, k, _ in piece.crossed})
+            self._stopped(f"endless stick-slip transitions ({', '.join(places)})")
             return
         self.held, self.rested = state.directions, state.resting
         for kind, k, side in piece.crossed:
@@ -274,6 +241,11 @@ class _Run:
                 self._event("stops", k)
             elif kind == "hits" and self.stops is not None:
                 self.stops.snap(self.y, {k: side})
+            elif kind == LIFTS_OFF:
+                self._lifts_off(k)
+            elif kind == "touches again":
+                self.result.events.append(EventRecord(self.at, kind, k))
+                self._end(f"{k} {kind}")
         if any(kind == "gives way" for kind, _, _ in piece.crossed):
             # the instant is found to a few roundings: a push that jumps there must be seen from its far side
             self.t += TIME_ROUNDING * max(1.0, abs(self.t))
@@ -341,7 +313,7 @@ class _State:
         self.motion.check_bounds(t, v, MAX_TRIAL_VELOCITY)
         if not self.directions:
             tau, wrenches = self.motion.drive(t, q, v, z)
-            a = self.motion.smooth.forward_dynamics(q, v, tau, wrenches)
+            a = self.motion.acceleration(q, v, tau, wrenches)
             return self.motion.rates(t, q, v, z, a, self.motion.power(q, v, tau, wrenches))
         a, d, tau, wrenches = self._solved(t, y)
         v = v.copy()
@@ -360,8 +332,8 @@ class _State:
         return self._kept[1]
 
     def crossings(self) -> list[Crossing]:
-        """Functions that become positive where a joint sticks, breaks away, or hits a stop."""
-        found: list[Crossing] = []
+        """Functions that become positive where a joint sticks, breaks away, or hits a stop, or a contact lifts off."""
+        found: list[Crossing] = self.motion.crossings()
         for k, s in self.directions.items():
             if s:
                 found.append(Crossing(partial(_against, self.motion.robot.nq + k, s), ("stops", k, s)))

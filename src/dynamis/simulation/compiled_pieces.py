@@ -3,7 +3,7 @@
 Between two samples the torques are constant, and usually no joint starts or stops. One compiled function then takes a step of
 the method of Dormand and Prince, with the sticking joints and the sliding directions as inputs. Where the stick-slip state
 changes inside an interval (a velocity changes its sign, a holding torque leaves its range) or the error stays too large,
-the interval is integrated by `adaptive`, which locates the event.
+the interval is integrated by `adaptive`, which locates the event. So it is near a singular configuration of loops.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ import numpy.typing as npt
 
 from dynamis.robot import Robot
 from dynamis.scalar import maximum, solve_positive, sqrt
-from dynamis.simulation.adaptive import Pieces
+from dynamis.simulation.events import Watcher
 from dynamis.simulation.motion import EquationsOfMotion
+from dynamis.simulation.pieces import Pieces
 from dynamis.simulation.sampling import Held
+from dynamis.simulation.sources import EndOfMotionError
 from dynamis.simulation.stepped import Pushes, TracedMotion
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.stick_slip import scale_of
@@ -60,7 +62,7 @@ def rates(motion: EquationsOfMotion, t: Any, y: Array, hold: Array, slide: Array
     tau, wrenches = motion.drive(t, q, v, z)
     d = np.zeros(len(v), dtype=object)
     if not motion.sticking:
-        a = motion.smooth.forward_dynamics(q, v, tau, wrenches)
+        a = motion.acceleration(q, v, tau, wrenches)
         return motion.rates(t, q, v, z, a, motion.power(q, v, tau, wrenches)), d
     M = motion.smooth.mass_matrix(q)
     r = tau - motion.smooth.inverse_dynamics(q, v, 0.0 * v, wrenches)
@@ -129,8 +131,10 @@ class Chain:
 class CompiledPieces:
     """Integrates intervals without stick-slip transitions by compiled steps; rejects the others."""
 
-    def __init__(self, traced: TracedMotion, held: Held | None, options: dict[str, Any], clock: Clock | None) -> None:
-        self.traced, self.motion, self.held, self.clock = traced, traced.motion, held, clock
+    def __init__(
+        self, traced: TracedMotion, held: Held | None, options: dict[str, Any], clock: Clock | None, watcher: Watcher | None
+    ) -> None:
+        self.traced, self.motion, self.held, self.clock, self.watcher = traced, traced.motion, held, clock, watcher
         self.longest, self.h = options.get("max_step", np.inf), np.inf
         robot, states = self.motion.robot, self.motion.states
         self.nq, self.n = robot.nq, robot.n
@@ -138,7 +142,10 @@ class CompiledPieces:
         def step(
             robot: Robot, y: Array, t: Array, h: Array, tau: Array, w: Array, d: Array, hold: Array, slide: Array, tol: Array
         ) -> Any:
-            new, error, *others = dormand_prince(traced.on(robot, tau, w, d), t[0], y, h[0], hold, slide)
+            motion = traced.on(robot, tau, w, d)
+            new, error, *others = dormand_prince(motion, t[0], y, h[0], hold, slide)
+            if traced.motion.projecting:
+                new = motion.projected(new)
             scaled = [e / (tol[0] + tol[1] * maximum(abs(a), abs(b))) for e, a, b in zip(error, y, new, strict=True)]
             size = sqrt(sum(x * x for x in scaled) / len(scaled))
             return new, np.array([size]), *others
@@ -162,12 +169,13 @@ class CompiledPieces:
     @staticmethod
     def suits(motion: EquationsOfMotion, pushes: Pushes, method: str) -> bool:
         """Whether such motions can be compiled."""
-        return pushes.compilable and method in EXPLICIT and 0 < motion.robot.n <= MAX_COMPILED_DOF
+        suits = pushes.compilable and method in EXPLICIT and 0 < motion.robot.n <= MAX_COMPILED_DOF
+        return suits and not motion.crossings()
 
     def interval(self, a: float, b: float, y: Array, reported: Array, before: Pieces | None) -> Pieces | None:
         """The motion from a to b, or None if the stick-slip state changes between."""
         directions = self._directions(y, before)
-        if directions is None:
+        if directions is None or self.motion.near_singular:
             return None
         hold, slide, still = self._masks(directions)
         given = (*self.traced.inputs(0.5 * (a + b), y, self.held), hold, slide, self._tolerances)
@@ -204,8 +212,18 @@ class CompiledPieces:
                 self.clock.stepped(h)
             y = new
             self.h = h = min(h * min(GROW, SAFETY * max(wrong, 1e-10) ** -0.2), self.longest)
+        try:
+            changed = self.motion.accepted(b, y)
+        except EndOfMotionError:
+            return None
+        if self.motion.near_singular:
+            return None
         pieces = steps[0] if len(steps) == 1 else Chain(tuple(ends), tuple(steps))
-        return Pieces([pieces], [b], [], [directions], [{}], len(C) * tries, last=y)
+        made = Pieces([pieces], [b], [], [directions], [{}], len(C) * tries, last=y if changed is None else changed)
+        if self.watcher is not None:
+            self.watcher.passed(pieces, a, b)
+            made.events = self.watcher.records()
+        return made
 
     def _directions(self, y: Array, before: Pieces | None) -> dict[int, int] | None:
         """The directions of the preceding interval, if the velocities agree with them."""

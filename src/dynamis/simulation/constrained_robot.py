@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dynamis.algorithms.registry import Algorithm
 from dynamis.display import counted, short
 from dynamis.errors import InputError, printable
-from dynamis.kinematics.closures import Anchor, Closure, given_closures
+from dynamis.kinematics.closures import Anchor, Closure, given_closures, named_frame
 from dynamis.robot import Robot
 from dynamis.robot.base import RobotBase, direct
 from dynamis.robot.checks import check_numeric
@@ -23,8 +23,11 @@ from dynamis.simulation.contact_equations import (
     factors,
     solve_constrained,
 )
-from dynamis.simulation.contact_forces import contact_forces
-from dynamis.simulation.loops.simulate_loops import LoopTrajectory, simulate_loops
+from dynamis.simulation.contact_forces import contact_forces, per_contact
+from dynamis.simulation.loops.loop_motion import Loops
+from dynamis.simulation.loops.loop_trajectory import LoopTrajectory
+from dynamis.simulation.simulate import simulate
+from dynamis.simulation.trajectory import Trajectory
 from dynamis.spatial.inertia import mirrored
 
 Array = npt.NDArray[Any]
@@ -59,7 +62,7 @@ def constrained(
         raise InputError("points= and frames= must be names of frames, such as points=['FL_foot', 'FR_foot']")
     at_points, at_frames = ((x,) if isinstance(x, str) else tuple(x) for x in (points, frames))
     for name in (*at_points, *at_frames):
-        if robot.model.frame(name).body == 0:
+        if named_frame(robot, name).body == 0:
             raise InputError(f"frame {printable(name)} is fixed to the base: a contact there constrains nothing")
     held = given_closures(robot, closures)
     if not (*at_points, *at_frames, *held):
@@ -172,11 +175,29 @@ class ConstrainedRobot(RobotBase):
         found = self._run(algorithm, {"q": (q, self.nq), "v": (v, self.n), "restitution": (e[..., None], 1)})
         return found[..., : self.n], found[..., self.n :]
 
-    def simulate(self, t: Any, q0: Any, v0: Any = None, **options: Any) -> LoopTrajectory:
+    def simulate(
+        self,
+        t: Any,
+        q0: Any = None,
+        v0: Any = None,
+        *,
+        normal: Any = (0.0, 0.0, 1.0),
+        lift_off: str = "stop",
+        friction: Any = "smooth",
+        stabilisation: str = "projection",
+        resume: Trajectory | None = None,
+        **options: Any,
+    ) -> LoopTrajectory:
         """Simulate the robot with its contacts held where they are at q0, and its loops closed.
 
-        ``options`` are those of `loops.simulate_loops`. Contacts hold in both directions: where a foot would lift or slip,
-        ``constraint_forces`` (N, rows) leave its friction cone. v0 must keep the contacts at rest: `impulse` gives such a one.
+        Contacts can only push along their ``normal`` (world axes): one value, or a mapping from contacts to values, with None
+        for those that may pull, as a handle. Where a contact would have to pull, it lifts off, which is an event: the motion
+        ends there (``lift_off`` = "stop"), or goes on without this contact ("release") until it touches again, which is the
+        end of the motion too, since an impact follows. Adaptive methods locate lift-off; with fixed steps it is seen at
+        output times. Whether a contact would slip or tilt is not checked: see ``constraint_forces`` (N, rows).
+
+        The other ``options`` are those of `loops.simulate_loops`; with ``stabilisation`` "baumgarte" the gains are those of
+        `constrained`. v0 must keep the contacts at rest: `impulse` gives such a one.
 
         >>> import dynamis as dy, numpy as np
         >>> robot = dy.load("go2", base="floating")
@@ -185,12 +206,27 @@ class ConstrainedRobot(RobotBase):
         >>> motion.status, bool(motion.drift.max() < 1e-12), motion.constraint_forces.shape
         ('completed', True, (3, 12))
         """
+        c, names = self.contacts, (*self.contacts.points, *self.contacts.frames)
+        normals = {name: n for name, n in per_contact(normal, names, "normal").items() if n is not None}
+        gains = (c.alpha, c.beta) if stabilisation == "baumgarte" else (0.0, 0.0)
+        if isinstance(resume, LoopTrajectory):
+            closures, released = resume.closures, resume.released
+        else:
+            start = q0 if resume is None else resume.q[0]
+            closures, released = self._held(self.robot.home() if start is None else start), {}
+        loops = Loops(self.robot, closures, stabilisation, gains, normals, lift_off, released)
+        motion = simulate(loops, t, q0, v0, friction=friction, resume=resume, **options)
+        assert isinstance(motion, LoopTrajectory)
+        return motion
+
+    def _held(self, q0: Any) -> tuple[Closure, ...]:
+        """The closures, and anchors of the contacts where they are at q0."""
         c = self.contacts
         q = self.robot.inputs.one_state(q0, self.nq, "q0")
         poses = {name: np.asarray(self.robot.pose(q, name)) for name in (*c.points, *c.frames)}
         held = [Anchor(name, poses[name][:3, 3]) for name in c.points]
         held += [Anchor(name, poses[name][:3, 3], poses[name][:3, :3]) for name in c.frames]
-        return simulate_loops(self.robot, (*held, *c.closures), t, q, v0, **options)
+        return (*held, *c.closures)
 
     def inverse_dynamics(
         self,

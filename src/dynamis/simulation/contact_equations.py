@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.algorithms.configuration_rate import configuration_rate, moved
 from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.errors import SingularError
-from dynamis.kinematics.closures import Closure
+from dynamis.kinematics.closures import Closure, closure_rows
 from dynamis.robot import Robot
 from dynamis.scalar import factorise, solve_lower, solve_upper
 from dynamis.spatial.inertia import mirrored
@@ -43,30 +44,49 @@ class Contacts:
         return (self.points, self.frames, tuple(x.key for x in self.closures), self.alpha, self.beta)
 
     @property
+    def form(self) -> tuple[Any, ...]:
+        """What code compiled for other constants of the closures has in common with this."""
+        return (self.points, self.frames, tuple(x.form for x in self.closures), self.alpha, self.beta)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         at_points = [f"{name}: {axis}" for name in self.points for axis in "xyz"]
         at_frames = [f"{name}: {kind} {axis}" for name in self.frames for kind in ("force", "moment") for axis in "xyz"]
         return (*at_points, *at_frames, *(label for closure in self.closures for label in closure.labels))
 
 
-def constraint_rows(robot: Robot, contacts: Contacts, q: Array, v: Array | None = None) -> tuple[Array, Array]:
-    """(J, J̇ v − a*), with a* of Baumgarte; v is zero by default."""
+def constraint_rows(
+    robot: Robot, contacts: Contacts, q: Array, v: Array | None = None, constants: Array | None = None
+) -> tuple[Array, Array]:
+    """(J, J̇ v − a*), with a* of Baumgarte; v is zero by default. ``constants`` are those of the closures."""
     c, rest = contacts, np.zeros(robot.n)
     rates = rest if v is None else v
     J = [robot.jacobian(q, name)[:3] for name in c.points] + [robot.jacobian(q, name) for name in c.frames]
     drift = [robot.acceleration(q, rates, rest, name)[:3] for name in c.points]
     drift += [robot.acceleration(q, rates, rest, name) for name in c.frames]
-    for closure in c.closures:
-        h, H, bias = (np.array(x) for x in closure.rows(robot, q, rates))
+    if c.closures:
+        h, H, bias = closure_rows(robot, c.closures, q, rates, constants)
         J, drift = [*J, H], [*drift, bias + c.beta * c.beta * h if c.beta else bias]
     rows = np.concatenate(J)
     return rows, np.concatenate(drift) + (2.0 * c.alpha * (rows @ rates) if c.alpha else 0.0)
 
 
-def constrained_accelerations(robot: Robot, contacts: Contacts, q: Array, v: Array, tau: Array, target: Any = 0) -> Array:
+def constrained_accelerations(
+    robot: Robot, contacts: Contacts, q: Array, v: Array, tau: Array, target: Any = 0, constants: Array | None = None
+) -> Array:
     """(v̇, λ) under torques τ, with the accelerations ``target`` of the rows beside those of Baumgarte."""
-    J, drift = constraint_rows(robot, contacts, q, v)
+    J, drift = constraint_rows(robot, contacts, q, v, constants)
     return solve_constrained(robot, contacts, q, J, tau - robot.bias(q, v), target - drift)
+
+
+def projected(robot: Robot, contacts: Contacts, q: Array, v: Array, constants: Array | None = None) -> tuple[Array, Array]:
+    """A state near the loops after a Newton step onto h = 0, and the velocity closest in kinetic energy with H v = 0."""
+    n = robot.n
+    h, H, _ = closure_rows(robot, contacts.closures, q, v, constants)
+    step = solve_constrained(robot, contacts, q, H, 0.0 * v, -h)[:n]
+    q = moved(robot.model, q, configuration_rate(robot.model, q, step))
+    H = closure_rows(robot, contacts.closures, q, v, constants)[1]
+    return q, solve_constrained(robot, contacts, q, H, robot.mass_matrix(q) @ v, 0.0 * h)[:n]
 
 
 def factors(robot: Robot, q: Array) -> tuple[Array, Array]:

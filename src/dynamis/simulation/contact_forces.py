@@ -33,7 +33,7 @@ def contact_forces(
     b, J = np.broadcast_to(b, (*batch, n)).reshape(count, n), np.broadcast_to(J, (*batch, rows, n)).reshape(count, rows, n)
     turned = {name: np.broadcast_to(R, (*batch, 3, 3)).reshape(count, 3, 3) for name, R in axes.items()}
     names = [name for name, _, _ in contacts]
-    coefficients, normals, sizes = (_per_contact(x, names, what) for x, what in (
+    coefficients, normals, sizes = (per_contact(x, names, what) for x, what in (
         (friction, "friction"), (normal, "normal"), (support, "support")))  # fmt: skip
     several = not isinstance(support, Mapping) and any(moments for _, _, moments in contacts)  # one size, for all frames
     for name, _, moments in contacts:
@@ -125,7 +125,8 @@ def _blocks(row: int, moments: bool, R: Array | None, mu: float, normal: Array, 
     return result
 
 
-def _per_contact(value: Any, names: Sequence[str], what: str) -> dict[str, Any]:
+def per_contact(value: Any, names: Sequence[str], what: str) -> dict[str, Any]:
+    """The friction, normal or support of each contact, from one value or a mapping from contacts to values."""
     if isinstance(value, Mapping):
         for name in value:
             if name not in names:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.model.joints import Free, Spherical
 from dynamis.model.model import Body, Model
-from dynamis.simulation.adaptive import Pieces
+from dynamis.simulation.pieces import Pieces
 from dynamis.spatial import rotation
 
 Array = npt.NDArray[Any]

@@ -63,6 +63,7 @@ class _Watched:
     name: str
     watch: Event
     value: Callable[[float, Array, Array], Array]
+    kind: str = "happens"
     sign: int = 0
     last: float = -np.inf  # when it happened last
 
@@ -84,8 +85,12 @@ class Watcher:
         for name, one in given.items():
             if not isinstance(name, str) or not name:
                 raise InputError(f"the name of an event must be a string, got {name!r}")
-            watch = one if isinstance(one, Event) else Event(one)
-            self._all.append(_Watched(name, watch, checked_push(_as_row(watch.function), 1, f"event {name!r}")))
+            self.add(name, one)
+
+    def add(self, name: str, one: Any, kind: str = "happens") -> None:
+        """Watch a function or an `Event`, recorded as this ``kind``."""
+        watch = one if isinstance(one, Event) else Event(one)
+        self._all.append(_Watched(name, watch, checked_push(_as_row(watch.function), 1, f"event {name!r}"), kind))
 
     def _sign(self, one: _Watched, t: float, y: Array) -> int:
         return int(np.sign(one.value(t, y[: self._nq], y[self._nq : self._nq + self._n])[0]))
@@ -129,7 +134,7 @@ class Watcher:
         if t - one.last <= TIME_ROUNDING * max(1.0, abs(t)):
             return  # the same zero, seen from its two sides
         one.last = t
-        self.events.append(EventRecord(t, "happens", one.name))
+        self.events.append(EventRecord(t, one.kind, one.name))
         if one.watch.stop and self.stopped is None:
             self.stopped = one.name
 

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.algorithms.configuration_rate import configuration_rate
+from dynamis.algorithms.configuration_rate import configuration_rate, moved
 from dynamis.errors import InputError
-from dynamis.model.model import Model
-from dynamis.scalar import maximum, solve_positive, sqrt
+from dynamis.scalar import maximum, solve_positive
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.time_stepping import time_stepping
 
@@ -82,16 +81,6 @@ class Flow:
         """d/dt (M v) = τ − (C v + g + friction + springs − Σ Jᵀ w) + Ṁ v."""
         robot = self.motion.smooth
         return np.asarray(tau - robot.inverse_dynamics(q, v, 0.0 * v, wrenches) + robot.mass_matrix_dot(q, v) @ v)
-
-
-def moved(model: Model, q: Array, rate: Array) -> Array:
-    """q + rate, projected to the manifold: normalised quaternions."""
-    result = q + rate
-    for _, body in model.moving:
-        if body.motion.nq > body.motion.nv:
-            part = slice(body.q_index.stop - 4, body.q_index.stop)
-            result[part] = result[part] / sqrt(np.dot(result[part], result[part]))
-    return result
 
 
 def euler(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any) -> State:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.configuration_rate import configuration_rate
+from dynamis.kinematics.closures import Closure
 from dynamis.robot import Robot
 from dynamis.scalar import Node
 from dynamis.simulation.actuators import Actuator
-from dynamis.simulation.contact_equations import Contacts, constrained_accelerations
+from dynamis.simulation.contact_equations import Contacts, constrained_accelerations, projected
 from dynamis.simulation.friction import BristleLaw, Law, SmoothLaw, StickingLaw
 from dynamis.simulation.sources import Command, DivergedError, Source
+from dynamis.simulation.stick_slip import torques
 
 Array = npt.NDArray[Any]
 MAX_TRIAL_VELOCITY = 1e60  # in rad/s or m/s: squares of velocities overflow soon; trial steps may go far, but not there
 DIVERGED_VELOCITY = 1e9  # in rad/s or m/s: no machine is that fast (light: 3e8 m/s)
 FEEDBACK_DIVERGED_VELOCITY = 1e4  # in rad/s or m/s, of a controlled robot: beyond the fastest motors
+LIFTS_OFF = "lifts off"  # a contact that would have to pull
 DIVERGED_POSITION = 1e15  # in rad or m: double precision does not resolve a radian there
 
 
@@ -48,8 +53,36 @@ def controller_name(robot: Robot) -> str:
     return "controller" if "controller" not in robot.coordinate_names else "controller of the robot"
 
 
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """What is simulated: a robot that moves freely."""
+
+    robot: Robot
+    closures: tuple[Closure, ...] = ()
+
+    def motion(self, *given: Any) -> EquationsOfMotion:
+        """Its equations for the arguments of `EquationsOfMotion`."""
+        return EquationsOfMotion(*given)
+
+    def method(self, chosen: str | None, laws: Mapping[int, Law], stops: Any) -> str | None:  # noqa: ARG002
+        """The integration method where it is not chosen, after a check of what is; None leaves it open."""
+        return chosen
+
+    def check_start(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """The initial state, checked."""
+        return q, v
+
+
 class EquationsOfMotion:
-    """One robot with friction, drives, controller, external wrenches and rigid contacts."""
+    """One robot with friction, drives, controller, external wrenches and rigid contacts.
+
+    ``constants`` are those of the closures of ``contacts``, where they are not their own. ``rules`` replace those of
+    `fixed_step`.
+    """
+
+    near_singular = False  # whether compiled accelerations are inaccurate at the last state
+    projecting = False  # whether states are projected onto the closures after every step
+    rules: Mapping[str, Callable[[float, Array, float], Array]] = MappingProxyType({})
 
     def __init__(
         self,
@@ -61,9 +94,10 @@ class EquationsOfMotion:
         disturbance: Source | None = None,
         fastest: float = DIVERGED_VELOCITY,
         contacts: Contacts | None = None,
+        constants: Array | None = None,
     ) -> None:
         self.robot, self.laws, self.command, self.wrenches = robot, laws, command, wrenches
-        self.disturbance, self.contacts = disturbance, contacts
+        self.disturbance, self.contacts, self.constants = disturbance, contacts, constants
         self._ends = robot.nq, robot.nq + robot.n  # of q and of v in a state
         self.actuators = dict(actuators or {})
         self.smooth = without_dry_friction(robot)
@@ -162,7 +196,46 @@ class EquationsOfMotion:
             return self.smooth.forward_dynamics(q, v, tau, wrenches)
         for frame, w in (wrenches or {}).items():
             tau = tau + self.smooth.jacobian(q, frame).T @ w
-        return constrained_accelerations(self.smooth, self.contacts, q, v, tau)[: self.robot.n]
+        return constrained_accelerations(self.smooth, self.contacts, q, v, tau, constants=self.constants)[: self.robot.n]
+
+    def projected(self, y: Array) -> Array:
+        """The state projected onto the closures, for tracing."""
+        assert self.contacts is not None
+        q, v, _ = self.split(y)
+        return np.concatenate([*projected(self.smooth, self.contacts, q, v, self.constants), y[len(q) + len(v) :]])
+
+    def dry_friction(self, q: Array, v: Array, tau: Array, wrenches: Mapping[str, Array] | None) -> Array:
+        """The torques of the laws that stick at recorded states (N, …), under torques less smooth friction."""
+        r = tau - self.smooth.inverse_dynamics(q, v, np.zeros_like(v), wrenches)
+        return torques(self.smooth.mass_matrix(q), r, v, self.sticking)
+
+    def accepted(self, t: float, y: Array) -> Array | None:  # noqa: ARG002 - of motions with loops
+        """The state from which a step that ended at y goes on, where it is not y itself."""
+        return None
+
+    def pulling(self, t: float, y: Array) -> str | None:  # noqa: ARG002
+        """The contact that would have to pull most, if any."""
+        return None
+
+    def release(self, name: str, t: float) -> bool:  # noqa: ARG002
+        """Whether the motion goes on without a contact that lifts off."""
+        return False
+
+    def crossings(self) -> list[Any]:
+        """Each `Crossing` of a contact that lifts off or is touched again."""
+        return []
+
+    def watched(self, watcher: Any) -> Any:
+        """The `Watcher` of events, with those of these equations; None without any."""
+        return watcher
+
+    def reported(self, times: Array, states: Array) -> Array:  # noqa: ARG002
+        """The states (N, …) to be recorded for those of the dense output."""
+        return states
+
+    def recorded(self, trajectory: Any) -> Any:
+        """The trajectory with what is particular to these equations."""
+        return trajectory
 
     def rates(self, t: Any, q: Array, v: Array, z: Array, acceleration: Array, power: Any) -> Array:
         """ẏ for a known acceleration; the last entry is the input power."""

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from dynamis.errors import InputError, printable
 from dynamis.model.model import fingerprint
 from dynamis.robot import Robot
-from dynamis.simulation.adaptive import Pieces
 from dynamis.simulation.dense import Dense, unit_quaternions
 from dynamis.simulation.motion import EquationsOfMotion
+from dynamis.simulation.pieces import Pieces
 from dynamis.simulation.sampling import Held, Samples
 from dynamis.simulation.trajectory import FinalState, Trajectory
 
@@ -57,10 +57,12 @@ def with_memory(
     return dataclasses.replace(trajectory, dense_output=dense, final_state=stop)
 
 
-def check_resumable(resume: Any, q0: Any, v0: Any) -> Trajectory:
-    """Validate the argument ``resume``."""
-    if type(resume) is not Trajectory:
+def check_resumable(resume: Any, q0: Any, v0: Any, closures: tuple[Any, ...]) -> Trajectory:
+    """Validate the argument ``resume``: a motion with the same loops, which files do not contain."""
+    if not isinstance(resume, Trajectory):
         raise InputError(f"resume= must be a motion returned by simulate, got {type(resume).__name__}")
+    if getattr(resume, "closures", closures) != closures:
+        raise InputError("the motion to resume has other loops: give the robot and the closures that were simulated")
     if q0 is not None or v0 is not None:
         raise InputError("a resumed motion starts from its end: omit q0 and v0, or omit resume")
     return resume
@@ -137,7 +139,7 @@ def times_after(before: Trajectory, given: Array, points: int) -> Array:
 def joined(before: Trajectory, after: Trajectory) -> Trajectory:
     """Concatenate two parts of a motion; the first point of ``after`` is the end of ``before``."""
     frames = [*before.wrenches, *(frame for frame in after.wrenches if frame not in before.wrenches)]
-    statistics = {name: _added(before.statistics.get(name), x) for name, x in after.statistics.items()}
+    statistics = {name: _added(name, before.statistics.get(name), x) for name, x in after.statistics.items()}
     own = {f.name for f in dataclasses.fields(after)}
     optional: dict[str, Any] = {name: _rows(before, after, name) for name in ("stop_torque",) if name in own}
     if before.dense_output is not None:
@@ -158,6 +160,7 @@ def joined(before: Trajectory, after: Trajectory) -> Trajectory:
     )  # fmt: skip
 
 
+COUNTS = ("evaluations", "pieces", "steps")
 ROWS = ("t", "q", "v", "tau", "friction", "work")
 
 
@@ -178,6 +181,7 @@ def _both(old: Mapping[str, Array], new: Mapping[str, Array], name: str, before:
     return np.concatenate([first, second[1:]])
 
 
-def _added(before: Any, after: Any) -> Any:
-    counts = isinstance(before, int | float) and isinstance(after, int | float) and not isinstance(after, bool)
-    return before + after if counts else after
+def _added(name: str, before: Any, after: Any) -> Any:
+    if before is None or name not in COUNTS:
+        return max(before, after) if before is not None and name.startswith("largest") else after
+    return before + after

@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
-from dynamis.simulation.adaptive import REACHED, Pieces, integrate
+from dynamis.simulation.adaptive import integrate
 from dynamis.simulation.motion import EquationsOfMotion
+from dynamis.simulation.pieces import REACHED, Pieces
 from dynamis.simulation.sources import SourceError, checked_push
 from dynamis.tolerances import NEGLIGIBLE
 

@@ -10,19 +10,27 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, ReachWarning, printable
+from dynamis.kinematics.closures import warn_of_open_loops
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.simulation.actuators import Actuator, actuators_of
-from dynamis.simulation.adaptive import METHODS, Pieces, integrate
+from dynamis.simulation.adaptive import METHODS, integrate
 from dynamis.simulation.compiled_pieces import CompiledPieces
 from dynamis.simulation.contact import contacts_in, step_for
-from dynamis.simulation.controllers import Controller, as_law
+from dynamis.simulation.controllers import Controller, Law, as_law
 from dynamis.simulation.events import Watcher
 from dynamis.simulation.fixed_step import RULES, check_step_length
 from dynamis.simulation.friction import laws_of
 from dynamis.simulation.hard_stops import AtStop, HardStops, Stops, laws_with_stops
-from dynamis.simulation.motion import DIVERGED_VELOCITY, FEEDBACK_DIVERGED_VELOCITY, EquationsOfMotion, controller_name
+from dynamis.simulation.motion import (
+    DIVERGED_VELOCITY,
+    FEEDBACK_DIVERGED_VELOCITY,
+    EquationsOfMotion,
+    Mechanism,
+    controller_name,
+)
 from dynamis.simulation.noise import Noise, NoiseSource
+from dynamis.simulation.pieces import Pieces
 from dynamis.simulation.resume import (
     check_resumable,
     check_same_robot,
@@ -46,7 +54,7 @@ MIN_RTOL = 100.0 * EPS  # of SciPy's integrators
 
 
 def simulate(
-    robot: Robot,
+    robot: Robot | Mechanism,
     t: Any,
     q0: Any = None,
     v0: Any = None,
@@ -95,20 +103,17 @@ def simulate(
     >>> motion.status, bool(abs(motion.energy_error).max() < 1e-5)
     ('completed', True)
     """
-    check_numeric(robot)
-    before = None if resume is None else check_resumable(resume, q0, v0)
+    mechanism = _mechanism(robot)
+    robot = mechanism.robot
+    before = None if resume is None else check_resumable(resume, q0, v0, mechanism.closures)
     times = output_times(t, points) if before is None else times_after(before, _given_times(t, points), points)
-    q = robot.home() if q0 is None else state_vector(robot, q0, robot.nq, "q0")
-    v = np.zeros(robot.n) if v0 is None else state_vector(robot, v0, robot.n, "v0")
     laws = laws_of(robot.model, friction)
+    method = mechanism.method(method, laws, stops)
+    q, v = _start(mechanism, q0, v0, before)
     robot, drives = actuators_of(robot, actuators)
     if before is not None:
         check_same_robot(before, robot)
-    law = as_law(controller)
-    if law.extra:
-        raise InputError(
-            f"the controller requires {law.extra[0]!r}, which simulate does not provide; use parameters= of rollouts"
-        )
+    law = _law(controller)
     function = None if law.torque is None else law.on(robot)
     held = None if law.sampled is None else Held(law.sampled, robot.n, float(times[0]), samples_of(before), function)
     noise = disturbance.source(robot.n) if isinstance(disturbance, Noise) else None
@@ -118,22 +123,17 @@ def simulate(
     clock = None if seconds is None else Clock(_seconds(seconds))
     command = law.command(robot, torque_source(robot, torque, held or function, None if hard else stops), checked=True)
     fastest = DIVERGED_VELOCITY if law.torque is None and law.sampled is None else _fastest(robot, v)
-    motion = EquationsOfMotion(robot, laws, command, wrench_sources(robot, wrenches), drives, disturbing, fastest)
+    motion = mechanism.motion(robot, laws, command, wrench_sources(robot, wrenches), drives, disturbing, fastest)
     y0 = motion.start(q, v) if before is None else state_at_stop(before, motion, held is not None)
     if hard is not None:
         y0 = np.concatenate([hard.checked_start(y0[: robot.nq]), y0[robot.nq :]])
-    q, v, z = motion.split(y0)
-    if command.rates is not None:
-        # a function that fails at the start raises
-        command.rates(float(times[0]), q, v, motion.inside(z)[controller_name(robot)])
-    # a mass matrix that cannot be inverted is refused here, by the joint's name
-    motion.smooth.forward_dynamics(q, v, np.zeros(robot.n))
+    _check_start(motion, float(times[0]), y0)
     _check_step(step, times)
     _check_jumps({"1/rate": held, "hold": noise}, times)
     located = hard is not None or watcher is not None or rtol is not None or atol is not None
     method = method or ("DOP853" if located or not _is_stiff_by_contact_alone(motion, wrenches) else "time_stepping")
     if method == "time_stepping" and step is None:
-        step = step_for(contacts_in(wrenches), q)
+        step = step_for(contacts_in(wrenches), y0[: robot.nq])
     jumps: list[Held | NoiseSource] = [x for x in (held, noise) if x is not None]
     pushes = Pushes(torque, law, None if hard else stops, plain_wrenches(robot, wrenches), disturbance)
     if method in RULES:
@@ -142,19 +142,63 @@ def simulate(
             motion, pushes, times, y0, method=method, step=float(step or 0.0), jumps=jumps, held=held,
             progress=progress, clock=clock,
         )  # fmt: skip
-        return made if before is None else joined(before, made)
+        return _recorded(motion, made, before)
+    watcher = motion.watched(watcher)
     options = _adaptive_options(method, rtol, atol, step)
     watching: dict[str, Any] = {
         "stops": hard, "watcher": watcher, "clock": clock, "progress": progress, "before": pieces_before(before),
     }  # fmt: skip
     if jumps:
-        suits = hard is None and watcher is None and CompiledPieces.suits(motion, pushes, method)
-        watching["shortcut"] = CompiledPieces(TracedMotion(motion, pushes), held, options, clock) if suits else None
+        suits = hard is None and events is None and CompiledPieces.suits(motion, pushes, method)
+        watching["shortcut"] = CompiledPieces(TracedMotion(motion, pushes), held, options, clock, watcher) if suits else None
         pieces = integrate_stepwise(motion, jumps, times, y0, method=method, options=options, **watching)
     else:
         pieces = integrate(motion, times, y0, method=method, options=options, **watching)
     made = with_memory(_trajectory(motion, pieces, times, y0, hard is not None), motion, times, pieces, y0, held)
+    return _recorded(motion, made, before)
+
+
+def _recorded(motion: EquationsOfMotion, made: Trajectory, before: Trajectory | None) -> Trajectory:
+    made = motion.recorded(made)
     return made if before is None else joined(before, made)
+
+
+def _mechanism(robot: Any) -> Mechanism:
+    mechanism = robot if isinstance(robot, Mechanism) else Mechanism(robot)
+    if not isinstance(mechanism.robot, Robot) and callable(getattr(robot, "simulate", None)):
+        raise InputError(f"a {type(robot).__name__} has a method for its motion: call its simulate(t, q0, …)")
+    check_numeric(mechanism.robot)
+    return mechanism
+
+
+def _start(mechanism: Mechanism, q0: Any, v0: Any, before: Trajectory | None) -> tuple[Array, Array]:
+    """The initial q and v, at rest in the home configuration where not given, or those of the motion to resume."""
+    if before is not None:
+        return mechanism.check_start(before.q[-1], before.v[-1])
+    robot = mechanism.robot
+    if not mechanism.closures:
+        warn_of_open_loops(robot, stacklevel=3)
+    q = robot.home() if q0 is None else state_vector(robot, q0, robot.nq, "q0")
+    v = np.zeros(robot.n) if v0 is None else state_vector(robot, v0, robot.n, "v0")
+    return mechanism.check_start(q, v)
+
+
+def _law(controller: Any) -> Law:
+    law = as_law(controller)
+    if law.extra:
+        raise InputError(
+            f"the controller requires {law.extra[0]!r}, which simulate does not provide; use parameters= of rollouts"
+        )
+    return law
+
+
+def _check_start(motion: EquationsOfMotion, t: float, y: Array) -> None:
+    """Raise where functions fail at the start, or the accelerations are undetermined there."""
+    q, v, z = motion.split(y)
+    if motion.command.rates is not None:
+        motion.command.rates(t, q, v, motion.inside(z)[controller_name(motion.robot)])
+    # a mass matrix that cannot be inverted is refused here, by the joint's name
+    motion.acceleration(q, v, np.zeros(len(v)), None)
 
 
 def _check_step(step: Any, times: Array) -> None:
@@ -209,6 +253,7 @@ def _trajectory(motion: EquationsOfMotion, pieces: Pieces, times: Array, y0: Arr
     if pieces.at_end and pieces.pieces and reached[-1] < pieces.ends[-1]:
         reached = np.append(reached, pieces.ends[-1])
     states, directions = pieces(reached) if pieces.pieces else (y0[None], [{}])
+    states = motion.reported(reached, states)
     resting = pieces.resting_at(reached) if pieces.pieces else [{}]
     nq, n = motion.robot.nq, motion.robot.n
     q, v = states[:, :nq].copy(), states[:, nq : nq + n].copy()
@@ -288,7 +333,7 @@ def _seconds(seconds: Any) -> float:
     return float(seconds)
 
 
-def warn_degrees(robot: Robot, q: Array, name: str = "q0", cure: str = "give numpy.deg2rad(q0)", stacklevel: int = 4) -> None:
+def warn_degrees(robot: Robot, q: Array, name: str = "q0", cure: str = "give numpy.deg2rad(q0)", stacklevel: int = 5) -> None:
     """Warn of a start whose angles look like degrees."""
     doubtful = [c for c in robot.model.coordinates if c.q_index is not None and c.looks_like_degrees(q[c.q_index])]
     if doubtful:

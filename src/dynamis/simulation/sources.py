@@ -41,6 +41,10 @@ class SourceError(DynamisError):
     """A user function raised an exception, returned an invalid value, or made the motion diverge; the motion so far is kept."""
 
 
+class EndOfMotionError(SourceError):
+    """The motion is undetermined from here on; shorter steps do not help."""
+
+
 class DivergedError(SourceError):
     """A velocity is beyond what any machine has."""
 

@@ -20,13 +20,13 @@ from dynamis.scalar import maximum
 from dynamis.simulation.contact import Contact, ContactGroup, contacts_in
 from dynamis.simulation.contact_terms import ContactTerms
 from dynamis.simulation.controllers import Law
+from dynamis.simulation.events import EventRecord
 from dynamis.simulation.fixed_step import Flow, take_step
-from dynamis.simulation.motion import DIVERGED_VELOCITY, EquationsOfMotion
+from dynamis.simulation.motion import DIVERGED_VELOCITY, LIFTS_OFF, EquationsOfMotion
 from dynamis.simulation.resume import names_inside
 from dynamis.simulation.sampling import Held, Stepwise, instants
-from dynamis.simulation.sources import DivergedError, SourceError
+from dynamis.simulation.sources import DivergedError, EndOfMotionError, SourceError
 from dynamis.simulation.stepping import Clock
-from dynamis.simulation.stick_slip import torques
 from dynamis.simulation.trajectory import FinalState, Trajectory
 from dynamis.tolerances import SOLUTION_TOLERANCE
 
@@ -64,7 +64,10 @@ class Pushes:
 
 @dataclass(frozen=True)
 class TracedMotion:
-    """A motion with sampled and constant torques, constant wrenches and disturbances as inputs of a compiled function."""
+    """A motion with sampled and constant torques, constant wrenches and disturbances as inputs of a compiled function.
+
+    So are the positions at which closures hold frames.
+    """
 
     motion: EquationsOfMotion
     pushes: Pushes
@@ -80,7 +83,12 @@ class TracedMotion:
     @property
     def sizes(self) -> dict[str, Any]:
         """The lengths of the inputs ``w`` and ``d``; that of ``tau`` is the number of degrees of freedom."""
-        return {"w": max(1, 6 * len(self.pushes.wrenches)), "d": self.motion.robot.n}
+        return {"w": max(1, 6 * len(self.pushes.wrenches) + self._held), "d": self.motion.robot.n}
+
+    @property
+    def _held(self) -> int:
+        """The number of constants of closures, which follow the wrenches."""
+        return 0 if self.motion.constants is None else len(self.motion.constants)
 
     def kernel(self, name: str, make: Callable[[], Kernel]) -> Kernel:
         """The kernel of this name, cached with the robot unless it contains a user law, which may change."""
@@ -90,6 +98,7 @@ class TracedMotion:
         pushed = ((frame, self.functions.get(frame)) for frame in pushes.wrenches)
         key: Any = (
             name, *motion.laws.items(), *motion.actuators.items(), *pushed, pushes.stops, motion.disturbance is None,
+            None if motion.contacts is None else motion.contacts.form, motion.projecting,
         )  # fmt: skip
         return motion.robot.evaluator.cached_kernel(key, make)
 
@@ -105,7 +114,9 @@ class TracedMotion:
         wrenches = {frame: functions.get(frame, lambda _t, _q, _v, w=w: w) for frame, w in rows.items()}
         disturbance = None if motion.disturbance is None else lambda _t, _q, _v: d
         commanded = self.pushes.controller.command(robot, command, checked=False)
-        return EquationsOfMotion(robot, motion.laws, commanded, wrenches, motion.actuators, disturbance)
+        held = w[len(w) - self._held :] if self._held else None
+        return EquationsOfMotion(robot, motion.laws, commanded, wrenches, motion.actuators, disturbance,
+                                 contacts=motion.contacts, constants=held)  # fmt: skip
 
     def inputs(self, t: float, y: Array, held: Held | None) -> tuple[Array, Array, Array]:
         """(tau, w, d) up to the next instant at which one of them changes."""
@@ -121,6 +132,8 @@ class TracedMotion:
         none = np.zeros(self.motion.robot.n)
         tau = none if self.pushes.torque is None else np.asarray(self.pushes.torque, dtype=float)
         constants = [np.zeros(6) if callable(w) else np.asarray(w, dtype=float) for w in self.pushes.wrenches.values()]
+        if self._held and self.motion.constants is not None:
+            constants.append(self.motion.constants)
         return tau, np.concatenate(constants) if constants else np.zeros(1), none
 
 
@@ -133,6 +146,8 @@ def step_kernel(traced: TracedMotion, method: str) -> Kernel:
     def step(robot: Robot, y: Array, t: Array, h: Array, tau: Array, w: Array, d: Array) -> Array:
         flow = Flow(traced.on(robot, tau, w, d))
         new = take_step(flow, method, t[0], y[:-1], h[0])
+        if traced.motion.projecting:
+            new = flow.motion.projected(new)
         return np.concatenate([new, [maximum(y[-1], flow.last_change)]])
 
     robot = traced.motion.robot
@@ -148,15 +163,16 @@ def march_one(
     """Equal steps of at most ``step`` between output times and torque jumps."""
     tick = _no_limit if clock is None else partial(_in_time, clock)
     stepper: _Compiled | _Called
-    if pushes.compilable:
+    if pushes.compilable and method not in motion.rules:
         stepper = _Compiled(motion, pushes, method, held, tick)
-    elif method == "time_stepping" and not motion.command.size:
+    elif method == "time_stepping" and method not in motion.rules and not motion.command.size:
         stepper = _CompiledBetweenCalls(motion, pushes, method, tick)
     else:
         stepper = _Called(motion, method, tick)
     contacts = contacts_in(pushes.wrenches) if pushes.compilable else []
     called = {frame: source for frame, source in motion.wrenches.items() if frame not in {one.frame for one in contacts}}
-    y, rows, status, steps = y0, [y0], "completed", 0
+    y, rows, status, steps, watcher = y0, [y0], "completed", 0, motion.watched(None)
+    events: list[EventRecord] = []
     # what was sampled at the start acts there already
     pushed = [_pushes(motion, called, jumps, float(times[0]), y)]
     try:
@@ -170,10 +186,16 @@ def march_one(
                 steps += count
             pushed.append(_pushes(motion, called, jumps, end, y))
             rows.append(y)
+            if watcher is not None:
+                watcher.jumped(end, y)
+            if (lifted := motion.pulling(end, y)) is not None:
+                status = f"stopped at t = {end:.6g} s: {lifted} {LIFTS_OFF} (stopping event)"
+                events.append(EventRecord(end, LIFTS_OFF, lifted))
+                break
             if progress is not None:
                 progress((end - times[0]) / (times[-1] - times[0]))
     except SourceError as failed:
-        if len(rows) == 1 and not steps and not isinstance(failed, TooSlowError | DivergedError):
+        if len(rows) == 1 and not steps and not isinstance(failed, TooSlowError | DivergedError | EndOfMotionError):
             raise
         status = f"stopped: {failed}"
     except KeyboardInterrupt:
@@ -185,11 +207,11 @@ def march_one(
     q, v, z = (np.array(part) for part in zip(*map(motion.split, states), strict=True))
     wrenches |= _contact_wrenches(TracedMotion(motion, pushes), contacts, q, v)
     if motion.sticking:
-        r = tau - friction - motion.smooth.inverse_dynamics(q, v, np.zeros_like(v), wrenches or None)
-        friction = friction + torques(motion.smooth.mass_matrix(q), r, v, motion.sticking)
+        friction = friction + motion.dry_friction(q, v, tau - friction, wrenches or None)
     samples = None if held is None else held.samples(reached)
     return Trajectory(
-        motion.robot, times[: len(rows)], q, v, tau, friction, states[:, -1].copy(), wrenches, status=status,
+        motion.robot, times[: len(rows)], q, v, tau, friction, states[:, -1].copy(), wrenches,
+        tuple(events if watcher is None else [*watcher.records(), *events]), status,
         statistics={"method": method, "steps": steps, "compiled": isinstance(stepper, _Compiled)},
         actuator_states=motion.inside(z),
         final_state=FinalState(reached, states[-1], names_inside(motion), planned=times, samples=samples),
@@ -219,7 +241,7 @@ class _Compiled:
             if some == self.chunk and 2.0 * (time.perf_counter() - began) < MAX_SECONDS_PER_CALL:
                 self.chunk = min(2 * self.chunk, STEPS_PER_CALL[1])
         _check_settled(self.method, t, new[:-1], float(new[-1]))
-        return np.asarray(new[:-1])
+        return _accepted(self.motion, t + count * h, new[:-1])
 
     def _find_divergence(self, y: Array, given: Sequence[Array], t: float, h: float, steps: range) -> NoReturn:
         """Take the same steps one by one, to name the joint and the time at which it went wrong."""
@@ -267,16 +289,18 @@ class _Called:
 
     def __init__(self, motion: EquationsOfMotion, method: str, tick: Callable[[], None]) -> None:
         self.motion, self.method, self.flow, self.tick = motion, method, Flow(motion), tick
+        self.take = motion.rules.get(method) or partial(take_step, self.flow, method)
 
     def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
         for k in range(count):
             self.tick()
             try:
-                y = take_step(self.flow, self.method, t + k * h, y, h)
+                y = self.take(t + k * h, y, h)
             except (SingularError, InputError, OverflowError, FloatingPointError) as error:
                 raise SourceError(self._failure_reason(t + k * h, y, error)) from error
             _check_settled(self.method, t + k * h, y, self.flow.last_change)
             self.motion.check_bounds(t + (k + 1) * h, self.motion.split(y)[1])
+            y = _accepted(self.motion, t + (k + 1) * h, y)
         return y
 
     def _failure_reason(self, t: float, y: Array, error: Exception) -> str:
@@ -291,6 +315,11 @@ class _Called:
 
 class TooSlowError(SourceError):
     """The limit of computing time is exceeded."""
+
+
+def _accepted(motion: EquationsOfMotion, t: float, y: Array) -> Array:
+    changed = motion.accepted(t, y)
+    return y if changed is None else changed
 
 
 def _no_limit() -> None:

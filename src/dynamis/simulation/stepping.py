@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.simulation.events import Watcher
-from dynamis.simulation.sources import SourceError
+from dynamis.simulation.sources import EndOfMotionError, SourceError
 from dynamis.tolerances import TIME_ROUNDING
 
 Array = npt.NDArray[Any]
@@ -79,7 +79,7 @@ class Crossing(NamedTuple):
     """
 
     function: Callable[[float, Array], float]
-    tag: tuple[str, int, int]
+    tag: tuple[str, Any, int]
     rate: int | None = None
 
 
@@ -90,7 +90,7 @@ class Piece:
     times: list[float]
     y: Array
     between: list[Any] = field(default_factory=list)
-    crossed: list[tuple[str, int, int]] = field(default_factory=list)
+    crossed: list[tuple[str, Any, int]] = field(default_factory=list)
     message: str | None = None  # of an integrator that failed
     failure: Exception | None = None
     interrupted: bool = False
@@ -120,7 +120,7 @@ def run_piece(
     *,
     watcher: Watcher | None,
     clock: Clock | None,
-    accepted: Callable[[float, Array], None],
+    accepted: Callable[[float, Array], Array | None],
     method: str,
     options: dict[str, Any],
 ) -> Piece:
@@ -128,11 +128,13 @@ def run_piece(
 
     Crossings and events are checked at the end of each step and at each output time, and located on the dense output. A
     function may fail at trial states that the motion never reaches, beyond the next crossing or in too long a step: shorter
-    steps are tried before the failure is reported.
+    steps are tried before the failure is reported. ``accepted`` is called after every step, and may return another state from
+    which to go on.
     """
     piece = Piece([t], y.copy())
     try:
-        accepted(t, y)
+        changed = accepted(t, y)
+        piece.y = piece.y if changed is None else changed
         first_step = None
         for _ in range(1 + MAX_RETRIES):
             first_step = _march(piece, rates, reported, crossings, watcher, clock, accepted, method, options, first_step)
@@ -140,7 +142,7 @@ def run_piece(
                 break
     except KeyboardInterrupt:
         piece.interrupted = True
-    except (OutOfTimeError, RunawayError) as error:
+    except (OutOfTimeError, RunawayError, EndOfMotionError) as error:
         piece.failure = error
     del piece.between[len(piece.times) - 1 :]  # an interrupt may come between the two
     return piece
@@ -153,7 +155,7 @@ def _march(
     crossings: Sequence[Crossing],
     watcher: Watcher | None,
     clock: Clock | None,
-    accepted: Callable[[float, Array], None],
+    accepted: Callable[[float, Array], Array | None],
     method: str,
     options: dict[str, Any],
     first_step: float | None,
@@ -184,7 +186,11 @@ def _march(
             piece.add(solver.t, solver.y.copy(), between)
             if clock is not None:
                 clock.stepped(solver.t - solver.t_old)
-            accepted(solver.t, solver.y)
+            changed = accepted(solver.t, solver.y)
+            if changed is not None:
+                piece.y, solver.y, solver.f = changed, changed, followed(solver.t, changed)
+    except EndOfMotionError:
+        raise
     except SourceError as error:
         piece.failure = error
         return max(0.1 * (reach[0] - piece.end), TIME_ROUNDING * max(1.0, abs(piece.end)))
@@ -221,7 +227,7 @@ def _look(
 
 def _first_crossing(
     between: Any, a: float, y_a: Array, b: float, y_b: Array, crossings: Sequence[Crossing]
-) -> tuple[float, list[tuple[str, int, int]]]:
+) -> tuple[float, list[tuple[str, Any, int]]]:
     """The first crossing from a to b with all events there; b if there is none."""
     found = []
     for crossing in crossings:

@@ -10,12 +10,18 @@ const OPEN = 32; // degrees, from the lower edge to the upper
 const LOOKED_AT = 40; // configurations of a motion, to see how much room it takes
 const MARGIN = 1.2; // what is seen, by what the robot takes
 const CLEARANCE = 0.02; // of the camera above the floor, of the reach
+const FOLLOWED = 6; // reaches: the camera moves with a robot that goes farther
+const SQUARE = 1.25; // of the reach: five cells of the floor, by which it moves with the robot
 const BELOW = 0.12; // of the reach: the floor of an arm in an upright plane lies lower (robot_parts.js)
 
 export class RobotView {
   constructor(place, scene, { label, frames = true, motion = [scene.pose] } = {}) {
     this.model = scene;
-    this.seen = outlineOf(scene, motion);
+    const extent = new THREE.Box3().setFromPoints(motion.map((q) => centreOf(bodyPoses(scene, q))));
+    this.follows = extent.getSize(new THREE.Vector3()).length() > FOLLOWED * scene.reach;
+    this.start = centreOf(bodyPoses(scene, motion[0]));
+    this.centre = this.start.clone();
+    this.seen = outlineOf(scene, motion, this.follows);
     this.q = [...scene.pose];
     this.three = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(OPEN, 1, scene.reach / 100, scene.reach * 40);
@@ -34,7 +40,8 @@ export class RobotView {
     this.place = place;
     this.parts = buildRobot(scene);
     this.parts.layers.frames.visible = frames;
-    this.three.add(...this.parts.bodies, buildFloor(scene), ...this.lights());
+    this.ground = new THREE.Group().add(buildFloor(scene), ...this.lights());
+    this.three.add(...this.parts.bodies, this.ground);
     this.controls = new OrbitControls(this.camera, this.canvas);
     this.floor = scene.floor - (scene.planar ? BELOW * scene.reach : 0);
     // the page scrolls past the view: the wheel zooms only where the view has been clicked; two fingers always do
@@ -64,7 +71,7 @@ export class RobotView {
     sun.shadow.bias = -5e-4;
     sun.shadow.normalBias = 0.006 * R;
     Object.assign(sun.shadow.camera, { left: -2 * R, right: 2 * R, top: 2 * R, bottom: -2 * R, near: 0.1 * R, far: 8 * R });
-    return [sky, sun];
+    return [sky, sun, sun.target];
   }
 
   // two level directions: towards the viewer of a planar arm, or of an arm on the floor
@@ -116,6 +123,7 @@ export class RobotView {
     }
     const depths = seen.map((p) => p[2]), middle = (Math.min(...depths) + Math.max(...depths)) / 2;
     this.controls.target.set(0, 0, 0).addScaledVector(right, x).addScaledVector(over, y).addScaledVector(back, middle);
+    if (this.follows) this.controls.target.add(this.centre).sub(this.start);
     this.camera.position.copy(this.controls.target).addScaledVector(back, distance - middle);
   }
 
@@ -131,6 +139,7 @@ export class RobotView {
   // from below, the floor would hide nothing and the robot would seem to hang in the air
   stayAboveFloor() {
     const up = new THREE.Vector3(...this.model.up);
+    if (this.controls.target.dot(up) < this.floor) return; // the robot has fallen below it
     const missing = this.floor + CLEARANCE * this.model.reach - this.camera.position.dot(up);
     if (missing <= 0) return;
     this.camera.position.addScaledVector(up, missing);
@@ -142,7 +151,21 @@ export class RobotView {
     const poses = bodyPoses(this.model, this.q);
     this.parts.bodies.forEach((group, k) => place(group, poses[k]));
     for (const update of this.parts.moving) update(poses, this.q);
+    this.accompany(centreOf(poses));
     this.ask();
+  }
+
+  // the camera follows a robot that goes far, and the floor one that stands on it, by whole squares
+  accompany(centre) {
+    if (this.follows) {
+      const way = centre.clone().sub(this.centre);
+      for (const point of [this.camera.position, this.controls.target, this.home]) point.add(way);
+    }
+    this.centre = centre;
+    if (this.model.plate || this.model.planar) return;
+    const square = SQUARE * this.model.reach;
+    this.ground.position.set(0, 0, 0);
+    for (const side of [this.forward(), this.sideways()]) this.ground.position.addScaledVector(side, Math.round(centre.dot(side) / square) * square);
   }
 
   frames() {
@@ -214,15 +237,24 @@ export class RobotView {
   }
 }
 
-// balls [centre, radius] that hold the robot in some configurations, and the place where it stands
-function outlineOf(scene, motion) {
+// the mean of the places of the bodies that move
+function centreOf(poses) {
+  const moving = poses.length > 1 ? poses.slice(1) : poses;
+  return moving.reduce((sum, X) => sum.add(new THREE.Vector3(X[3], X[7], X[11])), new THREE.Vector3()).divideScalar(moving.length);
+}
+
+// balls [centre, radius] that hold the robot in some configurations, and the place where it stands; of a robot that is followed,
+// as if it were where it starts
+function outlineOf(scene, motion, follows) {
+  const start = centreOf(bodyPoses(scene, motion[0]));
   const found = [], step = Math.max(1, Math.floor(motion.length / LOOKED_AT));
   for (let k = 0; k < motion.length; k += step) {
     const poses = bodyPoses(scene, motion[k]);
+    const back = follows ? start.clone().sub(centreOf(poses)) : new THREE.Vector3();
     const origins = poses.map((_, body) => [body, 0, 0, 0, 0]).filter(([body]) => body || !scene.outline.length);
     for (const [body, x, y, z, radius] of [...origins, ...scene.outline]) {
       const X = poses[body];
-      found.push([new THREE.Vector3(X[0] * x + X[1] * y + X[2] * z + X[3], X[4] * x + X[5] * y + X[6] * z + X[7], X[8] * x + X[9] * y + X[10] * z + X[11]), radius]);
+      found.push([new THREE.Vector3(X[0] * x + X[1] * y + X[2] * z + X[3], X[4] * x + X[5] * y + X[6] * z + X[7], X[8] * x + X[9] * y + X[10] * z + X[11]).add(back), radius]);
     }
   }
   if (scene.planar) found.push([new THREE.Vector3(...scene.up).multiplyScalar(scene.floor - BELOW * scene.reach), 0.02 * scene.reach]);

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.algorithms.configuration_rate import moved
 from dynamis.compiler import c_text
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import check_place, write_file
@@ -23,7 +24,7 @@ from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.scalar import directional
 from dynamis.simulation.actuators import Actuator, actuators_of
-from dynamis.simulation.fixed_step import Flow, moved
+from dynamis.simulation.fixed_step import Flow
 from dynamis.simulation.fmu.build import binary_place, shared_library
 from dynamis.simulation.fmu.description import build_description, model_description
 from dynamis.simulation.fmu.variables import variables_of

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.algorithms.configuration_rate import moved
 from dynamis.display import as_table, counted
 from dynamis.errors import InputError, ModelWarning, SingularError
 from dynamis.kinematics.closures import Closure, closures_of
 from dynamis.robot import Robot
-from dynamis.simulation.fixed_step import moved
 from dynamis.simulation.loops.constraints import Constraints, evaluate, labels, rank_of
 from dynamis.tolerances import FILE_PRECISION, RECURSION_ROUNDING, SOLUTION_TOLERANCE
 
@@ -53,14 +53,26 @@ class Constrained:
 
 def solve(M: Array, r: Array, H: Array, rate: Array) -> Constrained:
     """v̇ and λ from M v̇ = r + Hᵀ λ and H v̇ = rate."""
-    U, s, Vt = np.linalg.svd(H)
-    rank = rank_of(s)
-    U, s, V, N = U[:, :rank], s[:rank], Vt[:rank].T, Vt[rank:].T
+    U, s, V, N = decomposed(H)
+    rank = len(s)
     particular = V @ ((U.T @ rate) / s)
     a = particular + N @ _solve_positive(N.T @ M @ N, N.T @ (r - M @ particular))
     multipliers = U @ ((V.T @ (M @ a - r)) / s)
     residual = float(np.abs(H @ a - rate).max(initial=0.0))
     return Constrained(a, multipliers, H.T @ multipliers, rank, float(s[-1] / s[0]) if rank else 0.0, residual, N)
+
+
+def null_space(H: Array, rate: Array) -> tuple[Array, Array]:
+    """(x, N): H x is closest to the rate, and H N = 0 with orthonormal columns."""
+    U, s, V, N = decomposed(H)
+    return V @ ((U.T @ rate) / s), N
+
+
+def decomposed(H: Array) -> tuple[Array, Array, Array, Array]:
+    """(U, s, V, N): H = U diag(s) Vᵀ with the nonzero singular values, and H N = 0."""
+    U, s, Vt = np.linalg.svd(H)
+    rank = rank_of(s)
+    return U[:, :rank], s[:rank], Vt[:rank].T, Vt[rank:].T
 
 
 def _solve_positive(A: Array, b: Array) -> Array:
@@ -177,10 +189,8 @@ def assemble(
 
 
 def _damped_step(H: Array, h: Array, damping: float) -> Array:
-    U, s, Vt = np.linalg.svd(H, full_matrices=False)
-    rank = rank_of(s)
-    U, s, Vt = U[:, :rank], s[:rank], Vt[:rank]
-    return -Vt.T @ (s / (s * s + damping) * (U.T @ h))
+    U, s, V, _ = decomposed(H)
+    return -V @ (s / (s * s + damping) * (U.T @ h))
 
 
 def assemble_velocity(
@@ -205,6 +215,8 @@ def assemble_velocity(
 def project(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) -> tuple[Array, Array, float, float]:
     """Project a state onto h = 0 and H v = 0; return (q, v, max |h|, max |H v|), the last two before the projection."""
     q = moved(robot.model, q, np.zeros(robot.nq))
+    if not closures:
+        return q, v, 0.0, 0.0
     c = evaluate(robot, closures, q, v)
     before = float(np.abs(c.h).max()), float(np.abs(c.H @ v).max())
     for _ in range(4):

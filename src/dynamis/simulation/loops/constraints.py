@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import as_table, as_text, counted, short
 from dynamis.errors import InputError, SingularError
-from dynamis.kinematics.closures import Closure, closures_of
+from dynamis.kinematics.closures import Closure, closure_rows, closures_of
 from dynamis.robot import Robot
 from dynamis.tolerances import LOOP_RANK_TOLERANCE
 
@@ -27,6 +27,10 @@ class Constraints:
     h: Array
     H: Array
     bias: Array
+
+    def at(self, k: int) -> Constraints:
+        """Those of one state of a batch."""
+        return Constraints(self.h[k], self.H[k], self.bias[k])
 
     def __repr__(self) -> str:
         gap = f"max |h| = {np.abs(self.h).max(initial=0.0):.1e}"
@@ -42,21 +46,15 @@ _compiled: weakref.WeakKeyDictionary[Robot, dict[tuple[Any, ...], Kernel]] = wea
 def _kernel(robot: Robot, closures: tuple[Closure, ...]) -> Kernel:
     kernels, key = _compiled.setdefault(robot, {}), tuple(closure.form for closure in closures)
     if key not in kernels:
-        sizes = [len(closure.constants) for closure in closures]
-
-        def constraints(robot: Robot, q: Array, v: Array, *constants: Array) -> Array:
-            given = np.split(constants[0], np.cumsum(sizes)[:-1]) if constants else [None] * len(sizes)
-            parts = [closure.rows(robot, q, v, x) for closure, x in zip(closures, given, strict=True)]
-            h, H, bias = ([row for part in parts for row in part[k]] for k in range(3))
-            return np.concatenate([h, np.concatenate(H), bias])
+        size = sum(len(closure.constants) for closure in closures)
 
         def plain(robot: Robot, q: Array, v: Array) -> Array:
-            return constraints(robot, q, v)
+            return np.concatenate([x.ravel() for x in closure_rows(robot, closures, q, v)])
 
         def anchored(robot: Robot, q: Array, v: Array, at: Array) -> Array:
-            return constraints(robot, q, v, at)
+            return np.concatenate([x.ravel() for x in closure_rows(robot, closures, q, v, at)])
 
-        kernels[key] = robot.compile(anchored, at=sum(sizes)) if any(sizes) else robot.compile(plain)
+        kernels[key] = robot.compile(anchored, at=size) if size else robot.compile(plain)
     return kernels[key]
 
 

@@ -20,7 +20,8 @@ import numpy.typing as npt
 
 from dynamis.kinematics.closures import Closure
 from dynamis.simulation.friction import StickingLaw
-from dynamis.simulation.loops.constraints import evaluate, rank_of
+from dynamis.simulation.loops.constrained import null_space
+from dynamis.simulation.loops.constraints import evaluate
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.tolerances import RECURSION_ROUNDING, SOLUTION_TOLERANCE
 
@@ -50,18 +51,11 @@ def _velocity(
     M = smooth.mass_matrix(q)
     r = tau - smooth.inverse_dynamics(q, v, np.zeros(len(v)), wrenches)
     rows = evaluate(motion.robot, closures, q, v)
-    N, p = _directions(rows.H, rows.H @ start - h * rows.bias)
+    p, N = null_space(rows.H, rows.H @ start - h * rows.bias)
     A = M + 0.5 * h * np.diag(viscous)
     b = M @ start + h * (r + viscous * (v - 0.5 * start))
     new, d = _least(A, b, N, p, {k: _range(law, v[k]) for k, law in motion.sticking.items()}, h)
     return new, motion.power(q, 0.5 * (start + new), tau - d, wrenches)
-
-
-def _directions(H: Array, rate: Array) -> tuple[Array, Array]:
-    """(N, p): H (N y + p) = rate for all y."""
-    U, s, Vt = np.linalg.svd(H)
-    rank = rank_of(s)
-    return Vt[rank:].T, Vt[:rank].T @ ((U[:, :rank].T @ rate) / s[:rank])
 
 
 def _range(law: StickingLaw, v: float) -> tuple[float, float]:
@@ -95,7 +89,7 @@ def _least(A: Array, b: Array, N: Array, p: Array, ranges: Mapping[int, tuple[fl
 
 def dry_friction(M: Array, r: Array, H: Array, rate: Array, v: Array, laws: Laws) -> Array:
     """The dry friction at a state: of a moving joint that of its direction, of others what holds them, or begins to slide."""
-    N, p = _directions(H, rate)
+    p, N = null_space(H, rate)
     still = SOLUTION_TOLERANCE * max(1.0, float(np.abs(v).max(initial=0.0)))
     ranges = {}
     for k, law in laws.items():
