@@ -115,7 +115,6 @@ def test_rows_may_be_farther_apart_than_the_filter_is_long(monkeypatch, count, e
         assert np.allclose(factor.T @ factor, A.T @ A, rtol=1e-9, atol=1e-9 * np.abs(A.T @ A).max())
 
 
-
 def test_a_slow_stribeck_speed_shows():
     base = base_parameters(LinearModel(dy.load("ur5e"), friction=("viscous", "coulomb", "stribeck"), stribeck_speed=1e-3))
     assert sum("stribeck" in name for name in base.names) == 6
