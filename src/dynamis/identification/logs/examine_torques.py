@@ -26,6 +26,7 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 FEWEST = 30
+EXCHANGED = 4000  # samples in which exchanged joints are looked for
 ANOTHER_ROBOT = 0.1  # explained fraction below which the model is of another robot
 CLEAR_GAIN = 0.7  # explained fraction beyond friction above which the scale of the model can be assessed
 UNITS = {1e3: "in N mm or mN m, or a thousand times too large", 1e-3: "in kN m, or a thousand times too small",
@@ -92,6 +93,22 @@ def zero_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -
     motion, rows = summary(runs)
     zeros = FreeFit(base, weight).zeros(motion) if len(motion.torque) >= FEWEST else None
     return None if zeros is None else _Report(motion, rows, runs[0].source, base.model.robot, {}).zeros(zeros)
+
+
+def exchange_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -> LogFinding | None:
+    """Return the two joints with whose columns exchanged the torques and the prior inertias, these with a weight, are most
+    likely; None if they are as logged."""
+    motion, rows = summary(runs, EXCHANGED)
+    n = base.model.robot.n
+    if n > LARGEST or len(motion.torque) < FEWEST:
+        return None
+    fit = FreeFit(base, weight)
+    trials = [m for m in mistakes(n, np.zeros(3)) if (m.code, m.where) == ("swapped", "torque and motion")]
+    levels = [fit.level(mistake.undo(motion)) for mistake in trials]
+    if not levels or min(levels) >= fit.level(motion):
+        return None
+    pair = trials[int(np.argmin(levels))].joints
+    return _Report(motion, rows, runs[0].source, base.model.robot, {}).exchanged(*pair)
 
 
 class _Report:
@@ -169,6 +186,15 @@ class _Report:
             return LogFinding("error", "swapped", one, row, text, "swap them, or give their order in a mapping")
         text = f"{self.source}column {printable(one)}{also} seems to have the wrong sign: inverted, {explains}; {instant}"
         return LogFinding("error", "wrong sign", one, row, text, "invert it: signs = […] in a mapping")
+
+    def exchanged(self, i: int, j: int) -> LogFinding:
+        """Return the finding for two joints whose positions and torques are exchanged."""
+        one, other = self._column("q", i), self._column("q", j)
+        order = np.arange(len(self.names))
+        order[[i, j]] = j, i
+        text = f"{self.source}columns {printable(one)} and {printable(other)} and those of their torques seem to be swapped"
+        cure = "swap them, or give their order in a mapping"
+        return LogFinding("warning", "swapped", one, None, text, cure, caps=2, order=tuple(order.tolist()))
 
     def gain(self, joint: int, factor: float) -> LogFinding:
         """Return the finding for the torques of one joint that contradict those of the others."""

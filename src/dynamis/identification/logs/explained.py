@@ -25,7 +25,7 @@ from dynamis.identification.equations import Regressor
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.factors import householder_qr
 from dynamis.identification.logs.motion_summary import MotionSummary
-from dynamis.identification.nonlinear import Solution, Unknown, WeightedFit, single_steps, solve
+from dynamis.identification.nonlinear import Solution, Unknown, WeightedFit, noise_by_group, single_steps, solve
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -266,6 +266,15 @@ class FreeFit:
     def _left(self, weighted: Array) -> Array:
         """Return the fraction (n,) of the variance in a residual weighted by the standard deviations."""
         return np.asarray((weighted.reshape(-1, self.n) ** 2).mean(axis=0))
+
+    def level(self, motion: MotionSummary) -> float:
+        """Return the negative logarithm of the likelihood of the torques and of the prior, each joint with its own noise."""
+        rows = self._rows(motion.thinned(MOST_ROWS))
+        X, y = rows(np.zeros(0))
+        fit = WeightedFit.of(X, y, noise_by_group(y, rows.group))
+        fit = fit.weighted(noise_by_group(fit.residual, rows.group))
+        own = rows.group >= 0
+        return float(np.sum(np.log(noise_by_group(fit.residual, rows.group)[own])) + 0.5 * np.sum(fit.rest[~own] ** 2))
 
     def zeros(self, motion: MotionSummary) -> Zeros | None:
         """Return the joint zeros, each many standard errors from zero, with which the fit is best, or None."""

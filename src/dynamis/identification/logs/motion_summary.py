@@ -87,9 +87,10 @@ class MotionSummary:
         return {k: CubicSpline(self.t[self.run == k], self.tau[self.run == k]) for k in runs}
 
 
-def summary(runs: Sequence[Samples]) -> tuple[MotionSummary, Array]:
+def summary(runs: Sequence[Samples], most: int = MOST_SAMPLES) -> tuple[MotionSummary, Array]:
     """Return runs reduced to about `MOST_ROWS` samples with the filters of their equations, and the index of each sample.
 
+    Of a long log the first ``most`` samples are kept.
     Samples are averaged in groups far shorter than a period of the filter; without a filter, one in so many is kept.
     """
     total = sum(len(run.tau) for run in runs)
@@ -114,5 +115,5 @@ def summary(runs: Sequence[Samples]) -> tuple[MotionSummary, Array]:
         if keep.rows(len(index)):
             parts.append([*reduced, np.full(len(index), len(filters)), index])
             filters.append(keep)
-    q, v, a, tau, t, number, rows = (np.concatenate(x)[:MOST_SAMPLES] for x in zip(*parts, strict=True))
+    q, v, a, tau, t, number, rows = (np.concatenate(x)[:most] for x in zip(*parts, strict=True))
     return MotionSummary(q, v, a, tau, t[:, 0], number, tuple(filters[: int(number[-1]) + 1])), rows
