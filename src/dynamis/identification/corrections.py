@@ -54,7 +54,7 @@ def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimat
 
 
 def absorbed_mistakes(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples]) -> list[LogFinding]:
-    """Return a finding of exchanged joints, or of joint zeros, that the inertias of the links can absorb; [] if there is none."""
+    """Return a finding of exchanged joints, or of joint zeros, that the inertias of the links can absorb, or []."""
     return _exchanged_joints(folds, runs, some) or _absorbed_zeros(folds, runs, some)
 
 
@@ -103,7 +103,9 @@ def _exchanged_joints(folds: Folds, runs: Sequence[Samples], some: Sequence[Samp
     if base.model.robot.nq != base.model.robot.n or not (finding := exchange_finding(some, base, FILE)):
         return []
     pair = (folds, _corrected(folds, runs, finding))
-    fits = [each.fit(PhysicallyConsistent(base, regularisation=FILE)) for each in pair]
+    fits = [PhysicallyConsistent(base, regularisation=FILE) for _ in pair]
+    for fit, each in zip(fits, pair, strict=True):
+        each.fit(fit)
     both = [each.rows.y - cross_validate(fit, each).predicted for fit, each in zip(fits, pair, strict=True)]
     away = [_distance(fit, fits[1]) for fit in fits]
     noise = noise_of_joints(both[1], pair[1].rows.joint, len(base.model.robot.coordinate_names))

@@ -26,7 +26,7 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 FEWEST = 30
-EXCHANGED = 4000  # samples in which exchanged joints are looked for
+EXCHANGED = 2000  # samples in which exchanged joints are looked for
 ANOTHER_ROBOT = 0.1  # explained fraction below which the model is of another robot
 CLEAR_GAIN = 0.7  # explained fraction beyond friction above which the scale of the model can be assessed
 UNITS = {1e3: "in N mm or mN m, or a thousand times too large", 1e-3: "in kN m, or a thousand times too small",

@@ -15,7 +15,6 @@ from dynamis.errors import InputError, printable
 Array = npt.NDArray[Any]
 SIDES = ("joint", "motor")
 SIGNALS = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "torque", "current": "current"}
-SEVERITIES = ("error", "warning")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
