@@ -326,8 +326,8 @@ def test_newton_steps_and_the_convex_solver_find_the_same_minimum(seed, monkeypa
 
 def test_newton_steps_leave_bounds_of_links_to_the_convex_solver():
     base = base_of("ur5e")
-    space = BodySpace(base.model, total_mass=20.0)
-    assert regularised.newton_steps(space, np.eye(len(space.origin)), np.zeros(len(space.origin)), 1.0) is None
-    assert (
-        regularised.newton_steps(BodySpace(base.model), np.eye(len(space.origin)), np.zeros(len(space.origin)), 1.0) is not None
-    )
+    box = {base.model.bodies[0].name: ([-1.0] * 3, [1.0] * 3)}
+    for bounds, newton in (({}, True), ({"total_mass": 20.0}, False), ({"boxes": box}, False), ({"com": box}, False)):
+        space = BodySpace(base.model, **bounds)
+        found = regularised.newton_steps(space, np.eye(len(space.origin)), np.zeros(len(space.origin)), 1.0)
+        assert (found is not None) == newton

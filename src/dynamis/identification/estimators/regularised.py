@@ -310,7 +310,7 @@ def fit_bodies(space: BodySpace, G: Array, g: Array, weight: float, metric: str,
 def newton_steps(space: BodySpace, G: Array, g: Array, weight: float) -> Array | None:
     """Return x of `fit_bodies` with the entropic distance, which is infinite where an inertia is not consistent: by Newton
     steps projected on the bounds of scalar parameters. None with other bounds, or if the steps do not converge."""
-    if space.masses or space.com or space.total_mass is not None:
+    if space.masses or space.com or space.boxes or space.total_mass is not None:
         return None
     x, k, GG = space.inside(), space.others, G.T @ G
     low, high = np.full((2, len(x)), [[-np.inf], [np.inf]])
