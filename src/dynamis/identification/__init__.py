@@ -4,8 +4,8 @@ In reading order: `logs` (reading and checking measurements), `signals` and `tra
 gears), `samples` (motion and torques, and their filter), `linear_model` (the parameters to identify), `base_parameters` (which
 combinations can be identified), `equations` (rows of y = X β, evaluated in chunks), `estimators` (solving for β from triangular
 factors), `validation` (held-out motion, verdict, reports), `full_parameters` and `write_back` (writing a model file);
-`identify` runs all steps. Also: `excitation` (excitation trajectories), `payload`, `static_poses`, `floating_base` (samples from
-an inertial measurement unit), `drive_gains`, `nonlinear` and `calibrate` (joint zeros, lengths, base and tool pose from
+`identify` runs all steps. Also: `excitation` (excitation trajectories), `payload`, `static_poses`, `floating_base` (samples
+from an inertial measurement unit), `drive_gains`, `nonlinear` and `calibrate` (joint zeros, lengths, base and tool pose from
 measured poses or torques).
 """
 
