@@ -1,5 +1,5 @@
 """Identification of a long log: from a file with positions, velocities, accelerations and torques to parameters with their
-standard errors, in constant memory, against the time that Pinocchio's regressor alone takes in a loop.
+standard errors, part by part of the file, against the time that Pinocchio's regressor alone takes in a loop.
 """
 
 from __future__ import annotations
@@ -96,19 +96,23 @@ def probe(path: str, cutoff: float | None, every: int) -> dict[str, Any]:
     import resource
 
     from dynamis.compiler.kernel import wait_for_compiler
-    from dynamis.identification import LinearModel, Samples, Stream, WeightedLeastSquares, base_parameters, normal_equations
+    from dynamis.identification import LinearModel, Samples, WeightedLeastSquares, base_parameters, equations
+    from dynamis.identification.estimators.factors import FoldFactors
     from dynamis.identification.logs.reading import log_chunks
 
     robot = dy.load(ROBOT)
     base = base_parameters(LinearModel(robot))
     q, v, a = np.random.default_rng(0).normal(size=(3, 2000, robot.n))
-    normal_equations(base, Samples.of(q, v, a, v, period=1.0 / RATE, parallel=cutoff, every=every))  # compiled once for a robot
+    filtered: dict[str, Any] = {"period": 1.0 / RATE, "parallel": cutoff, "every": every}
+    equations(base, Samples.of(q, v, a, v, **filtered)).factors()  # compiled once for a robot
     wait_for_compiler()
     start = time.perf_counter()
-    stream = Stream(base)
-    for log in log_chunks(path, robot):
-        stream.take(Samples.of(log.q, log.v, log.a, log.tau, t=log.t, period=1.0 / RATE, parallel=cutoff, every=every))
-    fit = WeightedLeastSquares().fit_normal_equations(stream.finish())
+    parts = [
+        equations(base, Samples.of(log.q, log.v, log.a, log.tau, t=log.t, **filtered)).factors()
+        for log in log_chunks(path, robot)
+    ]
+    whole = FoldFactors(tuple(part.R[0] for part in parts), np.vstack([part.counts for part in parts]))
+    fit = WeightedLeastSquares().fit_factors(whole, base.names)
     seconds = time.perf_counter() - start
     worst = np.max(np.abs(fit.coef_ - base.prior) / fit.standard_errors_)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024.0 if sys.platform != "darwin" else 1024.0**2)

@@ -44,7 +44,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("mutation.jsonl")
 PACKAGES = ("spatial", "algorithms", "model", "compiler", "identification/estimators")
 ESTIMATORS = ("least_squares", "ridge", "recursive", "coverage", "scale", "estimator_edge_cases", "consistent",
-              "pseudo_inertia", "normal_equations")  # fmt: skip
+              "pseudo_inertia", "equations")  # fmt: skip
 TESTS = [*(f"tests/{name}" for name in ("spatial", "algorithms", "model", "compiler", "robot")),
          *(f"tests/identification/test_{name}.py" for name in ESTIMATORS), "tests/reports/test_mesh_limits.py",
          *(f"src/dynamis/{package}" for package in PACKAGES)]  # fmt: skip

@@ -307,3 +307,27 @@ def test_the_curvature_is_finite_where_the_solver_leaves_the_interior_by_its_tol
     K = space.curvature(x, "entropic")
     assert np.isfinite(K).all()
     assert np.linalg.norm(K) > 1e3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_newton_steps_and_the_convex_solver_find_the_same_minimum(seed, monkeypatch):
+    base = base_of("ur5e")
+    X, y, joint = rows(base, 30, 2.0, seed)
+    y[joint == 2] -= 5.0 * np.sign(X[joint == 2][:, base.names.index("elbow_joint.coulomb")])  # a bound of friction is active
+    fits = []
+    for used in (regularised.newton_steps, lambda *_: None):
+        monkeypatch.setattr(regularised, "newton_steps", used)
+        fits.append(PhysicallyConsistent(base, prior=wrong_prior(base, seed)).fit(X, y, joint=joint))
+    newton, convex = fits
+    assert newton.active_ == convex.active_ != ()
+    assert np.abs(newton.coef_ - convex.coef_).max() < 1e-6 * np.abs(convex.coef_).max()
+    assert objective(newton, X, y, joint) <= objective(convex, X, y, joint) * (1.0 + 1e-9)
+
+
+def test_newton_steps_leave_bounds_of_links_to_the_convex_solver():
+    base = base_of("ur5e")
+    box = {base.model.bodies[0].name: ([-1.0] * 3, [1.0] * 3)}
+    for bounds, newton in (({}, True), ({"total_mass": 20.0}, False), ({"boxes": box}, False), ({"com": box}, False)):
+        space = BodySpace(base.model, **bounds)
+        found = regularised.newton_steps(space, np.eye(len(space.origin)), np.zeros(len(space.origin)), 1.0)
+        assert (found is not None) == newton

@@ -17,7 +17,6 @@ from dynamis.identification import (
     WeightedLeastSquares,
     base_parameters,
     equations,
-    normal_equations,
 )
 from dynamis.identification.estimators.body_space import BodySpace, TypicalSizes
 from dynamis.identification.estimators.factors import FoldFactors
@@ -112,24 +111,24 @@ def test_evidence_of_nothing_is_quiet(capfd):
     base = base_parameters(ARM)
     q, v, a = motion(40)
     unused = Samples.of(q, v, a, q, use=np.zeros(q.shape, bool))
-    found = normal_equations(base, [unused, unused])
+    rows = equations(base, [unused, unused])
     with pytest.raises(InputError, match="is empty: leave it out"):
-        normal_equations(base, Samples.of(q[:0], v[:0], a[:0], q[:0]))
-    assert found.counts.sum() == 0
+        equations(base, Samples.of(q[:0], v[:0], a[:0], q[:0]))
+    assert rows.whole.counts.sum() == 0
     for estimator in (LeastSquares(), PhysicallyConsistent(base)):
         with pytest.raises(InputError, match=r"(0|no) rows"):
-            estimator.fit_normal_equations(found)
+            estimator.fit_factors(rows.whole, rows.names)
     assert "DGEQRF" not in "".join(capfd.readouterr())
     with pytest.raises(InputError, match="6 positions"):
-        normal_equations(base, Samples.of(*np.zeros((4, 10, 6))))
+        equations(base, Samples.of(*np.zeros((4, 10, 6))))
 
 
-def test_evidence_with_fewer_directions_than_parameters_names_them():
+def test_factors_with_fewer_directions_than_parameters_names_them():
     base = base_parameters(LinearModel(ARM, friction=("viscous",)))
     q = np.full((4096, 2), 0.3)
-    at_one_point = Samples.of(q, q, q, q)
+    rows = equations(base, Samples.of(q, q, q, q))
     with pytest.raises(InputError, match="are indistinguishable"):
-        LeastSquares().fit_normal_equations(normal_equations(base, at_one_point))
+        LeastSquares().fit_factors(rows.whole, rows.names)
 
 
 def test_a_torque_smooth_already_stands_in_the_middle_of_its_filter():
@@ -143,7 +142,7 @@ def test_a_torque_smooth_already_stands_in_the_middle_of_its_filter():
     rows = equations(base, run)
     fit = LeastSquares().fit(rows.X, rows.y, joint=rows.joint)
     assert abs(fit.coef_[base.names.index("joint1.viscous")] - 20.0) < 0.02
-    assert np.allclose(LeastSquares().fit_normal_equations(normal_equations(base, run)).coef_, fit.coef_, atol=1e-6)
+    assert np.allclose(LeastSquares().fit_factors(rows.whole).coef_, fit.coef_, atol=1e-6)
 
 
 def test_columns_of_ones_own_may_have_any_size_but_must_be_finite():

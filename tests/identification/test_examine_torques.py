@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.identification import Samples
 from dynamis.identification.logs import examine_torques
+from dynamis.identification.logs.motion_summary import summary
 
 ROBOTS = {name: dy.load(name) for name in ("ur5e", "panda", "puma560", "stanford", "planar_2r_melchiorri")}
 
@@ -180,3 +182,15 @@ def test_torques_that_are_all_inverted_are_named_before_the_mounting():
         (found,) = examine_torques(SimpleNamespace(t=t[:, 0], q=q, v=v, a=a, tau=wrong, source=""), robot)
         assert found.code == code
         assert "-0 %" not in found.text
+
+
+def test_delayed_torques_may_be_interpolated_after_the_filter():
+    t = 0.01 * np.arange(800)
+    tau = np.sin(np.outer(t, [3.0, 5.0])) + np.cos(np.outer(t, [7.0, 2.0]))
+    motion, _ = summary([Samples.of(tau, tau, tau, tau, t=t, period=0.01, parallel=4.0, every=10)])
+    delays = np.array([-0.03, 0.0, 0.017])
+    later = motion.later(delays)
+    for k, delay in enumerate(delays):
+        before = motion.filtered(motion.shifted(delay))
+        assert np.abs(later[..., k] - before)[2:-2].max() < 1e-3
+    assert np.allclose(later[..., 1], motion.torque, atol=1e-12)

@@ -9,7 +9,7 @@ from processes import clean_environment
 
 import dynamis as dy
 import dynamis.identification.identify as entry
-from dynamis.identification import LinearModel, Samples, Stream, base_parameters, normal_equations, prepare, read_log
+from dynamis.identification import LinearModel, base_parameters, prepare, read_log
 from dynamis.identification.logs import array_tables, reading
 from dynamis.identification.logs.reading import log_beginning, log_chunks
 from dynamis.identification.signals import windows
@@ -77,20 +77,6 @@ def test_large_arrays_come_straight_from_the_archive_with_the_same_numbers(base,
     path.write_bytes(data[:second] + b"XX" + data[second + 2 :])
     with pytest.raises(dy.InputError, match="corrupt"):
         read()
-
-
-@pytest.mark.parametrize("threads", ["1", "2", "5"])
-def test_every_bit_is_the_same_in_any_chunks_on_any_number_of_threads(base, monkeypatch, threads):
-    t, q, v, a, tau = motion(base.model.robot, 50_000)
-    run = Samples.of(q, v, a, tau, t=t, period=PERIOD)
-    whole = normal_equations(base, run)
-    monkeypatch.setenv("DYNAMIS_NUM_THREADS", threads)
-    stream = Stream(base)
-    for k in range(0, len(run), 9_000):
-        stream.push(run[k : k + 9_000])
-    found = stream.finish()
-    assert all(np.array_equal(x, y) for x, y in zip(found.R, whole.R, strict=True))
-    assert np.array_equal(found.counts, whole.counts)
 
 
 @pytest.mark.parametrize("signals", [

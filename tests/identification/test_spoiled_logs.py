@@ -13,6 +13,19 @@ def test_a_spoiled_log_is_repaired_or_its_cause_is_named(kind):
     assert rightly_answered(kind, words, *answer(robot, log))
 
 
+@pytest.mark.parametrize("name", ["puma560", "kuka_iiwa14", "xarm7"])
+def test_exchanged_wrist_joints_dominated_by_friction_are_named_after_a_refit(name):
+    robot, log, words = spoil("order", name, 7)
+    grade, said, _ = answer(robot, log)
+    assert re.search(words, said)
+    assert re.search(r"in order, the residuals on held-out motion are \S+ times lower", said)
+    assert grade == "doubtful"
+
+
+def test_joints_that_only_seem_to_be_exchanged_in_a_part_of_the_log_are_not_accused():
+    assert not accused(answer(*simulated("puma560", 2))[1])  # more likely if exchanged, but the refit is worse
+
+
 def test_a_clean_log_with_a_poor_prior_is_not_accused():
     grade, said, error = answer(*simulated("ur5e", 1))
     assert not accused(said)
@@ -69,7 +82,7 @@ def test_twelve_mistakes_on_five_arms(capsys):
                 line += f"{told[0] if good else 'WRONG':>13}"
             print(f"{kind:12}{line}")  # noqa: T201
         print(f"{right} of {len(KINDS) * len(ARMS)}")  # noqa: T201
-    assert right >= 55
+    assert right >= 58
 
 
 @pytest.mark.campaign

@@ -113,16 +113,6 @@ def bounds_card(bounds: Any) -> str:
     return card(f"structural properties of {bounds.robot}", bounds.remarks, columns, rows)
 
 
-def normal_equations_card(equations: Any) -> str:
-    """Rows by joint."""
-    sentences = [
-        f"{counted(equations.samples, 'sample')}, {counted(int(equations.counts.sum()), 'row')} for "
-        f"{counted(len(equations.names), 'parameter')}"
-    ]
-    rows = [(name, int(n), len(c)) for name, n, c in zip(equations.joints, equations.counts, equations.columns, strict=True)]
-    return card("normal equations", sentences, ("joint", "rows", "parameters"), rows)
-
-
 def description_card(description: Any) -> str:
     """The joints of the file, with the mass of each child link."""
     rows = []

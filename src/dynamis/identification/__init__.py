@@ -3,10 +3,10 @@
 In reading order: `logs` (reading and checking measurements), `signals` and `transmission` (clocks, filters, derivatives,
 gears), `samples` (motion and torques, and their filter), `linear_model` (the parameters to identify), `base_parameters` (which
 combinations can be identified), `equations` (rows of y = X β, evaluated in chunks), `estimators` (solving for β from triangular
-factors), `reduction` (triangular factors of samples as they arrive), `validation` (held-out motion, verdict, reports),
-`full_parameters` and `write_back` (writing a model file); `identify` runs all steps. Also: `excitation` (excitation
-trajectories), `payload`, `static_poses`, `floating_base` (samples from an inertial measurement unit), `drive_gains`,
-`nonlinear` and `calibrate` (joint zeros, lengths, base and tool pose from measured poses or torques).
+factors), `validation` (held-out motion, verdict, reports), `full_parameters` and `write_back` (writing a model file);
+`identify` runs all steps. Also: `excitation` (excitation trajectories), `payload`, `static_poses`, `floating_base` (samples
+from an inertial measurement unit), `drive_gains`, `nonlinear` and `calibrate` (joint zeros, lengths, base and tool pose from
+measured poses or torques).
 """
 
 from dynamis.identification.base_parameters import base_parameters
@@ -23,7 +23,6 @@ from dynamis.identification.logs import Log, Mapping, examine, read_log
 from dynamis.identification.nonlinear import Unknown
 from dynamis.identification.payload import identify_payload
 from dynamis.identification.poses import Poses
-from dynamis.identification.reduction import Stream, merge, normal_equations
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals import prepare, suggest_cutoff
 from dynamis.identification.static_poses import identify_static, identify_static_payload
@@ -41,7 +40,6 @@ __all__ = [
     "RecursiveLeastSquares",
     "Ridge",
     "Samples",
-    "Stream",
     "Transmission",
     "Unknown",
     "WeightedLeastSquares",
@@ -56,8 +54,6 @@ __all__ = [
     "identify_static",
     "identify_static_payload",
     "imu_samples",
-    "merge",
-    "normal_equations",
     "prepare",
     "read_log",
     "suggest_cutoff",

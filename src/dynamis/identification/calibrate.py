@@ -20,9 +20,9 @@ from dynamis.display import as_text, counted
 from dynamis.errors import InputError, ModelWarning, printable, unknown_name
 from dynamis.identification.identify import one_blas_thread
 from dynamis.identification.linear_model import LinearModel
-from dynamis.identification.logs.examine_torques import summary
 from dynamis.identification.logs.explained import TorqueRows, one_of
 from dynamis.identification.logs.log import Log
+from dynamis.identification.logs.motion_summary import MotionSummary, summary
 from dynamis.identification.logs.reading import read_log
 from dynamis.identification.nonlinear import Solution, Unknown, held_out_residuals, solve
 from dynamis.identification.poses import Poses
@@ -363,7 +363,8 @@ def _torque_rows(wide: _Extended, measured: Any, unknowns: Sequence[Unknown], ma
     own, model = LinearModel(robot), LinearModel(wide.robot)
     columns = [model.index(name) for name in own.names]
 
-    def regressor(q: Array, v: Array, a: Array) -> Array:
-        return model.regressor(q, wide.coordinates(v), wide.coordinates(a))[:, wide.real][:, :, columns]
+    def regressor(motion: MotionSummary) -> Array:
+        Y = model.regressor(motion.q, wide.coordinates(motion.v), wide.coordinates(motion.a))
+        return motion.filtered(Y[:, wide.real][:, :, columns])
 
     return TorqueRows(regressor, replace(motion, q=wide.coordinates(motion.q)), unknowns, wide.names, robot.coordinate_names)

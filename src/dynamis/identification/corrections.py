@@ -15,7 +15,7 @@ from dynamis.identification.equations import Regressor, equations
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.estimator import Estimator
 from dynamis.identification.estimators.regularised import PhysicallyConsistent
-from dynamis.identification.logs.examine_torques import zero_finding
+from dynamis.identification.logs.examine_torques import exchange_finding, zero_finding
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.outliers import CubicSpline
@@ -28,6 +28,8 @@ CERTAIN = 2.0  # standard errors of the difference of these residuals, from its 
 NO_WORSE = 1.02  # ratio of the held-out residuals with and without a correction that makes the parameters agree with the file
 FILE = 10.0  # weight λ of the file's inertias in the search for such a correction: standard errors of 30 %
 TRUSTED = 1.0  # weight of the file, chosen on held-out blocks with the correction, below which its inertias prove nothing
+SURE = 2.5  # standard errors of the difference of held-out residuals with two joints exchanged: one of many pairs
+LOWER = 0.9  # ratio of the squared residuals with two joints exchanged, each relative to the noise of its joint
 BETTER = 25.0  # decrease of the cost: five standard errors
 
 
@@ -51,7 +53,12 @@ def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimat
     return replace(finding, text=text)
 
 
-def absorbed_zeros(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples]) -> list[LogFinding]:
+def absorbed_mistakes(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples]) -> list[LogFinding]:
+    """Return a finding of exchanged joints, or of joint zeros, that the inertias of the links can absorb, or []."""
+    return _exchanged_joints(folds, runs, some) or _absorbed_zeros(folds, runs, some)
+
+
+def _absorbed_zeros(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples]) -> list[LogFinding]:
     """Return a finding of joint zeros that the inertias of the links can absorb, if with them torques and file agree better.
 
     The zeros are estimated from ``some`` of the runs with the file's inertias as measurements of 30 %. They are reported if the
@@ -83,6 +90,39 @@ def absorbed_zeros(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples
     return [replace(finding, text=f"{finding.text}; corrected, {moved}, and {left}")]
 
 
+def _exchanged_joints(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples]) -> list[LogFinding]:
+    """Return a finding of two joints whose columns are exchanged, if torques and file agree better with them in order.
+
+    The joints are those for which ``some`` of the runs and the file's inertias, as measurements of 30 %, are most likely. They
+    are reported if, in order, the fit is not farther from the file and predicts held-out blocks with clearly lower errors,
+    relative to the noise of each joint.
+    """
+    source = folds.rows.source
+    assert isinstance(source, Regressor)
+    base = source.base
+    if base.model.robot.nq != base.model.robot.n or not (finding := exchange_finding(some, base, FILE)):
+        return []
+    pair = (folds, _corrected(folds, runs, finding))
+    fits = [PhysicallyConsistent(base, regularisation=FILE) for _ in pair]
+    for fit, each in zip(fits, pair, strict=True):
+        each.fit(fit)
+    both = [each.rows.y - cross_validate(fit, each).predicted for fit, each in zip(fits, pair, strict=True)]
+    away = [_distance(fit, fits[1]) for fit in fits]
+    noise = noise_of_joints(both[1], pair[1].rows.joint, len(base.model.robot.coordinate_names))
+    columns = (np.asarray(finding.order), np.arange(len(noise)))  # the joint of each column of the log
+    costs = [
+        np.bincount(each.rows.blocks(each.seconds), (e / noise[own[each.rows.joint]]) ** 2)
+        for each, e, own in zip(pair, both, columns, strict=True)
+    ]
+    gained = costs[0] - costs[1] if len(costs[0]) == len(costs[1]) else np.zeros(2)
+    certain = gained.mean() > SURE * gained.std() / np.sqrt(max(len(gained) - 1, 1))
+    if not certain or costs[1].sum() > LOWER * costs[0].sum() or away[1] > away[0]:
+        return []
+    times = np.sqrt(costs[0].sum() / costs[1].sum())
+    left = f"in order, the residuals on held-out motion are {times:.3g} times lower, relative to the noise of each joint"
+    return [replace(finding, text=f"{finding.text}: {left}")]
+
+
 def _corrected(folds: Folds, runs: Sequence[Samples], finding: LogFinding) -> Folds:
     """Return the equations of the corrected runs in the same folds."""
     source = folds.rows.source
@@ -94,6 +134,9 @@ def _corrected(folds: Folds, runs: Sequence[Samples], finding: LogFinding) -> Fo
 def _corrected_run(run: Samples, finding: LogFinding) -> Samples:
     if finding.zero:
         return replace(run, q=run.q + np.asarray(finding.zero))
+    if finding.order:
+        own = np.asarray(finding.order)
+        return replace(run, **{name: getattr(run, name)[:, own] for name in ("q", "v", "a", "tau", "use")})
     if finding.factors:
         return replace(run, tau=run.tau / np.asarray(finding.factors))
     return replace(run, tau=CubicSpline(run.t, run.tau)(np.clip(run.t + finding.delay, run.t[0], run.t[-1])))
@@ -103,8 +146,13 @@ def _cost(fit: PhysicallyConsistent, folds: Folds, reference: PhysicallyConsiste
     """Return Σ_j |e_j|² / σ_j² + λ |x|², with the noise, the weight and the coordinates x of the reference."""
     factors, _ = folds.factors().merged()
     squares = np.array([np.sum((F @ np.append(fit.coef_, -1.0)) ** 2) for F in factors])
+    return float(np.sum(squares / reference.noise_**2) + _distance(fit, reference))
+
+
+def _distance(fit: PhysicallyConsistent, reference: PhysicallyConsistent) -> float:
+    """Return the distance from the file, λ |x|², with the weight and the coordinates x of the reference."""
     x = BodySpace(fit.base.model, sizes=reference.sizes_).coordinates(fit.full_)
-    return float(np.sum(squares / reference.noise_**2) + reference.regularisation_ * np.sum(x**2))
+    return float(reference.regularisation_ * np.sum(x**2))
 
 
 def _shifts(base: BaseParameters, parameters: Array) -> dict[str, float]:

@@ -202,7 +202,7 @@ class Regressor:
         for run in self.runs:
             use = run.use[filter_of(run).centres(len(run))]
             done = 0
-            for entries in self._filtered(run, np.flatnonzero(pattern.reshape(-1))):
+            for entries in self.filtered(run, np.flatnonzero(pattern.reshape(-1))):
                 counted = use[done : done + len(entries)]
                 done += len(entries)
                 place = first + np.cumsum(counted).reshape(counted.shape) - 1  # of each used row in the log
@@ -217,30 +217,33 @@ class Regressor:
                 first += int(counted.sum())
                 yield chunk
 
-    def _filtered(self, run: Samples, where: Array) -> Iterator[Array]:
+    def filtered(self, run: Samples, where: Array) -> Iterator[Array]:
         """Yield the entries ``where`` of the regressor, and more columns, after the filter of the run: (instants, entries)."""
         more = None if self.more is None else self.more.of_run()
         filtered, past = filter_of(run), Past(self.base.model)
         d, need = filtered.averaged, len(filtered.weights)
         step = filtered.every // d
-        held, skipped = np.zeros((0, 0)), 0  # means not yet used up, and those of the next samples that no row needs
+        held, length, skipped = list[Array](), 0, 0  # means not yet used up, and those of the next samples that no row needs
         size = max(1, CHUNK // d) * d
         for low in range(0, len(run), size):
             part = run[low : low + size]
             Y = self.base.regressor(part.q, part.v, part.a, past.advance(part.q))
             entries = means(np.take(Y.reshape(len(Y), -1), where, axis=1), d)
             entries = entries if more is None else np.hstack([entries, means(more(part), d)])
-            held = np.concatenate([held, entries[skipped:]]) if len(held) else entries[skipped:]
+            held.append(entries[skipped:])
+            length += len(held[-1])
             skipped = max(0, skipped - len(entries))
-            count = max(0, (len(held) - need) // step + 1)
-            if count >= FEWEST or (count and low + size >= len(run)):
-                yield (
-                    held[: count * step : step]
-                    if need == 1
-                    else row_sums(held, filtered.weights, step, np.empty((count, held.shape[1])))
-                )
-                skipped += max(0, count * step - len(held))
-                held = held[count * step :]
+            count = max(0, (length - need) // step + 1)
+            if count >= FEWEST or length >= CHUNK or (count and low + size >= len(run)):
+                x = held[0] if len(held) == 1 else np.concatenate(held)
+                if count:
+                    yield (
+                        x[: count * step : step]
+                        if need == 1
+                        else row_sums(x, filtered.weights, step, np.empty((count, x.shape[1])))
+                    )
+                skipped += max(0, count * step - length)
+                held, length = [x[count * step :]], max(0, length - count * step)
 
 
 def equations(base: BaseParameters, samples: Samples | Sequence[Samples]) -> Equations:

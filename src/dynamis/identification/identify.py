@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
-from dynamis.identification.corrections import absorbed_zeros, verified
+from dynamis.identification.corrections import absorbed_mistakes, verified
 from dynamis.identification.equations import equations
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.estimator import Estimator, LeastSquares, WeightedLeastSquares
@@ -139,7 +139,7 @@ def identify(
     separate = Folds(rows, folds, seconds=seconds, guard=min(reach, 0.1 * seconds) if seconds else reach)
     caps = [kept for f in caps if (kept := verified(f, separate, runs, chosen("consistent", base, constraints)))]
     if examined and not caps:
-        caps = absorbed_zeros(separate, runs, _beginning(runs))
+        caps = absorbed_mistakes(separate, runs, _beginning(runs))
     if only is not None:
         estimator = _selected(estimator, only, separate)
     main = separate.fit(chosen(estimator, base, constraints))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +18,8 @@ from dynamis.display import counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.estimators.factors import ENOUGH, FOLDS, FoldFactors, consecutive_folds, joint_noise, whitened
 
-if TYPE_CHECKING:
-    from dynamis.identification.reduction import NormalEquations
-
 Array = npt.NDArray[Any]
 DEFICIENT = 1e-10  # relative to the largest singular value of the normalized columns
-CLEAR = 1e4  # condition numbers whose square is far from rounding
 
 
 class Estimator(ABC):
@@ -189,19 +185,9 @@ class FromFactors(Estimator):
         folds = FoldFactors.of(rows, given, labels, fold, int(labels.max()) + 1, FOLDS if self.uses_folds else 1)
         return self.fit_factors(folds, names)
 
-    def fit_normal_equations(self, equations: NormalEquations) -> Self:
-        """Fit to the reduced equations of a long log instead of its rows."""
-        self.fit_factors(FoldFactors((tuple(equations.factors()),), equations.counts[None]), equations.names)
-        if not equations.exact and self.condition_ > CLEAR:
-            raise InputError(
-                f"the parameters are ill-conditioned (condition number {self.condition_:.1e}), too much for normal equations: "
-                "compute the normal equations with exact=True"
-            )
-        return self
-
     @abstractmethod
     def fit_factors(self, folds: FoldFactors, names: Sequence[str] | None = None) -> Self:
-        """Fit to the factors of [X, y] of each fold and joint."""
+        """Fit to the factors of [X, y] of each fold and joint, such as `Equations.whole` of a long log, instead of its rows."""
 
     def _learn(self, factors: Sequence[Array], counts: Array, noise: Array, names: Sequence[str] | None) -> Array:
         """Return each joint's sum of squared residuals for rows divided by the noise, and set the common attributes."""
@@ -209,7 +195,7 @@ class FromFactors(Estimator):
         if counts.sum() <= r:
             raise InputError(f"{counts.sum()} rows cannot determine {counted(r, 'parameter')}: record more, or estimate fewer")
         whole = whitened(factors, noise)
-        R, z = np.zeros((r, r)), np.zeros(r)  # normal equations may have a lower rank than the number of parameters
+        R, z = np.zeros((r, r)), np.zeros(r)  # few rows have fewer directions than there are parameters
         R[: len(whole)], z[: len(whole)] = whole[:r, :r], whole[:r, r]
         self.condition_ = check_rank(R, names)
         self.coef_ = np.linalg.solve(R, z)

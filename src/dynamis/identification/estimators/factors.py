@@ -73,7 +73,10 @@ class FactorSums:
     def result(self) -> FoldFactors:
         """Return the factors of all groups, over all parameters."""
         groups, joints = self.counts.shape
-        return FoldFactors(tuple(tuple(self._wide(g, j) for j in range(joints)) for g in range(groups)), self.counts)
+        wide = tuple(tuple(self._wide(g, j) for j in range(joints)) for g in range(groups))
+        if not all(np.isfinite(R).all() for own in wide for R in own):
+            raise InputError("the samples contain numbers that overflow: check their units")
+        return FoldFactors(wide, self.counts)
 
     def _wide(self, group: int, joint: int) -> Array:
         waiting = self._waiting.get((group, joint))

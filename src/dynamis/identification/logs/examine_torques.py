@@ -17,17 +17,16 @@ from dynamis.display import counted
 from dynamis.errors import printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.linear_model import LinearModel
-from dynamis.identification.logs.explained import FALLS, Delay, Explained, FreeFit, MotionSummary, Zeros, explained
+from dynamis.identification.logs.explained import FALLS, Delay, Explained, FreeFit, Zeros, explained
 from dynamis.identification.logs.explained import GOOD as FITTED
 from dynamis.identification.logs.log import LogFinding
-from dynamis.identification.samples import Decimation, Samples
+from dynamis.identification.logs.motion_summary import MotionSummary, summary
+from dynamis.identification.samples import Samples
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-FINE, ROWS = 20.0, 5.0  # samples and filtered rows per period of the filter
-MOST_SAMPLES = 20_000  # of a long log
-MOST_ROWS = 4000  # more rows do not improve the few fitted numbers
 FEWEST = 30
+EXCHANGED = 2000  # samples in which exchanged joints are looked for
 ANOTHER_ROBOT = 0.1  # explained fraction below which the model is of another robot
 CLEAR_GAIN = 0.7  # explained fraction beyond friction above which the scale of the model can be assessed
 UNITS = {1e3: "in N mm or mN m, or a thousand times too large", 1e-3: "in kN m, or a thousand times too small",
@@ -96,35 +95,20 @@ def zero_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -
     return None if zeros is None else _Report(motion, rows, runs[0].source, base.model.robot, {}).zeros(zeros)
 
 
-def summary(runs: Sequence[Samples]) -> tuple[MotionSummary, Array]:
-    """Return runs reduced to about `MOST_ROWS` samples with the filters of their equations, and the index of each sample.
-
-    Samples are averaged in groups far shorter than a period of the filter; without a filter, one in so many is kept.
-    """
-    total = sum(len(run.tau) for run in runs)
-    parts: list[list[Array]] = []
-    filters: list[Decimation] = []
-    before = 0
-    for run in runs:
-        cutoff, period = getattr(run, "parallel", None), getattr(run, "period", None)
-        arrays = [np.asarray(x, float) for x in (run.q, run.v, run.a, run.tau, np.asarray(run.t)[:, None])]
-        index = np.arange(before, before + len(run.tau))
-        before += len(run.tau)
-        if cutoff is None or period is None:
-            step = max(1, total // MOST_ROWS)
-            reduced, keep = [x[::step] for x in arrays], Decimation()
-            index = index[::step]
-        else:
-            step = max(1, int(1.0 / (FINE * cutoff * period)))
-            count = len(index) // step
-            reduced = [x[: count * step].reshape(count, step, -1).mean(axis=1) for x in arrays]
-            index = index[: count * step : step] + step // 2
-            keep = Decimation(step * period, cutoff, max(1, int(FINE / ROWS)))
-        if keep.rows(len(index)):
-            parts.append([*reduced, np.full(len(index), len(filters)), index])
-            filters.append(keep)
-    q, v, a, tau, t, number, rows = (np.concatenate(x)[:MOST_SAMPLES] for x in zip(*parts, strict=True))
-    return MotionSummary(q, v, a, tau, t[:, 0], number, tuple(filters[: int(number[-1]) + 1])), rows
+def exchange_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -> LogFinding | None:
+    """Return the two joints with whose columns exchanged the torques and the prior inertias, these with a weight, are most
+    likely; None if they are as logged."""
+    motion, rows = summary(runs, EXCHANGED)
+    n = base.model.robot.n
+    if n > LARGEST or len(motion.torque) < FEWEST:
+        return None
+    fit = FreeFit(base, weight)
+    trials = [m for m in mistakes(n, np.zeros(3)) if (m.code, m.where) == ("swapped", "torque and motion")]
+    levels = [fit.level(mistake.undo(motion)) for mistake in trials]
+    if not levels or min(levels) >= fit.level(motion):
+        return None
+    pair = trials[int(np.argmin(levels))].joints
+    return _Report(motion, rows, runs[0].source, base.model.robot, {}).exchanged(*pair)
 
 
 class _Report:
@@ -202,6 +186,15 @@ class _Report:
             return LogFinding("error", "swapped", one, row, text, "swap them, or give their order in a mapping")
         text = f"{self.source}column {printable(one)}{also} seems to have the wrong sign: inverted, {explains}; {instant}"
         return LogFinding("error", "wrong sign", one, row, text, "invert it: signs = […] in a mapping")
+
+    def exchanged(self, i: int, j: int) -> LogFinding:
+        """Return the finding for two joints whose positions and torques are exchanged."""
+        one, other = self._column("q", i), self._column("q", j)
+        order = np.arange(len(self.names))
+        order[[i, j]] = j, i
+        text = f"{self.source}columns {printable(one)} and {printable(other)} and those of their torques seem to be swapped"
+        cure = "swap them, or give their order in a mapping"
+        return LogFinding("warning", "swapped", one, None, text, cure, caps=2, order=tuple(order.tolist()))
 
     def gain(self, joint: int, factor: float) -> LogFinding:
         """Return the finding for the torques of one joint that contradict those of the others."""

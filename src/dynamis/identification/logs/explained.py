@@ -12,7 +12,6 @@ with the prior as further measurements, such zeros are found as well.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,12 +21,11 @@ import numpy.typing as npt
 
 from dynamis.errors import unknown_name
 from dynamis.identification.base_parameters import BaseParameters
+from dynamis.identification.equations import Regressor
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.factors import householder_qr
-from dynamis.identification.linear_model import Past
-from dynamis.identification.nonlinear import Solution, Unknown, WeightedFit, single_steps, solve
-from dynamis.identification.samples import Decimation
-from dynamis.identification.signals.outliers import CubicSpline
+from dynamis.identification.logs.motion_summary import MotionSummary
+from dynamis.identification.nonlinear import Solution, Unknown, WeightedFit, noise_by_group, single_steps, solve
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -49,57 +47,6 @@ DELAYS = 101  # number of delays considered
 SHORTEST = 0.005  # s: filters of drives delay torques by less
 AGREE = 0.6  # fraction of the joints, of those that a delay affects, that must agree on it
 LOWER = 0.9  # ratio of the unexplained fractions of a joint after and before the correction of a delay that it agrees on
-
-
-@dataclass(frozen=True, eq=False)
-class MotionSummary:
-    """Measurements of runs: the time and the run of each row, and the low-pass filter of each run for both sides of a fit."""
-
-    q: Array
-    v: Array
-    a: Array
-    tau: Array
-    t: Array
-    run: Array
-    filters: tuple[Decimation, ...]
-
-    def filtered(self, x: Array) -> Array:
-        """Filter an array with one row per sample, run by run."""
-        if len(self.filters) == 1:
-            return self.filters[0].of(np.asarray(x))
-        return np.concatenate([keep.of(np.asarray(x)[self.run == k]) for k, keep in enumerate(self.filters)])
-
-    @functools.cached_property
-    def torque(self) -> Array:
-        """The filtered torques (rows, n)."""
-        return self.filtered(self.tau)
-
-    @property
-    def rows(self) -> Array:
-        """The index of the sample at the centre of each filtered row."""
-        places = [np.flatnonzero(self.run == k) for k in range(len(self.filters))]
-        return np.concatenate([at[keep.centres(len(at))] for at, keep in zip(places, self.filters, strict=True)])
-
-    def thinned(self, most: int) -> MotionSummary:
-        """Return the motion with about this many rows."""
-        step = max(1, len(self.torque) // most)
-        if any(keep.cutoff for keep in self.filters):
-            return replace(self, filters=tuple(replace(keep, every=step * keep.every) for keep in self.filters))
-        q, v, a, tau, t, run = (x[::step] for x in (self.q, self.v, self.a, self.tau, self.t, self.run))
-        return MotionSummary(q, v, a, tau, t, run, self.filters)
-
-    def shifted(self, seconds: float) -> Array:
-        """Return the torques logged this much later."""
-        later = self.tau.copy()
-        for run, spline in self._splines.items():
-            t = self.t[self.run == run]
-            later[self.run == run] = spline(np.clip(t + seconds, t[0], t[-1]))
-        return later
-
-    @functools.cached_property
-    def _splines(self) -> dict[int, Any]:
-        runs = [k for k in range(len(self.filters)) if np.count_nonzero(self.run == k) > 3]
-        return {k: CubicSpline(self.t[self.run == k], self.tau[self.run == k]) for k in runs}
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,13 +164,13 @@ class Delay:
 class TorqueRows:
     """Torques y and regressor X, as functions of unknowns that correct the measurements (see `nonlinear.Unknown`).
 
-    ``regressor`` is a function of q, v and a; ``names`` are the coordinates of q, ``joints`` those of the torques. ``prior``
-    are rows W of X and W β₀ of y that state a prior of β in units of its standard error.
+    ``regressor`` returns the filtered regressor (rows, n, r) of a motion; ``names`` are the coordinates of q, ``joints`` those
+    of the torques. ``prior`` are rows W of X and W β₀ of y that state a prior of β in units of its standard error.
     """
 
     def __init__(
         self,
-        regressor: Callable[[Array, Array, Array], Array],
+        regressor: Callable[[MotionSummary], Array],
         motion: MotionSummary,
         unknowns: Sequence[Unknown],
         names: Sequence[str],
@@ -246,7 +193,7 @@ class TorqueRows:
         motion = self.motion
         for unknown, value in zip(self.unknowns, theta, strict=True):
             motion = self._corrected(motion, unknown, float(value))
-        X = motion.filtered(self.regressor(motion.q, motion.v, motion.a))
+        X = self.regressor(motion)
         X, y = X.reshape(-1, X.shape[2]), motion.torque.reshape(-1)
         return (X, y) if self.prior is None else (np.vstack([X, self.prior[0]]), np.append(y, self.prior[1]))
 
@@ -291,10 +238,17 @@ class FreeFit:
     def _rows(self, motion: MotionSummary, unknowns: Sequence[Unknown] = ()) -> TorqueRows:
         return TorqueRows(self._regressor, motion, unknowns, self.names, self.names, self.prior)
 
-    def _regressor(self, q: Array, v: Array, a: Array) -> Array:
-        """Return the columns (N, n, r + n) of the base parameters and offsets."""
-        X = np.asarray(self.base.regressor(q, v, a, Past(self.base.model).advance(q)))
-        return np.concatenate([X, np.broadcast_to(np.eye(self.n), (len(X), self.n, self.n))], axis=2)
+    def _regressor(self, motion: MotionSummary) -> Array:
+        """Return the filtered columns (rows, n, r + n) of the base parameters and offsets."""
+        base, n = self.base, self.n
+        X = np.concatenate([np.zeros((n, base.rank)), np.eye(n)], axis=1)[None].repeat(len(motion.torque), axis=0)
+        joint, column = np.nonzero(base.pattern)
+        done = 0
+        for run in motion.runs:
+            for entries in Regressor(base, (run,)).filtered(run, base.rank * joint + column):
+                X[done : done + len(entries), joint, column] = entries
+                done += len(entries)
+        return X
 
     def unexplained(self, motion: MotionSummary) -> Array:
         """Return the fraction (n,) of the variance of each torque that the fit leaves."""
@@ -312,6 +266,15 @@ class FreeFit:
     def _left(self, weighted: Array) -> Array:
         """Return the fraction (n,) of the variance in a residual weighted by the standard deviations."""
         return np.asarray((weighted.reshape(-1, self.n) ** 2).mean(axis=0))
+
+    def level(self, motion: MotionSummary) -> float:
+        """Return the negative logarithm of the likelihood of the torques and of the prior, each joint with its own noise."""
+        rows = self._rows(motion.thinned(MOST_ROWS))
+        X, y = rows(np.zeros(0))
+        fit = WeightedFit.of(X, y, noise_by_group(y, rows.group))
+        fit = fit.weighted(noise_by_group(fit.residual, rows.group))
+        own = rows.group >= 0
+        return float(np.sum(np.log(noise_by_group(fit.residual, rows.group)[own])) + 0.5 * np.sum(fit.rest[~own] ** 2))
 
     def zeros(self, motion: MotionSummary) -> Zeros | None:
         """Return the joint zeros, each many standard errors from zero, with which the fit is best, or None."""
@@ -354,7 +317,7 @@ class FreeFit:
         if self._left(fit.rest).mean() < EXACT:
             return None
         delays = np.linspace(-LATEST, LATEST, DELAYS)
-        shifted = np.stack([thin.filtered(thin.shifted(d)).reshape(-1) / fit.noise for d in delays], axis=1)
+        shifted = thin.later(delays).reshape(-1, DELAYS) / fit.noise[:, None]
         left = np.stack([self._left(e) for e in fit.beyond(shifted).T])
         level = np.log(np.maximum(left, 1e-300)).mean(axis=1)  # each joint has its own noise
         best, none = int(np.argmin(level)), DELAYS // 2

@@ -15,7 +15,6 @@ from dynamis.errors import InputError, printable
 Array = npt.NDArray[Any]
 SIDES = ("joint", "motor")
 SIGNALS = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "torque", "current": "current"}
-SEVERITIES = ("error", "warning")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,7 +170,7 @@ class LogFinding:
     index from 0, None for the whole log. ``mends`` means that `prepare` repairs it: it is an error only for direct use of the
     log. ``caps`` is the number of the best grade, in the order "good", "usable", "doubtful", "not usable", of a result obtained
     in spite of it. ``zero`` are the positions to add to those of the joints, for zeros that are off, ``delay`` the seconds by
-    which torques are late, ``factors`` those of the torques of the joints.
+    which torques are late, ``factors`` those of the torques of the joints, ``order`` the correct one of the joints' columns.
     """
 
     severity: str
@@ -185,6 +184,7 @@ class LogFinding:
     zero: tuple[float, ...] = ()
     delay: float = 0.0
     factors: tuple[float, ...] = ()
+    order: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.text}; {self.cure}"

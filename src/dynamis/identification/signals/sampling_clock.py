@@ -26,6 +26,7 @@ COARSE = 0.01  # fraction of rows with a repeated stamp but other values above w
 CLEARLY = 0.8  # ratio of the roughness below which stamps are taken to be erroneous
 SAME = 1e-3  # periods: closer stamps are equal
 BURSTS = 1.5  # ratio of the mean to the median step above which samples come in bursts
+SPANS = 20_000  # spans averaged to refine the period
 BURST = 50  # samples: a delay may be caught up within as many
 SHOWN = 6  # rows listed in a note
 
@@ -338,6 +339,7 @@ def refined(parts: list[Array], h: float) -> float:
     span = 1
     while any(len(s) > 2 * span for s in parts):
         periods = np.concatenate([s[span:] - s[:-span] for s in parts if len(s) > span]) / h
+        periods = periods[:: max(1, len(periods) // SPANS)]
         z = np.exp(2j * np.pi * periods).mean()
         if abs(z) < max(0.05, 5.0 / np.sqrt(len(periods))):
             break  # the stamps drift too much

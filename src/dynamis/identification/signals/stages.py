@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.signal import oaconvolve
 
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
@@ -92,9 +91,18 @@ def beside_gaps(gaps: Array, reach: int, taps: Array) -> Array:
     These are within the ``reach`` of the derivative filter, and have more than `LOST` of the weight of a low-pass filter with
     these ``taps``.
     """
-    near = oaconvolve(gaps.astype(float), np.ones(2 * reach + 1), mode="same") > 0.5
-    weight = np.abs(taps) / np.abs(taps).sum()
-    return np.asarray(near | (oaconvolve(near.astype(float), weight, mode="same") > LOST))
+    if not gaps.any():
+        return gaps
+    near = _convolved(gaps, np.ones(2 * reach + 1)) > 0.5
+    return near | (_convolved(near, np.abs(taps) / np.abs(taps).sum()) > LOST)
+
+
+def _convolved(mask: Array, weights: Array) -> Array:
+    """Return the centred convolution of a mask with weights, by Fourier transforms: scipy.signal takes long to import."""
+    size = len(mask) + len(weights) - 1
+    whole = np.fft.irfft(np.fft.rfft(mask, size) * np.fft.rfft(weights, size), size)
+    first = (len(weights) - 1) // 2
+    return np.asarray(whole[first : first + len(mask)])
 
 
 def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: Notes) -> Array:

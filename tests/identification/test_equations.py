@@ -1,4 +1,4 @@
-"""Long logs: the same answer from triangular factors, and the same bits wherever a log is cut."""
+"""Equations of a log: their triangular factors give the fit of all rows, and the filter is applied to both sides."""
 
 import importlib
 
@@ -10,17 +10,13 @@ from dynamis.identification import (
     LeastSquares,
     LinearModel,
     Samples,
-    Stream,
     WeightedLeastSquares,
     base_parameters,
     equations,
-    merge,
-    normal_equations,
 )
 from dynamis.identification.samples import Decimation
 
-# the package has a function of the same name
-stream_module = importlib.import_module("dynamis.identification.reduction")
+module = importlib.import_module("dynamis.identification.equations")  # the package has a function of the same name
 
 
 @pytest.fixture(scope="module")
@@ -53,54 +49,26 @@ CASES = [(None, 1, False), (20.0, 10, False), (15.0, 7, False), (10.0, 1, True),
 
 @pytest.mark.parametrize(("parallel", "every", "smooth_torque"), CASES)
 @pytest.mark.parametrize("estimator", [LeastSquares(), WeightedLeastSquares()], ids=repr)
-def test_evidence_gives_the_fit_of_all_rows(base, log, parallel, every, smooth_torque, estimator):
+def test_factors_give_the_fit_of_all_rows(base, log, parallel, every, smooth_torque, estimator):
     run = filtered(log, parallel, every, smooth_torque)
     e = equations(base, run)
     whole = estimator.fit(e.X, e.y, joint=e.joint, names=e.names)
     expected = whole.coef_.copy(), whole.noise_.copy(), whole.covariance_.copy()
-    short = estimator.fit_normal_equations(normal_equations(base, run))
+    short = estimator.fit_factors(e.whole, e.names)
     assert short.dof_ == len(e) - base.rank
     assert np.allclose(short.coef_, expected[0], rtol=1e-8, atol=1e-9)
     assert np.allclose(short.noise_, expected[1], rtol=1e-8)
     assert np.allclose(short.covariance_, expected[2], rtol=1e-6, atol=1e-12)
 
 
-@pytest.mark.parametrize(("parallel", "every", "smooth_torque"), CASES)
-def test_every_bit_is_the_same_wherever_a_log_is_cut(base, log, parallel, every, smooth_torque):
-    run = filtered(log, parallel, every, smooth_torque)
-    whole = normal_equations(base, run)
-    for size in (1_000, 12_345):
-        stream = Stream(base)
-        for low in range(0, len(run), size):
-            stream.push(run[low : low + size])
-        cut = stream.finish()
-        assert all(np.array_equal(x, y) for x, y in zip(whole.R, cut.R, strict=True))
-        assert np.array_equal(whole.counts, cut.counts)
-
-
-def test_reflections_and_products_agree(base, log):
-    quick, exact = normal_equations(base, log[:20_000]), normal_equations(base, log[:20_000], exact=True)
-    assert exact.exact
-    fits = [LeastSquares().fit_normal_equations(x).coef_ for x in (quick, exact)]
-    assert np.allclose(*fits, rtol=1e-9, atol=1e-10)
-
-
 def test_logs_are_put_together(base, log):
     parts = [log[:9_000], log[9_000:17_000], log[17_000:]]
-    together = merge([normal_equations(base, part) for part in parts])
-    e = equations(base, parts)
-    expected = LeastSquares().fit(e.X, e.y, joint=e.joint).coef_
-    assert np.allclose(LeastSquares().fit_normal_equations(together).coef_, expected, rtol=1e-8, atol=1e-9)
-    other = base_parameters(LinearModel(base.model.robot))
-    with pytest.raises(dy.InputError, match="different parameters"):
-        merge([together, normal_equations(other, log[:1000])])
-
-
-def test_pieces_of_one_run_have_one_filter(base, log):
-    stream = Stream(base)
-    stream.push(log[:100])
-    with pytest.raises(dy.InputError, match="the same period and filter"):
-        stream.push(filtered(log, 20.0, 10)[100:200])
+    together = equations(base, parts)
+    single = [equations(base, part) for part in parts]
+    assert len(together) == sum(map(len, single))
+    for j, factor in enumerate(together.whole.R[0]):
+        expected = sum(F.T @ F for F in (rows.whole.R[0][j] for rows in single))
+        assert np.allclose(factor.T @ factor, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize(("cutoff", "every"), [(20.0, 1), (20.0, 10), (5.0, 40), (60.0, 3)])
@@ -130,34 +98,21 @@ def test_filters_that_cannot_be():
         Decimation(2e-3, 10.0, 0)
 
 
-def test_a_log_too_weak_for_products_says_so(base):
-    robot = base.model.robot
-    rng = np.random.default_rng(0)
-    q = 0.5 + 1e-4 * rng.normal(size=(30_000, 6))
-    v, a = rng.normal(size=(2, 30_000, 6))
-    found = normal_equations(base, Samples.of(q, v, a, robot.inverse_dynamics(q, v, a)))
-    with pytest.raises(dy.InputError, match=r"exact=True|are indistinguishable"):
-        LeastSquares().fit_normal_equations(found)
-
-
 @pytest.mark.parametrize("count", [10, 3 * 64 - 2, 3 * 64 - 1, 3 * 64, 500])
 @pytest.mark.parametrize("every", [3, 7, 1001])
 def test_rows_may_be_farther_apart_than_the_filter_is_long(monkeypatch, count, every):
-    monkeypatch.setattr(stream_module, "BLOCK", 64)
+    monkeypatch.setattr(module, "CHUNK", 64)
+    monkeypatch.setattr(module, "FEWEST", 5)
     robot = dy.load("planar_2r_melchiorri")
     base = base_parameters(LinearModel(robot))
     q, v, a = np.random.default_rng(count).normal(size=(3, count, robot.n))
     samples = Samples.of(q, v, a, robot.inverse_dynamics(q, v, a), period=1e-3, every=every)
-    found, rows = normal_equations(base, samples), equations(base, samples)
-    assert found.counts.sum() == len(rows)
-    assert found.samples <= count
-    for factor, joint in zip(found.factors(), range(robot.n), strict=True):
-        A = np.column_stack([rows.X, rows.y])[rows.joint == joint]
+    rows = equations(base, samples)
+    assert len(rows) == robot.n * len(range(0, count, every))
+    X = base.regressor(q, v, a)[::every]
+    for joint, factor in enumerate(rows.whole.R[0]):
+        A = np.column_stack([X[:, joint], samples.tau[::every, joint]])
         assert np.allclose(factor.T @ factor, A.T @ A, rtol=1e-9, atol=1e-9 * np.abs(A.T @ A).max())
-    stream = Stream(base)
-    for low in range(0, count, 37):
-        stream.push(samples[low : low + 37])
-    assert all(np.array_equal(x, y) for x, y in zip(stream.finish().R, found.R, strict=True))
 
 
 def test_a_slow_stribeck_speed_shows():
@@ -175,35 +130,9 @@ def test_a_model_of_ones_own_has_code_of_its_own():
     assert Mine(robot).identity is None
 
 
-def test_pushed_arrays_may_be_used_again():
-    robot = dy.load("planar_2r_melchiorri")
-    base = base_parameters(LinearModel(robot))
-    q, v, a = np.random.default_rng(0).normal(size=(3, 30_000, robot.n))
-    samples = Samples.of(q, v, a, robot.inverse_dynamics(q, v, a), period=1e-3)
-    whole = normal_equations(base, samples)
-    stream = Stream(base)
-    stream.push(samples)
-    for x in (q, v, a):
-        x[:] = 0.0
-    assert all(np.array_equal(x, y) for x, y in zip(stream.finish().R, whole.R, strict=True))
-
-
-def test_a_stream_that_failed_says_so_ever_after(monkeypatch):
-    robot = dy.load("planar_2r_melchiorri")
-    base = base_parameters(LinearModel(robot))
-    q, v, a = np.random.default_rng(0).normal(size=(3, 20_000, robot.n))
-    stream = Stream(base)
-    monkeypatch.setattr(stream, "_normal_equations", lambda *_: (_ for _ in ()).throw(MemoryError))
-    with pytest.raises(MemoryError):
-        stream.push(Samples.of(q, v, a, v))
-        stream.finish()
-    with pytest.raises(dy.InputError, match="was interrupted"):
-        stream.finish()
-
-
 @pytest.mark.parametrize("count", [100, 10_000])
 def test_numbers_too_large_are_refused(count):
     robot = dy.load("planar_2r_melchiorri")
     q, v, a = np.random.default_rng(0).normal(size=(3, count, robot.n))
     with pytest.raises(dy.InputError, match="overflow"):
-        normal_equations(base_parameters(LinearModel(robot)), Samples.of(q, 1e200 * v, a, v))
+        _ = equations(base_parameters(LinearModel(robot)), Samples.of(q, 1e200 * v, a, v)).whole

@@ -1,0 +1,119 @@
+"""Measurements of runs, reduced to the few samples that checks of a log need."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.identification.samples import Decimation, Samples
+from dynamis.identification.signals.outliers import CubicSpline
+
+Array = npt.NDArray[Any]
+FINE, ROWS = 20.0, 5.0  # samples and filtered rows per period of the filter
+MOST_SAMPLES = 20_000  # of a long log
+MOST_ROWS = 4000  # more rows do not improve the few fitted numbers
+
+
+@dataclass(frozen=True, eq=False)
+class MotionSummary:
+    """Measurements of runs: the time and the run of each row, and the low-pass filter of each run for both sides of a fit."""
+
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    t: Array
+    run: Array
+    filters: tuple[Decimation, ...]
+
+    def filtered(self, x: Array) -> Array:
+        """Filter an array with one row per sample, run by run."""
+        if len(self.filters) == 1:
+            return self.filters[0].of(np.asarray(x))
+        return np.concatenate([keep.of(np.asarray(x)[self.run == k]) for k, keep in enumerate(self.filters)])
+
+    @functools.cached_property
+    def torque(self) -> Array:
+        """The filtered torques (rows, n)."""
+        return self.filtered(self.tau)
+
+    @property
+    def rows(self) -> Array:
+        """The index of the sample at the centre of each filtered row."""
+        places = [np.flatnonzero(self.run == k) for k in range(len(self.filters))]
+        return np.concatenate([at[keep.centres(len(at))] for at, keep in zip(places, self.filters, strict=True)])
+
+    def thinned(self, most: int) -> MotionSummary:
+        """Return the motion with about this many rows."""
+        step = max(1, len(self.torque) // most)
+        if any(keep.cutoff for keep in self.filters):
+            return replace(self, filters=tuple(replace(keep, every=step * keep.every) for keep in self.filters))
+        q, v, a, tau, t, run = (x[::step] for x in (self.q, self.v, self.a, self.tau, self.t, self.run))
+        return MotionSummary(q, v, a, tau, t, run, self.filters)
+
+    @property
+    def runs(self) -> Iterator[Samples]:
+        """The samples of each run, with its filter."""
+        for k, keep in enumerate(self.filters):
+            t, q, v, a, tau = (x[self.run == k] for x in (self.t, self.q, self.v, self.a, self.tau))
+            yield Samples(t, q, v, a, tau, np.ones(tau.shape, bool), keep.period, keep.cutoff, keep.every)
+
+    def later(self, delays: Array) -> Array:
+        """Return the filtered torques (rows, n, k) logged later by k delays: interpolated after the filter."""
+        parts = []
+        for run, keep in zip(self.runs, self.filters, strict=True):
+            fine = replace(keep, every=keep.averaged)
+            t, at = fine.of(run.t[:, None])[:, 0], keep.of(run.t[:, None]) + delays
+            found = CubicSpline(t, fine.of(run.tau))(np.clip(at, t[0], t[-1]).reshape(-1))
+            parts.append(found.reshape(*at.shape, -1).transpose(0, 2, 1))
+        return np.concatenate(parts)
+
+    def shifted(self, seconds: float) -> Array:
+        """Return the torques logged this much later."""
+        later = self.tau.copy()
+        for run, spline in self._splines.items():
+            t = self.t[self.run == run]
+            later[self.run == run] = spline(np.clip(t + seconds, t[0], t[-1]))
+        return later
+
+    @functools.cached_property
+    def _splines(self) -> dict[int, Any]:
+        runs = [k for k in range(len(self.filters)) if np.count_nonzero(self.run == k) > 3]
+        return {k: CubicSpline(self.t[self.run == k], self.tau[self.run == k]) for k in runs}
+
+
+def summary(runs: Sequence[Samples], most: int = MOST_SAMPLES) -> tuple[MotionSummary, Array]:
+    """Return runs reduced to about `MOST_ROWS` samples with the filters of their equations, and the index of each sample.
+
+    Of a long log the first ``most`` samples are kept.
+    Samples are averaged in groups far shorter than a period of the filter; without a filter, one in so many is kept.
+    """
+    total = sum(len(run.tau) for run in runs)
+    parts: list[list[Array]] = []
+    filters: list[Decimation] = []
+    before = 0
+    for run in runs:
+        cutoff, period = getattr(run, "parallel", None), getattr(run, "period", None)
+        arrays = [np.asarray(x, float) for x in (run.q, run.v, run.a, run.tau, np.asarray(run.t)[:, None])]
+        index = np.arange(before, before + len(run.tau))
+        before += len(run.tau)
+        if cutoff is None or period is None:
+            step = max(1, total // MOST_ROWS)
+            reduced, keep = [x[::step] for x in arrays], Decimation()
+            index = index[::step]
+        else:
+            step = max(1, int(1.0 / (FINE * cutoff * period)))
+            count = len(index) // step
+            reduced = [x[: count * step].reshape(count, step, -1).mean(axis=1) for x in arrays]
+            index = index[: count * step : step] + step // 2
+            keep = Decimation(step * period, cutoff, max(1, int(FINE / ROWS)))
+        if keep.rows(len(index)):
+            parts.append([*reduced, np.full(len(index), len(filters)), index])
+            filters.append(keep)
+    q, v, a, tau, t, number, rows = (np.concatenate(x)[:most] for x in zip(*parts, strict=True))
+    return MotionSummary(q, v, a, tau, t[:, 0], number, tuple(filters[: int(number[-1]) + 1])), rows
