@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 import dynamis as dy
-from dynamis.scalar import Node, Program, gradient, node, symbol, topological
+from dynamis.scalar import Node, Program, gradient, kept, node, symbol, topological
 from dynamis.scalar.linear import pivot
 
 BITS = 20  # of an exact value: single precision has 24
@@ -136,7 +136,7 @@ class RandomGraph:
         (e, size_e, _), (p, size_p) = self._pick(self.exact), self._positive()
         number = float(rng.uniform(-2.0, 2.0))
         smooth = ["add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "asin", "acos", "atan2", "exp", "log", "tanh", "number", "mix",
-                  "fused", "shared"]  # fmt: skip
+                  "fused", "shared", "keep"]  # fmt: skip
         match rng.choice([*smooth, "abs", "min", "max", "where", "pivot"] if self.kinks else smooth):
             case "add":
                 new = a + b, size_a + size_b
@@ -148,6 +148,8 @@ class RandomGraph:
                 new = a / p, 2.0 * size_a
             case "neg":
                 new = -a, size_a
+            case "keep":
+                new = kept(a - b), size_a + size_b
             case "pivot":
                 new = pivot(p, 1.0), size_p
             case "sqrt":
