@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.algorithms.derivatives import TorqueDerivatives
 from dynamis.compiler import cuda, cuda_time_stepper
 from dynamis.compiler.kernel import Kernel
 
@@ -203,3 +204,11 @@ def test_the_source_of_a_march_is_rendered_once(grid, monkeypatch):
         for _ in range(3):
             cuda_time_stepper.march_on_gpu(kernel, y, [u], t=0.5, h=0.1, reports=1, every=1, first=0, stages=None)
     assert [given[2] for given in rendered] == ["double", "float"]
+
+
+@pytest.mark.parametrize("shape", [(3, 2, 2), (5, 3, 2, 2)])
+def test_parts_of_derivatives_stay_on_the_gpu(shape):
+    whole = device(np.arange(np.prod(shape), dtype=float).reshape(shape))
+    for part, value in enumerate(TorqueDerivatives(whole)):
+        assert type(value) is DeviceArray
+        np.testing.assert_array_equal(value, whole[..., part, :, :])

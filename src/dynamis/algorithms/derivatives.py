@@ -44,8 +44,9 @@ class _Derivatives:
         self.array = array
 
     def _part(self, k: int) -> Array:
-        array = self.array
-        return np.asarray(array[k] if array.ndim == 3 else array[..., k, :, :])
+        array = self.array  # also one of CuPy
+        part: Array = array[k] if array.ndim == 3 else array[..., k, :, :]
+        return part
 
     dq = property(lambda self: self._part(0))
     dv = property(lambda self: self._part(1))
