@@ -225,3 +225,11 @@ def test_wrong_questions_are_answered():
         identify_payload(robot, run, arm=-1.0)
     with pytest.raises(InputError, match="size="):
         identify_payload(robot, run, size=0.0)
+
+
+def test_the_run_with_the_load_is_no_reference():
+    arm = dy.load("planar_2r_melchiorri")
+    q, v, a = np.random.default_rng(0).normal(size=(3, 50, 2))
+    run = Samples.of(q, v, a, arm.inverse_dynamics(q, v, a))
+    with pytest.raises(dy.InputError, match="a run without the load"):
+        identify_payload(arm, run, reference=run)

@@ -112,3 +112,24 @@ def test_a_group_of_contacts_acts_as_its_contacts_together():
     assert np.abs(both.energy_error).max() < 2e-2 * np.ptp(both.kinetic_energy)
     with pytest.raises(dy.InputError, match="same frame"):
         ContactGroup([one, dy.contact(arm, arm.link_names[1], floor, **law)])
+
+
+@pytest.mark.parametrize(
+    "given", [((0.0, 0.0), (0.0, 1.0)), ((0, 0, np.nan), (0, 0, 1)), ((0, -1, 0), (0, 0, 0)), ("xyz", (0, 0, 1))]
+)
+def test_a_plane_that_is_none_is_refused(given):
+    with pytest.raises(dy.InputError, match="of a plane must"):
+        dy.Plane(*given)
+
+
+def test_a_ball_that_is_none_is_refused():
+    for given in (((0, 0), 1.0), ((0, 0, 0), 0.0), ((0, 0, 0), np.nan)):
+        with pytest.raises(dy.InputError, match="of a ball must"):
+            dy.Ball(*given)
+
+
+def test_a_contact_is_given_under_its_own_frame():
+    arm = dy.load("ur5e")
+    push = dy.contact(arm, "tool0", dy.Plane(), stiffness=1e4)
+    with pytest.raises(dy.InputError, match="a contact of the frame 'tool0' under 'forearm_link'"):
+        dy.simulate(arm, 0.01, arm.home(), wrenches={"forearm_link": push})

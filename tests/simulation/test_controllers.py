@@ -130,3 +130,13 @@ def test_the_number_of_states_is_checked(size):
     for run in (dy.simulate, dy.rollouts):
         with pytest.raises(dy.InputError, match="size of Integral must be the number of its states"):
             run(ARM, 0.1, START, controller=law)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [lambda q, v, t: 0.0 * q, lambda q: q, lambda t, v, q: 0.0 * v, lambda robot, q, v, t: 0.0 * q],
+)
+def test_the_state_in_another_order_is_refused(wrong):
+    arm = dy.load("planar_2r_melchiorri")
+    with pytest.raises(dy.InputError, match="would be given"):
+        dy.simulate(arm, 0.01, [0.3, 0.2], controller=wrong)

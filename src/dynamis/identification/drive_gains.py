@@ -234,7 +234,7 @@ class CurrentEquations:
             )
         for name, gain, error in zip(self.names, theta, errors, strict=False):
             if error > 0.1 * abs(gain):
-                share = f"{error / abs(gain):.0%}"
+                share = f"{100.0 * (error / abs(gain)):.0f} %"
                 said.append(f"the gain of joint {name} has a standard error of {share}: use more motion or load")
             if gain < 0.0:
                 said.append(f"the gain of joint {name} is negative: its current has the opposite sign")

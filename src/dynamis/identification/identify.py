@@ -238,6 +238,9 @@ def _samples(
     given = list(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
     if not given:
         raise InputError("no logs given; identification needs at least one")
+    known = tuple(inspect.signature(prepare).parameters)[2:]
+    if unknown := set(signals) - set(known):
+        raise unknown_name("argument of prepare in signals=", min(unknown), known)
     runs: list[Samples] = []
     robot = base.model.robot
     for source in given:
@@ -249,6 +252,9 @@ def _samples(
         if isinstance(source, Samples):
             if examined and _repeated(source, seen, notes):
                 continue
+            if not (np.any(source.v) or np.any(source.a)) or not np.any(source.tau):
+                what = "the robot never moves" if np.any(source.tau) else "all torques are zero"
+                raise InputError(f"{printable(source.source) if source.source else 'the samples'}: {what}")
             runs.append(source)
             if examined:
                 look_at(examine_torques(source, robot, base=base), notes, caps)

@@ -111,6 +111,10 @@ def identify_payload(
     if not 0.0 < size < np.inf:
         raise InputError(f"size= is the approximate size of the load in m and must be above zero; got {size!r}")
     runs, empty = as_runs(samples), [] if reference is None else as_runs(reference)
+    if any(
+        a.tau.shape == b.tau.shape and np.array_equal(a.q, b.q) and np.array_equal(a.tau, b.tau) for a in runs for b in empty
+    ):
+        raise InputError("the same run is given with the load and as reference: the reference is a run without the load")
     terms = _terms(friction, bool(empty))
     at = robot.model.frame(frame)
     share = (FREELY if empty else 0.0) if arm is None else float(arm)
@@ -187,7 +191,7 @@ def verdict(
         com = found.parameters[1:4] / found.parameters[0]
         what = f"least-squares estimate (mass {found.parameters[0]:.4g} kg, centre of mass ({_numbers(com)}) m)"
         lines.append(
-            f"the values above are those of the physically consistent body nearest to the {what}, which is not consistent"
+            f"the values given are those of the physically consistent body nearest to the {what}, which is not consistent"
             if consistent
             else f"the {what} is not physically consistent; consistent=True gives the nearest consistent body"
         )
@@ -196,7 +200,7 @@ def verdict(
     if gained.any():
         share = max(0.0, 1.0 - np.sum(after**2) / np.sum(before**2))
         lines.append(
-            f"{share:.0%} of the torque missing in the arm's model is explained; "
+            f"{100.0 * share:.0f} % of the torque missing in the arm's model is explained; "
             f"least at {printable(robot.coordinate_names[worst])}, RMS residual {before[worst]:.3g} → {after[worst]:.3g} "
             f"{'N m' if robot.model.coordinates[worst].revolute else 'N'}"
         )

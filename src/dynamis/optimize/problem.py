@@ -143,7 +143,7 @@ def made_motion(
         cure = "allow more iterations, a longer duration, or start from a better guess"
         if saturated[k] > 0.3:
             name = step.robot.coordinate_names[step.columns[k]]
-            cure = f"{name} is at its torque limit during {saturated[k]:.0%} of the motion: allow a longer duration"
+            cure = f"{name} is at its torque limit during {100.0 * saturated[k]:.0f} % of the motion: allow a longer duration"
         status = (
             f"not converged after {counted(iterations, 'iteration')}: goal missed by {goal_error:.2g}, limits "
             f"by {limit_error:.2g}; {cure}"

@@ -30,6 +30,12 @@ class Plane:
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
 
+    def __post_init__(self) -> None:
+        _check_vector(self.point, "the point of a plane")
+        _check_vector(self.normal, "the normal of a plane")
+        if not np.any(self.normal):
+            raise InputError("the normal of a plane must not be zero; (0, 0, 1) is that of a horizontal floor")
+
     def nearest(self, p: Array) -> tuple[Any, Array]:
         """Distance above the surface, and the outward normal."""
         n = np.asarray(self.normal, dtype=float)
@@ -46,6 +52,11 @@ class Ball:
 
     centre: tuple[float, float, float]
     radius: float
+
+    def __post_init__(self) -> None:
+        _check_vector(self.centre, "the centre of a ball")
+        if not 0.0 < self.radius < np.inf:
+            raise InputError(f"the radius of a ball must be above zero, got {self.radius!r}")
 
     def nearest(self, p: Array) -> tuple[Any, Array]:
         away = p - np.asarray(self.centre)
@@ -217,6 +228,15 @@ def contact(
         raise InputError(f"the point of a contact must be three finite coordinates in the frame, got {point!r}")
     name = robot.model.frame(frame).name
     return Contact(robot, name, surface, stiffness, damping, friction, radius, slip, tuple(centre.tolist()))
+
+
+def _check_vector(values: Any, what: str) -> None:
+    try:
+        vector = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        vector = np.zeros(0)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise InputError(f"{what} must be three finite coordinates, got {values!r}")
 
 
 def step_for(contacts: Sequence[Contact | ContactGroup], q: Array) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,6 +145,7 @@ def as_law(controller: Any, parameters: Iterable[str] = ()) -> Law:
     names, more = _required(function)
     state = [name for name in names if name not in set(parameters)]
     extra = tuple(name for name in names if name in set(parameters))
+    _check_order(state)
     traceable = bool(getattr(function, "traceable", False))
     if len(state) == 1 and not more:
         return Law(lambda _robot, t, _q, _v, **given: function(t, **given), None, sampled, extra, traceable)
@@ -155,6 +156,14 @@ def as_law(controller: Any, parameters: Iterable[str] = ()) -> Law:
     if len(state) >= 4:
         return Law(function, None, sampled, (*extra, *state[4:]), traceable)
     raise InputError(f"{SIGNATURES}; this function takes {counted(len(state), 'argument')}")
+
+
+def _check_order(names: Sequence[str]) -> None:
+    """Refuse names of the state in another order than that in which the state is given."""
+    order = ("t", "q", "v") if len(names) <= 3 or names[0] in ("t", "time") else ("robot", "t", "q", "v")
+    for name, place in zip(names, order, strict=False):
+        if name in ("t", "q", "v", "qd", "dq") and {"qd": "v", "dq": "v"}.get(name, name) != place:
+            raise InputError(f"{SIGNATURES}; this function takes {', '.join(names)}, where {name} would be given {place}")
 
 
 def _required(function: Callable[..., Any]) -> tuple[list[str], bool]:

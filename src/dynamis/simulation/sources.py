@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table, counted
 from dynamis.errors import DynamisError, InputError
 from dynamis.robot import Robot
-from dynamis.simulation.contact import grouped
+from dynamis.simulation.contact import Contact, ContactGroup, grouped
 
 Array = npt.NDArray[Any]
 Source = Callable[[float, Array, Array], Array]
@@ -155,6 +155,10 @@ def plain_wrenches(robot: Robot, wrenches: Mapping[str, Any] | None) -> dict[str
         given, name = grouped(wrench), robot.model.frame(frame).name
         if name in plain:
             raise InputError(f"wrenches= has the frame {name!r} twice: give a list for one frame")
+        if isinstance(given, Contact | ContactGroup) and given.frame != name:
+            raise InputError(
+                f"wrenches= has a contact of the frame {given.frame!r} under {name!r}: give it under {given.frame!r}"
+            )
         several = isinstance(given, list | tuple) and any(isinstance(x, Push) or callable(x) for x in given)
         if several or isinstance(given, Push):
             each = given if several else [given]

@@ -138,7 +138,7 @@ class _Balance:
             part *= 0.5
             if part < 1.0 / MAX_LOAD_INCREMENTS:
                 raise SingularError(
-                    f"no stable equilibrium was found beyond {done:.0%} of the load: the arm buckles; "
+                    f"no stable equilibrium was found beyond {100.0 * done:.0f} % of the load: the arm buckles; "
                     "increase the joint stiffness or reduce the load"
                 )
         return dq, steps

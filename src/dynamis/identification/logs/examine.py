@@ -354,6 +354,8 @@ def _torques(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
             text = f"column {printable(column)} is {log.tau[row, joint]:.5g} at {log.where(row)}"
             text += f"; the joint's limit is {limit:.5g}{', as if it were in N mm or mN m' if unit else ''}"
             cure = "check its unit and sign, and the limits"
+            if unit:
+                cure = f'name the column "{column} [N mm]", or give the unit in a mapping; otherwise {cure}'
             yield LogFinding("error" if unit else "warning", "beyond effort limit", column, row, text, cure)
         at = _clipped(log, rows, joint)
         if at is not None:
