@@ -25,12 +25,14 @@ from dynamis.errors import InputError, MissingExtraError, ModelError
 if TYPE_CHECKING:
     from dynamis.collision import Scene
     from dynamis.identification.excitation import Excitation, Region
+    from dynamis.identification.excitation.log_information import ExpectedErrors
     from dynamis.model.model import Coordinate
     from dynamis.robot import Robot
 
 NAMES = ("condition", "plain-condition", "d-optimal", "a-optimal", "e-optimal", "combined")
 LIMITED = ("position", "velocity", "acceleration", "torque")
 CHECKED_RATE = 200.0  # Hz: the smallest distance of links is found at these samples
+LEAST_CERTAIN = 8  # parameters whose expected standard errors are printed
 PEAK_UNITS = {"velocity": ("rad/s", "m/s"), "acceleration": ("rad/s²", "m/s²")}
 
 HELP = """Design an excitation trajectory for parameter identification.
@@ -52,6 +54,7 @@ HELP = """Design an excitation trajectory for parameter identification.
           --box panda_link8:0.2,0.8,-0.5,0.5,0.1,0.9
       dynamis excite ur5e --q0 0,-1.2,1.6,-2,-1.5,0 --acceleration 3 \\
           --kind spline --harmonics 6
+      dynamis excite ur5e --after run.csv --out next.csv
       dynamis excite puma560 --criterion d-optimal --friction none --velocity 2 \\
           --acceleration 10 --time 20 --json
     """
@@ -67,8 +70,10 @@ HELP = """Design an excitation trajectory for parameter identification.
 @click.option("--harmonics", type=Integer(1, 1000), default=5, show_default=True,
               help="Number of harmonics of 1/time; for splines, half the control points.")  # fmt: skip
 @click.option("--periodic", is_flag=True, help="Periodic series that does not stop between periods.")
-@click.option("--criterion", type=click.Choice(NAMES), default="condition", show_default=True,
+@click.option("--criterion", type=click.Choice(NAMES), show_default="condition; a-optimal with --after",
               help="Criterion that is minimized.")  # fmt: skip
+@click.option("--after", multiple=True, metavar="LOG",
+              help="Log recorded before: the trajectory excites what it leaves uncertain; repeatable.")  # fmt: skip
 @click.option("--friction", metavar="TERMS",
               help="Friction terms to identify, such as viscous,coulomb,quadratic; or none.")  # fmt: skip
 @click.option("--q0", "--start", "start", metavar="NUMBERS",
@@ -99,7 +104,8 @@ HELP = """Design an excitation trajectory for parameter identification.
 @json_option
 @plain_errors
 def excite(
-    robot: str, duration: float, kind: str, harmonics: int, periodic: bool, criterion: str, friction: str | None,
+    robot: str, duration: float, kind: str, harmonics: int, periodic: bool, criterion: str | None, after: tuple[str, ...],
+    friction: str | None,
     start: str | None, lower: str | None, upper: str | None, degrees: bool | None, velocity: str | None,
     acceleration: str | None, effort: str | None, no_torque: bool, boxes: tuple[str, ...], height: float | None,
     clearance: float, no_collision: bool,
@@ -109,6 +115,7 @@ def excite(
     from dynamis.identification.base_parameters import base_parameters
     from dynamis.identification.excitation import design_excitation
     from dynamis.identification.excitation.excitation import check_name
+    from dynamis.identification.identify import identify
     from dynamis.identification.linear_model import LinearModel
 
     if not 0.0 <= margin < 100.0:
@@ -122,9 +129,10 @@ def excite(
     base = base_parameters(LinearModel(arm, friction=terms))
     scene = None if no_collision else _scene(arm, height, clearance)
     with Bar() as bar:
+        earlier = identify(base.model, list(after), compare=(), progress=bar.show) if after else None
         found = design_excitation(
             base, duration=duration, kind=kind, harmonics=harmonics, periodic=periodic, criterion=criterion,
-            start=None if start is None else configuration(arm, start, "--q0", degrees, within_limits=False),
+            after=earlier, start=None if start is None else configuration(arm, start, "--q0", degrees, within_limits=False),
             position=_position(arm, lower, upper, degrees), velocity=one_or_all(numbers(velocity, "--velocity")),
             acceleration=one_or_all(numbers(acceleration, "--acceleration")), effort=one_or_all(numbers(effort, "--effort")),
             torque=not no_torque, regions=_regions(arm, boxes, height), collision=scene, margin=margin / 100.0, seconds=seconds,
@@ -138,9 +146,15 @@ def excite(
         written.append(str(plot))
     if as_json:
         distance = None if near is None else {"distance": near.distance, "pair": list(near.pair), "time": near.time}
-        print_json({**found.as_dict(), "peaks": found.peaks, "nearest": distance, "written": written})
+        errors = None if found.expected is None else [
+            {"name": name, "before": before, "after": later, "unit": unit} for name, before, later, unit in found.expected.rows
+        ]  # fmt: skip
+        facts = {"peaks": found.peaks, "nearest": distance, "expected_errors": errors, "written": written}
+        print_json({**found.as_dict(), **facts})
     else:
         _print(arm, found)
+        if found.expected is not None:
+            _print_expected(found.expected)
         if near is not None:
             echo(near.status)
         print_written(written)
@@ -208,6 +222,16 @@ def _regions(robot: Robot, boxes: tuple[str, ...], height: float | None) -> list
             raise InputError(f"--box takes FRAME:xmin,xmax,ymin,ymax,zmin,zmax, six numbers in m, got {text!r}")
         found.append(Box(values[0::2], values[1::2], frame if colon and frame else None))
     return found + (list(above(robot, height)) if height is not None else [])
+
+
+def _print_expected(expected: ExpectedErrors) -> None:
+    rows = [(name, number(before, 3), number(after, 3), unit) for name, before, after, unit in expected.rows[:LEAST_CERTAIN]]
+    print_table("Standard errors of the least certain base parameters", ("parameter", "so far", "expected", "unit"), rows)
+    name, before, after, _ = expected.rows[0]
+    if math.isfinite(before):
+        echo(f"the largest, of {name}, is expected to fall to {100.0 * after / before:.2g} % of its value")
+    else:
+        echo(f"the logs so far do not determine {name}")
 
 
 def _print(robot: Robot, found: Excitation) -> None:

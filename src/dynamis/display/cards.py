@@ -90,6 +90,8 @@ def excitation_card(found: Any) -> str:
     sentences.append(
         f"condition number of the scaled regressor: {found.condition:.4g}, of the initial motion {found.condition_before:.4g}"
     )
+    if found.expected is not None:
+        sentences.append(str(found.expected))
     rows = [
         (
             use.name,

@@ -1,7 +1,8 @@
 """Excitation trajectories: motions whose log identifies the parameters of a robot.
 
 In reading order: `basis` (motions linear in coefficients), `limits` (constraints, regions, and their check at every time),
-`criteria` (optimality of a motion), `search`, `design` (the complete design), `excitation` (the result and its files).
+`criteria` (optimality of a motion), `log_information` (what earlier logs determine), `search`, `design` (the complete design),
+`excitation` (the result and its files).
 """
 
 from dynamis.identification.excitation.basis import Basis, Fourier, Splines

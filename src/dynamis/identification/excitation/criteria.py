@@ -150,32 +150,37 @@ class Regressor:
 
 
 class Information:
-    """A criterion for motions of one basis, on one time grid."""
+    """A criterion for motions of one basis, on one time grid; ``known`` (r, r) is added to M: the information of earlier logs
+    per sample of the motion."""
 
-    def __init__(self, regressor: Regressor, basis: Basis, criterion: str, count: int, lengths: Array | None = None) -> None:
+    def __init__(
+        self, regressor: Regressor, basis: Basis, criterion: str, count: int, lengths: Array | None = None,
+        known: Array | None = None,
+    ) -> None:  # fmt: skip
         self.regressor, self.criterion = regressor, criterion_of(criterion)
         self.phi = basis.matrices(basis.grid(count))
         self.lengths = np.ones(regressor.base.rank) if lengths is None else lengths
+        self.known = np.zeros(()) if known is None else known
 
     def states(self, q0: Array, c: Array) -> State:
         """Return (q, v, a) on the grid."""
         return states(self.phi, q0, c)
 
     def matrix(self, q0: Array, c: Array) -> Array:
-        """Return M, with discontinuous friction as measured."""
+        """Return M of the motion, with discontinuous friction as measured."""
         X = self.regressor.stacked(*self.states(q0, c))
         return np.asarray(X.T @ X / len(self.phi[0]))
 
     def measure(self, q0: Array, c: Array) -> float:
         """Return the criterion without smoothing."""
-        return self.criterion(self.matrix(q0, c), self.lengths)[0]
+        return self.criterion(self.matrix(q0, c) + self.known, self.lengths)[0]
 
     def value_and_gradient(self, q0: Array, c: Array, sharpness: float) -> Valued:
         """Return the smoothed criterion, and its gradient by the coefficients (size, n)."""
         q, v, a = self.states(q0, c)
         Y = self.regressor.smooth(q, v, a)
         count, X = len(q), Y.reshape(-1, Y.shape[-1])
-        value, slope = self.criterion(X.T @ X / count, self.lengths, sharpness)
+        value, slope = self.criterion(X.T @ X / count + self.known, self.lengths, sharpness)
         # dF = Σ ∂F/∂M : (dYᵀ Y + Yᵀ dY) / count
         weights = (X @ (slope + slope.T) / count).reshape(Y.shape)
         pulled = self.regressor.smooth.pull(q, v, a, weights)

@@ -22,6 +22,7 @@ from dynamis.identification.excitation.basis import Basis, Fourier, Splines
 from dynamis.identification.excitation.criteria import Aggregated, Information, Regressor
 from dynamis.identification.excitation.excitation import Excitation, Use
 from dynamis.identification.excitation.limits import Region, Rows, joint_rows, region_rows, torque_rows, user_rows
+from dynamis.identification.excitation.log_information import LogInformation, expected_errors
 from dynamis.identification.excitation.search import (
     Checker,
     Collides,
@@ -49,8 +50,9 @@ def design_excitation(
     kind: str = "fourier",
     harmonics: int = 5,
     periodic: bool = False,
-    criterion: str = "condition",
+    criterion: str | None = None,
     noise: Any = None,
+    after: Any = None,
     start: Any = None,
     position: Any = None,
     velocity: Any = None,
@@ -70,8 +72,13 @@ def design_excitation(
 
     ``robot`` is a robot (for the default `LinearModel`), a `LinearModel`, or its `BaseParameters`. ``kind`` is "fourier" (the
     same ``harmonics`` of 1/duration for all joints; ``periodic`` ones do not stop between periods) or "spline" (twice as many
-    control points as harmonics). ``criterion`` is "condition", "plain-condition", "d-optimal", "a-optimal", "e-optimal" or
-    "combined"; ``noise`` (n) are the standard deviations of the joint torques, used as weights.
+    control points as harmonics). ``criterion`` is "condition" (the default without ``after``), "plain-condition", "d-optimal",
+    "a-optimal" (the default with ``after``), "e-optimal" or "combined"; ``noise`` (n) are the standard deviations of the joint
+    torques, used as weights.
+
+    ``after`` are logs recorded so far, an `Identification`, `Samples` or a list of these: their information is added to that of
+    the motion, which then excites what they leave uncertain. The noise, unless given, is that of their residuals, and the log
+    of the motion is assumed to have as many rows per second. `Excitation.expected` has the standard errors to expect.
 
     The robot's position, velocity and torque limits apply, reduced by ``margin`` (a fraction); ``position=(lower, upper)``,
     ``velocity``, ``acceleration`` and ``effort`` tighten them. ``torque=False`` ignores torques. ``regions`` (`Box`,
@@ -97,6 +104,7 @@ def design_excitation(
     check_plain(arm)
     seconds, margin, restarts, seed = _checked(seconds, margin, restarts, seed)
     basis = _basis(kind, duration, harmonics, periodic)
+    criterion = criterion or ("condition" if after is None else "a-optimal")
     criteria.criterion_of(criterion)
     searched = copy.copy(basis)
     searched.free_start = start is None
@@ -111,25 +119,32 @@ def design_excitation(
             raise InputError(f"start= is in collision: {collision.nearest(wanted, 1)[0]}; choose another start")
     q0 = wanted if start is not None else find_start(rows, wanted, rng, collides)
 
-    regressor = Regressor(base, noise)
+    logs = None if after is None else LogInformation(base, after)
+    regressor = Regressor(base, logs.noise() if noise is None and logs is not None else noise)
     count = max(FEWEST_POINTS, POINTS_A_SWING * basis.finest)
     limits, checker = Aggregated(searched, rows, count), Checker(searched, rows, collides)
     information = Information(regressor, searched, criterion, count)
+    if logs is not None:
+        samples, known = logs.rate * basis.duration, logs.matrix(regressor.noise)
+        information.known = known / samples
     size = _sizes(limits)
     search = Search(information, limits, checker, q0, size, began + seconds, restarts, progress)
     information.lengths = _lengths(search, rng)
     search.run(rng)
     c = search.best
     assert c is not None
-    before, after = (_condition(information, q0, x) for x in (search.first, c))
+    first, best = (_condition(information, q0, x) for x in (search.first, c))
+    expected = (
+        None if logs is None else expected_errors(base, known, samples * information.matrix(q0, c), information.lengths)
+    )
     uses = tuple(use for extent in checker.extents(q0, c) for use in _uses(extent))
     if start is None:
         q0, c = q0 + c[0], c[1:]  # the constant function is the start configuration
     if progress is not None:
-        progress(1.0, f"condition number {after:.4g}")
+        progress(1.0, f"condition number {best:.4g}")
     return Excitation(
-        basis, q0, c, arm.coordinate_names, criterion, after, before, base.rank, uses,
-        tuple(np.exp(search.history).tolist()), margin, seed, search.status, arm.name, arm,
+        basis, q0, c, arm.coordinate_names, criterion, best, first, base.rank, uses,
+        tuple(np.exp(search.history).tolist()), margin, seed, search.status, arm.name, arm, expected,
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from dynamis.display import as_call, as_table, excitation_card, plotted
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import write_file
 from dynamis.identification.excitation.basis import Basis, Fourier, Splines
+from dynamis.identification.excitation.log_information import ExpectedErrors
 from dynamis.identification.samples import Samples
 from dynamis.robot import Robot
 from dynamis.trajectories.motion import Motion, State
@@ -56,7 +57,8 @@ class Excitation:
 
     ``condition`` is the condition number of its regressor with normalized columns; ``condition_before`` that of the best random
     motion the search started from. ``history`` is the criterion (exponentiated if logarithmic) at each iteration. ``uses`` is
-    the range of the motion for every limit. ``robot`` may be None after `load`; then torques are not available.
+    the range of the motion for every limit. ``robot`` may be None after `load`; then torques are not available. ``expected``
+    are the standard errors of a motion designed after logs; they are not written to files.
     """
 
     basis: Basis
@@ -74,6 +76,7 @@ class Excitation:
     status: str = ""
     robot_name: str = ""
     robot: Robot | None = None
+    expected: ExpectedErrors | None = None
 
     @property
     def duration(self) -> float:
@@ -164,7 +167,7 @@ class Excitation:
         return plotted("excitation", self, path)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything except the robot as plain values."""
+        """Return everything except the robot and the expected errors as plain values."""
         uses = [{key: _plain(x) for key, x in vars(use).items()} for use in self.uses]
         return {
             "format": "dynamis excitation 1", "robot": self.robot_name, "joints": list(self.joint_names),
