@@ -1,10 +1,13 @@
 """dynamis excite."""
 
 import json
+import re
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import dynamis as dy
 from dynamis.cli.excite import NAMES, excite
 from dynamis.identification import excitation
 from dynamis.identification.excitation import CRITERIA, Excitation, design
@@ -47,6 +50,26 @@ def test_machine_readable_output_has_everything():
     assert facts["condition"] > 1.0
     assert {use["kind"] for use in facts["uses"]} == {"position", "place"}
     assert facts["written"] == []
+
+
+def test_a_motion_after_a_log_says_what_it_will_make_certain(tmp_path):
+    arm, rng = dy.load(ARM), np.random.default_rng(0)
+    t = np.arange(0.0, 12.0, 0.005)[:, None]
+    w, size = np.array([0.9, 2.1]), np.array([0.01, 0.8])
+    q = size * (np.sin(w * t) + 0.5 * np.sin(2.3 * w * t + 1.0))
+    v = size * w * (np.cos(w * t) + 0.5 * 2.3 * np.cos(2.3 * w * t + 1.0))
+    a = -size * w**2 * (np.sin(w * t) + 0.5 * 2.3**2 * np.sin(2.3 * w * t + 1.0))
+    tau = arm.inverse_dynamics(q, v, a) + rng.normal(size=q.shape)
+    file = tmp_path / "run.csv"
+    np.savetxt(file, np.hstack([t, q, tau]), delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    options = (*QUICK, "--velocity", "3", "--acceleration", "10", "--after", str(file))
+    result = run(ARM, *options)
+    assert result.exit_code == 0, result.output
+    assert "criterion a-optimal" in result.output
+    assert "Standard errors of the least certain base parameters" in result.output
+    assert re.search(r"the largest, of link1\.\w+, is expected to fall to [\d.e-]+ % of its value", result.output)
+    facts = json.loads(run(ARM, *options, "--json").stdout)
+    assert facts["expected_errors"][0]["after"] < 0.5 * facts["expected_errors"][0]["before"]
 
 
 CART = """

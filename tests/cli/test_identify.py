@@ -75,6 +75,21 @@ def machine(folder):
     return json.loads(result.stdout)
 
 
+def test_the_parameters_of_another_log_are_compared(folder, truth):
+    loaded = truth.replace(payload=dy.Inertia.about_com(10.0, [0.2, 0.0, 0.0], np.eye(3)))
+    write(folder / "loaded.npz", *motion(loaded, 3))
+    arguments = (folder / "arm.toml", folder / "run.csv", "--compare", "none", "--against")
+    same, other = (run(*arguments, folder / name) for name in ("other.npz", "loaded.npz"))
+    assert same.exit_code == other.exit_code == 0, same.output + other.output
+    assert re.search(r"0 of \d+ base parameters differ by more than", same.output)
+    assert "Difference from the other log" in other.output
+    assert re.search(r"link2\.mx .* \*", other.output)
+    facts = json.loads(run(*arguments, folder / "loaded.npz", "--json").stdout)["against"]
+    assert "link2.mx" in facts["significant"]
+    assert facts["links"] == ["link2"]
+    assert min(facts["crossed_residual_percent"]) > max(facts["own_residual_percent"])
+
+
 def test_machines_get_everything(machine, folder, truth):
     assert machine["verdict"]["grade"] in ("good", "usable")
     assert set(machine["comparison"]) == {"consistent", "ordinary", "weighted", "ridge"}

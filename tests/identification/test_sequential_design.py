@@ -53,7 +53,7 @@ def test_the_expected_errors_are_those_of_a_fit_to_both_logs():
     motion = design_excitation(BASE, after=run, **QUICK)
     np.testing.assert_allclose(motion.expected.after, errors_with(run, motion), rtol=0.1)
     assert (motion.expected.after < motion.expected.before).all()
-    t, q, v, a = motion.sample(100.0)
+    q, v, a = motion.sample(100.0)[1:]
     tau = ARM.inverse_dynamics(q, v, a) + NOISE * np.random.default_rng(7).normal(size=q.shape)
     later = Samples.of(q, v, a, tau, period=0.01)
     for runs, expected in ((run, motion.expected.before), ([run, later], motion.expected.after)):

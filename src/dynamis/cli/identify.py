@@ -25,6 +25,7 @@ from dynamis.errors import InputError
 if TYPE_CHECKING:
     from dynamis.identification import LinearModel
     from dynamis.identification.identification import Identification
+    from dynamis.identification.validation.run_comparison import RunComparison
     from dynamis.identification.write_back import Written
     from dynamis.robot import Robot
 
@@ -59,6 +60,7 @@ HELP = """Identify the dynamic parameters of a robot from logs.
       dynamis identify tx40.urdf tx40.toml --friction viscous,coulomb,power \\
           --offset --couple joint_5,joint_6 --cutoff 100 --parallel 20 \\
           --slow 0.06 --block 0.75 --report tx40.html
+      dynamis identify arm.urdf empty.csv --against carrying.csv
       dynamis identify arm.urdf run.csv --only essential --offset
       dynamis identify ur10.urdf bag.db3 --offset --smooth 0.05 \\
           --presliding wrist_3_joint=0.01 --logged v --parallel 2 --smooth-torque
@@ -70,6 +72,8 @@ HELP = """Identify the dynamic parameters of a robot from logs.
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option("--validate", multiple=True, metavar="LOG",
               help="Validate on this log instead of held-out blocks of the others; repeatable.")  # fmt: skip
+@click.option("--against", multiple=True, metavar="LOG",
+              help="Identify the same parameters from this log, too, and print where they differ; repeatable.")  # fmt: skip
 @click.option("--estimator", type=EstimatorName(), default="consistent", show_default=True, help="Estimator.")
 @click.option("--mass", multiple=True, metavar="LINK=LOW,HIGH", help="Bounds of the mass of a link in kg; repeatable.")
 @click.option("--total-mass", type=POSITIVE, metavar="KG", help="Mass of all moving links, as from a data sheet.")
@@ -113,7 +117,7 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
     from dynamis.identification.identify import identify as run
 
     mapping, compare = options["mapping"], options["compare"]
-    inputs = (*logs, *options["validate"], mapping)
+    inputs = (*logs, *options["validate"], *options["against"], mapping)
     check_output(options["out"], (".urdf", ".toml"), inputs)
     check_output(options["report"], SUFFIXES, inputs)
     if options["report"] is not None:  # a missing plotting library or browser is reported before the work
@@ -123,13 +127,16 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
     prepared = signals(options)
     model = _model(mounted(load(robot), options), options)
     wanted = COMPARED if compare is None else () if compare == "none" else tuple(x.strip() for x in compare.split(","))
+    settings = {
+        "mapping": mapping, "signals": prepared, "estimator": options["estimator"], "constraints": _constraints(options),
+        "only": _only(options["only"]), "folds": options["folds"], "block_seconds": options["block"],
+        "examined": not options["unexamined"], "limits": _limits(options["limits"]),
+    }  # fmt: skip
     with Bar() as bar:
-        found = run(
-            model, list(logs), validate=list(options["validate"]) or None, mapping=mapping, signals=prepared,
-            estimator=options["estimator"], constraints=_constraints(options), only=_only(options["only"]), compare=wanted,
-            folds=options["folds"], block_seconds=options["block"],
-            examined=not options["unexamined"], limits=_limits(options["limits"]), progress=bar.show,
-        )  # fmt: skip
+        unseen, against = list(options["validate"]) or None, list(options["against"])
+        found = run(model, list(logs), validate=unseen, compare=wanted, progress=bar.show, **settings)
+        other = run(found.base.model, against, compare=(), progress=bar.show, **settings) if against else None
+        runs = None if other is None else found.compared_with(other)
         bar.show(1.0, "validating")
         grade = found.verdict.grade
     written = None if options["out"] is None else found.write(options["out"])
@@ -140,9 +147,12 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
         proven = None if written is None else {
             "difference": written.difference, "held_out": written.held_out, "notes": list(written.notes)
         }  # fmt: skip
-        print_json({**found.as_dict(), "written": files, "round_trip": proven})
+        compared = None if runs is None else runs.as_dict()
+        print_json({**found.as_dict(), "against": compared, "written": files, "round_trip": proven})
     else:
         _print(found, written, options["report"], options["show_all"])
+        if runs is not None:
+            _print_runs(runs, options["show_all"])
     sys.exit(0 if grade in ("good", "usable") else 1)
 
 
@@ -247,6 +257,19 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
             bullet("note:", note, dim=True)
     if report is not None:
         print_written([report])
+
+
+def _print_runs(runs: RunComparison, show_all: bool) -> None:
+    rows = [
+        (name, *(number(x, digits) for x, digits in ((a, 4), (s, 2), (b, 4), (t, 2))), mark, unit)
+        for name, a, s, b, t, mark, unit in (runs.rows if show_all else runs.rows[:MAX_ROWS])
+    ]
+    heads = ("parameter", "this log", "std. error", "other log", "std. error", "difference", "unit")
+    print_table("Difference from the other log, in combined standard errors (* significant)", heads, rows)
+    if len(rows) < len(runs.rows):
+        echo((f"  the {MAX_ROWS} with the largest difference; --all shows all {len(runs.rows)}", {"dim": True}))
+    for sentence in runs.sentences:
+        bullet("•", sentence)
 
 
 def _print_parameters(found: Identification, show_all: bool) -> None:

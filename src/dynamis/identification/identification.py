@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import counted, identification_card
+from dynamis.errors import InputError
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import Equations
 from dynamis.identification.estimators.estimator import Estimator
@@ -23,6 +24,7 @@ from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.samples import Samples
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.report import describe_estimator, report_of
+from dynamis.identification.validation.run_comparison import RunComparison, compare_runs
 from dynamis.identification.validation.statistics import EssentialParameters, Statistics, essential_of
 from dynamis.identification.validation.verdict import RESIDUAL, Verdict, verdict
 from dynamis.identification.write_back import Edited, Written, edit, representable, unrepresented, write_identified
@@ -131,6 +133,13 @@ class Identification:
     def essential(self) -> EssentialParameters:
         """The parameters needed to explain the torques; ``identify(…, only="essential")`` fits these."""
         return essential_of(self.equations.whole, self.equations.names, effective=self.statistics.effective)
+
+    def compared_with(self, other: Identification) -> RunComparison:
+        """Return the differences of the base parameters in combined standard errors, and the residual of each identification on
+        the samples of the other. Both must have the same base parameters: ``identify(self.base.model, log)``."""
+        if not isinstance(other, Identification):
+            raise InputError(f"compared_with takes another Identification, got {type(other).__name__}")
+        return compare_runs(self, other)
 
     def write(self, path: str | os.PathLike[str]) -> Written:
         """Write the identified robot as .urdf or .toml, and verify the file by loading it.

@@ -134,9 +134,7 @@ def design_excitation(
     c = search.best
     assert c is not None
     first, best = (_condition(information, q0, x) for x in (search.first, c))
-    expected = (
-        None if logs is None else expected_errors(base, known, samples * information.matrix(q0, c), information.lengths)
-    )
+    expected = None if logs is None else expected_errors(base, known, samples * information.matrix(q0, c), information.lengths)
     uses = tuple(use for extent in checker.extents(q0, c) for use in _uses(extent))
     if start is None:
         q0, c = q0 + c[0], c[1:]  # the constant function is the start configuration
