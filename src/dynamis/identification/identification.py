@@ -139,7 +139,8 @@ class Identification:
         the samples of the other. Both must have the same base parameters: ``identify(self.base.model, log)``."""
         if not isinstance(other, Identification):
             raise InputError(f"compared_with takes another Identification, got {type(other).__name__}")
-        return compare_runs(self, other)
+        pairs = (self.base, other.base), (self.statistics, other.statistics), (self.equations, other.equations)
+        return compare_runs(*pairs)
 
     def write(self, path: str | os.PathLike[str]) -> Written:
         """Write the identified robot as .urdf or .toml, and verify the file by loading it.

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import card, counted
 from dynamis.errors import InputError, printable
+from dynamis.identification.base_parameters import BaseParameters
+from dynamis.identification.equations import Equations
 from dynamis.identification.validation.residuals import relative
-
-if TYPE_CHECKING:
-    from dynamis.identification.base_parameters import BaseParameters
-    from dynamis.identification.identification import Identification
+from dynamis.identification.validation.statistics import Statistics
 
 Array = npt.NDArray[Any]
 STANDARD_ERRORS = 3.0  # difference of a single parameter that is significant
@@ -100,20 +99,21 @@ def _finite(x: Array) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in x]
 
 
-def compare_runs(first: Identification, second: Identification) -> RunComparison:
-    """Compare two identifications of the same base parameters."""
-    _check_same(first.base, second.base)
+def compare_runs(
+    bases: tuple[BaseParameters, BaseParameters], fits: tuple[Statistics, Statistics], rows: tuple[Equations, Equations]
+) -> RunComparison:
+    """Compare two fits of the same base parameters, each to its own rows."""
+    _check_same(*bases)
     from scipy.special import ndtr, ndtri
 
-    base, (s, t) = first.base, (first.statistics, second.statistics)
+    base, (s, t) = bases[0], fits
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = (t.coef - s.coef) / np.hypot(s.std, t.std)
     threshold = float(-ndtri(ndtr(-STANDARD_ERRORS) / max(base.rank, 1)))
     beyond = np.flatnonzero(np.abs(ratio) > threshold)
     bodies = base.model.bodies if len(beyond) else ()
     links = tuple(body.name for body in bodies if base.B[beyond, body.place].any(axis=1).all())
-    rows = (first.equations, second.equations)
-    residuals = [[relative(own.y - own.predict(x.coef), own.y) for own in rows] for x in (s, t)]
+    residuals = [[relative(own.y - own.predict(x.coef), own.y) for own in rows] for x in fits]
     return RunComparison(
         base.model.robot.name, base.names, tuple(base.model.unit(int(k)) for k in base.independent), s.coef, s.std, t.coef,
         t.std, ratio, threshold, tuple(base.names[k] for k in beyond), links, (residuals[0][0], residuals[1][1]),
