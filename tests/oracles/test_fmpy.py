@@ -25,8 +25,15 @@ UR5E = dy.load("ur5e")
 POSTURE = np.array([0.3, -1.2, 1.4, -0.5, 0.2, 0.1])
 
 
-def loaded(path, kind, log=None):
-    """(instance, description, folder). FMPy's own search for binaries does not know all machines of FMI 3."""
+def unread(*_):
+    """A log that nobody reads."""
+
+
+def loaded(path, kind, log=unread):
+    """(instance, description, folder). FMPy's own search for binaries does not know all machines of FMI 3.
+
+    Without a log of its own, an instance of FMPy would write to that of the last one which had one, and may no longer exist.
+    """
     description, folder = fmpy.read_model_description(str(path)), fmpy.extract(str(path), str(path.with_suffix(f".{kind}")))
     return instantiate_fmu(folder, description, kind, logger=log), description, folder
 

@@ -137,13 +137,16 @@ def test_the_ellipsoids_have_the_links_moments(planar, robots):
 
 
 def test_symbols_stay_in_formulas_and_get_numbers_elsewhere():
-    contents = contents_of("planar_2r", sections=["robot", "equations"], values={"m_1": 5.0})
+    contents = contents_of("planar_2r", sections=["robot", "equations", "parameters"], values={"m_1": 5.0})
     formulas = " ".join(f.latex for f in report_blocks(contents, "equations", Formula))
     assert "m_1 l_1^2" in formulas
     values = {row[0]: row[1:] for row in report_blocks(contents, "robot", Table)[0].rows}
     assert values["m_1"] == ("5", "given")
     assert values["g"] == ("9.81", "assumed")
     assert float(contents.subject.robot.mass) == 6.0
+    assert dict(report_blocks(contents, "robot", Facts)[0].pairs)["Mass"] == "6 kg (values assumed)"
+    (parameters,) = (section for section in contents.sections if section.key == "parameters")
+    assert any("for the values of the symbols" in str(note) for note in parameters.notes)
 
 
 def test_an_unknown_symbol_is_named():

@@ -29,6 +29,11 @@ def build(subject: Subject, section: Section) -> None:
         rows.append((base.names[k], text(float(base.prior[k])), base.model.unit(int(base.independent[k])), shown))
     header = ("leading parameter", "value", "unit", "linear combination")
     section.add(Table("Base parameters", header, rows, folded=len(rows) > 12))
+    if subject.values:
+        section.notes.append(
+            "The coefficients are numbers, for the values of the symbols above (such as lengths of 1 m); the derivation has the "
+            "combinations with symbols."
+        )
     section.reproduce = (
         f"import dynamis as dy\n\n{subject.load}\nbase = dy.identification.base_parameters(robot)\n"
         "for name, value in zip(base.expressions, base.prior):\n    print(f'{value:12.5g}  {name}')"

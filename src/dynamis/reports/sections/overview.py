@@ -24,7 +24,7 @@ def build(subject: Subject, section: Section) -> None:
     facts = [
         ("Degrees of freedom", str(robot.n)),
         ("Moving bodies", str(len(robot.model.links))),
-        ("Mass", f"{text(float(robot.mass))} kg"),
+        ("Mass", f"{text(float(robot.mass))} kg{' (values assumed)' if subject.assumed else ''}"),
         ("Gravity", f"{triple(robot.model.gravity)} m/s²"),
     ]
     section.add(Facts(facts), Robot3D(scene_of(robot)), _joints(subject), *_drives(subject), _links(subject))
