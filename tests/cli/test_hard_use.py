@@ -284,4 +284,4 @@ def test_measures_and_sections_are_completed():
 def test_nan_in_a_list_of_numbers_is_refused():
     result = CliRunner().invoke(cli, ["excite", "planar_2r_melchiorri", "--lower", "nan,0"])
     assert result.exit_code == 2
-    assert "nan is no value" in result.output
+    assert "must be a finite number" in result.output

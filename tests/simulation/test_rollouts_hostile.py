@@ -53,10 +53,10 @@ def test_stops_of_another_shape_are_refused():
 
 
 def test_a_surface_on_another_frame_is_another_step():
-    push, constant = contact(ARM, None, Plane((0, 10, 0), (0, 1, 0)), stiffness=100.0), np.array([0.0, 3.0, 0.0, 0.0, 0.0, 0.0])
     one, other = ARM.link_names[-2:]
-    simulate(ARM, 0.2, wrenches={one: push, other: constant}, **STEPS)
-    wrenches = {one: constant, other: push}
+    plane, constant = Plane((0, 10, 0), (0, 1, 0)), np.array([0.0, 3.0, 0.0, 0.0, 0.0, 0.0])
+    simulate(ARM, 0.2, wrenches={one: contact(ARM, one, plane, stiffness=100.0), other: constant}, **STEPS)
+    wrenches = {one: constant, other: contact(ARM, other, plane, stiffness=100.0)}
     stepped, adaptive = (simulate(ARM, 0.2, wrenches=wrenches, **how) for how in (STEPS, {"points": 3, "method": "DOP853"}))
     assert stepped.q == pytest.approx(adaptive.q, abs=1e-6)
 

@@ -54,7 +54,7 @@ def configuration(robot: Robot, text: str, option: str, degrees: bool | None, *,
         )
     q = np.array([value for value, _ in entries])
     if np.isnan(q).any():
-        raise InputError(f"{option} takes numbers, got {text!r}: nan is no value")
+        raise InputError(f"{option}: every entry must be a finite number, got {text!r}")
     doubtful = []
     for c in robot.model.coordinates:
         if c.q_index is None:

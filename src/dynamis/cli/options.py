@@ -55,7 +55,7 @@ def numbers(text: str | None, option: str) -> list[float] | None:
     except ValueError:
         raise InputError(_not_numbers(text, option)) from None
     if any(map(math.isnan, found)):
-        raise InputError(f"{option} takes numbers, got {text!r}: nan is no value")
+        raise InputError(f"{option}: every entry must be a finite number, got {text!r}")
     return found
 
 

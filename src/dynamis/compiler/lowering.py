@@ -146,6 +146,8 @@ class _Lowering:
         sums = {id(node): self._terms(node, inner) for node in self.order if node.op in SUMS and id(node) not in inner}
         fused = self._fused_products(list(sums.values()))
         for node in self.order:
+            if node.op == "neg" and self.uses[id(node)] == self.divisions[id(node)] > 1:
+                continue  # `_reciprocal` needs the positive number alone
             if id(node) in sums:
                 self.value[id(node)] = self._sum(sums[id(node)], fused)
             elif id(node) not in inner and id(node) not in fused:

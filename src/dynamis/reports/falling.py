@@ -169,7 +169,7 @@ def _damping_sentences(robot: Robot, damping: dict[str, float]) -> list[str]:
     kinds: dict[str, list[float]] = {}
     for k, c in enumerate(robot.model.coordinates):
         if c.joint in damping and c.q_index is not None:
-            kinds.setdefault(f"{torque_unit(robot, k)}·s/{unit_of(robot, k)}", []).append(damping[c.joint])
+            kinds.setdefault(f"{torque_unit(robot, k)} s/{unit_of(robot, k)}", []).append(damping[c.joint])
     spans = [text(min(x)) + (f" to {text(max(x))}" if max(x) > min(x) else "") + f" {unit}" for unit, x in kinds.items()]
     plain = {c.joint for c in robot.model.coordinates if c.q_index is not None}
     which = "The model has no joint friction" if plain == set(damping) else "Some joints of the model have no friction"
