@@ -336,7 +336,10 @@ def test_forces_and_torques_are_called_what_they_are():
     ]
     (section,) = contents_of("scara", sections=["motions"]).sections
     terms = next(b for b in section.blocks if isinstance(b, Plot) and b.title.startswith("Terms"))
-    assert {view.name[view.name.index("[") :]: view.y_label for view in terms.views} == {"[N m]": "torque [N m]", "[N]": "force [N]"}
+    assert {view.name[view.name.index("[") :]: view.y_label for view in terms.views} == {
+        "[N m]": "torque [N m]",
+        "[N]": "force [N]",
+    }
 
 
 def test_rounding_errors_beside_large_numbers_are_shown_as_zero():
