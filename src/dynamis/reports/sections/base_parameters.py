@@ -31,8 +31,8 @@ def build(subject: Subject, section: Section) -> None:
     section.add(Table("Base parameters", header, rows, folded=len(rows) > 12))
     if subject.values:
         section.notes.append(
-            "The coefficients are numbers, for the values of the symbols above (such as lengths of 1 m); the derivation has the "
-            "combinations with symbols."
+            "The coefficients are numbers, for the values of the symbols above (such as lengths of 1 m); the derivation has "
+            "the combinations with symbols."
         )
     section.reproduce = (
         f"import dynamis as dy\n\n{subject.load}\nbase = dy.identification.base_parameters(robot)\n"
