@@ -103,6 +103,8 @@ def test_torques_that_are_not_measured_are_left_out(robot, recording):
         ({"angular_velocity": np.zeros((3, 3))}, r"angular_velocity has shape \(3, 3\); expected \(3000, 3\)"),
         ({"acceleration": np.full((COUNT, 3), np.nan)}, r"acceleration\[0, 0\] is nan"),
         ({"tau": np.zeros((COUNT, 8))}, "without the base"),
+        ({"q": "abc"}, "q must be an array of numbers, got str"),
+        ({"wrenches": [1.0]}, "wrenches= takes a dictionary"),
         ({"cutoff": 0.1}, "too few for a cut-off of 0.1 Hz"),
         ({"wrenches": {"elbow?": np.zeros((COUNT, 6))}}, "elbow"),
     ],

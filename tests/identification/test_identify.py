@@ -390,14 +390,3 @@ def test_small_systems_are_solved_with_one_thread_of_blas(plain, prior):
     dy.identify(prior, log, estimator="weighted", compare=(), folds=2, progress=lambda *_: seen.update(threads()))
     assert seen == {1}
     assert threads() == before
-
-
-def test_samples_without_motion_or_torque_and_unknown_settings_are_refused():
-    arm = dy.load("planar_2r_melchiorri")
-    still, some = np.zeros((100, 2)), np.random.default_rng(0).normal(size=(100, 2))
-    with pytest.raises(dy.InputError, match="the robot never moves"):
-        dy.identify(arm, dy.identification.Samples.of(some, still, still, arm.gravity(some), period=0.01))
-    with pytest.raises(dy.InputError, match="all torques are zero"):
-        dy.identify(arm, dy.identification.Samples.of(some, some, some, still, period=0.01))
-    with pytest.raises(dy.NameLookupError, match="'parallel'"):
-        dy.identify(arm, dy.identification.Samples.of(some, some, some, some, period=0.01), signals={"paralel": 20.0})

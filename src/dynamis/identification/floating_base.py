@@ -61,7 +61,7 @@ def imu_samples(
     joints = [k for k in range(robot.n) if k not in free]
     q = _signal(q, (None, robot.nq - 7), "q")
     count = len(q)
-    tau = np.asarray(tau, dtype=float)
+    tau = _numbers(tau, "tau")
     if tau.shape != (count, len(joints)):
         raise InputError(f"tau has shape {tau.shape}; expected {(count, len(joints))}: the joints of q, without the base")
     gyro = _signal(angular_velocity, (count, 3), "angular_velocity")
@@ -81,6 +81,8 @@ def imu_samples(
     a[:, free[:3]], a[:, free[3:]], a[:, joints] = s + np.asarray(robot.model.gravity, float), turning, accelerations
     known = np.isfinite(tau)
     total[:, joints] = np.where(known, tau, 0.0)
+    if not isinstance(wrenches, Mapping | None):
+        raise InputError(f"wrenches= takes a dictionary of frames and wrenches, got {type(wrenches).__name__}")
     if wrenches:
         given = {name: _signal(w, (count, 6), f"the wrench of {printable(name)}") for name, w in wrenches.items()}
         still = np.zeros((count, robot.n))
@@ -120,10 +122,17 @@ def _sensor(robot: Robot, frame: str | None, free: list[int]) -> tuple[Array, Ar
 
 
 def _signal(values: Any, shape: tuple[int | None, int], what: str) -> Array:
-    array = np.asarray(values, dtype=float)
+    array = _numbers(values, what)
     if array.ndim != 2 or array.shape[1] != shape[1] or (shape[0] is not None and len(array) != shape[0]):
         raise InputError(f"{what} has shape {array.shape}; expected ({'N' if shape[0] is None else shape[0]}, {shape[1]})")
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise InputError(f"{what}[{row}, {column}] is {array[row, column]}: leave this part of the log out, or repair it")
     return array
+
+
+def _numbers(values: Any, what: str) -> Array:
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be an array of numbers, got {type(values).__name__}") from None

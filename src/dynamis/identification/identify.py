@@ -38,6 +38,7 @@ from dynamis.robot import Robot, load
 
 Array = npt.NDArray[Any]
 SHARED = 0.05  # fraction of the rows of a log that may also be in another
+PLAUSIBLE = 1e30  # N m: squares of larger torques, or of the reciprocals of smaller ones, would overflow
 NO_LITERAL = "…"  # in place of an argument that cannot be written as a literal
 Source = Log | Samples | str | os.PathLike[str]
 Progress = Callable[[float, str], None]
@@ -238,9 +239,7 @@ def _samples(
     given = list(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
     if not given:
         raise InputError("no logs given; identification needs at least one")
-    known = tuple(inspect.signature(prepare).parameters)[2:]
-    if unknown := set(signals) - set(known):
-        raise unknown_name("argument of prepare in signals=", min(unknown), known)
+    _check_names(signals, prepare, 2, "signals")
     runs: list[Samples] = []
     robot = base.model.robot
     for source in given:
@@ -252,9 +251,7 @@ def _samples(
         if isinstance(source, Samples):
             if examined and _repeated(source, seen, notes):
                 continue
-            if not (np.any(source.v) or np.any(source.a)) or not np.any(source.tau):
-                what = "the robot never moves" if np.any(source.tau) else "all torques are zero"
-                raise InputError(f"{printable(source.source) if source.source else 'the samples'}: {what}")
+            _check_samples(source)
             runs.append(source)
             if examined:
                 look_at(examine_torques(source, robot, base=base), notes, caps)
@@ -273,6 +270,23 @@ def _samples(
             columns = log.columns if log.side_of("tau") == log.side_of("q") == "joint" else {}
             look_at(examine_torques(_beginning(ready.samples), robot, columns, base), notes, caps)
     return runs
+
+
+def _check_names(given: Any, function: Callable[..., Any], first: int, what: str) -> None:
+    """Refuse what is no mapping of arguments of a function, of which the first ones are not meant."""
+    known = tuple(inspect.signature(function).parameters)[first:]
+    if not isinstance(given, Mapping):
+        raise InputError(f"{what}= takes a dictionary of {', '.join(known[:3])}, …; got {type(given).__name__}")
+    if unknown := set(given) - set(known):
+        raise unknown_name(f"argument of {function.__name__} in {what}=", str(min(unknown, key=str)), known)
+
+
+def _check_samples(run: Samples) -> None:
+    size, whose = float(np.abs(run.tau).max(initial=0.0)), printable(run.source) if run.source else "the samples"
+    if not size or not (np.any(run.v) or np.any(run.a)):
+        raise InputError(f"{whose}: {'the robot never moves' if size else 'all torques are zero'}")
+    if not 1.0 / PLAUSIBLE < size < PLAUSIBLE:
+        raise InputError(f"{whose}: torques of {size:.3g} N m are of no robot; check their unit")
 
 
 def _repeated(log: Log | Samples, seen: set[int] | frozenset[int], notes: list[str]) -> bool:
@@ -326,9 +340,7 @@ def chosen(name: str | Estimator, base: BaseParameters, constraints: Mapping[str
     if name not in ESTIMATORS:
         raise unknown_name("estimator", name, ESTIMATORS)
     if name == "consistent":
-        known = tuple(inspect.signature(PhysicallyConsistent).parameters)[1:]
-        if unknown := set(constraints or {}) - set(known):
-            raise unknown_name("constraint", min(unknown), known)
+        _check_names(constraints or {}, PhysicallyConsistent, 1, "constraints")
         return PhysicallyConsistent(base, **(constraints or {}))
     return ESTIMATORS[name](base)
 
