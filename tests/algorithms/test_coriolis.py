@@ -62,3 +62,12 @@ def test_coriolis_torques_are_quadratic_in_the_velocity():
     C = lambda u: coriolis.coriolis_matrix(robot.model, q, u)  # noqa: E731
     assert relative_error(C(2.0 * v) @ (2.0 * v), 4.0 * C(v) @ v) < 1e-14
     assert relative_error(C(v + w), C(v) + C(w)) < 1e-13
+
+
+@pytest.mark.parametrize("name", ["planar_2r_melchiorri", "ur5e"])
+def test_the_ledger_at_rest_has_no_rounding_of_gravity_in_other_terms(name):
+    robot = dy.load(name)
+    q, rest = robot.random(0), np.zeros(robot.n)
+    ledger = robot.torque_ledger(q, rest, rest)
+    assert not ledger.coriolis.any()
+    assert not ledger.inertia.any()

@@ -198,6 +198,18 @@ def test_an_entry_that_does_not_exist_is_wrong(arm):
     assert "no such entry" in verdict.wrong[0].cause
 
 
+def test_superfluous_rows_and_columns_are_one_finding(arm):
+    verdict = dy.check_answer(arm, "mass-matrix", r"\begin{bmatrix} 1 & 2 & 3 \\ 2 & 1 & 0 \\ 3 & 0 & 1 \end{bmatrix}")
+    assert [f.entry for f in verdict.wrong] == ["M_11", "M_12", "M_21", "M_22", "M_13, M_23, M_31, M_32, M_33"]
+    assert "2 × 2" in verdict.wrong[-1].cause
+
+
+def test_a_number_has_no_missing_factor(arm):
+    verdict = dy.check_answer(arm, "mass-matrix", "M_{22} = 1")
+    assert "factor" not in verdict.wrong[0].cause
+    assert "missing" in verdict.wrong[0].cause
+
+
 def test_answers_in_decimals_are_compared_with_a_tolerance():
     form = dy.load("scara").closed_form()
     rounded = f"M = {form.M.latex(digits=5)}"

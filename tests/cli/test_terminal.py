@@ -465,3 +465,11 @@ def test_lists_of_numbers_may_have_brackets():
         for q, v in (("0.1,0.2", "1,2"), ("[0.1, 0.2]", "(1 2)"))
     )
     assert others == [plain]
+
+
+def test_numbers_may_be_quotients_and_multiples_of_pi():
+    words = ["id", "planar_2r_melchiorri", "--v", "1/2", "--json", "--q"]
+    outputs = [CliRunner().invoke(cli, [*words, q]) for q in (f"{np.pi / 2},{-3 * np.pi / 4}", "pi/2,-3*pi/4")]
+    assert outputs[0].exit_code == 0
+    assert outputs[0].output == outputs[1].output
+    assert CliRunner().invoke(cli, [*words, "1/0,0"]).exit_code == 2

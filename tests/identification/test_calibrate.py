@@ -198,3 +198,13 @@ def test_the_command_prints_position_and_orientation_of_the_base(measured, found
     place, angles = (np.array(part.split(", "), float) for part in printed.groups())
     assert np.allclose(place, found.base.p, rtol=1e-3)
     assert np.allclose(from_rpy(angles), found.base.R, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("moves", "message"), [(True, "are they the positions of the moving frame"), (False, "same joint positions")]
+)
+def test_poses_that_do_not_move_are_refused(moves, message):
+    robot = dy.load("ur5e")
+    q = robot.random(0, size=40) if moves else np.zeros((40, 6))
+    with pytest.raises(InputError, match=message):
+        calibrate(robot, Poses.of(q, np.zeros((40, 3))))

@@ -1,5 +1,7 @@
 """Several goals at once: weights give the least-squares minimum, priorities the lexicographic one, limits hold."""
 
+import re
+
 import numpy as np
 import pytest
 from floating import floating
@@ -82,6 +84,7 @@ def test_conflicting_goals_end_at_the_minimum_of_their_weighted_squares():
     found = dy.inverse_kinematics(robot, goals, restarts=5)
     assert not found.found
     assert "lower priority" in found.status
+    assert re.search(r"Position\(.*?\) by [0-9.]+ m,", found.status)
     gradient = numeric_gradient(lambda x: sum((errors(robot, goal, x) ** 2).sum() for goal in goals), robot, found.q)
     assert np.abs(gradient).max() < 1e-5
 

@@ -111,7 +111,9 @@ def branching(robot, t, q, v):
 
 def test_a_controller_that_branches_is_called_from_python_with_a_note_that_says_why():
     q, v = states(ARM, 3)
-    with pytest.warns(dy.PerformanceWarning, match=r"use dynamis.where\(condition, a, b\) instead of if .*test_rollouts.py"):
+    with pytest.warns(
+        dy.PerformanceWarning, match=r"-10 < q\[0\] .*use dynamis.where\(condition, a, b\) instead of if .*test_rollouts.py"
+    ):
         called = rollouts(ARM, 0.02, q, v, controller=branching, every=5)
     assert "called from Python" in called.note
     compiled = rollouts(ARM, 0.02, q, v, controller=law, every=5)

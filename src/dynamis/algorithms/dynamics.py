@@ -122,16 +122,14 @@ class TorqueLedger:
 
 def torque_ledger(model: Model, q: Array, v: Array, a: Array, wrenches: BodyWrenches | None = None) -> TorqueLedger:
     """τ split into inertia M v̇ (links), Coriolis C v, gravity, viscous, dry, rotor, external −Σ Jᵀ w and spring."""
-    rest = np.zeros(model.n)
-    g = gravity(model, q)
-    still = rnea(model, q, v, rest)
+    rest, weightless = np.zeros(model.n), replace(model, gravity=np.zeros(3))
     return TorqueLedger(
-        inertia=rnea(model, q, rest, a) - g,
-        coriolis=still - g,
-        gravity=g,
+        inertia=rnea(weightless, q, rest, a),
+        coriolis=rnea(weightless, q, v, rest),
+        gravity=gravity(model, q),
         viscous=viscous_torque(model, v),
         dry=dry_torque(model, v),
         rotor=rotor_torque(model, a),
-        external=rnea(model, q, rest, rest, wrenches) - g if wrenches else np.zeros(model.n),
+        external=rnea(weightless, q, rest, rest, wrenches) if wrenches else np.zeros(model.n),
         spring=spring_torque(model, q),
     )

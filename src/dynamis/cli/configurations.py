@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dynamis.cli.console import echo
-from dynamis.cli.options import words_of
+from dynamis.cli.options import number, words_of
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
 
@@ -28,7 +28,7 @@ def degrees_option(*options: str) -> Callable[[Callable[..., Any]], Callable[...
     return click.option(
         "--degrees/--radians", "degrees", default=None,
         help=f"Unit of the angles in {' and '.join(options)}. Radians by default; --radians also accepts angles that look like "
-             "degrees. A unit can follow each number instead: 90deg, 1.57rad.",
+             "degrees. A unit can follow each number instead: 90deg, 1.57rad, pi/2.",
     )  # fmt: skip
 
 
@@ -81,10 +81,11 @@ def _entries(text: str, option: str) -> list[tuple[float, str]]:
         match = ENTRY.fullmatch(word)
         assert match is not None
         try:
-            found.append((float(match["value"]), match["unit"] or ""))
+            found.append((number(match["value"]), match["unit"] or ""))
         except ValueError:
             raise InputError(
-                f"{option} takes numbers separated by commas, such as {option} 0.5,-1.2 or {option} 30deg,-70deg; got {text!r}"
+                f"{option} takes numbers separated by commas, such as {option} 0.5,-1.2, {option} pi/2,0 or "
+                f"{option} 30deg,-70deg; got {text!r}"
             ) from None
     return found
 

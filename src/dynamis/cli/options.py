@@ -18,6 +18,8 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
+NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
+QUOTIENT = re.compile(rf"([-+]?)({NUMBER})?\*?(pi|π)?(?:/({NUMBER}))?", re.IGNORECASE)
 WITH_UNIT = re.compile(r"[-+]?[0-9.]+(?:e[-+]?\d+)?[a-zµ°/²]+\d?", re.IGNORECASE)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
@@ -51,12 +53,25 @@ def numbers(text: str | None, option: str) -> list[float] | None:
     if text is None:
         return None
     try:
-        found = [float(word) for word in words_of(text)]
+        found = [number(word) for word in words_of(text)]
     except ValueError:
         raise InputError(_not_numbers(text, option)) from None
     if any(map(math.isnan, found)):
         raise InputError(f"{option}: every entry must be a finite number, got {text!r}")
     return found
+
+
+def number(word: str) -> float:
+    """A number, a quotient or a multiple of π: 0.5, 1/2, -pi/4, 3*pi/2; ValueError for anything else.
+
+    >>> [number(word) for word in ("-2", "1/4", "pi", "-3pi/2")]
+    [-2.0, 0.25, 3.141592653589793, -4.71238898038469]
+    """
+    match = QUOTIENT.fullmatch(word.strip())
+    if match is None or not (match[2] or match[3]) or (match[4] and not float(match[4])):
+        return float(word)
+    value = float(match[2] or 1.0) * (math.pi if match[3] else 1.0) / float(match[4] or 1.0)
+    return -value if match[1] == "-" else value
 
 
 def words_of(text: str) -> list[str]:
@@ -95,7 +110,7 @@ def assignments(texts: tuple[str, ...]) -> dict[str, float]:
     for text in texts:
         name, equals, value = text.partition("=")
         try:
-            result[name.strip()] = float(value)
+            result[name.strip()] = number(value)
         except ValueError:
             equals = ""
         if not equals or not name.strip():

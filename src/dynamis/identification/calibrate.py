@@ -232,6 +232,13 @@ def _check_units(robot: Robot, measured: Poses, frame: str | None) -> None:
     if (np.abs(q[:, turning]) > MOST_TURNS * 2.0 * np.pi).any():
         raise InputError("joint positions of more than two turns: are they in degrees? Give them in rad")
     spans = [float(np.ptp(p, axis=0).max()) for p in (measured.position, robot.pose(q, frame)[:, :3, 3])]
+    if not np.ptp(q, axis=0).any():
+        raise InputError("all poses were measured at the same joint positions: measure at least 20, far apart from each other")
+    if spans[0] < spans[1] / LARGEST_SPAN**2:
+        raise InputError(
+            f"the measured positions span {spans[0]:.3g} m, those of the robot at these joint positions {spans[1]:.3g} m: "
+            "are they the positions of the moving frame, in m?"
+        )
     if spans[0] > LARGEST_SPAN * spans[1]:
         raise InputError(
             f"the measured positions span {spans[0]:.3g}, those of the robot {spans[1]:.3g} m: are they in mm? Give them in m"

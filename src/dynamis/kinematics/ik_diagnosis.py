@@ -14,6 +14,8 @@ from dynamis.kinematics.collision_check import CollisionCheck
 from dynamis.kinematics.damped_least_squares import Reached, descend
 from dynamis.kinematics.ik_priorities import lower_priorities
 from dynamis.kinematics.ik_problem import Problem
+from dynamis.kinematics.posture_tasks import CenterOfMass
+from dynamis.kinematics.tasks import Orientation, Position
 from dynamis.kinematics.turns import Turns
 from dynamis.tolerances import NEARLY_SINGULAR, NEGLIGIBLE, RANK_TOLERANCE, RECURSION_ROUNDING
 
@@ -83,7 +85,8 @@ def _largest_errors(task: Problem, q: Array) -> str:
     e, begin, parts = task.errors(q) * task.required, 0, []
     for one in task.of.tasks:
         size = float(np.linalg.norm(e[begin : begin + one.size]))
-        parts += [f"{one!r} by {size:.3g}"] if size > task.tolerance.min() else []
+        unit = " m" if isinstance(one, Position | CenterOfMass) else " rad" if isinstance(one, Orientation) else ""
+        parts += [f"{one!r} by {size:.3g}{unit}"] if size > task.tolerance.min() else []
         begin += one.size
     missed = ", ".join(parts)
     return f"the smallest weighted error misses {missed}; give goals that may be missed a lower priority (a larger number)"

@@ -113,9 +113,15 @@ class Problem:
             if beyond.max(initial=-np.inf) > tolerance:
                 k = int(np.argmax(beyond))
                 what = "position" if k < n else "velocity"
+                degrees = k < n and step.robot.model.coordinates[k].looks_like_degrees(float(x[k]))
+                cure = (
+                    f"if these are degrees, give numpy.deg2rad({name})"
+                    if degrees
+                    else f"choose another {name}, or use limits=False"
+                )
                 raise InputError(
                     f"the {what} of {step.robot.coordinate_names[k % n]} at the {name}, {x[k]:.4g}, is outside its limits "
-                    f"{self.x_low[k]:.4g} … {self.x_high[k]:.4g}; choose another {name}, or use limits=False"
+                    f"{self.x_low[k]:.4g} … {self.x_high[k]:.4g}; {cure}"
                 )
 
     def cost(self) -> GoalCost:

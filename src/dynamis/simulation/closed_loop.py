@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -142,6 +143,36 @@ class ClosedLoop:
         if not self.inputs:
             return self.robot.compile(without_inputs, parameters=parameters, **sizes)
         return self.robot.compile(step, parameters=parameters, **sizes, inputs=sum(self.inputs.values()))
+
+    def untraceable_reason(self, kernel: Kernel) -> str:
+        """Empty if the step can be traced; otherwise the reason for calling the controller from Python."""
+        try:
+            code = kernel.code
+        except Exception as error:
+            if isinstance(error, ValueError) and "broadcast" in str(error) and (vectors := self.flat_vectors()):
+                shapes = ", ".join(f"{name!r} has shape ({size},)" for name, size in vectors.items())
+                raise InputError(
+                    f"the controller fails: {error}. {shapes}: one vector for all motions; for one number per motion the "
+                    "shape must be (motions, 1)"
+                ) from None
+            missing = "has no value" in str(error)
+            if (self.law.torque is None and self.law.states is None) or missing or self.symbolic:
+                if missing:
+                    raise InputError(f"{error}: parameters={{name: values}}") from None
+                raise
+            reason = re.sub(r"\by\[(\d+)\]", lambda match: self._state_name(int(match[1])), str(error))
+            return f"the controller cannot be compiled and is called from Python: {reason}"
+        used = {x for i in code.instructions for x in i.args if isinstance(x, int)}
+        for name, place in zip(self.of_robot, range(code.inputs - len(self.of_robot), code.inputs), strict=True):
+            if place not in used:
+                robot = self.robot.name
+                raise InputError(f"the parameter {name!r} is not a symbol in the equations of motion of robot {robot!r}")
+        return ""
+
+    def _state_name(self, k: int) -> str:
+        """The name of y[k] in y = (q, v, …)."""
+        nq, n = self.robot.nq, self.robot.n
+        return f"q[{k}]" if k < nq else f"v[{k - nq}]" if k < nq + n else f"y[{k}]"
 
     def with_values(self, parameters: Mapping[str, Any]) -> ClosedLoop:
         """The same loop with other values of some parameters, of the same lengths: its kernels are the same."""

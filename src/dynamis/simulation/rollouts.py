@@ -302,37 +302,13 @@ class BatchSimulation:
         """The compiled step and, if the controller has to be called from Python instead, the reason."""
         if stage not in self._kernels:
             kernel = self._loop.kernel(stage=stage)
-            self._kernels[stage] = kernel, _untraceable_reason(self._loop, kernel)
+            self._kernels[stage] = kernel, self._loop.untraceable_reason(kernel)
         return self._kernels[stage]
 
 
 def _check_mapping(name: str, value: Any) -> None:
     if not isinstance(value, Mapping):
         raise InputError(f"{name}= must be a mapping of names to values, got {type(value).__name__}")
-
-
-def _untraceable_reason(loop: ClosedLoop, kernel: Kernel) -> str:
-    """Empty if the step can be traced; otherwise the reason for calling the controller from Python."""
-    try:
-        code = kernel.code
-    except Exception as error:
-        if isinstance(error, ValueError) and "broadcast" in str(error) and (vectors := loop.flat_vectors()):
-            shapes = ", ".join(f"{name!r} has shape ({size},)" for name, size in vectors.items())
-            raise InputError(
-                f"the controller fails: {error}. {shapes}: one vector for all motions; for one number per motion the shape "
-                "must be (motions, 1)"
-            ) from None
-        missing = "has no value" in str(error)
-        if (loop.law.torque is None and loop.law.states is None) or missing or loop.symbolic:
-            if missing:
-                raise InputError(f"{error}: parameters={{name: values}}") from None
-            raise
-        return f"the controller cannot be compiled and is called from Python: {error}"
-    used = {x for i in code.instructions for x in i.args if isinstance(x, int)}
-    for name, place in zip(loop.of_robot, range(code.inputs - len(loop.of_robot), code.inputs), strict=True):
-        if place not in used:
-            raise InputError(f"the parameter {name!r} is not a symbol in the equations of motion of robot {loop.robot.name!r}")
-    return ""
 
 
 def _starts(loop: ClosedLoop, q0: Any, v0: Any) -> tuple[Any, Any]:

@@ -203,7 +203,9 @@ class Slip:
             yield Cause("superfluous: " + self.write(found), "superfluous: " + self.write(found))
 
     def _substitution(self, m: Monomial, x: Monomial) -> Cause | None:
-        """The substitution between two terms that otherwise agree."""
+        """The substitution between two terms that otherwise agree; None for a number in place of a product of symbols."""
+        if not m or not x:
+            return None
         a, b = dict(m), dict(x)
         gone = {k: e - b.get(k, 0) for k, e in a.items() if e > b.get(k, 0)}
         come = {k: e - a.get(k, 0) for k, e in b.items() if e > a.get(k, 0)}

@@ -90,7 +90,7 @@ class AnswerComparison:
 
     def verdict(self) -> Verdict:
         """All entries compared."""
-        findings = [self._finding(index, entry) for index, entry in sorted(self.given.items())]
+        findings = [self._finding(index, entry) for index, entry in sorted(self.given.items()) if index in self.right]
         known = set(self.given)
         if self.asked.symmetric:
             known |= {index[::-1] for index in self.given}
@@ -100,17 +100,23 @@ class AnswerComparison:
         findings, remark = self._together(findings)
         return Verdict(
             self.asked.name,
-            tuple(findings),
+            (*findings, *self._superfluous()),
             tuple(self.name(index) for index in absent),
             remark.text,
             self.letters.notation.name,
             remark.hint,
         )
 
+    def _superfluous(self) -> list[EntryVerdict]:
+        """One finding for the entries of an answer that has more rows or columns than the quantity."""
+        extra = sorted(index for index in self.given if index not in self.right)
+        if not extra:
+            return []
+        none = "there is no such entry" if len(extra) == 1 else "there are no such entries"
+        message = f"{none}: the {self.asked.name} is {described(shape_of(self.right))}"
+        return [EntryVerdict(", ".join(map(self.name, extra)), self.given[extra[0]].line, False, cause=message, hint=message)]
+
     def _finding(self, index: tuple[int, ...], entry: Located) -> EntryVerdict:
-        if index not in self.right:
-            message = f"there is no such entry: the {self.asked.name} is {described(shape_of(self.right))}"
-            return EntryVerdict(self.name(index), entry.line, False, cause=message, hint=message)
         right, nodes = self.right[index], [entry.node, *entry.also]
         comparison = EntryComparison(self, [right, *nodes]) if index in self.divided else self._common
         note = difference = ""
@@ -141,7 +147,8 @@ class AnswerComparison:
         if any(not f.right for f in findings) and (remark := self._other_factorisation()):
             other = [f if f.right else replace(f, example="", cause="", hint="", alternative=True) for f in findings]
             return other, remark
-        wrong = [index for index, finding in zip(sorted(self.given), findings, strict=True) if not finding.right]
+        compared = sorted(index for index in self.given if index in self.right)
+        wrong = [index for index, finding in zip(compared, findings, strict=True) if not finding.right]
         factors = {self._factor(index) for index in wrong}
         if len(wrong) > 1 and len(factors) == 1 and (k := factors.pop()) is not None:
             message = f"{times(k)} the correct value"
@@ -149,7 +156,7 @@ class AnswerComparison:
         return findings, Cause("", "")
 
     def _factor(self, index: tuple[int, ...]) -> Fraction | None:
-        if index not in self.right or index in self.divided:
+        if index in self.divided:
             return None
         node = self.given[index].node
         return self._common.slip(index, node).factor if self._common.has_terms(self.right[index], node) else None
