@@ -141,7 +141,7 @@ def test_bad_problems_are_refused(arm, tmp_path):
     with pytest.raises(dy.InputError, match="v of the start"):
         dy.optimize.trajectory(arm, (np.array(DOWN), [0.0]), UP)
     ur5e = dy.load("ur5e")
-    with pytest.raises(dy.InputError, match="at the goal, 9, is outside its limits.*numpy.deg2rad"):
+    with pytest.raises(dy.InputError, match=r"at the goal, 9, is outside its limits.*numpy\.deg2rad"):
         dy.optimize.trajectory(ur5e, np.zeros(6), [9.0, 0, 0, 0, 0, 0])
     figure = dy.optimize.trajectory(arm, DOWN, UP, 2.0, nodes=50).plot(tmp_path / "motion.png")
     assert figure is not None
