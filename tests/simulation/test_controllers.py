@@ -70,7 +70,7 @@ def test_a_sampled_controller_that_cannot_be_compiled_is_called_once_for_each_sa
 
     def law(t, q, v):
         calls.append(t)
-        return ARM.gravity(q) - (2000.0 if q[0] > -10.0 else 0.0) * (q - GOAL) - 400.0 * v
+        return ARM.gravity(q) - (2000.0 if float(q[0]) > -10.0 else 0.0) * (q - GOAL) - 400.0 * v
 
     with pytest.warns(dy.PerformanceWarning, match="called from Python"):
         many = dy.rollouts(ARM, 0.05, START, controller=dy.Sampled(law, rate=100.0), step=1e-3)

@@ -40,7 +40,7 @@ def trace(
         returned = function(*vectors)
     except InputError as error:
         place = _users_line(error)
-        raise InputError(f"{error}{place}") from None if place else error
+        raise type(error)(f"{error}{place}") from None if place else error
     several = isinstance(returned, tuple) or hasattr(returned, "_fields")  # named results
     results = tuple(returned) if several else (returned,)
     if not results:

@@ -20,7 +20,7 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.robot import Robot
-from dynamis.scalar import exp, sign, sqrt, tanh
+from dynamis.scalar import call_with_symbols, exp, sign, sqrt, tanh
 from dynamis.spatial import PARAMETER_NAMES
 
 Array = npt.NDArray[Any]
@@ -58,7 +58,7 @@ class Body(NamedTuple):
 class Column:
     """User-defined column: ``function(robot, q, v, a)`` returns one torque per joint for a unit parameter.
 
-    It is written for one state and must be traceable (`dynamis.where` instead of `if`).
+    It is written with NumPy for one state; it is recorded, branches included.
     """
 
     name: str
@@ -317,7 +317,7 @@ def _coordinate(robot: Robot, name: str) -> int:
 
 
 def _given(column: Column, robot: Robot, q: Array, v: Array, a: Array) -> Array:
-    values = np.asarray(column.function(robot, q, v, a))
+    values = np.asarray(call_with_symbols(column.function, robot, q, v, a))
     if values.shape != (robot.n,):
         raise InputError(
             f"column {printable(column.name)} returns shape {values.shape}; it must return {counted(robot.n, 'torque')}"

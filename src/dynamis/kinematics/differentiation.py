@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.errors import InputError
 from dynamis.robot import Robot
-from dynamis.scalar import Node, Program, as_scalar, directional, symbol
+from dynamis.scalar import Node, Program, as_scalar, call_with_symbols, directional, symbol
 from dynamis.scalar.substitution import substituted
 
 Array = npt.NDArray[Any]
@@ -33,7 +33,7 @@ def traced(f: Callable[[Any, Array], Any], robot: Robot, size: int) -> Expressio
     """f(robot, q) with its first two derivatives along the motion; q̇ of a quaternion follows from v."""
     q = np.array([symbol(f"configuration[{k}]") for k in range(robot.nq)], dtype=object)
     v = np.array([symbol(f"velocity[{k}]") for k in range(robot.n)], dtype=object)
-    x = _as_vector(f(Robot(robot.description, _tracing=True), q), size)
+    x = _as_vector(call_with_symbols(f, Robot(robot.description, _tracing=True), q), size)
     columns = [directional(x, list(q), list(_rate(robot, q, unit))) for unit in np.eye(robot.n)]
     x_dot = directional(x, list(q), list(_rate(robot, q, v)))
     drift = directional(x_dot, list(q), list(_rate(robot, q, v)))

@@ -319,7 +319,7 @@ class Stacked(_Parts):
 class Function(Task):
     """A user-defined task: ``f(robot, q)`` returns ``size`` numbers. Its Jacobian and J̇ v are obtained by differentiation.
 
-    f is written with NumPy for one state and must not branch on q (use `dynamis.where`).
+    f is written with NumPy for one state; it is recorded, branches included.
 
     >>> import dynamis as dy, numpy as np
     >>> def reach(robot, q):  # the distance of the tip from the base's axis

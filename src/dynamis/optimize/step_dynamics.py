@@ -15,7 +15,7 @@ from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
-from dynamis.scalar import Node, pulled_back, solve_positive, tanh, where
+from dynamis.scalar import Node, call_with_symbols, pulled_back, solve_positive, tanh, where
 from dynamis.simulation.motion import any_nonzero, without_dry_friction
 from dynamis.spatial import Pose
 from dynamis.tolerances import TANH_SERIES_TWO_TERMS
@@ -131,7 +131,7 @@ class StepDynamics:
         if self.feedback is None:
             return u
         place = self.places["tau"]
-        tau = np.asarray(self.feedback(robot, q, v, u[place]))
+        tau = np.asarray(call_with_symbols(self.feedback, robot, q, v, u[place]))
         if tau.shape != (len(self.columns),):
             raise InputError(
                 f"feedback= must return {counted(len(self.columns), 'torque')} of actuated coordinates, got {tau.shape}"

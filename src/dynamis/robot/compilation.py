@@ -22,7 +22,7 @@ from dynamis.robot.configurations import Configurations
 from dynamis.robot.evaluation import MAX_INSTRUCTIONS
 from dynamis.robot.inputs import CONFIGURATIONS
 from dynamis.robot.kernel_report import KernelReport, kernel_report
-from dynamis.scalar import Node
+from dynamis.scalar import Node, call_with_symbols
 
 
 class Compilation(Configurations):
@@ -40,8 +40,8 @@ class Compilation(Configurations):
         """Compile a function of this robot, written for one state, for batches of states.
 
         ``function(robot, q, v, …)`` takes vectors and returns an array; the lengths of arguments other than q, v, a and tau
-        are given as keywords. It must not branch on its arguments: use ``dynamis.where``. It may modify the robot with its
-        arguments, as in ``robot.replace(gravity=g)``: gravity is then an input.
+        are given as keywords. Branches on its arguments, np.where, np.clip and their like are recorded. It may modify the
+        robot with its arguments, as in ``robot.replace(gravity=g)``: gravity is then an input.
 
         A name such as "inverse_dynamics" compiles that method. Symbols of the robot are listed in ``parameters``; their
         values are the last argument, batched like the others.
@@ -69,6 +69,8 @@ class Compilation(Configurations):
             raise InputError(f"expected the name of a method or a function of (robot, q, …), got {type(function).__name__}")
         else:
             label, traced = getattr(function, "__name__", "function"), function
+            if not str(getattr(function, "__module__", "")).startswith("dynamis."):
+                traced = functools.partial(call_with_symbols, function)
             names = tuple(inspect.signature(function).parameters)[1:]
         if unknown := [name for name in sizes if name not in names]:
             raise InputError(

@@ -20,6 +20,7 @@ from dynamis.model.model import Frame, Model, fingerprint
 from dynamis.model.reframe import reframe
 from dynamis.model.regroup import regroup
 from dynamis.robot.inputs import CONFIGURATIONS, QUATERNION_TOLERANCE, Inputs, broadcast_batch
+from dynamis.scalar import TracedArray
 
 Array = npt.NDArray[Any]
 Given = dict[str, tuple[Any, int]]  # arguments with the lengths they must have
@@ -74,6 +75,8 @@ class Evaluator:
                 raise InputError("out= is not available for symbolic arguments")
             model, function = self.methods(algorithm, options)[0] if self.tracing else (self.model, algorithm.function)
             result = np.asarray(function(model, *arrays.values(), **options))
+            if any(isinstance(value, TracedArray) for value, _ in given.values()):
+                result = result.astype(object).view(TracedArray)  # NumPy's functions of it are recorded too
             return result if result.ndim else result[()]  # one number, not an array around it
 
         def plain(*state: Array) -> Array:

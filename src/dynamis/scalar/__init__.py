@@ -1,5 +1,6 @@
 """Scalars: numbers, symbols, and expressions that remember how they were computed."""
 
+from dynamis.scalar import numpy_functions as numpy_functions  # fills the tables of numpy_protocol
 from dynamis.scalar.derivative import directional, gradient, jacobian, pulled_back
 from dynamis.scalar.functions import (
     acos,
@@ -21,16 +22,21 @@ from dynamis.scalar.functions import (
 from dynamis.scalar.graph import topological
 from dynamis.scalar.linear import factorise, solve_lower, solve_positive, solve_upper
 from dynamis.scalar.node import Node, Scalar, as_scalar, is_number, symbol
+from dynamis.scalar.numpy_protocol import TracedArray
 from dynamis.scalar.program import Program, evaluate
+from dynamis.scalar.recording import HiddenStateError, call_with_symbols
 
 __all__ = [
+    "HiddenStateError",
     "Node",
     "Program",
     "Scalar",
+    "TracedArray",
     "acos",
     "as_scalar",
     "asin",
     "atan2",
+    "call_with_symbols",
     "cos",
     "directional",
     "evaluate",

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import SingularError
+from dynamis.scalar.functions import sqrt, where
 from dynamis.scalar.node import Scalar, make
 
 Array = npt.NDArray[Any]
@@ -86,6 +87,25 @@ def solve_lower(L: Array, b: Array) -> Array:
         for i in range(k):
             if not _is_zero(L[k, i]):
                 x[k] = x[k] - L[k, i] * x[i]
+    return x
+
+
+def solve_general(A: Array, b: Array) -> Array:
+    """x with A x = b for any regular A, by Householder reflections, which need no pivoting; b is a vector or columns."""
+    if object not in (A.dtype, b.dtype):
+        return np.asarray(np.linalg.solve(A, b))
+    R, x, n = np.array(A, dtype=object), np.array(b, dtype=object), len(A)
+    for k in range(n):
+        if all(map(_is_zero, R[k + 1 :, k])):
+            continue
+        size = sqrt(R[k:, k] @ R[k:, k])
+        u = R[k:, k].copy()
+        u[0] = u[0] + where(u[0] < 0.0, -size, size)
+        scale = 2.0 / (u @ u)
+        R[k:, k:] = R[k:, k:] - np.outer(u * scale, u @ R[k:, k:])
+        x[k:] = x[k:] - np.multiply.outer(u * scale, u @ x[k:])
+    for k in reversed(range(n)):
+        x[k] = (x[k] - R[k, k + 1 :] @ x[k + 1 :]) / R[k, k] if k + 1 < n else x[k] / R[k, k]
     return x
 
 

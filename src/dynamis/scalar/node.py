@@ -15,11 +15,14 @@ import os
 import threading
 import weakref
 import zlib
+from collections.abc import Callable
 from typing import Any, Union
 
 import numpy as np
 
 from dynamis.errors import InputError
+from dynamis.scalar.branches import BARE, IN_FUNCTION, branches
+from dynamis.scalar.numpy_protocol import NumpyProtocol
 
 Scalar = Union[float, "Node"]
 
@@ -31,7 +34,11 @@ if hasattr(os, "register_at_fork"):
 _OPERATIONS: dict[str, int] = {}
 
 
-class Node:
+def _method(op: str) -> Callable[[Node], Any]:
+    return lambda node: unary(op, node)
+
+
+class Node(NumpyProtocol):
     """One operation applied to earlier nodes or floats; ``op == "symbol"`` is a leaf with a name.
 
     ``rank`` is made of the operation and its operands alone, so that the order of commuting operands, and with it every
@@ -81,27 +88,10 @@ class Node:
         return unary("abs", self)
 
     # NumPy's functions on arrays of nodes call these by name: np.sin(q) works in a traced function
-
-    def sin(self) -> Scalar:
-        return unary("sin", self)
-
-    def cos(self) -> Scalar:
-        return unary("cos", self)
+    sin, cos, sqrt, exp, log, tanh = map(_method, ("sin", "cos", "sqrt", "exp", "log", "tanh"))
 
     def tan(self) -> Any:
-        return unary("sin", self) / unary("cos", self)
-
-    def sqrt(self) -> Scalar:
-        return unary("sqrt", self)
-
-    def exp(self) -> Scalar:
-        return unary("exp", self)
-
-    def log(self) -> Scalar:
-        return unary("log", self)
-
-    def tanh(self) -> Scalar:
-        return unary("tanh", self)
+        return self.sin() / self.cos()
 
     def __lt__(self, other: Any) -> Any:
         return _lift(less, self, other)
@@ -124,12 +114,14 @@ class Node:
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
+        if branches.decide is not None:
+            return branches.decide(self)
         raise InputError(
             f"the truth of the symbolic value {self} is not known; use dynamis.where(condition, a, b) instead of if"
         )
 
     def __float__(self) -> float:
-        raise InputError(f"{self} is symbolic: give its symbols values before asking for a number")
+        raise InputError((BARE if branches.decide is None else IN_FUNCTION).format(self))
 
     def __deepcopy__(self, memo: object) -> Node:
         return self

@@ -17,10 +17,10 @@ from dynamis.compiler.time_stepper import Table
 from dynamis.display import counted
 from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
-from dynamis.scalar import Node, maximum, symbol
+from dynamis.scalar import HiddenStateError, Node, maximum, symbol
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.contact_equations import Contacts
-from dynamis.simulation.controllers import Controller, as_law, sized
+from dynamis.simulation.controllers import Controller, as_law, recorded, sized
 from dynamis.simulation.fixed_step import RULES, Flow, take_step
 from dynamis.simulation.friction import StickingLaw, laws_of
 from dynamis.simulation.motion import EquationsOfMotion
@@ -97,7 +97,8 @@ class ClosedLoop:
         assert self.law.torque is not None
         extra = {name: given[name] for name in (*self.extra, *self.inputs)}
         # copies: a function that works in place must not reach the state
-        return sized(self.law.torque(robot, t, q.copy(), v.copy(), **extra), robot.n, "the controller")
+        torque = recorded(self.law.torque, self.law.traceable)
+        return sized(torque(robot, t, q.copy(), v.copy(), **extra), robot.n, "the controller")
 
     def motion(self, robot: Robot, given: Mapping[str, Any], held: Array | None = None) -> EquationsOfMotion:
         """The equations for one state; ``given`` has the values of ``numbers``, ``held`` the torques of a sampled law."""
@@ -107,13 +108,13 @@ class ClosedLoop:
             if self.law.torque is not None and held is None:
                 tau = self.control(robot, given, t, q, v)
             if self.stops is not None:
-                tau = tau + sized(self.stops(t, q.copy(), v.copy()), robot.n, "stops=")
+                tau = tau + sized(recorded(self.stops)(t, q.copy(), v.copy()), robot.n, "stops=")
             return tau
 
         def push(frame: str, w: Any) -> Callable[..., Any]:
             if not callable(w):
                 return _constant(given[f"wrench on {frame}"])
-            return lambda t, q, v: sized(w(t, q.copy(), v.copy()), 6, f"the wrench on {frame}")
+            return lambda t, q, v: sized(recorded(w)(t, q.copy(), v.copy()), 6, f"the wrench on {frame}")
 
         wrenches = {frame: push(frame, w) for frame, w in self.wrenches.items()}
         disturbance = _constant(given["disturbance"]) if "disturbance" in given else None
@@ -148,6 +149,8 @@ class ClosedLoop:
         """Empty if the step can be traced; otherwise the reason for calling the controller from Python."""
         try:
             code = kernel.code
+        except HiddenStateError:
+            raise
         except Exception as error:
             if isinstance(error, ValueError) and "broadcast" in str(error) and (vectors := self.flat_vectors()):
                 shapes = ", ".join(f"{name!r} has shape ({size},)" for name, size in vectors.items())

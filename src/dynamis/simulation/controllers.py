@@ -6,6 +6,7 @@ gives them one form.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.robot import Robot
+from dynamis.scalar import call_with_symbols
 from dynamis.simulation.sampling import Sampled
 from dynamis.simulation.sources import Command, Source, checked_push
 
@@ -29,8 +31,8 @@ class Controller(ABC):
     """τ = controller(robot, t, q, v), or with ``size`` internal states x: τ = controller(robot, t, q, v, x) and
     ẋ = controller.rates(robot, t, q, v, x), integrated with the robot.
 
-    States are integrals, parameter estimates, observers. A controller written with NumPy for one state, without branching, can
-    be compiled; with ``traceable`` set, `simulate` compiles it for fixed steps instead of calling it.
+    States are integrals, parameter estimates, observers. A controller written with NumPy for one state can be
+    compiled; with ``traceable`` set, `simulate` compiles it for fixed steps instead of calling it.
 
     >>> import numpy as np, dynamis as dy
     >>> class Integral(dy.Controller):
@@ -101,7 +103,7 @@ class Law:
                 # copies: a function that works in place must not reach the state
                 if checked:
                     return checked_push(lambda t, q, v: function(robot, t, q, v, x.copy()), size, name)(t, q, v)
-                return sized(function(robot, t, q.copy(), v.copy(), x.copy()), size, name)
+                return sized(recorded(function, self.traceable)(robot, t, q.copy(), v.copy(), x.copy()), size, name)
 
             return called
 
@@ -112,6 +114,12 @@ class Law:
             lambda q, v: np.asarray(law.start(robot, q, v)),
             value(law.rates, law.size, "rates of the controller"),
         )
+
+
+def recorded(function: Callable[..., Any], traceable: bool = False) -> Callable[..., Any]:
+    """A function to be called with symbols: branches of user functions are recorded, those of the package have none."""
+    own = traceable or getattr(function, "traceable", False)
+    return function if own else functools.partial(call_with_symbols, function)
 
 
 def sized(value: Any, size: int, name: str) -> Array:

@@ -145,8 +145,8 @@ def rollouts(
     ``options`` are the arguments of `BatchSimulation`: controller, parameters, friction, actuators, wrenches, stops,
     disturbance, step (1e-3 s), method and every (1).
 
-    ``controller`` is a function of (t, q, v) or (robot, t, q, v), as `simulate` takes it, written for one state with NumPy
-    and without branching on it (use `dynamis.where`): it is traced and compiled together with robot, drives and integrator.
+    ``controller`` is a function of (t, q, v) or (robot, t, q, v), as `simulate` takes it, written for one state with NumPy:
+    it is recorded, its branches included, and compiled together with robot, drives and integrator.
     One that cannot be traced is called from Python instead, about a thousand times slower; ``note`` gives the reason. It may be
     `Sampled`, with a period of whole steps, or a `Controller`. ``friction``, ``actuators``,
     ``wrenches`` and ``stops`` are as for `simulate`; their functions are traced too.

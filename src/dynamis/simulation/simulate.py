@@ -42,7 +42,7 @@ from dynamis.simulation.resume import (
     with_memory,
 )
 from dynamis.simulation.sampling import Held, Sampled, integrate_stepwise
-from dynamis.simulation.sources import SourceError, plain_wrenches, source, torque_source, wrench_sources
+from dynamis.simulation.sources import Command, SourceError, plain_wrenches, source, torque_source, wrench_sources
 from dynamis.simulation.stepped import Pushes, TracedMotion, march_one
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.stick_slip import solve
@@ -128,6 +128,8 @@ def simulate(
     if hard is not None:
         y0 = np.concatenate([hard.checked_start(y0[: robot.nq]), y0[robot.nq :]])
     _check_start(motion, float(times[0]), y0)
+    if function is not None and held is None:
+        _check_stateless(command, float(times[0]), q, v)
     _check_step(step, times)
     _check_jumps({"1/rate": held, "hold": noise}, times)
     located = hard is not None or watcher is not None or rtol is not None or atol is not None
@@ -190,6 +192,17 @@ def _law(controller: Any) -> Law:
             f"the controller requires {law.extra[0]!r}, which simulate does not provide; use parameters= of rollouts"
         )
     return law
+
+
+def _check_stateless(command: Command, t: float, q: Array, v: Array) -> None:
+    """Refuse a controller that depends on how often it was called: integration calls it several times per step."""
+    once, again = (command.torque(t, q, v, np.zeros(0)) for _ in range(2))
+    if not np.array_equal(once, again):
+        raise InputError(
+            "the controller returned different torques for the same time and state: it has a state of its own, such as an "
+            "integral, or a random number. Sample it, controller=dynamis.Sampled(function, rate=1000.0), or integrate its "
+            "states, dynamis.Controller"
+        )
 
 
 def _check_start(motion: EquationsOfMotion, t: float, y: Array) -> None:

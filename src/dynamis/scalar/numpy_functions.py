@@ -1,0 +1,55 @@
+"""The functions of NumPy that record what they compute of nodes instead of asking for the truth of comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dynamis.scalar.functions import acos, asin, atan2, floor, maximum, minimum, sign, sqrt, where
+from dynamis.scalar.linear import solve_general
+from dynamis.scalar.numpy_protocol import FUNCTIONS, UFUNCS, plain, traced
+
+
+def _ufunc(function: Callable[..., Any], arguments: int) -> np.ufunc:
+    return np.frompyfunc(function, arguments, 1)
+
+
+UFUNCS.update({
+    np.maximum: _ufunc(maximum, 2), np.fmax: _ufunc(maximum, 2), np.minimum: _ufunc(minimum, 2), np.fmin: _ufunc(minimum, 2),
+    np.sign: _ufunc(sign, 1), np.floor: _ufunc(floor, 1), np.ceil: _ufunc(lambda x: -floor(-x), 1),
+    np.arcsin: _ufunc(asin, 1), np.arccos: _ufunc(acos, 1), np.arctan2: _ufunc(atan2, 2),
+    np.arctan: _ufunc(lambda x: atan2(x, 1.0), 1), np.hypot: _ufunc(lambda x, y: sqrt(x * x + y * y), 2),
+    np.deg2rad: _ufunc(lambda x: x * (np.pi / 180.0), 1), np.rad2deg: _ufunc(lambda x: x * (180.0 / np.pi), 1),
+    np.less: _ufunc(lambda x, y: x < y, 2), np.less_equal: _ufunc(lambda x, y: x <= y, 2),
+    np.greater: _ufunc(lambda x, y: x > y, 2), np.greater_equal: _ufunc(lambda x, y: x >= y, 2),
+    np.equal: _ufunc(lambda x, y: x == y, 2), np.not_equal: _ufunc(lambda x, y: x != y, 2),
+})  # fmt: skip
+# conditions have the values 1 and 0
+UFUNCS[np.logical_and] = UFUNCS[np.bitwise_and] = _ufunc(lambda x, y: (x + 0.0) * (y + 0.0), 2)
+UFUNCS[np.logical_or] = UFUNCS[np.bitwise_or] = _ufunc(lambda x, y: maximum(x + 0.0, y + 0.0), 2)
+UFUNCS[np.logical_not] = UFUNCS[np.invert] = _ufunc(lambda x: 1.0 - (x + 0.0), 1)
+
+
+def _clip(x: Any, low: Any = None, high: Any = None, out: Any = None, *, min: Any = None, max: Any = None) -> Any:  # noqa: A002
+    low, high = min if low is None else low, max if high is None else high
+    x = x if low is None else np.maximum(traced(np.asarray(x, object)), low)
+    x = x if high is None else np.minimum(traced(np.asarray(x, object)), high)
+    if out is not None:
+        out[...] = x
+    return x
+
+
+def _interp(x: Any, xp: Any, fp: Any) -> Any:
+    """Linear interpolation between given points, constant outside."""
+    xp, fp = np.asarray(xp, float), np.asarray(fp, float)
+    parts = [(b - a) / (q - p) * _clip(x - p, 0.0, q - p) for p, q, a, b in zip(xp, xp[1:], fp, fp[1:], strict=False)]
+    return fp[0] + sum(parts)
+
+
+FUNCTIONS.update({
+    np.where: where, np.clip: _clip, np.interp: _interp,
+    np.linalg.solve: lambda A, b: solve_general(plain(A), plain(b)),
+    np.linalg.inv: lambda A: solve_general(plain(A), np.eye(len(A))),
+})  # fmt: skip

@@ -1,0 +1,85 @@
+"""What NumPy calls when it is given a node or an array of nodes: np.maximum(x, 0.0), np.where(q > 0.0, q, 0.0)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dynamis.errors import InputError
+
+# functions of NumPy that would ask for the truth of a comparison, and those that record instead
+UFUNCS: dict[Any, np.ufunc] = {}
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+
+
+def apply_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], named: dict[str, Any]) -> Any:
+    """A ufunc of NumPy on arrays and nodes."""
+    (out,) = named.pop("out", None) or (None,)
+    if out is not None and out.dtype != object:
+        raise InputError("an array of numbers cannot take symbolic values; write x = x + y instead of x += y")
+    result = getattr(UFUNCS.get(ufunc, ufunc), method)(*map(plain, inputs), **named)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def apply_function(function: Any, inputs: Sequence[Any], named: dict[str, Any]) -> Any:
+    """Another function of NumPy on arrays and nodes."""
+    if recorded := FUNCTIONS.get(function):
+        return recorded(*inputs, **named)
+    return np.ndarray.__array_function__(np.empty(0), function, (), inputs, named)
+
+
+def plain(x: Any) -> Any:
+    """An array whose functions are NumPy's own."""
+    if isinstance(x, NumpyProtocol):
+        array = np.empty((), dtype=object)
+        array[()] = x
+        return array
+    return np.asarray(x) if isinstance(x, TracedArray) else x
+
+
+def traced(x: Any) -> Any:
+    """An array of nodes whose functions are recorded; anything else as it is."""
+    return x.view(TracedArray) if isinstance(x, np.ndarray) and x.dtype == object else x
+
+
+class NumpyProtocol:
+    """The base of a node."""
+
+    __slots__ = ()
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+        return apply_ufunc(ufunc, method, inputs, named)
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, named: Any) -> Any:
+        return apply_function(function, inputs, named)
+
+    # of conditions, which have the values 1 and 0
+
+    def __and__(self, other: Any) -> Any:
+        return apply_ufunc(np.logical_and, "__call__", (self, other), {})
+
+    def __or__(self, other: Any) -> Any:
+        return apply_ufunc(np.logical_or, "__call__", (self, other), {})
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> Any:
+        return apply_ufunc(np.logical_not, "__call__", (self,), {})
+
+
+class TracedArray(np.ndarray):
+    """An array of nodes for user functions: comparisons, np.where, np.clip, np.maximum and their like are recorded."""
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **named: Any) -> Any:  # noqa: A002 - as of NumPy
+        return np.clip(self, min, max, out, **named)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+        return traced(apply_ufunc(ufunc, method, inputs, named))
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, named: Any) -> Any:
+        return traced(apply_function(function, inputs, named))

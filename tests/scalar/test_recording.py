@@ -1,0 +1,191 @@
+"""Functions written for numbers give the same values when they are recorded: branches, NumPy's functions, hidden states."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.errors import InputError
+from dynamis.scalar import HiddenStateError, Program, call_with_symbols, symbol
+
+
+def saturated(x):
+    return np.clip(3.0 * x, -1.0, [0.5, 1.0, 2.0]) + (2.0 * x).clip(0.1, max=0.4)
+
+
+def dead_zone(x):
+    return np.where(np.abs(x) > 0.5, x - 0.5 * np.sign(x), 0.0)
+
+
+def branches(x):
+    if x[0] > 0.0:
+        return np.array([x[1], max(x[2], 0.1), 1.0])
+    if x[1] < x[2] or x[0] < -1.0:
+        return -x
+    return np.array([0.0, min(x[0], x[1]), abs(x[2])])
+
+
+def combined(x):
+    return x * ((x > -0.5) & ~(x > 0.5)) + np.where((x < -1.0) | (x > 1.0), 1.0, 0.0)
+
+
+def scalars(x):
+    return np.array([np.maximum(x[0], x[1]), np.hypot(x[0], x[2]), np.interp(x[1], [-1.0, 0.0, 0.5], [2.0, 0.0, 3.0])])
+
+
+def largest(x):
+    return x / np.maximum(np.max(np.abs(x)), 1.0) if np.any(x > 1.0) else x * np.linalg.norm(x)
+
+
+def angles(x):
+    return np.array([np.arctan2(x[0], x[1]), np.arctan(x[2]), np.arcsin(x[0] / 3.0) + np.deg2rad(x[1]) + np.floor(x[2])])
+
+
+def in_place(x):
+    result = np.zeros_like(x)
+    result[0] = x[1]
+    result[1:] += x[:2]
+    result -= 0.5
+    return result
+
+
+def solved(x):
+    A = np.outer(x, x) + np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
+    return np.linalg.solve(A, x) + np.linalg.inv(A)[0]
+
+
+def unpacked(x):
+    a, b, c = x
+    return np.stack([np.clip(a, -0.1, 0.1), b if 0.0 < b < 1.0 else 0.0 * b, np.minimum(a, c)])
+
+
+FUNCTIONS = (saturated, dead_zone, branches, combined, scalars, largest, angles, in_place, solved, unpacked)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_a_recorded_function_has_the_values_of_the_function(function):
+    x = np.array([symbol(f"x{k}") for k in range(3)], dtype=object)
+    program = Program(list(x), call_with_symbols(function, x))
+    rng = np.random.default_rng(0)
+    for values in rng.normal(size=(50, 3)):
+        assert np.allclose(program(*values), function(values), atol=1e-12)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_numbers_are_passed_as_they_are(function):
+    x = np.array([0.3, -0.7, 1.2])
+    assert np.array_equal(call_with_symbols(function, x), function(x))
+
+
+def test_results_of_the_robot_are_recorded_too():
+    arm = dy.load("ur5e")
+
+    def law(robot, q, v):
+        error = np.array([0.4, 0.2, 0.5]) - robot.pose(q)[:3, 3]
+        distance = np.linalg.norm(error)
+        if distance > 0.1:
+            error = 0.1 * error / distance
+        return np.clip(robot.jacobian(q)[:3].T @ (500.0 * error) - 20.0 * v + robot.gravity(q), -30.0, 30.0)
+
+    q, v = arm.random(0, 20), np.random.default_rng(1).normal(size=(20, 6))
+    assert np.allclose(arm.compile(law)(q, v), [law(arm, *state) for state in zip(q, v, strict=True)], atol=1e-10)
+
+
+def test_a_rollout_of_a_saturated_law_is_compiled_and_equals_its_simulation():
+    arm = dy.load("planar_2r_melchiorri")
+
+    def law(t, q, v):
+        tau = np.clip(300.0 * (0.5 - q) - 50.0 * v, -200.0, 200.0)
+        return 0.0 * tau if t < 0.05 else tau
+
+    start = arm.random(0)
+    made = dy.rollouts(arm, 0.2, start, controller=law, step=1e-3)
+    alone = dy.simulate(arm, made.t, start, controller=law, method="rk4", step=1e-3)
+    assert made.note == ""
+    assert np.allclose(made.q, alone.q, atol=1e-12)
+
+
+class Integral:
+    """A controller that adds up errors in its calls."""
+
+    def __init__(self):
+        self.sum = np.zeros(2)
+
+    def __call__(self, t, q, v):
+        self.sum = self.sum + 1e-3 * (0.5 - q)
+        return 100.0 * (0.5 - q) - 20.0 * v + self.sum
+
+
+def test_a_function_with_a_state_of_its_own_is_refused_and_keeps_its_state():
+    arm, law = dy.load("planar_2r_melchiorri"), Integral()
+    for sampled in (law, dy.Sampled(law, rate=1000.0)):
+        with pytest.raises(HiddenStateError, match="state of its own"):
+            dy.rollouts(arm, 0.01, np.zeros(2), controller=sampled)
+    assert not law.sum.any()
+    with pytest.raises(InputError, match=r"dynamis\.Sampled"):
+        dy.simulate(arm, 0.01, controller=law)
+    assert dy.simulate(arm, 0.01, controller=dy.Sampled(Integral(), rate=1000.0)).status == "completed"
+
+    total = 0.0
+
+    def counted(_t, q, _v):
+        nonlocal total
+        total = total + q[0]
+        return np.array([total, 0.0])
+
+    with pytest.raises(HiddenStateError):
+        dy.rollouts(arm, 0.01, np.zeros(2), controller=counted)
+    assert total == 0.0
+
+
+class Latch:
+    """A controller that remembers that a joint has passed a position, and how often it was called."""
+
+    passed = False
+
+    def __call__(self, t, q, v):
+        if q[0] > 0.5:
+            self.passed = True
+        return -10.0 * v if self.passed else np.array([30.0, 0.0])
+
+
+def test_a_controller_that_changes_its_variables_is_called_from_python_and_keeps_them():
+    arm = dy.load("planar_2r_melchiorri").replace(gravity=(0, 0, 0))
+    with pytest.warns(dy.PerformanceWarning, match="changes its variable 'passed'"):
+        made = dy.rollouts(arm, 0.1, [0.49, 0.0], [1.0, 0.0], controller=Latch())
+    assert np.allclose(made.q, dy.simulate(arm, made.t, [0.49, 0.0], [1.0, 0.0], controller=Latch(), method="rk4", step=1e-3).q)
+    latch = Latch()
+    with pytest.raises(InputError, match="passed"):
+        call_with_symbols(latch, 0.0, np.array([symbol("a"), symbol("b")], dtype=object), np.zeros(2))
+    assert latch.passed is False
+
+
+def test_arrays_of_numbers_do_not_take_symbols_and_the_message_says_what_does():
+    def assigned(_t, q, _v):
+        tau = np.zeros(2)
+        tau[0] = q[0]
+        return tau
+
+    def added(_t, q, _v):
+        tau = np.zeros(2)
+        tau += q
+        return tau
+
+    for law, cure in ((assigned, "zeros_like"), (added, r"x = x \+ y")):
+        with pytest.warns(dy.PerformanceWarning, match=cure):
+            dy.rollouts(dy.load("planar_2r_melchiorri"), 0.002, np.zeros(2), controller=law)
+
+
+def test_too_many_branches_and_branches_of_different_shapes_are_refused():
+    x = np.array([symbol(f"x{k}") for k in range(9)], dtype=object)
+    with pytest.raises(InputError, match="combinations of branches"):
+        call_with_symbols(lambda x: np.array([max(e, 0.0) for e in x]), x)
+    with pytest.raises(InputError, match="different shapes"):
+        call_with_symbols(lambda x: x if x[0] > 0.0 else x[:2], x)
+
+    def endless(x):
+        while x[0] > 0.0:
+            x = 0.5 * x
+        return x
+
+    with pytest.raises(InputError, match="combinations of branches"):
+        call_with_symbols(endless, x)
