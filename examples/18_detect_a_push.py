@@ -22,7 +22,7 @@ law = dy.control.ComputedTorque.designed(move, bandwidth=12.0)
 
 
 def push(t, q, v):  # 40 N sideways for 0.1 s
-    return np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0]) * dy.where(t > 1.4, dy.where(t < 1.5, 40.0, 0.0), 0.0)
+    return np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0]) * np.where(t > 1.4, np.where(t < 1.5, 40.0, 0.0), 0.0)
 
 
 motion = dy.simulate(robot, 2.2, start, controller=law.with_model(model), wrenches={"link5": push}, friction="smooth",

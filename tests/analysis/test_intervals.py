@@ -4,8 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy import cos, sin, sqrt
 
-from dynamis import cos, sin, sqrt, symbol
+from dynamis import symbol
 from dynamis.analysis import intervals
 from dynamis.analysis.intervals import Interval, IntervalProgram
 from dynamis.errors import InputError

@@ -49,8 +49,8 @@ def test_laws_that_differ_in_anything_do_not_share_code(folder):
     laws = {
         "law": law,
         "other constant": lambda x: law(x) + 1e-15,
-        "other sign of zero": lambda x: np.concatenate([law(x)[:3], [dy.atan2(x[0], -0.0)]]),
-        "zero": lambda x: np.concatenate([law(x)[:3], [dy.atan2(x[0], 0.0)]]),
+        "other sign of zero": lambda x: np.concatenate([law(x)[:3], [np.arctan2(x[0], -0.0)]]),
+        "zero": lambda x: np.concatenate([law(x)[:3], [np.arctan2(x[0], 0.0)]]),
         "other order of results": lambda x: law(x)[::-1],
         "other shape": lambda x: law(x).reshape(2, 2),
         "two results": lambda x: (law(x)[:2], law(x)[2:]),

@@ -55,9 +55,9 @@ def test_every_operation_means_the_same(precision, tmp_path):
     def function(x):
         a, b, c = x
         return np.array([
-            dy.sin(a), dy.cos(1e6 * a), dy.minimum(a, b), dy.maximum(a, b), abs(a), dy.sign(b), dy.where(a < b, a, c),
-            dy.where(a <= b, 1.0, c), dy.atan2(a, b), dy.sqrt(a * a + 1.0), dy.exp(-abs(a)), dy.tanh(b), a / (b * b + 2.0),
-            np.floor(c * 3.0) if isinstance(c, float) else dy.floor(c * 3.0), -a, a * b - c, c - a * b,
+            np.sin(a), np.cos(1e6 * a), np.minimum(a, b), np.maximum(a, b), abs(a), np.sign(b), np.where(a < b, a, c),
+            np.where(a <= b, 1.0, c), np.arctan2(a, b), np.sqrt(a * a + 1.0), np.exp(-abs(a)), np.tanh(b), a / (b * b + 2.0),
+            np.floor(c * 3.0), -a, a * b - c, c - a * b,
         ])  # fmt: skip
 
     kernel = Kernel([function], [("x", 3)], "f")
@@ -192,7 +192,7 @@ def test_results_too_long_for_shared_memory_are_written_a_few_numbers_at_a_time(
 
 
 def pushed(robot, t, q, v, goal):
-    return robot.gravity(q) - 400.0 * (q - goal) - 80.0 * v + dy.sin(7.0 * t)
+    return robot.gravity(q) - 400.0 * (q - goal) - 80.0 * v + np.sin(7.0 * t)
 
 
 @needs_compiler

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import dynamis as dy
 from dynamis.compiler.kernel import Kernel
 from dynamis.scalar import node
 from dynamis.scalar.linear import pivot
@@ -152,7 +151,7 @@ def test_several_divisions_by_one_value_are_divisions(dtype):
 def test_a_condition_that_is_no_number_holds(dtype):
     """As in NumPy, where NaN is not zero."""
     f = Kernel(
-        [lambda x: np.array([dy.where(x[0], 1.0, 2.0), dy.where(x[0] < 1.0, 1.0, 2.0), dy.where(x[0] == x[1], 1.0, 2.0)])],
+        [lambda x: np.array([np.where(x[0], 1.0, 2.0), np.where(x[0] < 1.0, 1.0, 2.0), np.where(x[0] == x[1], 1.0, 2.0)])],
         [("x", 2)],
         "f",
     )

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import dynamis as dy
 from dynamis.compiler import sincos
 from dynamis.compiler.kernel import Kernel
 
@@ -11,10 +10,10 @@ PRECISIONS = [np.float64, np.float32]
 LARGEST = 1e5  # where the reduction ends and the C library takes over
 
 # an angle as it is, an angle that is computed, and one whose sign is kept apart: three ways through the code
-PLAIN = Kernel([lambda x: np.array([dy.sin(x[0]), dy.cos(x[0])])], [("x", 1)], "plain")
-COMPUTED = Kernel([lambda x: np.array([dy.sin(x[0] + x[1]), dy.cos(x[0] + x[1])])], [("x", 2)], "computed")
-NEGATED = Kernel([lambda x: np.array([dy.sin(x[1] - 2.0 * x[0]), dy.cos(-1.0 * (x[1] * x[0]))])], [("x", 2)], "negated")
-THREE = Kernel([lambda x: np.concatenate([dy.sin(x), dy.cos(x)])], [("x", 3)], "three")
+PLAIN = Kernel([lambda x: np.array([np.sin(x[0]), np.cos(x[0])])], [("x", 1)], "plain")
+COMPUTED = Kernel([lambda x: np.array([np.sin(x[0] + x[1]), np.cos(x[0] + x[1])])], [("x", 2)], "computed")
+NEGATED = Kernel([lambda x: np.array([np.sin(x[1] - 2.0 * x[0]), np.cos(-1.0 * (x[1] * x[0]))])], [("x", 2)], "negated")
+THREE = Kernel([lambda x: np.concatenate([np.sin(x), np.cos(x)])], [("x", 3)], "three")
 
 
 def near_multiples(dtype, rng, count):

@@ -13,7 +13,7 @@ def oscillator():
     """y' of a forced oscillator by a step of Euler's; the last argument is its stiffness."""
 
     def step(y, t, h, k):
-        return np.array([y[0] + h[0] * y[1], y[1] + h[0] * (dy.sin(t[0]) - k[0] * y[0])])
+        return np.array([y[0] + h[0] * y[1], y[1] + h[0] * (np.sin(t[0]) - k[0] * y[0])])
 
     return Kernel([step], [("y", 2), ("t", 1), ("h", 1), ("k", 1)], "oscillator")
 

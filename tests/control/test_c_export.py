@@ -83,9 +83,47 @@ def test_single_precision_passes_its_own_test(tmp_path):
     assert subprocess.run([str(program)], capture_output=True, check=False).returncode == 0
 
 
-def test_only_controllers_are_exported(tmp_path):
-    with pytest.raises(dy.InputError, match=r"must be a controller of dynamis\.control"):
-        control.write_c(ARM, lambda robot, t, q, v: q, tmp_path)
+def saturated(t, q, v):
+    """A law of a user, with a branch."""
+    return np.clip(900.0 * (0.5 - q) - 200.0 * v, -50.0, 50.0) if t > 0.5 else 0.0 * q
+
+
+class Integral(dy.Controller):
+    size = 2
+
+    def __call__(self, robot, t, q, v, x):
+        return robot.gravity(q) - np.where(np.abs(q) > 0.1, 400.0, 900.0) * q - 200.0 * v - 30.0 * x
+
+    def rates(self, robot, t, q, v, x):
+        return q if np.abs(x).max() < 5.0 else 0.0 * q
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
+@pytest.mark.parametrize(
+    "law", [saturated, Integral(), lambda robot, t, q, v: robot.gravity(q) - 9.0 * v], ids=["function", "states", "lambda"]
+)
+def test_controllers_of_users_are_exported_too(tmp_path, law):
+    _, source = control.write_c(ARM, law, tmp_path)
+    program, flag = tmp_path / "selftest", f"-D{source.stem.upper()}_SELFTEST"
+    subprocess.run([COMPILER, *FLAGS, flag, str(source), "-o", str(program), "-lm"], check=True)
+    assert subprocess.run([str(program)], capture_output=True, check=False).returncode == 0
+    q, v = np.random.default_rng(0).normal(size=(2, 9, 2))
+    for t in (0.2, 0.8):
+        more = [0.3 * q] if isinstance(law, Integral) else []
+        given = control.compile_law(ARM, law)(np.full((9, 1), t), q, v, *more)
+        first = (t,) if law is saturated else (ARM, t)
+        expected = [law(*first, *row) for row in zip(q, v, *more, strict=True)]
+        assert np.allclose(given[0] if more else given, expected, atol=1e-12)
+
+
+def test_what_is_no_controller_is_refused(tmp_path):
+    for bad, cure in (
+        (None, "a controller is a function"),
+        (dy.Sampled(saturated, rate=100.0), "without Sampled"),
+        (lambda t, q, v, k: k * q, "default"),
+    ):
+        with pytest.raises(dy.InputError, match=cure):
+            control.write_c(ARM, bad, tmp_path)
     with pytest.raises(dy.InputError, match="integer of at least 1"):
         control.write_c(ARM, LAWS["slotine_li"][1], tmp_path, states=0)
     blocked = tmp_path / "file"

@@ -60,7 +60,7 @@ def bumped():
     model = control.perturbed(ROBOT, 0.05, seed=1)
 
     def tap(t, q, v):
-        return np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0]) * dy.where(t > 0.8, dy.where(t < 0.9, 40.0, 0.0), 0.0)
+        return np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0]) * np.where(t > 0.8, np.where(t < 0.9, 40.0, 0.0), 0.0)
 
     tap.traceable = True
     motion = dy.simulate(

@@ -72,7 +72,7 @@ def exciting(t):
     q = v = a = np.zeros(2)
     for amplitude, w, phase in (([0.5, 0.4], 1.7, 0.0), ([0.2, 0.5], 3.1, 0.7), ([0.15, -0.2], 5.3, 1.9)):
         A = np.array(amplitude)
-        q, v, a = q + A * dy.sin(w * t + phase), v + A * w * dy.cos(w * t + phase), a - A * w * w * dy.sin(w * t + phase)
+        q, v, a = q + A * np.sin(w * t + phase), v + A * w * np.cos(w * t + phase), a - A * w * w * np.sin(w * t + phase)
     return q, v, a
 
 

@@ -89,7 +89,7 @@ def test_how_well_the_inertia_is_known_is_part_of_the_report():
 
 def test_feedforward_needs_springs_that_outweigh_the_slope_of_the_torque():
     def swing(t):
-        s, c = dy.sin(2.0 * t), dy.cos(2.0 * t)
+        s, c = np.sin(2.0 * t), np.cos(2.0 * t)
         return np.array([0.5, 1.0]) * s + np.array([np.pi / 2, 0.0]), np.array([1.0, 2.0]) * c, np.array([-2.0, -4.0]) * s
 
     assert control.FeedforwardPD.designed(ARM, swing, bandwidth=15.0).check(ARM, duration=3.0).stable

@@ -273,7 +273,7 @@ def test_extents_hold_between_the_points_of_the_grid():
         ({"regions": 5}, "regions= takes a list"),
         ({"constraints": 5}, "constraints= takes a list"),
         ({"duration": 1e-300}, "duration must be between"),
-        ({"constraints": [lambda robot, q, v, a: q[0] if q[0] > 0 else 0.0]}, "use dynamis.where"),
+        ({"constraints": [lambda robot, q, v, a: q[0] if q[0] > 0 else 0.0]}, "use np.where"),
         ({"constraints": [lambda robot, q, v, a: 1.0 + 0.0 * q[0]]}, "constraint of '<lambda>' at 1, allowed is -inf to 0"),
     ],
     ids=lambda x: x if isinstance(x, str) else "-".join(x),

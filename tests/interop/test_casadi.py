@@ -66,7 +66,7 @@ def test_jacobians_are_our_derivatives_and_hessians_those_of_differences(name):
 def test_functions_of_ones_own_with_further_arguments_and_parameters():
     def law(robot, q, v, goal):
         return (
-            100.0 * (goal - q) - 20.0 * v + robot.gravity(q) + dy.where(v[0] > 0.0, 1.0, -1.0) * dy.tanh(dy.minimum(q[0], 0.5))
+            100.0 * (goal - q) - 20.0 * v + robot.gravity(q) + np.where(v[0] > 0.0, 1.0, -1.0) * np.tanh(np.minimum(q[0], 0.5))
         )
 
     robot = dy.load("planar_2r_melchiorri")

@@ -136,7 +136,7 @@ def test_a_floating_robot_balances_its_centre_of_mass_over_a_foot():
 
 def test_functions_of_the_user_and_angles_are_tasks_too():
     robot = dy.load("ur5e")
-    distance = Function(lambda robot, q: [dy.sqrt(robot.pose(q)[0, 3] ** 2 + robot.pose(q)[1, 3] ** 2)], 1)
+    distance = Function(lambda robot, q: [np.sqrt(robot.pose(q)[0, 3] ** 2 + robot.pose(q)[1, 3] ** 2)], 1)
     angles = Orientation(coordinates="rpy", rows=(2,))
     found = dy.inverse_kinematics(robot, [Goal(distance, [0.4]), Goal(angles, [0.3])], q0=[0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
     assert found.found, found.status

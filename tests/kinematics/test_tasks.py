@@ -58,7 +58,7 @@ def test_the_geometric_task_has_angular_velocity_and_acceleration_as_its_rates(r
 
 def middle_of(robot, q):
     p = robot.pose(q)[:3, 3]
-    return np.array([dy.sqrt(p[0] * p[0] + p[1] * p[1]), p[2] * dy.sin(q[-1])])
+    return np.array([np.sqrt(p[0] * p[0] + p[1] * p[1]), p[2] * np.sin(q[-1])])
 
 
 def test_a_function_of_ones_own_is_differentiated(robot):

@@ -17,7 +17,7 @@ class Integral(dy.Controller):
         return 0.1 * q
 
     def __call__(self, robot, t, q, v, x):
-        return robot.gravity(q) - 900.0 * (q - 0.5) - 300.0 * v - 200.0 * x + 10.0 * dy.sin(5.0 * t)
+        return robot.gravity(q) - 900.0 * (q - 0.5) - 300.0 * v - 200.0 * x + 10.0 * np.sin(5.0 * t)
 
     def rates(self, _robot, _t, q, _v, _x):
         return q - 0.5

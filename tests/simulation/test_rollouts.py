@@ -21,7 +21,7 @@ def states(robot, count, seed=0):
 
 
 def law(robot, t, q, v):
-    return robot.gravity(q) - 400.0 * q - 80.0 * v + np.array([10.0, 5.0]) * dy.sin(7.0 * t)
+    return robot.gravity(q) - 400.0 * q - 80.0 * v + np.array([10.0, 5.0]) * np.sin(7.0 * t)
 
 
 def same_law(t, q, v):
@@ -119,7 +119,7 @@ def test_a_controller_that_needs_numbers_is_called_from_python_with_a_note_that_
     compiled = rollouts(ARM, 0.02, q, v, controller=law, every=5)
     assert compiled.note == ""
     assert np.abs(called.q - compiled.q).max() < 1e-12
-    chosen = rollouts(ARM, 0.1, np.zeros(2), controller=lambda _r, _t, q, _v: np.array([dy.where(q[0] > 0, -x, x) for x in q]))
+    chosen = rollouts(ARM, 0.1, np.zeros(2), controller=lambda _r, _t, q, _v: np.array([np.where(q[0] > 0, -x, x) for x in q]))
     assert chosen.note == ""
     assert np.isfinite(chosen.q).all()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-import dynamis as dy
 from dynamis.scalar import Node, Program, gradient, kept, node, symbol, topological
 from dynamis.scalar.linear import pivot
 
@@ -92,13 +91,13 @@ class RandomGraph:
             case "abs":
                 new = abs(a), size_a, digits_a
             case "sign":
-                new = dy.sign(a), 1.0, 0
+                new = np.sign(a), 1.0, 0
             case "floor":
-                new = dy.floor(a), size_a + 1.0, 0
+                new = np.floor(a), size_a + 1.0, 0
             case "min":
-                new = dy.minimum(a, b), max(size_a, size_b), max(digits_a, digits_b)
+                new = np.minimum(a, b), max(size_a, size_b), max(digits_a, digits_b)
             case "max":
-                new = dy.maximum(a, number), max(size_a, 4.0), digits_a + 1
+                new = np.maximum(a, number), max(size_a, 4.0), digits_a + 1
             case "truth":
                 test = (a < b, a <= b, a == b, a > number, a >= b, a != b)[int(rng.integers(6))]
                 new = test, 1.0, 0
@@ -109,7 +108,7 @@ class RandomGraph:
             case "or":
                 new = node.binary("or", a < b, b <= c), 1.0, 0
             case "where":
-                new = dy.where(c, a, b), max(size_a, size_b), max(digits_a, digits_b)
+                new = np.where(c, a, b), max(size_a, size_b), max(digits_a, digits_b)
             case _:
                 new = number * a - 0.5, 4.0 * size_a + 0.5, digits_a + 1
         self._keep_exact(*new)
@@ -123,11 +122,11 @@ class RandomGraph:
         x, size = self._pick(self.smooth)
         match int(self.rng.integers(4)):
             case 0:
-                return dy.sqrt(x * x + 0.5), size + 1.0
+                return np.sqrt(x * x + 0.5), size + 1.0
             case 1:
-                return dy.exp(dy.tanh(x)), np.e
+                return np.exp(np.tanh(x)), np.e
             case 2:
-                return 1.5 + dy.sin(x), 2.5
+                return 1.5 + np.sin(x), 2.5
         return x * x + 0.7, size * size + 0.7
 
     def _add_smooth(self):
@@ -153,23 +152,23 @@ class RandomGraph:
             case "pivot":
                 new = pivot(p, 1.0), size_p
             case "sqrt":
-                new = dy.sqrt(p), size_p + 1.0
+                new = np.sqrt(p), size_p + 1.0
             case "sin":
-                new = dy.sin(a), 1.0
+                new = np.sin(a), 1.0
             case "cos":
-                new = dy.cos(a - b), 1.0
+                new = np.cos(a - b), 1.0
             case "asin":
-                new = dy.asin(0.9 * dy.sin(a)), 1.6
+                new = np.arcsin(0.9 * np.sin(a)), 1.6
             case "acos":
-                new = dy.acos(0.9 * dy.cos(a)), 3.2
+                new = np.arccos(0.9 * np.cos(a)), 3.2
             case "atan2":
-                new = (dy.atan2(a, p), 1.6) if rng.random() < 0.5 else (dy.atan2(p, a), 3.2)
+                new = (np.arctan2(a, p), 1.6) if rng.random() < 0.5 else (np.arctan2(p, a), 3.2)
             case "exp":
-                new = dy.exp(dy.sin(a)), np.e
+                new = np.exp(np.sin(a)), np.e
             case "log":
-                new = dy.log(p), size_p + 1.0
+                new = np.log(p), size_p + 1.0
             case "tanh":
-                new = dy.tanh(a), 1.0
+                new = np.tanh(a), 1.0
             case "number":
                 new = number * a + 0.3, 2.0 * size_a + 0.3
             case "mix":
@@ -181,11 +180,11 @@ class RandomGraph:
             case "abs":
                 new = abs(a), size_a
             case "min":
-                new = dy.minimum(a, b), max(size_a, size_b)
+                new = np.minimum(a, b), max(size_a, size_b)
             case "max":
-                new = dy.maximum(a, b if rng.random() < 0.5 else number), max(size_a, size_b, 2.0)
+                new = np.maximum(a, b if rng.random() < 0.5 else number), max(size_a, size_b, 2.0)
             case _:
-                new = dy.where(e, a, b), max(size_a, size_b)
+                new = np.where(e, a, b), max(size_a, size_b)
         expression, size = new
         if isinstance(expression, Node) and size <= LARGEST:
             self.smooth.append((expression, float(size)))

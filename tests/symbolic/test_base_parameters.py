@@ -127,7 +127,7 @@ def test_rules_of_other_structures_are_proven_with_symbols_for_their_lengths(nam
 
 def test_angle_of_the_geometry_belongs_to_the_coefficients():
     alpha = symbol("alpha")
-    c, s = dy.cos(alpha), dy.sin(alpha)
+    c, s = np.cos(alpha), np.sin(alpha)
     R = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]], dtype=object)
     d = dy.Description("twisted", gravity=np.array([0.0, 0.0, -symbol("g")], dtype=object)).add_link("link0")
     d.add_link("link1", "link0", "revolute", inertia=rod(1)).add_link("link2", "link1", "revolute", origin=at(symbol("a_1"), R=R), inertia=rod(2))  # fmt: skip

@@ -284,8 +284,8 @@ def heights(*turns):
     angle, y, found = 0.0, 0.0, []
     for k, turn in enumerate(turns, 1):
         angle = angle + turn
-        found.append(y + symbol(f"l_{k}") * dy.sin(angle))
-        y = y + symbol(f"a_{k}") * dy.sin(angle)
+        found.append(y + symbol(f"l_{k}") * np.sin(angle))
+        y = y + symbol(f"a_{k}") * np.sin(angle)
     return found
 
 
@@ -329,7 +329,7 @@ def test_helical_joint_with_a_symbol_for_its_pitch_is_the_robot():
 
 def test_angle_of_the_geometry_may_be_a_symbol():
     alpha = symbol("alpha")
-    c, s = dy.cos(alpha), dy.sin(alpha)
+    c, s = np.cos(alpha), np.sin(alpha)
     R = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]], dtype=object)
     d = dy.Description("twisted", gravity=np.array([0.0, 0.0, -symbol("g")], dtype=object)).add_link("link0")
     d.add_link("link1", "link0", "revolute", inertia=rod(1)).add_link("link2", "link1", "revolute", origin=at(symbol("a_1"), R=R), inertia=rod(2))  # fmt: skip

@@ -36,7 +36,7 @@ SYMBOLIC = [name for name in small_library() if dy.load(name).model.symbolic]
 def twisted():
     """Two joints whose axes enclose the angle alpha, a symbol."""
     alpha = symbol("alpha")
-    c, s = dy.cos(alpha), dy.sin(alpha)
+    c, s = np.cos(alpha), np.sin(alpha)
     R = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]], dtype=object)
     d = dy.Description("twisted", gravity=np.array([0.0, 0.0, -symbol("g")], dtype=object)).add_link("link0")
     d.add_link("link1", "link0", "revolute", inertia=rod(1))

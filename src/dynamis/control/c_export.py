@@ -12,62 +12,80 @@ import numpy.typing as npt
 
 from dynamis.compiler import c_text
 from dynamis.compiler.kernel import Kernel
-from dynamis.control.law import ControlLaw
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
+from dynamis.simulation.controllers import SIGNATURES, Controller, Law, as_law, recorded, sized
 
 Array = npt.NDArray[Any]
 
 
-def compile_law(robot: Robot, law: ControlLaw) -> Kernel:
-    """The law with this robot as its model: (t, q, v) → τ, with states (t, q, v, x) → (τ, ẋ), over any batch.
+def compile_law(robot: Robot, law: Any) -> Kernel:
+    """A controller with this robot as its model: (t, q, v) → τ, with states (t, q, v, x) → (τ, ẋ), over any batch.
 
-    The last axis of t has length one. Measurements of the law are the last arguments.
+    ``law`` is a law of `dynamis.control`, a `Controller`, or a function of (t, q, v) or (robot, t, q, v) in plain NumPy. The
+    last axis of t has length one. Measurements of the law are the last arguments.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
     >>> torques = compile_law(arm, dy.control.ComputedTorque.designed([0.1, 0.2], bandwidth=5.0))
     >>> torques(np.zeros(1), np.zeros((7, 2)), np.zeros((7, 2))).shape
     (7, 2)
+    >>> limited = compile_law(arm, lambda t, q, v: np.clip(-900.0 * q - 200.0 * v, -50.0, 50.0))
+    >>> limited(np.zeros(1), np.ones(2), np.zeros(2))
+    array([-50., -50.])
     """
-    sizes = dict(_checked(law).measures)
-    states = {"x": law.size} if law.size else {}
+    own = _without_sampling(law)
+    torque = own.states if own.torque is None else own.torque
+    assert torque is not None
+    called = recorded(torque, own.traceable)
 
     def torques_and_rates(robot: Robot, t: Array, q: Array, v: Array, *more: Array) -> Any:
-        tau = law(robot, t[0], q, v, *more)
-        return (tau, law.rates(robot, t[0], q, v, *more)) if law.size else tau
+        tau = sized(called(robot, t[0], q, v, *more), robot.n, "the controller")
+        if own.states is None:
+            return tau
+        return tau, recorded(own.states.rates, own.traceable)(robot, t[0], q, v, *more)
 
-    return _kernel(robot, torques_and_rates, {**states, **sizes})
+    sizes = {"x": own.states.size} if own.states is not None else {}
+    return _kernel(robot, torques_and_rates, {**sizes, **(law.measures if isinstance(law, Controller) else {})})
 
 
 def write_c(
-    robot: Robot, law: ControlLaw, folder: str | os.PathLike[str], *,
+    robot: Robot, law: Any, folder: str | os.PathLike[str], *,
     name: str | None = None, precision: str = "double", states: int = 20, duration: float = 1.0,
 ) -> list[Path]:  # fmt: skip
-    """Write the law as dependency-free C99, header and source with a self-test, into a folder.
+    """Write a controller, as `compile_law` takes it, as dependency-free C99 into a folder: header, and source with a self-test.
 
     The C function takes t, q and v, then the states x and measurements of the law, if any, and writes tau and x_dot. The
     self-test uses random states within the limits at times up to ``duration``. The function and both files are named ``name``,
-    by default control_LAW. Existing files are replaced atomically.
+    by default control_ and the name of the law. Existing files are replaced atomically.
     """
     if not (isinstance(states, int) and states > 0):
         raise InputError(f"states must be an integer of at least 1, got {states!r}")
     kernel = compile_law(robot, law)
-    own = getattr(law, "law", law)
-    label = name if name is not None else "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(own).__name__).lower()
+    label = name if name is not None else "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])|\W+", "_", _name(law)).lower()
     tests = _test_states(robot, law, kernel, states, duration)
     results = ["tau", "x_dot"][: len(kernel.code.outputs)]
-    texts = c_text.render(kernel.code, label, precision, f"{type(own).__name__} of {robot.name}", tests, results)
+    texts = c_text.render(kernel.code, label, precision, f"{_name(law)} of {robot.name}", tests, results)
     return c_text.write_pair(folder, label, texts)
 
 
-def _checked(law: Any) -> ControlLaw:
-    if not isinstance(law, ControlLaw):
-        raise InputError(
-            f"law must be a controller of dynamis.control, got {type(law).__name__}; use robot.compile for other functions"
-        )
-    return law
+def _without_sampling(law: Any) -> Law:
+    own = as_law(law)
+    if own.torque is None and own.states is None:
+        raise InputError(f"{SIGNATURES}; got {law!r}")
+    if own.sampled is not None:
+        raise InputError("compiled code is called at the rate of its loop: give the function without Sampled")
+    if own.extra:
+        raise InputError(f"the controller requires {own.extra[0]!r}; give it a default, or bind it by functools.partial")
+    return own
+
+
+def _name(law: Any) -> str:
+    """The name of a function or of the class of a law, without the model it may have."""
+    own = getattr(law, "law", law)
+    name = str(getattr(own, "__name__", type(own).__name__))
+    return "function" if name == "<lambda>" else name
 
 
 def _kernel(robot: Robot, function: Any, sizes: dict[str, int]) -> Kernel:

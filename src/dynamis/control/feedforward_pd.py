@@ -31,7 +31,7 @@ class FeedforwardPD(ControlLaw):
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
     >>> def swing(t):
-    ...     s, c = dy.sin(2.0 * t), dy.cos(2.0 * t)
+    ...     s, c = np.sin(2.0 * t), np.cos(2.0 * t)
     ...     return np.array([0.5, 1.0]) * s, np.array([1.0, 2.0]) * c, np.array([-2.0, -4.0]) * s
     >>> law = FeedforwardPD.designed(arm, swing, bandwidth=10.0)
     >>> motion = dy.simulate(arm, 2.0, v0=[1.0, 2.0], controller=law, method="rk4", step=1e-3, points=21)

@@ -324,7 +324,7 @@ class Function(Task):
     >>> import dynamis as dy, numpy as np
     >>> def reach(robot, q):  # the distance of the tip from the base's axis
     ...     p = robot.pose(q)[:3, 3]
-    ...     return np.array([dy.sqrt(p[0] * p[0] + p[1] * p[1])])
+    ...     return np.array([np.sqrt(p[0] * p[0] + p[1] * p[1])])
     >>> task = dy.task_space.Function(reach, 1)
     >>> task.jacobian(dy.load("scara"), [0.3, 1.0, 0.1, 0.0]).shape
     (1, 4)

@@ -63,7 +63,7 @@ maximum = _of_several(lambda a, b: binary("max", a, b), np.maximum, "maximum", "
 def where(condition: Any, a: Any, b: Any) -> Any:
     """``a`` where the condition holds, else ``b``: the traceable form of if.
 
-    >>> from dynamis import symbol, where
+    >>> from dynamis.scalar import symbol, where
     >>> x = symbol("x")
     >>> where(x < 0.0, -x, x)
     where(x < 0, -x, x)

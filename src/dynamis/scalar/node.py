@@ -116,9 +116,7 @@ class Node(NumpyProtocol):
     def __bool__(self) -> bool:
         if branches.decide is not None:
             return branches.decide(self)
-        raise InputError(
-            f"the truth of the symbolic value {self} is not known; use dynamis.where(condition, a, b) instead of if"
-        )
+        raise InputError(f"the truth of the symbolic value {self} is not known; use numpy.where(condition, a, b) instead of if")
 
     def __float__(self) -> float:
         raise InputError((BARE if branches.decide is None else IN_FUNCTION).format(self))

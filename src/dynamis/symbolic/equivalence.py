@@ -31,11 +31,11 @@ def equivalent(a: Any, b: Any) -> bool:
     decimals, such as cos(0.3), are compared up to rounding. Other functions, such as a square root, are equal if
     their arguments are.
 
-    >>> import dynamis as dy
+    >>> import dynamis as dy, numpy as np
     >>> x, y = dy.symbol("x"), dy.symbol("y")
-    >>> equivalent(dy.sin(x + y), dy.sin(x) * dy.cos(y) + dy.cos(x) * dy.sin(y))
+    >>> equivalent(np.sin(x + y), np.sin(x) * np.cos(y) + np.cos(x) * np.sin(y))
     True
-    >>> equivalent(dy.cos(2.0 * x), 1.0 - dy.sin(x) ** 2)
+    >>> equivalent(np.cos(2.0 * x), 1.0 - np.sin(x) ** 2)
     False
     """
     left, right = (np.asarray(_nodes(x), dtype=object) for x in (a, b))
