@@ -87,10 +87,10 @@ def _search(axes: Any, excitation: Excitation) -> None:
         axes.text(0.5, 0.5, "no iterations", ha="center", va="center", color="0.5", transform=axes.transAxes)
         return
     axes.semilogy(np.arange(1, len(history) + 1), history, color=MOTION, linewidth=1.3)
-    axes.set_xlabel("iteration")
+    axes.set_xlabel("iteration, before limits and collisions are verified")
     axes.margins(x=0.02)
     if excitation.criterion == "condition":
-        for value, text, side in ((excitation.condition_before, "best random motion", 3), (excitation.condition, "found", -10)):
+        for value, text, side in ((excitation.condition_before, "best random motion", 3), (excitation.condition, "result, verified", -10)):
             if np.isfinite(value):
                 axes.axhline(value, color="0.45", linewidth=0.9, linestyle=(0, (4, 4)), zorder=0.5)
                 axes.annotate(f"{text} {value:.3g}", (1.0, value), xycoords=("axes fraction", "data"), xytext=(-2, side),
