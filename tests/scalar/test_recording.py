@@ -70,6 +70,14 @@ def test_a_recorded_function_has_the_values_of_the_function(function):
         assert np.allclose(program(*values), function(values), atol=1e-12)
 
 
+def test_compiled_functions_have_the_values_of_the_functions():
+    arm = dy.load("scara")
+    q = np.random.default_rng(2).normal(size=(40, arm.n))
+    kernel = arm.compile(lambda _robot, q: tuple(function(q[:3]) for function in FUNCTIONS))
+    for function, found in zip(FUNCTIONS, kernel(q), strict=True):
+        assert np.allclose(found, [function(x[:3]) for x in q], atol=1e-12), function.__name__
+
+
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_numbers_are_passed_as_they_are(function):
     x = np.array([0.3, -0.7, 1.2])
