@@ -156,12 +156,27 @@ class Latch:
         return -10.0 * v if self.passed else np.array([30.0, 0.0])
 
 
+class Plant:
+    """An object whose method is the controller."""
+
+    last = 0.0
+
+    def law(self, t, q, v):
+        self.last = q[0]
+        return self.damping * v
+
+    damping = -10.0
+
+
 def test_a_controller_that_changes_its_variables_is_called_from_python_and_keeps_them():
     arm = dy.load("planar_2r_melchiorri").replace(gravity=(0, 0, 0))
     with pytest.warns(dy.PerformanceWarning, match="changes its variable 'passed'"):
         made = dy.rollouts(arm, 0.1, [0.49, 0.0], [1.0, 0.0], controller=Latch())
     assert np.allclose(made.q, dy.simulate(arm, made.t, [0.49, 0.0], [1.0, 0.0], controller=Latch(), method="rk4", step=1e-3).q)
-    latch = Latch()
+    latch, state = Latch(), Plant()
+    with pytest.warns(dy.PerformanceWarning, match="changes its variable 'last'"):
+        dy.rollouts(arm, 0.002, np.zeros(2), controller=state.law)
+    assert state.last == 0.0
     with pytest.raises(InputError, match="passed"):
         call_with_symbols(latch, 0.0, np.array([symbol("a"), symbol("b")], dtype=object), np.zeros(2))
     assert latch.passed is False

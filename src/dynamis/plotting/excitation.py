@@ -90,7 +90,10 @@ def _search(axes: Any, excitation: Excitation) -> None:
     axes.set_xlabel("iteration, before limits and collisions are verified")
     axes.margins(x=0.02)
     if excitation.criterion == "condition":
-        for value, text, side in ((excitation.condition_before, "best random motion", 3), (excitation.condition, "result, verified", -10)):
+        for value, text, side in (
+            (excitation.condition_before, "best random motion", 3),
+            (excitation.condition, "result, verified", -10),
+        ):
             if np.isfinite(value):
                 axes.axhline(value, color="0.45", linewidth=0.9, linestyle=(0, (4, 4)), zorder=0.5)
                 axes.annotate(f"{text} {value:.3g}", (1.0, value), xycoords=("axes fraction", "data"), xytext=(-2, side),

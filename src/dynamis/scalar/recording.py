@@ -89,8 +89,8 @@ def _variables_of(function: Any) -> Iterator[list[str]]:
         code, closure = getattr(x, "__code__", None), getattr(x, "__closure__", None)
         named = zip(code.co_freevars, closure, strict=True) if code and closure else ()
         of_closure = [(name, cell, cell.cell_contents) for name, cell in named]
-        held = [content for _, _, content in of_closure] + ([x.__self__] if inspect.ismethod(x) else [])
-        found += [y for y in held if callable(y) and not isinstance(y, type) and all(y is not z for z in found)]
+        held = [content for _, _, content in of_closure if callable(content)] + ([x.__self__] if inspect.ismethod(x) else [])
+        found += [y for y in held if not _is_own(y) and all(y is not z for z in found)]
         cells += of_closure
         if not inspect.isroutine(x) and hasattr(x, "__dict__"):
             attributes.append((vars(x), dict(vars(x))))
@@ -104,6 +104,11 @@ def _variables_of(function: Any) -> Iterator[list[str]]:
         for name, cell, content in cells:
             changed += [name] if cell.cell_contents is not content else []
             cell.cell_contents = content
+
+
+def _is_own(x: Any) -> bool:
+    """A class, or an object of this package, whose caches are no states of the function."""
+    return isinstance(x, type) or type(x).__module__.startswith("dynamis.")
 
 
 def _is_symbolic(x: Any) -> bool:
