@@ -153,3 +153,29 @@ def test_the_motion_is_the_one_pinocchios_accelerations_give(tmp_path):
         k3 = f(y + 0.5 * h * k2)
         y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + f(y + h * k3))
     assert np.abs(np.r_[ours.q[-1], ours.v[-1]] - y).max() < 1e-7
+
+
+def test_stiff_closed_loops_go_on_by_an_implicit_method_with_the_same_accuracy():
+    robot = dy.load("ur5e")
+    goal = robot.home() + 0.3
+    calls = []
+
+    def law(t, q, v):
+        calls.append(t)
+        return 100.0 * (goal - q) - 20.0 * v
+
+    exact = dy.simulate(robot, 0.1, controller=law, method="DOP853", rtol=1e-10, atol=1e-12)
+    explicit = len(calls)
+    calls.clear()
+    motion = dy.simulate(robot, 0.1, controller=law)
+    assert len(calls) < explicit / 3
+    assert np.abs(motion.q - exact.q).max() < 1e-8
+    assert np.abs(motion.energy_error).max() < 1e-5
+
+
+@pytest.mark.parametrize("options", [{"method": "DOP853"}, {}], ids=["explicit", "not stiff"])
+def test_the_method_is_kept_where_it_was_chosen_or_nothing_is_stiff(monkeypatch, options):
+    monkeypatch.setattr("dynamis.simulation.adaptive.STIFF_METHOD", "no method")
+    robot = dy.load("ur5e")
+    law = (lambda t, q, v: -100.0 * q - 20.0 * v) if options else None
+    assert dy.simulate(robot, 0.02 if options else 2.0, controller=law, **options).status == "completed"

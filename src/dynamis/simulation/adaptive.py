@@ -16,12 +16,13 @@ from dynamis.simulation.hard_stops import Sides, Stop, Stops, laws_with_stops
 from dynamis.simulation.motion import LIFTS_OFF, MAX_TRIAL_VELOCITY, EquationsOfMotion
 from dynamis.simulation.pieces import REACHED, Pieces
 from dynamis.simulation.sources import SourceError
-from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, RunawayError, run_piece
+from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, RunawayError, StiffnessDetector, run_piece
 from dynamis.simulation.stick_slip import UnsettledError, scale_of, settle, sizes, solve
 from dynamis.tolerances import NEGLIGIBLE, RECURSION_ROUNDING, TIME_ROUNDING
 
 Array = npt.NDArray[Any]
 METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
+STIFF_METHOD = "Radau"
 MAX_SWITCHES_PER_INSTANT = 60  # more mean that the friction has no solution there
 
 
@@ -37,12 +38,14 @@ def integrate(
     watcher: Watcher | None = None,
     clock: Clock | None = None,
     before: Pieces | None = None,
+    automatic: bool = False,
 ) -> Pieces:
     """Integrate from the first of these times to the last, with stick-slip transitions checked at least at each of them.
 
-    ``before`` is the preceding part of the same motion: changes of sticking with respect to it are events.
+    ``before`` is the preceding part of the same motion: changes of sticking with respect to it are events. With ``automatic``,
+    DOP853 gives way to an implicit method where the equations are stiff.
     """
-    run = _Run(motion, times, y0, method, options, progress, stops, watcher, clock, before)
+    run = _Run(motion, times, y0, method, options, progress, stops, watcher, clock, before, automatic)
     try:
         run.go()
         if progress is not None:
@@ -69,8 +72,10 @@ class _Run:
         watcher: Watcher | None,
         clock: Clock | None,
         before: Pieces | None,
+        automatic: bool,
     ) -> None:
         self.motion, self.times, self.method, self.options = motion, times, method, options
+        self.stiffness = StiffnessDetector() if automatic and method == "DOP853" else None
         self.stops, self.watcher, self.clock = stops, watcher, clock
         self.names, self.nq = motion.robot.coordinate_names, motion.robot.nq
         self.start, self.end = float(times[0]), float(times[-1])
@@ -182,7 +187,7 @@ class _Run:
     def _piece(self, state: _State) -> Piece:
         return run_piece(
             state.rates, self.t, self.y, self.times, state.crossings(), watcher=self.watcher, clock=self.clock,
-            accepted=self._accepted, method=self.method, options=self.options,
+            accepted=self._accepted, method=self.method, options=self.options, stiffness=self.stiffness,
         )  # fmt: skip
 
     def _accepted(self, t: float, y: Array) -> Array | None:
@@ -210,6 +215,8 @@ class _Run:
         self.y = piece.y.copy()
         self._stand_still(state)
         result.last = self.y
+        if piece.stiff:
+            self.method, self.stiffness = STIFF_METHOD, None
         if piece.interrupted:
             result.interrupted(self.at)
         elif isinstance(piece.failure, OutOfTimeError) and self.clock is not None:

@@ -89,8 +89,9 @@ def simulate(
 
     ``method`` is one of SciPy's (RK45, DOP853, Radau, LSODA, …) with ``rtol`` (1e-8) and ``atol`` (1e-10), or "euler"
     (semi-implicit), "rk4", "midpoint" (implicit) or "time_stepping" (implicit in dry friction and contact) with a fixed
-    ``step``. The default is "time_stepping" for a robot with a `contact`, with a step from its stiffness, else "DOP853". For an
-    adaptive method ``step`` is the largest step, so that short pulses of torque are not missed.
+    ``step``. The default is "time_stepping" for a robot with a `contact`, with a step from its stiffness, else "DOP853",
+    followed by "Radau" from where the equations prove to be stiff. For an adaptive method ``step`` is the largest step, so that
+    short pulses of torque are not missed.
 
     ``resume`` continues an earlier motion from its end to the end or the times ``t``, and returns both parts as one. The
     other arguments should be the same as before; internal states of friction, actuators and samples are continued.
@@ -133,6 +134,7 @@ def simulate(
     _check_step(step, times)
     _check_jumps({"1/rate": held, "hold": noise}, times)
     located = hard is not None or watcher is not None or rtol is not None or atol is not None
+    automatic = method is None
     method = method or ("DOP853" if located or not _is_stiff_by_contact_alone(motion, wrenches) else "time_stepping")
     if method == "time_stepping" and step is None:
         step = step_for(contacts_in(wrenches), y0[: robot.nq])
@@ -149,6 +151,7 @@ def simulate(
     options = _adaptive_options(method, rtol, atol, step)
     watching: dict[str, Any] = {
         "stops": hard, "watcher": watcher, "clock": clock, "progress": progress, "before": pieces_before(before),
+        "automatic": automatic,
     }  # fmt: skip
     if jumps:
         suits = hard is None and events is None and CompiledPieces.suits(motion, pushes, method)

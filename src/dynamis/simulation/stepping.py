@@ -24,6 +24,11 @@ MAX_TURN_PER_STEP = 0.02  # rad or m in one step: the motion itself, not stabili
 STIFF_STEP = 1e-4  # s: explicit methods that go on in shorter steps are held up by stability
 
 
+# of DOP853, as in the code of Hairer and Wanner
+STABILITY_BOUNDARY, STEPS_AT_BOUNDARY, STEPS_INSIDE = 6.1, 15, 5
+STEPS_BEFORE_STIFF = 100  # fewer take less time than the Jacobians of an implicit method
+
+
 class OutOfTimeError(Exception):
     """The limit of computing time is exceeded."""
 
@@ -72,6 +77,31 @@ class Clock:
         return f"{spent} ({counted(self.steps, 'step')} of about {typical:.1g} s: {advice})"
 
 
+class StiffnessDetector:
+    """Recognises steps of DOP853 that are kept short by stability [Hairer and Wanner 1996, §IV.2].
+
+    The last two stages of a step are both at its end: the ratio of their rates to their distance estimates the largest |λ| of
+    the Jacobian. The equations are stiff where h |λ| stays at the boundary of the stability domain.
+    """
+
+    def __init__(self) -> None:
+        self.steps = self.at_boundary = self.inside = 0
+
+    def __call__(self, solver: Any) -> bool:
+        """Whether the step just taken is the last of so many at the boundary."""
+        self.steps += 1
+        if self.steps < STEPS_BEFORE_STIFF:
+            return False
+        h, k = solver.t - solver.t_old, solver.K
+        last = solver.y_old + h * (solver.A[-1] @ k[:-1])
+        if h * float(np.linalg.norm(k[-1] - k[-2])) > STABILITY_BOUNDARY * float(np.linalg.norm(solver.y - last)):
+            self.at_boundary, self.inside = self.at_boundary + 1, 0
+        else:
+            self.inside += 1
+            self.at_boundary = 0 if self.inside > STEPS_INSIDE else self.at_boundary
+        return self.at_boundary >= STEPS_AT_BOUNDARY
+
+
 class Crossing(NamedTuple):
     """An event function of (t, y): an event occurs where it becomes positive; ``tag`` identifies the event.
 
@@ -94,6 +124,7 @@ class Piece:
     message: str | None = None  # of an integrator that failed
     failure: Exception | None = None
     interrupted: bool = False
+    stiff: bool = False  # ended in order to go on by an implicit method
 
     @property
     def end(self) -> float:
@@ -123,13 +154,14 @@ def run_piece(
     accepted: Callable[[float, Array], Array | None],
     method: str,
     options: dict[str, Any],
+    stiffness: StiffnessDetector | None = None,
 ) -> Piece:
     """Integrate from (t, y) to the first crossing, the zero of a stopping event, or the last output time.
 
     Crossings and events are checked at the end of each step and at each output time, and located on the dense output. A
     function may fail at trial states that the motion never reaches, beyond the next crossing or in too long a step: shorter
     steps are tried before the failure is reported. ``accepted`` is called after every step, and may return another state from
-    which to go on.
+    which to go on. The piece also ends where ``stiffness`` finds stiff equations.
     """
     piece = Piece([t], y.copy())
     try:
@@ -137,7 +169,9 @@ def run_piece(
         piece.y = piece.y if changed is None else changed
         first_step = None
         for _ in range(1 + MAX_RETRIES):
-            first_step = _march(piece, rates, reported, crossings, watcher, clock, accepted, method, options, first_step)
+            first_step = _march(
+                piece, rates, reported, crossings, watcher, clock, accepted, method, options, first_step, stiffness
+            )  # fmt: skip
             if first_step is None:
                 break
     except KeyboardInterrupt:
@@ -159,6 +193,7 @@ def _march(
     method: str,
     options: dict[str, Any],
     first_step: float | None,
+    stiffness: StiffnessDetector | None,
 ) -> float | None:
     """Continue the piece; return the length of a first step for a retry where a function failed."""
     from scipy import integrate
@@ -189,6 +224,9 @@ def _march(
             changed = accepted(solver.t, solver.y)
             if changed is not None:
                 piece.y, solver.y, solver.f = changed, changed, followed(solver.t, changed)
+            elif stiffness is not None and stiffness(solver):
+                piece.stiff = True
+                return None
     except EndOfMotionError:
         raise
     except SourceError as error:
