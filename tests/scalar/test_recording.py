@@ -32,6 +32,10 @@ def scalars(x):
     return np.array([np.maximum(x[0], x[1]), np.hypot(x[0], x[2]), np.interp(x[1], [-1.0, 0.0, 0.5], [2.0, 0.0, 3.0])])
 
 
+def scaled(x):
+    return np.clip(x[0] * (x - 1.0) + np.sum(x) * np.ones(3), -0.5, np.concatenate([[0.3], x[:2] + 1.0]))
+
+
 def largest(x):
     return x / np.maximum(np.max(np.abs(x)), 1.0) if np.any(x > 1.0) else x * np.linalg.norm(x)
 
@@ -58,7 +62,7 @@ def unpacked(x):
     return np.stack([np.clip(a, -0.1, 0.1), b if 0.0 < b < 1.0 else 0.0 * b, np.minimum(a, c)])
 
 
-FUNCTIONS = (saturated, dead_zone, branches, combined, scalars, largest, angles, in_place, solved, unpacked)
+FUNCTIONS = (saturated, dead_zone, branches, combined, scalars, scaled, largest, angles, in_place, solved, unpacked)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
@@ -196,6 +200,15 @@ def test_arrays_of_numbers_do_not_take_symbols_and_the_message_says_what_does():
     for law, cure in ((assigned, "zeros_like"), (added, r"x = x \+ y")):
         with pytest.warns(dy.PerformanceWarning, match=cure):
             dy.rollouts(dy.load("planar_2r_melchiorri"), 0.002, np.zeros(2), controller=law)
+
+
+def test_products_of_entries_and_arrays_are_recorded():
+    x = np.array([symbol(f"x{k}") for k in range(9)], dtype=object)
+    for function in (
+        lambda x: np.clip(x[0] * x, -1.0, 1.0),
+        lambda x: np.maximum(np.concatenate([x[:3], [x[4]]]) * np.sin(x[1]), 0.0),
+    ):
+        assert "max(" in str(call_with_symbols(function, x))
 
 
 def test_too_many_branches_and_branches_of_different_shapes_are_refused():

@@ -43,6 +43,18 @@ def test_a_stiff_motion_ends_in_its_time_and_the_sentence_says_what_helps(tickin
         assert simulate(turning(1.0), 1.0, [0.5], controller=stiff, method=method, seconds=2.0).complete
 
 
+def test_a_controller_that_jumps_is_named_as_the_reason_and_a_long_computation_reminds_once(ticking, monkeypatch):
+    def switching(_t, q, _v):
+        return np.where(q > 0.0, -300.0, 300.0)
+
+    motion = simulate(turning(1.0), 1.0, [0.5], controller=switching, seconds=2.0)
+    assert "may jump back and forth; smooth it, sample it by dynamis.Sampled" in motion.status
+    monkeypatch.setattr(stepping, "REMIND_AFTER", 0.5)
+    with pytest.warns(dy.PerformanceWarning, match=r"took more than 0.5 s .* goes on at t = ") as found:
+        simulate(pendulum(), 20.0, [1.0])
+    assert len(found) == 1
+
+
 def test_a_slow_motion_that_is_not_stiff_is_given_other_advice(ticking):
     motion = simulate(pendulum(), 100.0, [1.0], seconds=0.5)
     assert "increase seconds= or rtol=, or simulate a shorter motion" in motion.status

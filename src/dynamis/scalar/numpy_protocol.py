@@ -15,22 +15,24 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 
 
 def apply_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], named: dict[str, Any]) -> Any:
-    """A ufunc of NumPy on arrays and nodes."""
+    """A ufunc of NumPy on arrays and nodes; the result is traced if an argument is."""
     (out,) = named.pop("out", None) or (None,)
     if out is not None and out.dtype != object:
         raise InputError("an array of numbers cannot take symbolic values; write x = x + y instead of x += y")
     result = getattr(UFUNCS.get(ufunc, ufunc), method)(*map(plain, inputs), **named)
     if out is None:
-        return result
+        return traced(result) if any(isinstance(x, TracedArray) for x in inputs) else result
     out[...] = result
     return out
 
 
-def apply_function(function: Any, inputs: Sequence[Any], named: dict[str, Any]) -> Any:
-    """Another function of NumPy on arrays and nodes."""
+def apply_function(function: Any, types: Any, inputs: Sequence[Any], named: dict[str, Any]) -> Any:
+    """Another function of NumPy on arrays and nodes of these types; the result is traced if an argument is."""
     if recorded := FUNCTIONS.get(function):
-        return recorded(*inputs, **named)
-    return np.ndarray.__array_function__(np.empty(0), function, (), inputs, named)
+        result = recorded(*inputs, **named)
+    else:
+        result = np.ndarray.__array_function__(np.empty(0), function, (), inputs, named)
+    return traced(result) if TracedArray in types else result
 
 
 def plain(x: Any) -> Any:
@@ -56,7 +58,7 @@ class NumpyProtocol:
         return apply_ufunc(ufunc, method, inputs, named)
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, named: Any) -> Any:
-        return apply_function(function, inputs, named)
+        return apply_function(function, types, inputs, named)
 
     # of conditions, which have the values 1 and 0
 
@@ -78,8 +80,8 @@ class TracedArray(np.ndarray):
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **named: Any) -> Any:  # noqa: A002 - as of NumPy
         return np.clip(self, min, max, out, **named)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
-        return traced(apply_ufunc(ufunc, method, inputs, named))
+    def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **named: Any) -> Any:
+        return apply_ufunc(ufunc, method, inputs, named)
 
-    def __array_function__(self, function: Any, types: Any, inputs: Any, named: Any) -> Any:
-        return traced(apply_function(function, inputs, named))
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return apply_function(func, types, args, kwargs)

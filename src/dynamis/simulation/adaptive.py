@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import SingularError
+from dynamis.errors import PerformanceWarning, SingularError
 from dynamis.simulation.events import EventRecord, Watcher
 from dynamis.simulation.friction import StickingLaw
 from dynamis.simulation.hard_stops import Sides, Stop, Stops, laws_with_stops
@@ -75,6 +76,7 @@ class _Run:
         automatic: bool,
     ) -> None:
         self.motion, self.times, self.method, self.options = motion, times, method, options
+        self.automatic = automatic
         self.stiffness = StiffnessDetector() if automatic and method == "DOP853" else None
         self.stops, self.watcher, self.clock = stops, watcher, clock
         self.names, self.nq = motion.robot.coordinate_names, motion.robot.nq
@@ -198,6 +200,14 @@ class _Run:
                 f"the velocity of {self.names[k]} diverged ({v[k]:.3g}) at t = {t:.6g} s: check the sign of the feedback, "
                 "lower its gains, or sample it more often"
             )
+        if self.clock is not None and self.clock.reminds:
+            speed = float(np.abs(v).max(initial=0.0))
+            why = self.clock.sentence(self.method, len(self.result.events), speed, automatic=self.automatic)
+            warnings.warn(
+                f"simulate {why} and goes on at t = {t:.6g} s; seconds= limits the computing time",
+                PerformanceWarning,
+                stacklevel=2,
+            )
         if self.progress is not None:
             self.progress((t - self.start) / (self.end - self.start))
         return self.motion.accepted(t, y)
@@ -221,7 +231,7 @@ class _Run:
             result.interrupted(self.at)
         elif isinstance(piece.failure, OutOfTimeError) and self.clock is not None:
             speed = float(np.abs(self.motion.split(self.y)[1]).max(initial=0.0))
-            self._stopped(self.clock.sentence(self.method, len(result.events), speed))
+            self._stopped(self.clock.sentence(self.method, len(result.events), speed, automatic=self.automatic))
             result.at_end = True
         elif piece.failure is not None:
             result.status, result.failure = f"stopped: {piece.failure}", piece.failure

@@ -121,7 +121,7 @@ def simulate(
     disturbing = None if disturbance is None else source(noise or disturbance, robot.n, "disturbance")
     hard = Stops(robot, stops) if isinstance(stops, HardStops) else None
     watcher = None if events is None else Watcher(events, robot.nq, robot.n)
-    clock = None if seconds is None else Clock(_seconds(seconds))
+    clock = Clock() if seconds is None else Clock(_seconds(seconds))
     command = law.command(robot, torque_source(robot, torque, held or function, None if hard else stops), checked=True)
     fastest = DIVERGED_VELOCITY if law.torque is None and law.sampled is None else _fastest(robot, v)
     motion = mechanism.motion(robot, laws, command, wrench_sources(robot, wrenches), drives, disturbing, fastest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ Array = npt.NDArray[Any]
 MAX_RETRIES = 12  # with shorter steps, where a function failed
 MIN_STEPS_PER_EVENT = 20  # between two events: the restarts keep the steps short
 MAX_TURN_PER_STEP = 0.02  # rad or m in one step: the motion itself, not stability, keeps the steps short
+REMIND_AFTER = 20.0  # s of computing time without a limit
 STIFF_STEP = 1e-4  # s: explicit methods that go on in shorter steps are held up by stability
 
 
@@ -40,17 +42,29 @@ class RunawayError(Exception):
 class Clock:
     """The limit of computing time of an integration, counted from its first check, and step statistics."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float = math.inf) -> None:
         self.seconds = seconds
-        self._end: float | None = None
+        self._begin: float | None = None
+        self._remind_after = REMIND_AFTER
         self.steps, self._lengths = 0, deque[float](maxlen=200)
 
     @property
-    def over(self) -> bool:
+    def spent(self) -> float:
         now = time.monotonic()
-        if self._end is None:
-            self._end = now + self.seconds
-        return now > self._end
+        if self._begin is None:
+            self._begin = now
+        return now - self._begin
+
+    @property
+    def over(self) -> bool:
+        return self.spent > self.seconds
+
+    @property
+    def reminds(self) -> bool:
+        """Whether the user should be told that the computation goes on; once."""
+        due = self.seconds == math.inf and self.spent > self._remind_after
+        self._remind_after = math.inf if due else self._remind_after
+        return due
 
     def check(self) -> None:
         if self.over:
@@ -60,9 +74,12 @@ class Clock:
         self.steps += 1
         self._lengths.append(length)
 
-    def sentence(self, method: str, events: int = 0, speed: float = 0.0) -> str:
-        """Message with the time spent, what keeps the steps short, and advice; ``speed`` is the largest |v| at the end."""
-        spent = f"took more than {self.seconds:g} s"
+    def sentence(self, method: str, events: int = 0, speed: float = 0.0, *, automatic: bool = False) -> str:
+        """Message with the time spent, what keeps the steps short, and advice; ``speed`` is the largest |v| at the end.
+
+        ``automatic`` methods are implicit where the equations are stiff: something else keeps their steps short.
+        """
+        spent = f"took more than {self.seconds if self.seconds < math.inf else REMIND_AFTER:g} s"
         if not self._lengths:
             return f"{spent}, before its first step"
         typical = median(self._lengths)
@@ -70,6 +87,11 @@ class Clock:
             advice = f"{counted(events, 'event')}, each of which restarts the integration; try method='time_stepping'"
         elif typical < STIFF_STEP and speed * typical > MAX_TURN_PER_STEP:
             advice = f"velocities up to {speed:.3g} rad/s or m/s; simulate a shorter motion, or increase seconds="
+        elif automatic and typical < STIFF_STEP:
+            advice = (
+                "the controller or another function may jump back and forth; smooth it, sample it by dynamis.Sampled, or use "
+                "method='rk4' with a step"
+            )
         elif method in ("RK45", "RK23", "DOP853") and typical < STIFF_STEP:
             advice = "the equations are stiff; try method='Radau' or 'LSODA'"
         else:
