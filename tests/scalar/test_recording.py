@@ -36,6 +36,15 @@ def scaled(x):
     return np.clip(x[0] * (x - 1.0) + np.sum(x) * np.ones(3), -0.5, np.concatenate([[0.3], x[:2] + 1.0]))
 
 
+def others(x):
+    chosen = np.select([x > 0.5, x < -0.5], [x, 2.0 * x], 0.1)
+    if np.any(np.isnan(x)) or not np.isfinite(x).all():
+        raise ValueError("not finite")
+    return (
+        chosen + np.heaviside(x, 0.5) + np.sinh(x) * np.cosh(x) + np.round(x, 1) + np.rint(2.0 * x) + np.round(0.5 * np.rint(x))
+    )
+
+
 def largest(x):
     return x / np.maximum(np.max(np.abs(x)), 1.0) if np.any(x > 1.0) else x * np.linalg.norm(x)
 
@@ -62,7 +71,7 @@ def unpacked(x):
     return np.stack([np.clip(a, -0.1, 0.1), b if 0.0 < b < 1.0 else 0.0 * b, np.minimum(a, c)])
 
 
-FUNCTIONS = (saturated, dead_zone, branches, combined, scalars, scaled, largest, angles, in_place, solved, unpacked)
+FUNCTIONS = (saturated, dead_zone, branches, combined, scalars, scaled, others, largest, angles, in_place, solved, unpacked)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
@@ -197,7 +206,19 @@ def test_arrays_of_numbers_do_not_take_symbols_and_the_message_says_what_does():
         tau += q
         return tau
 
-    for law, cure in ((assigned, "zeros_like"), (added, r"x = x \+ y")):
+    def looked_up(t, _q, _v):
+        return np.ones((5, 2))[int(t)]
+
+    def inverted(robot, _t, q, _v):
+        return np.linalg.pinv(robot.jacobian(q)) @ np.zeros(6)
+
+    laws = (
+        (assigned, "zeros_like"),
+        (added, r"x = x \+ y"),
+        (looked_up, "a number is needed"),
+        (inverted, r"numpy\.linalg\.pinv cannot"),
+    )
+    for law, cure in laws:
         with pytest.warns(dy.PerformanceWarning, match=cure):
             dy.rollouts(dy.load("planar_2r_melchiorri"), 0.002, np.zeros(2), controller=law)
 

@@ -121,6 +121,8 @@ class Node(NumpyProtocol):
     def __float__(self) -> float:
         raise InputError((BARE if branches.decide is None else IN_FUNCTION).format(self))
 
+    __int__ = __index__ = __float__
+
     def __deepcopy__(self, memo: object) -> Node:
         return self
 

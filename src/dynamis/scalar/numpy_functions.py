@@ -7,13 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from dynamis.scalar.functions import acos, asin, atan2, floor, maximum, minimum, sign, sqrt, where
+from dynamis.scalar.functions import acos, asin, atan2, exp, floor, maximum, minimum, sign, sqrt, where
 from dynamis.scalar.linear import solve_general
 from dynamis.scalar.numpy_protocol import FUNCTIONS, UFUNCS, plain, traced
 
 
 def _ufunc(function: Callable[..., Any], arguments: int) -> np.ufunc:
     return np.frompyfunc(function, arguments, 1)
+
+
+def _rounded(x: Any) -> Any:
+    """The nearest integer, of two equally near ones the even one."""
+    up = floor(x + 0.5)
+    return where(up - x < 0.5, up, 2.0 * floor(0.5 * up))
 
 
 UFUNCS.update({
@@ -26,10 +32,27 @@ UFUNCS.update({
     np.greater: _ufunc(lambda x, y: x > y, 2), np.greater_equal: _ufunc(lambda x, y: x >= y, 2),
     np.equal: _ufunc(lambda x, y: x == y, 2), np.not_equal: _ufunc(lambda x, y: x != y, 2),
 })  # fmt: skip
+UFUNCS.update({
+    np.sinh: _ufunc(lambda x: 0.5 * (exp(x) - exp(-x)), 1), np.cosh: _ufunc(lambda x: 0.5 * (exp(x) + exp(-x)), 1),
+    np.rint: _ufunc(_rounded, 1), np.heaviside: _ufunc(lambda x, y: where(x < 0.0, 0.0, where(x > 0.0, 1.0, y)), 2),
+    # the states that compiled code is given are finite
+    np.isfinite: _ufunc(lambda _x: True, 1), np.isnan: _ufunc(lambda _x: False, 1), np.isinf: _ufunc(lambda _x: False, 1),
+})  # fmt: skip
 # conditions have the values 1 and 0
 UFUNCS[np.logical_and] = UFUNCS[np.bitwise_and] = _ufunc(lambda x, y: (x + 0.0) * (y + 0.0), 2)
 UFUNCS[np.logical_or] = UFUNCS[np.bitwise_or] = _ufunc(lambda x, y: maximum(x + 0.0, y + 0.0), 2)
 UFUNCS[np.logical_not] = UFUNCS[np.invert] = _ufunc(lambda x: 1.0 - (x + 0.0), 1)
+
+
+def _round(x: Any, decimals: int = 0) -> Any:
+    return np.rint(traced(np.asarray(x, object)) * 10.0**decimals) / 10.0**decimals
+
+
+def _select(conditions: Any, choices: Any, default: Any = 0) -> Any:
+    result = default
+    for condition, choice in reversed(list(zip(conditions, choices, strict=True))):
+        result = where(condition, choice, result)
+    return result
 
 
 def _clip(x: Any, low: Any = None, high: Any = None, out: Any = None, *, min: Any = None, max: Any = None) -> Any:  # noqa: A002
@@ -49,7 +72,7 @@ def _interp(x: Any, xp: Any, fp: Any) -> Any:
 
 
 FUNCTIONS.update({
-    np.where: where, np.clip: _clip, np.interp: _interp,
+    np.where: where, np.select: _select, np.clip: _clip, np.interp: _interp, np.round: _round,
     np.linalg.solve: lambda A, b: solve_general(plain(A), plain(b)),
     np.linalg.inv: lambda A: solve_general(plain(A), np.eye(len(A))),
 })  # fmt: skip

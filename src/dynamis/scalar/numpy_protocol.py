@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ def apply_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], named: dict[str,
     (out,) = named.pop("out", None) or (None,)
     if out is not None and out.dtype != object:
         raise InputError("an array of numbers cannot take symbolic values; write x = x + y instead of x += y")
-    result = getattr(UFUNCS.get(ufunc, ufunc), method)(*map(plain, inputs), **named)
+    result = _tried(getattr(UFUNCS.get(ufunc, ufunc), method), map(plain, inputs), named, ufunc)
     if out is None:
         return traced(result) if any(isinstance(x, TracedArray) for x in inputs) else result
     out[...] = result
@@ -31,8 +32,21 @@ def apply_function(function: Any, types: Any, inputs: Sequence[Any], named: dict
     if recorded := FUNCTIONS.get(function):
         result = recorded(*inputs, **named)
     else:
-        result = np.ndarray.__array_function__(np.empty(0), function, (), inputs, named)
+        numpys_own = functools.partial(np.ndarray.__array_function__, np.empty(0), function, ())
+        result = _tried(lambda *inputs, **named: numpys_own(inputs, named), inputs, named, function)
     return traced(result) if TracedArray in types else result
+
+
+def _tried(function: Callable[..., Any], inputs: Iterable[Any], named: dict[str, Any], asked: Any) -> Any:
+    """The function's result; an error of NumPy about the type of nodes becomes one that names the function that was called."""
+    try:
+        return function(*inputs, **named)
+    except TypeError as error:
+        if "Node" not in str(error) and "not supported for the input types" not in str(error):
+            raise
+        name = ("linalg." if "linalg" in str(getattr(asked, "__module__", "")) else "") + asked.__name__
+        cure = "; J⁺ x is J.T @ numpy.linalg.solve(J @ J.T, x)" if name == "linalg.pinv" else ""
+        raise InputError(f"numpy.{name} cannot be recorded{cure}") from None
 
 
 def plain(x: Any) -> Any:

@@ -72,8 +72,8 @@ def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: An
         result = explored([]) if same and conditions else once
     if not same:
         raise HiddenStateError(
-            "the function returned different results for the same arguments: it has a state of its own, such as an integral, "
-            "which compiled code cannot change; give its states by dynamis.Controller"
+            "the function returned different results for the same arguments: it has a state of its own, such as an integral or "
+            "a random generator, which compiled code cannot change; use dynamis.Controller with states, or dynamis.Noise"
         )
     if changed:
         raise InputError(f"it changes its variable {changed[0]!r}, which compiled code cannot")
