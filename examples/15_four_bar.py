@@ -26,10 +26,10 @@ for angle in angles:
     v = loop.assemble_velocity(q, [speed, 0.0, 0.0], locked=["crank"])
     crank = loop.reduced_dynamics(q, v, np.zeros(3), independent=["crank"])
     torque = [crank.bias[0], 0.0, 0.0]  # torque for constant crank speed
-    now = loop.forward_dynamics(q, v, torque)
+    _, force = loop.forward_dynamics(q, v, torque)
     postures.append(q)
     torques.append(torque[0])
-    forces.append(np.linalg.norm(now.multipliers))
+    forces.append(np.linalg.norm(force))
 print(f"crank torque {min(torques):.1f} ... {max(torques):.1f} N m, pin force up to {max(forces):.1f} N")
 
 figure = new_figure(7.5, 4.7)

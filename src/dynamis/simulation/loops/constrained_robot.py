@@ -192,7 +192,7 @@ class ConstrainedRobot(RobotBase):
         if wrenches is not None:  # τ + Σ Jᵀ w
             q, rest, inverse = np.asarray(q), np.zeros(self.n), self.robot.inverse_dynamics
             tau = np.asarray(tau) + inverse(q, rest, rest) - inverse(q, rest, rest, wrenches)
-        target, failed = np.zeros(self.rows) if acceleration is None else acceleration, None
+        target, failed = [0.0] if acceleration is None else acceleration, None
         try:
             if acceleration is None:
                 found = self._accelerations(q, v, tau)
@@ -202,8 +202,10 @@ class ConstrainedRobot(RobotBase):
         except SingularError as error:  # the tree has motions without mass, which the loops may exclude
             failed, batch = error, np.broadcast_shapes(*(np.shape(x)[:-1] for x in (q, v, tau, target)))
             found = np.full((*batch, self.n + self.rows + 1), np.nan)
-        if isinstance(found, np.ndarray) and found.dtype == np.float64 and not (found[..., -1] <= 1.0).all():
-            correct(self.robot, self.contacts, found, failed, q, v, tau, target)
+        if type(found) is np.ndarray and found.dtype.char == "d":
+            doubt = found[-1] if found.ndim == 1 else found[..., -1].max(initial=0.0)
+            if not doubt <= 1.0:
+                correct(self.robot, self.contacts, found, failed, q, v, tau, target)
         n = self.n
         return found[..., :n], found[..., n:-1]
 
