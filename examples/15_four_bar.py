@@ -1,7 +1,6 @@
 """A four-bar linkage: a robot with a closed loop.
 
-Shows: how to add loop closures to a tree, how to assemble the linkage at any crank angle, the path of a coupler point,
-and the pin force at constant crank speed.
+Shows: how to assemble a closed loop at any crank angle, the path of a coupler point, the pin force at constant crank speed.
 """
 
 import sys

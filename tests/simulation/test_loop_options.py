@@ -6,7 +6,7 @@ from loop_mechanisms import BODY
 
 import dynamis as dy
 from dynamis.errors import InputError, ModelWarning
-from dynamis.kinematics.closures import Anchor, Pin, Point, Weld
+from dynamis.kinematics.closures import Anchor, Coupled, Pin, Point, Weld
 from dynamis.model.description import LoopClosure
 from dynamis.simulation.loops.mechanisms import four_bar
 
@@ -132,6 +132,20 @@ def test_compiled_steps_hold_contacts_wherever_they_are():
         assert motion.statistics["compiled"]
         np.testing.assert_allclose(motion.q, held.simulate(0.1, q, **options).q, atol=1e-9)
         np.testing.assert_allclose(robot.pose(motion.q[-1], "wrist_1_link"), robot.pose(q, "wrist_1_link"), atol=1e-12)
+
+
+def test_motions_start_with_closed_loops_and_are_stabilised_with_the_gains_of_the_robot():
+    tree = dy.load("planar_2r_melchiorri")
+    gear = Coupled("joint1", "joint2", 1.0, 0.3)
+    geared = dy.constrained(tree, closures=gear)
+    np.testing.assert_allclose(geared.home(), [0.15, -0.15], atol=1e-12)
+    motion = geared.simulate(0.05, points=3)
+    np.testing.assert_array_equal(motion.q[0], geared.home())
+    assert motion.drift.max() < 1e-12
+    firm = dy.constrained(tree, closures=gear, alpha=5.0, beta=7.0)
+    for robot, gains in ((geared, (20.0, 20.0)), (firm, (5.0, 7.0))):
+        assert robot.simulate(0.05, points=3, stabilisation="baumgarte").gains == gains
+        assert robot.simulate(0.05, points=3).gains == (0.0, 0.0)
 
 
 def test_points_between_outputs_close_the_loops():
