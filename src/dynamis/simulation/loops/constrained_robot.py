@@ -190,8 +190,8 @@ class ConstrainedRobot(RobotBase):
         ((3,), (2,))
         """
         if wrenches is not None:  # τ + Σ Jᵀ w
-            q, rest, inverse = np.asarray(q), np.zeros(self.n), self.robot.inverse_dynamics
-            tau = np.asarray(tau) + inverse(q, rest, rest) - inverse(q, rest, rest, wrenches)
+            rest, inverse = np.zeros(self.n), self.robot.inverse_dynamics
+            tau = inverse(q, rest, rest) - inverse(q, rest, rest, wrenches) + tau
         target, failed = [0.0] if acceleration is None else acceleration, None
         try:
             if acceleration is None:
