@@ -1,7 +1,6 @@
 """A four-bar linkage: a robot with a closed loop.
 
-Shows: how to add loop closures to a tree, how to assemble the linkage at any crank angle, the path of a coupler point,
-and the pin force at constant crank speed.
+Shows: how to assemble a closed loop at any crank angle, the path of a coupler point, the pin force at constant crank speed.
 """
 
 import sys
@@ -14,21 +13,22 @@ from dynamis.drawing import FORCE, INK, MOTION, new_figure, save, tidy
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
-robot, closures, q = dy.loops.four_bar(ground=1.0, crank=0.3, coupler=0.9, rocker=0.7)
-print(dy.loops.independence(robot, closures, q))
+loop = dy.loops.four_bar(ground=1.0, crank=0.3, coupler=0.9, rocker=0.7)
+robot, q = loop.robot, loop.home()
+print(loop.independence(q))
 
 speed = 10.0  # crank speed in rad/s
 angles = np.linspace(0.0, 2 * np.pi, 121)
 postures, forces, torques = [], [], []
 for angle in angles:
-    q = dy.loops.assemble(robot, closures, [angle, *q[1:]], locked=["crank"])
-    v = dy.loops.assemble_velocity(robot, closures, q, [speed, 0.0, 0.0], locked=["crank"])
-    crank = dy.loops.reduced_dynamics(robot, closures, q, v, np.zeros(3), independent=["crank"])
+    q = loop.assemble([angle, *q[1:]], locked=["crank"])
+    v = loop.assemble_velocity(q, [speed, 0.0, 0.0], locked=["crank"])
+    crank = loop.reduced_dynamics(q, v, np.zeros(3), independent=["crank"])
     torque = [crank.bias[0], 0.0, 0.0]  # torque for constant crank speed
-    now = dy.loops.constrained_dynamics(robot, closures, q, v, torque)
+    _, force = loop.forward_dynamics(q, v, torque)
     postures.append(q)
     torques.append(torque[0])
-    forces.append(np.linalg.norm(now.multipliers))
+    forces.append(np.linalg.norm(force))
 print(f"crank torque {min(torques):.1f} ... {max(torques):.1f} N m, pin force up to {max(forces):.1f} N")
 
 figure = new_figure(7.5, 4.7)

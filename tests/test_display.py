@@ -14,7 +14,6 @@ from dynamis.display import card, flat
 from dynamis.display.tables import MAX_ROWS
 from dynamis.display.text import MAX_REPR_CHARACTERS
 from dynamis.kinematics.workspace import workspace_slice
-from dynamis.simulation.loops.constraints import constraints
 from dynamis.task_space.feedback import Gains
 from dynamis.task_space.task_state import TaskState
 
@@ -249,12 +248,10 @@ SHOWN = {
     "push": (lambda: dy.Push([1, 0, 0, 0, 0, 0]), ("(1, 0, 0, 0, 0, 0)",), "world"),
     "sampled": (lambda: dy.Sampled(law().with_model(ARM), rate=500.0), ("rate=500",), "500"),
     "check": (lambda: dy.check("ur5e"), ("no errors or warnings",), "no errors or warnings"),
-    "mechanism": (lambda: LOOP, ("four-bar", "1 closure"), "closures"),
+    "constrained robot": (lambda: LOOP, ("four-bar", "1 closure"), "coupler_end on rocker_end"),
     "closure": (lambda: LOOP.closures[0], ("frame_b='rocker_end'",), "rocker_end"),
-    "constraints": (lambda: constraints(*LOOP), ("2 on 3 coordinates",), "bias"),
-    "constrained": (lambda: dy.loops.constrained_dynamics(*LOOP, REST, REST), ("rank 2",), "multipliers"),
-    "independence": (lambda: dy.loops.independence(*LOOP), ("1 degree of freedom",), "rank 2"),
-    "reduced": (lambda: dy.loops.reduced_dynamics(*LOOP, REST, REST), ("acceleration",), "mass_matrix"),
+    "independence": (lambda: LOOP.independence(LOOP.home()), ("1 degree of freedom",), "rank 2"),
+    "reduced": (lambda: LOOP.reduced_dynamics(LOOP.home(), REST, REST), ("acceleration",), "mass_matrix"),
     "equations": (equations, ("160 rows", "6 parameters"), "joints"),
     "samples": (samples, ("80 samples",), "array(80, 2)"),
     "payload": (lambda: FOUND.identify_payload(ARM, samples()), (ARM.name, "kg at"), "kg"),

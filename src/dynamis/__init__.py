@@ -51,13 +51,13 @@ if TYPE_CHECKING:
     from dynamis.robot import Robot, from_mujoco, from_pinocchio, from_roboticstoolbox, load
     from dynamis.scalar import evaluate, symbol
     from dynamis.simulation import loops
-    from dynamis.simulation.constrained_robot import constrained
     from dynamis.simulation.contact import Ball, Plane, contact, joint_stops
     from dynamis.simulation.controllers import Controller
     from dynamis.simulation.events import Event
     from dynamis.simulation.fmu.export import write_fmu
     from dynamis.simulation.friction import Coulomb, LuGre, Smooth, Stribeck
     from dynamis.simulation.hard_stops import HardStops
+    from dynamis.simulation.loops.constrained_robot import constrained
     from dynamis.simulation.noise import Noise
     from dynamis.simulation.rollouts import BatchSimulation, rollouts
     from dynamis.simulation.sampling import Sampled
@@ -96,7 +96,7 @@ _HOMES = {
     "dynamis.scalar": ("evaluate", "symbol"),
     "dynamis.spatial": ("Inertia", "Pose", "solids"),
     "dynamis.simulation.sampling": ("Sampled",),
-    "dynamis.simulation.constrained_robot": ("constrained",),
+    "dynamis.simulation.loops.constrained_robot": ("constrained",),
     "dynamis.simulation.contact": ("Ball", "Plane", "contact", "joint_stops"),
     "dynamis.simulation.controllers": ("Controller",),
     "dynamis.simulation.fmu.export": ("write_fmu",),

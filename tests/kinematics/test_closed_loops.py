@@ -4,33 +4,33 @@ import itertools
 
 import numpy as np
 import pytest
+from loop_mechanisms import parts, rows
 
 import dynamis as dy
 from dynamis.errors import InputError, NameLookupError
 from dynamis.model.description import Description, Limits
-from dynamis.simulation.loops.constraints import constraints
 from dynamis.spatial import Pose, about_axis, solids
 
 ts, loops = dy.task_space, dy.loops
 PLANE = [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
 MECHANISMS = {
-    "four-bar": (loops.four_bar(), "coupler", PLANE),
-    "hinges with redundant rows": (loops.four_bar(closed_by="pin"), "coupler", PLANE),
-    "five-bar": (loops.five_bar(), "left_lower_end", PLANE),
-    "slider-crank": (loops.slider_crank(), "rod_end", PLANE),
-    "delta": (loops.delta(), "platform", None),
+    "four-bar": (parts(loops.four_bar()), "coupler", PLANE),
+    "hinges with redundant rows": (parts(loops.four_bar(closed_by="pin")), "coupler", PLANE),
+    "five-bar": (parts(loops.five_bar()), "left_lower_end", PLANE),
+    "slider-crank": (parts(loops.slider_crank()), "rod_end", PLANE),
+    "delta": (parts(loops.delta()), "platform", None),
 }
 
 
 def gap(robot, closures, q):
-    return np.abs(constraints(robot, closures, q).h).max()
+    return np.abs(rows(robot, closures, q).h).max()
 
 
 def closed_configurations(robot, closures, q, count):
     rng, found = np.random.default_rng(0), []
     while len(found) < count:
         try:
-            found.append(loops.assemble(robot, closures, q + rng.uniform(-0.8, 0.8, robot.n)))
+            found.append(dy.constrained(robot, closures=closures).assemble(q + rng.uniform(-0.8, 0.8, robot.n)))
         except InputError:
             continue
     return np.array(found)
@@ -52,7 +52,7 @@ def stewart():
     robot = dy.Robot(d)
     q = robot.neutral()
     q[2] = q[9::3] = 0.7
-    return robot, tuple(closures), loops.assemble(robot, closures, q)
+    return robot, tuple(closures), dy.constrained(robot, closures=closures).assemble(q)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -79,7 +79,7 @@ def test_the_pose_of_a_stewart_platform_is_found_within_the_limits_of_its_legs()
 
 
 def test_limits_of_joints_in_loops_hold_and_are_named():
-    robot, closures, q0 = loops.slider_crank(crank=0.2, rod=0.6)
+    robot, closures, q0 = parts(loops.slider_crank(crank=0.2, rod=0.6))
     robot = robot.replace(limits={"slider": {"lower": 0.5, "upper": 0.7}})
     found = dy.inverse_kinematics(robot, [0.79, 0.0, 0.0], "slider", q0=q0, closures=closures, weights=[1.0, 0.0, 0.0])
     assert not found.found
@@ -89,7 +89,7 @@ def test_limits_of_joints_in_loops_hold_and_are_named():
 
 
 def test_an_unreachable_target_leaves_loops_closed_at_the_smallest_error():
-    robot, closures, q0 = loops.delta()
+    robot, closures, q0 = parts(loops.delta())
     far = np.array([[3.0, 0.0, -0.5], [0.0, 0.0, -3.0]])
     found = dy.inverse_kinematics(robot, far, "platform", q0=q0, closures=closures, restarts=10)
     assert not found.found.any()
@@ -101,14 +101,14 @@ def test_an_unreachable_target_leaves_loops_closed_at_the_smallest_error():
 
 
 def test_the_status_counts_the_directions_in_which_closed_loops_let_a_frame_move():
-    robot, closures, q0 = loops.four_bar()
+    robot, closures, q0 = parts(loops.four_bar())
     target = robot.pose(q0, "coupler")[:3, 3] + [0.1, 0.0, 0.0]
     found = dy.inverse_kinematics(robot, target, "coupler", q0=q0, closures=closures, restarts=5)
     assert "can move the frame in 1 of the 3 independent directions" in found.status
 
 
 def test_loops_that_cannot_close_are_named():
-    robot, _, q0 = loops.four_bar()
+    robot, _, q0 = parts(loops.four_bar())
     apart = loops.Distance("coupler_end", "rocker_end", 5.0)
     found = dy.inverse_kinematics(robot, [0.3, 0.0, 0.0], "coupler", q0=q0, closures=apart, restarts=2)
     assert not found.found
@@ -116,7 +116,7 @@ def test_loops_that_cannot_close_are_named():
 
 
 def test_goals_of_lower_priority_are_pursued_with_closed_loops():
-    robot, closures, q0 = loops.delta()
+    robot, closures, q0 = parts(loops.delta())
     reached = ts.Goal(ts.Position("platform", "xy"), [0.05, 0.02])
     posture = ts.Goal(ts.JointPositions("arm_1"), [0.2], priority=2)
     found = dy.inverse_kinematics(robot, [reached, posture], q0=q0, closures=closures)
@@ -126,7 +126,7 @@ def test_goals_of_lower_priority_are_pursued_with_closed_loops():
 
 
 def test_a_path_of_targets_is_followed_without_jumps():
-    robot, closures, q0 = loops.five_bar()
+    robot, closures, q0 = parts(loops.five_bar())
     way = robot.pose(q0, "left_lower_end")[:3, 3] + np.linspace([0.0, 0.0, 0.0], [0.1, -0.05, 0.0], 30)
     found = dy.inverse_kinematics(robot, way, "left_lower_end", q0=q0, closures=closures, path=True)
     assert found.found.all()
@@ -135,7 +135,7 @@ def test_a_path_of_targets_is_followed_without_jumps():
 
 
 def test_all_solutions_are_the_ways_to_assemble_a_delta_robot():
-    robot, closures, q0 = loops.delta()
+    robot, closures, q0 = parts(loops.delta())
     found = dy.all_solutions(robot, robot.pose(q0, "platform"), "platform", q0=q0, closures=closures)
     assert len(found) == 8
     assert max(gap(robot, closures, x.q) for x in found) <= 1e-12
@@ -163,7 +163,7 @@ def test_closures_of_the_file_hold_by_default():
     with pytest.warns(Warning, match="loops closed by"):
         robot = dy.load(text)
     closures = loops.closures(robot)
-    q = loops.assemble(robot, closures, [0.5, 0.4, 0.0])
+    q = dy.constrained(robot, closures=closures).assemble([0.5, 0.4, 0.0])
     target = ts.Goal(ts.Position("b", "xy"), robot.pose(q, "b")[:2, 3])
     found, tree = dy.inverse_kinematics(robot, target), dy.inverse_kinematics(robot, target, closures=())
     assert found.found
@@ -175,7 +175,7 @@ def test_closures_of_the_file_hold_by_default():
 
 
 def test_something_that_is_no_closure_is_rejected():
-    robot, _, q0 = loops.four_bar()
+    robot, _, q0 = parts(loops.four_bar())
     with pytest.raises(InputError, match="a closure is a Point"):
         dy.inverse_kinematics(robot, [0.3, 0.0, 0.0], "coupler", q0=q0, closures=["coupler_end"])
     with pytest.raises(NameLookupError, match="typo"):
@@ -185,7 +185,7 @@ def test_something_that_is_no_closure_is_rejected():
 @pytest.mark.parametrize("closed_by", ["plane", "pin"])
 def test_differential_inverse_kinematics_moves_along_closed_loops(closed_by):
     pytest.importorskip("daqp", reason="quadratic programs")
-    robot, closures, q = loops.five_bar(closed_by=closed_by)
+    robot, closures, q = parts(loops.five_bar(closed_by=closed_by))
     target = robot.pose(q, "left_lower_end")[:2, 3] + [0.05, -0.04]
     goal, v, dt, gaps = ts.Goal(ts.Position("left_lower_end", "xy"), target), np.zeros(robot.n), 0.01, []
     for _ in range(150):
@@ -202,7 +202,7 @@ def test_differential_inverse_kinematics_moves_along_closed_loops(closed_by):
 
 def test_differential_inverse_kinematics_closes_open_loops_as_fast_as_limits_permit():
     pytest.importorskip("daqp", reason="quadratic programs")
-    robot, closures, q = loops.delta()
+    robot, closures, q = parts(loops.delta())
     goal = ts.Goal(ts.Position("platform"), robot.pose(q, "platform")[:3, 3])
     gaps = []
     q[-1] += 0.05

@@ -75,15 +75,11 @@ class Same:
         return full_mass_matrix(model, self.data)
 
 
-def assembled(robot, closures):
-    return dy.loops.assemble(robot, closures, robot.neutral())
-
-
 def test_closures_are_satisfied_where_those_of_mujoco_are():
     robot, model = loaded(ALL)
     closures = dy.loops.closures(robot)
     assert [type(x).__name__ for x in closures] == ["Point", "Weld", "Coupled"]
-    q = assembled(robot, closures)
+    q = dy.constrained(robot).home()
     other = Same(robot, model, q, np.zeros(robot.n)).data
     assert other.nefc == 10
     np.testing.assert_allclose(other.efc_pos, 0.0, atol=1e-10)
@@ -93,7 +89,7 @@ def test_accelerations_and_forces_agree_with_mujocos_constraint_rows():
     """An independent solution from MuJoCo's M, bias and Jacobian; and MuJoCo's own solver, whose constraints are soft."""
     robot, model = loaded(ALL)
     held = dy.constrained(robot)
-    q = assembled(robot, held.contacts.closures)
+    q = held.home()
     tau = np.linspace(-1.0, 1.0, robot.n)
     a, forces = held.forward_dynamics(q, np.zeros(robot.n), tau)
     both = Same(robot, model, q, np.zeros(robot.n))
@@ -112,8 +108,7 @@ def test_accelerations_and_forces_agree_with_mujocos_constraint_rows():
 
 def test_equality_constraints_survive_a_round_trip():
     robot, _ = loaded(ALL)
-    closures = dy.loops.closures(robot)
-    q = assembled(robot, closures)
+    q = dy.constrained(robot).home()
     with pytest.warns(dy.ModelWarning, match="loops closed by"):
         again = dy.from_mujoco(robot.to_mujoco())
     held, other = dy.constrained(robot), dy.constrained(again)

@@ -4,9 +4,10 @@ import pickle
 
 import numpy as np
 import pytest
+from loop_mechanisms import rows
 
 import dynamis as dy
-from dynamis.simulation.loops.constrained import constrained_dynamics
+from dynamis.simulation.loops.constrained import solve
 
 FEET = ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]
 
@@ -129,28 +130,30 @@ def test_the_centre_of_pressure_stays_inside_the_foot():
 
 
 @pytest.mark.parametrize("closed_by", ["plane", "pin"])
-def test_loops_agree_with_their_own_solver(closed_by):
+def test_forces_of_loops_are_those_in_the_null_space_of_their_rows(closed_by):
     """A pin of a planar loop has three redundant rows."""
-    robot, closures, q = dy.loops.four_bar(closed_by=closed_by)
-    v = dy.loops.assemble_velocity(robot, closures, q, np.array([1.0, 0.0, 0.0]))
+    loop = dy.loops.four_bar(closed_by=closed_by)
+    robot, q = loop.robot, loop.home()
+    v = loop.assemble_velocity(q, np.array([1.0, 0.0, 0.0]))
     tau = np.array([0.5, 0.0, 0.0])
-    loop = dy.constrained(robot, closures=closures)
-    expected = constrained_dynamics(robot, closures, q, v, tau)
+    c = rows(robot, loop.closures, q, v)
+    expected = solve(robot.mass_matrix(q), tau - robot.bias(q, v), c.H, -c.bias)
     a, forces = loop.forward_dynamics(q, v, tau)
-    np.testing.assert_allclose(a, expected.acceleration, atol=1e-7)
-    np.testing.assert_allclose(loop.jacobian(q).T @ forces, expected.torque, atol=1e-6)
+    np.testing.assert_allclose(a, expected.acceleration, atol=1e-10)
+    np.testing.assert_allclose(forces, expected.multipliers, atol=1e-10)
     # inverse dynamics: the motor at the crank alone
     tau, forces = loop.inverse_dynamics(q, v, a, actuated=["crank"])
     np.testing.assert_allclose(tau, [0.5, 0.0, 0.0], atol=1e-6)
 
 
 def test_baumgarte_terms_are_those_of_loops():
-    robot, closures, q = dy.loops.four_bar()
+    loop = dy.loops.four_bar()
+    robot, q = loop.robot, loop.home()
     v, tau = np.array([1.0, 0.3, -0.2]), np.zeros(3)
     off = q + np.array([0.0, 0.01, 0.0])
-    a, _ = dy.constrained(robot, closures=closures, alpha=3.0, beta=5.0).forward_dynamics(off, v, tau)
-    expected = constrained_dynamics(robot, closures, off, v, tau, alpha=3.0, beta=5.0)
-    np.testing.assert_allclose(a, expected.acceleration, atol=1e-8)
+    a, _ = dy.constrained(robot, closures=loop.closures, alpha=3.0, beta=5.0).forward_dynamics(off, v, tau)
+    c = rows(robot, loop.closures, off, v)
+    np.testing.assert_allclose(c.H @ a, -c.bias - 6.0 * (c.H @ v) - 25.0 * c.h, atol=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -178,8 +181,56 @@ def test_contacts_on_the_base_and_wrong_cones_are_refused(stance, standing):
         stance.inverse_dynamics(standing, rest, rest, friction={stance.contacts.points[0]: 0.5})
 
 
-def test_a_constrained_robot_is_pickled_with_its_contacts(stance):
+def test_a_constrained_robot_is_pickled_with_its_contacts_and_its_home(stance):
+    loop = dy.loops.four_bar()
     assert pickle.loads(pickle.dumps(stance)).labels == stance.labels
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(loop)).home(), loop.home())
+
+
+def test_wrenches_act_beside_torques(go2, stance):
+    q, v, tau = states(go2, 3, seed=4)
+    push = {"FL_thigh": np.arange(18.0).reshape(3, 6), "base": [1.0, -2.0, 3.0, 0.5, 0.0, -0.5]}
+    pushed = sum(np.einsum("kij,...i->kj" if np.ndim(w) == 1 else "kij,ki->kj", go2.jacobian(q, x), w) for x, w in push.items())
+    a, forces = stance.forward_dynamics(q, v, tau, push)
+    expected, reaction = stance.forward_dynamics(q, v, tau + pushed)
+    np.testing.assert_allclose(a, expected, rtol=1e-9, atol=1e-8)
+    np.testing.assert_allclose(forces, reaction, rtol=1e-9, atol=1e-8)
+
+
+def test_contacts_have_the_functions_of_loops(go2, stance, standing):
+    """Independent rows, a velocity that keeps the feet at rest, and the equation of motion in independent coordinates."""
+    assert stance.independence(standing).degrees_of_freedom == 6
+    assert len(dy.constrained(go2, points=FEET * 2).independence(standing).redundant) == 12
+    np.testing.assert_array_equal(stance.assemble(standing), standing)
+    v = stance.assemble_velocity(standing, np.ones(18))
+    np.testing.assert_allclose(stance.jacobian(standing) @ v, 0.0, atol=1e-12)
+    tau = np.linspace(-1.0, 1.0, 18)
+    found = stance.reduced_dynamics(standing, v, tau, independent=range(6))
+    np.testing.assert_allclose(found.full_acceleration, stance.forward_dynamics(standing, v, tau)[0], atol=1e-8)
+
+
+def test_loops_are_assembled_with_contacts_where_they_are():
+    loop = dy.loops.five_bar()
+    held = dy.constrained(loop.robot, points="left_lower", closures=loop.closures)
+    q = held.assemble(loop.home() + np.array([0.1, 0.2, -0.1, 0.1]))
+    np.testing.assert_allclose(q[0], loop.home()[0] + 0.1, atol=1e-12)  # the elbow does not move
+    assert np.abs(rows(loop.robot, loop.closures, q).h).max() < 1e-12
+
+
+def test_accelerations_near_singular_configurations_satisfy_their_rows():
+    """All joints of an arm are held, near a stretched elbow: the rows are nearly dependent."""
+    robot = dy.load("ur5e")
+    held, v = dy.constrained(robot, frames="tool0"), np.array([0.3, -0.2, 0.5, 0.1, 0.4, -0.6])
+    for bend in (1e-3, 1e-5):
+        q = np.array([[0.3, -1.2, bend, -0.4, 0.8, 0.1], [0.3, -1.2, 1.5, -0.4, 0.8, 0.1]])
+        a, forces = held.forward_dynamics(q, v, np.zeros(6))
+        for k in range(2):
+            wanted = -robot.acceleration(q[k], v, np.zeros(6), "tool0")
+            np.testing.assert_allclose(held.jacobian(q[k]) @ a[k], wanted, atol=1e-11 * (1.0 + np.abs(a[k]).max()))
+        needed = robot.inverse_dynamics(q[1], v, a[1])
+        np.testing.assert_allclose(needed, held.jacobian(q[1]).T @ forces[1], atol=1e-9)
+    with pytest.raises(dy.SingularError, match=r"no acceleration keeps contacts.* \(state \[1\] of the batch\)"):
+        held.forward_dynamics([[0.3, -1.2, 1.5, -0.4, 0.8, 0.1], [0.3, -1.2, 0.0, -0.4, 0.8, 0.1]], v, np.zeros(6))
 
 
 def test_arguments_without_effect_are_refused():
@@ -291,8 +342,8 @@ def test_contacts_and_loops_hold_in_rollouts(go2, standing):
     loop = dy.loops.four_bar()
     bar = dy.constrained(loop.robot, closures=loop.closures, alpha=20.0, beta=20.0)
     push = {"coupler": [1.0, 2.0, 0.0, 0.0, 0.0, 0.5]}
-    many = dy.rollouts(bar, 0.3, loop.q[None], every=100, wrenches=push)
-    one = dy.loops.simulate_loops(loop.robot, loop.closures, 0.3, loop.q, points=4, wrenches=push)
+    many = dy.rollouts(bar, 0.3, loop.home()[None], every=100, wrenches=push)
+    one = loop.simulate(0.3, points=4, wrenches=push)
     np.testing.assert_allclose(many.q[:, 0], one.q, atol=1e-7)
 
 

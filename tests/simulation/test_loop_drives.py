@@ -5,7 +5,6 @@ import pytest
 
 import dynamis as dy
 from dynamis.model.description import Drive, Mimic
-from dynamis.simulation.loops.simulate_loops import simulate_loops
 
 loops = dy.loops
 BODY = dy.Inertia.about_com(1.3, (0.1, -0.2, 0.15), np.diag([0.05, 0.06, 0.07]))
@@ -23,11 +22,15 @@ def pendulums(mimic, coulomb=0.0):
     return dy.Robot(d)
 
 
+def geared(coulomb=0.0):
+    return dy.constrained(pendulums(False, coulomb), closures=GEAR)
+
+
 def both(t, q, coulomb=0.0, points=41, **options):
     loop_options = {key: options.pop(key) for key in ("step", "method", "stabilisation", "rtol", "atol") if key in options}
     torque = options.pop("torque", None)
-    loop = simulate_loops(
-        pendulums(False, coulomb), GEAR, t, [q, q + 0.3], points=points, **options, **loop_options,
+    loop = geared(coulomb).simulate(
+        t, [q, q + 0.3], points=points, **options, **loop_options,
         torque=None if torque is None else lambda t: [*torque(t), 0.0],
     )  # fmt: skip
     return loop, dy.simulate(pendulums(True, coulomb), t, [q], torque=torque, points=points, **options)
@@ -44,25 +47,25 @@ def test_joints_of_loops_stick_and_slide_like_those_of_trees():
 
 
 def test_time_stepping_of_loops_has_order_two():
-    robot, closures, q = loops.four_bar()
-    exact = simulate_loops(robot, closures, 0.4, q, rtol=1e-10, atol=1e-12, points=3)
+    loop = loops.four_bar()
+    exact = loop.simulate(0.4, rtol=1e-10, atol=1e-12, points=3)
     coarse, fine = (
-        np.abs(simulate_loops(robot, closures, 0.4, q, method="time_stepping", step=h, points=3).q - exact.q).max()
-        for h in (4e-3, 2e-3)
+        np.abs(loop.simulate(0.4, method="time_stepping", step=h, points=3).q - exact.q).max() for h in (4e-3, 2e-3)
     )
     assert 3.5 < coarse / fine < 4.5
 
 
 def test_friction_shared_by_all_joints_holds_a_four_bar_at_rest():
-    robot, closures, q = loops.four_bar()
+    loop = loops.four_bar()
+    robot, q = loop.robot, loop.home()
     sticks = dict.fromkeys(robot.joint_names, dy.Coulomb(1.0, 1.0))
-    motion = simulate_loops(robot, closures, 0.2, q, friction=sticks, step=1e-2, points=5)
+    motion = loop.simulate(0.2, friction=sticks, step=1e-2, points=5)
     np.testing.assert_allclose(motion.q, np.tile(q, (5, 1)), atol=1e-14)
     assert not motion.v.any()
     assert np.abs(motion.friction).max() <= 1.0
     np.testing.assert_allclose(motion.ledger.total, motion.tau, atol=1e-10)
     # ten times the torque that friction can hold
-    moving = simulate_loops(robot, closures, 0.2, q, friction=sticks, torque=[20.0, 0.0, 0.0], step=1e-2, points=5)
+    moving = loop.simulate(0.2, friction=sticks, torque=[20.0, 0.0, 0.0], step=1e-2, points=5)
     assert np.abs(moving.v[-1]).min() > 0.1
     np.testing.assert_allclose(moving.friction[-1], np.sign(moving.v[-1]))
     np.testing.assert_allclose(moving.ledger.total, moving.tau, atol=1e-10)
@@ -70,10 +73,10 @@ def test_friction_shared_by_all_joints_holds_a_four_bar_at_rest():
 
 def test_stribeck_friction_breaks_away_at_its_static_value():
     law = {"one": dy.Stribeck(0.5, 2.0, 0.05)}
-    robot = pendulums(False)
-    weight = robot.gravity([0.0, 0.3]).sum()
+    loop = geared()
+    weight = loop.robot.gravity([0.0, 0.3]).sum()
     for push, moves in ((1.9, False), (2.1, True)):
-        motion = simulate_loops(robot, GEAR, 0.1, [0.0, 0.3], friction=law, torque=[weight + push, 0.0], step=2e-3, points=3)
+        motion = loop.simulate(0.1, [0.0, 0.3], friction=law, torque=[weight + push, 0.0], step=2e-3, points=3)
         assert motion.v.any() == moves
 
 
@@ -101,7 +104,7 @@ def test_motors_drive_loops_like_trees(actuator, friction):
 
 def test_motors_of_the_model_drive_loops():
     robot = pendulums(False).replace(actuators={"one": dy.Saturated(2.0)})
-    motion = simulate_loops(robot, GEAR, 0.1, [0.4, 0.7], torque=[50.0, 0.0], points=3)
+    motion = dy.constrained(robot, closures=GEAR).simulate(0.1, [0.4, 0.7], torque=[50.0, 0.0], points=3)
     np.testing.assert_allclose(motion.tau[:, 0], 2.0)
 
 

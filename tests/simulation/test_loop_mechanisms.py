@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
+from loop_mechanisms import rows
 
 import dynamis as dy
 from dynamis.errors import InputError
 from dynamis.kinematics.closures import Distance, InPlane, Point
-from dynamis.simulation.loops.constrained import assemble, assemble_velocity, constrained_dynamics
-from dynamis.simulation.loops.constraints import constraints, independence
 from dynamis.simulation.loops.mechanisms import delta, five_bar, four_bar, slider_crank
-from dynamis.simulation.loops.reduced import reduced_dynamics, velocity_map
-from dynamis.simulation.loops.simulate_loops import simulate_loops
 
 GROUND, CRANK, COUPLER, ROCKER = 1.0, 0.3, 0.9, 0.7
 MASSES = (0.5, 1.5, 1.2)
@@ -29,13 +26,13 @@ def freudenstein(crank_angle):
 @pytest.mark.parametrize("side", [1, -1])
 def test_four_bar_positions_are_freudensteins(side):
     loop = four_bar(GROUND, CRANK, COUPLER, ROCKER, angle=0.2, side=side)
-    q = loop.q
+    q = loop.home()
     for angle in np.linspace(0.2, 2 * np.pi, 25):  # a full turn, from one position to the next
-        q = assemble(loop.robot, loop.closures, [angle, *q[1:]], locked=["crank"])
+        q = loop.assemble([angle, *q[1:]], locked=["crank"])
         apart = [abs(np.angle(np.exp(1j * (q[2] - other)))) for other in freudenstein(angle)]
         assert min(apart) < 1e-10
         assert max(apart) > 0.1
-        built = four_bar(GROUND, CRANK, COUPLER, ROCKER, angle=angle, side=side).q
+        built = four_bar(GROUND, CRANK, COUPLER, ROCKER, angle=angle, side=side).home()
         assert abs(np.angle(np.exp(1j * (q[2] - built[2])))) < 1e-10
 
 
@@ -82,42 +79,42 @@ def free_bodies(q, v, torque):
 @pytest.mark.parametrize("angle", [0.4, 2.0, 4.1])
 def test_multipliers_are_the_pin_forces_of_the_free_bodies(angle, closed_by):
     loop = four_bar(GROUND, CRANK, COUPLER, ROCKER, masses=MASSES, angle=angle, closed_by=closed_by)
-    v = assemble_velocity(loop.robot, loop.closures, loop.q, [3.0, 0.0, 0.0], locked=["crank"])
-    now = constrained_dynamics(loop.robot, loop.closures, loop.q, v, [0.7, 0.0, 0.0])
-    turning, pins = free_bodies(loop.q, v, 0.7)
-    np.testing.assert_allclose(now.acceleration, [turning[0], turning[1] - turning[0], turning[2]], rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(now.multipliers[:2], pins[2], rtol=1e-10, atol=1e-10)
-    assert np.abs(now.multipliers[2:]).max(initial=0.0) < 1e-12  # nothing pushes out of the plane
+    v = loop.assemble_velocity(loop.home(), [3.0, 0.0, 0.0], locked=["crank"])
+    a, forces = loop.forward_dynamics(loop.home(), v, [0.7, 0.0, 0.0])
+    turning, pins = free_bodies(loop.home(), v, 0.7)
+    np.testing.assert_allclose(a, [turning[0], turning[1] - turning[0], turning[2]], rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(forces[:2], pins[2], rtol=1e-10, atol=1e-10)
+    assert np.abs(forces[2:]).max(initial=0.0) < 1e-12  # nothing pushes out of the plane
 
 
 def test_the_reduced_mass_of_the_four_bar_is_its_kinetic_energy():
     loop = four_bar()
-    v = assemble_velocity(loop.robot, loop.closures, loop.q, [3.0, 0.0, 0.0], locked=["crank"])
-    found = reduced_dynamics(loop.robot, loop.closures, loop.q, v, np.zeros(3), independent=["crank"])
-    assert abs(0.5 * found.mass_matrix[0, 0] * 9.0 - loop.robot.kinetic_energy(loop.q, v)) < 1e-12
+    v = loop.assemble_velocity(loop.home(), [3.0, 0.0, 0.0], locked=["crank"])
+    found = loop.reduced_dynamics(loop.home(), v, np.zeros(3), independent=["crank"])
+    assert abs(0.5 * found.mass_matrix[0, 0] * 9.0 - loop.robot.kinetic_energy(loop.home(), v)) < 1e-12
 
 
 @pytest.mark.parametrize("angle", [0.3, 1.4, 2.8, 5.0])
 def test_slider_crank_velocity_is_the_books(angle):
     r, l, e = 0.2, 0.6, 0.05
     loop = slider_crank(r, l, offset=e, angle=angle)
-    B, _ = velocity_map(loop.robot, loop.closures, loop.q, independent=["crank"])
+    B = loop.reduced_dynamics(loop.home(), np.zeros(3), np.zeros(3), independent=["crank"]).B
     drop = r * np.sin(angle) - e
     root = np.sqrt(l * l - drop * drop)
-    assert abs(loop.q[2] - (r * np.cos(angle) + root)) < 1e-14
+    assert abs(loop.home()[2] - (r * np.cos(angle) + root)) < 1e-14
     assert abs(B[2, 0] - (-r * np.sin(angle) - r * np.cos(angle) * drop / root)) < 1e-13
 
 
 def test_slider_crank_at_its_dead_points_has_a_slider_that_stands():
     loop = slider_crank(angle=0.0)
-    B, _ = velocity_map(loop.robot, loop.closures, loop.q, independent=["crank"])
+    B = loop.reduced_dynamics(loop.home(), np.zeros(3), np.zeros(3), independent=["crank"]).B
     assert abs(B[2, 0]) < 1e-15
-    assert constraints(loop.robot, loop.closures, loop.q).h == pytest.approx([0.0, 0.0])
+    assert rows(loop.robot, loop.closures, loop.home()).h == pytest.approx([0.0, 0.0])
 
 
 def test_a_symmetric_five_bar_falls_symmetrically():
     loop = five_bar(angles=(np.pi - 0.9, 0.9))
-    motion = simulate_loops(loop.robot, loop.closures, 0.3, loop.q, rtol=1e-10, atol=1e-12, points=7)
+    motion = loop.simulate(0.3, rtol=1e-10, atol=1e-12, points=7)
     tool = motion.path("left_lower_end")
     np.testing.assert_allclose(tool[:, 0], 0.2, atol=1e-8)
     np.testing.assert_allclose(motion.q[:, 0] + motion.q[:, 2], np.pi, atol=1e-8)
@@ -126,7 +123,7 @@ def test_a_symmetric_five_bar_falls_symmetrically():
 def test_delta_angles_follow_from_the_platform_in_closed_form():
     base, arm, rod, platform = 0.2, 0.3, 0.8, 0.05
     loop = delta(base, arm, rod, platform, angles=(0.1, 0.5, 0.9))
-    x = loop.q[3:]
+    x = loop.home()[3:]
     for k in range(3):
         turn = 2 * np.pi * k / 3
         c, s = np.cos(turn), np.sin(turn)
@@ -135,12 +132,12 @@ def test_delta_angles_follow_from_the_platform_in_closed_form():
         # (px − L cos θ)² + py² + (pz + L sin θ)² = rod²
         E, F, H = -2 * arm * px, 2 * arm * pz, px**2 + py**2 + pz**2 + arm**2 - rod**2
         roots = [np.arctan2(F, E) + sign * np.arccos(-H / np.hypot(E, F)) for sign in (1, -1)]
-        assert min(abs(np.angle(np.exp(1j * (loop.q[k] - root)))) for root in roots) < 1e-12
+        assert min(abs(np.angle(np.exp(1j * (loop.home()[k] - root)))) for root in roots) < 1e-12
 
 
 def test_gravity_on_a_level_delta_is_shared_by_its_arms():
     loop = delta()
-    now = reduced_dynamics(loop.robot, loop.closures, loop.q, np.zeros(6), np.zeros(6), independent=["arm_1", "arm_2", "arm_3"])
+    now = loop.reduced_dynamics(loop.home(), np.zeros(6), np.zeros(6), independent=["arm_1", "arm_2", "arm_3"])
     np.testing.assert_allclose(now.bias, now.bias[0], rtol=1e-12)
     # holding still: virtual work of the weights
     B = now.B
@@ -166,18 +163,18 @@ def spatial_four_bar():
     d.add_link("rocker_end", "rocker", origin=dy.Pose.translation((0.0, 0.0, 0.6)))
     d.add_link("rod", "base", "free", joint_name="rod", inertia=bar)
     d.add_link("rod_end", "rod", origin=dy.Pose.translation((1.0, 0.0, 0.0)))
-    return dy.Robot(d), (Point("rod", "crank_end"), Point("rod_end", "rocker_end"))
+    return dy.constrained(dy.Robot(d), closures=(Point("rod", "crank_end"), Point("rod_end", "rocker_end")))
 
 
 def test_a_spatial_four_bar_has_one_motion_and_an_idle_spin_of_its_rod():
-    robot, closures = spatial_four_bar()
-    q = assemble(robot, closures, robot.neutral())
-    assert independence(robot, closures, q).degrees_of_freedom == 2
-    v = assemble_velocity(robot, closures, q, [3.0, *[0.0] * 7])
-    motion = simulate_loops(robot, closures, 2.0, q, v, rtol=1e-10, atol=1e-12, points=51)
+    loop = spatial_four_bar()
+    q = loop.home()
+    assert loop.independence(q).degrees_of_freedom == 2
+    v = loop.assemble_velocity(q, [3.0, *[0.0] * 7])
+    motion = loop.simulate(2.0, q, v, rtol=1e-10, atol=1e-12, points=51)
     assert np.abs(motion.energy_error).max() < 1e-8 * motion.kinetic_energy.max()
     assert motion.drift.max() < 1e-12
-    found = reduced_dynamics(robot, closures, motion.q[20], motion.v[20], np.zeros(8))
+    found = loop.reduced_dynamics(motion.q[20], motion.v[20], np.zeros(8))
     np.testing.assert_allclose(found.full_acceleration, motion.acceleration[20], atol=1e-10)
 
 
@@ -188,14 +185,15 @@ def test_a_truss_stands_and_carries_its_weight():
         d.add_link(name, "base", "continuous", joint_name=name, origin=dy.Pose.translation((x, 0, 0)), inertia=bar)
         d.add_link(f"{name}_end", name, origin=dy.Pose.translation((1.0, 0.0, 0.0)))
     robot, closure = dy.Robot(d), InPlane("left_end", "right_end", normal_frame="base")
-    q = assemble(robot, closure, [1.0, 2.0])
-    assert independence(robot, closure, q).degrees_of_freedom == 0
-    motion = simulate_loops(robot, closure, 1.0, q, points=3)
+    truss = dy.constrained(robot, closures=closure)
+    q = truss.assemble([1.0, 2.0])
+    assert truss.independence(q).degrees_of_freedom == 0
+    motion = truss.simulate(1.0, q, points=3)
     np.testing.assert_allclose(motion.q, np.tile([np.pi / 3, 2 * np.pi / 3], (3, 1)), atol=1e-12)
     # each bar's weight, half of it at its end, is held by a thrust along the other
     np.testing.assert_allclose(motion.constraint_forces[-1], [-9.81 / (2 * np.sqrt(3)), 0.0], atol=1e-12)
     with pytest.raises(InputError, match=r"stays open by 0\.2"):
-        assemble(robot, (closure, Distance("left_end", "base", 1.2)), q)
+        dy.constrained(robot, closures=(closure, Distance("left_end", "base", 1.2))).assemble(q)
 
 
 def test_a_four_bar_in_mujoco_moves_alike():
@@ -215,8 +213,8 @@ def test_a_four_bar_in_mujoco_moves_alike():
     </mujoco>""")
     loop = four_bar(GROUND, CRANK, COUPLER, ROCKER, masses=MASSES)
     data = mujoco.MjData(model)
-    data.qpos[:] = loop.q
+    data.qpos[:] = loop.home()
     for _ in range(10000):
         mujoco.mj_step(model, data)
-    motion = simulate_loops(loop.robot, loop.closures, 1.0, loop.q, points=2)
+    motion = loop.simulate(1.0, points=2)
     np.testing.assert_allclose(data.qpos, motion.q[-1], atol=1e-5)  # its constraints are soft

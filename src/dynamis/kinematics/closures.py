@@ -389,11 +389,3 @@ def closure_rows(
     given = [None] * len(closures) if constants is None else np.split(constants, ends)
     h, H, bias = joined(*(closure.rows(robot, q, v, x) for closure, x in zip(closures, given, strict=True)))
     return np.array(h), np.array(H), np.array(bias)
-
-
-def closures_of(robot: Robot, closures: Closure | Sequence[Closure]) -> tuple[Closure, ...]:
-    """At least one closure, as a tuple, each checked against the robot."""
-    given = given_closures(robot, closures)
-    if not given:
-        raise InputError("no closures given: use simulate for a robot without loops")
-    return given

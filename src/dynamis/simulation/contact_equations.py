@@ -3,13 +3,15 @@
     M v̇ + C v + g + friction + springs = τ + Jᵀ λ,    J v̇ + J̇ v = a*
 
 Points keep their position (3 rows, forces in world axes), frames their pose (6 rows, wrenches in world axes at the origin),
-closures of `dynamis.loops` their equations h(q) = 0. The forces solve (J M⁻¹ Jᵀ) λ = a* − J̇ v − J v̇_free. Redundant rows are
-allowed: proximal iterations (D + ε diag) λ_{k+1} = b + ε diag λ_k converge to the acceleration, which is unique
-[Parikh & Boyd 2014, §4.1.1].
+closures of `dynamis.loops` their equations h(q) = 0. The forces solve D λ = a* − J̇ v − J v̇_free with D = J M⁻¹ Jᵀ. Redundant
+rows are allowed: proximal iterations (D + w) λ_{k+1} = b + w λ_k converge to the acceleration, which is unique
+[Parikh & Boyd 2014, §4.1.1], and to the forces of least norm. Their rounding errors along internal forces, which D does not
+show, are removed in the end.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +23,7 @@ from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.errors import SingularError
 from dynamis.kinematics.closures import Closure, closure_rows
 from dynamis.robot import Robot
-from dynamis.scalar import factorise, solve_lower, solve_upper
+from dynamis.scalar import factorise, maximum, solve_lower, solve_upper
 from dynamis.spatial.inertia import mirrored
 from dynamis.tolerances import PROXIMAL_REGULARISATION
 
@@ -33,11 +35,11 @@ PROXIMAL_STEPS = 4
 class Contacts:
     """The constraints of a robot: frames held at a point, frames held in their pose, closures; gains of stabilisation."""
 
-    points: tuple[str, ...]
-    frames: tuple[str, ...]
-    closures: tuple[Closure, ...]
-    alpha: float
-    beta: float
+    points: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()
+    closures: tuple[Closure, ...] = ()
+    alpha: float = 0.0
+    beta: float = 0.0
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -74,9 +76,19 @@ def constraint_rows(
 def constrained_accelerations(
     robot: Robot, contacts: Contacts, q: Array, v: Array, tau: Array, target: Any = 0, constants: Array | None = None
 ) -> Array:
-    """(v̇, λ) under torques τ, with the accelerations ``target`` of the rows beside those of Baumgarte."""
+    """(v̇, λ, error) under torques τ, with the accelerations ``target`` of the rows beside those of Baumgarte.
+
+    The error is the largest of the rows of J v̇ = b, relative to 1 + max |v̇|: large near singular configurations only.
+    """
     J, drift = constraint_rows(robot, contacts, q, v, constants)
-    return solve_constrained(robot, contacts, q, J, tau - robot.bias(q, v), target - drift)
+    found = solve_constrained(robot, contacts, q, J, tau - robot.bias(q, v), target - drift)
+    a = found[: robot.n]
+    return np.append(found, largest(J @ a + drift - target) / (1.0 + largest(a)))
+
+
+def largest(values: Array) -> Any:
+    """max |x| of numbers or symbols."""
+    return functools.reduce(maximum, np.abs(values), 0.0)
 
 
 def projected(robot: Robot, contacts: Contacts, q: Array, v: Array, constants: Array | None = None) -> tuple[Array, Array]:
@@ -103,18 +115,21 @@ def solve_constrained(robot: Robot, contacts: Contacts, q: Array, J: Array, r: A
     Y, z = solve_upper(L, J.T), solve_upper(L, r)
     W = Y / d[:, None]
     D, wanted = mirrored(Y.T, W.T), b - W.T @ z
-    diagonal = np.diagonal(D)
-    weight = PROXIMAL_REGULARISATION * (diagonal + np.sum(diagonal) / len(D))  # rows without effect have none of their own
+    weight = PROXIMAL_REGULARISATION * np.sum(np.diagonal(D)) / len(D)
     try:
-        A, d_A = factorise(D + np.diag(weight))
+        A, d_A = factorise(D + weight * np.eye(len(D)))
     except SingularError:
         some = ", ".join([*contacts.labels[:6], *(["…"] if len(contacts.labels) > 6 else [])])
         raise SingularError(
             f"no joint moves any of the contacts ({some}) at this state, so that their forces are undetermined: "
             "choose points or frames that the joints move"
         ) from None
+
+    def regularised(b: Array) -> Array:
+        return solve_lower(A, solve_upper(A, b) / d_A)
+
     force = np.zeros(len(D))
     for _ in range(PROXIMAL_STEPS):
-        residual = wanted - D @ force
-        force = force + solve_lower(A, solve_upper(A, residual) / d_A)
-    return np.concatenate([solve_lower(L, (z + Y @ force) / d), force])
+        force = force + regularised(wanted - D @ force)
+    internal = regularised(weight * regularised(weight * force))
+    return np.concatenate([solve_lower(L, (z + Y @ force) / d), force - internal])

@@ -24,11 +24,11 @@ from dynamis.robot import Robot
 from dynamis.robot.inputs import broadcast_batch
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.closed_loop import ClosedLoop
-from dynamis.simulation.constrained_robot import ConstrainedRobot
 from dynamis.simulation.contact import contacts_in
 from dynamis.simulation.controllers import Controller
 from dynamis.simulation.fixed_step import check_step_length
 from dynamis.simulation.friction import BristleLaw, StickingLaw, in_words, laws_of
+from dynamis.simulation.loops.constrained_robot import ConstrainedRobot
 from dynamis.simulation.motion import DIVERGED_POSITION, DIVERGED_VELOCITY
 from dynamis.simulation.noise import Noise
 from dynamis.simulation.rollout_driver import BatchMarch, Progress

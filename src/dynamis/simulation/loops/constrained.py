@@ -9,27 +9,26 @@ acceleration is unique, and the multipliers have minimum norm.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.configuration_rate import moved
-from dynamis.display import as_table, counted
+from dynamis.display import counted
 from dynamis.errors import InputError, ModelWarning, SingularError
-from dynamis.kinematics.closures import Closure, closures_of
+from dynamis.kinematics.closures import Closure
 from dynamis.robot import Robot
-from dynamis.simulation.loops.constraints import Constraints, evaluate, labels, rank_of
+from dynamis.simulation.contact_equations import Contacts
+from dynamis.simulation.loops.constraints import Constraints, evaluate, held_at, labels, rank_of
 from dynamis.tolerances import FILE_PRECISION, RECURSION_ROUNDING, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
 MIN_DAMPING, MAX_DAMPING = 1e-12, 1e8
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Constrained:
+class Solution(NamedTuple):
     """v̇ (n), λ (rows), and Hᵀ λ (n), the joint torques of the closures.
 
     ``rank`` of H; ``conditioning``, its smallest nonzero singular value over the largest (near 0: near a singular
@@ -42,16 +41,9 @@ class Constrained:
     rank: int
     conditioning: float
     residual: float
-    free: Array  # (n, n − rank): directions of motion, orthonormal
-
-    def __repr__(self) -> str:
-        forces = f"{counted(len(self.multipliers), 'closure force')} of rank {self.rank}"
-        return f"<Constrained: {counted(len(self.acceleration), 'coordinate')}, {forces}, residual {self.residual:.1e}>"
-
-    _repr_html_ = as_table
 
 
-def solve(M: Array, r: Array, H: Array, rate: Array) -> Constrained:
+def solve(M: Array, r: Array, H: Array, rate: Array) -> Solution:
     """v̇ and λ from M v̇ = r + Hᵀ λ and H v̇ = rate."""
     U, s, V, N = decomposed(H)
     rank = len(s)
@@ -59,7 +51,7 @@ def solve(M: Array, r: Array, H: Array, rate: Array) -> Constrained:
     a = particular + N @ _solve_positive(N.T @ M @ N, N.T @ (r - M @ particular))
     multipliers = U @ ((V.T @ (M @ a - r)) / s)
     residual = float(np.abs(H @ a - rate).max(initial=0.0))
-    return Constrained(a, multipliers, H.T @ multipliers, rank, float(s[-1] / s[0]) if rank else 0.0, residual, N)
+    return Solution(a, multipliers, H.T @ multipliers, rank, float(s[-1] / s[0]) if rank else 0.0, residual)
 
 
 def null_space(H: Array, rate: Array) -> tuple[Array, Array]:
@@ -91,87 +83,61 @@ def wanted_rate(c: Constraints, v: Array, alpha: float = 0.0, beta: float = 0.0)
     return -c.bias - 2.0 * alpha * (c.H @ v) - beta * beta * c.h if alpha or beta else -c.bias
 
 
-def constrained_dynamics(
-    robot: Robot,
-    closures: Closure | Sequence[Closure],
-    q: Any,
-    v: Any,
-    tau: Any,
-    wrenches: Mapping[str, Any] | None = None,
-    *,
-    alpha: float = 0.0,
-    beta: float = 0.0,
-) -> Constrained:
-    """Forward dynamics of a robot with loops at one state: the acceleration under τ and wrenches, and the closure forces.
+def correct(robot: Robot, contacts: Contacts, found: Array, failed: SingularError | None, *given: Any) -> None:
+    """Correct (v̇, λ, doubt) of states (q, v, τ, a*) whose doubt is above 1, in the null space of H; warn of open loops.
 
-    >>> from dynamis.simulation.loops.mechanisms import four_bar
-    >>> loop = four_bar()
-    >>> now = constrained_dynamics(loop.robot, loop.closures, loop.q, [0.0] * 3, [0.0] * 3)
-    >>> now.acceleration.shape, now.multipliers.shape, now.residual < 1e-10
-    ((3,), (2,), True)
+    ``failed`` is the error of a solution that is not confined to the null space, and so needs every mass.
     """
-    held = closures_of(robot, closures)
-    inputs = robot.inputs
-    at, rates, torques = (
-        inputs.one_state(x, size, name) for x, size, name in ((q, robot.nq, "q"), (v, robot.n, "v"), (tau, robot.n, "tau"))
-    )
-    c = evaluate(robot, held, at, rates)
-    r = torques - robot.inverse_dynamics(at, rates, np.zeros(robot.n), wrenches)
-    rate = wanted_rate(c, rates, alpha, beta)
-    solved = solve(robot.mass_matrix(at), r, c.H, rate)
-    if solved.residual > SOLUTION_TOLERANCE * (1.0 + np.abs(rate).max()):
-        raise SingularError(
-            f"no acceleration keeps the loops closed at this state (off by {solved.residual:.3g}): H has rank {solved.rank} "
-            f"of {counted(len(c.h), 'row')} here, a singular configuration, and v is not along one of the "
-            f"motions that meet in it"
-        )
-    if not (alpha or beta):
-        _warn_open(float(np.abs(c.h).max(initial=0.0)), float(np.abs(c.H @ rates).max(initial=0.0)))
-    return solved
-
-
-def _warn_open(gap: float, rate: float) -> None:
-    if gap > FILE_PRECISION or rate > FILE_PRECISION:
-        text = f"open by {gap:.3g} m or rad" if gap > FILE_PRECISION else f"opening at {rate:.3g} m/s or rad/s"
+    batch, flat, open_by = found.shape[:-1], found.reshape(-1, found.shape[-1]), np.zeros(2)
+    states = [np.broadcast_to(x, (*batch, np.shape(x)[-1])).reshape(len(flat), -1) for x in given]
+    first = len(contacts.labels) - len(labels(contacts.closures))
+    for k in np.flatnonzero(~(flat[:, -1] <= 1.0)):
+        q, v, tau, target = (x[k].astype(float) for x in states)
+        c, a = evaluate(robot, held_at(robot, contacts, q), q, v), flat[k, : robot.n]
+        rate = wanted_rate(c, v, contacts.alpha, contacts.beta) + target
+        if not np.abs(c.H @ a - rate).max() <= RECURSION_ROUNDING * (1.0 + np.abs(a).max()):
+            try:
+                solved = solve(robot.mass_matrix(q), tau - robot.bias(q, v), c.H, rate)
+            except SingularError as error:
+                raise failed or error from None
+            if failed and not solved.rank:
+                raise failed
+            if solved.residual > SOLUTION_TOLERANCE * (1.0 + np.abs(rate).max()):
+                place = f" (state {[int(x) for x in np.unravel_index(k, batch)]} of the batch)" if batch else ""
+                raise SingularError(
+                    f"no acceleration keeps contacts and loops at this state{place} (off by {solved.residual:.3g}): their "
+                    f"Jacobian has rank {solved.rank} of {counted(len(c.h), 'row')} here, a singular configuration, and v is "
+                    "not along one of the motions that meet in it"
+                )
+            flat[k, :-1] = np.concatenate([solved.acceleration, solved.multipliers])
+        open_by = np.maximum(open_by, [np.abs(x[first:]).max(initial=0.0) for x in (c.h, c.H @ v)])
+    if (open_by > FILE_PRECISION).any() and not (contacts.alpha or contacts.beta):
+        gap, opening = open_by
+        text = f"open by {gap:.3g} m or rad" if gap > FILE_PRECISION else f"opening at {opening:.3g} m/s or rad/s"
         warnings.warn(
-            f"the loops are {text} at this state: the acceleration is that of the open loops; loops.assemble closes q, "
-            "loops.assemble_velocity v",
+            f"the loops are {text} at this state: the acceleration is that of the open loops; assemble closes q, "
+            "assemble_velocity v",
             ModelWarning,
             stacklevel=3,
         )
 
 
-def assemble(
-    robot: Robot,
-    closures: Closure | Sequence[Closure],
-    q_guess: Any,
-    locked: Sequence[str | int] = (),
-    *,
-    tolerance: float = RECURSION_ROUNDING,
-    iterations: int = 200,
+def assembled(
+    robot: Robot, closures: tuple[Closure, ...], q: Array, locked: Sequence[int], tolerance: float, iterations: int
 ) -> Array:
-    """A configuration near the guess that closes the loops, with the ``locked`` coordinates unchanged.
+    """A configuration near q that closes the loops, with the ``locked`` coordinates unchanged.
 
-    Gauss–Newton steps on the manifold, with Levenberg–Marquardt damping where needed. If they do not converge, the error names
-    the closure that stays open.
-
-    >>> from dynamis.simulation.loops.mechanisms import four_bar
-    >>> loop = four_bar()
-    >>> q = assemble(loop.robot, loop.closures, loop.q + 0.1, locked=["crank"])
-    >>> round(float(q[0] - loop.q[0]), 12)
-    0.1
+    Gauss–Newton steps on the manifold, with Levenberg–Marquardt damping where needed.
     """
-    held = closures_of(robot, closures)
-    rest, q = np.zeros(robot.n), robot.inputs.one_state(q_guess, robot.nq, "q").copy()
-    free = [k for k in range(robot.n) if k not in robot.inputs.coordinates(locked, "locked")]
-    now, damping = evaluate(robot, held, q, rest), 0.0
+    rest, free = np.zeros(robot.n), [k for k in range(robot.n) if k not in locked]
+    now, damping = evaluate(robot, closures, q, rest), 0.0
     for _ in range(iterations):
         if np.abs(now.h).max() <= tolerance or damping > MAX_DAMPING:
             break
         step = np.zeros(robot.n)
         step[free] = _damped_step(now.H[:, free], now.h, damping)
         q_new = robot.integrate(q, step)
-        new = evaluate(robot, held, q_new, rest)
+        new = evaluate(robot, closures, q_new, rest)
         if np.dot(new.h, new.h) < np.dot(now.h, now.h):
             q, now, damping = q_new, new, 0.0 if damping <= MIN_DAMPING else damping / 10.0
         elif np.abs(now.h).max() <= 100.0 * tolerance:
@@ -180,9 +146,9 @@ def assemble(
             damping = max(10.0 * damping, MIN_DAMPING)
     worst = int(np.argmax(np.abs(now.h)))
     if np.abs(now.h[worst]) > 100.0 * tolerance:
-        fixed = f" with {', '.join(map(str, locked))} locked" if locked else ""
+        fixed = f" with {', '.join(robot.coordinate_names[k] for k in locked)} locked" if locked else ""
         raise InputError(
-            f"the loops of {robot.name!r} do not close from this guess{fixed}: {labels(held)[worst]!r} stays open by "
+            f"the loops of {robot.name!r} do not close from this guess{fixed}: {labels(closures)[worst]!r} stays open by "
             f"{abs(now.h[worst]):.3g} (all of h: {np.linalg.norm(now.h):.3g}); check the lengths, or give a closer guess"
         )
     return q
@@ -191,25 +157,6 @@ def assemble(
 def _damped_step(H: Array, h: Array, damping: float) -> Array:
     U, s, V, _ = decomposed(H)
     return -V @ (s / (s * s + damping) * (U.T @ h))
-
-
-def assemble_velocity(
-    robot: Robot, closures: Closure | Sequence[Closure], q: Any, v_guess: Any, locked: Sequence[str | int] = ()
-) -> Array:
-    """The velocity closest to the guess, in the kinetic-energy norm, with H v = 0 and the ``locked`` coordinates unchanged."""
-    held = closures_of(robot, closures)
-    inputs = robot.inputs
-    at, v = inputs.one_state(q, robot.nq, "q"), inputs.one_state(v_guess, robot.n, "v")
-    fixed = robot.inputs.coordinates(locked, "locked")
-    H = np.vstack([evaluate(robot, held, at, v).H, np.eye(robot.n)[fixed]])
-    target = np.concatenate([np.zeros(len(H) - len(fixed)), v[fixed]])
-    M = robot.mass_matrix(at)
-    found = solve(M, M @ v, H, target)
-    if found.residual > SOLUTION_TOLERANCE * (1.0 + np.abs(v).max()):
-        raise InputError(
-            f"no velocity closes the loops with {', '.join(map(str, locked))} as given (off by {found.residual:.3g})"
-        )
-    return found.acceleration
 
 
 def project(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) -> tuple[Array, Array, float, float]:

@@ -5,23 +5,23 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.kernel import Kernel
-from dynamis.display import as_table, as_text, counted, short
+from dynamis.display import as_text, counted, short
 from dynamis.errors import InputError, SingularError
-from dynamis.kinematics.closures import Closure, closure_rows, closures_of
+from dynamis.kinematics.closures import Anchor, Closure, closure_rows
 from dynamis.robot import Robot
+from dynamis.simulation.contact_equations import Contacts
 from dynamis.tolerances import LOOP_RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Constraints:
+class Constraints(NamedTuple):
     """h (…, rows), H (…, rows, n) and the bias Ḣ v (…, rows): ḣ = H v, ḧ = H v̇ + Ḣ v."""
 
     h: Array
@@ -31,12 +31,6 @@ class Constraints:
     def at(self, k: int) -> Constraints:
         """Those of one state of a batch."""
         return Constraints(self.h[k], self.H[k], self.bias[k])
-
-    def __repr__(self) -> str:
-        gap = f"max |h| = {np.abs(self.h).max(initial=0.0):.1e}"
-        return f"<Constraints: {self.h.shape[-1]} on {counted(self.H.shape[-1], 'coordinate')}, {gap}>"
-
-    _repr_html_ = as_table
 
 
 # compiled once for each robot and form of closures
@@ -58,16 +52,8 @@ def _kernel(robot: Robot, closures: tuple[Closure, ...]) -> Kernel:
     return kernels[key]
 
 
-def constraints(robot: Robot, closures: Closure | Sequence[Closure], q: Any, v: Any = None) -> Constraints:
-    """h, H and Ḣ v at one state or a batch; v is zero by default."""
-    held = closures_of(robot, closures)
-    inputs = robot.inputs
-    at = inputs.vector(q, robot.nq, "q")
-    return evaluate(robot, held, at, np.zeros(robot.n) if v is None else inputs.vector(v, robot.n, "v"))
-
-
 def evaluate(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) -> Constraints:
-    """The same for validated arguments."""
+    """h, H and Ḣ v at one state or a batch."""
     try:
         with np.errstate(all="ignore"):
             constants = np.concatenate([closure.constants for closure in closures])
@@ -82,6 +68,14 @@ def evaluate(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) ->
     rows = sum(len(closure.labels) for closure in closures)
     H = made[..., rows:-rows].reshape(*made.shape[:-1], rows, robot.n)
     return Constraints(made[..., :rows], H, made[..., -rows:])
+
+
+def held_at(robot: Robot, contacts: Contacts, q: Array) -> tuple[Closure, ...]:
+    """Anchors of the contacts where they are at q, and the closures."""
+    poses = {name: np.asarray(robot.pose(q, name)) for name in (*contacts.points, *contacts.frames)}
+    held = [Anchor(name, poses[name][:3, 3]) for name in contacts.points]
+    held += [Anchor(name, poses[name][:3, 3], poses[name][:3, :3]) for name in contacts.frames]
+    return (*held, *contacts.closures)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,25 +114,12 @@ def labels(closures: Sequence[Closure]) -> tuple[str, ...]:
     return tuple(label for closure in closures for label in closure.labels)
 
 
-def independence(
-    robot: Robot, closures: Closure | Sequence[Closure], q: Any, tolerance: float = LOOP_RANK_TOLERANCE
-) -> Independence:
-    """The rank of H at one configuration, and which rows are redundant there.
-
-    >>> from dynamis.simulation.loops.mechanisms import four_bar
-    >>> loop = four_bar(closed_by="pin")
-    >>> found = independence(loop.robot, loop.closures, loop.q)
-    >>> found.rank, found.degrees_of_freedom, len(found.redundant)
-    (2, 1, 3)
-    """
-    held = closures_of(robot, closures)
-    at = robot.inputs.one_state(q, robot.nq, "q")
-    H = evaluate(robot, held, at, np.zeros(robot.n)).H
+def independence(H: Array, names: tuple[str, ...], tolerance: float) -> Independence:
+    """The rank of H, and which of its rows are redundant."""
     U, s, _ = np.linalg.svd(H)
     rank = rank_of(s, tolerance)
-    names = labels(held)
     extra = redundant_rows(H, rank, tolerance * float(s[0]))
-    return Independence(names, rank, robot.n, tuple(names[k] for k in extra), U[:, rank:].T, s)
+    return Independence(names, rank, H.shape[1], tuple(names[k] for k in extra), U[:, rank:].T, s)
 
 
 def rank_of(singular_values: Array, tolerance: float = LOOP_RANK_TOLERANCE) -> int:

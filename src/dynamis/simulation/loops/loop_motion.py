@@ -20,13 +20,12 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError, SingularError
 from dynamis.kinematics.closures import Anchor
 from dynamis.robot import Robot
-from dynamis.scalar import maximum
 from dynamis.simulation.adaptive import METHODS
-from dynamis.simulation.contact_equations import Contacts, constraint_rows, solve_constrained
+from dynamis.simulation.contact_equations import Contacts, constrained_accelerations
 from dynamis.simulation.events import Watcher
 from dynamis.simulation.friction import Law, StickingLaw
 from dynamis.simulation.hard_stops import HardStops
-from dynamis.simulation.loops.constrained import Constrained, decomposed, project, solve, wanted_rate
+from dynamis.simulation.loops.constrained import Solution, decomposed, project, solve, wanted_rate
 from dynamis.simulation.loops.constraints import evaluate, labels, redundant_rows
 from dynamis.simulation.loops.loop_trajectory import LoopTrajectory, phases
 from dynamis.simulation.loops.stick_slip_steps import dry_friction, stick_slip_step
@@ -95,12 +94,12 @@ class Loops(Mechanism):
         if not closures:
             return q, v
         c = evaluate(self.robot, closures, q, v)
-        for name, values, cure in (("q0", c.h, "assemble"), ("v0", c.H @ v, "assemble_velocity")):
+        for name, values, cure in (("q0", c.h, "assemble(q0)"), ("v0", c.H @ v, "assemble_velocity(q0, v0)")):
             worst = int(np.argmax(np.abs(values)))
             if abs(values[worst]) > SOLUTION_TOLERANCE * (1.0 + (np.abs(v).max() if name == "v0" else 0.0)):
                 raise InputError(
                     f"{name} does not close the loops: {labels(closures)[worst]!r} is off by {abs(values[worst]):.3g}; "
-                    f"{cure}(robot, closures, {name}) gives one that does"
+                    f"{cure} gives one that does"
                 )
         return project(self.robot, closures, q, v)[:2]
 
@@ -125,7 +124,7 @@ class LoopMotion(EquationsOfMotion):
         """Set up the closures that hold."""
         self.closures = held = phases(self.loops.closures, self.released, np.array([np.inf]))[0].closures
         self._known = None, np.zeros(0)
-        self.contacts = Contacts((), (), self.closures, *self.loops.gains) if held else None
+        self.contacts = Contacts((), (), held, *self.loops.gains) if held else None
         self.constants = np.concatenate([np.zeros(0), *(closure.constants for closure in held)])
         self._at = self.constants if len(self.constants) else np.zeros(1)  # as an argument of compiled code
         self.rank: int | None = None  # at the start
@@ -142,29 +141,24 @@ class LoopMotion(EquationsOfMotion):
             pushed = pushed + self.smooth.jacobian(q, frame).T @ w
         with np.errstate(all="ignore"):
             found = self._kernel(q, v, pushed, self._at)
-        a, residual = found[:-1], found[-1]
-        if residual <= RECURSION_ROUNDING * (1.0 + np.abs(a).max()):
-            return np.asarray(a)
+        if found[-1] <= RECURSION_ROUNDING:
+            return np.asarray(found[:-1])
         return self.solved(q, v, tau, wrenches).acceleration
 
     @cached_property
     def _kernel(self) -> Kernel:
-        """(q, v, τ, constants of the closures) → (v̇, error of the constraint on H v̇)."""
+        """(q, v, τ, constants of the closures) → (v̇, error of `constrained_accelerations`)."""
         contacts = self.contacts
         assert contacts is not None
 
         def accelerations(robot: Robot, q: Array, v: Array, tau: Array, at: Array) -> Array:
-            J, drift = constraint_rows(robot, contacts, q, v, at)
-            a = solve_constrained(robot, contacts, q, J, tau - robot.bias(q, v), -drift)[: robot.n]
-            residual = 0.0
-            for x in J @ a + drift:
-                residual = maximum(residual, abs(x))
-            return np.array([*a, residual])
+            found = constrained_accelerations(robot, contacts, q, v, tau, constants=at)
+            return np.append(found[: robot.n], found[-1])
 
         key = "accelerations with loops", contacts.form
         return self.smooth.evaluator.cached_kernel(key, lambda: self.smooth.compile(accelerations, at=len(self._at)))
 
-    def solved(self, q: Array, v: Array, tau: Array, wrenches: Mapping[str, Array] | None) -> Constrained:
+    def solved(self, q: Array, v: Array, tau: Array, wrenches: Mapping[str, Array] | None) -> Solution:
         """Accelerations and closure forces under torques and wrenches."""
         c = evaluate(self.robot, self.closures, q, v)
         r = tau - self.smooth.inverse_dynamics(q, v, np.zeros(len(v)), wrenches)

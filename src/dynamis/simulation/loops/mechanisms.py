@@ -1,24 +1,24 @@
 """Example mechanisms: four-bar, five-bar, slider-crank, and a Delta robot with massless rods.
 
 The planar ones lie in the x–y plane, turn about z, and have gravity along −y; their bars are thin and uniform, along x of
-their own frames. Each is returned assembled.
+their own frames. Each has an assembled home configuration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table, counted
-from dynamis.errors import InputError, printable
+from dynamis.errors import InputError
 from dynamis.kinematics.closures import Closure, Distance, InPlane, Pin, Point
 from dynamis.model.description import Description
 from dynamis.robot import Robot
+from dynamis.simulation.contact_equations import Contacts
+from dynamis.simulation.loops.constrained_robot import ConstrainedRobot
 from dynamis.spatial import Inertia, Pose, about_axis, solids
 
 Array = npt.NDArray[Any]
@@ -27,27 +27,8 @@ Z = np.array([0.0, 0.0, 1.0])
 PINS: dict[str, Callable[[str, str], Closure]] = {"plane": partial(InPlane, normal_frame="base"), "pin": Pin, "point": Point}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Mechanism:
-    """A description, its loop closures, and an assembled configuration."""
-
-    description: Description
-    closures: tuple[Closure, ...]
-    q: Array
-
-    @cached_property
-    def robot(self) -> Robot:
-        return Robot(self.description)
-
-    def __iter__(self) -> Any:
-        """``robot, closures, q = four_bar()``."""
-        return iter((self.robot, self.closures, self.q))
-
-    def __repr__(self) -> str:
-        parts = f"{counted(len(self.description.joints), 'joint')}, {counted(len(self.closures), 'closure')}"
-        return f"<Mechanism {printable(self.description.name)}: {parts}>"
-
-    _repr_html_ = as_table
+def _mechanism(d: Description, closures: tuple[Closure, ...], q: Array) -> ConstrainedRobot:
+    return ConstrainedRobot(Robot(d), Contacts(closures=closures), q)
 
 
 def _bar(length: float, mass: float) -> Inertia:
@@ -113,15 +94,19 @@ def four_bar(
     side: int = 1,
     closed_by: str = "plane",
     gravity: Sequence[float] = DOWN,
-) -> Mechanism:
+) -> ConstrainedRobot:
     """Crank and rocker on the ground, the coupler between their ends: one degree of freedom.
 
     Coordinates are crank, coupler (relative to the crank) and rocker. ``masses`` are those of the three bars, ``angle`` the
     crank's, ``side`` the branch: 1 where the coupler's end is left of the line from the crank's end to the rocker's pivot.
     ``closed_by`` is "plane", "pin" (three redundant rows) or "point" (one redundant row).
 
-    >>> four_bar().q.round(4)
+    >>> loop = four_bar()
+    >>> loop.home().round(4)
     array([ 1.0472, -0.5398,  1.6615])
+    >>> motion = loop.simulate(0.5, points=11)
+    >>> motion.status, bool(motion.drift.max() < 1e-12), motion.constraint_forces.shape
+    ('completed', True, (11, 2))
     """
     _positive(ground=ground, crank=crank, coupler=coupler, rocker=rocker)
     d = Description("four-bar", gravity=np.array(gravity, dtype=float)).add_link("base")
@@ -131,7 +116,7 @@ def four_bar(
     elbow = _turned(angle, crank)
     end = _meeting(elbow, coupler, far, rocker, side)
     q = np.array([angle, _angle(elbow, end) - angle, _angle(far, end)])
-    return Mechanism(d, _pinned(closed_by, "coupler_end", "rocker_end"), q)
+    return _mechanism(d, _pinned(closed_by, "coupler_end", "rocker_end"), q)
 
 
 def five_bar(
@@ -144,7 +129,7 @@ def five_bar(
     side: int = 1,
     closed_by: str = "plane",
     gravity: Sequence[float] = DOWN,
-) -> Mechanism:
+) -> ConstrainedRobot:
     """Two arms of two bars with a common end point: two degrees of freedom, actuated at the base.
 
     Coordinates are left, left_lower (relative), right, right_lower; ``angles`` are those of left and right.
@@ -156,7 +141,7 @@ def five_bar(
     elbows = _turned(angles[0], upper), np.array([ground, 0.0]) + _turned(angles[1], upper)
     tool = _meeting(elbows[0], lower, elbows[1], lower, side)
     q = [x for angle, elbow in zip(angles, elbows, strict=True) for x in (angle, _angle(elbow, tool) - angle)]
-    return Mechanism(d, _pinned(closed_by, "left_lower_end", "right_lower_end"), np.array(q))
+    return _mechanism(d, _pinned(closed_by, "left_lower_end", "right_lower_end"), np.array(q))
 
 
 def slider_crank(
@@ -168,7 +153,7 @@ def slider_crank(
     angle: float = np.pi / 3,
     closed_by: str = "plane",
     gravity: Sequence[float] = DOWN,
-) -> Mechanism:
+) -> ConstrainedRobot:
     """A crank, a rod, and a slider along x at the height ``offset``: one degree of freedom.
 
     Coordinates are crank, rod (relative to the crank) and slider; the slider is on the far side of the crank.
@@ -184,7 +169,7 @@ def slider_crank(
         raise InputError(f"the loop cannot close: the rod of {rod:.6g} m does not reach the slider {abs(drop):.6g} m away")
     end = elbow + np.array([np.sqrt(rod * rod - drop * drop), drop])
     q = np.array([angle, _angle(elbow, end) - angle, end[0]])
-    return Mechanism(d, _pinned(closed_by, "rod_end", "slider"), q)
+    return _mechanism(d, _pinned(closed_by, "rod_end", "slider"), q)
 
 
 def delta(
@@ -196,7 +181,7 @@ def delta(
     masses: Sequence[float] = (0.6, 0.4),
     angles: Sequence[float] = (0.3, 0.3, 0.3),
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
-) -> Mechanism:
+) -> ConstrainedRobot:
     """A Delta robot: three arms around a base of this radius, and massless rods to a platform, with three degrees of freedom.
 
     Each pair of parallel rods keeps the platform level, so it moves like a point with three prismatic coordinates x, y and z,
@@ -223,7 +208,7 @@ def delta(
         around = Pose.rotation(about_axis(Z, 2.0 * np.pi * (k - 1) / 3.0))
         d.add_link(f"corner_{k}", "platform", origin=around @ _at(platform))
     rods = tuple(Distance(f"elbow_{k}", f"corner_{k}", rod) for k in (1, 2, 3))
-    return Mechanism(d, rods, np.array([*angles, *_lower_intersection(spheres, rod)]))
+    return _mechanism(d, rods, np.array([*angles, *_lower_intersection(spheres, rod)]))
 
 
 def _lower_intersection(centres: Sequence[Array], radius: float) -> Array:

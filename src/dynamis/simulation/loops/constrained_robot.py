@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.registry import Algorithm
-from dynamis.display import counted, short
-from dynamis.errors import InputError, printable
-from dynamis.kinematics.closures import Anchor, Closure, given_closures, named_frame
+from dynamis.display import card, counted, short
+from dynamis.errors import InputError, SingularError, printable
+from dynamis.kinematics.closures import Closure, closure_rows, given_closures, named_frame
 from dynamis.robot import Robot
 from dynamis.robot.base import RobotBase, direct
 from dynamis.robot.checks import check_numeric
-from dynamis.scalar import solve_upper
+from dynamis.scalar import maximum, solve_upper
 from dynamis.simulation.contact_equations import (
     Contacts,
     constrained_accelerations,
     constraint_rows,
     factors,
+    largest,
     solve_constrained,
 )
 from dynamis.simulation.contact_forces import contact_forces, per_contact
+from dynamis.simulation.loops.constrained import assembled, correct, solve
+from dynamis.simulation.loops.constraints import Constraints, Independence, evaluate, held_at, independence
 from dynamis.simulation.loops.loop_motion import Loops
 from dynamis.simulation.loops.loop_trajectory import LoopTrajectory
+from dynamis.simulation.loops.reduced import Reduced, reduced
 from dynamis.simulation.simulate import simulate
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.spatial.inertia import mirrored
+from dynamis.tolerances import FILE_PRECISION, LOOP_RANK_TOLERANCE, RECURSION_ROUNDING, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
+BAUMGARTE = 20.0  # 1/s: gains of simulations where none are given
 
 
 def constrained(
@@ -74,24 +80,28 @@ def constrained(
 
 
 class ConstrainedRobot(RobotBase):
-    """Functions of a robot with rigid contacts and loops; made by `dynamis.constrained`.
+    """Functions of a robot with rigid contacts and loops; made by `dynamis.constrained` and the mechanisms of `dynamis.loops`.
 
     The rows of forces and Jacobians are points, then frames, then closures, named by ``labels``. Forces act on the robot.
-    Leading axes are batches.
+    Leading axes are batches, but for `assemble`, `assemble_velocity`, `independence` and `reduced_dynamics`, which take one
+    state. ``robot`` is the tree without the constraints.
     """
 
-    def __init__(self, robot: Robot, contacts: Contacts) -> None:
+    def __init__(self, robot: Robot, contacts: Contacts, home: Array | None = None) -> None:
         super().__init__(robot.description, _checked=True)
-        self.robot, self.contacts = robot, contacts
+        self.robot, self.contacts, self._home = robot, contacts, home
         self._traced = Robot(robot.description, _tracing=True)
 
     def __reduce__(self) -> Any:
-        return ConstrainedRobot, (self.robot, self.contacts)
+        return ConstrainedRobot, (self.robot, self.contacts, self._home)
 
     def __repr__(self) -> str:
         c = self.contacts
         parts = [counted(len(x), one) for x, one in ((c.points, "point"), (c.frames, "frame"), (c.closures, "closure")) if x]
         return short(f"<ConstrainedRobot {printable(self.name)}: {', '.join(parts)}, {counted(self.rows, 'row')}>")
+
+    def _repr_html_(self) -> str:
+        return card(f"{self.name}, constrained", [], ("row", "constraint"), list(enumerate(self.labels)))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -101,6 +111,14 @@ class ConstrainedRobot(RobotBase):
     @property
     def rows(self) -> int:
         return len(self.contacts.labels)
+
+    @property
+    def closures(self) -> tuple[Closure, ...]:
+        return self.contacts.closures
+
+    def home(self) -> Array:
+        """Start of motions by default: the robot's home with its loops closed, or that of a mechanism of `dynamis.loops`."""
+        return self.assemble(self.robot.home()) if self._home is None else self._home.copy()
 
     # functions of one state
 
@@ -113,7 +131,14 @@ class ConstrainedRobot(RobotBase):
         return mirrored(Y.T, (Y / d[:, None]).T)
 
     def _accelerations_of(self, _model: Any, q: Array, v: Array, tau: Array, *target: Array, **_: Any) -> Array:
-        return constrained_accelerations(self._traced, self.contacts, q, v, tau, sum(target))
+        """(v̇, λ, doubt): above 1 where the rows are in error or the loops open."""
+        c = self.contacts
+        found = constrained_accelerations(self._traced, c, q, v, tau, sum(target))
+        doubt = found[-1] / RECURSION_ROUNDING
+        if c.closures and not (c.alpha or c.beta):
+            h, H = closure_rows(self._traced, c.closures, q, v)[:2]
+            doubt = maximum(doubt, largest(np.append(h, H @ v)) / FILE_PRECISION)
+        return np.append(found[:-1], doubt)
 
     def _impulse_of(self, _model: Any, q: Array, v: Array, restitution: Array, **_: Any) -> Array:
         J = self._jacobian_of(None, q)
@@ -149,19 +174,119 @@ class ConstrainedRobot(RobotBase):
     def _state(self, q: Any, v: Any, tau: Any) -> dict[str, tuple[Any, int]]:
         return {"q": (q, self.nq), "v": (v, self.n), "tau": (tau, self.n)}
 
-    def forward_dynamics(self, q: Any, v: Any, tau: Any, *, acceleration: Any = None) -> tuple[Array, Array]:
-        """Accelerations (…, n) and contact forces (…, rows) under torques τ.
+    def forward_dynamics(
+        self, q: Any, v: Any, tau: Any, wrenches: Mapping[str, Any] | None = None, *, acceleration: Any = None
+    ) -> tuple[Array, Array]:
+        """Accelerations (…, n) and contact forces (…, rows) under torques τ and wrenches at frames, in world axes.
 
-        ``acceleration`` a* (…, rows) of the contacts is zero by default; it is added to the terms of stabilisation. An external
-        wrench w at a frame is added to τ as Jᵀ w.
+        ``acceleration`` a* (…, rows) of the contacts is zero by default; it is added to the terms of stabilisation. Where rows
+        are redundant, the forces are those of least norm. A singular configuration where no acceleration satisfies all rows is
+        an error, and loops that are open give a warning; neither is checked in single precision.
+
+        >>> import dynamis as dy
+        >>> loop = dy.loops.four_bar()
+        >>> a, forces = loop.forward_dynamics(loop.home(), [0.0] * 3, [1.0, 0.0, 0.0])
+        >>> a.shape, forces.shape
+        ((3,), (2,))
         """
-        if acceleration is None:
-            found = self._accelerations(q, v, tau)
-        else:
-            given = self._state(q, v, tau) | {"acceleration": (acceleration, self.rows)}
-            found = self._run(self._forward("prescribed"), given)
+        if wrenches is not None:  # τ + Σ Jᵀ w
+            rest, inverse = np.zeros(self.n), self.robot.inverse_dynamics
+            tau = inverse(q, rest, rest) - inverse(q, rest, rest, wrenches) + tau
+        target, failed = [0.0] if acceleration is None else acceleration, None
+        try:
+            if acceleration is None:
+                found = self._accelerations(q, v, tau)
+            else:
+                given = self._state(q, v, tau) | {"acceleration": (acceleration, self.rows)}
+                found = self._run(self._forward("prescribed"), given)
+        except SingularError as error:  # the tree has motions without mass, which the loops may exclude
+            failed, batch = error, np.broadcast_shapes(*(np.shape(x)[:-1] for x in (q, v, tau, target)))
+            found = np.full((*batch, self.n + self.rows + 1), np.nan)
+        if type(found) is np.ndarray and found.dtype.char == "d":
+            doubt = found[-1] if found.ndim == 1 else found[..., -1].max(initial=0.0)
+            if not doubt <= 1.0:
+                correct(self.robot, self.contacts, found, failed, q, v, tau, target)
         n = self.n
-        return found[..., :n], found[..., n:]
+        return found[..., :n], found[..., n:-1]
+
+    def reduced_dynamics(
+        self, q: Any, v: Any, tau: Any, wrenches: Mapping[str, Any] | None = None, *,
+        independent: Sequence[str | int] | None = None,
+    ) -> Reduced:  # fmt: skip
+        """The equation of motion in independent coordinates, given by name or chosen automatically, at one state with J v = 0.
+
+        >>> import dynamis as dy
+        >>> loop = dy.loops.four_bar()
+        >>> loop.reduced_dynamics(loop.home(), [0.0] * 3, [0.0] * 3, independent=["crank"]).mass_matrix.shape
+        (1, 1)
+        """
+        at, rates, torques = (self.inputs.one_state(x, size, name) for name, (x, size) in self._state(q, v, tau).items())
+        c = self._constraints(at, rates)
+        opening = float(np.abs(c.H @ rates).max())
+        if opening > SOLUTION_TOLERANCE * (1.0 + np.abs(rates).max()):
+            raise InputError(
+                f"v violates the constraints (max |J v| = {opening:.3g}): assemble_velocity gives the closest one that does not"
+            )
+        rest = self.robot.inverse_dynamics(at, rates, np.zeros(self.n), wrenches)
+        return reduced(self.robot, c, self.robot.mass_matrix(at), rest, torques, independent)
+
+    # configurations and velocities
+
+    def assemble(
+        self, guess: Any, locked: Sequence[str | int] = (), *, tolerance: float = RECURSION_ROUNDING, iterations: int = 200
+    ) -> Array:
+        """A configuration near the guess that closes the loops, with the ``locked`` coordinates unchanged.
+
+        Contacts stay where they are at the guess. If the loops do not close, the error names the closure that stays open.
+
+        >>> import dynamis as dy
+        >>> loop = dy.loops.four_bar()
+        >>> q = loop.assemble(loop.home() + 0.1, locked=["crank"])
+        >>> round(float(q[0] - loop.home()[0]), 12)
+        0.1
+        """
+        q = self.inputs.one_state(guess, self.nq, "q")
+        return assembled(
+            self.robot,
+            held_at(self.robot, self.contacts, q),
+            q,
+            self.inputs.coordinates(locked, "locked"),
+            tolerance,
+            iterations,
+        )
+
+    def assemble_velocity(self, q: Any, guess: Any, locked: Sequence[str | int] = ()) -> Array:
+        """The velocity closest to the guess, in the kinetic-energy norm, with J v = 0 and the ``locked`` coordinates unchanged.
+
+        >>> import dynamis as dy
+        >>> loop = dy.loops.four_bar()
+        >>> v = loop.assemble_velocity(loop.home(), [5.0, 0.0, 0.0], locked=["crank"])
+        >>> bool(abs(loop.jacobian(loop.home()) @ v).max() < 1e-12)
+        True
+        """
+        at, v = self.inputs.one_state(q, self.nq, "q"), self.inputs.one_state(guess, self.n, "v")
+        fixed = self.inputs.coordinates(locked, "locked")
+        H, M = np.vstack([self._constraints(at, v).H, np.eye(self.n)[fixed]]), self.robot.mass_matrix(at)
+        found = solve(M, M @ v, H, np.concatenate([np.zeros(self.rows), v[fixed]]))
+        if found.residual > SOLUTION_TOLERANCE * (1.0 + np.abs(v).max()):
+            names = ", ".join(self.robot.coordinate_names[k] for k in fixed)
+            raise InputError(f"no velocity closes the loops with {names} as given (off by {found.residual:.3g})")
+        return found.acceleration
+
+    def independence(self, q: Any, tolerance: float = LOOP_RANK_TOLERANCE) -> Independence:
+        """The rank of the Jacobian at one configuration, and which rows are redundant there.
+
+        >>> import dynamis as dy
+        >>> loop = dy.loops.four_bar(closed_by="pin")
+        >>> found = loop.independence(loop.home())
+        >>> found.rank, found.degrees_of_freedom, len(found.redundant)
+        (2, 1, 3)
+        """
+        H = self._constraints(self.inputs.one_state(q, self.nq, "q"), np.zeros(self.n)).H
+        return independence(H, self.labels, tolerance)
+
+    def _constraints(self, q: Array, v: Array) -> Constraints:
+        return evaluate(self.robot, held_at(self.robot, self.contacts, q), q, v)
 
     def impulse(self, q: Any, v: Any, restitution: Any = 0.0) -> tuple[Array, Array]:
         """Velocities (…, n) after an impact and its impulses (…, rows): M (v⁺ − v) = Jᵀ Λ, J v⁺ = −e J v.
@@ -190,14 +315,22 @@ class ConstrainedRobot(RobotBase):
     ) -> LoopTrajectory:
         """Simulate the robot with its contacts held where they are at q0, and its loops closed.
 
+        ``q0`` (default: `home`) and ``v0`` (default: at rest) must satisfy the constraints: see `assemble`, `assemble_velocity`
+        and `impulse`. ``options`` are those of `dynamis.simulate`: torques, controllers, also sampled ones, wrenches,
+        actuators, events, methods, output times; impacts at hard stops are not located. So are the laws of ``friction``,
+        "smooth" by default. With laws that stick ("model", `Coulomb`, `Stribeck`) the method is "time_stepping", with steps of
+        1 ms unless ``step`` is given; otherwise one of SciPy's, "DOP853" by default, or "rk4" or "euler" with fixed steps,
+        which are compiled. ``stabilisation`` is "projection" (with RK23, RK45, DOP853 or fixed steps), "baumgarte" (with any
+        method but time stepping, and the gains of `constrained`, or 20 1/s if these are zero), or "none", for comparison.
+
+        A function that raises an exception, or a singular configuration, ends the simulation: ``status`` gives the reason, and
+        the motion so far is returned. Passing through a singular configuration is an event.
+
         Contacts can only push along their ``normal`` (world axes): one value, or a mapping from contacts to values, with None
         for those that may pull, as a handle. Where a contact would have to pull, it lifts off, which is an event: the motion
         ends there (``lift_off`` = "stop"), or goes on without this contact ("release") until it touches again, which is the
         end of the motion too, since an impact follows. Adaptive methods locate lift-off; with fixed steps it is seen at
         output times. Whether a contact would slip or tilt is not checked: see ``constraint_forces`` (N, rows).
-
-        The other ``options`` are those of `loops.simulate_loops`; with ``stabilisation`` "baumgarte" the gains are those of
-        `constrained`. v0 must keep the contacts at rest: `impulse` gives such a one.
 
         >>> import dynamis as dy, numpy as np
         >>> robot = dy.load("go2", base="floating")
@@ -208,25 +341,19 @@ class ConstrainedRobot(RobotBase):
         """
         c, names = self.contacts, (*self.contacts.points, *self.contacts.frames)
         normals = {name: n for name, n in per_contact(normal, names, "normal").items() if n is not None}
-        gains = (c.alpha, c.beta) if stabilisation == "baumgarte" else (0.0, 0.0)
-        if isinstance(resume, LoopTrajectory):
-            closures, released = resume.closures, resume.released
-        else:
-            start = q0 if resume is None else resume.q[0]
-            closures, released = self._held(self.robot.home() if start is None else start), {}
-        loops = Loops(self.robot, closures, stabilisation, gains, normals, lift_off, released)
+        gains = (0.0, 0.0)
+        if stabilisation == "baumgarte":
+            gains = (c.alpha, c.beta) if c.alpha or c.beta else (BAUMGARTE, BAUMGARTE)
+        if resume is None and q0 is None:
+            q0 = self.home()
+        start = self.inputs.one_state(q0 if resume is None else resume.q[0], self.nq, "q0")
+        held, released = held_at(self.robot, c, start), dict[str, float]()
+        if isinstance(resume, LoopTrajectory) and _alike(held, resume.closures, len(names)):
+            held, released = resume.closures, dict(resume.released)
+        loops = Loops(self.robot, held, stabilisation, gains, normals, lift_off, released)
         motion = simulate(loops, t, q0, v0, friction=friction, resume=resume, **options)
         assert isinstance(motion, LoopTrajectory)
         return motion
-
-    def _held(self, q0: Any) -> tuple[Closure, ...]:
-        """The closures, and anchors of the contacts where they are at q0."""
-        c = self.contacts
-        q = self.robot.inputs.one_state(q0, self.nq, "q0")
-        poses = {name: np.asarray(self.robot.pose(q, name)) for name in (*c.points, *c.frames)}
-        held = [Anchor(name, poses[name][:3, 3]) for name in c.points]
-        held += [Anchor(name, poses[name][:3, 3], poses[name][:3, :3]) for name in c.frames]
-        return (*held, *c.closures)
 
     def inverse_dynamics(
         self,
@@ -265,3 +392,9 @@ class ConstrainedRobot(RobotBase):
             if pose and support is not None
         }
         return contact_forces(self.robot, b, J, chosen, contacts, axes, friction, normal, support)
+
+
+def _alike(some: tuple[Closure, ...], others: tuple[Closure, ...], contacts: int) -> bool:
+    """Whether closures are the same, but for the places of the first ones, which are contacts."""
+    forms = ([x.form for x in closures[:contacts]] for closures in (some, others))
+    return next(forms) == next(forms) and some[contacts:] == others[contacts:]
