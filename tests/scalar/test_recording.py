@@ -1,5 +1,7 @@
 """Functions written for numbers give the same values when they are recorded: branches, NumPy's functions, hidden states."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -181,18 +183,63 @@ class Plant:
     damping = -10.0
 
 
-def test_a_controller_that_changes_its_variables_is_called_from_python_and_keeps_them():
+def test_a_controller_that_changes_its_variables_is_refused_and_keeps_them():
     arm = dy.load("planar_2r_melchiorri").replace(gravity=(0, 0, 0))
-    with pytest.warns(dy.PerformanceWarning, match="changes its variable 'passed'"):
-        made = dy.rollouts(arm, 0.1, [0.49, 0.0], [1.0, 0.0], controller=Latch())
-    assert np.allclose(made.q, dy.simulate(arm, made.t, [0.49, 0.0], [1.0, 0.0], controller=Latch(), method="rk4", step=1e-3).q)
+    with pytest.raises(HiddenStateError, match="it changes 'passed'"):
+        dy.rollouts(arm, 0.1, [0.49, 0.0], [1.0, 0.0], controller=Latch())
     latch, state = Latch(), Plant()
-    with pytest.warns(dy.PerformanceWarning, match="changes its variable 'last'"):
+    with pytest.raises(HiddenStateError, match="it changes 'last'"):
         dy.rollouts(arm, 0.002, np.zeros(2), controller=state.law)
     assert state.last == 0.0
     with pytest.raises(InputError, match="passed"):
         call_with_symbols(latch, 0.0, np.array([symbol("a"), symbol("b")], dtype=object), np.zeros(2))
     assert latch.passed is False
+
+
+MEMORY = {"sum": np.zeros(2), "mode": 0}
+
+
+def summing(_t, q, _v):
+    MEMORY["sum"] += 1e-3 * (0.3 - q)
+    return 100.0 * MEMORY["sum"]
+
+
+def switching(_t, q, _v):
+    if MEMORY["mode"] == 0 and q[0] > 0.1:
+        MEMORY["mode"] = 1
+    return np.array([-50.0 if MEMORY["mode"] else 50.0, 0.0])
+
+
+def random_torques(_t, q, _v):
+    return 100.0 * np.random.randn(2) + 0.0 * q  # noqa: NPY002 - as users write it
+
+
+@pytest.mark.parametrize("law", [summing, switching, random_torques])
+@pytest.mark.parametrize("sampled", [False, True])
+def test_states_in_globals_and_containers_and_random_numbers_are_seen(law, sampled):
+    arm = dy.load("planar_2r_melchiorri").replace(gravity=(0, 0, 0))
+    controller = dy.Sampled(law, rate=1000.0) if sampled else law
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dy.PerformanceWarning)
+        with pytest.raises(HiddenStateError, match="state of its own"):
+            dy.rollouts(arm, 0.1, np.zeros((3, 2)), controller=controller)
+    assert MEMORY["mode"] == 0
+    assert not MEMORY["sum"].any()
+    with pytest.raises(InputError):
+        dy.control.write_c(arm, law, "nowhere")
+
+
+def test_a_motion_with_a_mode_that_trial_steps_change_is_called_inaccurate():
+    arm = dy.load("planar_2r_melchiorri").replace(gravity=(0, 0, 0))
+    with pytest.warns(dy.ModelWarning, match=r"changed its variable 'MEMORY'.*Sampled"):
+        dy.simulate(arm, 0.5, controller=switching)
+    MEMORY["mode"] = 0
+    log = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dy.simulate(arm, 0.1, controller=lambda t, q, v: log.append(t) or -v)
+        dy.simulate(arm, 0.5, controller=dy.Sampled(switching, rate=1000.0))
+    MEMORY["mode"] = 0
 
 
 def test_arrays_of_numbers_do_not_take_symbols_and_the_message_says_what_does():

@@ -2,6 +2,7 @@
 
 from dynamis.scalar import numpy_functions as numpy_functions  # fills the tables of numpy_protocol
 from dynamis.scalar.derivative import directional, gradient, jacobian, pulled_back
+from dynamis.scalar.function_state import FunctionState
 from dynamis.scalar.functions import (
     acos,
     asin,
@@ -24,9 +25,10 @@ from dynamis.scalar.linear import factorise, solve_lower, solve_positive, solve_
 from dynamis.scalar.node import Node, Scalar, as_scalar, is_number, symbol
 from dynamis.scalar.numpy_protocol import TracedArray
 from dynamis.scalar.program import Program, evaluate
-from dynamis.scalar.recording import HiddenStateError, call_with_symbols
+from dynamis.scalar.recording import HiddenStateError, call_with_symbols, hidden_state_error
 
 __all__ = [
+    "FunctionState",
     "HiddenStateError",
     "Node",
     "Program",
@@ -44,6 +46,7 @@ __all__ = [
     "factorise",
     "floor",
     "gradient",
+    "hidden_state_error",
     "is_number",
     "jacobian",
     "kept",

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from dynamis.errors import InputError
 from dynamis.scalar.branches import deciding
+from dynamis.scalar.function_state import FunctionState
 from dynamis.scalar.functions import where
 from dynamis.scalar.node import Node
 from dynamis.scalar.numpy_protocol import traced
@@ -31,7 +30,7 @@ def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: An
     >>> def law(x):
     ...     return np.clip(x, -1.0, 1.0) if x > 0.5 else 0.0
     >>> call_with_symbols(law, symbol("x"))
-    array(where(0.5 < x, min(max(x, -1), 1), 0), dtype=object)
+    where(0.5 < x, min(1, max(-1, x)), 0)
     """
     if not any(_is_symbolic(x) for x in (*arguments, *named.values())):
         return function(*arguments, **named)
@@ -66,49 +65,26 @@ def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: An
         return result
 
     first: list[bool] = []
-    with _variables_of(function) as changed:
+    state = FunctionState(function)
+    try:
         (once, conditions), (again, _) = run(first), run(first)
         same = _same(once, again)
         result = explored([]) if same and conditions else once
-    if not same:
-        raise HiddenStateError(
-            "the function returned different results for the same arguments: it has a state of its own, such as an integral or "
-            "a random generator, which compiled code cannot change; use dynamis.Controller with states, or dynamis.Noise"
-        )
-    if changed:
-        raise InputError(f"it changes its variable {changed[0]!r}, which compiled code cannot")
+        changed = state.changed()
+    finally:
+        state.restore()
+    if changed or not same:
+        raise hidden_state_error(changed)
     return result
 
 
-@contextlib.contextmanager
-def _variables_of(function: Any) -> Iterator[list[str]]:
-    """The names of the attributes and closure variables that were changed; they get back their values: none keeps a symbol."""
-    attributes, cells, found = [], [], [function]
-    changed: list[str] = []
-    for x in found:
-        code, closure = getattr(x, "__code__", None), getattr(x, "__closure__", None)
-        named = zip(code.co_freevars, closure, strict=True) if code and closure else ()
-        of_closure = [(name, cell, cell.cell_contents) for name, cell in named]
-        held = [content for _, _, content in of_closure if callable(content)] + ([x.__self__] if inspect.ismethod(x) else [])
-        found += [y for y in held if not _is_own(y) and all(y is not z for z in found)]
-        cells += of_closure
-        if not inspect.isroutine(x) and hasattr(x, "__dict__"):
-            attributes.append((vars(x), dict(vars(x))))
-    try:
-        yield changed
-    finally:
-        for now, before in attributes:
-            changed += [name for name in now if now[name] is not before.get(name)]
-            now.clear()
-            now.update(before)
-        for name, cell, content in cells:
-            changed += [name] if cell.cell_contents is not content else []
-            cell.cell_contents = content
-
-
-def _is_own(x: Any) -> bool:
-    """A class, or an object of this package, whose caches are no states of the function."""
-    return isinstance(x, type) or type(x).__module__.startswith("dynamis.")
+def hidden_state_error(changed: Sequence[str]) -> HiddenStateError:
+    """For a function that changed these variables, or returned different results for the same arguments."""
+    why = f"it changes {changed[0]!r}" if changed else "it returned different results for the same arguments"
+    return HiddenStateError(
+        f"the function has a state of its own, such as an integral, a mode or a random generator ({why}), which no motion has "
+        "for itself; use a dynamis.Controller with states, or dynamis.Noise"
+    )
 
 
 def _is_symbolic(x: Any) -> bool:
@@ -126,9 +102,12 @@ def _entries(result: Any) -> list[Any]:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two results are the same expressions; numbers may differ, as those of a random generator do."""
-    both = zip(_entries(one), _entries(other), strict=False)
-    return all(x is y or not (isinstance(x, Node) or isinstance(y, Node)) for x, y in both)
+    """Whether two results are the same expressions and numbers."""
+    first, second = _entries(one), _entries(other)
+    pairs = zip(first, second, strict=False)
+    return len(first) == len(second) and all(
+        x is y or not (isinstance(x, Node) or isinstance(y, Node) or x != y) for x, y in pairs
+    )
 
 
 def _joined(condition: Node, yes: Any, no: Any) -> Any:

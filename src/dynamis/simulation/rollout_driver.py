@@ -12,8 +12,9 @@ import numpy as np
 from dynamis.compiler.cuda_time_stepper import Stages
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table, march
-from dynamis.errors import InputError, SingularError
+from dynamis.errors import DynamisError, InputError, SingularError
 from dynamis.robot.inputs import broadcast_batch
+from dynamis.scalar import FunctionState, hidden_state_error
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.noise import Noise
 
@@ -88,6 +89,8 @@ class BatchMarch:
         count = math.prod(batch)
         states = np.empty((self.steps // self.every + 1, count, size), self.y.dtype)
         states[0] = self.y.reshape(count, size)
+        law = self.loop.law.torque
+        state = FunctionState(law)
         for i in range(count):
             y = states[0, i]
             for k in range(self.steps):
@@ -99,12 +102,21 @@ class BatchMarch:
                     y = self.loop.step(self.loop.robot, given, k * self.h, y, self.h)
                 except SingularError:
                     y = np.full(size, np.nan)
+                except DynamisError:
+                    raise
+                except Exception as error:
+                    raise InputError(
+                        f"the controller raised {type(error).__name__}: {error} (t = {k * self.h:.6g} s)"
+                    ) from error
                 if not np.isfinite(y).all():
                     # grown beyond all numbers: the others go on, as they do when compiled
                     states[k // self.every + 1 :, i] = np.nan
                     break
                 if (k + 1) % self.every == 0:
                     states[(k + 1) // self.every, i] = y
+            if law is not None and i == 0 and (changed := state.changed(lists=False)):
+                state.restore()
+                raise hidden_state_error(changed)
             self.progress((i + 1) / count)
         return states.reshape(-1, *batch, size)
 

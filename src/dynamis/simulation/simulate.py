@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, ReachWarning, printable
+from dynamis.errors import InputError, ModelWarning, ReachWarning, printable
 from dynamis.kinematics.closures import warn_of_open_loops
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
+from dynamis.scalar import FunctionState
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.adaptive import METHODS, integrate
 from dynamis.simulation.compiled_pieces import CompiledPieces
@@ -42,7 +43,7 @@ from dynamis.simulation.resume import (
     with_memory,
 )
 from dynamis.simulation.sampling import Held, Sampled, integrate_stepwise
-from dynamis.simulation.sources import Command, SourceError, plain_wrenches, source, torque_source, wrench_sources
+from dynamis.simulation.sources import Command, Source, SourceError, plain_wrenches, source, torque_source, wrench_sources
 from dynamis.simulation.stepped import Pushes, TracedMotion, march_one
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.stick_slip import solve
@@ -51,6 +52,12 @@ from dynamis.tolerances import EPS
 
 Array = npt.NDArray[Any]
 MIN_RTOL = 100.0 * EPS  # of SciPy's integrators
+
+
+HAS_A_STATE = (
+    "it has a state of its own, such as an integral, a mode or a random generator, and integration calls it several times per "
+    "step. Sample it, controller=dynamis.Sampled(function, rate=1000.0), or integrate its states, dynamis.Controller"
+)
 
 
 def simulate(
@@ -116,9 +123,9 @@ def simulate(
         check_same_robot(before, robot)
     law = _law(controller)
     function = None if law.torque is None else law.on(robot)
+    state = None if function is None or law.sampled is not None or law.traceable else FunctionState(function)
     held = None if law.sampled is None else Held(law.sampled, robot.n, float(times[0]), samples_of(before), function)
-    noise = disturbance.source(robot.n) if isinstance(disturbance, Noise) else None
-    disturbing = None if disturbance is None else source(noise or disturbance, robot.n, "disturbance")
+    noise, disturbing = _disturbance(disturbance, robot.n)
     hard = Stops(robot, stops) if isinstance(stops, HardStops) else None
     watcher = None if events is None else Watcher(events, robot.nq, robot.n)
     clock = Clock() if seconds is None else Clock(_seconds(seconds))
@@ -146,7 +153,7 @@ def simulate(
             motion, pushes, times, y0, method=method, step=float(step or 0.0), jumps=jumps, held=held,
             progress=progress, clock=clock,
         )  # fmt: skip
-        return _recorded(motion, made, before)
+        return _recorded(motion, made, before, state)
     watcher = motion.watched(watcher)
     options = _adaptive_options(method, rtol, atol, step)
     watching: dict[str, Any] = {
@@ -160,10 +167,14 @@ def simulate(
     else:
         pieces = integrate(motion, times, y0, method=method, options=options, **watching)
     made = with_memory(_trajectory(motion, pieces, times, y0, hard is not None), motion, times, pieces, y0, held)
-    return _recorded(motion, made, before)
+    return _recorded(motion, made, before, state)
 
 
-def _recorded(motion: EquationsOfMotion, made: Trajectory, before: Trajectory | None) -> Trajectory:
+def _recorded(
+    motion: EquationsOfMotion, made: Trajectory, before: Trajectory | None, state: FunctionState | None
+) -> Trajectory:
+    if state is not None:
+        _warn_of_states(state)
     made = motion.recorded(made)
     return made if before is None else joined(before, made)
 
@@ -188,6 +199,11 @@ def _start(mechanism: Mechanism, q0: Any, v0: Any, before: Trajectory | None) ->
     return mechanism.check_start(q, v)
 
 
+def _disturbance(given: Any, n: int) -> tuple[NoiseSource | None, Source | None]:
+    noise = given.source(n) if isinstance(given, Noise) else None
+    return noise, None if given is None else source(noise or given, n, "disturbance")
+
+
 def _law(controller: Any) -> Law:
     law = as_law(controller)
     if law.extra:
@@ -201,11 +217,14 @@ def _check_stateless(command: Command, t: float, q: Array, v: Array) -> None:
     """Refuse a controller that depends on how often it was called: integration calls it several times per step."""
     once, again = (command.torque(t, q, v, np.zeros(0)) for _ in range(2))
     if not np.array_equal(once, again):
-        raise InputError(
-            "the controller returned different torques for the same time and state: it has a state of its own, such as an "
-            "integral, or a random number. Sample it, controller=dynamis.Sampled(function, rate=1000.0), or integrate its "
-            "states, dynamis.Controller"
-        )
+        raise InputError(f"the controller returned different torques for the same time and state: {HAS_A_STATE}")
+
+
+def _warn_of_states(state: FunctionState) -> None:
+    """Warn of a controller that changed its variables: trial steps of the integration have changed them too."""
+    if changed := state.changed(lists=False):
+        text = f"the controller changed its variable {changed[0]!r}, and the motion is inaccurate: {HAS_A_STATE}"
+        warnings.warn(text, ModelWarning, stacklevel=4)
 
 
 def _check_start(motion: EquationsOfMotion, t: float, y: Array) -> None:

@@ -1,0 +1,118 @@
+"""What a function could remember between its calls: attributes, closure variables, globals, and the contents of containers."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from typing import Any
+
+import numpy as np
+
+CONTAINERS = (dict, list, set, np.ndarray)
+
+
+class FunctionState:
+    """The variables of a function, as they are now: `changed` compares with them, `restore` gives them back.
+
+    Those of bound methods, callable objects and functions in closures are included; objects of this package are not.
+
+    >>> class Sum:
+    ...     total = 0.0
+    ...
+    ...     def __call__(self, x):
+    ...         self.total += x
+    >>> add = Sum()
+    >>> state = FunctionState(add)
+    >>> add(2.0)
+    >>> state.changed()
+    ['total']
+    """
+
+    def __init__(self, function: Any) -> None:
+        self._spaces: list[tuple[dict[str, Any], dict[str, Any]]] = []  # attributes: now, and as they were
+        self._cells: list[tuple[str, Any, Any]] = []
+        self._globals: list[tuple[dict[str, Any], str, Any]] = []
+        found = [function]
+        for x in found:
+            held = [x.__self__] if inspect.ismethod(x) else []
+            routine: Any = x if inspect.isroutine(x) else vars(type(x)).get("__call__")
+            code, module = getattr(routine, "__code__", None), getattr(routine, "__globals__", {})
+            if code is not None:
+                if not str(module.get("__name__", "")).startswith("dynamis."):
+                    self._globals += [(module, name, module[name]) for name in code.co_names if _is_variable(module.get(name))]
+                for name, cell in zip(code.co_freevars, getattr(routine, "__closure__", None) or (), strict=False):
+                    with contextlib.suppress(ValueError):  # a cell that is empty yet
+                        self._cells.append((name, cell, cell.cell_contents))
+                        held += [cell.cell_contents] if callable(cell.cell_contents) else []
+            if not inspect.isroutine(x) and hasattr(x, "__dict__"):
+                self._spaces.append((vars(x), dict(vars(x))))
+            found += [y for y in held if not _is_own(y) and all(y is not z for z in found)]
+        values = [v for _, before in self._spaces for v in before.values()]
+        values += [value for *_, value in (*self._cells, *self._globals)]
+        self._contents = [(x, _copied(x)) for x in values if isinstance(x, CONTAINERS)]
+
+    def changed(self, *, lists: bool = True) -> list[str]:
+        """The names of variables with other values or contents; without ``lists``, lists and sets may collect values."""
+        names = [name for now, before in self._spaces for name in now if not _equal(now[name], before.get(name))]
+        names += [name for name, cell, before in self._cells if not _equal(cell.cell_contents, before)]
+        names += [name for module, name, before in self._globals if not _equal(module.get(name), before)]
+        for x, before in self._contents:
+            if not _equal(x, before) and (lists or isinstance(x, dict | np.ndarray)):
+                names.append(self._name_of(x))
+        return list(dict.fromkeys(names))
+
+    def restore(self) -> None:
+        for now, before in self._spaces:
+            now.clear()
+            now.update(before)
+        for _, cell, content in self._cells:
+            cell.cell_contents = content
+        for module, name, value in self._globals:
+            module[name] = value
+        for x, before in self._contents:
+            if isinstance(x, np.ndarray | list):
+                x[:] = before
+            else:
+                x.clear()
+                x.update(before)
+
+    def _name_of(self, x: Any) -> str:
+        places = [(name, value) for _, before in self._spaces for name, value in before.items()]
+        places += [(name, value) for name, _, value in self._cells] + [(name, value) for _, name, value in self._globals]
+        return next(name for name, value in places if value is x)
+
+
+def _is_variable(x: Any) -> bool:
+    return x is not None and not callable(x) and not inspect.ismodule(x) and not _is_own(x)
+
+
+def _is_own(x: Any) -> bool:
+    """A class, or an object of this package, whose caches are no states of the function."""
+    return isinstance(x, type) or type(x).__module__.startswith("dynamis.")
+
+
+def _copied(x: Any) -> Any:
+    """A copy of a container and of the containers in it."""
+    if isinstance(x, dict):
+        return {key: _copied(value) for key, value in x.items()}
+    if isinstance(x, list):
+        return [_copied(value) for value in x]
+    return x.copy() if isinstance(x, CONTAINERS) else x
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_equal(a[k], b[k]) for k in a)
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    if isinstance(a, np.ndarray):
+        return (
+            a.dtype == b.dtype
+            and a.shape == b.shape
+            and (a.dtype != object and np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+        )
+    return isinstance(a, bool | int | float | complex | str | bytes | set | np.generic) and bool(a == b)
