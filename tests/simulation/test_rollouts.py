@@ -1,6 +1,7 @@
 """Many motions at once: each is the one that `simulate` gives, however they are batched."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -81,7 +82,8 @@ def test_every_keeps_some_of_the_same_points():
 
 
 def test_steps_are_never_longer_than_asked_and_end_at_the_end():
-    made = rollouts(ARM, 1.0, np.zeros(2), step=0.3)
+    with pytest.warns(dy.ModelWarning, match="too long"):
+        made = rollouts(ARM, 1.0, np.zeros(2), step=0.3)
     assert len(made.t) == 5
     assert made.step == 0.25
     assert made.t[-1] == 1.0
@@ -124,11 +126,11 @@ def test_a_controller_that_needs_numbers_is_called_from_python_with_a_note_that_
     assert np.isfinite(chosen.q).all()
 
 
-def test_a_controller_that_raises_raises():
+def test_an_exception_of_a_controller_is_named_with_its_time():
     def broken(_robot, _t, q, _v):
         return q if q[0] > 0 else {}["nothing"]
 
-    with pytest.raises(KeyError):
+    with pytest.raises(dy.InputError, match=r"raised KeyError: 'nothing' \(t = 0 s\)"):
         rollouts(ARM, 0.02, np.zeros(2), controller=broken)
 
 
@@ -303,3 +305,19 @@ def test_a_gain_for_each_motion_has_a_column_and_the_ambiguous_is_refused():
         rollouts(ARM, 0.1, np.zeros((3, 2)), parameters={"k": np.ones(3)}, **options)
     with pytest.raises(dy.InputError, match=r"'k' has shape \(3,\): one vector for all motions; .* \(motions, 1\)"):
         rollouts(ARM, 0.1, np.zeros(2), parameters={"k": np.ones(3)}, **options)
+
+
+def test_steps_that_are_too_long_are_named_even_where_limits_of_the_torques_hide_the_divergence():
+    robot = dy.load("ur5e")
+    goal, limit = robot.home() + 0.3, robot.limits["effort"]
+
+    def law(robot, _t, q, v):
+        return np.clip(robot.gravity(q) + 50.0 * (goal - q) - 5.0 * v, -limit, limit)
+
+    starts = goal + np.random.default_rng(0).normal(scale=0.1, size=(5, 6))
+    with pytest.warns(dy.ModelWarning, match=r"steps of 0.001 s are too long for .*wrist.* in . of 5 motions.*shorter step="):
+        made = rollouts(robot, 0.2, starts, controller=law)
+    assert np.isfinite(made.q).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rollouts(robot, 0.02, starts, controller=law, step=2e-5, every=50)

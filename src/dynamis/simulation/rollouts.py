@@ -16,7 +16,7 @@ from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.compiler.cuda_time_stepper import RK4
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import card, counted, short
-from dynamis.errors import InputError, PerformanceWarning, printable
+from dynamis.errors import InputError, ModelWarning, PerformanceWarning, printable
 from dynamis.kinematics.closures import warn_of_open_loops
 from dynamis.model.massless import describe_motion, massless_motion
 from dynamis.model.model import Model
@@ -252,7 +252,7 @@ class BatchSimulation:
             contacts=contacts,
         )  # fmt: skip
         self._kernels: dict[bool, tuple[Kernel, str]] = {}
-        self._warned = False
+        self._warned = self._steps_checked = False
 
     def __repr__(self) -> str:
         step = f"step {self.t / self.steps:g} s"
@@ -281,6 +281,14 @@ class BatchSimulation:
             self._warned = True
             warnings.warn(note, PerformanceWarning, stacklevel=2)
         self._check_start(states)
+        if (
+            not self._steps_checked
+            and self.method == "rk4"
+            and not note
+            and (too_long := marching.too_long_steps(kernel, states))
+        ):
+            warnings.warn(too_long, ModelWarning, stacklevel=2)
+        self._steps_checked = True
         _clear_diverged(states, robot.nq, robot.n)
         nq, n = robot.nq, robot.n
         times = np.arange(0, self.steps + 1, self.every) * h
