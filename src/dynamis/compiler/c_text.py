@@ -40,7 +40,8 @@ def write_pair(folder: str | os.PathLike[str], identifier: str, texts: Sequence[
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{printable(str(folder))} cannot be written: {error.strerror}") from None
+        reason = "it is a file; give a folder" if Path(folder).is_file() else error.strerror
+        raise InputError(f"{printable(str(folder))} cannot be written: {reason}") from None
     for path, text in zip(paths, texts, strict=True):
         write_file(path, text.encode("ascii"))
     return paths

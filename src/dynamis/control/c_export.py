@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dynamis.compiler import c_text
 from dynamis.compiler.kernel import Kernel
-from dynamis.errors import InputError
+from dynamis.errors import DynamisError, InputError
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.simulation.controllers import SIGNATURES, Controller, Law, as_law, recorded, sized
@@ -92,7 +92,14 @@ def _kernel(robot: Robot, function: Any, sizes: dict[str, int]) -> Kernel:
     check_numeric(robot)
     twin = Robot(robot.description, _tracing=True)
     arguments = [("t", 1), ("q", robot.nq), ("v", robot.n), *sizes.items()]
-    return Kernel([lambda *arrays: function(twin, *arrays)], arguments, "control")
+    kernel = Kernel([lambda *arrays: function(twin, *arrays)], arguments, "control")
+    try:
+        kernel.code  # noqa: B018 - traced here, where the error can be named
+    except DynamisError:
+        raise
+    except Exception as error:
+        raise InputError(f"the controller cannot be compiled: {type(error).__name__}: {error}") from error
+    return kernel
 
 
 def _test_states(robot: Robot, law: Any, kernel: Kernel, count: int, duration: float) -> list[list[Array]]:

@@ -113,6 +113,8 @@ class Tracking:
 
 def tracking(motion: Trajectory, reference: Any) -> Tracking:
     """The tracking errors of a motion with respect to a joint reference."""
+    if not isinstance(motion, Trajectory):
+        raise InputError(f"the first argument is a simulated motion, then its reference; got {type(motion).__name__} first")
     at = reference_of(reference)
     wanted = np.array([np.asarray(at(float(t))[0], dtype=float) for t in motion.t])
     if wanted.shape != motion.q.shape:

@@ -163,6 +163,7 @@ def _first(problem: Problem, sweeps: Sweeps, guess: Any, cost: GoalCost) -> Iter
         f"the motion to start from diverges with steps of {step.h:.3g} s; use more nodes or a shorter duration"
         + ("" if guess is None else ", or a guess with smaller torques")
         + ("" if step.method == "euler" else ", or integrator='euler', which permits longer steps with friction")
+        + _degrees(problem)
     )
 
 
@@ -180,3 +181,12 @@ def _whole(value: Any, name: str, least: int) -> int:
     if isinstance(value, bool) or not given.is_integer() or given < least:
         raise InputError(f"{name} must be a whole number from {least} on, got {value!r}")
     return int(given)
+
+
+def _degrees(problem: Any) -> str:
+    """A hint at degrees, if angles of start or goal look like them."""
+    coordinates = problem.step.robot.model.coordinates
+    for (q, _), name in ((problem.start, "start"), (problem.goal, "goal")):
+        if any(c.q_index is not None and c.looks_like_degrees(float(q[c.q_index])) for c in coordinates):
+            return f". If the angles of the {name} are degrees, give numpy.deg2rad({name})"
+    return ""

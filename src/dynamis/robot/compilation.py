@@ -71,7 +71,10 @@ class Compilation(Configurations):
             label, traced = getattr(function, "__name__", "function"), function
             if not str(getattr(function, "__module__", "")).startswith("dynamis."):
                 traced = functools.partial(call_with_symbols, function)
-            names = tuple(inspect.signature(function).parameters)[1:]
+            first, *others = inspect.signature(function).parameters or [""]
+            names = tuple(others)
+            if first in ("", "q", "v", "a", "tau"):
+                raise InputError(f"compile takes a function of (robot, q, …), not of ({first}, …)")
         if unknown := [name for name in sizes if name not in names]:
             raise InputError(
                 f"{label} has no argument {unknown[0]!r}; its arguments are {', '.join(names)}. Options such as axes= are "

@@ -28,6 +28,7 @@ UFUNCS.update({
     np.arcsin: _ufunc(asin, 1), np.arccos: _ufunc(acos, 1), np.arctan2: _ufunc(atan2, 2),
     np.arctan: _ufunc(lambda x: atan2(x, 1.0), 1), np.hypot: _ufunc(lambda x, y: sqrt(x * x + y * y), 2),
     np.deg2rad: _ufunc(lambda x: x * (np.pi / 180.0), 1), np.rad2deg: _ufunc(lambda x: x * (180.0 / np.pi), 1),
+    np.radians: _ufunc(lambda x: x * (np.pi / 180.0), 1), np.degrees: _ufunc(lambda x: x * (180.0 / np.pi), 1),
     np.less: _ufunc(lambda x, y: x < y, 2), np.less_equal: _ufunc(lambda x, y: x <= y, 2),
     np.greater: _ufunc(lambda x, y: x > y, 2), np.greater_equal: _ufunc(lambda x, y: x >= y, 2),
     np.equal: _ufunc(lambda x, y: x == y, 2), np.not_equal: _ufunc(lambda x, y: x != y, 2),

@@ -144,6 +144,8 @@ def as_law(controller: Any, parameters: Iterable[str] = ()) -> Law:
         return Law(states=controller, traceable=controller.traceable)
     sampled = controller if isinstance(controller, Sampled) else None
     function = controller if sampled is None else sampled.law
+    if isinstance(function, type):
+        raise InputError(f"{SIGNATURES}; got the class {function.__name__}: give an object of it, {function.__name__}(…)")
     if not callable(function):
         raise InputError(f"{SIGNATURES}; got {type(function).__name__}")
     if isinstance(function, Controller) and function.size:

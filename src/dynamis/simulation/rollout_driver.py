@@ -96,7 +96,7 @@ class BatchMarch:
         joint = printable(robot.coordinate_names[int(np.argmax(worst))])
         return (
             f"steps of {self.h:g} s are too long for {joint} in {int(motions.sum())} of {counted(motions.size, 'motion')}: one "
-            f"step and two of half the length give velocities that differ by {worst.max():.2g}; use a shorter step=, or lower gains"
+            f"step and two of half the length differ by {worst.max():.2g} in its velocity; use a shorter step= or lower gains"
         )
 
     def disturbed(self, k: int) -> tuple[Any, ...]:

@@ -33,6 +33,7 @@ from dynamis.simulation.motion import DIVERGED_POSITION, DIVERGED_VELOCITY
 from dynamis.simulation.noise import Noise
 from dynamis.simulation.rollout_driver import BatchMarch, Progress
 from dynamis.simulation.sampling import Sampled
+from dynamis.simulation.simulate import warn_degrees
 from dynamis.tolerances import SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
@@ -181,6 +182,7 @@ def rollouts(
         _check_mapping("inputs", inputs)
         sizes = {name: (np.shape(table) or (0,))[-1] for name, table in inputs.items()}
     simulation = BatchSimulation(robot, t, inputs=sizes, **options)
+    simulation.stacklevel = 3
     return simulation(q0, v0, inputs=inputs, first=first, progress=progress)
 
 
@@ -253,6 +255,7 @@ class BatchSimulation:
         )  # fmt: skip
         self._kernels: dict[bool, tuple[Kernel, str]] = {}
         self._warned = self._steps_checked = False
+        self.stacklevel = 2  # of warnings
 
     def __repr__(self) -> str:
         step = f"step {self.t / self.steps:g} s"
@@ -270,6 +273,8 @@ class BatchSimulation:
         if parameters:
             loop = loop.with_values(parameters)
         xp, y = _starts(loop, q0, np.zeros(robot.n) if v0 is None else v0)
+        if xp is np and y.size and not robot.model.symbolic:
+            warn_degrees(robot, y.reshape(-1, y.shape[-1])[0, : robot.nq], stacklevel=self.stacklevel + 1)
         loop.check_vectors(y.shape[:-1])
         h, table = self.t / self.steps, loop.table(xp, inputs or {}, self.steps)
         marching = BatchMarch(loop, xp, y, h, self.steps, self.every, self.disturbance, first, progress, table)
@@ -279,7 +284,7 @@ class BatchSimulation:
         states = marching.called() if note else marching.compiled(kernel, stages)
         if note and not self._warned:
             self._warned = True
-            warnings.warn(note, PerformanceWarning, stacklevel=2)
+            warnings.warn(note, PerformanceWarning, stacklevel=self.stacklevel)
         self._check_start(states)
         if (
             not self._steps_checked
@@ -287,7 +292,7 @@ class BatchSimulation:
             and not note
             and (too_long := marching.too_long_steps(kernel, states))
         ):
-            warnings.warn(too_long, ModelWarning, stacklevel=2)
+            warnings.warn(too_long, ModelWarning, stacklevel=self.stacklevel)
         self._steps_checked = True
         _clear_diverged(states, robot.nq, robot.n)
         nq, n = robot.nq, robot.n

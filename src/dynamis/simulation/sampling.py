@@ -44,7 +44,8 @@ class Sampled:
         if not callable(self.law):
             raise InputError("a sampled controller needs a law, a function of (t, q, v) or of (robot, t, q, v)")
         if not (self.rate > 0 and self.delay >= 0 and self.resolution >= 0 and self.velocity_resolution >= 0):
-            raise InputError("a sampled controller needs rate > 0 [Hz], and delay [s] and resolutions ≥ 0")
+            given = f"rate={self.rate!r}, delay={self.delay!r}, resolution={self.resolution!r}"
+            raise InputError(f"a sampled controller needs rate > 0 [Hz], and delay [s] and resolutions ≥ 0; got {given}")
         if self.velocity not in ("measured", "differences"):
             raise InputError(f"velocity={self.velocity!r} is unknown; choose 'measured' or 'differences'")
 

@@ -18,7 +18,7 @@ from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.adaptive import METHODS, integrate
 from dynamis.simulation.compiled_pieces import CompiledPieces
 from dynamis.simulation.contact import contacts_in, step_for
-from dynamis.simulation.controllers import Controller, Law, as_law
+from dynamis.simulation.controllers import SIGNATURES, Controller, Law, as_law
 from dynamis.simulation.events import Watcher
 from dynamis.simulation.fixed_step import RULES, check_step_length
 from dynamis.simulation.friction import laws_of
@@ -207,9 +207,9 @@ def _disturbance(given: Any, n: int) -> tuple[NoiseSource | None, Source | None]
 def _law(controller: Any) -> Law:
     law = as_law(controller)
     if law.extra:
-        raise InputError(
-            f"the controller requires {law.extra[0]!r}, which simulate does not provide; use parameters= of rollouts"
-        )
+        cures = {"robot": SIGNATURES, "x": "a Controller with states x sets size to their number"}
+        cure = cures.get(law.extra[0], "give it a default, or use parameters= of rollouts")
+        raise InputError(f"the controller requires {law.extra[0]!r}, which simulate does not provide; {cure}")
     return law
 
 
