@@ -110,16 +110,14 @@ def test_a_motion_that_was_stopped_between_two_points_goes_on_from_there_to_the_
 
 
 def test_ctrl_c_and_a_watch_that_ends_the_motion_can_be_gone_on_from():
-    class Pressed:
-        done = False
+    done = []
 
-        def __call__(self, t, q, v):
-            if t > 0.5 and not self.done:
-                self.done = True
-                raise KeyboardInterrupt
-            return law(t, q, v)
+    def pressed(t, q, v):
+        if t > 0.5 and not done:
+            done.append(t)
+            raise KeyboardInterrupt
+        return law(t, q, v)
 
-    pressed = Pressed()
     whole = dy.simulate(turning(), 1.0, [1.0], controller=law, points=21)
     first = dy.simulate(turning(), 1.0, [1.0], controller=pressed, points=21)
     assert "interrupted" in first.status
