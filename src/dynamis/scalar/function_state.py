@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 CONTAINERS = (dict, list, set, np.ndarray)
+MAX_ENTRIES = 100_000  # of a container that is looked through: larger ones are tables
 
 
 class FunctionState:
@@ -49,7 +50,7 @@ class FunctionState:
             found += [y for y in held if not _is_own(y) and all(y is not z for z in found)]
         values = [v for _, before in self._spaces for v in before.values()]
         values += [value for *_, value in (*self._cells, *self._globals)]
-        self._contents = [(x, _copied(x)) for x in values if isinstance(x, CONTAINERS)]
+        self._contents = [(x, _copied(x)) for x in values if type(x) in CONTAINERS and _size(x) <= MAX_ENTRIES]
 
     def changed(self, *, lists: bool = True) -> list[str]:
         """The names of variables with other values or contents; without ``lists``, lists and sets may collect values."""
@@ -82,6 +83,10 @@ class FunctionState:
         return next(name for name, value in places if value is x)
 
 
+def _size(x: Any) -> int:
+    return x.size if isinstance(x, np.ndarray) else len(x)
+
+
 def _is_variable(x: Any) -> bool:
     return x is not None and not callable(x) and not inspect.ismodule(x) and not _is_own(x)
 
@@ -93,11 +98,11 @@ def _is_own(x: Any) -> bool:
 
 def _copied(x: Any) -> Any:
     """A copy of a container and of the containers in it."""
-    if isinstance(x, dict):
+    if type(x) is dict:
         return {key: _copied(value) for key, value in x.items()}
-    if isinstance(x, list):
+    if type(x) is list:
         return [_copied(value) for value in x]
-    return x.copy() if isinstance(x, CONTAINERS) else x
+    return x.copy() if type(x) in CONTAINERS else x
 
 
 def _equal(a: Any, b: Any) -> bool:
