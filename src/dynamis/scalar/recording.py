@@ -104,10 +104,13 @@ def _entries(result: Any) -> list[Any]:
 def _same(one: Any, other: Any) -> bool:
     """Whether two results are the same expressions and numbers."""
     first, second = _entries(one), _entries(other)
-    pairs = zip(first, second, strict=False)
-    return len(first) == len(second) and all(
-        x is y or not (isinstance(x, Node) or isinstance(y, Node) or x != y) for x, y in pairs
-    )
+    return len(first) == len(second) and all(map(_equal, first, second))
+
+
+def _equal(x: Any, y: Any) -> bool:
+    if isinstance(x, Node) or isinstance(y, Node):
+        return x is y
+    return bool(x == y or (x != x and y != y))  # noqa: PLR0124 - not numbers
 
 
 def _joined(condition: Node, yes: Any, no: Any) -> Any:
