@@ -28,6 +28,7 @@ STIFF_STEP = 1e-4  # s: explicit methods that go on in shorter steps are held up
 
 # of DOP853, as in the code of Hairer and Wanner
 STABILITY_BOUNDARY, STEPS_AT_BOUNDARY, STEPS_INSIDE = 6.1, 15, 5
+STEPS_PER_CHECK = 4
 STEPS_BEFORE_STIFF = 100  # fewer take less time than the Jacobians of an implicit method
 
 
@@ -112,7 +113,7 @@ class StiffnessDetector:
     def __call__(self, solver: Any) -> bool:
         """Whether the step just taken is the last of so many at the boundary."""
         self.steps += 1
-        if self.steps < STEPS_BEFORE_STIFF:
+        if self.steps < STEPS_BEFORE_STIFF or self.steps % STEPS_PER_CHECK:
             return False
         h, k = solver.t - solver.t_old, solver.K
         last = solver.y_old + h * (solver.A[-1] @ k[:-1])
