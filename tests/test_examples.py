@@ -24,7 +24,7 @@ def numbers(pattern, printed):
 def equations_of_motion(out):
     assert "M11 = m_1*l_1^2 + I_1" in out
     assert "skew: True" in out
-    assert "1 of 2 entries are right" in out
+    assert "1 of 2 entries is right" in out
 
 
 def your_own_urdf(out):

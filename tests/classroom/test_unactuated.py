@@ -71,6 +71,14 @@ def test_a_wrong_equation_is_compared_with_that_of_the_same_accelerations(cart_p
     assert (slip.entry, slip.cause) == ("tau_2", "the sign of a product: m*g*l*s2 should be -m*g*l*s2")
 
 
+def test_a_forgotten_acceleration_is_a_missing_term():
+    arm = dy.load("planar_2r").closed_form()
+    text = r"\tau_2 = (m_2 l_2^2 + I_2)\ddot q_2 + m_2 g l_2 c_{12}"
+    (slip,) = dy.check_answer(arm, "equations", text).wrong
+    assert slip.cause == "missing terms: m_2*(l_2^2*q_1'' + a_1*l_2*(c2*q_1'' + s2*q_1'^2)) + I_2*q_1''"
+    assert "not actuated" not in slip.correct
+
+
 def test_a_torque_of_zero_alone_is_an_answer(cart_pole):
     assert [f.entry for f in dy.check_answer(cart_pole, "equations", r"\tau_2 = 0").wrong] == ["tau_2"]
 

@@ -88,8 +88,9 @@ class Unactuated:
                     found[index] = replace(entry, node=torque.node(), also=(), texts=(), condition=condition(joints))
                     break
             else:
-                if eliminated:
-                    reduced = self._reduced(torque, eliminated)
+                # the acceleration may be forgotten rather than eliminated: the fewest wrong terms decide
+                reduced = self._reduced(torque, eliminated)
+                if len(nodes[0] - reduced) < len(nodes[0] - torque):
                     correct[index] = self.form.algebra.of_node(reduced.node())
                     found[index] = replace(entry, condition=condition(eliminated))
         return found, replace(asked, entries=correct)

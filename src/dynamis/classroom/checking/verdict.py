@@ -91,10 +91,12 @@ class Verdict:
     def summary(self) -> str:
         """One sentence: correct, or how many entries are."""
         given = len(self.findings)
+        right = given - len(self.wrong)
+        counted = f"{right} of {given} entr{'y' if given == 1 else 'ies'} {'is' if 1 in (right, given) else 'are'}"
         if self.alternative:
-            return f"C q̇ is right; {given - len(self.wrong)} of {given} entries are those of the Christoffel matrix"
+            return f"C q̇ is right; {counted} {'that' if right == 1 else 'those'} of the Christoffel matrix"
         if not self.correct:
-            return f"{given - len(self.wrong)} of {given} entr{'y is' if given == 1 else 'ies are'} right"
+            return f"{counted} right"
         verdict = f"correct {', '.join(sorted({f.note for f in self.findings if f.note}))}".rstrip()
         return verdict if self.complete else f"{verdict} as far as given; not given: {', '.join(self.absent)}"
 
