@@ -25,3 +25,20 @@ def test_positions_of_prismatic_joints_beside_rounding_errors_do_not_appear():
     form = dy.load(TILTED).closed_form()
     texts = [str(x) for x in (*form.equations, *form.M.flat, *form.C.flat)]
     assert not [x for text in texts for x in re.findall(r"[0-9.]+e-1[0-9]", text)]
+
+
+def test_right_angles_of_a_file_are_right_angles():
+    arm = """<robot name="arm"><link name="base"/>
+<joint name="j1" type="continuous"><parent link="base"/><child link="l1"/><origin rpy="0 {angle} 0"/><axis xyz="0 1 0"/></joint>
+<link name="l1"><inertial><origin xyz="0.02 0 0.3"/><mass value="7.5"/>
+  <inertia ixx="0.3" iyy="0.3" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j2" type="continuous"><parent link="l1"/><child link="mount"/><origin xyz="0 0 0.6" rpy="{angle} 0 {angle}"/>
+  <axis xyz="0 1 0"/></joint><link name="mount"/>
+<joint name="bolts" type="fixed"><parent link="mount"/><child link="l2"/><origin xyz="0 0.1 0.2" rpy="0 {angle} {angle}"/></joint>
+<link name="l2"><inertial><origin xyz="0.2 0.01 0.003"/><mass value="3.1"/>
+  <inertia ixx="0.01" iyy="0.06" izz="0.07" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+    exact, rounded = (dy.load(arm.format(angle=angle)).closed_form() for angle in ("1.5707963267948966", "1.57079632679"))
+    for right, found in zip([*exact.M.flat, *exact.C.flat, *exact.g], [*rounded.M.flat, *rounded.C.flat, *rounded.g], strict=True):
+        assert str(found) == str(right)
+    slanted = dy.load(arm.format(angle="1.5708")).closed_form()  # five digits: an angle of its own
+    assert len(slanted.g[0]) > len(exact.g[0])

@@ -3,11 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf, log2
+from types import MappingProxyType
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.model.model import Model
+from dynamis.spatial.inertia import Inertia
+from dynamis.spatial.pose import Pose
 from dynamis.symbolic.equivalence import MAX_TYPED_DENOMINATOR, Exponents, is_noise, largest_coefficients, size
 from dynamis.symbolic.expression import Expression
-from dynamis.tolerances import SUM_ROUNDING
+from dynamis.tolerances import NEGLIGIBLE, PRINTED_AS_ZERO, SUM_ROUNDING
+
+Array = npt.NDArray[Any]
+
+
+def with_right_angles(model: Model) -> Model:
+    """The model with right angles for those that a file gives to ten digits or more: 1.57079632679 for π/2.
+
+    Each would add terms of 1e-12 beside those of the right angle. Lengths and inertias of links that are joined by such
+    angles lose the numbers below PRINTED_AS_ZERO of the largest beside them.
+    """
+    bodies = [
+        body and replace(body, placement=_right_angled(body.placement), inertia=_clean_inertia(body.inertia))
+        for body in model.bodies
+    ]
+    frames = {name: replace(frame, pose=_right_angled(frame.pose)) for name, frame in model.frames.items()}
+    return replace(model, bodies=tuple(bodies), frames=MappingProxyType(frames))
+
+
+def _right_angled(pose: Pose) -> Pose:
+    return Pose(_without_rounding(pose.R, NEGLIGIBLE), _without_rounding(pose.p))
+
+
+def _clean_inertia(inertia: Inertia) -> Inertia:
+    return Inertia(inertia.mass, _without_rounding(inertia.first_moment), _without_rounding(inertia.tensor))
+
+
+def _without_rounding(x: Array, rounding: float = PRINTED_AS_ZERO) -> Array:
+    """The array with zeros for rounding errors of its largest entry; one with symbols is left as it is."""
+    return x if x.dtype == object else np.where(np.abs(x) <= rounding * np.abs(x).max(), 0.0, x)
 
 
 def without_rounding_noise(value: Expression) -> Expression:

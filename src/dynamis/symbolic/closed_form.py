@@ -19,6 +19,7 @@ from dynamis.symbolic import factored
 from dynamis.symbolic.actuator_equations import ActuatorEquations, actuator_equations
 from dynamis.symbolic.base_parameters import base_parameters
 from dynamis.symbolic.budget import Budget
+from dynamis.symbolic.cleaning import with_right_angles
 from dynamis.symbolic.compact import Compact, with_named_factors
 from dynamis.symbolic.equations import Equation, Equations, StateSpace, state_space
 from dynamis.symbolic.expression import Formulas
@@ -162,4 +163,4 @@ def closed_form(
     description: Description | None = None,
 ) -> ClosedForm:
     """The closed form of a model; the factored form where it exceeds the limits of time or size."""
-    return ClosedForm(model, notation_of(notation), Budget(seconds, terms, progress=progress), description)
+    return ClosedForm(with_right_angles(model), notation_of(notation), Budget(seconds, terms, progress=progress), description)

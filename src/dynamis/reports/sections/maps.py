@@ -201,7 +201,7 @@ def _line(robot: Robot, k: int) -> Array:
 def _rectangle(robot: Robot, a: int, b: int, cells: int) -> Array:
     """Configurations (cells, cells, nq) at the centres of cells, b along the first axis and a along the second."""
     low, high = ranges(robot)
-    x, y = (low[k] + (high[k] - low[k]) * (np.arange(cells) + 0.5) / cells for k in (a, b))
+    x, y = (without_noise(low[k] + (high[k] - low[k]) * (np.arange(cells) + 0.5) / cells) for k in (a, b))
     q = np.tile(robot.home(), (cells, cells, 1))
     q[..., robot.model.coordinates[a].q_index] = x[None, :]
     q[..., robot.model.coordinates[b].q_index] = y[:, None]
