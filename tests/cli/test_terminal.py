@@ -449,6 +449,9 @@ def test_control_characters_are_escaped_in_text_and_names():
             "N m/rad (revolute) or N/m (prismatic), one number per joint or one for all, such as --springs 20000",
         ),
         ("simulate ur5e --time -2", "Invalid value for '--time' / '--duration': -2 is not a positive number."),
+        ("convert ur5e --to dh", "dynamis convert my_arm.urdf my_arm.toml --form dh"),
+        ("check-answer planar_2r a.tex", "dynamis check-answer planar_2r --mass-matrix answer.tex"),
+        ("simulate planar_2r_melchiorri --torque 1,2,3", "--tau / --torque takes 2 numbers"),
         ("workspace ur5e --colour stiffness", "requires --springs, one positive number for all joints or one per joint"),
     ],
 )

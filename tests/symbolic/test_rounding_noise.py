@@ -38,7 +38,9 @@ def test_right_angles_of_a_file_are_right_angles():
 <link name="l2"><inertial><origin xyz="0.2 0.01 0.003"/><mass value="3.1"/>
   <inertia ixx="0.01" iyy="0.06" izz="0.07" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
     exact, rounded = (dy.load(arm.format(angle=angle)).closed_form() for angle in ("1.5707963267948966", "1.57079632679"))
-    for right, found in zip([*exact.M.flat, *exact.C.flat, *exact.g], [*rounded.M.flat, *rounded.C.flat, *rounded.g], strict=True):
+    for right, found in zip(
+        [*exact.M.flat, *exact.C.flat, *exact.g], [*rounded.M.flat, *rounded.C.flat, *rounded.g], strict=True
+    ):
         assert str(found) == str(right)
     slanted = dy.load(arm.format(angle="1.5708")).closed_form()  # five digits: an angle of its own
     assert len(slanted.g[0]) > len(exact.g[0])

@@ -86,10 +86,20 @@ def _source_docstring(function: Callable[..., Any]) -> str | None:
 
 
 def _printable(error: click.UsageError) -> click.UsageError:
-    """The same error; its message without control characters, broken between words."""
+    """The same error; its message without control characters, broken between words, and the command's examples."""
     message = clean(error.format_message())
     lines = [line for text in message.splitlines() for line in wrapped(text, _room(), 0)]
-    return click.UsageError("\n".join(lines), error.ctx)
+    return click.UsageError("\n".join([*lines, *_examples(error)]), error.ctx)
+
+
+def _examples(error: click.UsageError) -> list[str]:
+    """The examples of a command that was given other arguments or options than it has; none for a bad value of its own."""
+    command = None if error.ctx is None else error.ctx.command
+    bad_value = isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter)
+    if command is None or bad_value or isinstance(command, click.Group):
+        return []
+    _, _, examples = inspect.cleandoc(command.help or "").partition("Examples:\n")
+    return ["Examples:", *examples.partition("\n\n")[0].rstrip().splitlines()] if examples else []
 
 
 def _room() -> int | None:

@@ -83,7 +83,7 @@ def simulate(
     start, rates = vector(found, q0, "q", "--q0", degrees), vector(found, v0, "v", "--v0")
     with Bar() as bar:
         motion = run(
-            found, duration, start, rates, torque=None if torque is None else vector(found, torque, "tau"),
+            found, duration, start, rates, torque=None if torque is None else vector(found, torque, "tau", "--tau / --torque"),
             friction=friction, method=method, step=step, stops=_stops(found, stops), seconds=seconds, points=points,
             progress=lambda x: bar.show(x, f"simulating, t = {x * duration:.4g} s of {duration:g} s"),
         )  # fmt: skip
