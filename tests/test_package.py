@@ -5,6 +5,7 @@ import graphlib
 import re
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -140,6 +141,17 @@ extras = {'scipy', 'sympy', 'matplotlib', 'trimesh', 'pinocchio', 'mujoco', 'cas
 print(sorted(extras & set(sys.modules)))
 """
     assert run(code) == "[]\n"
+
+
+def test_what_an_extra_installs_is_installed_by_its_name():
+    project = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = ("test", "oracles", "rivals", "lint", "docs")  # of the project's own work
+    extras = {name: needed for name, needed in project["optional-dependencies"].items() if name not in groups}
+    packages = {re.match(r"[\w.-]+", x)[0] for needed in extras.values() for x in needed}
+    for path in sorted(SOURCE.rglob("*.py")):
+        told = re.findall(r"pip install ([\w.-]+|['\"][^'\"]+['\"])", path.read_text(encoding="utf-8"))
+        assert not packages.intersection(told), path
+        assert {x for x in told if x.startswith(("'dynamis", '"'))} <= {f"'dynamis[{name}]'" for name in (*extras, "oracles")}, path
 
 
 def test_asking_for_the_version_loads_not_even_numpy():

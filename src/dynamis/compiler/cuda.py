@@ -57,7 +57,7 @@ def _cupy() -> Any:
         import cupy
     except ImportError as error:
         raise MissingExtraError(
-            f"GPU arrays require CuPy: pip install cupy-cuda13x, or the package for your CUDA version ({error})"
+            f"GPU arrays require CuPy: pip install 'dynamis[cuda]', or CuPy's package for your CUDA version ({error})"
         ) from None
     return cupy
 

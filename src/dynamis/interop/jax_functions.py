@@ -26,7 +26,7 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
         import jax
         import jax.numpy as jnp
     except ImportError:
-        raise MissingExtraError("JAX functions require JAX: pip install jax") from None
+        raise MissingExtraError("JAX functions require JAX: pip install 'dynamis[jax]'") from None
     try:
         from jax import ffi
     except ImportError:  # before JAX 0.5

@@ -20,7 +20,7 @@ def torch_function(function: Differentiable) -> Callable[..., Any]:
     try:
         import torch
     except ImportError:
-        raise MissingExtraError("PyTorch functions require PyTorch: pip install torch") from None
+        raise MissingExtraError("PyTorch functions require PyTorch: pip install 'dynamis[torch]'") from None
     differentiated: list[Callable[..., Any]] = []
 
     def jacobian(*arguments: Any) -> Any:

@@ -26,7 +26,7 @@ def collocate(
     try:
         import casadi
     except ImportError:
-        raise MissingExtraError('method="collocation" requires CasADi: pip install "dynamis[casadi]"') from None
+        raise MissingExtraError("method='collocation' requires CasADi: pip install 'dynamis[casadi]'") from None
     step, N, robot = problem.step, problem.nodes, problem.step.smooth
     n, h = robot.n, problem.step.h
     if robot.nq != n:
