@@ -114,6 +114,14 @@ def test_joint_laws_are_compared_on_a_goal(tmp_path):
     assert len(found.plot().figure.axes) == 8
 
 
+def test_errors_that_are_rounding_have_an_axis_of_a_fixed_range():
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    exact = dy.control.compare_laws(dy.load("ur5e"), "slotine-li", [0.5] * 6, duration=1.0)
+    assert 0.0 < exact.runs[0].tracking.largest.max() < 1e-10
+    errors = exact.plot()[1]
+    assert (errors.get_ylabel(), errors.get_ylim()) == ("nrad", (-1.0, 1.0))
+
+
 def test_laws_name_their_cost_by_its_formula(found):
     assert {run.null_space.minimises for run in found.runs} == set(MINIMISED.values())
     assert not any("equation" in cost for cost in MINIMISED.values())

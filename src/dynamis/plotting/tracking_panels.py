@@ -40,11 +40,14 @@ def _positions(ax: Any, run: LawRun, colours: list[Any]) -> None:
 
 def _errors(ax: Any, run: LawRun, colours: list[Any]) -> None:
     track = run.tracking
-    factor, prefix = _prefix(float(np.abs(track.error).max(initial=0.0)))
+    largest = float(np.abs(track.error).max(initial=0.0))
+    factor, prefix = _prefix(largest)
     for k in range(len(track.names)):
         ax.plot(track.t, factor * track.error[:, k], color=colours[k], linewidth=1.5)
     ax.axhline(0.0, color=STRUCTURE, linewidth=0.8)
     heading(ax, "error: reference − motion")
+    if factor * largest < 0.1:  # a nanoradian or nanometre is the range of what is zero to rounding
+        ax.set_ylim(-1.0, 1.0)
     ax.set_ylabel(" or ".join(f"{prefix}{u}" for u in sorted(set(run.units), reverse=True)))
 
 
@@ -112,11 +115,11 @@ def _bars(ax: Any, rows: list[tuple[str, float, Any, str]], text: str, limit: fl
 
 
 def _prefix(size: float) -> tuple[float, str]:
-    """The factor and the decimal prefix of the unit for values of this size."""
-    for factor, prefix in ((1.0, ""), (1e3, "m"), (1e6, "µ"), (1e9, "n")):
+    """The factor and the decimal prefix of the unit for values of this size, nano for all smaller ones."""
+    for factor, prefix in ((1.0, ""), (1e3, "m"), (1e6, "µ")):
         if factor * size >= 0.1:
             return factor, prefix
-    return 1e12, "p"
+    return 1e9, "n"
 
 
 def _unit(run: LawRun) -> str:
