@@ -1,5 +1,7 @@
 """Optimal motions: two independent methods agree, limits are kept, what cannot be reached is said."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from random_trees import random_robot, relative_error
@@ -146,3 +148,24 @@ def test_bad_problems_are_refused(arm, tmp_path):
     figure = dy.optimize.trajectory(arm, DOWN, UP, 2.0, nodes=50).plot(tmp_path / "motion.png")
     assert figure is not None
     assert (tmp_path / "motion.png").stat().st_size > 10_000
+
+
+def test_the_plot_of_the_cost_counts_accepted_iterations(arm):
+    motion = dy.optimize.trajectory(arm, DOWN, UP, 2.0, nodes=50)
+    short = replace(motion, history=np.array([0.14, 0.13, 0.12]), iterations=7)
+    cost = short.plot()[3]
+    cost.figure.draw_without_rendering()
+    assert cost.get_title(loc="left") == "cost with penalties, 3 of 7 iterations accepted"
+    assert cost.get_xlabel() == "accepted iteration"
+    assert cost.get_yscale() == "linear"
+    assert all(float(x).is_integer() for x in cost.get_xticks())
+    steep = replace(motion, history=np.array([1e4, 3.0, 0.5])).plot()[3]
+    steep.figure.draw_without_rendering()
+    assert steep.get_yscale() == "log"
+    assert not any(label.get_text() for label in steep.get_yticklabels(minor=True))
+
+
+def test_the_costs_of_a_collocation_are_those_after_its_iterations(arm):
+    pytest.importorskip("casadi", reason="CasADi is not installed: pip install 'dynamis[casadi]'")
+    motion = dy.optimize.trajectory(arm, DOWN, UP, 2.0, nodes=20, method="collocation")
+    assert len(motion.history) == motion.iterations

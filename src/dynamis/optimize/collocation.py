@@ -59,6 +59,8 @@ def collocate(
     history: list[float] = []
 
     def noted(iteration: int) -> None:
+        if iteration == 0:  # the guess
+            return
         history.append(float(opti.debug.value(cost)))
         if progress is not None:
             progress(iteration, history[-1], float(np.abs(opti.debug.value(q[:, N]) - problem.goal[0]).max()))

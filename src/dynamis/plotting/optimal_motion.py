@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.display import counted
 from dynamis.drawing import heading, legend_outside, new_figure, save, tidy
 from dynamis.optimize.problem import OptimalMotion
 from dynamis.plotting.motion import Panel, draw_lines, unit
@@ -43,11 +44,23 @@ def plot(motion: OptimalMotion, path: str | os.PathLike[str] | None = None) -> A
     for ax in axes[:2]:
         ax.sharex(axes[2])
         ax.tick_params(labelbottom=False)
-    axes[3].semilogy(np.arange(1, len(motion.history) + 1), np.maximum(motion.history, 1e-300), color="0.25", linewidth=1.5)
-    tidy(axes[3])
-    heading(axes[3], "cost with penalties", 11)
-    axes[3].set_xlabel("iteration")
+    _draw_cost(axes[3], motion)
     figure.suptitle(f"{robot.name}: cost {motion.cost:.4g}, {motion.status}", fontsize=10, x=0.01, ha="left", wrap=True)
     handles, labels = axes[0].get_legend_handles_labels()
     legend_outside(figure, handles, labels)
     return save(figure, path)
+
+
+def _draw_cost(ax: Any, motion: OptimalMotion) -> None:
+    """The cost after each accepted iteration; rejected ones, which the status counts too, leave it as it is."""
+    from matplotlib.ticker import MaxNLocator, NullFormatter
+
+    costs = np.maximum(motion.history, 1e-300)
+    ax.plot(np.arange(1, len(costs) + 1), costs, color="0.25", linewidth=1.5, marker="." if len(costs) == 1 else "")
+    if len(costs) and costs.max() > 10.0 * costs.min():
+        ax.set_yscale("log")
+        ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    tidy(ax)
+    heading(ax, f"cost with penalties, {len(costs)} of {counted(motion.iterations, 'iteration')} accepted", 11)
+    ax.set_xlabel("accepted iteration")
