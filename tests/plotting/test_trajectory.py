@@ -69,10 +69,26 @@ def test_units_follow_the_joints():
     assert "m" in simulate(block(), 0.1, points=3).plot()[0].get_ylabel()
 
 
-def test_quaternions_and_many_joints_are_drawn_too():
-    assert len(simulate(ball_joint(), 0.1, points=3).plot()[0].lines) == 4
+def test_quaternions_have_a_panel_of_their_own():
+    velocity, quaternion, *_ = simulate(ball_joint(), 0.1, points=3).plot()
+    assert (velocity.get_title(loc="left"), quaternion.get_title(loc="left")) == ("velocity", "quaternion")
+    assert [line.get_label() for line in quaternion.lines] == ["x", "y", "z", "w"]
+    assert quaternion.get_ylabel() == ""
+
+
+def test_joints_of_a_floating_robot_have_their_names_and_one_colour_each():
     robot = dy.load("go2", base="floating")
-    assert len(simulate(robot, 0.01, points=3, friction="none").plot()[0].lines) == robot.nq
+    motion = simulate(robot, 0.01, points=3, friction="none")
+    position, velocity, place, quaternion, *_ = motion.plot()
+    colours = {line.get_label(): line.get_color() for line in velocity.lines}
+    assert list(colours) == list(robot.coordinate_names)
+    assert [line.get_label() for line in position.lines] == list(robot.coordinate_names[6:])
+    assert all(line.get_color() == colours[line.get_label()] for line in position.lines)
+    assert np.array_equal(position.lines[0].get_ydata(), motion.q[:, 7])
+    assert position.get_ylabel() == "rad"
+    assert (place.get_title(loc="left"), place.get_ylabel()) == ("position of the base", "m")
+    assert np.array_equal([line.get_ydata() for line in place.lines], motion.q[:, :3].T)
+    assert np.array_equal([line.get_ydata() for line in quaternion.lines], motion.q[:, 3:7].T)
 
 
 def test_a_place_or_a_kind_that_cannot_be_written_is_refused(tmp_path):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.drawing import legend_above, legend_outside, line_colours, new_figure, save
+from dynamis.model.joints import Free, Spherical
+from dynamis.model.model import Body
 from dynamis.tolerances import NEGLIGIBLE
 
 if TYPE_CHECKING:
@@ -25,15 +26,23 @@ POWERS = ("torques", "friction", "viscous", "wrenches", "stops")
 
 
 def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> Any:
-    """Plot six panels over time, with one legend of the joints below; torques and powers that are zero are omitted."""
-    draw = [_draw_position, _draw_velocity, _draw_torque, _draw_energy, _draw_power, _draw_error]
+    """Plot six panels over time, with one legend of the joints below; torques and powers that are zero are omitted.
+
+    The positions and quaternions of free and spherical joints, whose velocities are no rates of q, have panels of their own.
+    """
+    draw = [_draw_position, _draw_velocity, _draw_place, _draw_quaternion, _draw_torque, _draw_energy, _draw_power, _draw_error]
+    if all(c.q_index is None for c in trajectory.robot.model.coordinates):
+        draw.remove(_draw_position)
+    if not any(isinstance(body.motion, Free) for _, body in trajectory.robot.model.moving):
+        draw.remove(_draw_place)
+    if trajectory.robot.nq == trajectory.robot.n:
+        draw.remove(_draw_quaternion)
     if not _has_torques(trajectory):
         draw.remove(_draw_torque)
     if not _has_power(trajectory):
         draw.remove(_draw_power)
     rows = -(-len(draw) // 2)
-    width = 10 if trajectory.robot.nq == trajectory.robot.n else 11  # room for the legend of positions
-    figure = new_figure(width, 3.3 * rows + 0.4)
+    figure = new_figure(10, 3.3 * rows + 0.4)
     panels = figure.subplots(rows, 2, sharex=True).flat
     for one, ax in zip(draw, panels, strict=False):
         one(trajectory, ax)
@@ -47,7 +56,9 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> 
     for ax in panels[len(draw) - 2 : len(draw)]:
         ax.set_xlabel("t in s")
         ax.tick_params(labelbottom=True)
-    _joint_legends(trajectory, figure, *panels[:2])
+    handles, labels = panels[draw.index(_draw_velocity)].get_legend_handles_labels()
+    if handles:
+        legend_outside(figure, handles, labels)
     parts = [f"simulation {trajectory.status}"]
     parts += ["all joint torques are zero"] if _draw_torque not in draw else []
     count = len(trajectory.events)
@@ -69,43 +80,62 @@ def _has_power(trajectory: Trajectory) -> bool:
     return largest > NEGLIGIBLE * float(np.abs(trajectory.kinetic_energy).max(initial=0.0))
 
 
-def _joint_legends(trajectory: Trajectory, figure: Any, position: Any, velocity: Any) -> None:
-    handles, labels = velocity.get_legend_handles_labels()
-    if handles:
-        legend_outside(figure, handles, labels)
-    if trajectory.robot.nq != trajectory.robot.n:
-        handles, labels = position.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside right upper", fontsize=7, frameon=False, title="position", title_fontsize=8)
-
-
 def _title(ax: Any, title: str, unit: str) -> None:
     ax.set_title(title, loc="left", fontsize=11)
     ax.set_ylabel(unit)
 
 
-def _lines(ax: Any, t: Array, values: Array, labels: Sequence[str], **style: Any) -> None:
-    count = min(values.shape[1], MAX_CURVES)
+def _joint_lines(trajectory: Trajectory, ax: Any, values: Array) -> None:
+    """One curve for each column of values (times, n), in the colour of its joint; none for columns of nan."""
+    count = min(trajectory.robot.n, MAX_CURVES)
     # lines that coincide, as those of symmetric legs, stay visible beside the narrower ones above them
     widths = np.linspace(3.0, 1.0, count) if count > MAX_EQUAL_WIDTH_CURVES else np.full(count, 1.4)
     for k, colour in enumerate(line_colours(count)):
-        ax.plot(t, values[:, k], label=labels[k], color=colour, **{"linewidth": widths[k], **style})
+        if not np.isnan(values[:, k]).all():
+            ax.plot(trajectory.t, values[:, k], label=trajectory.robot.coordinate_names[k], color=colour, linewidth=widths[k])
 
 
-def _units(trajectory: Trajectory) -> tuple[str, str, str]:
+def _units(trajectory: Trajectory) -> tuple[str, str]:
     turning = all(c.revolute for c in trajectory.robot.model.coordinates)
-    return ("rad", "rad/s", "N m") if turning else ("rad, m", "rad/s, m/s", "N m, N")
+    return ("rad/s", "N m") if turning else ("rad/s, m/s", "N m, N")
 
 
 def _draw_position(trajectory: Trajectory, ax: Any) -> None:
-    robot = trajectory.robot
-    own_names = robot.nq != robot.n  # the components of a quaternion are not coordinates
-    _lines(ax, trajectory.t, trajectory.q, [f"q[{k}]" for k in range(robot.nq)] if own_names else robot.coordinate_names)
-    _title(ax, "position", _units(trajectory)[0])
+    coordinates = trajectory.robot.model.coordinates
+    q = np.full(trajectory.v.shape, np.nan)
+    for k, c in enumerate(coordinates):
+        if c.q_index is not None:
+            q[:, k] = trajectory.q[:, c.q_index]
+    turning = all(c.revolute for c in coordinates if c.q_index is not None)
+    _joint_lines(trajectory, ax, q)
+    _title(ax, "position", "rad" if turning else "rad, m")
+
+
+def _draw_place(trajectory: Trajectory, ax: Any) -> None:
+    bodies = _draw_parts(trajectory, ax, "xyz", slice(0, 3), (Free,))
+    of_base = len(bodies) == 1 and bodies[0].parent == 0
+    _title(ax, "position of the base" if of_base else "position of free joints", "m")
+
+
+def _draw_quaternion(trajectory: Trajectory, ax: Any) -> None:
+    bodies = _draw_parts(trajectory, ax, "xyzw", slice(-4, None), (Free, Spherical))
+    _title(ax, "quaternion" if len(bodies) == 1 else f"quaternions of {len(bodies)} joints", "")
+
+
+def _draw_parts(trajectory: Trajectory, ax: Any, letters: str, part: slice, kinds: tuple[type, ...]) -> list[Body]:
+    """Draw a part of the configuration of each joint of these kinds, and return their bodies."""
+    bodies = [body for _, body in trajectory.robot.model.moving if isinstance(body.motion, kinds)]
+    for i, body in enumerate(bodies):
+        for k, values in enumerate(trajectory.q[:, body.q_index][:, part].T):
+            style = {"color": f"C{k}", "linewidth": 1.4, "linestyle": ("-", "--", ":", "-.")[i % 4]}
+            ax.plot(trajectory.t, values, label=letters[k] if i == 0 else None, **style)
+    legend_above(ax, len(letters))
+    return bodies
 
 
 def _draw_velocity(trajectory: Trajectory, ax: Any) -> None:
-    _lines(ax, trajectory.t, trajectory.v, trajectory.robot.coordinate_names)
-    _title(ax, "velocity", _units(trajectory)[1])
+    _joint_lines(trajectory, ax, trajectory.v)
+    _title(ax, "velocity", _units(trajectory)[0])
 
 
 def _draw_torque(trajectory: Trajectory, ax: Any) -> None:
@@ -119,7 +149,7 @@ def _draw_torque(trajectory: Trajectory, ax: Any) -> None:
     parts = ["torque"]
     parts += ["dry friction (dotted)"] if np.any(trajectory.friction) else []
     parts += ["stops (dash-dotted)"] if stops is not None and np.any(stops) else []
-    _title(ax, ", ".join(parts), _units(trajectory)[2])
+    _title(ax, ", ".join(parts), _units(trajectory)[1])
 
 
 def _draw_energy(trajectory: Trajectory, ax: Any) -> None:
