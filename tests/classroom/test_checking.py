@@ -519,3 +519,13 @@ def test_dependent_equations_of_motion_determine_one_torque(arm):
     for second in (f"{one} + 0 = tau_1", f"{one} - ({two}) = tau_1 - tau_2"):
         assert dy.check_answer(arm, "equations", f"{total}\n{second}").complete
     assert not dy.check_answer(arm, "equations", f"{total}\n2*({one}) + 3*({two}) = 2*tau_1 + 2*tau_2").correct
+
+
+@pytest.mark.parametrize(
+    ("right", "summary"),
+    [(0, "0 of 1 entries are right"), (1, "1 of 2 entries is right"), (2, "2 of 3 entries are right")],
+)
+def test_the_verb_agrees_with_the_number_of_right_entries(right, summary):
+    form = dy.load("planar_3r").closed_form()
+    text = "; ".join([*(f"g_{k + 1} = {form.g[k]}" for k in range(right)), f"g_{right + 1} = 2*({form.g[right]})"])
+    assert dy.check_answer(form, "gravity", text).summary == summary

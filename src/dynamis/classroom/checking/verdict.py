@@ -92,7 +92,7 @@ class Verdict:
         """One sentence: correct, or how many entries are."""
         given = len(self.findings)
         right = given - len(self.wrong)
-        counted = f"{right} of {given} entr{'y' if given == 1 else 'ies'} {'is' if 1 in (right, given) else 'are'}"
+        counted = f"{right} of {given} entries {'is' if right == 1 else 'are'}"
         if self.alternative:
             return f"C q̇ is right; {counted} {'that' if right == 1 else 'those'} of the Christoffel matrix"
         if not self.correct:
