@@ -182,7 +182,7 @@ STATE = [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]
         (lambda: dy.optimize.Step(ARM, 0.01, parameters=PARAMETERS).torques(*STATE), "without parameters"),
         (lambda: dy.optimize.Step(dy.load("planar_2r_melchiorri"), 0.01)(*STATE, [1.0]), "has no parameters"),
         (lambda: _with_feedback(lambda _robot, q, _v, _r: q[:1])(*STATE, VALUES), "must return 2 torques"),
-        (lambda: _with_feedback(lambda _robot, q, _v, r: r if q[0] > 0 else q)(*STATE, VALUES), "np.where"),
+        (lambda: _with_feedback(lambda _robot, q, _v, r: r * float(q[0]))(*STATE, VALUES), "a number is needed"),
         (lambda: gains_step().rollout_gradient(*STATE[:2], np.zeros((4, 2)), 1.0, p=GAINS), "must be a function of"),
         (lambda: _diverging(), "the motion diverges in steps"),
     ],

@@ -115,9 +115,7 @@ def _equal(a: Any, b: Any) -> bool:
     if isinstance(a, list):
         return len(a) == len(b) and all(map(_equal, a, b))
     if isinstance(a, np.ndarray):
-        return (
-            a.dtype == b.dtype
-            and a.shape == b.shape
-            and (a.dtype != object and np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
-        )
+        if a.dtype != b.dtype or a.shape != b.shape:
+            return False
+        return all(map(_equal, a.flat, b.flat)) if a.dtype == object else np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
     return isinstance(a, bool | int | float | complex | str | bytes | set | np.generic) and bool(a == b)
