@@ -1,5 +1,8 @@
 """Exciting motions: inside their limits at every time, better than random ones, the same for the same seed."""
 
+import warnings
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from floating import floating
@@ -305,3 +308,33 @@ def test_links_do_not_collide_along_a_motion():
         design_excitation(robot, collision=scene, start=[0.0, 0.5, 0.5, 0.0, 0.0, 0.0], **options)
     with pytest.raises(dy.InputError, match="a Scene of this robot"):
         design_excitation(dy.load("panda"), collision=scene, **options)
+
+
+def test_collisions_leave_a_useful_motion():
+    pytest.importorskip("coal", reason="coal is not installed: pip install coal")
+    robot = dy.load("ur5e")
+    scene = dy.collision.Scene(robot, obstacles={"floor": dy.collision.Obstacle("half_space")}, margin=0.01)
+    options = {"duration": 5.0, "collision": scene, "regions": above(robot, 0.0), "restarts": 2, "seconds": 3.0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = design_excitation(robot, **options)
+    assert found.condition < 1.06 * found.condition_before
+
+
+def test_a_motion_worse_than_a_random_one_is_warned_of(bases):
+    scene = SimpleNamespace(robot=ARM, in_collision=lambda q: (np.abs(q) > 0.02).any(axis=1))
+    with pytest.warns(RuntimeWarning, match="collisions leave little room about this start; pass another start="):
+        found = design(bases, collision=scene, start=(0.0, 0.0), seconds=1.0)
+    assert found.condition > found.condition_before
+    assert np.abs(found.sample(1000.0)[1]).max() <= 0.02
+
+
+def test_a_colliding_motion_is_reduced_towards_a_free_one():
+    basis = Fourier(5.0, 3)
+    checker = Checker(basis, joint_rows(ARM, np.zeros(2), 0.05, {}), lambda q: q[:, 0] > 0.3)
+    rng = np.random.default_rng(0)
+    c = 0.2 * rng.normal(size=(basis.size, 2))
+    free = np.stack([np.zeros(basis.size), c[:, 1]], axis=1)
+    found, factor = checker.inside(np.zeros(2), c, free)
+    assert 0.0 < factor < 1.0
+    np.testing.assert_allclose(found[:, 1], c[:, 1], atol=1e-15)

@@ -21,6 +21,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bin a mapping\b(?!, a)", "in a mapping (--mapping FILE.toml)"),
     (r"pass transmission=Transmission\.of\(ratios\)", "state the gear ratios in the --mapping file"),
     (r"position=\(lower, upper\)", "--lower and --upper"),
+    (r"a smaller margin of the scene or fewer obstacles", "a smaller --clearance, no --above"),
     (r"set offset=True", "add --offset"),
     (r"add friction '(\w+)'", r"add \1 to --friction"),
     (r", or set outliers=True", ", or leave out --no-outliers"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import operator
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,16 +24,8 @@ from dynamis.identification.excitation.criteria import Aggregated, Information, 
 from dynamis.identification.excitation.excitation import Excitation, Use
 from dynamis.identification.excitation.limits import Region, Rows, joint_rows, region_rows, torque_rows, user_rows
 from dynamis.identification.excitation.log_information import LogInformation, expected_errors
-from dynamis.identification.excitation.search import (
-    Checker,
-    Collides,
-    Extent,
-    Progress,
-    Search,
-    check_start,
-    find_start,
-    middle,
-)
+from dynamis.identification.excitation.search import Checker, Extent, Progress, Search
+from dynamis.identification.excitation.start import Collides, check_start, find_start, middle
 from dynamis.identification.linear_model import LinearModel
 from dynamis.robot import Robot
 from dynamis.trajectories.joint_moves import check_plain
@@ -40,6 +33,7 @@ from dynamis.trajectories.validate import number, positive
 
 Array = npt.NDArray[Any]
 POINTS_A_SWING, FEWEST_POINTS = 40, 80
+WORSE = 0.05  # of the log criterion: a motion worse by this than the best random one is warned of
 LARGEST_STEP = 2.0 * np.pi  # of a joint: ranges of many turns would distort the scaling of its coefficients
 
 
@@ -84,7 +78,8 @@ def design_excitation(
     ``velocity``, ``acceleration`` and ``effort`` tighten them. ``torque=False`` ignores torques. ``regions`` (`Box`,
     `HalfSpace`, `Sphere`, `above`) constrain frame positions. ``constraints`` are functions g(robot, q, v, a) ≤ 0 of one state,
     traceable. With ``collision``, a `dynamis.collision.Scene` of the robot, motions are made smaller until no pair of it is
-    nearer than its margin. ``start`` fixes the start and end configuration; by default it is optimized too.
+    nearer than its margin; a warning says if they are then worse than a random one. ``start`` fixes the start and end
+    configuration; by default it is optimized too.
 
     A revolute joint without position limits is kept within ±π rad of ``start``, or of zero; such bounds are marked ``assumed``
     in ``uses``. A prismatic joint without limits is refused: give ``position``. Velocity and acceleration are limited only
@@ -133,7 +128,16 @@ def design_excitation(
     search.run(rng)
     c = search.best
     assert c is not None
+    assert search.first is not None
     first, best = (_condition(information, q0, x) for x in (search.first, c))
+    if collides is not None and search.value > information.measure(q0, search.first) + WORSE:
+        warnings.warn(
+            f"the motion excites the parameters less than the best random one (condition number {best:.4g}, random "
+            f"{first:.4g}), which collides: collisions leave little room about this start; pass another start=, "
+            "a smaller margin of the scene or fewer obstacles, or more time by seconds=",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     expected = None if logs is None else expected_errors(base, known, samples * information.matrix(q0, c), information.lengths)
     uses = tuple(use for extent in checker.extents(q0, c) for use in _uses(extent))
     if start is None:

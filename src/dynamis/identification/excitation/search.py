@@ -11,20 +11,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import counted
-from dynamis.errors import InputError, printable
 from dynamis.identification.excitation.basis import Basis, states
-from dynamis.identification.excitation.criteria import Aggregated, Information, smooth_maximum
-from dynamis.identification.excitation.limits import Rows, stated_range
-from dynamis.robot import Robot
+from dynamis.identification.excitation.criteria import Aggregated, Information
+from dynamis.identification.excitation.limits import Rows
+from dynamis.identification.excitation.start import Collides
 
 Array = npt.NDArray[Any]
 
 Progress = Callable[[float, str], None]
-Collides = Callable[[Array], Array]  # of configurations (N, n): which of them collide (N)
 # sharpness of limits and criterion, and maximal iterations: smoothing is reduced in stages
 STAGES = ((40.0, 4.0, 60), (150.0, 16.0, 60), (500.0, 64.0, 60))
 TRIED_FOR_A_START = 12
+TRIED_WITHOUT_COLLISION = 4  # of them, the best so many are made smaller until they do not collide
 NEARLY_INSIDE = 1e-3
 ENOUGH = 1e-5  # termination: change of the log criterion
 
@@ -33,8 +31,10 @@ POINTS = 1000  # minimum, and
 POINTS_A_SWING = 200
 DOUBT = 2.0  # safety factor on the curvature between the points
 COARSE = 8  # of the points, every so many are checked for collisions first
+COARSEST = 64  # and before these, every so many
 SHRINKAGE = 0.95  # of a motion that collides between those
-NARROWINGS = 12
+NARROWINGS, NARROWINGS_WITH_COLLISIONS = 12, 6
+SMALLER = 0.75  # factor of a random motion that collides
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,28 +75,37 @@ class Checker:
     def excess(self, q0: Array, c: Array) -> float:
         """Return the largest violation; a motion is feasible if it is ≤ 0."""
         worst = max(float(extent.excess.max()) for extent in self.extents(q0, c))
-        return 1.0 if worst <= 0.0 and self._collides(q0, c, COARSE) else worst
+        return 1.0 if worst <= 0.0 and self.collides_along(q0, c) else worst
 
-    def _collides(self, q0: Array, c: Array, step: int) -> bool:
-        return self.collides is not None and bool(np.any(self.collides(states(self.phi, q0, c)[0][::step])))
+    def collides_along(self, q0: Array, c: Array, step: int = COARSE) -> bool:
+        """Return whether the motion collides at every ``step``-th point; few points are checked first, as most decide it."""
+        if self.collides is None:
+            return False
+        q = states(self.phi, q0, c)[0]
+        return any(np.any(self.collides(q[::k])) for k in (COARSEST, COARSE, 1) if k >= step)
 
-    def inside(self, q0: Array, c: Array) -> tuple[Array, float]:
-        """Scale the motion about the feasible q₀ until it is feasible; return it with the factor."""
-        if self.excess(q0, c) <= 0.0 and not self._collides(q0, c, 1):
+    def inside(self, q0: Array, c: Array, about: Array | None = None) -> tuple[Array, float]:
+        """Scale the motion about a feasible one (default: rest at q₀) until it is feasible; return it with the factor."""
+        middle = np.zeros_like(c) if about is None else about
+
+        def scaled(factor: float) -> Array:
+            return np.asarray(middle + factor * (c - middle))
+
+        if self.excess(q0, c) <= 0.0 and not self.collides_along(q0, c, 1):
             return c, 1.0
         good, bad = 0.0, 1.0
         step = 1e-4
         while step < 1.0:
-            if self.excess(q0, (1.0 - step) * c) <= 0.0:
+            if self.excess(q0, scaled(1.0 - step)) <= 0.0:
                 good = 1.0 - step
                 break
             bad, step = 1.0 - step, 2.0 * step
-        for _ in range(NARROWINGS):
-            middle = 0.5 * (good + bad)
-            good, bad = (middle, bad) if self.excess(q0, middle * c) <= 0.0 else (good, middle)
-        while good > 0.0 and self._collides(q0, good * c, 1):
+        for _ in range(NARROWINGS if self.collides is None else NARROWINGS_WITH_COLLISIONS):
+            half = 0.5 * (good + bad)
+            good, bad = (half, bad) if self.excess(q0, scaled(half)) <= 0.0 else (good, half)
+        while good > 0.0 and self.collides_along(q0, scaled(good), 1):
             good = good * SHRINKAGE if good > NEARLY_INSIDE else 0.0
-        return good * c, good
+        return scaled(good), good
 
     def _extent(self, rows: Rows, values: Array, c: Array) -> Extent:
         if rows.order is not None:
@@ -134,6 +143,7 @@ class Search:
     status: str = ""
     _last: Array | None = None
     _noted: tuple[float, Array | None] = (np.inf, None)
+    _free: tuple[float, Array | None] = (np.inf, None)  # the best one free of collisions
     _done: int = 0
     _stage: int = 0
     _began: float = 0.0
@@ -149,7 +159,7 @@ class Search:
                 self._look_at_the_clock()
             tried.sort(key=lambda x: x[0])
             self._noted = tried[0]
-            for _, c in tried[: self.restarts]:
+            for c in self._free_of_collisions(tried):
                 self._improve(c)
                 self._done += 1
             self.status = f"best of {self.restarts} {'search' if self.restarts == 1 else 'searches'}"
@@ -161,9 +171,24 @@ class Search:
             c = self.random(rng)
             tried.append((self.information.measure(self.q0, c), c))
         self.first = min(tried, key=lambda x: x[0])[1]
-        for kept in (self.first, self._noted[1], self._last):
+        for kept in (self._free[1], self.first, self._noted[1], self._last):
             if kept is not None:
                 self._keep(kept)
+
+    def _free_of_collisions(self, tried: list[tuple[float, Array]]) -> list[Array]:
+        """Return the motions to improve: the best of the sorted ones after each is made smaller until it does not collide."""
+        if self.checker.collides is None:
+            return [c for _, c in tried[: self.restarts]]
+        free = []
+        for _, large in tried[: TRIED_WITHOUT_COLLISION * self.restarts]:
+            c = large
+            while self.checker.collides_along(self.q0, c, COARSEST) and np.abs(c).max() > 1e-12:
+                c = SMALLER * c
+            free.append((self.information.measure(self.q0, c), c))
+            self._look_at_the_clock()
+        free.sort(key=lambda x: x[0])
+        self._free = next((x for x in free if not self.checker.collides_along(self.q0, x[1])), self._free)
+        return [c for _, c in free[: self.restarts]]
 
     def random(self, rng: np.random.Generator) -> Array:
         """Return a random motion that uses the joint limits, scaled until all limits are satisfied."""
@@ -232,7 +257,7 @@ class Search:
         """Keep the motion if it is verified as feasible and better than the best."""
         if not np.isfinite(c).all():
             return
-        inside, factor = self.checker.inside(self.q0, c)
+        inside, factor = self.checker.inside(self.q0, c, None if self.checker.collides is None else self.best)
         if factor == 0.0 and self.best is not None:
             return
         value = self.information.measure(self.q0, inside)
@@ -246,6 +271,8 @@ class Search:
             value = self.information.measure(self.q0, c)
             if value < self._noted[0]:
                 self._noted = value, c
+            if self.checker.collides is not None and value < self._free[0] and not self.checker.collides_along(self.q0, c):
+                self._free = value, c
         self.history.append(self._noted[0])
         if self.progress is not None:
             # fraction of the time or of the searches, whichever is larger
@@ -257,108 +284,3 @@ class Search:
     def _look_at_the_clock(self) -> None:
         if time.monotonic() > self.deadline:
             raise OutOfTimeError
-
-
-TRIED = 4000
-IMPROVED = 8
-FREE_OF = 25  # for each of them, so many configurations are checked for collisions
-CLEAR = 1e-9  # relative to a limit's scale: minimal distance to it at rest
-COMFORTABLE = 0.02
-
-
-def middle(robot: Robot, given: Any = None, position: Any = None) -> Array:
-    """Return the given start, or the middle of the ranges, zero for joints without limits."""
-    if given is not None:
-        try:
-            start = np.broadcast_to(np.array(given, dtype=float), (robot.n,)).copy()
-        except (TypeError, ValueError):
-            raise InputError(f"start= takes {counted(robot.n, 'joint position')}, got {given!r}") from None
-        if not np.isfinite(start).all():
-            raise InputError("start= contains a non-finite number")
-        return start
-    low, high = stated_range(robot, position)
-    ended = np.isfinite(low) & np.isfinite(high)
-    one = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, 0.0))
-    return np.where(ended, 0.5 * (np.where(ended, low, 0.0) + np.where(ended, high, 0.0)), one)
-
-
-def check_start(rows: Sequence[Rows], q: Array, named: str) -> None:
-    """Reject a start that violates or touches a limit."""
-    worst, kind, row, value = _worst(rows, q)
-    if worst > -CLEAR:
-        bounds = f"{kind.lower[row]:.6g} to {kind.upper[row]:.6g}"
-        raise InputError(
-            f"{named} violates a limit at rest: {kind.kind} of {printable(kind.names[row])} is {value:.6g}, "
-            f"allowed is {bounds} (including the margin); choose another start, or widen this limit"
-        )
-
-
-def find_start(rows: Sequence[Rows], wanted: Array, rng: np.random.Generator, collides: Collides | None = None) -> Array:
-    """Return the wanted configuration if it is clearly feasible, else the most feasible of many."""
-    if _worst(rows, wanted)[0] < -COMFORTABLE and (collides is None or not collides(wanted[None])[0]):
-        return wanted
-    position = rows[0]
-    q = np.vstack([wanted[None], rng.uniform(position.lower, position.upper, (TRIED, len(wanted)))])
-    still = np.zeros_like(q)
-    excess = np.max([x.excess(x.values(q, still, still)).max(axis=1) for x in rows], axis=0)
-    order = np.argsort(excess, kind="stable")
-    if collides is not None:
-        order = order[: FREE_OF * IMPROVED]
-        order = order[~np.asarray(collides(q[order]))]
-        if not len(order):
-            raise InputError(f"each of {FREE_OF * IMPROVED} configurations within the limits collides; pass start=")
-    order = order[:IMPROVED]
-    better = [_improved(rows, q[k]) for k in order]
-    free = better if collides is None else [x for x in better if not collides(x[None])[0]] or [q[k] for k in order]
-    found = min(free, key=lambda x: _worst(rows, x)[0])
-    worst, kind, row, value = _worst(rows, found)
-    if worst > -CLEAR:
-        raise InputError(
-            f"no configuration at rest satisfies all limits: the best of {TRIED} has {kind.kind} of "
-            f"{printable(kind.names[row])} at {value:.6g}, allowed is {kind.lower[row]:.6g} to {kind.upper[row]:.6g}; "
-            "widen this limit, or pass start="
-        )
-    return found
-
-
-def _worst(rows: Sequence[Rows], q: Array) -> tuple[float, Rows, int, float]:
-    """Return the largest violation at rest, with the kind of limit, its row, and the value."""
-    still = np.zeros_like(q)
-    found = []
-    for kind in rows:
-        values = kind.values(q, still, still)
-        excess = kind.excess(values)
-        row = int(np.argmax(excess))
-        found.append((float(excess[row]), kind, row, float(values[row])))
-    return max(found, key=lambda x: x[0])
-
-
-def _improved(rows: Sequence[Rows], q: Array) -> Array:
-    """Improve feasibility by minimizing the smooth maximum of all violations."""
-    from scipy.optimize import minimize
-
-    position = rows[0]
-
-    def smooth_worst(x: Array) -> tuple[float, Array]:
-        parts = [_excess_and_slopes(kind, x) for kind in rows if kind.order in (0, None)]  # at rest the others are zero
-        excess, slopes = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
-        value, weights = smooth_maximum(excess, 60.0)
-        return value, weights @ slopes
-
-    bounds = list(zip(position.lower, position.upper, strict=True))
-    return np.asarray(minimize(smooth_worst, q, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200}).x)
-
-
-def _excess_and_slopes(kind: Rows, q: Array) -> tuple[Array, Array]:
-    """Return (2m,) and (2m, n): violations of both finite bounds and their derivatives."""
-    still, m = np.zeros_like(q), len(kind.names)
-    values = kind.values(q, still, still)
-    if kind.traced is None:
-        J = np.eye(m)
-    else:
-        rest = np.tile(still, (m, 1))
-        J = kind.traced.pull(np.tile(q, (m, 1)), rest, rest, np.eye(m))[0]
-    excess = np.concatenate([(values - kind.upper) / kind.scale, (kind.lower - values) / kind.scale])
-    slopes = np.concatenate([J, -J]) / np.tile(kind.scale, 2)[:, None]
-    bounded = np.isfinite(excess)
-    return excess[bounded], slopes[bounded]
