@@ -84,6 +84,11 @@ def test_it_is_drawn(found, tmp_path):
     found.plot(tmp_path / "motion.png")
     assert (tmp_path / "motion.png").read_bytes()[:4] == b"\x89PNG"
     alone = Excitation.load(found.write(tmp_path / "motion.json"))
+    panels = found.plot()
+    panels.figure.canvas.draw()
+    for ax in panels:
+        label = ax.xaxis.label.get_window_extent()
+        assert label.x1 <= ax.get_window_extent().x1 + 1.0
     assert len(alone.plot()) == 5
     with pytest.raises(InputError, match="torques need the robot"):
         alone.samples()

@@ -87,7 +87,7 @@ def _search(axes: Any, excitation: Excitation) -> None:
         axes.text(0.5, 0.5, "no iterations", ha="center", va="center", color="0.5", transform=axes.transAxes)
         return
     axes.semilogy(np.arange(1, len(history) + 1), history, color=MOTION, linewidth=1.3)
-    axes.set_xlabel("iteration, before limits and collisions are verified")
+    axes.set_xlabel("iteration, before verification")
     axes.margins(x=0.02)
     if excitation.criterion == "condition":
         for value, text, side in (
