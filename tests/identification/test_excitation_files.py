@@ -84,7 +84,8 @@ def test_it_is_drawn(found, tmp_path):
     found.plot(tmp_path / "motion.png")
     assert (tmp_path / "motion.png").read_bytes()[:4] == b"\x89PNG"
     alone = Excitation.load(found.write(tmp_path / "motion.json"))
-    panels = found.plot()
+    uses = tuple(replace(use, name=f"shoulder_lift_{use.name}") for use in found.uses)
+    panels = replace(found, joint_names=tuple(f"shoulder_lift_{x}" for x in found.joint_names), uses=uses).plot()
     panels.figure.canvas.draw()
     for ax in panels:
         label = ax.xaxis.label.get_window_extent()
