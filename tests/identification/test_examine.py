@@ -9,6 +9,7 @@ from small_machines import ball_joint
 import dynamis as dy
 from dynamis.errors import InputError
 from dynamis.identification.logs import Log, LogFinding, examine, raise_errors
+from dynamis.identification.signals import prepare
 
 ROBOTS = {name: dy.load(name) for name in ("ur5e", "panda", "puma560", "stanford", "planar_2r_melchiorri")}
 UR = ROBOTS["ur5e"]
@@ -254,3 +255,22 @@ def test_errors_are_listed_and_warnings_pass():
     errors = [LogFinding("error", "b", "q", 3, f"thing {k}", "mend it") for k in (1, 2)]
     with pytest.raises(InputError, match=r"cannot be used:\n- thing 1; mend it\n- thing 2; mend it"):
         raise_errors([warning, *errors])
+
+
+def test_one_bad_row_is_a_spike_and_not_a_unit():
+    q = CLEAN.q.copy()
+    q[700] = 99.0
+    found = examine(replace(CLEAN, q=q), UR)
+    assert "degrees" not in {f.code for f in found}
+    spike = only(found, "error", "beyond limits", f"q.{UR.coordinate_names[0]}", 700)
+    assert spike.mends
+    assert "in 1 row of 1200 only" in spike.text
+    (run, *others) = prepare(replace(CLEAN, q=q), UR).samples
+    assert not others
+    assert np.abs(run.q).max() < 4.0
+
+
+def test_positions_and_torques_in_each_others_columns_are_not_degrees():
+    codes = {f.code for f in examine(replace(CLEAN, q=CLEAN.tau, tau=CLEAN.q, v=None), UR)}
+    assert "swapped signals" in codes
+    assert "degrees" not in codes

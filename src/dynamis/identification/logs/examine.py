@@ -26,6 +26,8 @@ ONE_PERIOD = 0.25  # fraction of the displacement expected over a gap, below whi
 
 # positions
 DEGREE = np.pi / 180.0
+MOST = 0.99  # fraction of the rows that decides the unit: a few spikes do not
+BURST = 3  # rows in a row that `prepare` detects as a spike
 LITTLE = 0.05  # rad, and a tenth of it in m: less motion does not identify friction and inertia
 BEYOND = 0.05  # fraction of the range, and rad or m: tolerance of position limits
 MANY_TURNS = 4.0 * np.pi  # rad: more than any joint with limits can turn
@@ -188,7 +190,13 @@ def _motion(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
         yield from _wrapped(log, robot, rows)
         if log.side_of("q") == "joint":
             in_degrees = dict(_degrees(log, robot, rows))
-            yield from in_degrees.values() if in_degrees else _beyond_limits(log, robot, rows)
+            if in_degrees and _swapped_with_torques(log, rows):
+                row, reached = int(rows[0]), np.abs(log.q[rows]).max()
+                text = f"positions and torques seem to be swapped from {log.where(row)} on: the positions reach {reached:.4g} and "
+                text += "are rougher than the torques, which stay within one turn"
+                yield LogFinding("error", "swapped signals", log.column("q", 0), row, text, "swap the columns of q and tau")
+            else:
+                yield from in_degrees.values() if in_degrees else _beyond_limits(log, robot, rows)
     if log.v is not None and log.side_of("v") == log.side_of("q"):
         yield from _velocities(log, robot, rows, set(in_degrees))
 
@@ -229,11 +237,11 @@ def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, LogFind
     """Yield joints far beyond their limits, or too fast, that would be within them if the unit were degrees."""
     lower, upper, fastest = (robot.limits[name] for name in ("lower", "upper", "velocity"))
     q, speed = log.q[rows], _largest_speed(log, rows)
-    largest, bounds = np.abs(q).max(axis=0), np.maximum(np.abs(lower), np.abs(upper))
+    largest, bounds = np.quantile(np.abs(q), MOST, axis=0), np.maximum(np.abs(lower), np.abs(upper))
     far = np.where(np.isfinite(bounds), largest > np.maximum(1.5 * bounds, MANY_TURNS), False)
     fast = np.where(np.isfinite(fastest), speed > FAST * fastest, speed > FASTEST)
     slack = BEYOND * np.where(np.isfinite(upper - lower), upper - lower, 1.0)
-    inside = np.all((q * DEGREE >= lower - slack) & (q * DEGREE <= upper + slack), axis=0)
+    inside = np.mean((q * DEGREE >= lower - slack) & (q * DEGREE <= upper + slack), axis=0) >= MOST
     for joint, c in enumerate(robot.model.coordinates):
         past = fast[joint] and largest[joint] > 2.0 * np.pi
         if c.revolute and (far[joint] or past) and inside[joint]:
@@ -243,6 +251,12 @@ def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, LogFind
             text += f", the limits are {lower[joint]:.4g} and {upper[joint]:.4g} rad"
             cure = 'name the columns "q1 [deg]" and so on, or set unit = "deg" in a mapping'
             yield joint, LogFinding("error", "degrees", column, row, text, cure)
+
+
+def _swapped_with_torques(log: Log, rows: Array) -> bool:
+    """Return whether the torques could be positions, and are smoother than the positions."""
+    rough = [np.median(np.std(np.diff(x[rows], 2, axis=0), axis=0) / (np.std(x[rows], axis=0) + HELD)) for x in (log.q, log.tau)]
+    return bool(np.quantile(np.abs(log.tau[rows]), MOST) < 2.0 * np.pi and rough[1] < rough[0])
 
 
 def _largest_speed(log: Log, rows: Array) -> Array:
@@ -267,6 +281,12 @@ def _beyond_limits(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
             text = f"column {printable(column)} is {log.q[row, joint]:.5g} at {log.where(row)}, beyond the limits"
             text += f" {lower[joint]:.4g} and {upper[joint]:.4g} of joint {printable(c.name)}"
             severity = "error" if float(outside[:, joint].max()) > max(width[joint], 1.0) else "warning"
+            bursts = stretches(bad)
+            spikes = bad.sum() <= max(1.0, FEW * len(rows)) and all(stop - start <= BURST for start, stop in bursts)
+            if severity == "error" and spikes:
+                text += f", in {counted(int(bad.sum()), 'row')} of {len(rows)} only"
+                yield LogFinding(severity, "beyond limits", column, row, text, "leave these rows out, or interpolate", mends=True)
+                continue
             cure = "check the order of the columns, the unit and the zero position of the joint"
             yield LogFinding(severity, "beyond limits", column, row, text, cure)
 
