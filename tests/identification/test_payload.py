@@ -197,12 +197,24 @@ def test_two_kilogrammes_added_to_a_real_log_are_found():
         assert found.inertia.is_consistent()
 
 
+def test_no_body_is_named_where_no_value_is_given():
+    robot, rng = dy.load("ur5e"), np.random.default_rng(0)
+    q, v, a = motion(robot, 200, rng)
+    tau = robot.inverse_dynamics(q, v, a) + rng.normal(scale=20.0, size=q.shape)
+    found = identify_payload(robot, Samples.of(q, v, a, tau))
+    assert not found.identifiable.any()
+    assert not Inertia.from_parameters(found.parameters).is_consistent()
+    assert not any("the values given" in sentence for sentence in found.verdict)
+
+
 def test_no_load_is_not_one():
     robot, rng = dy.load("ur5e"), np.random.default_rng(9)
     q, v, a = motion(robot, 200, rng)
     tau = robot.inverse_dynamics(q, v, a) + rng.normal(scale=0.5, size=q.shape)
     found = identify_payload(robot, Samples.of(q, v, a, tau))
     assert "no load detected" in found.verdict[0]
+    said = " ".join(found.verdict)
+    assert f"m ({found.standard_errors[0]:.2g} > {abs(found.parameters[0]):.2g})" in said
 
 
 def test_filtered_and_thinned_runs_give_the_same_load():

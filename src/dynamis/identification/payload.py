@@ -182,12 +182,19 @@ def verdict(
     if unshown:
         shown = f"; only {', '.join(found.combinations)} is identifiable" if found.combinations else ""
         lines.append(f"not identifiable on their own from this motion: {', '.join(unshown)}{shown}; default values are given")
-    vague = [name for name, d, i in zip(PARAMETER_NAMES, found.determined, found.identifiable, strict=True) if d and not i]
+    vague = [
+        f"{name} ({error:.2g} > {value:.2g})"
+        for name, error, value, d, i in zip(
+            PARAMETER_NAMES, found.standard_errors, found.plausible, found.determined, found.identifiable, strict=True
+        )
+        if d and not i
+    ]
     if vague:
         lines.append(
-            f"{', '.join(vague)} have standard errors larger than their default values: accelerate more, about more axes"
+            f"standard errors larger than the values of a compact body of the least-squares mass: {', '.join(vague)}; "
+            "accelerate more, about more axes"
         )
-    if found.determined.all() and not Inertia.from_parameters(found.parameters).is_consistent():
+    if found.identifiable.any() and found.determined.all() and not Inertia.from_parameters(found.parameters).is_consistent():
         com = found.parameters[1:4] / found.parameters[0]
         what = f"least-squares estimate (mass {found.parameters[0]:.4g} kg, centre of mass ({_numbers(com)}) m)"
         lines.append(

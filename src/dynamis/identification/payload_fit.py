@@ -36,7 +36,7 @@ class Determined:
     """Least-squares solution: ``parameters`` (10), NaN where undetermined, and ``filled``, minimum-norm there.
 
     ``determined`` is a mask of the individually determined parameters; ``identifiable`` of those whose standard error is also
-    below the values of a body of the load's size.
+    below ``plausible``, the values of a body of the load's size.
     """
 
     parameters: Array
@@ -45,6 +45,7 @@ class Determined:
     covariance: Array
     determined: Array
     identifiable: Array
+    plausible: Array
     combinations: tuple[str, ...]
 
 
@@ -72,6 +73,7 @@ def determined(R: Array, z: Array, size: float) -> Determined:
         covariance=covariance,
         determined=known,
         identifiable=known & (errors < plausible),
+        plausible=plausible,
         combinations=_combinations(V, known, units),
     )
 
