@@ -327,3 +327,14 @@ def test_the_help_names_every_format_of_logs():
     text = CliRunner().invoke(cli, ["identify", "--help"]).output
     for name in ("CSV", "NPZ", ".mat", "Parquet", "HDF5", "ROS 2 bag", "MCAP"):
         assert name in text
+
+
+def test_a_log_that_is_too_short_names_its_length_and_the_option(tmp_path):
+    robot = dy.load("planar_2r_melchiorri")
+    t = np.arange(50) / 125.0
+    q = np.stack([np.sin(9.0 * t), np.cos(7.0 * t)], axis=1)
+    log = tmp_path / "short.csv"
+    np.savetxt(log, np.column_stack([t, q, robot.gravity(q)]), delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    said = " ".join(run("planar_2r_melchiorri", log).output.split())
+    assert "50 samples, 0.4 s, are too few to find the noise floor" in said
+    assert "pass the cut-off as --cutoff" in said

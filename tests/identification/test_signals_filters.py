@@ -71,7 +71,7 @@ def test_nothing_beyond_the_margin_matters(cutoff):
         (lambda: low_pass(T, H, 10.0, 0), "order must be"),
         (lambda: low_pass(T[:1], H, 10.0), "at least two"),
         (lambda: low_pass(3.0, H, 10.0), "first axis"),
-        (lambda: suggest_cutoff(T[:20], H), "too few"),
+        (lambda: suggest_cutoff(T[:20], H), f"20 samples, {20 * H:.3g} s, are too few .* or pass the cut-off as cutoff="),
         (lambda: suggest_cutoff(RNG.normal(size=5000), H), "more than its noise"),
     ],
 )

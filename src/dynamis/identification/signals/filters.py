@@ -171,7 +171,10 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
     x = np.asarray(q, dtype=float)
     x = x.reshape(len(x), -1)
     if len(x) < SHORTEST:
-        raise InputError(f"{len(x)} samples are too few to find the noise floor (at least {SHORTEST}): pass the cut-off")
+        raise InputError(
+            f"{len(x)} samples, {len(x) * period:.3g} s, are too few to find the noise floor (at least {SHORTEST}): record a run "
+            "of some seconds, or pass the cut-off as cutoff="
+        )
     # of second differences: the spectrum of the slow motion would leak otherwise
     bends = np.diff(x, 2, axis=0)
     size = _smooth_number(min(len(bends), max(SHORTEST - 2, len(bends) // SEGMENTS)))
