@@ -19,6 +19,7 @@ from dynamis.identification.validation.plots import (
     plot_residuals,
     plot_torques,
     plot_validation,
+    shown_time,
 )
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'dynamis[plots]'")
@@ -42,6 +43,28 @@ def test_torques_stand_beside_their_prediction(tmp_path):
     assert np.array_equal(measured.get_ydata(), case.rows.y[case.rows.joint == 0])
     assert "residual" in second.get_title(loc="left")
     assert (tmp_path / "torques.png").stat().st_size > 5000
+
+
+def test_lines_are_interrupted_where_rows_are_left_out():
+    case, s = arm()
+    kept = case.rows.select((case.rows.t < 2.0) | (case.rows.t > 5.0))
+    first, _ = visible(plot_torques(kept, kept.X @ s.coef))
+    for line in first.lines:
+        t = line.get_xdata()
+        assert np.isnan(line.get_ydata()).sum() == 1
+        assert np.diff(t)[np.isfinite(np.diff(t))].max() < 1.0
+    (residual,) = first.collections
+    assert len(residual.get_paths()) == 2
+
+
+def test_what_is_not_shown_is_said():
+    case, _ = arm()
+    assert shown_time(case.rows) == ""
+    longer = dataclasses.replace(case.rows, t=4.0 * case.rows.t)
+    seconds = np.ptp(longer.t)
+    assert shown_time(longer) == f" Shown: the first 20 s of {seconds:.3g} s of the log."
+    twice = dataclasses.replace(case.rows, run=(case.rows.t > 4.0).astype(int))
+    assert shown_time(twice) == " Shown: the first of 2 runs."
 
 
 def test_every_joint_has_its_bars_and_its_line():

@@ -27,6 +27,7 @@ Path = str | os.PathLike[str] | None
 SHOWN_SECONDS = 20.0
 MOST_POINTS = 700  # per line: more than a panel can resolve
 MOST_DOTS = 700
+GAP = 2.5  # usual steps of time: longer ones interrupt a line
 NAME_SIZE, CHARACTER = 9.0, 0.62 / 72.0  # of joint names below an axis: size in points; width of a letter in inches per point
 LABEL_SHARE = 0.06  # of the height of the axes that the number above a bar takes
 JOINTS = ("#4c78a8", "#e07b1a", "#54a24b", "#b279a2", "#d6494b", "#4ba3a0", "#9d755d", "#c49a1a")  # on light and dark
@@ -45,7 +46,10 @@ def joint_panels(count: int, height: float = 1.9, columns: int = 2) -> tuple[Any
 
 
 def plot_torques(equations: Equations, predicted: Any, path: Path = None) -> Any:
-    """Plot measured and predicted torque of each joint over the first 20 s of the first run, and their difference."""
+    """Plot measured and predicted torque of each joint over the first 20 s of the first run, and their difference.
+
+    Lines are interrupted where rows are left out.
+    """
     told, mine = np.asarray(predicted, float), equations.run == 0
     start = float(equations.t[mine].min()) if mine.any() else 0.0
     mine &= equations.t <= start + SHOWN_SECONDS
@@ -55,8 +59,10 @@ def plot_torques(equations: Equations, predicted: Any, path: Path = None) -> Any
         at = np.flatnonzero(mine & every)
         left = relative((equations.y - told)[every], equations.y[every])
         heading(ax, f"{label(name)}: residual {left:.3g} %" if len(at) else f"{label(name)}: no rows", 10)
-        at = at[:: max(1, len(at) // MOST_POINTS)]
-        t, y, p = equations.t[at] - start, equations.y[at], told[at]
+        part = _parts(equations.t[at])
+        stride = max(1, len(at) // MOST_POINTS)
+        at, part = at[::stride], part[::stride]
+        t, y, p = (_broken(x, part) for x in (equations.t[at] - start, equations.y[at], told[at]))
         ax.fill_between(t, y - p, color=FORCE, alpha=0.75, linewidth=0, label="residual")
         ax.plot(t, y, color=STRUCTURE, linewidth=2.2, alpha=0.6, label="measured")
         ax.plot(t, p, color=MOTION, linewidth=1.0, label="predicted")
@@ -67,6 +73,29 @@ def plot_torques(equations: Equations, predicted: Any, path: Path = None) -> Any
     figure.supxlabel("t in s", fontsize=9)
     _legend_above(figure, axes[0])
     return save(figure, path)
+
+
+def shown_time(equations: Equations) -> str:
+    """Return the sentence on what `plot_torques` leaves out, empty if nothing."""
+    first, runs = equations.t[equations.run == 0], len(np.unique(equations.run))
+    seconds = float(np.ptp(first)) if len(first) else 0.0
+    if seconds <= SHOWN_SECONDS and runs <= 1:
+        return ""
+    which = f"the first of {runs} runs" if runs > 1 else "the log"
+    shown = which if seconds <= SHOWN_SECONDS else f"the first {SHOWN_SECONDS:g} s of {seconds:.3g} s of {which}"
+    return f" Shown: {shown}."
+
+
+def _parts(t: Array) -> Array:
+    """Return the number of the uninterrupted part that each time is in."""
+    steps = np.diff(t)
+    late = steps > GAP * np.median(steps) if len(steps) else np.zeros(0, bool)
+    return np.concatenate([[0], np.cumsum(late)]) if len(t) else np.zeros(0, int)
+
+
+def _broken(x: Array, part: Array) -> Array:
+    """Return the values with NaN between parts."""
+    return np.asarray(np.insert(x, np.flatnonzero(np.diff(part)) + 1, np.nan))
 
 
 def _dots(ax: Any, x: Array, y: Array, label: str, **style: Any) -> None:

@@ -24,6 +24,7 @@ from dynamis.identification.validation.plots import (
     plot_residuals,
     plot_torques,
     plot_validation,
+    shown_time,
 )
 from dynamis.identification.validation.statistics import EssentialParameters, Statistics
 from dynamis.identification.validation.verdict import Verdict, as_large_as, bound_text, readable
@@ -96,9 +97,10 @@ def _torques(rows: Equations, validated: Equations | None, v: Validation, drawn:
     """Measured and predicted torque of every joint: on the validation logs, or while held out."""
     if validated is not None:
         caption = "Measured torque of each joint in the validation log, not fitted, its prediction, and the difference."
+        caption += shown_time(validated)
         return drawn("Measured and predicted torque, validation log", caption, plot_torques, validated, v.predicted)
     caption = "Measured torque of each joint, its prediction while held out, and the difference."
-    return drawn("Measured and predicted torque", caption, plot_torques, rows, v.predicted)
+    return drawn("Measured and predicted torque", caption + shown_time(rows), plot_torques, rows, v.predicted)
 
 
 def _findings(verdict: Verdict) -> Section:
