@@ -192,8 +192,8 @@ def _motion(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
             in_degrees = dict(_degrees(log, robot, rows))
             if in_degrees and _swapped_with_torques(log, rows):
                 row, reached = int(rows[0]), np.abs(log.q[rows]).max()
-                text = f"positions and torques seem to be swapped from {log.where(row)} on: the positions reach {reached:.4g} and "
-                text += "are rougher than the torques, which stay within one turn"
+                text = f"positions and torques seem to be swapped from {log.where(row)} on: the positions reach {reached:.4g} "
+                text += "and are rougher than the torques, which stay within one turn"
                 yield LogFinding("error", "swapped signals", log.column("q", 0), row, text, "swap the columns of q and tau")
             else:
                 yield from in_degrees.values() if in_degrees else _beyond_limits(log, robot, rows)
@@ -255,8 +255,9 @@ def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, LogFind
 
 def _swapped_with_torques(log: Log, rows: Array) -> bool:
     """Return whether the torques could be positions, and are smoother than the positions."""
-    rough = [np.median(np.std(np.diff(x[rows], 2, axis=0), axis=0) / (np.std(x[rows], axis=0) + HELD)) for x in (log.q, log.tau)]
-    return bool(np.quantile(np.abs(log.tau[rows]), MOST) < 2.0 * np.pi and rough[1] < rough[0])
+    q, tau = log.q[rows], log.tau[rows]
+    rough = [np.median(np.std(np.diff(x, 2, axis=0), axis=0) / (np.std(x, axis=0) + HELD)) for x in (q, tau)]
+    return bool(np.quantile(np.abs(tau), MOST) < 2.0 * np.pi and rough[1] < rough[0])
 
 
 def _largest_speed(log: Log, rows: Array) -> Array:
@@ -281,14 +282,12 @@ def _beyond_limits(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
             text = f"column {printable(column)} is {log.q[row, joint]:.5g} at {log.where(row)}, beyond the limits"
             text += f" {lower[joint]:.4g} and {upper[joint]:.4g} of joint {printable(c.name)}"
             severity = "error" if float(outside[:, joint].max()) > max(width[joint], 1.0) else "warning"
-            bursts = stretches(bad)
-            spikes = bad.sum() <= max(1.0, FEW * len(rows)) and all(stop - start <= BURST for start, stop in bursts)
-            if severity == "error" and spikes:
-                text += f", in {counted(int(bad.sum()), 'row')} of {len(rows)} only"
-                yield LogFinding(severity, "beyond limits", column, row, text, "leave these rows out, or interpolate", mends=True)
-                continue
+            few = bad.sum() <= max(1.0, FEW * len(rows)) and all(stop - start <= BURST for start, stop in stretches(bad))
+            mends = severity == "error" and bool(few)
+            text += f", in {counted(int(bad.sum()), 'row')} of {len(rows)} only" if mends else ""
             cure = "check the order of the columns, the unit and the zero position of the joint"
-            yield LogFinding(severity, "beyond limits", column, row, text, cure)
+            cure = "leave these rows out, or interpolate" if mends else cure
+            yield LogFinding(severity, "beyond limits", column, row, text, cure, mends=mends)
 
 
 def _velocities(log: Log, robot: Robot, rows: Array, in_degrees: set[int]) -> Iterator[LogFinding]:

@@ -168,13 +168,10 @@ def suggest_cutoff(q: Any, period: float, order: int = 4, *, names: Sequence[str
     >>> 1.0 < suggest_cutoff(q, 1e-3).value < 10.0
     True
     """
-    x = np.asarray(q, dtype=float)
-    x = x.reshape(len(x), -1)
+    x = np.asarray(q, dtype=float).reshape(len(q), -1)
     if len(x) < SHORTEST:
-        raise InputError(
-            f"{len(x)} samples, {len(x) * period:.3g} s, are too few to find the noise floor (at least {SHORTEST}): record a run "
-            "of some seconds, or pass the cut-off as cutoff="
-        )
+        few = f"{len(x)} samples, {len(x) * period:.3g} s, are too few to find the noise floor (at least {SHORTEST})"
+        raise InputError(f"{few}: record a run of some seconds, or pass the cut-off as cutoff=")
     # of second differences: the spectrum of the slow motion would leak otherwise
     bends = np.diff(x, 2, axis=0)
     size = _smooth_number(min(len(bends), max(SHORTEST - 2, len(bends) // SEGMENTS)))
