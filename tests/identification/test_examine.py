@@ -8,6 +8,7 @@ from small_machines import ball_joint
 
 import dynamis as dy
 from dynamis.errors import InputError
+from dynamis.identification.identify import look_at
 from dynamis.identification.logs import Log, LogFinding, examine, raise_errors
 from dynamis.identification.signals import prepare
 
@@ -268,6 +269,9 @@ def test_one_bad_row_is_a_spike_and_not_a_unit():
     (run, *others) = prepare(replace(CLEAN, q=q), UR).samples
     assert not others
     assert np.abs(run.q).max() < 4.0
+    look_at([spike], [])
+    with pytest.raises(InputError, match="beyond the limits"):
+        look_at([spike], [], outliers=False)
 
 
 def test_positions_and_torques_in_each_others_columns_are_not_degrees():

@@ -261,7 +261,7 @@ def _samples(
         if examined:
             if _repeated(log, seen, notes):
                 continue
-            look_at(examine(log, robot), notes, caps)
+            look_at(examine(log, robot), notes, caps, outliers=signals.get("outliers", True))
         ready = prepare(log, robot, **signals) if more is None else prepare_in_windows(log, more, robot, **signals)
         notes += [f"{whose}: {note}" for note in ready.notes]
         runs += ready.samples
@@ -323,9 +323,14 @@ def _beginning(runs: Sequence[Samples]) -> list[Samples]:
     return found or list(runs[:1])
 
 
-def look_at(findings: Sequence[LogFinding], notes: list[str], caps: list[LogFinding] | None = None) -> None:
-    """Raise an error for problems of a log that cannot be repaired, and note the others; ``caps`` limit the grade."""
-    raise_errors(finding for finding in findings if not finding.mends)
+def look_at(
+    findings: Sequence[LogFinding], notes: list[str], caps: list[LogFinding] | None = None, *, outliers: bool = True
+) -> None:
+    """Raise an error for problems of a log that cannot be repaired, and note the others; ``caps`` limit the grade.
+
+    Spikes are repaired with ``outliers`` only.
+    """
+    raise_errors(f for f in findings if not f.mends or (f.code == "beyond limits" and not outliers))
     for finding in findings:
         if finding.caps and caps is not None:
             caps.append(finding)
