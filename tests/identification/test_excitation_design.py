@@ -14,6 +14,7 @@ from dynamis.identification.excitation import CRITERIA, Box, HalfSpace, Sphere, 
 from dynamis.identification.excitation.basis import Fourier
 from dynamis.identification.excitation.limits import joint_rows, torque_rows
 from dynamis.identification.excitation.search import Checker
+from dynamis.identification.excitation.start import find_start
 from dynamis.identification.linear_model import LinearModel
 
 ARM = dy.load("planar_2r_melchiorri")
@@ -338,3 +339,9 @@ def test_a_colliding_motion_is_reduced_towards_a_free_one():
     found, factor = checker.inside(np.zeros(2), c, free)
     assert 0.0 < factor < 1.0
     np.testing.assert_allclose(found[:, 1], c[:, 1], atol=1e-15)
+
+
+def test_a_start_with_room_is_chosen():
+    rows = joint_rows(ARM, np.zeros(2), 0.05, {})
+    found = find_start(rows, np.zeros(2), np.random.default_rng(0), lambda q: q[:, 0] < -0.05)
+    assert found[0] > 0.3
