@@ -173,6 +173,7 @@ def test_help_has_examples():
     assert "dynamis excite kuka_iiwa14 --out motion.csv" in run("--help").output
 
 
+@pytest.mark.filterwarnings("ignore:the motion excites the parameters less")  # in little time
 def test_collisions_are_avoided_or_said_not_to_be_checked():
     assert "collisions are not checked" in run(ARM, *QUICK).stderr
     assert "collisions are not checked" not in run(ARM, *QUICK, "--no-collision").stderr

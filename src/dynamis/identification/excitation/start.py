@@ -68,13 +68,14 @@ def find_start(rows: Sequence[Rows], wanted: Array, rng: np.random.Generator, co
         order = order[~np.asarray(collides(q[order]))]
         if not len(order):
             raise InputError(f"each of {FREE_OF * IMPROVED} configurations within the limits collides; pass start=")
+    spread = order[:: max(1, len(order) // (2 * IMPROVED))]
     order = order[:IMPROVED]
     better = [_improved(rows, q[k]) for k in order]
     free = better if collides is None else [x for x in better if not collides(x[None])[0]] or [q[k] for k in order]
     if collides is None:
         found = min(free, key=lambda x: _worst(rows, x)[0])
     else:
-        free = [x for x in [*free, *([wanted] if comfortable else [])] if _worst(rows, x)[0] < -CLEAR] or free
+        free = [x for x in [*free, *q[spread], *([wanted] if comfortable else [])] if _worst(rows, x)[0] < -CLEAR] or free
         found = max(free, key=lambda x: _room(rows, x, rng, collides))
     worst, kind, row, value = _worst(rows, found)
     if worst > -CLEAR:
