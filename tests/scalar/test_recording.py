@@ -197,6 +197,12 @@ def test_a_controller_that_changes_its_variables_is_refused_and_keeps_them():
 
 
 MEMORY = {"sum": np.zeros(2), "mode": 0}
+COUNT = [0.0]
+
+
+def counting(_t, q, _v):
+    COUNT[0] = COUNT[0] + 1.0
+    return COUNT[0] * q
 
 
 def summing(_t, q, _v):
@@ -214,7 +220,7 @@ def random_torques(_t, q, _v):
     return 100.0 * np.random.randn(2) + 0.0 * q  # noqa: NPY002 - as users write it
 
 
-@pytest.mark.parametrize("law", [summing, switching, random_torques])
+@pytest.mark.parametrize("law", [summing, switching, counting, random_torques])
 @pytest.mark.parametrize("sampled", [False, True])
 def test_states_in_globals_and_containers_and_random_numbers_are_seen(law, sampled):
     arm = dy.load("planar_2r_melchiorri").replace(gravity=(0, 0, 0))
@@ -223,7 +229,7 @@ def test_states_in_globals_and_containers_and_random_numbers_are_seen(law, sampl
         warnings.simplefilter("ignore", dy.PerformanceWarning)
         with pytest.raises(HiddenStateError, match="state of its own"):
             dy.rollouts(arm, 0.1, np.zeros((3, 2)), controller=controller)
-    assert MEMORY["mode"] == 0
+    assert MEMORY["mode"] == COUNT[0] == 0
     assert not MEMORY["sum"].any()
     with pytest.raises(InputError):
         dy.control.write_c(arm, law, "nowhere")

@@ -52,14 +52,12 @@ class FunctionState:
         values += [value for *_, value in (*self._cells, *self._globals)]
         self._contents = [(x, _copied(x)) for x in values if type(x) in CONTAINERS and _size(x) <= MAX_ENTRIES]
 
-    def changed(self, *, lists: bool = True) -> list[str]:
-        """The names of variables with other values or contents; without ``lists``, lists and sets may collect values."""
+    def changed(self) -> list[str]:
+        """The names of variables with other values or contents; lists and sets may collect values, as logs do."""
         names = [name for now, before in self._spaces for name in now if not _equal(now[name], before.get(name))]
         names += [name for name, cell, before in self._cells if not _equal(cell.cell_contents, before)]
         names += [name for module, name, before in self._globals if not _equal(module.get(name), before)]
-        for x, before in self._contents:
-            if not _equal(x, before) and (lists or isinstance(x, dict | np.ndarray)):
-                names.append(self._name_of(x))
+        names += [self._name_of(x) for x, before in self._contents if not _equal(_without_additions(x, before), before)]
         return list(dict.fromkeys(names))
 
     def restore(self) -> None:
@@ -103,6 +101,10 @@ def _copied(x: Any) -> Any:
     if type(x) is list:
         return [_copied(value) for value in x]
     return x.copy() if type(x) in CONTAINERS else x
+
+
+def _without_additions(x: Any, before: Any) -> Any:
+    return x[: len(before)] if type(x) is list else x & before if type(x) is set else x
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -108,8 +108,8 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _equal(x: Any, y: Any) -> bool:
-    if isinstance(x, Node) or isinstance(y, Node):
-        return x is y
+    if isinstance(x, Node | np.ndarray) or isinstance(y, Node | np.ndarray):
+        return x is y or (not isinstance(x, Node) and not isinstance(y, Node) and np.array_equal(x, y))
     return bool(x == y or (x != x and y != y))  # noqa: PLR0124 - not numbers
 
 

@@ -143,7 +143,7 @@ class BatchMarch:
                     break
                 if (k + 1) % self.every == 0:
                     states[(k + 1) // self.every, i] = y
-            if law is not None and i == 0 and (changed := state.changed(lists=False)):
+            if law is not None and i == 0 and (changed := state.changed()):
                 state.restore()
                 raise hidden_state_error(changed)
             self.progress((i + 1) / count)
