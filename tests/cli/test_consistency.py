@@ -24,7 +24,7 @@ from dynamis.cli.commands import cli
 COMMANDS = dict(sorted(cli.commands.items()))
 SOURCE = Path(dy.__file__).parents[1]
 # examples that would search or measure for long are told to do so less long
-HASTE = {"dynamis excite": " --seconds 0.5", "dynamis bench": " --seconds 0.02"}
+HASTE = {"dynamis excite": " --seconds 0.5", "dynamis bench": " --seconds 0.02", "dynamis report": " --seconds 1"}
 # what an example needs besides: the recordings of real arms, a browser
 NEEDS = {
     "dynamis identify tx40.urdf": lambda folder: recording(

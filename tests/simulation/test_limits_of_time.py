@@ -40,7 +40,7 @@ def test_a_stiff_motion_ends_in_its_time_and_the_sentence_says_what_helps(tickin
     assert 0.0 < motion.t[-1] < 0.01
     assert len(motion) == 1 + np.sum(np.linspace(0, 1, 501)[1:] < motion.t[-1]) + 1
     for method in ("LSODA", None):
-        assert simulate(turning(1.0), 1.0, [0.5], controller=stiff, method=method, seconds=2.0).complete
+        assert simulate(turning(1.0), 1.0, [0.5], controller=stiff, method=method, seconds=20.0).complete
 
 
 def test_a_controller_that_jumps_is_named_as_the_reason_and_a_long_computation_reminds_once(ticking, monkeypatch):
@@ -213,33 +213,33 @@ def test_an_interrupt_between_samples_or_while_joints_stick_keeps_what_was_simul
 
 
 def test_an_interrupt_while_the_points_are_computed_keeps_those_that_are():
-    calls = [0]
+    calls = []
 
     def law(t, _q, _v):
-        calls[0] += 1
+        calls.append(1)
         return [0.0]
 
     simulate(pendulum(), 1.0, [1.0], controller=law, points=11)
-    last = calls[0] - 4
+    last = len(calls) - 4
 
     def stops(t, _q, _v):
-        calls[0] += 1
-        if calls[0] == last:
+        calls.append(1)
+        if len(calls) == last:
             raise KeyboardInterrupt
         return [0.0]
 
-    calls[0] = 0
+    calls.clear()
     motion = simulate(pendulum(), 1.0, [1.0], controller=stops, points=11)
     assert motion.status == "interrupted at t = 0.5 s"
     assert len(motion) == len(motion.friction) == 6
 
 
 def test_an_interrupt_before_the_first_step_gives_the_start():
-    calls = [0]
+    calls = []
 
     def law(_t, _q, _v):
-        calls[0] += 1
-        if calls[0] == 3:  # after the two calls that compare its results
+        calls.append(1)
+        if len(calls) == 3:  # after the two calls that compare its results
             raise KeyboardInterrupt
         return [0.0]
 

@@ -223,7 +223,10 @@ def _check_stateless(command: Command, t: float, q: Array, v: Array) -> None:
 def _warn_of_states(state: FunctionState) -> None:
     """Warn of a controller that changed its variables: trial steps of the integration have changed them too."""
     if changed := state.changed():
-        text = f"the controller changed its variable {changed[0]!r}, and the motion is inaccurate: {HAS_A_STATE}"
+        text = (
+            f"the controller changed its variable {changed[0]!r} during the motion. If its torques depend on it, the motion is "
+            f"inaccurate: {HAS_A_STATE}"
+        )
         warnings.warn(text, ModelWarning, stacklevel=4)
 
 
