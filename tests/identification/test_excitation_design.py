@@ -311,16 +311,6 @@ def test_links_do_not_collide_along_a_motion():
         design_excitation(dy.load("panda"), collision=scene, **options)
 
 
-@pytest.mark.filterwarnings("ignore:the motion excites the parameters less")  # in little time
-def test_collisions_leave_a_useful_motion():
-    pytest.importorskip("coal", reason="coal is not installed: pip install coal")
-    robot = dy.load("ur5e")
-    scene = dy.collision.Scene(robot, obstacles={"floor": dy.collision.Obstacle("half_space")}, margin=0.01)
-    options = {"duration": 5.0, "collision": scene, "regions": above(robot, 0.0), "restarts": 2, "seconds": 3.0}
-    found = design_excitation(robot, **options)
-    assert found.condition < 5.0 * found.condition_before
-
-
 def test_a_motion_worse_than_a_random_one_is_warned_of(bases):
     scene = SimpleNamespace(robot=ARM, in_collision=lambda q: (np.abs(q) > 0.02).any(axis=1))
     with pytest.warns(RuntimeWarning, match="collisions leave little room about this start; pass another start="):

@@ -8,6 +8,8 @@ from dynamis.reports.scene import scene_of
 from dynamis.reports.subject import subject_of
 
 TOP = "id => document.getElementById(id).getBoundingClientRect().top"
+PLACES = """keys => [document.body.scrollHeight, ...keys.flatMap((key) => [key, key + "-title"].map(
+  (id) => Math.round(document.getElementById(id).getBoundingClientRect().top + scrollY)))]"""
 SCROLLED = """() => new Promise((done) => {
   let last = -1, same = 0;
   const look = () => { same = scrollY === last ? same + 1 : 0; last = scrollY; same > 2 ? done() : requestAnimationFrame(look); };
@@ -27,19 +29,19 @@ def test_every_link_leads_to_its_section_before_and_after_figures_are_drawn(arm,
     page = opened(arm[1]).page
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.emulate_media(reduced_motion="reduce")  # no smooth scrolling to wait for
-    height = page.evaluate("() => document.body.scrollHeight")
-    for _ in range(2):
-        for link in page.locator("nav a").all():
-            key = link.get_attribute("href")[1:]
-            link.evaluate("a => a.click()")  # on a phone the strip of links may still be moving under a pointer
-            page.evaluate(SCROLLED)
-            page.wait_for_function("a => a.getAttribute('aria-current') === 'location'", arg=link.element_handle())
-            assert 0 <= page.evaluate(TOP, key) <= 70, key
-            assert 0 <= page.evaluate(TOP, f"{key}-title") <= 110, key
-            assert link.get_attribute("aria-current") == "location"
-            assert page.locator("nav a[aria-current]").count() == 1
-        everything_drawn(page)
-        assert page.evaluate("() => document.body.scrollHeight") == height
+    links = page.locator("nav a").all()
+    keys = [link.get_attribute("href")[1:] for link in links]
+    before = page.evaluate(PLACES, keys)
+    for key, link in zip(keys, links, strict=True):
+        link.evaluate("a => a.click()")  # on a phone the strip of links may still be moving under a pointer
+        page.evaluate(SCROLLED)
+        page.wait_for_function("a => a.getAttribute('aria-current') === 'location'", arg=link.element_handle())
+        assert 0 <= page.evaluate(TOP, key) <= 70, key
+        assert 0 <= page.evaluate(TOP, f"{key}-title") <= 110, key
+        assert link.get_attribute("aria-current") == "location"
+        assert page.locator("nav a[aria-current]").count() == 1
+    everything_drawn(page)
+    assert page.evaluate(PLACES, keys) == before  # so that the links lead there as well
     page.close()
 
 
