@@ -17,7 +17,7 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.simulation.events import Watcher
 from dynamis.simulation.sources import EndOfMotionError, SourceError
-from dynamis.tolerances import TIME_ROUNDING
+from dynamis.tolerances import EPS, TIME_ROUNDING
 
 Array = npt.NDArray[Any]
 MAX_RETRIES = 12  # with shorter steps, where a function failed
@@ -30,7 +30,6 @@ STIFF_STEP = 1e-4  # s: explicit methods that go on in shorter steps are held up
 # of DOP853, as in the code of Hairer and Wanner
 STABILITY_BOUNDARY, STEPS_AT_BOUNDARY, STEPS_INSIDE = 6.1, 15, 5
 STEPS_PER_CHECK = 4
-DIFFERENCE = 1.5e-8  # √EPS
 STEPS_BEFORE_STIFF = 100  # fewer take less time than the Jacobians of an implicit method
 
 
@@ -265,7 +264,7 @@ def _march(
 def _jacobian(rates: Callable[[float, Array], Array], t: float, y: Array) -> Array:
     """∂ẏ/∂y by forward differences; SciPy's own lengthen their steps without bound where a state has no effect."""
     rate, columns = rates(t, y), []
-    for k, step in enumerate(DIFFERENCE * np.maximum(1.0, np.abs(y))):
+    for k, step in enumerate(math.sqrt(EPS) * np.maximum(1.0, np.abs(y))):
         moved = y.copy()
         moved[k] += step
         columns.append((rates(t, moved) - rate) / (moved[k] - y[k]))
