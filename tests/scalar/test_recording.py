@@ -47,6 +47,28 @@ def others(x):
     )
 
 
+def wrapped(x):
+    angle = (x + np.pi) % (2.0 * np.pi) - np.pi
+    return angle + x[0] // 0.4 + x[1] % 0.3 + np.trunc(3.0 * x)
+
+
+def masked(x):
+    y = 2.0 * x
+    y[y > 0.5] = 0.5
+    y[np.abs(y) < 0.1] = x[0]
+    return y
+
+
+def not_numbers(x):
+    with np.errstate(invalid="ignore", divide="ignore"):
+        root, quotient = np.sqrt(x), 1.0 / np.maximum(x, 0.0)
+    return np.where(np.isnan(root), -1.0, root) + np.isfinite(root) + 2.0 * np.isinf(quotient)
+
+
+def with_jumps(x):
+    return np.interp(x, [-1.0, 0.0, 0.0, 0.5, 0.5], [0.0, 1.0, 3.0, 3.0, -2.0])
+
+
 def largest(x):
     return x / np.maximum(np.max(np.abs(x)), 1.0) if np.any(x > 1.0) else x * np.linalg.norm(x)
 
@@ -73,7 +95,24 @@ def unpacked(x):
     return np.stack([np.clip(a, -0.1, 0.1), b if 0.0 < b < 1.0 else 0.0 * b, np.minimum(a, c)])
 
 
-FUNCTIONS = (saturated, dead_zone, branches, combined, scalars, scaled, others, largest, angles, in_place, solved, unpacked)
+FUNCTIONS = (
+    saturated,
+    dead_zone,
+    branches,
+    combined,
+    scalars,
+    scaled,
+    others,
+    wrapped,
+    masked,
+    not_numbers,
+    with_jumps,
+    largest,
+    angles,
+    in_place,
+    solved,
+    unpacked,
+)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)

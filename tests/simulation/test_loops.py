@@ -126,7 +126,7 @@ def test_a_closure_given_twice_changes_nothing_but_the_rank_report():
     a, forces = loop.forward_dynamics(q, v, np.zeros(3))
     same, shared = double.forward_dynamics(q, v, np.zeros(3))
     np.testing.assert_allclose(same, a, atol=1e-11)
-    np.testing.assert_allclose(shared, np.tile(forces, 2) / 2, atol=1e-10)  # of least norm
+    np.testing.assert_allclose(shared, np.tile(forces, 2) / 2, atol=1e-11)  # of least norm
     assert len(double.independence(q).redundant) == 2
 
 

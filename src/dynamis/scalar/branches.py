@@ -15,19 +15,24 @@ IN_FUNCTION = (
 
 
 class _Branches(threading.local):
-    """``decide`` answers the if-statements of this thread on symbolic conditions; without it they are errors."""
+    """``decide`` answers the if-statements of this thread on symbolic conditions; without it they are errors.
+
+    ``finite`` are the arguments of the function that is recorded, which are finite numbers.
+    """
 
     decide: Callable[[Any], bool] | None = None
+    finite: tuple[Any, ...] = ()
 
 
 branches = _Branches()
 
 
 @contextlib.contextmanager
-def deciding(decide: Callable[[Any], bool]) -> Iterator[None]:
+def deciding(decide: Callable[[Any], bool], finite: tuple[Any, ...]) -> Iterator[None]:
     """Let ``decide`` answer if-statements on symbolic conditions."""
-    before, branches.decide = branches.decide, decide
+    before = branches.decide, branches.finite
+    branches.decide, branches.finite = decide, finite
     try:
         yield
     finally:
-        branches.decide = before
+        branches.decide, branches.finite = before

@@ -61,14 +61,20 @@ class FunctionState:
         return list(dict.fromkeys(names))
 
     def restore(self) -> None:
+        """Give back what was changed; the rest is not touched."""
         for now, before in self._spaces:
-            now.clear()
-            now.update(before)
+            for name in [name for name in now if name not in before]:
+                del now[name]
+            now.update({name: value for name, value in before.items() if now.get(name) is not value})
         for _, cell, content in self._cells:
-            cell.cell_contents = content
+            if cell.cell_contents is not content:
+                cell.cell_contents = content
         for module, name, value in self._globals:
-            module[name] = value
+            if module.get(name) is not value:
+                module[name] = value
         for x, before in self._contents:
+            if _equal(x, before):
+                continue
             if isinstance(x, np.ndarray | list):
                 x[:] = before
             else:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.scalar.branches import branches
 from dynamis.scalar.functions import acos, asin, atan2, exp, floor, maximum, minimum, sign, sqrt, where
 from dynamis.scalar.linear import solve_general
 from dynamis.scalar.numpy_protocol import FUNCTIONS, UFUNCS, plain, traced
@@ -20,6 +21,11 @@ def _rounded(x: Any) -> Any:
     """The nearest integer, of two equally near ones the even one."""
     up = floor(x + 0.5)
     return where(up - x < 0.5, up, 2.0 * floor(0.5 * up))
+
+
+def _is_argument(x: Any) -> bool:
+    """Whether this is an argument of the function that is recorded, and not what it computed."""
+    return any(x is argument for argument in branches.finite)
 
 
 UFUNCS.update({
@@ -36,8 +42,11 @@ UFUNCS.update({
 UFUNCS.update({
     np.sinh: _ufunc(lambda x: 0.5 * (exp(x) - exp(-x)), 1), np.cosh: _ufunc(lambda x: 0.5 * (exp(x) + exp(-x)), 1),
     np.rint: _ufunc(_rounded, 1), np.heaviside: _ufunc(lambda x, y: where(x < 0.0, 0.0, where(x > 0.0, 1.0, y)), 2),
-    # the states that compiled code is given are finite
-    np.isfinite: _ufunc(lambda _x: True, 1), np.isnan: _ufunc(lambda _x: False, 1), np.isinf: _ufunc(lambda _x: False, 1),
+    np.isfinite: _ufunc(lambda x: _is_argument(x) or abs(x) < np.inf, 1),
+    np.isnan: _ufunc(lambda x: not _is_argument(x) and np.logical_not(abs(x) <= np.inf), 1),
+    np.isinf: _ufunc(lambda x: not _is_argument(x) and abs(x) >= np.inf, 1),
+    np.remainder: _ufunc(lambda x, y: x - y * floor(x / y), 2), np.floor_divide: _ufunc(lambda x, y: floor(x / y), 2),
+    np.trunc: _ufunc(lambda x: sign(x) * floor(abs(x)), 1),
 })  # fmt: skip
 # conditions have the values 1 and 0
 UFUNCS[np.logical_and] = UFUNCS[np.bitwise_and] = _ufunc(lambda x, y: (x + 0.0) * (y + 0.0), 2)
@@ -68,7 +77,8 @@ def _clip(x: Any, low: Any = None, high: Any = None, out: Any = None, *, min: An
 def _interp(x: Any, xp: Any, fp: Any) -> Any:
     """Linear interpolation between given points, constant outside."""
     xp, fp = np.asarray(xp, float), np.asarray(fp, float)
-    parts = [(b - a) / (q - p) * _clip(x - p, 0.0, q - p) for p, q, a, b in zip(xp, xp[1:], fp, fp[1:], strict=False)]
+    pieces = zip(xp, xp[1:], fp, fp[1:], strict=False)
+    parts = [(b - a) / (q - p) * _clip(x - p, 0.0, q - p) if q > p else where(x < q, 0.0, b - a) for p, q, a, b in pieces]
     return fp[0] + sum(parts)
 
 

@@ -42,7 +42,7 @@ def _tried(function: Callable[..., Any], inputs: Iterable[Any], named: dict[str,
     try:
         return function(*inputs, **named)
     except TypeError as error:
-        if "Node" not in str(error) and "not supported for the input types" not in str(error):
+        if not any(text in str(error) for text in ("Node", "not supported for the input types", "unsupported in linalg")):
             raise
         name = ("linalg." if "linalg" in str(getattr(asked, "__module__", "")) else "") + asked.__name__
         cure = "; J⁺ x is J.T @ numpy.linalg.solve(J @ J.T, x)" if name == "linalg.pinv" else ""
@@ -74,6 +74,12 @@ class NumpyProtocol:
     def __array_function__(self, function: Any, types: Any, inputs: Any, named: Any) -> Any:
         return apply_function(function, types, inputs, named)
 
+    def __mod__(self, other: Any) -> Any:
+        return apply_ufunc(np.remainder, "__call__", (self, other), {})
+
+    def __floordiv__(self, other: Any) -> Any:
+        return apply_ufunc(np.floor_divide, "__call__", (self, other), {})
+
     # of conditions, which have the values 1 and 0
 
     def __and__(self, other: Any) -> Any:
@@ -90,6 +96,12 @@ class NumpyProtocol:
 
 class TracedArray(np.ndarray):
     """An array of nodes for user functions: comparisons, np.where, np.clip, np.maximum and their like are recorded."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Also for a condition, as in tau[tau > limit] = limit."""
+        if isinstance(key, TracedArray) and key.shape == self.shape and np.ndim(value) == 0:
+            key, value = Ellipsis, plain(np.where(key, value, self))
+        super().__setitem__(key, value)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **named: Any) -> Any:  # noqa: A002 - as of NumPy
         return np.clip(self, min, max, out, **named)

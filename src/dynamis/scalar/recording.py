@@ -12,7 +12,7 @@ from dynamis.scalar.branches import deciding
 from dynamis.scalar.function_state import FunctionState
 from dynamis.scalar.functions import where
 from dynamis.scalar.node import Node
-from dynamis.scalar.numpy_protocol import traced
+from dynamis.scalar.numpy_protocol import plain, traced
 
 MAX_PATHS = 64  # of a function that branches, and branches on one path
 
@@ -35,6 +35,7 @@ def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: An
     if not any(_is_symbolic(x) for x in (*arguments, *named.values())):
         return function(*arguments, **named)
     given, others = [traced(x) for x in arguments], {name: traced(x) for name, x in named.items()}
+    finite = tuple(x for array in (*arguments, *named.values()) if _is_symbolic(array) for x in np.ravel(plain(array)))
     paths = 0
 
     def run(answers: list[bool]) -> tuple[Any, list[Node]]:
@@ -53,7 +54,7 @@ def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: An
                 raise InputError(f"more than {MAX_PATHS} combinations of branches; use numpy.where or numpy.clip instead of if")
             return answers[len(conditions) - 1]
 
-        with deciding(decide):
+        with deciding(decide, finite):
             returned = function(*(_copied(x) for x in given), **{name: _copied(x) for name, x in others.items()})
         return returned, conditions
 
