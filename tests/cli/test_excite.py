@@ -184,7 +184,9 @@ def test_collisions_are_avoided_or_said_not_to_be_checked():
 
 @pytest.mark.filterwarnings("default")
 def test_a_motion_without_room_is_warned_of(monkeypatch):
-    small = SimpleNamespace(robot=dy.load(ARM), in_collision=lambda q: (np.abs(q) > 0.02).any(axis=1), along=lambda _: None)
+    small = SimpleNamespace(
+        robot=dy.load(ARM), pairs=(), in_collision=lambda q: (np.abs(q) > 0.02).any(axis=1), along=lambda _: None
+    )
     monkeypatch.setattr("dynamis.cli.excite._scene", lambda *_: small)
     result = run(ARM, *QUICK, "--seconds", "1", "--q0", "0,0")
     assert "pass another --q0, a smaller --clearance, no --above, or more time by --seconds" in " ".join(result.stderr.split())

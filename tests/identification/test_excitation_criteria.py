@@ -8,7 +8,7 @@ from dynamis.errors import InputError
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.excitation import CRITERIA, Box, Fourier, HalfSpace, Sphere, Splines, above
 from dynamis.identification.excitation.criteria import Aggregated, Information, Regressor, condition_number
-from dynamis.identification.excitation.limits import joint_rows, region_rows, torque_rows, user_rows
+from dynamis.identification.excitation.limits import distance_rows, joint_rows, region_rows, torque_rows, user_rows
 from dynamis.identification.linear_model import LinearModel
 
 ARM = dy.load("planar_2r_melchiorri")
@@ -100,10 +100,25 @@ def test_limits_as_smooth_functions_have_exact_gradients_and_are_never_too_small
     basis = Fourier(5.0, 4)
     limits = Aggregated(basis, limits_of_all_kinds(PUMA), 90)
     c, q0, d = 0.7 * rng.normal(size=(basis.size, 6)), rng.normal(size=6), rng.normal(size=(basis.size, 6))
-    values, jacobian = limits.values_and_jacobian(q0, c, 30.0)
-    numerical = slope(lambda x: limits.values_and_jacobian(q0, x, 30.0)[0], c, d)
+    values, jacobian = limits.values(q0, c, 30.0), limits.jacobian(q0, c, 30.0)
+    numerical = slope(lambda x: limits.values(q0, x, 30.0), c, d)
     np.testing.assert_allclose(np.einsum("kij,ij->k", jacobian, d), numerical, rtol=1e-5, atol=1e-6)
     assert limits.worst(q0, c) <= values.max() <= limits.worst(q0, c) + np.log(180.0) / 30.0
+
+
+def test_distances_have_exact_gradients_and_pairs_that_are_always_near_are_no_collisions():
+    pytest.importorskip("coal", reason="coal is not installed: pip install coal")
+    robot = dy.load("ur5e")
+    scene = dy.collision.Scene(robot, margin=0.01)
+    basis, rng = Fourier(5.0, 3), np.random.default_rng(0)
+    limits = Aggregated(basis, [distance_rows(scene)], 60, averaged=True)
+    q0 = np.array([0.0, -1.5, 1.0, 0.0, 0.0, 0.0])
+    c, d = 0.5 * rng.normal(size=(basis.size, 6)), rng.normal(size=(basis.size, 6))
+    numerical = slope(lambda x: limits.values(q0, x, 30.0), c, d)
+    np.testing.assert_allclose(np.einsum("kij,ij->k", limits.jacobian(q0, c, 30.0), d), numerical, rtol=1e-4, atol=1e-3)
+    assert np.abs(numerical).max() > 0.1
+    near = scene.pairs.index(("base", "upper_arm_link"))  # 12.5 mm apart whatever the posture
+    assert limits.values(q0, c, 30.0)[near] == pytest.approx((scene.margin - scene.distance(q0)) / 0.1, abs=1e-6)
 
 
 def test_dry_friction_is_set_aside_on_both_sides():

@@ -143,7 +143,10 @@ class Placed:
         for row in self.near(within):
             if bound[row] > limit:
                 break
-            pair, distance = self.pairs.owner_pair[row], self.measure(row)
+            pair = self.pairs.owner_pair[row]
+            if pair in best and bound[row] >= best[pair].distance:
+                continue
+            distance = self.measure(row)
             if distance <= limit and (pair not in best or distance < best[pair].distance):
                 best[pair] = self.witness(row, distance)
                 if len(best) >= count:

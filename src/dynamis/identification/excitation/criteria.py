@@ -190,11 +190,12 @@ class Information:
 class Aggregated:
     """g(c) ≤ 0 with gradients, on a time grid: an upper bound of the largest violation [Kreisselmeier & Steinhauser].
 
-    ``extra`` (one array per kind of limit) tightens the bounds by violations found between the grid points.
+    ``extra`` (one array per kind of limit) tightens the bounds by violations found between the grid points. With ``averaged``,
+    g is a lower bound instead, exact for values that do not change with time.
     """
 
-    def __init__(self, basis: Basis, rows: Sequence[Rows], count: int) -> None:
-        self.rows = list(rows)
+    def __init__(self, basis: Basis, rows: Sequence[Rows], count: int, *, averaged: bool = False) -> None:
+        self.rows, self.averaged = list(rows), averaged
         self.phi = basis.matrices(np.linspace(0.0, basis.duration, count))
         self.bounded = [np.flatnonzero(np.isfinite(x.lower) | np.isfinite(x.upper)) for x in self.rows]
         self.extra = [np.zeros(len(x.names)) for x in self.rows]
@@ -204,15 +205,20 @@ class Aggregated:
         state = states(self.phi, q0, c)
         return max(float(rows.excess(rows.values(*state)).max()) for rows in self.rows)
 
-    def values_and_jacobian(self, q0: Array, c: Array, sharpness: float) -> tuple[Array, Array]:
-        """Return (k,) and (k, size, n)."""
+    def values(self, q0: Array, c: Array, sharpness: float) -> Array:
+        """Return g (k,)."""
+        found = [value[kept] for kept, (value, _) in zip(self.bounded, self._maxima(q0, c, sharpness), strict=True)]
+        return np.asarray(np.concatenate(found) - (np.log(len(self.phi[0])) / sharpness if self.averaged else 0.0))
+
+    def jacobian(self, q0: Array, c: Array, sharpness: float) -> Array:
+        """Return ∂g/∂c (k, size, n)."""
+        state, maxima = states(self.phi, q0, c), self._maxima(q0, c, sharpness)
+        parts = zip(self.rows, self.bounded, maxima, strict=True)
+        return np.concatenate([self._pulled(rows, kept, state, weights) for rows, kept, (_, weights) in parts])
+
+    def _maxima(self, q0: Array, c: Array, sharpness: float) -> list[tuple[Array, Array]]:
         state = states(self.phi, q0, c)
-        values, slopes = [], []
-        for rows, kept, extra in zip(self.rows, self.bounded, self.extra, strict=True):
-            value, weights = _bounded_maximum(rows, rows.values(*state), extra, sharpness)
-            values.append(value[kept])
-            slopes.append(self._pulled(rows, kept, state, weights))
-        return np.concatenate(values), np.concatenate(slopes)
+        return [_bounded_maximum(x, x.values(*state), more, sharpness) for x, more in zip(self.rows, self.extra, strict=True)]
 
     def _pulled(self, rows: Rows, kept: Array, state: tuple[Array, Array, Array], weights: Array) -> Array:
         count, n = state[0].shape

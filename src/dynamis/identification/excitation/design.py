@@ -22,7 +22,15 @@ from dynamis.identification.excitation import criteria
 from dynamis.identification.excitation.basis import Basis, Fourier, Splines
 from dynamis.identification.excitation.criteria import Aggregated, Information, Regressor
 from dynamis.identification.excitation.excitation import Excitation, Use
-from dynamis.identification.excitation.limits import Region, Rows, joint_rows, region_rows, torque_rows, user_rows
+from dynamis.identification.excitation.limits import (
+    Region,
+    Rows,
+    distance_rows,
+    joint_rows,
+    region_rows,
+    torque_rows,
+    user_rows,
+)
 from dynamis.identification.excitation.log_information import LogInformation, expected_errors
 from dynamis.identification.excitation.search import Checker, Extent, Progress, Search
 from dynamis.identification.excitation.start import Collides, check_start, find_start, middle
@@ -33,6 +41,7 @@ from dynamis.trajectories.validate import number, positive
 
 Array = npt.NDArray[Any]
 POINTS_A_SWING, FEWEST_POINTS = 40, 80
+INSTANTS_A_SWING = 20  # at which distances are computed
 WORSE = 0.05  # of the log criterion: a motion worse by this than the best random one is warned of
 LARGEST_STEP = 2.0 * np.pi  # of a joint: ranges of many turns would distort the scaling of its coefficients
 
@@ -77,8 +86,8 @@ def design_excitation(
     The robot's position, velocity and torque limits apply, reduced by ``margin`` (a fraction); ``position=(lower, upper)``,
     ``velocity``, ``acceleration`` and ``effort`` tighten them. ``torque=False`` ignores torques. ``regions`` (`Box`,
     `HalfSpace`, `Sphere`, `above`) constrain frame positions. ``constraints`` are functions g(robot, q, v, a) ≤ 0 of one state,
-    traceable. With ``collision``, a `dynamis.collision.Scene` of the robot, motions are made smaller until no pair of it is
-    nearer than its margin; a warning says if they are then worse than a random one. ``start`` fixes the start and end
+    traceable. With ``collision``, a `dynamis.collision.Scene` of the robot, no pair of it comes
+    nearer than its margin; a warning says if that leaves a motion worse than a random one. ``start`` fixes the start and end
     configuration; by default it is optimized too.
 
     A revolute joint without position limits is kept within ±π rad of ``start``, or of zero; such bounds are marked ``assumed``
@@ -123,7 +132,10 @@ def design_excitation(
         samples, known = logs.rate * basis.duration, logs.matrix(regressor.noise)
         information.known = known / samples
     size = _sizes(limits)
-    search = Search(information, limits, checker, q0, size, began + seconds, restarts, progress)
+    near = None if collision is None else distance_rows(collision)
+    instants = max(FEWEST_POINTS, INSTANTS_A_SWING * basis.finest)
+    distances = None if near is None else Aggregated(searched, [near], instants, averaged=True)
+    search = Search(information, limits, distances, checker, q0, size, began + seconds, restarts, progress)
     information.lengths = _lengths(search, rng)
     search.run(rng)
     c = search.best

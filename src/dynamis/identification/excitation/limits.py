@@ -25,6 +25,8 @@ from dynamis.trajectories.validate import number, numbers, positive
 Array = npt.NDArray[Any]
 
 UP = (0.0, 0.0, 1.0)
+NEAR = 0.1  # m: distances that exceed the margin of a scene by more are not computed
+NEGLIGIBLE_WEIGHT = 1e-3  # relative to the largest: the gradients of distances leave out instants with smaller ones
 
 
 class Region(Protocol):
@@ -196,6 +198,29 @@ class Traced:
         return gq, gv, ga
 
 
+class Distances:
+    """Signed distances of the pairs of a scene, with the interface of `Traced`; beyond ``within`` they are that."""
+
+    def __init__(self, scene: Any, within: float) -> None:
+        self.scene, self.within = scene, within
+        self._last: tuple[bytes, Array] = b"", np.zeros(0)
+
+    def __call__(self, q: Array, v: Array, a: Array) -> Array:  # noqa: ARG002 - every limit has a state
+        """Return (N, pairs) for states (N, n)."""
+        if self._last[0] != q.tobytes():
+            self._last = q.tobytes(), np.asarray(self.scene.distances(q, within=self.within))
+        return self._last[1]
+
+    def pull(self, q: Array, v: Array, a: Array, w: Array) -> tuple[Array, Array, Array]:
+        """Return ∂(Σ w ∘ f)/∂q, /∂v and /∂a, each (…, N, n), for weights (…, N, pairs)."""
+        weights = np.abs(w).reshape(-1, *w.shape[-2:]).max(axis=0) * (self(q, v, a) < self.within)
+        near = np.flatnonzero(weights.max(axis=1) > NEGLIGIBLE_WEIGHT * np.abs(w).max(initial=0.0))
+        gradients = self.scene.distance_gradients(q[near], within=self.within)
+        slopes = np.zeros((*w.shape[:-1], q.shape[-1]))
+        slopes[..., near, :] = np.einsum("...tp,tpn->...tn", w[..., near, :], gradients, optimize=True)
+        return slopes, np.zeros_like(slopes), np.zeros_like(slopes)
+
+
 ASSUMED_RANGE = np.pi  # rad to both sides of the reference configuration, for revolute joints without limits
 
 
@@ -215,7 +240,7 @@ class Rows:
     limit: Array
     centre: Array
     order: int | None = None
-    traced: Traced | None = None
+    traced: Traced | Distances | None = None
     aside: Any = 0.0
     assumed: Any = False
 
@@ -314,6 +339,16 @@ def user_rows(robot: Robot, functions: Sequence[Callable[..., Any]]) -> Rows | N
     names = tuple(f"{x}[{k}]" if size > 1 else x for x, size in zip(labels, sizes, strict=True) for k in range(size))
     none = np.full(len(names), np.nan)
     return Rows("constraint", names, np.full(len(names), -np.inf), np.zeros(len(names)), none, none, traced=traced)
+
+
+def distance_rows(scene: Any) -> Rows | None:
+    """Return the distances of a scene's pairs, which exceed its margin; None without pairs."""
+    if not scene.pairs:
+        return None
+    m = len(scene.pairs)
+    names = tuple(" and ".join(pair) for pair in scene.pairs)
+    lower, limit, none = np.full(m, scene.margin), np.full(m, NEAR), np.full(m, np.nan)
+    return Rows("distance", names, lower, np.full(m, np.inf), limit, none, traced=Distances(scene, scene.margin + NEAR))
 
 
 def stated_range(robot: Robot, given: Any = None) -> tuple[Array, Array]:

@@ -32,9 +32,9 @@ POINTS_A_SWING = 200
 DOUBT = 2.0  # safety factor on the curvature between the points
 COARSE = 8  # of the points, every so many are checked for collisions first
 COARSEST = 64  # and before these, every so many
-SHRINKAGE = 0.95  # of a motion that collides between those
 NARROWINGS, NARROWINGS_WITH_COLLISIONS = 12, 6
 SMALLER = 0.75  # factor of a random motion that collides
+PATIENCE, DEEP = 20, 0.3  # after so many iterations a search with collisions as deep as this, relative to NEAR, is given up
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +103,12 @@ class Checker:
         for _ in range(NARROWINGS if self.collides is None else NARROWINGS_WITH_COLLISIONS):
             half = 0.5 * (good + bad)
             good, bad = (half, bad) if self.excess(q0, scaled(half)) <= 0.0 else (good, half)
-        while good > 0.0 and self.collides_along(q0, scaled(good), 1):
-            good = good * SHRINKAGE if good > NEARLY_INSIDE else 0.0
+        if good > 0.0 and self.collides_along(q0, scaled(good), 1):
+            good, bad = 0.0, good
+            for _ in range(NARROWINGS_WITH_COLLISIONS):
+                half = 0.5 * (good + bad)
+                allowed = self.excess(q0, scaled(half)) <= 0.0 and not self.collides_along(q0, scaled(half), 1)
+                good, bad = (half, bad) if allowed else (good, half)
         return scaled(good), good
 
     def _extent(self, rows: Rows, values: Array, c: Array) -> Extent:
@@ -124,12 +128,17 @@ class OutOfTimeError(Exception):
     """The time limit was reached."""
 
 
+class LostInCollisionError(Exception):
+    """A search passed through a collision and does not find out of it."""
+
+
 @dataclass(eq=False)
 class Search:
     """Motions about a feasible q₀. The best so far is always verified as feasible."""
 
     information: Information
     limits: Aggregated
+    distances: Aggregated | None
     checker: Checker
     q0: Array
     size: Array  # (size, n): scale of the coefficients
@@ -160,8 +169,13 @@ class Search:
             tried.sort(key=lambda x: x[0])
             self._noted = tried[0]
             for c in self._free_of_collisions(tried):
-                self._improve(c)
+                try:
+                    self._improve(c)
+                except LostInCollisionError:
+                    continue
                 self._done += 1
+                if self._done == self.restarts:
+                    break
             self.status = f"best of {self.restarts} {'search' if self.restarts == 1 else 'searches'}"
         except OutOfTimeError:
             self.status = "stopped at the time limit"
@@ -172,13 +186,13 @@ class Search:
             tried.append((self.information.measure(self.q0, c), c))
         self.first = min(tried, key=lambda x: x[0])[1]
         for kept in (self._free[1], self.first, self._noted[1], self._last):
-            if kept is not None:
+            if kept is not None and (self.best is None or self.information.measure(self.q0, kept) < self.value):
                 self._keep(kept)
 
     def _free_of_collisions(self, tried: list[tuple[float, Array]]) -> list[Array]:
         """Return the motions to improve: the best of the sorted ones after each is made smaller until it does not collide."""
         if self.checker.collides is None:
-            return [c for _, c in tried[: self.restarts]]
+            return [c for _, c in tried]
         free = []
         for _, large in tried[: TRIED_WITHOUT_COLLISION * self.restarts]:
             c = large
@@ -188,7 +202,7 @@ class Search:
             self._look_at_the_clock()
         free.sort(key=lambda x: x[0])
         self._free = next((x for x in free if not self.checker.collides_along(self.q0, x[1])), self._free)
-        return [c for _, c in free[: self.restarts]]
+        return [c for _, c in free]
 
     def random(self, rng: np.random.Generator) -> Array:
         """Return a random motion that uses the joint limits, scaled until all limits are satisfied."""
@@ -205,21 +219,31 @@ class Search:
         return c
 
     def _improve(self, c: Array) -> None:
+        for limits in self._all_limits:
+            limits.extra = [np.zeros_like(x) for x in limits.extra]
         for stage, (limit_sharpness, sharpness, iterations) in enumerate(STAGES):
             self._stage = stage
             if stage:
-                self._narrow(c)
+                self._narrow(c, limit_sharpness)
             c = self._minimise(c, limit_sharpness, sharpness, iterations)
             self._keep(c)
-        self.limits.extra = [np.zeros_like(x) for x in self.limits.extra]
 
-    def _narrow(self, c: Array) -> None:
+    @property
+    def _all_limits(self) -> list[Aggregated]:
+        return [self.limits] if self.distances is None else [self.limits, self.distances]
+
+    def _narrow(self, c: Array, sharpness: float) -> None:
         """Tighten the bounds by the violations between the grid points."""
         state = states(self.limits.phi, self.q0, c)
         for k, (rows, extent) in enumerate(zip(self.limits.rows, self.checker.extents(self.q0, c), strict=True)):
             seen = rows.excess(rows.values(*state)).max(axis=0)
             hidden = np.where(np.isfinite(seen), extent.excess - np.where(np.isfinite(seen), seen, 0.0), 0.0)
             self.limits.extra[k] = np.clip(hidden, 0.0, 0.05)
+        if self.distances is not None:
+            (rows,), (extra,) = self.distances.rows, self.distances.extra
+            seen = self.distances.values(self.q0, c, sharpness) - extra
+            found = rows.excess(rows.values(*states(self.checker.phi, self.q0, c))).max(axis=0)
+            self.distances.extra[0] = np.clip(found - seen, 0.0, 0.5)
 
     def _minimise(self, c: Array, limit_sharpness: float, sharpness: float, iterations: int) -> Array:
         from scipy.optimize import minimize
@@ -235,20 +259,22 @@ class Search:
             value, slope = self.information.value_and_gradient(self.q0, coefficients(x), sharpness)
             return value, (slope * unit).ravel()
 
-        memory: dict[bytes, tuple[Array, Array]] = {}
+        def limits(x: Array) -> Array:
+            return np.concatenate([-y.values(self.q0, coefficients(x), limit_sharpness) for y in self._all_limits])
 
-        def limits(x: Array) -> tuple[Array, Array]:
-            key = x.tobytes()
-            if key not in memory:
-                memory.clear()
-                g, jacobian = self.limits.values_and_jacobian(self.q0, coefficients(x), limit_sharpness)
-                memory[key] = -g, -(jacobian * unit).reshape(len(g), -1)
-            return memory[key]
+        def slopes(x: Array) -> Array:
+            parts = [-y.jacobian(self.q0, coefficients(x), limit_sharpness) * unit for y in self._all_limits]
+            return np.concatenate(parts).reshape(-1, unit.size)
+
+        began = len(self.history)
 
         def told(x: Array) -> None:
             self._note(coefficients(x))
+            near = self.distances if len(self.history) - began > PATIENCE else None
+            if near is not None and near.worst(self.q0, coefficients(x)) > DEEP:
+                raise LostInCollisionError
 
-        inequality = {"type": "ineq", "fun": lambda x: limits(x)[0], "jac": lambda x: limits(x)[1]}
+        inequality = {"type": "ineq", "fun": limits, "jac": slopes}
         found = minimize(objective, (c / unit).ravel(), jac=True, method="SLSQP", constraints=[inequality], callback=told,
                          options={"maxiter": iterations, "ftol": ENOUGH})  # fmt: skip
         return coefficients(found.x)
