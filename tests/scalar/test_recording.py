@@ -1,13 +1,16 @@
 """Functions written for numbers give the same values when they are recorded: branches, NumPy's functions, hidden states."""
 
+import math
+import sys
 import warnings
+from math import sqrt
 
 import numpy as np
 import pytest
 
 import dynamis as dy
 from dynamis.errors import InputError
-from dynamis.scalar import HiddenStateError, Program, call_with_symbols, symbol
+from dynamis.scalar import HiddenStateError, Program, call_with_symbols, gradient, symbol
 
 
 def saturated(x):
@@ -69,6 +72,11 @@ def with_jumps(x):
     return np.interp(x, [-1.0, 0.0, 0.0, 0.5, 0.5], [0.0, 1.0, 3.0, 3.0, -2.0])
 
 
+def powers(x):
+    y = np.abs(x)
+    return y**1.5 + y**-0.5 + y**1.3 + (0.0 * y) ** 0.7 + 2.0**x + y**x + np.power(y, 1.7) + y**3
+
+
 def largest(x):
     return x / np.maximum(np.max(np.abs(x)), 1.0) if np.any(x > 1.0) else x * np.linalg.norm(x)
 
@@ -95,7 +103,39 @@ def unpacked(x):
     return np.stack([np.clip(a, -0.1, 0.1), b if 0.0 < b < 1.0 else 0.0 * b, np.minimum(a, c)])
 
 
+def assigned(x):
+    y = np.zeros(3)
+    for k in range(3):
+        y[k] = math.sin(x[k]) * math.copysign(2.0, x[0]) + math.pow(abs(x[k]), 1.5)
+        if y[k] > 0.6:
+            y[k] = 0.6
+        elif y[k] < -0.6:
+            y[k] = -0.6
+    total = np.empty_like(np.array([0.0]))
+    total[0] = math.hypot(x[0], x[1])
+    y += total[0]
+    return y + math.atan2(x[0], x[1]) + sqrt(math.fabs(x[2]))
+
+
+class Saturation:
+    """A function with a helper, both of which fill arrays of numbers."""
+
+    def limited(self, x):
+        y = np.ones(1)
+        y[0] = math.tanh(x)
+        return y[0]
+
+    def __call__(self, x):
+        y = np.full(3, 0.5)
+        for k in range(3):
+            y[k] = self.limited(x[k])
+        return y
+
+
 FUNCTIONS = (
+    powers,
+    assigned,
+    Saturation().__call__,
     saturated,
     dead_zone,
     branches,
@@ -136,6 +176,39 @@ def test_compiled_functions_have_the_values_of_the_functions():
 def test_numbers_are_passed_as_they_are(function):
     x = np.array([0.3, -0.7, 1.2])
     assert np.array_equal(call_with_symbols(function, x), function(x))
+
+
+def test_powers_have_derivatives_at_zero():
+    x = symbol("x")
+    assert Program([x], [gradient(abs(x) ** 1.3, [x])[0]])(0.0) == 0.0
+    assert Program([x], [gradient(x**1.3, [x])[0]])(2.0) == pytest.approx(1.3 * 2.0**0.3)
+
+
+def test_numpy_and_math_are_as_before_after_a_recording_that_failed():
+    def failing(x):
+        y = np.zeros(3)
+        y[0] = float(x[0])
+        return y
+
+    x = np.array([symbol(f"x{k}") for k in range(3)], dtype=object)
+    with pytest.raises(InputError, match="a number is needed"):
+        call_with_symbols(failing, x)
+    assert np is sys.modules["numpy"]
+    assert math is sys.modules["math"]
+    assert sqrt is math.sqrt
+    assert np.zeros(2).dtype == float
+
+
+def test_paths_that_change_results_of_the_robot_do_not_disturb_each_other():
+    arm = dy.load("planar_2r_melchiorri")
+
+    def law(robot, q):
+        tau = robot.gravity(q)
+        tau[0] = tau[0] if q[0] > 0.0 else 0.0  # of a copy
+        return tau if q[1] > 0.0 else robot.gravity(q)
+
+    q = np.random.default_rng(0).normal(size=(20, 2))
+    assert np.allclose(arm.compile(law)(q), [law(arm, x) for x in q], atol=1e-9)
 
 
 def test_results_of_the_robot_are_recorded_too():
@@ -287,16 +360,16 @@ def test_a_motion_with_a_mode_that_trial_steps_change_is_called_inaccurate():
     MEMORY["mode"] = 0
 
 
-def test_arrays_of_numbers_do_not_take_symbols_and_the_message_says_what_does():
-    def assigned(_t, q, _v):
-        tau = np.zeros(2)
-        tau[0] = q[0]
-        return tau
+def test_where_numbers_are_needed_the_message_says_what_does():
+    gains = np.array([1.0, 2.0])
 
     def added(_t, q, _v):
-        tau = np.zeros(2)
+        tau = gains.copy()
         tau += q
         return tau
+
+    def converted(_t, q, _v):
+        return np.array([float(q[0]), 0.0])
 
     def looked_up(t, _q, _v):
         return np.ones((5, 2))[int(t)]
@@ -305,7 +378,7 @@ def test_arrays_of_numbers_do_not_take_symbols_and_the_message_says_what_does():
         return np.linalg.pinv(robot.jacobian(q)) @ np.zeros(6)
 
     laws = (
-        (assigned, "zeros_like"),
+        (converted, r"without float\(\)"),
         (added, r"x = x \+ y"),
         (looked_up, "a number is needed"),
         (inverted, r"numpy\.linalg\.pinv cannot"),
@@ -325,7 +398,7 @@ def test_products_of_entries_and_arrays_are_recorded():
 
 
 def test_too_many_branches_and_branches_of_different_shapes_are_refused():
-    x = np.array([symbol(f"x{k}") for k in range(9)], dtype=object)
+    x = np.array([symbol(f"x{k}") for k in range(13)], dtype=object)
     with pytest.raises(InputError, match="combinations of branches"):
         call_with_symbols(lambda x: np.array([max(e, 0.0) for e in x]), x)
     with pytest.raises(InputError, match="different shapes"):
@@ -336,5 +409,5 @@ def test_too_many_branches_and_branches_of_different_shapes_are_refused():
             x = 0.5 * x
         return x
 
-    with pytest.raises(InputError, match="combinations of branches"):
+    with pytest.raises(InputError, match="64 branches in turn"):
         call_with_symbols(endless, x)

@@ -1,6 +1,5 @@
 """Many motions at once: each is the one that `simulate` gives, however they are batched."""
 
-import math
 import warnings
 
 import numpy as np
@@ -110,12 +109,14 @@ def test_the_states_given_are_not_changed_and_integers_will_do():
 
 
 def with_numbers(robot, t, q, v):
-    return law(robot, t, q, v) + 0.0 * math.sin(q[0])
+    return law(robot, t, q, v) + 0.0 * float(q[0])
 
 
 def test_a_controller_that_needs_numbers_is_called_from_python_with_a_note_that_says_why():
     q, v = states(ARM, 3)
-    with pytest.warns(dy.PerformanceWarning, match=r"q\[0\] is symbolic: collect results by numpy.array.*test_rollouts.py"):
+    with pytest.warns(
+        dy.PerformanceWarning, match=r"q\[0\] is symbolic: use functions of numpy without float.*test_rollouts.py"
+    ):
         called = rollouts(ARM, 0.02, q, v, controller=with_numbers, every=5)
     assert "called from Python" in called.note
     compiled = rollouts(ARM, 0.02, q, v, controller=law, every=5)

@@ -18,7 +18,6 @@ import click
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
 UNLIMITED_COLUMNS = 400  # of a pipe or a file: wide enough for every table
 ESCAPED = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # Unicode categories that a terminal may obey or not show
@@ -56,11 +55,6 @@ def console(err: bool = False) -> Console:
     from rich.console import Console
 
     return Console(stderr=err, markup=False, emoji=False, highlight=False, width=columns(err) or UNLIMITED_COLUMNS)
-
-
-def print_rich(table: Table) -> None:
-    """Print a Rich table as it is laid out: lines that are too long are not cut."""
-    console().print(table, crop=False, overflow="ignore", no_wrap=True)
 
 
 def echo(*pieces: Styled, err: bool = False, hang: int | None = None) -> None:

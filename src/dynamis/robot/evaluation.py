@@ -20,7 +20,7 @@ from dynamis.model.model import Frame, Model, fingerprint
 from dynamis.model.reframe import reframe
 from dynamis.model.regroup import regroup
 from dynamis.robot.inputs import CONFIGURATIONS, QUATERNION_TOLERANCE, Inputs, broadcast_batch
-from dynamis.scalar import TracedArray
+from dynamis.scalar import TracedArray, computed_once
 
 Array = npt.NDArray[Any]
 Given = dict[str, tuple[Any, int]]  # arguments with the lengths they must have
@@ -74,7 +74,12 @@ class Evaluator:
             if out is not None:
                 raise InputError("out= is not available for symbolic arguments")
             model, function = self.methods(algorithm, options)[0] if self.tracing else (self.model, algorithm.function)
-            result = np.asarray(function(model, *arrays.values(), **options))
+            state = list(arrays.values())
+
+            def of_symbols() -> Array:
+                return np.asarray(function(model, *state, **options))
+
+            result = of_symbols() if of_base else computed_once((self, key), state, of_symbols)
             if any(isinstance(value, TracedArray) for value, _ in given.values()):
                 result = result.astype(object).view(TracedArray)  # NumPy's functions of it are recorded too
             return result if result.ndim else result[()]  # one number, not an array around it

@@ -1,6 +1,7 @@
 """Scalars: numbers, symbols, and expressions that remember how they were computed."""
 
 from dynamis.scalar import numpy_functions as numpy_functions  # fills the tables of numpy_protocol
+from dynamis.scalar.branches import computed_once
 from dynamis.scalar.derivative import directional, gradient, jacobian, pulled_back
 from dynamis.scalar.function_state import FunctionState
 from dynamis.scalar.functions import (
@@ -39,6 +40,7 @@ __all__ = [
     "asin",
     "atan2",
     "call_with_symbols",
+    "computed_once",
     "cos",
     "directional",
     "evaluate",

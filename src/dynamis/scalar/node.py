@@ -21,10 +21,11 @@ from typing import Any, Union
 import numpy as np
 
 from dynamis.errors import InputError
-from dynamis.scalar.branches import BARE, IN_FUNCTION, branches
+from dynamis.scalar.branches import branches, number_needed
 from dynamis.scalar.numpy_protocol import NumpyProtocol
 
 Scalar = Union[float, "Node"]
+MAX_POWER = 64  # by repeated multiplication
 
 _made: weakref.WeakValueDictionary[tuple[Any, ...], Node] = weakref.WeakValueDictionary()
 _making = [threading.RLock()]  # exchanged after a fork, where the thread that held it is missing
@@ -78,6 +79,9 @@ class Node(NumpyProtocol):
     def __pow__(self, exponent: Any) -> Any:
         return power(self, exponent)
 
+    def __rpow__(self, base: Any) -> Any:
+        return power(float(base), self)
+
     def __neg__(self) -> Scalar:
         return neg(self)
 
@@ -119,7 +123,7 @@ class Node(NumpyProtocol):
         raise InputError(f"the truth of the symbolic value {self} is not known; use numpy.where(condition, a, b) instead of if")
 
     def __float__(self) -> float:
-        raise InputError((BARE if branches.decide is None else IN_FUNCTION).format(self))
+        raise number_needed(self)
 
     __int__ = __index__ = __float__
 
@@ -286,13 +290,16 @@ def neg(a: Scalar) -> Scalar:
 
 
 def power(base: Scalar, exponent: Any) -> Scalar:
-    """Whole powers by repeated multiplication, ½ as a square root."""
+    """Whole powers by repeated multiplication, halves by a square root, others as exp(exponent log(base))."""
     if isinstance(base, float) and is_number(exponent):
         return float(base**exponent)
-    if is_number(exponent) and exponent == 0.5:
-        return unary("sqrt", base)
-    if not is_number(exponent) or not abs(exponent) <= 64 or int(exponent) != exponent:
-        raise InputError(f"a symbolic value can be raised to a whole power up to 64 or to 0.5, not to {exponent}")
+    if not is_number(exponent) or not abs(exponent) <= MAX_POWER or int(2 * exponent) != 2 * exponent:
+        zero = equal(base, 0.0) if is_number(exponent) and exponent > 0 else 0.0
+        logarithm = unary("log", select(zero, 1.0, base))  # whose derivative would be infinite at zero
+        return select(zero, 0.0, unary("exp", mul(exponent if isinstance(exponent, Node) else float(exponent), logarithm)))
+    if int(exponent) != exponent:
+        root = unary("sqrt", base)
+        return root if exponent == 0.5 else mul(power(base, math.floor(exponent)), root)
     result: Scalar = 1.0
     for bit in bin(abs(int(exponent)))[2:]:
         result = mul(result, result)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.scalar.branches import branches
-from dynamis.scalar.functions import acos, asin, atan2, exp, floor, maximum, minimum, sign, sqrt, where
+from dynamis.scalar.functions import acos, asin, atan2, exp, floor, log, maximum, minimum, sign, sqrt, where
 from dynamis.scalar.linear import solve_general
 from dynamis.scalar.numpy_protocol import FUNCTIONS, UFUNCS, plain, traced
 
@@ -47,6 +47,8 @@ UFUNCS.update({
     np.isinf: _ufunc(lambda x: not _is_argument(x) and abs(x) >= np.inf, 1),
     np.remainder: _ufunc(lambda x, y: x - y * floor(x / y), 2), np.floor_divide: _ufunc(lambda x, y: floor(x / y), 2),
     np.trunc: _ufunc(lambda x: sign(x) * floor(abs(x)), 1),
+    np.copysign: _ufunc(lambda x, y: where(y < 0.0, -abs(x), abs(x)), 2),
+    np.log2: _ufunc(lambda x: log(x) / np.log(2.0), 1), np.log10: _ufunc(lambda x: log(x) / np.log(10.0), 1),
 })  # fmt: skip
 # conditions have the values 1 and 0
 UFUNCS[np.logical_and] = UFUNCS[np.bitwise_and] = _ufunc(lambda x, y: (x + 0.0) * (y + 0.0), 2)

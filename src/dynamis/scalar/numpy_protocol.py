@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import InputError
+from dynamis.scalar.branches import NumberNeededError
 
 # functions of NumPy that would ask for the truth of a comparison, and those that record instead
 UFUNCS: dict[Any, np.ufunc] = {}
@@ -19,7 +20,7 @@ def apply_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], named: dict[str,
     """A ufunc of NumPy on arrays and nodes; the result is traced if an argument is."""
     (out,) = named.pop("out", None) or (None,)
     if out is not None and out.dtype != object:
-        raise InputError("an array of numbers cannot take symbolic values; write x = x + y instead of x += y")
+        raise NumberNeededError("an array of numbers cannot take symbolic values; write x = x + y instead of x += y")
     result = _tried(getattr(UFUNCS.get(ufunc, ufunc), method), map(plain, inputs), named, ufunc)
     if out is None:
         return traced(result) if any(isinstance(x, TracedArray) for x in inputs) else result

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import InputError
-from dynamis.scalar.branches import deciding
+from dynamis.scalar.branches import NumberNeededError, deciding
 from dynamis.scalar.function_state import FunctionState
 from dynamis.scalar.functions import where
 from dynamis.scalar.node import Node
 from dynamis.scalar.numpy_protocol import plain, traced
+from dynamis.scalar.recorded_modules import recorded_modules
 
-MAX_PATHS = 64  # of a function that branches, and branches on one path
+MAX_PATHS = 4096  # of a function that branches: six joints with three cases each have 729
+MAX_BRANCHES = 64  # on one path
 
 
 class HiddenStateError(InputError):
@@ -24,7 +26,8 @@ class HiddenStateError(InputError):
 def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """``function(*arguments, **named)`` for arguments that may be symbols: if-statements are followed both ways and joined.
 
-    The function is called twice on one path: if the results differ, it has a state of its own and is refused.
+    The function is called twice on one path: if the results differ, it has a state of its own and is refused. If it needs
+    numbers, it is called again with arrays of numpy.zeros that hold symbols and functions of math that take them.
 
     >>> from dynamis.scalar import symbol
     >>> def law(x):
@@ -34,8 +37,20 @@ def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: An
     """
     if not any(_is_symbolic(x) for x in (*arguments, *named.values())):
         return function(*arguments, **named)
+    try:
+        return _recorded(function, arguments, named)
+    except NumberNeededError as error:
+        try:
+            with recorded_modules(function):
+                return _recorded(function, arguments, named)
+        except NumberNeededError:
+            raise error from None
+
+
+def _recorded(function: Callable[..., Any], arguments: Sequence[Any], named: dict[str, Any]) -> Any:
     given, others = [traced(x) for x in arguments], {name: traced(x) for name, x in named.items()}
     finite = tuple(x for array in (*arguments, *named.values()) if _is_symbolic(array) for x in np.ravel(plain(array)))
+    known: dict[Any, Any] = {}
     paths = 0
 
     def run(answers: list[bool]) -> tuple[Any, list[Node]]:
@@ -50,11 +65,12 @@ def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: An
             conditions.append(condition)
             if len(conditions) > len(answers):
                 answers.append(True)
-            if paths > MAX_PATHS or len(conditions) > MAX_PATHS:
-                raise InputError(f"more than {MAX_PATHS} combinations of branches; use numpy.where or numpy.clip instead of if")
+            if paths > MAX_PATHS or len(conditions) > MAX_BRANCHES:
+                many = f"{MAX_PATHS} combinations of branches" if paths > MAX_PATHS else f"{MAX_BRANCHES} branches in turn"
+                raise InputError(f"more than {many}; use numpy.where or numpy.clip instead of if")
             return answers[len(conditions) - 1]
 
-        with deciding(decide, finite):
+        with deciding(decide, finite, known):
             returned = function(*(_copied(x) for x in given), **{name: _copied(x) for name, x in others.items()})
         return returned, conditions
 

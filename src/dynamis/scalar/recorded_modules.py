@@ -1,0 +1,89 @@
+"""numpy and math as a function sees them while it is recorded: arrays that it makes can hold symbols, and math takes them."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import math
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from dynamis.scalar.branches import branches
+from dynamis.scalar.numpy_protocol import NumpyProtocol, traced
+
+ARRAYS = ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like")
+SAME_IN_NUMPY = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "log", "hypot", "copysign", "degrees", "radians",
+                 "floor", "ceil", "trunc", "isnan", "isfinite", "isinf")  # fmt: skip
+OTHERS_IN_NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "fabs": "abs", "pow": "power"}
+PACKAGES = ("dynamis", "numpy", "scipy", "builtins")  # whose namespaces stay as they are
+
+
+def _holding_symbols(make: Callable[..., Any]) -> Callable[..., Any]:
+    def made(*arguments: Any, **named: Any) -> Any:
+        array = make(*arguments, **named)
+        return traced(array.astype(object)) if branches.decide is not None and array.dtype == float else array
+
+    return made
+
+
+def _of_symbols(function: Callable[..., Any], recorded: Callable[..., Any]) -> Callable[..., Any]:
+    def called(*arguments: Any) -> Any:
+        return (recorded if any(isinstance(x, NumpyProtocol) for x in arguments) else function)(*arguments)
+
+    return called
+
+
+def _substitute(module: types.ModuleType, functions: dict[str, Callable[..., Any]]) -> types.ModuleType:
+    """The module with other functions."""
+    made = types.ModuleType(module.__name__)
+    vars(made).update(functions, __getattr__=lambda name: getattr(module, name))
+    return made
+
+
+_ARRAYS = {name: _holding_symbols(getattr(np, name)) for name in ARRAYS}
+_IN_NUMPY = dict(zip(SAME_IN_NUMPY, SAME_IN_NUMPY, strict=True)) | OTHERS_IN_NUMPY
+_MATH = {name: _of_symbols(getattr(math, name), getattr(np, other)) for name, other in _IN_NUMPY.items()}
+_SUBSTITUTES: dict[int, Any] = {id(np): _substitute(np, _ARRAYS), id(math): _substitute(math, _MATH)}
+_SUBSTITUTES |= {id(getattr(np, name)): function for name, function in _ARRAYS.items()}
+_SUBSTITUTES |= {id(getattr(math, name)): function for name, function in _MATH.items()}
+
+
+@contextlib.contextmanager
+def recorded_modules(function: Any) -> Iterator[None]:
+    """numpy, math and their functions in the modules of a function and of those that it calls are such that record."""
+    changed = []
+    for space in _namespaces(function):
+        for name, value in list(space.items()):
+            if id(value) in _SUBSTITUTES:
+                changed.append((space, name, value))
+                space[name] = _SUBSTITUTES[id(value)]
+    try:
+        yield
+    finally:
+        for space, name, value in changed:
+            space[name] = value
+
+
+def _namespaces(function: Any) -> list[dict[str, Any]]:
+    """The global variables of the modules of a function, of the objects that it holds, and of the functions that it calls."""
+    found: list[Any] = [function]
+    spaces: list[dict[str, Any]] = []
+    for x in found:
+        routine: Any = x if inspect.isroutine(x) else vars(type(x)).get("__call__")
+        code, space = getattr(routine, "__code__", None), getattr(routine, "__globals__", None)
+        space = vars(sys.modules.get(type(x).__module__, types)) if space is None else space
+        held = [getattr(x, "__self__", None), getattr(x, "func", None)]
+        for cell in getattr(routine, "__closure__", None) or ():
+            with contextlib.suppress(ValueError):  # a cell that is empty yet
+                held.append(cell.cell_contents)
+        if str(space.get("__name__", "")).split(".")[0] not in PACKAGES:
+            spaces += [] if any(space is y for y in spaces) else [space]
+            held += vars(x).values() if hasattr(x, "__dict__") else ()
+            held += [space[name] for name in getattr(code, "co_names", ()) if isinstance(space.get(name), types.FunctionType)]
+        held = [y for y in held if (callable(y) or hasattr(y, "__dict__")) and not isinstance(y, type | types.ModuleType)]
+        found += [y for y in held if all(y is not z for z in found)]
+    return spaces
