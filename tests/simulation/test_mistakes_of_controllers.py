@@ -72,3 +72,11 @@ def test_what_cannot_be_compiled_or_written_is_named(tmp_path):
     move = dy.trajectories.joint_move(np.zeros(2), np.ones(2), duration=1.0)
     with pytest.raises(dy.InputError, match="then its reference; got PathMotion first"):
         dy.control.tracking(move, dy.simulate(ARM, 0.01))
+
+
+def test_arguments_that_rollouts_does_not_have_are_named_with_the_right_ones():
+    arm = dy.load("planar_2r_melchiorri")
+    with pytest.raises(dy.InputError, match="give controller=lambda t, q, v"):
+        dy.rollouts(arm, 0.1, np.zeros((3, 2)), torque=np.ones(2))
+    with pytest.raises(dy.NameLookupError, match="did you mean controller"):
+        dy.rollouts(arm, 0.1, np.zeros((3, 2)), controler=None)

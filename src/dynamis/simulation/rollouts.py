@@ -16,7 +16,7 @@ from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.compiler.cuda_time_stepper import RK4
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import card, counted, short
-from dynamis.errors import InputError, ModelWarning, PerformanceWarning, printable
+from dynamis.errors import InputError, ModelWarning, PerformanceWarning, printable, unknown_name
 from dynamis.kinematics.closures import warn_of_open_loops
 from dynamis.model.massless import describe_motion, massless_motion
 from dynamis.model.model import Model
@@ -177,6 +177,13 @@ def rollouts(
     >>> made.q.shape, bool(abs(made.q[-1] - goals).max() < 0.01)
     ((31, 64, 2), True)
     """
+    if "torque" in options:
+        raise InputError(
+            "rollouts has no argument 'torque': give controller=lambda t, q, v: …, and torques of each motion as inputs= or "
+            "parameters= of the controller"
+        )
+    if unknown := [name for name in options if name not in LoopOptions.__annotations__]:
+        raise unknown_name("argument of rollouts", unknown[0], LoopOptions.__annotations__)
     sizes = {}
     if inputs is not None:
         _check_mapping("inputs", inputs)
