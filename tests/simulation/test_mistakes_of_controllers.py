@@ -78,5 +78,5 @@ def test_arguments_that_rollouts_does_not_have_are_named_with_the_right_ones():
     arm = dy.load("planar_2r_melchiorri")
     with pytest.raises(dy.InputError, match="give controller=lambda t, q, v"):
         dy.rollouts(arm, 0.1, np.zeros((3, 2)), torque=np.ones(2))
-    with pytest.raises(dy.NameLookupError, match="did you mean controller"):
+    with pytest.raises(dy.NameLookupError, match=r"did you mean .controller"):
         dy.rollouts(arm, 0.1, np.zeros((3, 2)), controler=None)

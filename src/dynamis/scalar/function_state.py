@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import sys
+import sysconfig
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ MAX_ENTRIES = 100_000  # of a container that is looked through: larger ones are 
 class FunctionState:
     """The variables of a function, as they are now: `changed` compares with them, `restore` gives them back.
 
-    Those of bound methods, callable objects and functions in closures are included; objects of this package are not.
+    Those of bound methods, of functions in closures and of objects that it uses are included; objects of packages are not.
 
     >>> class Sum:
     ...     total = 0.0
@@ -33,23 +35,31 @@ class FunctionState:
         self._spaces: list[tuple[dict[str, Any], dict[str, Any]]] = []  # attributes: now, and as they were
         self._cells: list[tuple[str, Any, Any]] = []
         self._globals: list[tuple[dict[str, Any], str, Any]] = []
+        self._defaults: list[tuple[str, Any]] = []  # of arguments
+        self.seen: list[str] = []  # of changes, by `look`
         found = [function]
         for x in found:
-            held = [x.__self__] if inspect.ismethod(x) else []
             routine: Any = x if inspect.isroutine(x) else vars(type(x)).get("__call__")
             code, module = getattr(routine, "__code__", None), getattr(routine, "__globals__", {})
+            held = [x.__self__] if inspect.ismethod(x) else []
             if code is not None:
                 if not str(module.get("__name__", "")).startswith("dynamis."):
-                    self._globals += [(module, name, module[name]) for name in code.co_names if _is_variable(module.get(name))]
+                    named = [(name, module[name]) for name in code.co_names if _is_variable(module.get(name))]
+                    self._globals += [(module, name, value) for name, value in named]
+                    held += [value for _, value in named]
                 for name, cell in zip(code.co_freevars, getattr(routine, "__closure__", None) or (), strict=False):
                     with contextlib.suppress(ValueError):  # a cell that is empty yet
                         self._cells.append((name, cell, cell.cell_contents))
-                        held += [cell.cell_contents] if callable(cell.cell_contents) else []
-            if not inspect.isroutine(x) and hasattr(x, "__dict__"):
+                        held.append(cell.cell_contents)
+                last = code.co_varnames[: code.co_argcount][::-1]  # of which those have defaults, from the end on
+                self._defaults += zip(last, (routine.__defaults__ or ())[::-1], strict=False)
+                self._defaults += (routine.__kwdefaults__ or {}).items()
+            if hasattr(x, "__dict__") and not inspect.ismethod(x):
                 self._spaces.append((vars(x), dict(vars(x))))
-            found += [y for y in held if not _is_own(y) and all(y is not z for z in found)]
+                held += vars(x).values()
+            found += [y for y in held if _may_remember(y) and all(y is not z for z in found)]
         values = [v for _, before in self._spaces for v in before.values()]
-        values += [value for *_, value in (*self._cells, *self._globals)]
+        values += [value for *_, value in (*self._cells, *self._globals, *self._defaults)]
         self._contents = [(x, _copied(x)) for x in values if type(x) in CONTAINERS and _size(x) <= MAX_ENTRIES]
 
     def changed(self) -> list[str]:
@@ -59,6 +69,10 @@ class FunctionState:
         names += [name for module, name, before in self._globals if not _equal(module.get(name), before)]
         names += [self._name_of(x) for x, before in self._contents if not _equal(_without_additions(x, before), before)]
         return list(dict.fromkeys(names))
+
+    def look(self) -> None:
+        """Remember changes that may be undone later."""
+        self.seen = self.seen or self.changed()
 
     def restore(self) -> None:
         """Give back what was changed; the rest is not touched."""
@@ -84,7 +98,7 @@ class FunctionState:
     def _name_of(self, x: Any) -> str:
         places = [(name, value) for _, before in self._spaces for name, value in before.items()]
         places += [(name, value) for name, _, value in self._cells] + [(name, value) for _, name, value in self._globals]
-        return next(name for name, value in places if value is x)
+        return next(name for name, value in [*places, *self._defaults] if value is x)
 
 
 def _size(x: Any) -> int:
@@ -93,6 +107,19 @@ def _size(x: Any) -> int:
 
 def _is_variable(x: Any) -> bool:
     return x is not None and not callable(x) and not inspect.ismodule(x) and not _is_own(x)
+
+
+def _may_remember(x: Any) -> bool:
+    """A function, or an object of a class of the user."""
+    if inspect.isroutine(x):
+        return True
+    if _is_own(x) or inspect.ismodule(x) or not hasattr(x, "__dict__"):
+        return False
+    return not _is_installed(getattr(sys.modules.get(type(x).__module__), "__file__", None) or "")
+
+
+def _is_installed(path: str) -> bool:
+    return any(path.startswith(sysconfig.get_path(place)) for place in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 def _is_own(x: Any) -> bool:

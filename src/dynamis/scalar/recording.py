@@ -72,6 +72,9 @@ def _recorded(function: Callable[..., Any], arguments: Sequence[Any], named: dic
 
         with deciding(decide, finite, known):
             returned = function(*(_copied(x) for x in given), **{name: _copied(x) for name, x in others.items()})
+        state.look()
+        if state.seen:
+            raise hidden_state_error(state.seen)
         return returned, conditions
 
     def explored(answers: list[bool]) -> Any:
@@ -87,11 +90,10 @@ def _recorded(function: Callable[..., Any], arguments: Sequence[Any], named: dic
         (once, conditions), (again, _) = run(first), run(first)
         same = _same(once, again)
         result = explored([]) if same and conditions else once
-        changed = state.changed()
     finally:
         state.restore()
-    if changed or not same:
-        raise hidden_state_error(changed)
+    if not same:
+        raise hidden_state_error([])
     return result
 
 

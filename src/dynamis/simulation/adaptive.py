@@ -210,6 +210,8 @@ class _Run:
             )
         if self.progress is not None:
             self.progress((t - self.start) / (self.end - self.start))
+        if self.motion.state is not None:
+            self.motion.state.look()
         return self.motion.accepted(t, y)
 
     def _keep(self, piece: Piece, state: _State) -> None:

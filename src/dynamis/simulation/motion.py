@@ -14,7 +14,7 @@ import numpy.typing as npt
 from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.kinematics.closures import Closure
 from dynamis.robot import Robot
-from dynamis.scalar import Node
+from dynamis.scalar import FunctionState, Node
 from dynamis.simulation.actuators import Actuator
 from dynamis.simulation.contact_equations import Contacts, constrained_accelerations, projected
 from dynamis.simulation.friction import BristleLaw, Law, SmoothLaw, StickingLaw
@@ -109,6 +109,7 @@ class EquationsOfMotion:
             begin = max((place.stop for place in self._places.values()), default=len(self.bristles))
             self._places[k] = slice(begin, begin + actuator.size)
         self.fastest = fastest  # velocity of the motion; trial steps may be faster
+        self.state: FunctionState | None = None  # of the controller, where it may have one of its own
         self.plain = all(body.motion.nq == body.motion.nv for _, body in robot.model.moving) and not robot.model.coupled
 
     @property

@@ -137,15 +137,16 @@ class BatchMarch:
                     raise InputError(
                         f"the controller raised {type(error).__name__}: {error} (t = {k * self.h:.6g} s)"
                     ) from error
+                state.look()
+                if law is not None and state.seen:
+                    state.restore()
+                    raise hidden_state_error(state.seen)
                 if not np.isfinite(y).all():
                     # grown beyond all numbers: the others go on, as they do when compiled
                     states[k // self.every + 1 :, i] = np.nan
                     break
                 if (k + 1) % self.every == 0:
                     states[(k + 1) // self.every, i] = y
-            if law is not None and i == 0 and (changed := state.changed()):
-                state.restore()
-                raise hidden_state_error(changed)
             self.progress((i + 1) / count)
         return states.reshape(-1, *batch, size)
 

@@ -123,7 +123,6 @@ def simulate(
         check_same_robot(before, robot)
     law = _law(controller)
     function = None if law.torque is None else law.on(robot)
-    state = None if function is None or law.sampled is not None or law.traceable else FunctionState(function)
     held = None if law.sampled is None else Held(law.sampled, robot.n, float(times[0]), samples_of(before), function)
     noise, disturbing = _disturbance(disturbance, robot.n)
     hard = Stops(robot, stops) if isinstance(stops, HardStops) else None
@@ -132,6 +131,7 @@ def simulate(
     command = law.command(robot, torque_source(robot, torque, held or function, None if hard else stops), checked=True)
     fastest = DIVERGED_VELOCITY if law.torque is None and law.sampled is None else _fastest(robot, v)
     motion = mechanism.motion(robot, laws, command, wrench_sources(robot, wrenches), drives, disturbing, fastest)
+    motion.state = None if function is None or law.sampled is not None or law.traceable else FunctionState(function)
     y0 = motion.start(q, v) if before is None else state_at_stop(before, motion, held is not None)
     if hard is not None:
         y0 = np.concatenate([hard.checked_start(y0[: robot.nq]), y0[robot.nq :]])
@@ -153,7 +153,7 @@ def simulate(
             motion, pushes, times, y0, method=method, step=float(step or 0.0), jumps=jumps, held=held,
             progress=progress, clock=clock,
         )  # fmt: skip
-        return _recorded(motion, made, before, state)
+        return _recorded(motion, made, before)
     watcher = motion.watched(watcher)
     options = _adaptive_options(method, rtol, atol, step)
     watching: dict[str, Any] = {
@@ -167,14 +167,12 @@ def simulate(
     else:
         pieces = integrate(motion, times, y0, method=method, options=options, **watching)
     made = with_memory(_trajectory(motion, pieces, times, y0, hard is not None), motion, times, pieces, y0, held)
-    return _recorded(motion, made, before, state)
+    return _recorded(motion, made, before)
 
 
-def _recorded(
-    motion: EquationsOfMotion, made: Trajectory, before: Trajectory | None, state: FunctionState | None
-) -> Trajectory:
-    if state is not None:
-        _warn_of_states(state)
+def _recorded(motion: EquationsOfMotion, made: Trajectory, before: Trajectory | None) -> Trajectory:
+    if motion.state is not None:
+        _warn_of_states(motion.state)
     made = motion.recorded(made)
     return made if before is None else joined(before, made)
 
@@ -222,7 +220,8 @@ def _check_stateless(command: Command, t: float, q: Array, v: Array) -> None:
 
 def _warn_of_states(state: FunctionState) -> None:
     """Warn of a controller that changed its variables: trial steps of the integration have changed them too."""
-    if changed := state.changed():
+    state.look()
+    if changed := state.seen:
         text = (
             f"the controller changed its variable {changed[0]!r} during the motion. If its torques depend on it, the motion is "
             f"inaccurate: {HAS_A_STATE}"
