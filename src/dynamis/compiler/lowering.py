@@ -24,6 +24,7 @@ from dynamis.scalar import Node, symbol, topological
 
 SMALLEST = 1e-37  # a reciprocal of full quality, in single precision too
 LONG = 4000  # operations: code in which repeated links are looked for
+MAX_LINE = 100  # characters of a line of code in a message
 SUMS = ("add", "sub", "neg")
 Term = tuple[bool, Any]  # one of a sum: whether it is taken away, and a node or a number
 
@@ -70,13 +71,14 @@ def _of_numbers(result: Any, name: str) -> npt.NDArray[Any]:
 
 
 def _users_line(error: BaseException) -> str:
-    """Where in the user's own code a trace stopped: the innermost frame outside this package."""
-    ours = str(Path(__file__).parents[1])
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(ours)]
+    """Where in the user's own code a trace stopped: the innermost frame outside this package and NumPy."""
+    packages = str(Path(__file__).parents[1]), str(Path(np.__file__).parent)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(packages)]
     if not frames:
         return ""
     last = frames[-1]
-    return f" (in {last.name}, {last.filename}:{last.lineno}: {last.line})"
+    line = last.line or ""
+    return f" (in {last.name}, {last.filename}:{last.lineno}: {line if len(line) <= MAX_LINE else line[:MAX_LINE] + '…'})"
 
 
 def lower(

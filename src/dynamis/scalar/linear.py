@@ -94,19 +94,37 @@ def solve_general(A: Array, b: Array) -> Array:
     """x with A x = b for any regular A, by Householder reflections, which need no pivoting; b is a vector or columns."""
     if object not in (A.dtype, b.dtype):
         return np.asarray(np.linalg.solve(A, b))
-    R, x, n = np.array(A, dtype=object), np.array(b, dtype=object), len(A)
-    for k in range(n):
+    R, x, _ = _triangular(A, b)
+    n = len(A)
+    for k in reversed(range(n)):
+        x[k] = (x[k] - R[k, k + 1 :] @ x[k + 1 :]) / R[k, k] if k + 1 < n else x[k] / R[k, k]
+    return x
+
+
+def determinant(A: Array) -> Any:
+    """The determinant, by the same reflections, each of which changes its sign."""
+    if A.dtype != object:
+        return np.linalg.det(A)
+    if len(A) == 2:
+        return A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
+    R, _, reflections = _triangular(A, np.zeros(len(A)))
+    return np.prod(np.diagonal(R)) * (-1.0) ** reflections
+
+
+def _triangular(A: Array, b: Array) -> tuple[Array, Array, int]:
+    """(R, x, number of reflections) with R x = b equivalent to A x = b, by Householder reflections."""
+    R, x, reflections = np.array(A, dtype=object), np.array(b, dtype=object), 0
+    for k in range(len(A)):
         if all(map(_is_zero, R[k + 1 :, k])):
             continue
+        reflections += 1
         size = sqrt(R[k:, k] @ R[k:, k])
         u = R[k:, k].copy()
         u[0] = u[0] + where(u[0] < 0.0, -size, size)
         scale = 2.0 / (u @ u)
         R[k:, k:] = R[k:, k:] - np.outer(u * scale, u @ R[k:, k:])
         x[k:] = x[k:] - np.multiply.outer(u * scale, u @ x[k:])
-    for k in reversed(range(n)):
-        x[k] = (x[k] - R[k, k + 1 :] @ x[k + 1 :]) / R[k, k] if k + 1 < n else x[k] / R[k, k]
-    return x
+    return R, x, reflections
 
 
 def _cholesky(M: Array, scale: Array) -> Array:

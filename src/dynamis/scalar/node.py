@@ -127,6 +127,9 @@ class Node(NumpyProtocol):
 
     __int__ = __index__ = __float__
 
+    def __format__(self, form: str) -> str:
+        return format(str(self) if form in ("", "s") else float(self), form)
+
     def __deepcopy__(self, memo: object) -> Node:
         return self
 

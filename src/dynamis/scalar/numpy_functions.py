@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.errors import InputError
 from dynamis.scalar.branches import branches
 from dynamis.scalar.functions import acos, asin, atan2, exp, floor, log, maximum, minimum, sign, sqrt, where
-from dynamis.scalar.linear import solve_general
+from dynamis.scalar.linear import determinant, solve_general
 from dynamis.scalar.numpy_protocol import FUNCTIONS, UFUNCS, plain, traced
 
 
@@ -47,10 +48,12 @@ UFUNCS.update({
     np.isinf: _ufunc(lambda x: not _is_argument(x) and abs(x) >= np.inf, 1),
     np.remainder: _ufunc(lambda x, y: x - y * floor(x / y), 2), np.floor_divide: _ufunc(lambda x, y: floor(x / y), 2),
     np.trunc: _ufunc(lambda x: sign(x) * floor(abs(x)), 1),
+    np.fmod: _ufunc(lambda x, y: x - y * np.trunc(x / y), 2),
     np.copysign: _ufunc(lambda x, y: where(y < 0.0, -abs(x), abs(x)), 2),
     np.log2: _ufunc(lambda x: log(x) / np.log(2.0), 1), np.log10: _ufunc(lambda x: log(x) / np.log(10.0), 1),
 })  # fmt: skip
 # conditions have the values 1 and 0
+UFUNCS[np.logical_xor] = UFUNCS[np.bitwise_xor] = _ufunc(lambda x, y: abs((x + 0.0) - (y + 0.0)), 2)
 UFUNCS[np.logical_and] = UFUNCS[np.bitwise_and] = _ufunc(lambda x, y: (x + 0.0) * (y + 0.0), 2)
 UFUNCS[np.logical_or] = UFUNCS[np.bitwise_or] = _ufunc(lambda x, y: maximum(x + 0.0, y + 0.0), 2)
 UFUNCS[np.logical_not] = UFUNCS[np.invert] = _ufunc(lambda x: 1.0 - (x + 0.0), 1)
@@ -84,8 +87,15 @@ def _interp(x: Any, xp: Any, fp: Any) -> Any:
     return fp[0] + sum(parts)
 
 
+def _where(condition: Any, *choices: Any) -> Any:
+    if len(choices) != 2:
+        raise InputError("numpy.where(condition) without values cannot be recorded; use numpy.where(condition, a, b)")
+    return where(condition, *choices)
+
+
 FUNCTIONS.update({
-    np.where: where, np.select: _select, np.clip: _clip, np.interp: _interp, np.round: _round,
+    np.where: _where, np.select: _select, np.clip: _clip, np.interp: _interp, np.round: _round,
     np.linalg.solve: lambda A, b: solve_general(plain(A), plain(b)),
+    np.linalg.det: lambda A: determinant(plain(A)),
     np.linalg.inv: lambda A: solve_general(plain(A), np.eye(len(A))),
 })  # fmt: skip

@@ -11,6 +11,8 @@ import numpy as np
 from dynamis.errors import InputError
 from dynamis.scalar.branches import NumberNeededError
 
+# in messages of NumPy about nodes
+REFUSALS = ("Node", "not supported for the input types", "unsupported in linalg", "Cannot cast ufunc")
 # functions of NumPy that would ask for the truth of a comparison, and those that record instead
 UFUNCS: dict[Any, np.ufunc] = {}
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
@@ -43,7 +45,7 @@ def _tried(function: Callable[..., Any], inputs: Iterable[Any], named: dict[str,
     try:
         return function(*inputs, **named)
     except TypeError as error:
-        if not any(text in str(error) for text in ("Node", "not supported for the input types", "unsupported in linalg")):
+        if not any(text in str(error) for text in REFUSALS):
             raise
         name = ("linalg." if "linalg" in str(getattr(asked, "__module__", "")) else "") + asked.__name__
         cure = "; J⁺ x is J.T @ numpy.linalg.solve(J @ J.T, x)" if name == "linalg.pinv" else ""
@@ -89,7 +91,13 @@ class NumpyProtocol:
     def __or__(self, other: Any) -> Any:
         return apply_ufunc(np.logical_or, "__call__", (self, other), {})
 
-    __rand__, __ror__ = __and__, __or__
+    def __xor__(self, other: Any) -> Any:
+        return apply_ufunc(np.logical_xor, "__call__", (self, other), {})
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __round__(self, decimals: int | None = None) -> Any:
+        return apply_function(np.round, (), (self, decimals or 0), {})
 
     def __invert__(self) -> Any:
         return apply_ufunc(np.logical_not, "__call__", (self,), {})

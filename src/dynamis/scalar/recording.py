@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from dynamis.errors import InputError
+from dynamis.errors import DynamisError, InputError
 from dynamis.scalar.branches import NumberNeededError, deciding
 from dynamis.scalar.function_state import FunctionState
 from dynamis.scalar.functions import where
 from dynamis.scalar.node import Node
 from dynamis.scalar.numpy_protocol import plain, traced
 from dynamis.scalar.recorded_modules import recorded_modules
+from dynamis.scalar.recording_check import differs, entries, nodes_of, with_numbers
 
 MAX_PATHS = 4096  # of a function that branches: six joints with three cases each have 729
 MAX_BRANCHES = 64  # on one path
@@ -38,13 +39,53 @@ def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: An
     if not any(_is_symbolic(x) for x in (*arguments, *named.values())):
         return function(*arguments, **named)
     try:
-        return _recorded(function, arguments, named)
-    except NumberNeededError as error:
         try:
-            with recorded_modules(function):
-                return _recorded(function, arguments, named)
-        except NumberNeededError:
-            raise error from None
+            result = _recorded(function, arguments, named)
+        except NumberNeededError as error:
+            try:
+                with recorded_modules(function):
+                    result = _recorded(function, arguments, named)
+            except NumberNeededError:
+                raise error from None
+    except DynamisError:
+        raise
+    except Exception as error:
+        if _fails_alike(function, arguments, named, error):
+            raise
+        why = f"the function cannot be recorded: {type(error).__name__}: {error}"
+        raise InputError(why).with_traceback(error.__traceback__) from None
+    _check(function, arguments, named, result)
+    return result
+
+
+def _fails_alike(function: Callable[..., Any], arguments: Sequence[Any], named: dict[str, Any], error: Exception) -> bool:
+    """Whether a function has the same error with numbers."""
+    for _, _, call in with_numbers(function, arguments, named):
+        try:
+            call()
+        except Exception as other:
+            if type(other) is type(error):
+                return True
+    return False
+
+
+def _check(function: Callable[..., Any], arguments: Sequence[Any], named: dict[str, Any], result: Any) -> None:
+    """Refuse a function that has other values with numbers; what is called with expressions was checked with symbols before."""
+    if not all(x.op == "symbol" for array in (*arguments, *named.values()) for x in nodes_of(array)):
+        return
+    state = FunctionState(function)
+    try:
+        other = differs(function, arguments, named, result)
+        state.look()
+    finally:
+        state.restore()
+    if state.seen:
+        raise hidden_state_error(state.seen)
+    if other:
+        raise InputError(
+            "recorded with symbols, the function has other values than with numbers: it catches errors by try, or asks for "
+            "types by isinstance or dtype; use numpy.where and numpy.clip instead"
+        )
 
 
 def _recorded(function: Callable[..., Any], arguments: Sequence[Any], named: dict[str, Any]) -> Any:
@@ -114,15 +155,9 @@ def _copied(x: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray) else x
 
 
-def _entries(result: Any) -> list[Any]:
-    if isinstance(result, tuple):
-        return [entry for part in result for entry in _entries(part)]
-    return list(np.asarray(result, dtype=object).flat)
-
-
 def _same(one: Any, other: Any) -> bool:
     """Whether two results are the same expressions and numbers."""
-    first, second = _entries(one), _entries(other)
+    first, second = entries(one), entries(other)
     return len(first) == len(second) and all(map(_equal, first, second))
 
 

@@ -1,0 +1,97 @@
+"""Functions that cannot be recorded are refused with the reason, and nothing of them or of NumPy is changed."""
+
+import math
+import sys
+from math import sqrt
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.errors import InputError
+from dynamis.scalar import call_with_symbols, symbol
+
+
+def test_functions_that_record_something_else_than_they_compute_are_refused():
+    def caught(x):
+        try:
+            return np.array([10.0, 20.0, 30.0])[int(x[0]) % 3] * x
+        except ValueError:
+            return 0.0 * x
+
+    x = np.array([symbol(f"x{k}") for k in range(3)], dtype=object)
+    for function in (caught, lambda x: x if isinstance(x[0], float) else 2.0 * x, lambda x: -x if x.dtype == float else x):
+        with pytest.raises(InputError, match="other values than with numbers"):
+            call_with_symbols(function, x)
+
+
+def test_errors_of_recording_are_ours_and_errors_of_the_function_its_own():
+    x = np.array([symbol(f"x{k}") for k in range(3)], dtype=object)
+    for function in (lambda x: x[x > 0.0], lambda x: divmod(x[0], 0.3), lambda x: np.linalg.eigvalsh(np.outer(x, x))):
+        with pytest.raises(InputError, match="cannot be recorded"):
+            call_with_symbols(function, x)
+    with pytest.raises(InputError, match="a number is needed"):
+        call_with_symbols(lambda x: float(f"{x[0]:.3f}"), x)
+    with pytest.raises(NameError, match="undefined"):
+        call_with_symbols(lambda x: x * undefined, x)  # noqa: F821
+    with pytest.raises(InputError, match=r"test_recording_refusals.py:\d+"):
+        dy.load("scara").compile(lambda robot, q: q[q > 0.0])(np.zeros(4))
+
+
+def test_where_numbers_are_needed_the_message_says_what_does():
+    gains = np.array([1.0, 2.0])
+
+    def added(_t, q, _v):
+        tau = gains.copy()
+        tau += q
+        return tau
+
+    def converted(_t, q, _v):
+        return np.array([float(q[0]), 0.0])
+
+    def looked_up(t, _q, _v):
+        return np.ones((5, 2))[int(t)]
+
+    def inverted(robot, _t, q, _v):
+        return np.linalg.pinv(robot.jacobian(q)) @ np.zeros(6)
+
+    laws = (
+        (converted, r"without float\(\)"),
+        (added, r"x = x \+ y"),
+        (looked_up, "a number is needed"),
+        (inverted, r"numpy\.linalg\.pinv cannot"),
+    )
+    for law, cure in laws:
+        with pytest.warns(dy.PerformanceWarning, match=cure):
+            dy.rollouts(dy.load("planar_2r_melchiorri"), 0.002, np.zeros(2), controller=law)
+
+
+def test_too_many_branches_and_branches_of_different_shapes_are_refused():
+    x = np.array([symbol(f"x{k}") for k in range(13)], dtype=object)
+    with pytest.raises(InputError, match="combinations of branches"):
+        call_with_symbols(lambda x: np.array([max(e, 0.0) for e in x]), x)
+    with pytest.raises(InputError, match="different shapes"):
+        call_with_symbols(lambda x: x if x[0] > 0.0 else x[:2], x)
+
+    def endless(x):
+        while x[0] > 0.0:
+            x = 0.5 * x
+        return x
+
+    with pytest.raises(InputError, match="64 branches in turn"):
+        call_with_symbols(endless, x)
+
+
+def test_numpy_and_math_are_as_before_after_a_recording_that_failed():
+    def failing(x):
+        y = np.zeros(3)
+        y[0] = float(x[0])
+        return y
+
+    x = np.array([symbol(f"x{k}") for k in range(3)], dtype=object)
+    with pytest.raises(InputError, match="a number is needed"):
+        call_with_symbols(failing, x)
+    assert np is sys.modules["numpy"]
+    assert math is sys.modules["math"]
+    assert sqrt is math.sqrt
+    assert np.zeros(2).dtype == float
