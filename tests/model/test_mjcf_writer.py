@@ -12,6 +12,7 @@ from dynamis.model.writers.losses import losses
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed: pip install mujoco")
 
 
+@pytest.mark.filterwarnings("ignore:.*does not hold all of robot")
 @pytest.mark.parametrize("name", library_names())
 def test_every_library_robot_is_an_mjcf_model_with_its_mass_matrix(name, tmp_path, quiet_load, without_compilation):
     symbols = dy.load(name).description.symbol_names()
@@ -42,6 +43,7 @@ def test_an_inertia_that_no_body_has_is_shared_across_the_joint_or_refused(same_
         arm("revolute", (0.5, 0.1, 0.1)).to_mujoco()
 
 
+@pytest.mark.filterwarnings("ignore:.*does not hold all of robot")
 def test_actuators_are_listed_as_lost(tmp_path):
     arm = dy.load("planar_2r_melchiorri").replace(actuators={"joint2": dy.Saturated(5.0)})
     arm.write(tmp_path / "arm.mjcf")

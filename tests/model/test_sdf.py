@@ -85,6 +85,7 @@ def test_a_robot_written_as_sdf_is_read_as_the_same(name, style, same_dynamics):
         np.testing.assert_array_equal(robot.limits[key], again.limits[key])
 
 
+@pytest.mark.filterwarnings("ignore:.*does not hold all of robot")
 @pytest.mark.parametrize("name", ROBOTS)
 def test_what_our_writer_writes_reads_back_the_same(name, tmp_path, same_dynamics):
     robot = dy.load(name)
@@ -297,3 +298,21 @@ def test_a_model_that_nothing_holds_is_free_in_sdf_and_said_to_be_fixed_here(tmp
     assert done.exit_code == 0
     assert "free in SDF" not in done.output
     assert "<parent>world</parent>" not in (tmp_path / "again.sdf").read_text()
+
+
+def test_a_link_with_the_name_world_is_renamed_and_said_so(tmp_path):
+    description = dy.load("planar_2r_melchiorri").description
+    root = next(link for link in description.links if link.name not in {joint.child for joint in description.joints})
+    for joint in description.joints:
+        joint.parent = "world" if joint.parent == root.name else joint.parent
+    root.name, root.shapes = "world", [dy.load("ur5e").description.links[1].shapes[0]]
+    robot = dy.Robot(description)
+    with pytest.warns(dy.ModelWarning, match="names that SDF reserves, written with link_: 1 element, 'world'"):
+        robot.write(tmp_path / "arm.sdf")
+    again, q = dy.load(tmp_path / "arm.sdf"), robot.random(0)
+    assert np.allclose(again.mass_matrix(q), robot.mass_matrix(q), atol=1e-12)
+
+
+def test_what_changes_the_motion_is_warned_of_by_write(tmp_path):
+    with pytest.warns(dy.ModelWarning, match="does not hold all of robot.*rotor inertias: 6 elements"):
+        dy.load("puma560").write(tmp_path / "puma.sdf")

@@ -169,3 +169,12 @@ def test_the_costs_of_a_collocation_are_those_after_its_iterations(arm):
     pytest.importorskip("casadi", reason="CasADi is not installed: pip install 'dynamis[casadi]'")
     motion = dy.optimize.trajectory(arm, DOWN, UP, 2.0, nodes=20, method="collocation")
     assert len(motion.history) == motion.iterations
+
+
+def test_a_collocation_without_solution_says_that_the_equations_of_motion_are_violated():
+    pytest.importorskip("casadi", reason="casadi is not installed: pip install 'dynamis[casadi]'")
+    robot = dy.load("planar_2r_melchiorri")
+    weak = robot.replace(limits={name: {"effort": 50.0, "velocity": 6.0} for name in robot.joint_names})
+    motion = dy.optimize.trajectory(weak, DOWN, UP, 1.0, nodes=10, method="collocation", iterations=30)
+    assert not motion.converged
+    assert "the equations of motion are violated by" in motion.status

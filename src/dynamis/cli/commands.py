@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -241,11 +242,14 @@ CONVERT_HELP = """Convert a robot to another format: URDF, SDF, MJCF, USD, Denav
 @plain_errors
 def convert(robot: str, out: Path, form: str, settings: tuple[str, ...], as_json: bool) -> None:
     from dynamis.cli.loading import load_as_written
+    from dynamis.errors import ModelWarning
     from dynamis.model.writers.losses import losses
 
     check_output(out, (".urdf", ".toml", ".mjcf", ".sdf", ".usda"), (robot,))
     found = load_as_written(robot, parameters=assignments(settings) or None)
-    whole(out, lambda file: found.write(file, form))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # of what is listed below
+        whole(out, lambda file: found.write(file, form))
     lost = losses(found.description, out.suffix)
     if as_json:
         print_json({"written": [str(out)], "lost": lost})

@@ -76,10 +76,12 @@ def build(description: Description, *, checked: bool = False) -> Model:
 
 
 def with_floating_base(description: Description) -> Description:
-    """A copy whose root link is carried by a free joint instead of standing still."""
+    """A copy whose root link is carried by a free joint instead of standing still, unless a free joint begins there already."""
     result = description.copy()
     carried = {joint.child for joint in result.joints}
     root = next(link.name for link in result.links if link.name not in carried)
+    if any(joint.parent == root and joint.type == "free" for joint in result.joints):
+        return result
     world = Fresh(link.name for link in result.links).name("world")
     joint = Fresh(joint.name for joint in result.joints).name("floating_base")
     result.add_link(world)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table, counted, description_card, flat, short
-from dynamis.errors import ConversionError, InputError, NameLookupError, printable, unknown_name
+from dynamis.errors import ConversionError, InputError, NameLookupError, near_names, printable, unknown_name
 from dynamis.model.actuators import Actuator
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.scalar import Node, topological
@@ -28,8 +28,19 @@ Array = npt.NDArray[Any]
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 
+class Fields:
+    """Objects with given fields: others cannot be set, which would have no effect."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        fields = type(self).__dict__.get("__dataclass_fields__", {})
+        if fields and name not in fields:
+            near = ", ".join(map(repr, near_names(name, fields) or fields))
+            raise AttributeError(f"a {type(self).__name__} has no field {name!r}; there are {near}")
+        super().__setattr__(name, value)
+
+
 @dataclass(repr=False)
-class MassProperties:
+class MassProperties(Fields):
     """Mass [kg], centre of mass [m] and inertia tensor about it [kg m²], in the link's frame and axes."""
 
     mass: Any
@@ -52,7 +63,7 @@ class MassProperties:
 
 
 @dataclass(repr=False)
-class Shape:
+class Shape(Fields):
     """What a link looks like (``role`` "visual") or collides as ("collision"); never used by the dynamics.
 
     ``kind`` is box (size = x, y, z), rounded_box (x, y, z, radius of its edges), cylinder or capsule (radius, length),
@@ -72,7 +83,7 @@ class Shape:
 
 
 @dataclass(repr=False)
-class Appearance:
+class Appearance(Fields):
     """How views show a robot; never used by the dynamics.
 
     ``pose`` maps joints to the positions in which the robot is shown (the others are at 0, or amid their limits).
@@ -89,7 +100,7 @@ class Appearance:
 
 
 @dataclass(repr=False)
-class Link:
+class Link(Fields):
     name: str
     mass_properties: MassProperties | None = None
     shapes: list[Shape] = field(default_factory=list)
@@ -103,7 +114,7 @@ class Link:
 
 
 @dataclass(repr=False)
-class Limits:
+class Limits(Fields):
     """Position [rad or m], speed and effort limits; infinite where the joint has none."""
 
     lower: float = -np.inf
@@ -116,7 +127,7 @@ class Limits:
 
 
 @dataclass(repr=False)
-class Drive:
+class Drive(Fields):
     """The physics of a joint beside its links: friction, rotor, spring.
 
     Torque against the motion: ``viscous`` · q̇ + ``coulomb`` · sgn q̇, with ``coulomb_bias`` added in both directions
@@ -148,7 +159,7 @@ DRIVE_NUMBERS = tuple(name for name, value in vars(Drive()).items() if value is 
 
 
 @dataclass(repr=False)
-class Mimic:
+class Mimic(Fields):
     """q = ratio · q(joint) + offset."""
 
     joint: str
@@ -160,7 +171,7 @@ class Mimic:
 
 
 @dataclass(repr=False)
-class Joint:
+class Joint(Fields):
     """A joint from ``parent`` to ``child``.
 
     The joint's frame is ``origin`` in the parent link's frame; the motion (see `joints`) takes place there; the child
@@ -197,7 +208,7 @@ class Joint:
 
 
 @dataclass(repr=False)
-class LoopClosure:
+class LoopClosure(Fields):
     """A constraint of the file beside the tree: ``kind`` "point" or "weld" of two links, "coupled" of two joints.
 
     The origins of the links coincide, also their axes, or q(first) = ratio · q(second) + offset. The tree is without it;
@@ -229,7 +240,7 @@ class Fresh:
 
 
 @dataclass(repr=False)
-class Description:
+class Description(Fields):
     """A robot as its file says it. Edit it freely, then ``dynamis.Robot(description)``.
 
     Numbers may be symbols. ``document`` is the URDF it was read from, if it was: written as URDF again, the document is kept

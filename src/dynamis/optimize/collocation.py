@@ -79,7 +79,9 @@ def collocate(
     stats = opti.stats()
     x, y, u = (np.atleast_2d(opti.debug.value(item)).reshape(-1, N + 1).T for item in (q, v, used))
     held, gains = 0.5 * (u[:-1] + u[1:]), np.zeros((N, step.inputs, 2 * n))
-    return made_motion(problem, x, y, held, gains, int(stats["iter_count"]), bool(stats["success"]), np.array(history))
+    rows, low, high = (np.ravel(opti.debug.value(item))[: 2 * n * N] for item in (opti.g, opti.lbg, opti.ubg))
+    defect = float(np.maximum(low - rows, rows - high).max(initial=0.0))  # of the equations of motion, which come first
+    return made_motion(problem, x, y, held, gains, int(stats["iter_count"]), bool(stats["success"]), np.array(history), defect)
 
 
 def _bound(opti: Any, problem: Problem, q: Any, v: Any, torque: Any) -> None:

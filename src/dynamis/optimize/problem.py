@@ -135,9 +135,10 @@ class Problem:
 
 
 def made_motion(
-    problem: Problem, q: Array, v: Array, u: Array, gains: Array, iterations: int, converged: bool, history: Array
-) -> OptimalMotion:
-    """The result, with its status in words."""
+    problem: Problem, q: Array, v: Array, u: Array, gains: Array, iterations: int, converged: bool, history: Array,
+    defect: float = 0.0,
+) -> OptimalMotion:  # fmt: skip
+    """The result, with its status in words; ``defect`` is the largest violation of the equations of motion."""
     step, n = problem.step, problem.step.robot.n
     goal_error, limit_error = problem.cost().violation(q, v)
     tau, K = np.zeros((len(u), n)), np.zeros((len(u), n, 2 * n))
@@ -150,8 +151,9 @@ def made_motion(
         if saturated[k] > 0.3:
             name = step.robot.coordinate_names[step.columns[k]]
             cure = f"{name} is at its torque limit during {100.0 * saturated[k]:.0f} % of the motion: allow a longer duration"
+        broken = f"the equations of motion are violated by {defect:.2g}, " if defect > problem.tolerance else ""
         status = (
-            f"not converged after {counted(iterations, 'iteration')}: goal missed by {goal_error:.2g}, limits "
+            f"not converged after {counted(iterations, 'iteration')}: {broken}goal missed by {goal_error:.2g}, limits "
             f"by {limit_error:.2g}; {cure}"
         )
     return OptimalMotion(

@@ -22,6 +22,9 @@ from dynamis.robot.evaluation import Evaluator, Given, key_of
 Array = npt.NDArray[Any]
 
 
+CHANGED_BY_REPLACE = ("gravity", "payload", "friction", "rotors", "actuators", "limits", "inertias")
+
+
 class RobotBase:
     """The model of a robot and the evaluation of functions of its state."""
 
@@ -35,6 +38,12 @@ class RobotBase:
         self.model = build(self._description, checked=_checked)
         self.evaluator = Evaluator(self.model, _tracing)
         self.inputs = self.evaluator.inputs
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in CHANGED_BY_REPLACE or hasattr(type(self), name):
+            cure = f"robot.replace({name}=…)" if name in CHANGED_BY_REPLACE else "robot.replace(…)"
+            raise AttributeError(f"a robot is never changed, and {name} cannot be set: {cure} returns another robot")
+        super().__setattr__(name, value)
 
     # a robot is never changed: its copies are itself; another process builds it anew from its description
 
@@ -65,7 +74,10 @@ class RobotBase:
     def limits(self) -> dict[str, Array]:
         """``lower``, ``upper``, ``velocity``, ``effort``, each with one entry per degree of freedom."""
         keys = ("lower", "upper", "velocity", "effort")
-        return {key: np.array([getattr(c, key) for c in self.model.coordinates]) for key in keys}
+        found = {key: np.array([getattr(c, key) for c in self.model.coordinates]) for key in keys}
+        for array in found.values():
+            array.setflags(write=False)
+        return found
 
     def evaluate(
         self, algorithm: Algorithm, /, *arguments: Any, out: Array | None = None, dtype: Any = None, **options: Any

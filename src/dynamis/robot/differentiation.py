@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.configuration_rate import configuration_rate
+from dynamis.compiler.batches import check_destination
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.interop.replay import EXPRESSIONS, replay
-from dynamis.model.model import Model
+from dynamis.model.model import Frame, Model
 from dynamis.robot.interop import JACOBIANS, Interop
 from dynamis.scalar import Node, directional, gradient
 
@@ -190,6 +191,32 @@ def _values(kernel: Kernel, vectors: Sequence[Array]) -> Array:
     """The result of a kernel as expressions of these symbols."""
     (flat,) = replay(kernel.code, [x for vector in vectors for x in vector], EXPRESSIONS)
     return np.array(flat, dtype=object).reshape(kernel.code.results[0][1])
+
+
+def derivatives_with_wrenches(
+    robot: Any, name: str, state: Sequence[Any], pushed: tuple[tuple[Frame, ...], dict[str, tuple[Any, int]]], axes: str,
+    out: Array | None, dtype: Any,
+) -> Array:  # fmt: skip
+    """Derivatives (…, 3, n, n) of a method of (q, v, x, wrenches) by q, v and x, for wrenches on these frames."""
+    frames, wrenches = pushed
+    arrays = [np.asarray(x, dtype=dtype) for x in (*state, *(value for value, _ in wrenches.values()))]
+    batch = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+    forces = np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in arrays[3:]], axis=-1)
+
+    def function(robot: Any, q: Array, v: Array, x: Array, w: Array) -> Array:
+        on = {frame.name: w[6 * k : 6 * k + 6] for k, frame in enumerate(frames)}
+        return np.asarray(getattr(robot, name)(q, v, x, on, axes=axes))
+
+    key = name, axes, *(frame.name for frame in frames)
+    made = robot.evaluator.derivatives
+    if key not in made:
+        made[key] = robot.differentiate(function, ("q", "v", "x"), x=robot.n, w=6 * len(frames))
+    found = np.stack(np.split(np.asarray(made[key].jacobian(*arrays[:3], forces)), 3, axis=-1), axis=-3)
+    if out is None:
+        return found
+    check_destination(out, [found.shape], found.dtype)
+    out[...] = found
+    return out
 
 
 class Differentiation(Interop):

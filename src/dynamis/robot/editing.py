@@ -80,12 +80,21 @@ class Editing(Configurations, CentroidalFunctions):
     def with_frame(self, name: str, link: str | None = None, pose: Pose | Any = None) -> Self:
         """Return the robot with one more frame, at ``pose`` (a `Pose` or a 4 × 4 matrix) in the frame of a link or the tip.
 
+        The tip, which methods use without a frame, stays the same unless it is the frame of the last joint itself: then the new
+        frame, farther out, is the tip.
+
         >>> import dynamis as dy
         >>> arm = dy.load("ur5e").with_frame("camera", "tool0", dy.Pose.translation([0.0, 0.05, 0.02]))
         >>> arm.jacobian(arm.neutral(), "camera").shape
         (6, 6)
         """
-        return self._rebuilt(editing.with_frame(self._description, name, self.model.frame(link).name, _pose(pose)))
+        carrier, place = self.model.frame(link).name, _pose(pose)
+        made = self._rebuilt(editing.with_frame(self._description, name, carrier, place))
+        fixed = {joint.child: joint for joint in self._description.joints if joint.type == "fixed"}
+        while made.model.tip != self.model.tip and (joint := fixed.get(carrier)) is not None:
+            carrier, place = joint.parent, joint.origin @ joint.tail @ place
+            made = self._rebuilt(editing.with_frame(self._description, name, carrier, place))
+        return made
 
     def q(self, values: Mapping[str, Any], start: Any = None) -> Array:
         """Return a configuration with these positions by joint name; the others are those of ``start``, by default neutral.
@@ -127,7 +136,7 @@ class Editing(Configurations, CentroidalFunctions):
         expected = "" if self.n == self.nq else f"{self.n} or "
         raise InputError(f"expected {expected}{counted(self.nq, 'entry', 'entries')} on the last axis, got shape {array.shape}")
 
-    def indices(self, names: Sequence[str]) -> Array:
+    def indices(self, names: Sequence[str] | str) -> Array:
         """Return the places of these coordinates in v, a and tau: ``v[robot.indices(message.name)]`` has the message's order.
 
         >>> import dynamis as dy
@@ -135,6 +144,7 @@ class Editing(Configurations, CentroidalFunctions):
         array([2, 0])
         """
         known = {name: k for k, name in enumerate(self.coordinate_names)}
+        names = [names] if isinstance(names, str) else names
         for name in names:
             if name not in known:
                 raise unknown_name("coordinate", name, known)

@@ -46,6 +46,7 @@ class Evaluator:
         # lengths of the vectors that every robot has
         self.sizes = {**dict.fromkeys(CONFIGURATIONS, model.nq), **dict.fromkeys(("v", "a", "tau", "dv"), model.n), "s": 1}
         self.kernels: dict[Any, Kernel] = {}
+        self.derivatives: dict[Any, Any] = {}  # of functions with wrenches
         self._lean_models: dict[str, Model] = {}
         self._asked: Counter[Any] = Counter()
 

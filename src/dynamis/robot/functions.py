@@ -18,6 +18,7 @@ from dynamis.algorithms.registry import ALGORITHMS
 from dynamis.errors import InputError, printable
 from dynamis.model.model import Frame
 from dynamis.robot.base import RobotBase, direct
+from dynamis.robot.differentiation import derivatives_with_wrenches
 from dynamis.robot.inputs import moving_base
 
 Array = npt.NDArray[Any]
@@ -189,12 +190,14 @@ class StateFunctions(RobotBase):
         return TorqueLedger(*(rows[..., k, :] for k in range(rows.shape[-2]))).named(self.coordinate_names)
 
     def inverse_dynamics_derivatives(
-        self, q: Any, v: Any, a: Any, *, out: Array | None = None, dtype: Any = None
-    ) -> TorqueDerivatives:
+        self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world", out: Array | None = None,
+        dtype: Any = None,
+    ) -> TorqueDerivatives:  # fmt: skip
         """Derivatives ∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of the inverse dynamics, each (…, n, n), with friction, rotors and springs.
 
         Derivatives with respect to q are along the entries of v (for a quaternion: rotations of the moving frame); dry
-        friction is treated as constant. ``out``, and the attribute ``array`` of the result, is (…, 3, n, n) for all three.
+        friction is treated as constant. ``wrenches`` are as for `inverse_dynamics`, constant in the world or, with
+        ``axes="local"``, in the frames. ``out``, and the attribute ``array`` of the result, is (…, 3, n, n) for all three.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")
@@ -202,6 +205,9 @@ class StateFunctions(RobotBase):
         >>> robot.inverse_dynamics_derivatives(robot.neutral(), rest, rest).dq.shape
         (6, 6)
         """
+        if wrenches:
+            pushed = self._at_frames(wrenches, axes)
+            return TorqueDerivatives(derivatives_with_wrenches(self, "inverse_dynamics", (q, v, a), pushed, axes, out, dtype))
         if out is None and dtype is None:
             return TorqueDerivatives(self._inverse_dynamics_derivatives(q, v, a))
         return TorqueDerivatives(self._inverse_dynamics_derivatives(q, v, a, out=out, dtype=dtype))
@@ -212,9 +218,18 @@ class StateFunctions(RobotBase):
         return self.evaluate(ALGORITHMS["inverse_dynamics_derivatives"], q, v, a, out=out, dtype=dtype)
 
     def forward_dynamics_derivatives(
-        self, q: Any, v: Any, tau: Any, *, out: Array | None = None, dtype: Any = None
-    ) -> AccelerationDerivatives:
-        """Derivatives ∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ of the forward dynamics, each (…, n, n); ``out`` has shape (…, 3, n, n)."""
+        self, q: Any, v: Any, tau: Any, wrenches: Wrenches | None = None, *, axes: str = "world", out: Array | None = None,
+        dtype: Any = None,
+    ) -> AccelerationDerivatives:  # fmt: skip
+        """Derivatives ∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ of the forward dynamics, each (…, n, n); ``out`` has shape (…, 3, n, n).
+
+        ``wrenches`` are as for `inverse_dynamics_derivatives`.
+        """
+        if wrenches:
+            found = derivatives_with_wrenches(
+                self, "forward_dynamics", (q, v, tau), self._at_frames(wrenches, axes), axes, out, dtype
+            )
+            return AccelerationDerivatives(found)
         if out is None and dtype is None:
             return AccelerationDerivatives(self._forward_dynamics_derivatives(q, v, tau))
         return AccelerationDerivatives(self._forward_dynamics_derivatives(q, v, tau, out=out, dtype=dtype))

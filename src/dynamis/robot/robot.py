@@ -24,6 +24,7 @@ from dynamis.model.plausibility import check_drive
 from dynamis.model.readers.mjcf import mujoco
 from dynamis.model.readers.pinocchio import describe_pinocchio
 from dynamis.model.readers.roboticstoolbox import describe_toolbox
+from dynamis.model.writers.losses import losses
 from dynamis.model.writers.mjcf import write_mjcf
 from dynamis.model.writers.pinocchio import make_pinocchio
 from dynamis.model.writers.sdf import write_sdf
@@ -257,19 +258,17 @@ class Robot(Differentiation, Editing):
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
         """Write a .urdf, .sdf, .mjcf, .usda or .toml file; ``form`` (link, dh, mdh, poe) is how a .toml places links.
 
-        A robot that was read from a URDF is written as that document with only the changed values replaced.
+        A robot that was read from a URDF is written as that document with only the changed values replaced. A warning lists
+        what the format has no place for, if it changes the motion or names of joints; ``dynamis convert`` lists everything.
         """
         target = Path(path)
         if target.suffix not in (".urdf", ".toml", ".mjcf", ".sdf", ".usda"):
             raise InputError(f"{printable(target.name)}: the file name must end in .urdf, .sdf, .mjcf, .usda or .toml")
         if target.suffix != ".toml" and form != "link":
             raise InputError(f"form={form!r} applies to .toml files only; {target.suffix[1:].upper()} has one form")
-        if target.suffix not in (".mjcf", ".usda") and self._description.closures:
-            warnings.warn(
-                f"{printable(target.name)} holds the tree of robot {printable(self.name)} without its closures of loops, which "
-                "only .mjcf and .usda files can represent",
-                ModelWarning, stacklevel=2,
-            )  # fmt: skip
+        if lost := losses(self._description, target.suffix, essential=True):
+            text = f"{printable(target.name)} does not hold all of robot {printable(self.name)}: {'; '.join(lost)}"
+            warnings.warn(text, ModelWarning, stacklevel=2)
         if target.suffix == ".urdf":
             data = urdf_document(self._description)
         elif target.suffix == ".mjcf":

@@ -11,24 +11,30 @@ from dynamis.errors import printable
 from dynamis.model.description import Description, Joint
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.writers.mjcf_inertia import consistent_tensors
-from dynamis.model.writers.sdf import not_nested
+from dynamis.model.writers.sdf import not_nested, plain_name
 
 LISTED = 4  # names in a sentence
 
 
-def losses(description: Description, suffix: str) -> list[str]:
-    """Sentences on what does not travel to a .urdf, .toml, .mjcf, .sdf or .usda file; empty where everything does."""
-    d = description
-    if suffix in (".urdf", ".toml"):
-        return []  # <dynamis> elements hold what URDF has no place for
-    found: list[str] = []
+def losses(description: Description, suffix: str, *, essential: bool = False) -> list[str]:
+    """Sentences on what does not travel to a .urdf, .toml, .mjcf, .sdf or .usda file; empty where everything does.
 
+    ``essential`` are only those that change the motion or the names of joints.
+    """
+    d = description
+    found: list[str] = []
+    if suffix not in (".mjcf", ".usda") and d.closures:
+        found.append(f"closures of loops, which only .mjcf and .usda files can represent: {len(d.closures)}")
+    if suffix in (".urdf", ".toml"):
+        return found  # <dynamis> elements hold what URDF has no place for
+
+    world = {link.name for link in d.links if link.mass_properties is None and not link.shapes}  # or frames
     every = [*(link.name for link in d.links), *(joint.name for joint in d.joints)]
 
-    def tell(what: str, joints: Iterable[str]) -> None:
+    def tell(what: str, joints: Iterable[str], *, minor: bool = False) -> None:
         names = list(joints)
         some = ", ".join(map(printable, names[:LISTED])) + (", …" if len(names) > LISTED else "")
-        if names:
+        if names and not (minor and essential):
             found.append(f"{what}: {counted(len(names), 'element')}, {some}")
 
     def of(wanted: object) -> list[str]:
@@ -39,25 +45,29 @@ def losses(description: Description, suffix: str) -> list[str]:
     shapes = {(link.name, shape.kind) for link in d.links for shape in link.shapes}
     approximate = {"rounded_box": "box", "tapered_capsule": "capsule"}
     for kind, nearest in approximate.items():
-        tell(f"shapes of kind {kind}, written as {nearest}", sorted(name for name, k in shapes if k == kind))
-    if d.appearance.pose or d.appearance.meshes:
+        tell(f"shapes of kind {kind}, written as {nearest}", sorted(name for name, k in shapes if k == kind), minor=True)
+    if (d.appearance.pose or d.appearance.meshes) and not essential:
         found.append("the appearance: pose and meshes of views")
     if suffix == ".usda":
-        tell("meshes", sorted(name for name, kind in shapes if kind == "mesh"))
+        tell("meshes", sorted(name for name, kind in shapes if kind == "mesh"), minor=True)
         tell("actuators", of(lambda j: j.actuator is not None))
         tell("motors on links, written as reflected inertias", of(lambda j: j.drive.motor_link is not None))
         tell("limits of joints with several axes", of(lambda j: JOINT_TYPES[j.type].degrees > 1 and j.type != "universal"
              and np.isfinite(list(vars(j.limits).values())).any()))  # fmt: skip
-        tell("universal joints, written as two hinges", of(lambda j: j.type == "universal"))
+        tell("universal joints, written as two hinges", of(lambda j: j.type == "universal"), minor=True)
         tell("couplings of joints", [x.first for x in d.closures if x.kind == "coupled"])
     elif suffix == ".mjcf":
-        tell("meshes", sorted(name for name, kind in shapes if kind == "mesh"))
-        tell("inertias that no body has, shared with the parent link (the motion is the same)", consistent_tensors(d)[1])
+        tell("meshes", sorted(name for name, kind in shapes if kind == "mesh"), minor=True)
+        tell(
+            "inertias that no body has, shared with the parent link (the motion is the same)",
+            consistent_tensors(d)[1],
+            minor=True,
+        )
         tell("actuators", of(lambda j: j.actuator is not None))
-        tell("velocity limits", of(lambda j: np.isfinite(j.limits.velocity)))
-        tell("limits on one side only", of(lambda j: np.isfinite(j.limits.lower) != np.isfinite(j.limits.upper)))
+        tell("velocity limits", of(lambda j: np.isfinite(j.limits.velocity)), minor=True)
+        tell("limits on one side only", of(lambda j: np.isfinite(j.limits.lower) != np.isfinite(j.limits.upper)), minor=True)
         tell("followers, written as soft constraints", of(lambda j: j.follows is not None))
-        tell("rotor and gear, written as one armature", of(lambda j: _rotor(j) and j.drive.gear_ratio != 1.0))
+        tell("rotor and gear, written as one armature", of(lambda j: _rotor(j) and j.drive.gear_ratio != 1.0), minor=True)
     else:
         tell("rotor inertias", of(_rotor))
         tell("actuators", of(lambda j: j.actuator is not None))
@@ -66,6 +76,8 @@ def losses(description: Description, suffix: str) -> list[str]:
         )
         tell("friction of spherical and free joints", of(lambda j: JOINT_TYPES[j.type].degrees > 2 and _limited(j)))
         tell("names with ::, written with /", [x for x in every if "::" in x] if not_nested(d) else [])
+        reserved = [x for x in every if "::" not in x and plain_name(x) != x and x not in world]
+        tell("names that SDF reserves, written with link_", reserved)
         both = {link.name for link in d.links} & {joint.name for joint in d.joints}
         tell("joints with the name of a link, renamed", sorted(both))
     return found

@@ -231,7 +231,7 @@ def not_nested(description: Description) -> list[str]:
 def plain_name(name: str) -> str:
     """A name that SDF accepts: :: separates the names of nested models there, and world and __… are reserved."""
     name = name.replace("::", "/")
-    return f"link_{name}" if name.startswith("__") or not name else name
+    return f"link_{name}" if name.startswith("__") or name in ("", "world") else name
 
 
 def _shape(shape: Shape, name: str) -> list[str]:

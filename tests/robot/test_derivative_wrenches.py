@@ -1,0 +1,38 @@
+"""Derivatives of the dynamics under external wrenches."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+
+STEP = 1e-6
+
+
+@pytest.mark.parametrize("axes", ["world", "local"])
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics"])
+def test_derivatives_with_wrenches_are_differences(name, axes):
+    robot, rng = dy.load("ur5e"), np.random.default_rng(0)
+    state = rng.normal(size=(3, 4, 6))
+    wrenches = {"tool0": rng.normal(size=(4, 6)), "forearm_link": rng.normal(size=6)}
+    function = getattr(robot, name)
+    found = getattr(robot, f"{name}_derivatives")(*state, wrenches, axes=axes).array
+    for k in range(3):
+        for j in range(6):
+            ends = []
+            for side in (1.0, -1.0):
+                moved = state.copy()
+                moved[k, :, j] += side * STEP
+                ends.append(function(*moved, wrenches, axes=axes))
+            slope = (ends[0] - ends[1]) / (2.0 * STEP)
+            assert np.allclose(found[:, k, :, j], slope, rtol=1e-6, atol=1e-6 * (1.0 + np.abs(found).max()))
+
+
+def test_no_wrench_changes_nothing_and_the_result_has_its_place():
+    robot = dy.load("planar_2r_melchiorri")
+    q, v, a = np.random.default_rng(1).normal(size=(3, 2))
+    plain = robot.inverse_dynamics_derivatives(q, v, a).array
+    out = np.empty((3, 2, 2))
+    frame = robot.model.tip
+    pushed = robot.inverse_dynamics_derivatives(q, v, a, {frame: np.zeros(6)}, out=out)
+    assert np.allclose(pushed.array, plain, atol=1e-10)
+    assert np.array_equal(out, pushed.array)
