@@ -321,7 +321,7 @@ class FreeFit:
         spread = np.linspace(-1.0, 1.0, 2 * DELAYS + 1)
         delays = latest * spread * np.abs(spread)
         shifted = thin.later(delays)  # NaN beyond the ends
-        within = np.isfinite(shifted).all(axis=(1, 2))
+        within = np.asarray(np.isfinite(shifted).all(axis=(1, 2)))
         fit = self._fit(thin, within)
         if self._left(fit.rest).mean() < EXACT:
             return None

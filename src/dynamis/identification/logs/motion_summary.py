@@ -64,7 +64,7 @@ class MotionSummary:
             yield Samples(t, q, v, a, tau, np.ones(tau.shape, bool), keep.period, keep.cutoff, keep.every)
 
     def later(self, delays: Array) -> Array:
-        """Return the filtered torques (rows, n, k) logged later by k delays: interpolated after the filter, NaN beyond a run."""
+        """Return the filtered torques (rows, n, k) logged later by k delays, interpolated after the filter; NaN beyond runs."""
         parts = []
         for run, keep in zip(self.runs, self.filters, strict=True):
             fine = replace(keep, every=keep.averaged)
