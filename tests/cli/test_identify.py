@@ -276,6 +276,7 @@ def test_the_gravity_of_another_mounting_is_an_option_and_the_cure(truth, folder
     assert run(folder / "arm.toml", hung, "--compare", "none").exit_code == 1
     cure = for_command_line("set the gravity of the robot: gravity=(0,0,9.81)", cli.get_command(None, "identify"))
     assert cure == "set the gravity of the robot: --gravity 0,0,9.81"
+    assert for_command_line("add couplings=[('a', 'b')]", cli.get_command(None, "identify")) == "add --couple a,b"
     assert run(folder / "arm.toml", hung, "--compare", "none", f"--gravity={other}").exit_code == 0
     assert "three numbers" in run(folder / "arm.toml", hung, "--gravity", "9.81").stderr
 

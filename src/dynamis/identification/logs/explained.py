@@ -42,6 +42,7 @@ TRIED = 3  # joints whose zero is estimated
 WIDE = 10.0  # standard errors of friction and other scalars, relative to those of the inertias
 GAINS = np.array([x for x in np.geomspace(0.1, 10.0, 81) if not 0.75 < x < 4.0 / 3.0])  # factors of a joint's torques
 MATCHED = 0.6  # ratio of the unexplained fractions, geometric mean over the joints, with and without a factor that is reported
+HALVED = 0.5  # ratio of the unexplained fractions of a joint with and without a coupling of its motor that is reported
 LATEST = 0.5  # s: the longest delay considered; filters of currents take up to some tenths of a second
 PART = 0.1  # fraction of the log: a longer delay would leave too little of it
 DELAYS = 100  # considered in each direction, closer to each other the shorter they are
@@ -356,6 +357,27 @@ class FreeFit:
                 level = float(np.log(np.maximum(left, 1e-300) / np.maximum(before, 1e-300)).mean())
                 if level < least:
                     found, least = (j, float(factor)), level
+        return found
+
+    def shared_motor(self, motion: MotionSummary) -> tuple[int, int] | None:
+        """Return neighbouring joints (A, B) for which a motor of B that turns with A, too, explains most of the rest, or None.
+
+        Inertia and friction of the motor then depend on v_A + v_B.
+        """
+        motion = motion.thinned(MOST_ROWS)
+        fit = self._fit(motion)
+        before, known = self._left(fit.rest), {frozenset(pair) for pair in self.base.model.couplings}
+        if before.mean() < EXACT:
+            return None
+        found, least = None, HALVED
+        for a, b in ((j, k) for j in range(self.n) for k in (j - 1, j + 1) if 0 <= k < self.n and {j, k} not in known):
+            terms = np.stack([motion.a[:, a], motion.v[:, a], np.sign(motion.v[:, a] + motion.v[:, b])], axis=1)
+            columns = np.zeros((len(motion.torque), self.n, 3))
+            columns[:, b] = motion.filtered(terms)
+            effect = fit.beyond(columns.reshape(-1, 3) / fit.noise[:, None])
+            left = self._left(fit.rest - effect @ np.linalg.lstsq(effect, fit.rest, rcond=None)[0])
+            if left[b] < least * before[b]:
+                found, least = (a, b), float(left[b] / before[b])
         return found
 
 

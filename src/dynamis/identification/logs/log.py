@@ -170,7 +170,8 @@ class LogFinding:
     index from 0, None for the whole log. ``mends`` means that `prepare` repairs it: it is an error only for direct use of the
     log. ``caps`` is the number of the best grade, in the order "good", "usable", "doubtful", "not usable", of a result obtained
     in spite of it. ``zero`` are the positions to add to those of the joints, for zeros that are off, ``delay`` the seconds by
-    which torques are late, ``factors`` those of the torques of the joints, ``order`` the correct one of the joints' columns.
+    which torques are late, ``factors`` those of the torques of the joints, ``order`` the correct one of the joints' columns,
+    ``coupled`` two joints A, B, of which the motor of B turns with both.
     """
 
     severity: str
@@ -185,6 +186,7 @@ class LogFinding:
     delay: float = 0.0
     factors: tuple[float, ...] = ()
     order: tuple[int, ...] = ()
+    coupled: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.text}; {self.cure}"
