@@ -275,6 +275,13 @@ def test_a_log_with_other_joints_is_refused():
         examine(CLEAN, ROBOTS["panda"])
 
 
+def test_one_cause_in_all_columns_is_one_error():
+    with pytest.raises(InputError) as error:
+        raise_errors(examine(replace(CLEAN, q=np.degrees(CLEAN.q), v=None), UR))
+    assert str(error.value).count("degrees") == 1
+    assert "likewise columns 'q.shoulder_lift_joint', 'q.elbow_joint'" in str(error.value)
+
+
 def test_errors_are_listed_and_warnings_pass():
     warning = LogFinding("warning", "a", None, None, "something", "leave it")
     raise_errors([warning])

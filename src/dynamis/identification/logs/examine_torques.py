@@ -153,7 +153,7 @@ class _Report:
         """Return the finding for a delay, with the option that corrects it."""
         when = f"{1e3 * abs(delay.seconds):.0f} ms {'late' if delay.seconds > 0 else 'early'}"
         names = ", ".join(printable(self.names[j]) for j in delay.joints)
-        text = f"{self.source}the torques are {when} ({names} agree)"
+        text = f"{self.source}the torques are {when} ({'all joints' if len(delay.joints) == len(self.names) else names} agree)"
         cure = f"correct it with delay={delay.seconds:.4f}"
         return LogFinding("warning", "delay", None, None, text, cure, caps=2, delay=delay.seconds)
 

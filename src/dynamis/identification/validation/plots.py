@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from dynamis.documents.html_blocks import escaped
 from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE, Panels, heading, legend_outside, new_figure, save, tidy
+from dynamis.identification.validation.describe import label
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.residuals import relative
 from dynamis.identification.validation.statistics import BARELY_INDEPENDENT, Excitation, Statistics
-from dynamis.identification.validation.verdict import label
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations

@@ -15,6 +15,7 @@ from dynamis.documents.numbers import text, without_noise
 from dynamis.documents.report import Report
 from dynamis.drawing import Panels
 from dynamis.identification.full_parameters import LinkConsistency, link_consistency
+from dynamis.identification.validation.describe import as_large_as, bound_text, readable
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.plots import (
     inline_svg,
@@ -27,7 +28,7 @@ from dynamis.identification.validation.plots import (
     shown_time,
 )
 from dynamis.identification.validation.statistics import EssentialParameters, Statistics
-from dynamis.identification.validation.verdict import Verdict, as_large_as, bound_text, readable
+from dynamis.identification.validation.verdict import Verdict
 from dynamis.version import __version__
 
 if TYPE_CHECKING:
