@@ -154,15 +154,15 @@ def verdict(
 
 
 def _without_effects(found: Sequence[VerdictItem]) -> list[VerdictItem]:
-    """Return findings on a log with a fault, its possible effects in one sentence."""
+    """Return findings on a log with faults, their possible effects named with the last of these."""
     effects = [item for item in found if item.topic in EFFECTS and (item.severity or item.topic in ("coloured", "missing"))]
     if not effects:
         return list(found)
     words = listed(list(dict.fromkeys(EFFECTS[item.topic] for item in effects)))
-    text = (
-        f"Possible effects of this fault of the log: {words}. Correct it and identify again before you look for other causes."
-    )
-    return [*(item for item in found if item not in effects), VerdictItem("effects", 0, text)]
+    fault = [item for item in found if item.topic == "log" and item.severity > 1][-1]
+    text = f"{fault.sentence} Possible effects: {words}. Correct the log and identify again before you look for other causes."
+    told = {id(fault): replace(fault, sentence=text)}
+    return [told.get(id(item), item) for item in found if item not in effects]
 
 
 def _excitation(s: Statistics, regularised: bool) -> list[VerdictItem]:
