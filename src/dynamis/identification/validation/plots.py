@@ -70,7 +70,7 @@ def plot_torques(equations: Equations, predicted: Any, path: Path = None) -> Any
         ax.margins(x=0.01)
         ax.tick_params(labelsize=8)
         tidy(ax)
-    figure.supxlabel("t in s", fontsize=9)
+    figure.supxlabel("t [s]", fontsize=9)
     _legend_above(figure, axes[0])
     return save(figure, path)
 
@@ -141,7 +141,7 @@ def plot_residuals(statistics: Statistics, equations: Equations, path: Path = No
     memory.axhspan(-2.0 / np.sqrt(fewest), 2.0 / np.sqrt(fewest), color=FAINT, linewidth=0, zorder=0)
     memory.axhline(0.0, color=INK, linewidth=0.8)
     heading(memory, "Autocorrelation of the residuals", 11)
-    memory.set(xlabel="lag in s", ylabel="autocorrelation", ylim=(lowest - 0.05, 1.05))
+    memory.set(xlabel="lag [s]", ylabel="autocorrelation", ylim=(lowest - 0.05, 1.05))
     for ax in (spread, memory):
         tidy(ax)
     _legend_above(figure, spread, [("band of white noise", FAINT)])
@@ -216,7 +216,7 @@ def plot_friction(equations: Equations, coef: Any, path: Path = None) -> Any:
         ax.set_ylabel("N m", fontsize=9)
         ax.tick_params(labelsize=8)
         tidy(ax)
-    figure.supxlabel("velocity in rad/s", fontsize=9)
+    figure.supxlabel("velocity [rad/s]", fontsize=9)
     _legend_above(figure, axes[0])
     return save(figure, path)
 
