@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -291,6 +292,10 @@ def export(
     with waiting("writing"):
         written = found.write_c(function, out, name=name, precision=precision, frame=frame)
     _say_written(written, as_json)
+    if not as_json:
+        source = next(path for path in written if path.suffix == ".c")
+        test = f"cc -std=c99 -O2 -D{source.stem.upper()}_SELFTEST {shlex.quote(str(source))} -lm -o selftest && ./selftest"
+        click.echo(f"self-test: {test}")
 
 
 def _say_written(paths: list[Path], as_json: bool) -> None:
