@@ -294,8 +294,8 @@ def export(
     _say_written(written, as_json)
     if not as_json:
         source = next(path for path in written if path.suffix == ".c")
-        test = f"cc -std=c99 -O2 -D{source.stem.upper()}_SELFTEST {shlex.quote(str(source))} -lm -o selftest && ./selftest"
-        click.echo(f"self-test: {test}")
+        click.echo(f"self-test:\n  cc -std=c99 -O2 -D{source.stem.upper()}_SELFTEST \\")
+        click.echo(f"      {shlex.quote(str(source))} \\\n      -lm -o selftest && ./selftest")
 
 
 def _say_written(paths: list[Path], as_json: bool) -> None:
