@@ -163,16 +163,7 @@ def joined(parts: Sequence[Log]) -> Log:
 
 
 # kinds of problems that a log has in many columns for one cause
-BY_COLUMN = (
-    "beyond effort limit",
-    "beyond limits",
-    "clipped",
-    "constant",
-    "degrees",
-    "flat torque",
-    "not a number",
-    "wrapped",
-)
+BY_COLUMN = ("beyond effort limit", "constant", "degrees", "flat torque", "wrapped")
 
 
 @dataclass(frozen=True, repr=False)
