@@ -143,6 +143,16 @@ print(sorted(extras & set(sys.modules)))
     assert run(code) == "[]\n"
 
 
+def test_loading_a_robot_of_the_library_imports_no_reader_of_another_format_and_no_writer():
+    code = """
+import sys, dynamis
+dynamis.load('ur5e')
+others = [f'dynamis.model.readers.{kind}' for kind in ('mjcf', 'sdf', 'usd', 'xacro', 'pinocchio')]
+print([name for name in sys.modules if name in others or name.startswith('dynamis.model.writers.')])
+"""
+    assert run(code) == "[]\n"
+
+
 def test_what_an_extra_installs_is_installed_by_its_name():
     project = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     groups = ("test", "oracles", "rivals", "lint", "docs")  # of the project's own work

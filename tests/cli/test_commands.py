@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import warnings
 from types import SimpleNamespace
 
@@ -393,3 +394,11 @@ def test_info_and_report_show_rotor_gear_and_both_directions_of_coulomb_friction
     assert table.rows == [("j1", "1 (+), 0.8 (−)", "0.0001", "100", "1")]
     (tmp_path / "geared.toml").write_text(text.replace("[0, 0, 1]", "[0, 0, 2]"))
     assert "(0, 0, 1)" in run("info", str(tmp_path / "geared.toml")).output
+
+
+def test_an_export_says_how_to_run_its_self_test(tmp_path):
+    result = CliRunner().invoke(cli, ["export", "planar_2r_melchiorri", "gravity", "-o", str(tmp_path / "a b")])
+    source = tmp_path / "a b" / "dynamis_gravity.c"
+    command = f"cc -std=c99 -O2 -DDYNAMIS_GRAVITY_SELFTEST '{source}' -lm -o selftest && ./selftest"
+    assert shlex.split(result.stdout.partition("self-test:")[2].replace("\\\n", "")) == shlex.split(command)
+    assert "#ifdef DYNAMIS_GRAVITY_SELFTEST" in source.read_text()

@@ -34,6 +34,9 @@ def test_people_get_modes_torques_and_a_verdict():
     for words in ("an equilibrium", "Torque and acceleration at the state", "Modes", "undamped", "± 5.257 i", "∂a/∂q", "∂a/∂τ",
                   "controllable: rank 4 of 4"):  # fmt: skip
         assert words in output
+    assert "negative time constant" not in output
+    upright = " ".join(run(ARM, "--q=1.5708,0").output.split())
+    assert "a negative time constant is that of an unstable mode: it grows by a factor of e in this time" in upright
     moving = run(ARM, "--v", "1", "--tau", "0", "--actuated", "joint2").output
     assert "not an equilibrium" in moving
     assert "1 input;" in moving

@@ -1,10 +1,13 @@
-"""dynamis redundancy: what is said of the limits, which the laws do not know."""
+"""dynamis redundancy: its tables, and what is said of the limits, which the laws do not know."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
+from click.testing import CliRunner
 
 import dynamis as dy
+from dynamis.cli.commands import cli
 from dynamis.cli.redundancy import _beyond
 
 
@@ -16,3 +19,15 @@ def test_the_joint_farthest_beyond_its_limits_is_named():
     velocity, position = _beyond(robot, SimpleNamespace(q=q, v=v))
     assert velocity.startswith("panda_joint7 reaches -60 rad/s, limits -2.6")
     assert position.startswith("panda_joint4 reaches 1.5 rad, limits -3.07")
+
+
+def test_every_table_fits_80_columns_with_each_value_beside_its_unit_and_joint(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    q0, quick = "0,-0.5,0,-2,0,1.6,0.8", ["--cycles", "1", "--period", "0.2", "--seconds", "60"]
+    shown = CliRunner().invoke(
+        cli, ["redundancy", "panda", "--q0", q0, "--along", "yz", "--law", "acceleration-energy", *quick]
+    )
+    assert shown.exit_code == 0, shown.output
+    assert all(len(line) <= 80 for line in shown.stdout.splitlines())
+    assert sum(line.startswith("law ") for line in shown.stdout.splitlines()) == 3  # no table is continued below
+    assert re.search(r"^acceleration-energy +\S+ N m +panda_joint\d ", shown.stdout, re.MULTILINE)

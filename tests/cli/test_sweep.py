@@ -52,6 +52,10 @@ def test_bad_input_says_what_to_do(here):
     (here / "full").mkdir()
     (here / "full" / "letter.txt").write_text("dear")
     assert "give an empty or new folder with -o" in run("study.toml", "-o", "full").output
+    for option, value in (("--show", "q.joint1"), ("--over", "viscous.*")):
+        result = run("study.toml", option, value)
+        assert result.exit_code == 2
+        assert f"{option} selects what --plot draws: add --plot FILE.png" in result.output
     assert "give one of them" in run("study.toml", "--workers", "1", "--scheduler", "tcp://x:1").output
 
 

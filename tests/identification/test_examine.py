@@ -126,6 +126,31 @@ def test_times_that_go_back_stand_or_jump_are_named():
     assert len(found) == 1
 
 
+@pytest.mark.parametrize("back", [0.5, 0.5025])
+def test_a_clock_set_back_in_rows_sorted_by_time_is_named_with_the_rows(back):
+    t = np.where(np.arange(len(CLEAN)) >= 600, CLEAN.t - back, CLEAN.t)
+    order = np.argsort(t, kind="stable")
+    mixed = replace(CLEAN, **{name: getattr(CLEAN, name)[order] for name in ("q", "v", "tau")}, t=t[order])
+    (found,) = [f for f in examine(mixed, UR) if f.column == "t"]
+    assert (found.severity, found.code) == ("error", "two recordings")
+    assert abs(found.row - 500) <= 3
+    assert "the clock had been set back" in found.text
+    assert "in the order in which they were recorded" in found.cure
+    toggling = np.where(np.arange(len(CLEAN))[:, None] % 2, CLEAN.q[:1], CLEAN.q[:1] + 2.0 * np.pi / 2**17)  # at rest
+    assert not [f for f in examine(replace(CLEAN, q=toggling), UR) if f.code == "two recordings"]
+
+
+def test_rows_recorded_twice_are_used_once():
+    rows = np.r_[0:700, 600 : len(CLEAN)]
+    twice = replace(CLEAN, **{name: getattr(CLEAN, name)[rows] for name in ("t", "q", "v", "tau")})
+    (run,) = prepare(twice, UR, cutoff=10.0)
+    (once,) = prepare(CLEAN, UR, cutoff=10.0)
+    assert np.array_equal(run.tau, once.tau)
+    assert any(
+        "recorded before, with the same time and values, dropped: 100 lines" in note for note in prepare(twice, UR).notes
+    )
+
+
 def test_missing_samples_are_told_from_jumps_of_the_clock():
     kept = np.r_[0:333, 363:1200]
     log = Log(CLEAN.t[kept], CLEAN.q[kept], CLEAN.tau[kept], v=CLEAN.v[kept], names=CLEAN.names, first_row=2, row_word="line")
@@ -248,6 +273,13 @@ def test_robots_with_quaternions_are_examined_too():
 def test_a_log_with_other_joints_is_refused():
     with pytest.raises(InputError, match="6 positions and 6 torques, the robot 7 and 7: it is a log of another robot"):
         examine(CLEAN, ROBOTS["panda"])
+
+
+def test_one_cause_in_all_columns_is_one_error():
+    with pytest.raises(InputError) as error:
+        raise_errors(examine(replace(CLEAN, q=np.degrees(CLEAN.q), v=None), UR))
+    assert str(error.value).count("degrees") == 1
+    assert "likewise columns 'q.shoulder_lift_joint', 'q.elbow_joint'" in str(error.value)
 
 
 def test_errors_are_listed_and_warnings_pass():

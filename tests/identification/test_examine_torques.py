@@ -95,6 +95,19 @@ def test_halved_torques_zeros_delays_and_a_ceiling_are_named_with_their_correcti
     assert "hung from the ceiling" in found.text
 
 
+@pytest.mark.parametrize("name", ["ur5e", "puma560"])
+@pytest.mark.parametrize("seconds", [-0.06, 0.16, 0.3])
+def test_long_delays_are_named(name, seconds):
+    robot = ROBOTS[name]
+    samples = sampled(robot, friction=0.1, rate=250.0, seconds=20.0)
+    tau = np.stack([np.interp(samples.t - seconds, samples.t, x) for x in samples.tau.T], axis=1)
+    late = Samples.of(samples.q, samples.v, samples.a, tau, period=1.0 / 250.0, parallel=5.0, every=10)
+    (found,) = examine_torques(late, robot)
+    assert found.code == "delay"
+    assert f"{1e3 * abs(found.delay):.0f} ms {'late' if seconds > 0 else 'early'}" in found.text
+    assert abs(found.delay - seconds) < 0.03 * abs(seconds)
+
+
 @pytest.mark.parametrize("name", ROBOTS)
 def test_the_wrong_sign_of_any_torque_is_named(name):
     robot = ROBOTS[name]

@@ -40,6 +40,15 @@ def test_uneven_stamps_of_even_samples_are_fitted_by_a_line(share, lost):
     assert any("missing samples" in note for note in clock.notes) == bool(lost)
 
 
+def test_the_rms_of_uneven_stamps_is_that_about_the_even_clock():
+    late = np.where(np.arange(N) % 3 == 0, 0.3 * H, 0.0)  # not zero in the mean
+    clock = repair(EVEN + late, period=H)
+    (run,) = clock.runs
+    off = EVEN + late - run.t
+    assert f"RMS {100 * np.sqrt(np.mean(off**2)) / H:.1f} % of a period" in " ".join(clock.notes)
+    assert np.sqrt(np.mean(off**2)) > 1.1 * off.std()
+
+
 def test_missing_samples_are_splined():
     kept = np.ones(N, bool)
     kept[[70, 71, 72, 1000]] = False

@@ -4,7 +4,10 @@ import re
 
 import numpy as np
 import pytest
-from spoiled_logs import ARMS, KINDS, accused, answer, rightly_answered, simulated, spoil
+from spoiled_logs import ARMS, KINDS, accused, answer, motion, rightly_answered, simulated, spoil
+
+import dynamis as dy
+from dynamis.identification import LinearModel, Log, Transmission
 
 
 @pytest.mark.parametrize("kind", ["zero", "order", "currents", "duplicated"])
@@ -31,6 +34,31 @@ def test_a_clean_log_with_a_poor_prior_is_not_accused():
     assert not accused(said)
     assert grade != "refused"
     assert error < 1.0
+
+
+def test_torques_of_coupled_motors_are_named_after_a_refit():
+    """The motor of the last wrist joint turns with the one before, too; a model with its coupling is not accused."""
+    robot, t = dy.load("ur5e"), np.arange(5000) / 250.0
+    q, v, a = motion(robot, t, 20.0, np.random.default_rng(3))
+    gears = Transmission.of(np.ones(6), couplings=[(5, 4, 1.0)])
+    speed = gears.motor_velocity(v)
+    drives = (
+        gears.motor_torque(dy.control.perturbed(robot, 0.1, seed=4).inverse_dynamics(q, v, a))
+        + 2.0 * speed
+        + 1.5 * np.sign(speed)
+    )
+    drives += np.random.default_rng(1).normal(scale=0.1, size=q.shape)
+    names = robot.coordinate_names
+    at_motors, at_joints = (Log(t, q, tau, names=names, source="run.csv") for tau in (drives, gears.torque(drives)))
+    grade, said, _ = answer(robot, at_motors)
+    assert "the torques to be those of the motors: that of 'wrist_3_joint' acts on 'wrist_2_joint', too" in said
+    assert "coupling = [[6, 5, 1]]" in said
+    assert grade == "doubtful"
+    plain = LinearModel(robot, friction=("viscous", "coulomb"))
+    found = dy.identify(plain, at_joints, compare=(), estimator="weighted")
+    assert any("add couplings=[('wrist_2_joint', 'wrist_3_joint')]" in x.cure and x.caps == 1 for x in found.log_findings)
+    coupled = LinearModel(robot, couplings=[("wrist_2_joint", "wrist_3_joint")])
+    assert dy.identify(coupled, at_joints, compare=(), estimator="weighted").log_findings == ()
 
 
 @pytest.mark.parametrize(("angle", "coloured"), [(0.15, 0.0), (-0.3, 0.03)])

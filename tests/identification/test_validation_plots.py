@@ -75,6 +75,12 @@ def test_every_joint_has_its_bars_and_its_line():
     assert heights == pytest.approx([*v.train_joints, *v.held_out_joints, *v.prior_joints])
     spread, memory = plot_residuals(s, case.rows)
     assert memory.lines[0].get_ydata()[0] == 1.0
+    slow = [
+        dataclasses.replace(x, whiteness=dataclasses.replace(x.whiteness, correlation=np.array([1.0, -0.8, 0.1])))
+        for x in s.joints
+    ]
+    _, memory = plot_residuals(dataclasses.replace(s, joints=tuple(slow)), case.rows)
+    assert memory.get_ylim()[0] < -0.8  # nothing is cut off
     assert len(spread.patches) == 2
     assert len(visible(plot_friction(case.rows, s.coef))) == 2
 

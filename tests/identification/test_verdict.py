@@ -1,6 +1,7 @@
 """The verdict: each complaint where there is cause for it, and none on clean data."""
 
 import functools
+import re
 
 import numpy as np
 import pytest
@@ -8,9 +9,11 @@ from judged_fits import base_of, held_out, simulated
 
 from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
 from dynamis.identification.full_parameters import inconsistent_links, link_consistency
+from dynamis.identification.logs import LogFinding
+from dynamis.identification.validation.describe import readable
 from dynamis.identification.validation.held_out import cross_validate
 from dynamis.identification.validation.symptoms import missing_terms
-from dynamis.identification.validation.verdict import GRADES, Verdict, VerdictItem, readable, verdict
+from dynamis.identification.validation.verdict import GRADES, Verdict, VerdictItem, verdict
 
 
 def judged(validate=True, **how):
@@ -28,8 +31,10 @@ def test_clean_data_are_good_and_nothing_is_complained_of():
     v = clean()
     assert v.grade == "good", str(v)
     assert max(f.severity for f in v.findings) == 0
-    assert {f.topic for f in v.findings} == {"excitation", "residual", "overfit", "prior"}
-    assert "2.0" in v.about("residual")[0].sentence
+    assert {f.topic for f in v.findings} == {"excitation", "residual"}
+    (residual,) = v.about("residual")
+    assert "2.0" in residual.sentence
+    assert re.search(r"\(\S+ % on the training rows of the folds, \S+ % with the prior model\)", residual.sentence)
     assert str(v).startswith("Good.\n- ")
 
 
@@ -77,8 +82,23 @@ def test_a_joint_that_the_model_before_predicts_better_is_named():
     v = cross_validate(WeightedLeastSquares(), case.rows, prior=case.prior)
     v.prior_joints[3] = 0.1 * v.held_out_joints[3]
     found = verdict(case.judged(), v).about("prior")
-    assert [f.severity for f in found] == [0, 1]
-    assert "joint4" in found[1].sentence
+    assert [f.severity for f in found] == [1]
+    assert "joint4" in found[0].sentence
+
+
+def test_effects_of_a_fault_of_the_log_are_one_sentence_and_no_reasons():
+    case = simulated(memory=0.9)
+    v = cross_validate(WeightedLeastSquares(), case.rows, prior=case.prior)
+    masses = {"a": (5.0, 100.0), "b": (5.0, 0.1)}
+    fault = LogFinding("warning", "delay", None, None, "the torques are 80 ms late", "correct it", caps=2, delay=0.08)
+    plain, faulty = (verdict(case.judged(), v, masses=masses, log_findings=x) for x in ((), (fault,)))
+    assert plain.about("masses")
+    assert plain.about("coloured")
+    (reason,) = faulty.reasons
+    assert reason.startswith("The torques are 80 ms late; correct it. Possible effects: ")
+    assert "correlated residuals and masses far from those of the file" in reason
+    assert not faulty.about("masses")
+    assert not faulty.about("coloured")
 
 
 def test_nothing_but_noise_is_no_better_than_the_mean():

@@ -1,5 +1,8 @@
 """Labels, legends and ticks of plots: inside the figure, and clear of the drawing."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -126,3 +129,15 @@ def test_ticks_of_a_3d_plot_keep_away_from_the_corners(size):
         else:
             assert 2 <= len(ticks) <= 6
             assert np.all((ticks > low) & (ticks < high))
+
+
+def test_labels_have_their_units_in_brackets():
+    unit = re.compile(r"""label.*[\w}‖] in (s|m|mm|rad|deg|rad/s|m/s|N|N m|J|W|Hz|kg)["']""")
+    package = Path(dy.__file__).parent
+    places = [
+        f"{path.name}: {line.strip()}"
+        for path in package.rglob("*.py")
+        for line in path.read_text("utf-8").splitlines()
+        if unit.search(line)
+    ]
+    assert places == []

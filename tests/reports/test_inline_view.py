@@ -133,3 +133,17 @@ def test_the_camera_follows_a_motion_that_goes_far(browser, tmp_path):
     page.close()
     assert np.ptp(distances) < 1e-6  # it falls by 20 m, thirty times its reach
     assert max(distances) < 10.0
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (320, 568), (1400, 900)])
+def test_the_controls_of_an_animation_are_in_sight_and_the_speed_is_beside_its_name(motion, browser, tmp_path, width, height):
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.goto(dy.view(motion).write(tmp_path / "motion.html").as_uri())
+    controls = page.locator(".transport button, .transport input, .transport label, .transport select")
+    for box in (control.bounding_box() for control in controls.all()):
+        assert box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= height
+    name, speed = (page.locator(f".pace {tag}").bounding_box() for tag in ("label", "select"))
+    assert abs(name["y"] + name["height"] / 2 - speed["y"] - speed["height"] / 2) < 2.0
+    assert speed["x"] > name["x"]
+    page.close()

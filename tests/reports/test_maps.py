@@ -1,5 +1,7 @@
-"""Maps of gravity torques and inertias in a report."""
+"""Maps of gravity torques, inertias and stiffness in a report."""
 
+import numpy as np
+import pytest
 from report_contents import report_blocks
 
 import dynamis as dy
@@ -17,3 +19,12 @@ def test_the_centre_of_a_range_is_zero_in_the_text_of_maps():
     summaries = [view.summary for figure in report_blocks(contents, "maps", HeatMap) for view in figure.views]
     assert any("j2 = 0 rad" in x for x in summaries), summaries
     assert not any("10⁻¹" in x for x in summaries)
+
+
+@pytest.mark.parametrize("name", ["ur5e", "puma560", "planar_2r_melchiorri"])
+def test_the_map_of_stiffness_has_no_empty_cell_among_others(name):
+    (stiffness,) = report_blocks(contents_of(name, sections=["stiffness"]), "stiffness", HeatMap)
+    empty = np.isnan(np.array(stiffness.views[0].values, float))
+    around = np.pad(empty, 1, constant_values=True)
+    beside = [around[1:-1, 2:], around[1:-1, :-2], around[2:, 1:-1], around[:-2, 1:-1]]
+    assert not (empty & ~np.any(beside, axis=0)).any()

@@ -65,7 +65,7 @@ def test_the_file_is_json_with_the_events_and_nothing_but_numbers(tmp_path):
     read = json.loads(text, parse_constant=lambda c: pytest.fail(f"{c} is no JSON"))
     assert read == motion.animation()
     assert read["format"] == "dynamis animation 1"
-    assert read["events"][0] == {"time": motion.events[0].time, "kind": "stops", "joint": "hinge"}
+    assert read["events"][0] == {"time": motion.events[0].time, "kind": "reverses", "joint": "hinge"}
     assert len(text) < 150 * len(read["times"]) + 2000
 
 

@@ -58,6 +58,13 @@ def test_laws_no_material_has_are_refused_by_name(law, numbers):
         law(*numbers)
 
 
+@pytest.mark.parametrize(("law", "numbers"), [(dy.Stribeck, (5.0, 3.0, 0.1)), (dy.LuGre, (5.0, 3.0, 0.1, 1e4))])
+def test_friction_that_is_lower_at_rest_than_in_motion_is_refused_with_the_cure(law, numbers):
+    with pytest.raises(dy.InputError, match="must not be below coulomb, that of sliding; exchange the two"):
+        law(*numbers)
+    assert law(3.0, 3.0, *numbers[2:]).static == 3.0
+
+
 @pytest.mark.parametrize("choice", ["dry", None, 3])
 def test_an_unknown_choice_lists_the_known_ones(choice):
     with pytest.raises(dy.InputError, match="'model', 'smooth', 'none'"):

@@ -76,6 +76,13 @@ def test_the_same_controller_serves_twice():
     assert np.array_equal(first.q, second.q)
 
 
+def test_a_period_given_as_the_rate_is_named_with_the_rate():
+    with pytest.raises(
+        dy.InputError, match=r"rate=0.001 is in Hz: one sample in 1000 s; for a period of 0.001 s give rate=1000"
+    ):
+        dy.Sampled(lambda t, q, v: q, 0.001)
+
+
 @pytest.mark.parametrize("wrong", [{"rate": 0.0}, {"rate": 10.0, "delay": -1.0}, {"rate": 10.0, "velocity": "guessed"}])
 def test_impossible_sampling_is_refused(wrong):
     with pytest.raises(dy.InputError):

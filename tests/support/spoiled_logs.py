@@ -104,7 +104,7 @@ def spoil(kind, name, seed):
         return (
             robot,
             replace(log, tau=np.concatenate([tau[:1].repeat(late, axis=0), tau[:-late]])),
-            f"{1e3 * late / 250.0:.0f} ms late",
+            f"({'|'.join(str(4 * late + k) for k in (-1, 0, 1))}) ms late",
         )
     if kind == "frozen":
         q[1000:1500, joint] = q[1000, joint]

@@ -365,6 +365,15 @@ def test_the_table_holds_what_was_simulated(tmp_path):
         result["enrgy"]
 
 
+def test_a_gridded_input_has_a_bar_for_each_value(tmp_path):
+    vary = '[vary]\n"viscous.*" = { grid = [0, 10, 80] }\n"payload.mass" = { grid = [0.0, 1.0, 3.0] }\n'
+    study = study_from_text(f'robot = "planar_2r_melchiorri"\nduration = 0.02\npoints = 3\n{vary}', name="grid.toml")
+    axes = sweep(study, tmp_path / "s", Serial()).plot()
+    (gridded,) = [ax for ax in axes if ax.get_ylabel() == "cases" and ax.get_xlabel() == "payload.mass [kg]"]
+    assert [bar.get_height() for bar in gridded.patches] == [3, 3, 3]
+    assert gridded.get_title(loc="left") == "3 values"
+
+
 def test_pictures_show_what_is_asked_for(tmp_path):
     result = sweep(STUDY, tmp_path / "s", Serial())
     axes = result.plot()

@@ -1,5 +1,7 @@
 """Moves of all joints together, and splines through points."""
 
+import warnings
+
 import numpy as np
 import pytest
 from floating import floating
@@ -118,3 +120,18 @@ def test_splines_that_make_no_sense_are_refused():
     ):
         with pytest.raises(dy.InputError, match=text):
             call()
+
+
+def test_goals_that_look_like_degrees_are_questioned():
+    robot = dy.load("ur5e")
+    with pytest.warns(
+        dy.ReachWarning,
+        match=r"q1 is in radians, and 90 rad .*shoulder_pan_joint.*if these are degrees, give numpy.deg2rad\(q1\)",
+    ):
+        dy.trajectories.joint_move(np.zeros(6), [90, -45, 30, 0, 10, 0], robot=robot, duration=100.0)
+    with pytest.warns(dy.ReachWarning, match=r"q1 is in radians, and 90 rad is 14.3 turns; if these are degrees"):
+        dy.trajectories.joint_move([0.0, 0.0], [90.0, -45.0], duration=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dy.trajectories.joint_move([0.0, 0.0], [7.5, -2.0], duration=1.0)
+        dy.trajectories.joint_move(np.zeros(6), np.full(6, 3.0), robot=robot, duration=100.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import warnings
 from pathlib import Path
@@ -295,6 +296,10 @@ def export(
     with waiting("writing"):
         written = found.write_c(function, out, name=name, precision=precision, frame=frame)
     _say_written(written, as_json)
+    if not as_json:
+        source = next(path for path in written if path.suffix == ".c")
+        click.echo(f"self-test:\n  cc -std=c99 -O2 -D{source.stem.upper()}_SELFTEST \\")
+        click.echo(f"      {shlex.quote(str(source))} \\\n      -lm -o selftest && ./selftest")
 
 
 def _say_written(paths: list[Path], as_json: bool) -> None:

@@ -23,6 +23,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"position=\(lower, upper\)", "--lower and --upper"),
     (r"a smaller margin of the scene or fewer obstacles", "a smaller --clearance, no --above"),
     (r"set offset=True", "add --offset"),
+    (r"couplings=\[\('([^']+)', '([^']+)'\)\]", r"--couple \1,\2"),
     (r"add friction '(\w+)'", r"add \1 to --friction"),
     (r", or set outliers=True", ", or leave out --no-outliers"),
 )  # fmt: skip

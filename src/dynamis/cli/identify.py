@@ -273,7 +273,7 @@ def _print_runs(runs: RunComparison, show_all: bool) -> None:
 
 
 def _print_parameters(found: Identification, show_all: bool) -> None:
-    from dynamis.identification.validation.verdict import bound_text
+    from dynamis.identification.validation.describe import bound_text
 
     s, base = found.statistics, found.base
     order = list(range(base.rank)) if show_all else sorted(range(base.rank), key=lambda k: -s.share[k])[:MAX_ROWS]

@@ -78,6 +78,8 @@ def _print(near: Any) -> None:
     )  # fmt: skip
     if any(not m.coordinate for m in near.modes):
         echo("  – repeated eigenvalue: its modes have no dominant joint", hang=4)
+    if any(row[-1] is not None and row[-1] < 0.0 for row in _mode_rows(near.modes)):
+        echo("  – a negative time constant is that of an unstable mode: it grows by a factor of e in this time", hang=4)
     neutral = sum(m.kind == "neutral" for m in near.modes)
     if near.neutral_coordinates and neutral > 1:
         moved = ", ".join(map(clean_name, near.neutral_coordinates))

@@ -140,19 +140,21 @@ def _print(found: LawComparison) -> None:
     from dynamis.control.comparison_table import BEST, least_costs
 
     least = least_costs(found)
-    rows, drifts = [], []
+    rows, loads, drifts = [], [], []
     for run in found.runs:
         moved = run.null_space
         assert moved is not None  # the motion is periodic
         costs = [f"{number(x)}{BEST if x == least[key] else ''}" for key, x in moved.costs.items()]
-        rows.append((run.name, *costs, run.peak_torque, run.peak_unit, run.peak_joint, f"{run.error.max():.1e}"))
+        rows.append((run.name, *costs))
+        loads.append((run.name, f"{number(run.peak_torque)} {run.peak_unit}", run.peak_joint, f"{run.error.max():.1e}"))
         drifts.append((run.name, moved.drift[-1] if len(moved.drift) else None, str(moved)))
     motion, names = found.motion, found.runs[0].tracking.names
     shape = f"{type(motion).__name__.lower()}, {counted(motion.cycles, 'cycle')} of {motion.period:g} s"
     title = f"{found.robot.name}: task {', '.join(names)}; {shape}"
-    print_table(title, ("law", *COSTS, "peak torque", "unit", "at joint", "task error"), rows)
+    print_table(title, ("law", *COSTS), rows)
     if any(x is not None for x in least.values()):
         echo(f"  {BEST} lowest of the column, of the completed motions")
+    print_table("Torques and tracking", ("law", "peak torque", "at joint", "task error"), loads)
     print_table("Null space", ("law", "joint drift", "null-space velocity"), drifts, texts=(2,))
     echo("  joint drift: distance of the final from the initial configuration, after the last cycle; in rad and rad/s", hang=4)
     for run in found.runs:

@@ -43,8 +43,8 @@ HELP = """Simulate every case of a study: grids and random samples of states, lo
 @click.option("--workers", type=Integer(1, 1024), metavar="N", help="Number of processes. Default: one per core.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of a Dask scheduler, such as tcp://10.0.0.5:8786.")
 @plot_option("Plot the results.")
-@click.option("--show", "column", metavar="OUTPUT", help="Output to plot, such as q.joint_1.")
-@click.option("--over", metavar="INPUT", help="Varied input on the horizontal axis of the plot.")
+@click.option("--show", "column", metavar="OUTPUT", help="Output that --plot draws, such as q.joint_1.")
+@click.option("--over", metavar="INPUT", help="Varied input on the horizontal axis of --plot.")
 @json_option
 @plain_errors
 def sweep(
@@ -58,6 +58,9 @@ def sweep(
 
     if workers is not None and scheduler is not None:
         raise InputError("--workers runs on this machine, --scheduler on others: give one of them")
+    if plot is None and (column is not None or over is not None):
+        given = "--show" if column is not None else "--over"
+        raise InputError(f"{given} selects what --plot draws: add --plot FILE.png")
     check_pictures(plot)
     made = read_study(study)
     folder = output or Path(study.stem)

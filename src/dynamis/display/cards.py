@@ -163,7 +163,7 @@ def modes_card(name: str, sentences: Sequence[str], modes: Sequence[Any]) -> str
          m.time_constant)
         for m in modes
     ]  # fmt: skip
-    columns = ("dominant coordinate", "mode", "eigenvalue in rad/s", "frequency in Hz", "damping", "time constant in s")
+    columns = ("dominant coordinate", "mode", "eigenvalue [rad/s]", "frequency [Hz]", "damping", "time constant [s]")
     return card(name, sentences, columns, rows)
 
 

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import printable
-from dynamis.identification.base_parameters import BaseParameters
+from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.equations import Regressor, equations
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.estimator import Estimator
 from dynamis.identification.estimators.regularised import PhysicallyConsistent
+from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.examine_torques import exchange_finding, zero_finding
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.samples import Samples
@@ -34,13 +35,62 @@ BETTER = 25.0  # decrease of the cost: five standard errors
 
 
 def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> LogFinding | None:
-    """Return a finding of joint zeros, a delay or a factor with the residuals on held-out motion, if these are clearly lower
-    with its correction, over blocks of time; otherwise None. Other findings are returned unchanged."""
+    """Return a finding of joint zeros, a delay, a factor or coupled motors with the residuals on held-out motion, if these are
+    clearly lower with its correction, over blocks of time; otherwise None. Other findings are returned unchanged."""
+    if finding.coupled:
+        return _coupled(finding, folds, runs, estimator)
     if not finding.zero and not finding.delay and not finding.factors:
         return finding
+    left = _lower_residuals(finding, folds, _corrected(folds, runs, finding), estimator, estimator)
+    return None if left is None else replace(finding, text=f"{finding.text}; corrected, {_instead(left)}")
+
+
+def _instead(left: Sequence[float]) -> str:
+    return f"the residual on held-out motion is {left[1]:.3g} % instead of {left[0]:.3g} %"
+
+
+def _coupled(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> LogFinding | None:
+    """Return a finding of coupled motors with the residuals of a refit: with the coupling in the model, the torques those of
+    the joints, or those of the motors if this is better."""
+    source = folds.rows.source
+    assert isinstance(source, Regressor)
+    model = source.base.model
+    a, b = finding.coupled
+    names = model.robot.coordinate_names
+    known = {frozenset(pair) for pair in model.couplings}
+    further = () if {a, b} in known else ((names[a], names[b]),)
+    settings: dict[str, Any] = dict(model.settings)
+    settings["couplings"] = (*settings["couplings"], *further)
+    base = base_parameters(LinearModel(model.robot, **settings))
+    found, least = None, np.inf
+    for carried in (0.0, 1.0):  # the part of the torque of motor B that acts on joint A, too, and is not in the log
+        mixed = np.eye(len(names))
+        mixed[b, a] = carried
+        corrected = [replace(run, tau=run.tau @ mixed) for run in runs]
+        refit = Folds(equations(base, corrected), folds.k, seconds=folds.seconds, guard=folds.guard)
+        left = _lower_residuals(finding, folds, refit, estimator, PhysicallyConsistent(base))
+        if left is not None and left[1] < least:
+            found, least = (carried, left), left[1]
+    if found is None:
+        return None
+    carried, left = found
+    if not carried:
+        return replace(finding, text=f"{finding.text}; with this coupling in the model, {_instead(left)}")
+    one, other = printable(names[a]), printable(names[b])
+    text = f"{finding.text}, and the torques to be those of the motors: that of {other} acts on {one}, too"
+    text += f"; added to it, with the coupling in the model, {_instead(left)}"
+    table = f"coupling = [[{b + 1}, {a + 1}, 1]] and ratios of 1 of the transmission"
+    cure = f'in a mapping, give side = "motor" of the torques, {table}; and {finding.cure}'
+    return replace(finding, text=text, cure=cure, caps=2)
+
+
+def _lower_residuals(
+    finding: LogFinding, folds: Folds, corrected: Folds, estimator: Estimator, refitted: Estimator
+) -> list[float] | None:
+    """Return the residuals [%] on held-out motion before and after a correction, if they are clearly lower, or None."""
     rows = folds.rows
-    pair = (folds, _corrected(folds, runs, finding))
-    both = [each.rows.y - validations([each.fits(estimator)], each)[0].predicted for each in pair]
+    pair = ((folds, estimator), (corrected, refitted))
+    both = [each.rows.y - validations([each.fits(fit)], each)[0].predicted for each, fit in pair]
     both[1] *= np.asarray(finding.factors or np.ones(len(rows.joints)))[rows.joint]
     noise = noise_of_joints(both[1], rows.joint, len(rows.joints))[rows.joint]
     before, after = ((e / noise) ** 2 for e in both)
@@ -49,8 +99,7 @@ def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimat
     left = [100.0 * float(np.linalg.norm(e) / np.linalg.norm(rows.y)) for e in both]
     if not certain or after.sum() > FALLS**2 * before.sum() or left[1] > FALLS * left[0]:
         return None
-    text = f"{finding.text}; corrected, the residual on held-out motion is {left[1]:.3g} % instead of {left[0]:.3g} %"
-    return replace(finding, text=text)
+    return left
 
 
 def absorbed_mistakes(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples]) -> list[LogFinding]:

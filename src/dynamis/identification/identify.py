@@ -25,7 +25,7 @@ from dynamis.identification.identification import Identification
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.examine import examine
 from dynamis.identification.logs.examine_torques import examine_torques
-from dynamis.identification.logs.log import Log, LogFinding, raise_errors
+from dynamis.identification.logs.log import Log, LogFinding, one_per_cause, raise_errors
 from dynamis.identification.logs.reading import log_beginning
 from dynamis.identification.model_terms import better_settings
 from dynamis.identification.samples import Decimation, Samples
@@ -331,7 +331,7 @@ def look_at(
     Spikes are repaired with ``outliers`` only.
     """
     raise_errors(f for f in findings if not f.mends or (f.code == "beyond limits" and not outliers))
-    for finding in findings:
+    for finding in one_per_cause(findings):
         if finding.caps and caps is not None:
             caps.append(finding)
         else:

@@ -1,4 +1,7 @@
-"""From a name, a path, text or another source to a description, whatever the format."""
+"""From a name, a path, text or another source to a description, whatever the format.
+
+The reader of a format is imported with the first file of this format.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,8 @@ from dynamis.errors import FormatError, InputError, ModelError, printable
 from dynamis.model.build import SINGULAR_MASS, check_mass_matrix, examine, with_floating_base
 from dynamis.model.description import Description
 from dynamis.model.diagnostics import Report, format_error
-from dynamis.model.readers.mjcf import describe, read_mjcf
-from dynamis.model.readers.sdf import FREE_MODEL, read_sdf
 from dynamis.model.readers.toml import read_toml
 from dynamis.model.readers.urdf import read_urdf
-from dynamis.model.readers.usd import read_usd
-from dynamis.model.readers.xacro import expand_xacro, has_macros
 from dynamis.model.readers.xml_tree import Document, parse_xml
 from dynamis.model.sources import Source, find, is_document, opened, root_tag
 from dynamis.model.structure import NO_LINKS
@@ -48,6 +47,8 @@ def read(
             return None, _renamed(report, found)
     examine(description, report)
     if base == "floating" and report.ok:
+        from dynamis.model.readers.sdf import FREE_MODEL
+
         report.problems[:] = [p for p in report.problems if p.code != FREE_MODEL]
         description = with_floating_base(description)
         check_mass_matrix(description, report)
@@ -81,7 +82,11 @@ def _description(
     if kind == "usd":
         if xacro_args:
             raise InputError("xacro_args= goes with xacro files; a USD file has no macros")
+        from dynamis.model.readers.usd import read_usd
+
         return read_usd(source.path, data, report)
+    from dynamis.model.readers.xacro import expand_xacro, has_macros
+
     encoding = "utf-8" if source.is_text else None
     document: Document | None = None
     suffix = source.path.suffix.lower() if source.path is not None else ""
@@ -98,8 +103,12 @@ def _description(
             raise format_error(
                 report.source, document.root.line, "xacro that expands to MJCF", "URDF or SDF", "expand it first"
             )
+        from dynamis.model.readers.mjcf import read_mjcf
+
         return read_mjcf("" if source.path is None else os.fspath(source.path), data, report)
     if tag == b"sdf":
+        from dynamis.model.readers.sdf import read_sdf
+
         folder = source.path.parent if source.path is not None else None
         return read_sdf(document or parse_xml(data, report.source, encoding, text=True), folder, report)
     description = read_urdf(data, report.source, report, encoding, document)
@@ -136,6 +145,8 @@ def load_description(
 
 def describe_mujoco(model: Any) -> Description:
     """The description of a MuJoCo model; raises for errors, warns about doubts and about what is left aside."""
+    from dynamis.model.readers.mjcf import describe
+
     report = Report("MjModel")
     description = describe(model, report)
     examine(description, report)

@@ -34,7 +34,7 @@ def plot(excitation: Excitation, path: str | os.PathLike[str] | None = None) -> 
         _over_time(panels[-1], excitation, kind, t, values)
         if row < 2:
             panels[-1].tick_params(labelbottom=False)
-    panels[-1].set_xlabel("t in s")
+    panels[-1].set_xlabel("t [s]")
     _search(figure.add_subplot(right[0]), excitation)
     _shares(figure.add_subplot(right[1]), excitation)
     handles, labels = panels[0].get_legend_handles_labels()

@@ -111,8 +111,8 @@ def _draw_arms(comparison: LawComparison, panels: Any) -> None:
         axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
         axes.set_title(run.name.replace("-", " "), loc="left", fontsize=13, color=INK, pad=22)
         _note(axes, 1.025, f"cost: {_cycles_of(run).minimises}")
-        axes.set_xlabel(f"{names[plane[0]]} in m")
-        axes.set_ylabel(f"{names[plane[1]]} in m" if place == 0 else "")
+        axes.set_xlabel(f"{names[plane[0]]} [m]")
+        axes.set_ylabel(f"{names[plane[1]]} [m]" if place == 0 else "")
         tidy(axes)
 
 
@@ -172,7 +172,7 @@ def _draw_torques(comparison: LawComparison, figure: Any, panels: Any) -> None:
         axes.set_xlim(0.0, comparison.motion.duration)
         gave_up = "" if run.trajectory.complete else f"; stopped at {run.trajectory.t[-1]:.3g} s"
         heading(axes, f"torques, peak {_number(run.peak_torque)} {run.peak_unit}{gave_up}", 11)
-        axes.set_xlabel("t in s")
+        axes.set_xlabel("t [s]")
         axes.set_ylabel("N m" if place == 0 else "")
         tidy(axes)
     handles, labels = panels[0].get_legend_handles_labels()
@@ -202,8 +202,8 @@ def _draw_speeds(comparison: LawComparison, axes: Any) -> None:
     axes.set_xlim(0.0, comparison.motion.duration)
     axes.set_ylim(bottom=0.0)
     heading(axes, "null-space velocity", 11)
-    axes.set_xlabel("t in s")
-    axes.set_ylabel("‖(1 − J#J) v‖ in rad/s")
+    axes.set_xlabel("t [s]")
+    axes.set_ylabel("‖(1 − J#J) v‖ [rad/s]")
     tidy(axes)
 
 
@@ -216,7 +216,7 @@ def _draw_drifts(comparison: LawComparison, axes: Any) -> None:
     axes.set_ylim(bottom=0.0)
     heading(axes, "joint drift after each cycle", 11)
     axes.set_xlabel("cycles")
-    axes.set_ylabel("‖q − q(0)‖ in rad")
+    axes.set_ylabel("‖q − q(0)‖ [rad]")
     axes.legend(fontsize=9, frameon=False, loc="best")
     tidy(axes)
 

@@ -47,7 +47,7 @@ def plot(motion: Motion, path: str | os.PathLike[str] | None = None, robot: Robo
         heading(ax, panel.title, 11)
         ax.set_ylabel(panel.unit)
         ax.margins(x=0.01)
-    axes[-1].set_xlabel("t in s")
+    axes[-1].set_xlabel("t [s]")
     title = (f"{robot.name}: " if robot is not None else "") + f"duration {motion.duration:.4g} s"
     status = textwrap.fill(motion.status, 110)
     figure.suptitle(f"{title}\n{status}" if status else title, fontsize=10, x=0.01, ha="left")

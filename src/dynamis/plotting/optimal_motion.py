@@ -40,7 +40,7 @@ def plot(motion: OptimalMotion, path: str | os.PathLike[str] | None = None) -> A
         heading(ax, panel.title, 11)
         ax.set_ylabel(panel.unit)
         ax.margins(x=0.01)
-    axes[2].set_xlabel("t in s")
+    axes[2].set_xlabel("t [s]")
     for ax in axes[:2]:
         ax.sharex(axes[2])
         ax.tick_params(labelbottom=False)

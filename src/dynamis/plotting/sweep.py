@@ -75,9 +75,18 @@ def _scatter(ax: Any, result: SweepResult, x: str, y: str) -> None:
 
 def _histogram(ax: Any, result: SweepResult, name: str) -> None:
     there = result[name][np.isfinite(result[name])]
-    bins = int(np.clip(np.sqrt(len(there)), 5, 40))
+    values = np.unique(there)
+    bins: Any
+    gridded = len(values) > 1 and any(v.name == name and v.law in ("grid", "choice") for v in result.study.variables)
+    if gridded:  # a bar for each value, up to the middle between neighbours
+        middles = 0.5 * (values[1:] + values[:-1])
+        bins = np.concatenate([[2.0 * values[0] - middles[0]], middles, [2.0 * values[-1] - middles[-1]]])
+    else:
+        bins = int(np.clip(np.sqrt(len(there)), 5, 40))
     ax.hist(there, bins=bins, color=FAINT, edgecolor="white", linewidth=0.6)
-    if len(there):
+    if gridded:
+        ax.set_title(f"{len(values)} values", fontsize=9, loc="left")
+    elif len(there):
         low, median, high = np.quantile(there, (0.05, 0.5, 0.95))
         ax.axvline(median, color=INK, linewidth=1.4)
         for edge in (low, high):

@@ -23,7 +23,7 @@ def draw(run: LawRun, panels: Any) -> None:
     for ax in (positions, errors, torques):
         tidy(ax)
         ax.set_xlim(run.trajectory.t[0], run.trajectory.t[-1])
-        ax.set_xlabel("t in s", color=INK)
+        ax.set_xlabel("t [s]", color=INK)
 
 
 def _positions(ax: Any, run: LawRun, colours: list[Any]) -> None:

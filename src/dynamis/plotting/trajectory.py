@@ -54,7 +54,7 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> 
     for ax in panels[len(draw) :]:
         ax.remove()
     for ax in panels[len(draw) - 2 : len(draw)]:
-        ax.set_xlabel("t in s")
+        ax.set_xlabel("t [s]")
         ax.tick_params(labelbottom=True)
     handles, labels = panels[draw.index(_draw_velocity)].get_legend_handles_labels()
     if handles:

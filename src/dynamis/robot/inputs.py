@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms.kinematics import REST, MovingBase
 from dynamis.display import counted
-from dynamis.errors import InputError, printable, unknown_name
+from dynamis.errors import InputError, ReachWarning, printable, unknown_name
 from dynamis.model.joints import Free
 from dynamis.model.model import Model
 from dynamis.scalar import Node, as_scalar
@@ -29,6 +30,19 @@ class Inputs:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.coordinate_names = [c.name for c in model.coordinates]
+
+    def warn_degrees(self, q: Array, name: str = "q0", cure: str = "", stacklevel: int = 5) -> None:
+        """Warn of positions whose angles look like degrees."""
+        doubtful = [c for c in self.model.coordinates if c.q_index is not None and c.looks_like_degrees(q[c.q_index])]
+        if doubtful:
+            c, others = doubtful[0], f" (and {len(doubtful) - 1} more)" if len(doubtful) > 1 else ""
+            value, turns = q[c.q_index], abs(q[c.q_index]) / (2.0 * np.pi)
+            warnings.warn(
+                f"{name} is in radians, and {value:g} rad for joint {printable(c.name)}{others} is {turns:.3g} turns; "
+                f"if these are degrees, {cure or f'give numpy.deg2rad({name})'}",
+                ReachWarning,
+                stacklevel=stacklevel,
+            )
 
     def vector(self, value: Any, size: int, name: str) -> Array:
         if np.ma.is_masked(value):

@@ -21,16 +21,6 @@ from dynamis.model.description import Description, Drive, Joint, Limits, MassPro
 from dynamis.model.diagnostics import Report
 from dynamis.model.load import describe_mujoco, describe_object, load_description
 from dynamis.model.plausibility import check_drive
-from dynamis.model.readers.mjcf import mujoco
-from dynamis.model.readers.pinocchio import describe_pinocchio
-from dynamis.model.readers.roboticstoolbox import describe_toolbox
-from dynamis.model.writers.losses import losses
-from dynamis.model.writers.mjcf import write_mjcf
-from dynamis.model.writers.pinocchio import make_pinocchio
-from dynamis.model.writers.sdf import write_sdf
-from dynamis.model.writers.toml import write_toml
-from dynamis.model.writers.urdf import urdf_document
-from dynamis.model.writers.usd import write_usd
 from dynamis.robot.differentiation import Differentiation
 from dynamis.robot.editing import Editing
 from dynamis.spatial import Inertia
@@ -104,6 +94,8 @@ def from_pinocchio(model: Any) -> Robot:
     >>> import dynamis as dy
     >>> robot = dy.from_pinocchio(dy.load("ur5e").to_pinocchio())  # doctest: +SKIP
     """
+    from dynamis.model.readers.pinocchio import describe_pinocchio
+
     return Robot(describe_object(describe_pinocchio, model, "pinocchio.Model"), _checked=True)
 
 
@@ -116,6 +108,8 @@ def from_roboticstoolbox(robot: Any) -> Robot:
     >>> dy.from_roboticstoolbox(rtb.models.DH.Puma560()).n  # doctest: +SKIP
     6
     """
+    from dynamis.model.readers.roboticstoolbox import describe_toolbox
+
     return Robot(describe_object(describe_toolbox, robot, "roboticstoolbox robot"), _checked=True)
 
 
@@ -266,26 +260,23 @@ class Robot(Differentiation, Editing):
             raise InputError(f"{printable(target.name)}: the file name must end in .urdf, .sdf, .mjcf, .usda or .toml")
         if target.suffix != ".toml" and form != "link":
             raise InputError(f"form={form!r} applies to .toml files only; {target.suffix[1:].upper()} has one form")
+        # all writers: not needed by those who only read
+        from dynamis.model.writers.document import document
+        from dynamis.model.writers.losses import losses
+
         if lost := losses(self._description, target.suffix, essential=True):
             text = f"{printable(target.name)} does not hold all of robot {printable(self.name)}: {'; '.join(lost)}"
             warnings.warn(text, ModelWarning, stacklevel=2)
-        if target.suffix == ".urdf":
-            data = urdf_document(self._description)
-        elif target.suffix == ".mjcf":
-            data = write_mjcf(self._description).encode()
-        elif target.suffix == ".sdf":
-            data = write_sdf(self._description).encode()
-        elif target.suffix == ".usda":
-            data = write_usd(self._description).encode()
-        else:
-            data = write_toml(self._description, form).encode()
-        write_file(target, data)
+        write_file(target, document(self._description, target.suffix, form))
 
     def to_mujoco(self) -> Any:
         """Return the robot as a `mujoco.MjModel`: the same M, bias torques, friction, springs and limits.
 
         Needs MuJoCo (``pip install 'dynamis[mujoco]'``). Followers (mimic joints) become equality constraints, which are soft.
         """
+        from dynamis.model.readers.mjcf import mujoco
+        from dynamis.model.writers.mjcf import write_mjcf
+
         try:
             return mujoco().MjModel.from_xml_string(write_mjcf(self._description))
         except ValueError as error:
@@ -303,6 +294,8 @@ class Robot(Differentiation, Editing):
         >>> dy.load("ur5e").to_pinocchio().nv  # doctest: +SKIP
         6
         """
+        from dynamis.model.writers.pinocchio import make_pinocchio
+
         return make_pinocchio(self._description)
 
     def closed_form(

@@ -152,7 +152,17 @@ class _Run:
                 if before is None and self.stops is not None:
                     self._event(self.stops.event("rests at", side), k)
             elif state.directions.get(k) and (k in still or self.held.get(k) == 0):
-                self._event("starts", k)
+                self._start(k, reversed_=state.directions[k] != self.held.get(k))
+
+    def _start(self, k: int, *, reversed_: bool) -> None:
+        """Record that a joint starts; one that stopped at the same instant reverses, or goes on, which is no event."""
+        stop = EventRecord(self.at, "stops", self.names[k])
+        if stop not in self.result.events[-2 * len(self.names) :]:
+            self._event("starts", k)
+            return
+        self.result.events.remove(stop)
+        if reversed_:
+            self._event("reverses", k)
 
     def _lifting(self) -> bool:
         """Whether a contact that would have to pull ends the motion here; where contacts are released, it goes on without."""

@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, repr=False)
 class EventRecord:
-    """An event: a joint ``starts``, ``stops`` or ``hits its upper stop``, a user-defined event ``happens``."""
+    """An event: a joint ``starts``, ``stops``, ``reverses`` or ``hits its upper stop``, a user-defined event ``happens``."""
 
     time: float
     kind: str

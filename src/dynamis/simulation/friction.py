@@ -20,6 +20,7 @@ from dynamis.model.model import Model
 from dynamis.scalar import Node, exp, log, tanh, where
 
 Array = npt.NDArray[Any]
+STATIC_BELOW_COULOMB = "static, the friction at rest, must not be below coulomb, that of sliding; exchange the two"
 
 
 class StickingLaw(ABC):
@@ -93,6 +94,7 @@ class Stribeck(StickingLaw):
     def __post_init__(self) -> None:
         _check(self, self.coulomb >= 0 and self.static >= 0, "coulomb and static must not be negative")
         _check(self, self.velocity > 0 and self.shape > 0, "velocity and shape must be positive")
+        _check(self, self.static >= self.coulomb, STATIC_BELOW_COULOMB)
 
     def sliding(self, direction: Any, v: Any) -> Any:
         x = abs(v) / self.velocity
@@ -143,6 +145,7 @@ class LuGre(BristleLaw):
     def __post_init__(self) -> None:
         positive = min(self.coulomb, self.static, self.velocity, self.stiffness) > 0
         _check(self, positive and self.damping >= 0, "all parameters must be positive, and damping must not be negative")
+        _check(self, self.static >= self.coulomb, STATIC_BELOW_COULOMB)
 
     def steady(self, v: Any) -> Any:
         return self.coulomb + (self.static - self.coulomb) * exp(-(v / self.velocity) * (v / self.velocity))

@@ -33,7 +33,6 @@ from dynamis.simulation.motion import DIVERGED_POSITION, DIVERGED_VELOCITY
 from dynamis.simulation.noise import Noise
 from dynamis.simulation.rollout_driver import BatchMarch, Progress
 from dynamis.simulation.sampling import Sampled
-from dynamis.simulation.simulate import warn_degrees
 from dynamis.tolerances import SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
@@ -281,7 +280,7 @@ class BatchSimulation:
             loop = loop.with_values(parameters)
         xp, y = _starts(loop, q0, np.zeros(robot.n) if v0 is None else v0)
         if xp is np and y.size and not robot.model.symbolic:
-            warn_degrees(robot, y.reshape(-1, y.shape[-1])[0, : robot.nq], stacklevel=self.stacklevel + 1)
+            robot.inputs.warn_degrees(y.reshape(-1, y.shape[-1])[0, : robot.nq], stacklevel=self.stacklevel + 1)
         loop.check_vectors(y.shape[:-1])
         h, table = self.t / self.steps, loop.table(xp, inputs or {}, self.steps)
         marching = BatchMarch(loop, xp, y, h, self.steps, self.every, self.disturbance, first, progress, table)

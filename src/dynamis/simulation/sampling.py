@@ -20,6 +20,7 @@ from dynamis.simulation.sources import SourceError, checked_push
 from dynamis.tolerances import NEGLIGIBLE
 
 Array = npt.NDArray[Any]
+SLOWEST = 0.2  # Hz: a lower rate controls no arm; it is a period in s
 PERIODS_PER_BATCH = 1000  # whose instants are computed together: those of a long motion may not fit into memory
 
 
@@ -46,6 +47,11 @@ class Sampled:
         if not (self.rate > 0 and self.delay >= 0 and self.resolution >= 0 and self.velocity_resolution >= 0):
             given = f"rate={self.rate!r}, delay={self.delay!r}, resolution={self.resolution!r}"
             raise InputError(f"a sampled controller needs rate > 0 [Hz], and delay [s] and resolutions ≥ 0; got {given}")
+        if self.rate < SLOWEST:
+            raise InputError(
+                f"rate={self.rate!r} is in Hz: one sample in {1.0 / self.rate:g} s; for a period of {self.rate:g} s give "
+                f"rate={1.0 / self.rate:g}"
+            )
         if self.velocity not in ("measured", "differences"):
             raise InputError(f"velocity={self.velocity!r} is unknown; choose 'measured' or 'differences'")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, ModelWarning, ReachWarning, printable
+from dynamis.errors import InputError, ModelWarning
 from dynamis.kinematics.closures import warn_of_open_loops
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
@@ -370,23 +370,9 @@ def _seconds(seconds: Any) -> float:
     return float(seconds)
 
 
-def warn_degrees(robot: Robot, q: Array, name: str = "q0", cure: str = "give numpy.deg2rad(q0)", stacklevel: int = 5) -> None:
-    """Warn of a start whose angles look like degrees."""
-    doubtful = [c for c in robot.model.coordinates if c.q_index is not None and c.looks_like_degrees(q[c.q_index])]
-    if doubtful:
-        c, others = doubtful[0], f" (and {len(doubtful) - 1} more)" if len(doubtful) > 1 else ""
-        value, turns = q[c.q_index], abs(q[c.q_index]) / (2.0 * np.pi)
-        warnings.warn(
-            f"{name} is in radians, and {value:g} rad for joint {printable(c.name)}{others} is {turns:.3g} turns; "
-            f"if these are degrees, {cure}",
-            ReachWarning,
-            stacklevel=stacklevel,
-        )
-
-
 def state_vector(robot: Robot, value: Any, size: int, name: str) -> Array:
     inputs = robot.inputs
     state = inputs.one_state(value, size, name).astype(float)
     if name == "q0":
-        warn_degrees(robot, state)
+        inputs.warn_degrees(state)
     return state

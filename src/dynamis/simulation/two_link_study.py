@@ -154,12 +154,12 @@ def _plot(study: Study, path: str | os.PathLike[str] | None) -> Any:
         tip.set_aspect("equal")
         tip.set_xlim(-2.2, 2.2)
         tip.set_ylim(-2.2, 1.2)
-        for ax, unit in ((angle, "rad"), (rate, "rad/s"), (energy, "J"), (tip, "tip y in m")):
+        for ax, unit in ((angle, "rad"), (rate, "rad/s"), (energy, "J"), (tip, "tip y [m]")):
             if column == 0:
                 ax.set_ylabel(unit)
             ax.grid(alpha=0.25, linewidth=0.6)
             ax.spines[["top", "right"]].set_visible(False)
-            ax.set_xlabel("tip x in m" if ax is tip else "t in s")
+            ax.set_xlabel("tip x [m]" if ax is tip else "t [s]")
     for ax in axes[:3, -1]:  # where friction leaves most room
         ax.legend(fontsize=9, frameon=False, loc="upper right")
     for row in axes[:3]:

@@ -24,7 +24,6 @@ from dynamis.model.writers.toml import write_toml
 from dynamis.scalar import Node
 from dynamis.simulation.adaptive import METHODS
 from dynamis.simulation.fixed_step import RULES, check_step_length
-from dynamis.simulation.simulate import warn_degrees
 from dynamis.sweeps.cases import case_setup, check_names, payload_frame
 from dynamis.sweeps.study import Study
 from dynamis.sweeps.variables import Numbers, Variable, read_variable
@@ -308,7 +307,7 @@ class _Reader:
             setup = case_setup(study, study.values(0))
         except DynamisError as error:
             raise self.wrong("", f"the first case cannot be set up: {error}") from None
-        warn_degrees(setup.robot, setup.q0, f"{self.name}: q0", "write them in rad", stacklevel=5)
+        setup.robot.inputs.warn_degrees(setup.q0, f"{self.name}: q0", "write them in rad", stacklevel=5)
         return study
 
 

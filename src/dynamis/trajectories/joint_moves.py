@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import counted
-from dynamis.errors import InputError
+from dynamis.errors import InputError, ReachWarning
 from dynamis.robot import Robot
 from dynamis.trajectories.motion import PathMotion, Polynomials, standing
 from dynamis.trajectories.profiles import double_s, polynomial, trapezoidal, with_duration
@@ -43,6 +44,9 @@ def joint_move(
     n = len(start)
     if robot is not None:
         check_plain(robot, n)
+    for name, q in (("q0", start), ("q1", end)):
+        _warn_degrees(robot, q, name)
+    if robot is not None:
         velocity = robot.limits["velocity"] if velocity is None else velocity
     way = np.abs(end - start)
     path = Polynomials(np.array([0.0, 1.0]), np.array([[start, end - start]]))
@@ -54,6 +58,16 @@ def joint_move(
     # the joint that would be last there sets the pace
     pace = {name: float((bound[way > 0] / way[way > 0]).min()) for name, bound in bounds.items()}
     return PathMotion(path, _clock(pace, duration))
+
+
+def _warn_degrees(robot: Robot | None, q: Array, name: str) -> None:
+    """Warn of positions that look like degrees: without a robot, whole numbers of which one is more than a turn."""
+    if robot is not None:
+        robot.inputs.warn_degrees(q, name, stacklevel=4)
+    elif float(largest := np.abs(q).max(initial=0.0)) > 2.0 * np.pi and np.array_equal(q, np.round(q)):
+        turns = f"{largest:g} rad is {largest / (2.0 * np.pi):.3g} turns"
+        text = f"{name} is in radians, and {turns}; if these are degrees, give numpy.deg2rad({name})"
+        warnings.warn(text, ReachWarning, stacklevel=3)
 
 
 def _clock(pace: dict[str, float], duration: float | None) -> Polynomials:

@@ -19,7 +19,7 @@ export class Player {
     this.told = element("output", { for: id });
     const speedId = freshId("speed");
     this.speed = element("select", { id: speedId }, ...[["0.25", "¼ ×"], ["0.5", "½ ×"], ["1", "1 ×"], ["2", "2 ×"]].map(([value, text]) => element("option", { value, selected: value === "1" }, text)));
-    place.replaceChildren(this.stage, element("div", { class: "transport" }, this.button, element("label", { for: id }, "Time"), this.range, this.told, element("label", { for: speedId }, "Speed"), this.speed));
+    place.replaceChildren(this.stage, element("div", { class: "transport" }, this.button, element("label", { for: id }, "Time"), this.range, this.told, element("span", { class: "pace" }, element("label", { for: speedId }, "Speed"), this.speed)));
     this.told.textContent = "0.00 s";
   }
 

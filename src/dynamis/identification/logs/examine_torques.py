@@ -81,6 +81,7 @@ def examine_torques(
         return [report.mistake(trial) for trial in made]
     small = [] if zeros is None or zeros.after > FITTED else [report.zeros(zeros)]
     small += [] if delay is None else [report.delay(delay)]
+    small += [] if (pair := fit.shared_motor(motion)) is None else [report.coupled(*pair)]
     if (gain := fit.factor(motion)) is not None:
         small.append(report.gain(*gain))
         report.motion = replace(motion, tau=motion.tau / np.asarray(small[-1].factors))
@@ -152,7 +153,7 @@ class _Report:
         """Return the finding for a delay, with the option that corrects it."""
         when = f"{1e3 * abs(delay.seconds):.0f} ms {'late' if delay.seconds > 0 else 'early'}"
         names = ", ".join(printable(self.names[j]) for j in delay.joints)
-        text = f"{self.source}the torques are {when} ({names} agree)"
+        text = f"{self.source}the torques are {when} ({'all joints' if len(delay.joints) == len(self.names) else names} agree)"
         cure = f"correct it with delay={delay.seconds:.4f}"
         return LogFinding("warning", "delay", None, None, text, cure, caps=2, delay=delay.seconds)
 
@@ -195,6 +196,13 @@ class _Report:
         text = f"{self.source}columns {printable(one)} and {printable(other)} and those of their torques seem to be swapped"
         cure = "swap them, or give their order in a mapping"
         return LogFinding("warning", "swapped", one, None, text, cure, caps=2, order=tuple(order.tolist()))
+
+    def coupled(self, a: int, b: int) -> LogFinding:
+        """Return the finding for joint b, whose motor turns with joint a, too."""
+        one, other = printable(self.names[a]), printable(self.names[b])
+        text = f"{self.source}the motor of {other} seems to turn with {one}, too"
+        cure = f"add couplings=[({one}, {other})]"
+        return LogFinding("warning", "coupled motors", self._column("tau", b), None, text, cure, caps=1, coupled=(a, b))
 
     def gain(self, joint: int, factor: float) -> LogFinding:
         """Return the finding for the torques of one joint that contradict those of the others."""

@@ -42,8 +42,10 @@ TRIED = 3  # joints whose zero is estimated
 WIDE = 10.0  # standard errors of friction and other scalars, relative to those of the inertias
 GAINS = np.array([x for x in np.geomspace(0.1, 10.0, 81) if not 0.75 < x < 4.0 / 3.0])  # factors of a joint's torques
 MATCHED = 0.6  # ratio of the unexplained fractions, geometric mean over the joints, with and without a factor that is reported
-LATEST = 0.1  # s: the longest delay considered
-DELAYS = 101  # number of delays considered
+HALVED = 0.5  # ratio of the unexplained fractions of a joint with and without a coupling of its motor that is reported
+LATEST = 0.5  # s: the longest delay considered; filters of currents take up to some tenths of a second
+PART = 0.1  # fraction of the log: a longer delay would leave too little of it
+DELAYS = 100  # considered in each direction, closer to each other the shorter they are
 SHORTEST = 0.005  # s: filters of drives delay torques by less
 AGREE = 0.6  # fraction of the joints, of those that a delay affects, that must agree on it
 LOWER = 0.9  # ratio of the unexplained fractions of a joint after and before the correction of a delay that it agrees on
@@ -254,8 +256,11 @@ class FreeFit:
         """Return the fraction (n,) of the variance of each torque that the fit leaves."""
         return self._left(self._fit(motion.thinned(MOST_ROWS)).rest)
 
-    def _fit(self, motion: MotionSummary) -> WeightedFit:
+    def _fit(self, motion: MotionSummary, within: Array | None = None) -> WeightedFit:
+        """Return the fit to a motion, or to those of its rows that lie ``within``."""
         X, y = TorqueRows(self._regressor, motion, (), self.names, self.names)(np.zeros(0))
+        if within is not None:
+            X, y = (x[np.repeat(within, self.n)] for x in (X, y))
         return WeightedFit.of(X, y, np.tile(self._size(motion), len(y) // self.n))
 
     @staticmethod
@@ -313,26 +318,30 @@ class FreeFit:
     def delay(self, motion: MotionSummary) -> Delay | None:
         """Return the delay with which the torques are most likely, if it is within the range and the joints agree, or None."""
         thin = motion.thinned(MOST_ROWS)
-        fit = self._fit(thin)
+        latest = min(LATEST, PART * max(float(np.ptp(run.t)) for run in motion.runs))
+        spread = np.linspace(-1.0, 1.0, 2 * DELAYS + 1)
+        delays = latest * spread * np.abs(spread)
+        shifted = thin.later(delays)  # NaN beyond the ends
+        within = np.asarray(np.isfinite(shifted).all(axis=(1, 2)))
+        fit = self._fit(thin, within)
         if self._left(fit.rest).mean() < EXACT:
             return None
-        delays = np.linspace(-LATEST, LATEST, DELAYS)
-        shifted = thin.later(delays).reshape(-1, DELAYS) / fit.noise[:, None]
+        shifted = shifted[within].reshape(-1, len(delays)) / fit.noise[:, None]
         left = np.stack([self._left(e) for e in fit.beyond(shifted).T])
         level = np.log(np.maximum(left, 1e-300)).mean(axis=1)  # each joint has its own noise
-        best, none = int(np.argmin(level)), DELAYS // 2
-        if best in (0, DELAYS - 1) or abs(seconds := _vertex(delays, level, best)) < SHORTEST:
+        best = int(np.argmin(level))
+        if best in (0, 2 * DELAYS) or abs(seconds := _vertex(delays, level, best)) < SHORTEST:
             return None
         own = delays[np.argmin(left, axis=0)]
-        near = np.abs(own - seconds) <= max(0.3 * abs(seconds), 2.0 * (delays[1] - delays[0]))
+        near = np.abs(own - seconds) <= max(0.3 * abs(seconds), SHORTEST)
         # the opposite shift interpolates, and so smooths, the torques as much
-        ratio = left[best] / np.minimum(left[none], left[DELAYS - 1 - best])
+        ratio = left[best] / np.minimum(left[DELAYS], left[2 * DELAYS - best])
         agreeing = np.flatnonzero(near & (ratio < LOWER))
         affected = np.count_nonzero((ratio < LOWER) | (ratio > 1.0 / LOWER))
         if len(agreeing) < max(min(2, self.n), AGREE * affected):
             return None
-        seconds = float(np.median(own[agreeing]))
-        return Delay(seconds, tuple(map(int, agreeing)), float(left[none].mean()), float(left[best].mean()))
+        seconds = float(np.median([_vertex(delays, left[:, j], int(np.argmin(left[:, j]))) for j in agreeing]))
+        return Delay(seconds, tuple(map(int, agreeing)), float(left[DELAYS].mean()), float(left[best].mean()))
 
     def factor(self, motion: MotionSummary) -> tuple[int, float] | None:
         """Return the joint whose torques, divided by a factor, fit those of the others much better, and the factor, or None."""
@@ -350,8 +359,31 @@ class FreeFit:
                     found, least = (j, float(factor)), level
         return found
 
+    def shared_motor(self, motion: MotionSummary) -> tuple[int, int] | None:
+        """Return neighbouring joints (A, B) for which a motor of B that turns with A, too, explains most of the rest, or None.
+
+        Inertia and friction of the motor then depend on v_A + v_B.
+        """
+        motion = motion.thinned(MOST_ROWS)
+        fit = self._fit(motion)
+        before, known = self._left(fit.rest), {frozenset(pair) for pair in self.base.model.couplings}
+        if before.mean() < EXACT:
+            return None
+        found, least = None, HALVED
+        for a, b in ((j, k) for j in range(self.n) for k in (j - 1, j + 1) if 0 <= k < self.n and {j, k} not in known):
+            terms = np.stack([motion.a[:, a], motion.v[:, a], np.sign(motion.v[:, a] + motion.v[:, b])], axis=1)
+            columns = np.zeros((len(motion.torque), self.n, 3))
+            columns[:, b] = motion.filtered(terms)
+            effect = fit.beyond(columns.reshape(-1, 3) / fit.noise[:, None])
+            left = self._left(fit.rest - effect @ np.linalg.lstsq(effect, fit.rest, rcond=None)[0])
+            if left[b] < least * before[b]:
+                found, least = (a, b), float(left[b] / before[b])
+        return found
+
 
 def _vertex(x: Array, y: Array, k: int) -> float:
-    """Return the minimum of the parabola through three neighbouring points."""
-    bend = y[k - 1] - 2.0 * y[k] + y[k + 1]
-    return float(x[k] + (0.5 * (y[k - 1] - y[k + 1]) / bend if bend > 0.0 else 0.0) * (x[1] - x[0]))
+    """Return the minimum of the parabola through three neighbouring points, the middle one the lowest; x[k] at an end."""
+    if k in (0, len(x) - 1):
+        return float(x[k])
+    bend, slope, _ = np.polynomial.polynomial.polyfit(x[k - 1 : k + 2] - x[k], y[k - 1 : k + 2], 2)[::-1]
+    return float(x[k] - (0.5 * slope / bend if bend > 0.0 else 0.0))

@@ -162,6 +162,10 @@ def joined(parts: Sequence[Log]) -> Log:
     return replace(first, **whole, rows=None if in_a_row else numbers)
 
 
+# kinds of problems that a log has in many columns for one cause
+BY_COLUMN = ("beyond effort limit", "constant", "degrees", "flat torque", "wrapped")
+
+
 @dataclass(frozen=True, repr=False)
 class LogFinding:
     """One problem. An "error" makes the log unusable as it is; a "warning" does not.
@@ -170,7 +174,8 @@ class LogFinding:
     index from 0, None for the whole log. ``mends`` means that `prepare` repairs it: it is an error only for direct use of the
     log. ``caps`` is the number of the best grade, in the order "good", "usable", "doubtful", "not usable", of a result obtained
     in spite of it. ``zero`` are the positions to add to those of the joints, for zeros that are off, ``delay`` the seconds by
-    which torques are late, ``factors`` those of the torques of the joints, ``order`` the correct one of the joints' columns.
+    which torques are late, ``factors`` those of the torques of the joints, ``order`` the correct one of the joints' columns,
+    ``coupled`` two joints A, B, of which the motor of B turns with both.
     """
 
     severity: str
@@ -185,6 +190,7 @@ class LogFinding:
     delay: float = 0.0
     factors: tuple[float, ...] = ()
     order: tuple[int, ...] = ()
+    coupled: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.text}; {self.cure}"
@@ -200,9 +206,28 @@ def raise_errors(findings: Iterable[LogFinding]) -> None:
 
     >>> raise_errors([LogFinding("warning", "constant", "q.elbow", None, "elbow does not move", "move it")])
     """
-    errors = [finding for finding in findings if finding.severity == "error"]
+    errors = one_per_cause(finding for finding in findings if finding.severity == "error")
     if errors:
         lines = [f"{finding.text}; {finding.cure}" for finding in errors]
         raise InputError(
             "the log cannot be used: " + lines[0] if len(lines) == 1 else "the log cannot be used:\n- " + "\n- ".join(lines)
         )
+
+
+def one_per_cause(findings: Iterable[LogFinding]) -> list[LogFinding]:
+    """Return findings with those of one kind in several columns as one, which names the other columns.
+
+    >>> found = [LogFinding("error", "degrees", f"q{k}", 0, f"q{k} is in degrees", "convert it") for k in (1, 2, 3)]
+    >>> print(*one_per_cause(found))
+    error: q1 is in degrees, likewise columns 'q2' and 'q3'; convert it
+    """
+    alike: dict[Any, list[LogFinding]] = {}
+    for k, finding in enumerate(findings):
+        own = finding.code in BY_COLUMN and finding.column is not None
+        alike.setdefault((finding.code, finding.severity, finding.mends) if own else k, []).append(finding)
+    found = []
+    for first, *others in alike.values():
+        names = " and ".join(", ".join(printable(str(f.column)) for f in part) for part in (others[:-1], others[-1:]) if part)
+        more = f", likewise column{'s' if len(others) > 1 else ''} {names}" if others else ""
+        found.append(replace(first, text=f"{first.text}{more}"))
+    return found

@@ -64,13 +64,14 @@ class MotionSummary:
             yield Samples(t, q, v, a, tau, np.ones(tau.shape, bool), keep.period, keep.cutoff, keep.every)
 
     def later(self, delays: Array) -> Array:
-        """Return the filtered torques (rows, n, k) logged later by k delays: interpolated after the filter."""
+        """Return the filtered torques (rows, n, k) logged later by k delays, interpolated after the filter; NaN beyond runs."""
         parts = []
         for run, keep in zip(self.runs, self.filters, strict=True):
             fine = replace(keep, every=keep.averaged)
             t, at = fine.of(run.t[:, None])[:, 0], keep.of(run.t[:, None]) + delays
             found = CubicSpline(t, fine.of(run.tau))(np.clip(at, t[0], t[-1]).reshape(-1))
-            parts.append(found.reshape(*at.shape, -1).transpose(0, 2, 1))
+            inside = (at >= t[0]) & (at <= t[-1])
+            parts.append(np.where(inside[..., None], found.reshape(*at.shape, -1), np.nan).transpose(0, 2, 1))
         return np.concatenate(parts)
 
     def shifted(self, seconds: float) -> Array:

@@ -236,7 +236,7 @@ def _told(
     off = np.concatenate([t[run.rows] - (run.start + run.period * run.ticks) for run in runs])
     if np.abs(off).max() > 0.01 * h:
         done = "replaced by an even clock" if jitter == "stamps" else "kept, and the values interpolated at even times"
-        rms, most = 100.0 * off.std() / h, 100.0 * np.abs(off).max() / h
+        rms, most = 100.0 * float(np.sqrt(np.mean(off**2))) / h, 100.0 * np.abs(off).max() / h
         notes.append(f"uneven stamps (RMS {rms:.1f} % of a period, at most {most:.1f} %) {done}, period {h:.6g} s")
     return dropped, duplicated, tuple(notes)
 

@@ -109,7 +109,8 @@ def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: Notes
     """Return time stamps, NaN for rows that hold no measurement.
 
     These are rows where positions are not finite or a sensor is frozen for longer than a gap, which are not interpolated, and
-    rows that repeat all values of the previous one at a later time, logged before the controller had new ones.
+    rows that repeat all values of the previous one at a later time, logged before the controller had new ones, or those of an
+    earlier row with its time, recorded twice.
     """
     t, lost = raw.t.copy(), np.asarray(~np.isfinite(raw.q).all(axis=1))
     for first, last in stretches(lost):
@@ -131,7 +132,19 @@ def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: Notes
     if stale.any():
         t[stale] = np.nan
         notes.append(f"rows with all values of the previous row at a later time dropped: {notes.which(np.flatnonzero(stale))}")
+    if (again := _recorded_before(raw) & ~raw.repeats).any():
+        t[again] = np.nan
+        notes.append(f"rows recorded before, with the same time and values, dropped: {notes.which(np.flatnonzero(again))}")
     return t
+
+
+def _recorded_before(raw: Measured) -> Array:
+    """Return a mask of the rows that were recorded before: of a log whose time goes back."""
+    again = np.zeros(len(raw.t), bool)
+    if (np.diff(raw.t) < 0.0).any():
+        again[:] = True
+        again[np.unique(np.column_stack([raw.t, raw.q, raw.tau]), axis=0, return_index=True)[1]] = False
+    return again
 
 
 def stretches(mask: Array) -> list[tuple[int, int]]:

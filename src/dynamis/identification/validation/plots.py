@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from dynamis.documents.html_blocks import escaped
 from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE, Panels, heading, legend_outside, new_figure, save, tidy
+from dynamis.identification.validation.describe import label
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.residuals import relative
 from dynamis.identification.validation.statistics import BARELY_INDEPENDENT, Excitation, Statistics
-from dynamis.identification.validation.verdict import label
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations
@@ -70,7 +70,7 @@ def plot_torques(equations: Equations, predicted: Any, path: Path = None) -> Any
         ax.margins(x=0.01)
         ax.tick_params(labelsize=8)
         tidy(ax)
-    figure.supxlabel("t in s", fontsize=9)
+    figure.supxlabel("t [s]", fontsize=9)
     _legend_above(figure, axes[0])
     return save(figure, path)
 
@@ -122,7 +122,7 @@ def plot_residuals(statistics: Statistics, equations: Equations, path: Path = No
     figure = new_figure(10.8, 4.0)
     spread, memory = figure.subplots(1, 2)
     grid = np.linspace(-5.0, 5.0, 41)
-    longest = 1
+    longest, lowest = 1, -0.3
     for k, part in enumerate(statistics.joints):
         colour = JOINTS[k % len(JOINTS)]
         e = statistics.residual[equations.joint == equations.joints.index(part.joint)]
@@ -131,6 +131,7 @@ def plot_residuals(statistics: Statistics, equations: Equations, path: Path = No
         spread.stairs(share, grid, color=colour, linewidth=1.3, label=label(part.joint))
         step, rho = part.whiteness.seconds / part.whiteness.length, part.whiteness.correlation
         longest = max(longest, min(int(6 * part.whiteness.length) + 20, len(rho)))
+        lowest = min(lowest, float(np.min(rho)))
         memory.plot(np.arange(len(rho)) * step, rho, color=colour, linewidth=1.3)
         memory.set_xlim(0.0, longest * step)
     spread.plot(grid, np.exp(-0.5 * grid**2) / np.sqrt(2.0 * np.pi), color=INK, linestyle="--", linewidth=1.2, label="normal")
@@ -140,7 +141,7 @@ def plot_residuals(statistics: Statistics, equations: Equations, path: Path = No
     memory.axhspan(-2.0 / np.sqrt(fewest), 2.0 / np.sqrt(fewest), color=FAINT, linewidth=0, zorder=0)
     memory.axhline(0.0, color=INK, linewidth=0.8)
     heading(memory, "Autocorrelation of the residuals", 11)
-    memory.set(xlabel="lag in s", ylabel="autocorrelation", ylim=(-0.35, 1.05))
+    memory.set(xlabel="lag [s]", ylabel="autocorrelation", ylim=(lowest - 0.05, 1.05))
     for ax in (spread, memory):
         tidy(ax)
     _legend_above(figure, spread, [("band of white noise", FAINT)])
@@ -215,7 +216,7 @@ def plot_friction(equations: Equations, coef: Any, path: Path = None) -> Any:
         ax.set_ylabel("N m", fontsize=9)
         ax.tick_params(labelsize=8)
         tidy(ax)
-    figure.supxlabel("velocity in rad/s", fontsize=9)
+    figure.supxlabel("velocity [rad/s]", fontsize=9)
     _legend_above(figure, axes[0])
     return save(figure, path)
 

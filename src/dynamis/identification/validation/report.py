@@ -15,6 +15,7 @@ from dynamis.documents.numbers import text, without_noise
 from dynamis.documents.report import Report
 from dynamis.drawing import Panels
 from dynamis.identification.full_parameters import LinkConsistency, link_consistency
+from dynamis.identification.validation.describe import as_large_as, bound_text, readable
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.plots import (
     inline_svg,
@@ -27,7 +28,7 @@ from dynamis.identification.validation.plots import (
     shown_time,
 )
 from dynamis.identification.validation.statistics import EssentialParameters, Statistics
-from dynamis.identification.validation.verdict import Verdict, as_large_as, bound_text, readable
+from dynamis.identification.validation.verdict import Verdict
 from dynamis.version import __version__
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def _data(samples: Sequence[Samples], rows: Equations, notes: Sequence[str]) -> 
         )
         for k, run in enumerate(samples, 1)
     ]
-    header = ("Source", "Samples", "Seconds", "Rate in Hz", "Torques used, %", "Low-pass, Hz", "Decimation")
+    header = ("Source", "Samples", "Seconds", "Rate, Hz", "Torques used, %", "Low-pass, Hz", "Decimation")
     counts = [(name, str(int(np.sum(rows.joint == j)))) for j, name in enumerate(rows.joints)]
     lead = "Each equation is one joint's torque at one sample."
     if notes:
@@ -254,7 +255,7 @@ def _estimates(s: Statistics, base: BaseParameters, drawn: Drawing) -> Section:
             *(["weakly excited"] if name in weak else []),
             *(["includes zero"] if low <= 0.0 <= high else []),
             *(["prior outside"] if before < low or before > high else []),
-            *([f"{bound_text(s.at_bound[k])}, no interval"] if s.at_bound[k] else []),
+            *([bound_text(s.at_bound[k])] if s.at_bound[k] else []),
         ]
         shown = [number(float(x), d) for x, d in ((s.coef[k], 4), (std[k], 2), (s.deviation[k], 2))]
         unit = base.model.unit(int(base.independent[k]))
@@ -279,7 +280,7 @@ def _estimates(s: Statistics, base: BaseParameters, drawn: Drawing) -> Section:
     condition = number(s.excitation.scaled_condition, 3)
     caption = (
         f"Singular values of the scaled equations (condition number {condition}), and the weakest parameters; "
-        f"{len(s.excitation.weak)} are nearly collinear with others."
+        f"{len(s.excitation.weak) or 'none'} are nearly collinear with others."
     )
     return section.add(*drawn("Excitation", caption, plot_excitation, s.excitation))
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_table, as_text, short
+from dynamis.identification.validation.describe import as_large_as, listed, readable
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.statistics import Statistics
 from dynamis.identification.validation.symptoms import SLOW, Symptom, missing_terms
@@ -38,6 +39,15 @@ CURES = {
     "quadratic": "friction quadratic in the velocity (add friction 'quadratic')",
     "inertia": "motor-side inertia (set rotor=True, or check the gear ratio)",
     "offset": "a constant torque (set offset=True, and check the sensor's zero)",
+}
+# findings that a delay, a joint zero or another fault of the log may cause
+EFFECTS = {
+    "overfit": "a residual that is larger on held-out motion than in training",
+    "coloured": "correlated residuals",
+    "outliers": "residuals beyond five standard deviations",
+    "missing": "terms that seem to be missing in the model",
+    "standstill": "larger residuals near standstill",
+    "masses": "masses far from those of the file",
 }
 
 
@@ -139,7 +149,20 @@ def verdict(
         found += _saturation(rows, effort)
     if (statistics.percent if validation is None else validation.held_out) <= SMALL * limits[0]:
         shape = [replace(item, severity=0) for item in shape]  # a residual this small may have any shape
-    return Verdict((*found, *shape, *_consistency(inconsistent), *_masses(masses or {})))
+    found += [*shape, *_consistency(inconsistent), *_masses(masses or {})]
+    return Verdict(tuple(_without_effects(found) if any(f.caps > 1 for f in log_findings) else found))
+
+
+def _without_effects(found: Sequence[VerdictItem]) -> list[VerdictItem]:
+    """Return findings on a log with faults, their possible effects named with the last of these."""
+    effects = [item for item in found if item.topic in EFFECTS and (item.severity or item.topic in ("coloured", "missing"))]
+    if not effects:
+        return list(found)
+    words = listed(list(dict.fromkeys(EFFECTS[item.topic] for item in effects)))
+    fault = [item for item in found if item.topic == "log" and item.severity > 1][-1]
+    text = f"{fault.sentence} Possible effects: {words}. Correct the log and identify again before you look for other causes."
+    told = {id(fault): replace(fault, sentence=text)}
+    return [told.get(id(item), item) for item in found if item not in effects]
 
 
 def _excitation(s: Statistics, regularised: bool) -> list[VerdictItem]:
@@ -167,7 +190,8 @@ def _level(s: Statistics, validation: Validation | None, limits: tuple[float, fl
     worst = max(by_joint, key=lambda name: by_joint[name])
     size = next((f" ({j.rms:.3g} of {j.torque:.3g} N m RMS on the fitted motion)" for j in s.joints if j.joint == worst), "")
     parts = f"the worst joint is {worst} with {by_joint[worst]:.3g} %{size}"
-    findings = [VerdictItem("residual", severity, f"The residual {where} is {overall:.3g} % of the torque; {parts}.")]
+    beside = f" ({_compared(validation)})" if validation is not None else ""
+    findings = [VerdictItem("residual", severity, f"The residual {where} is {overall:.3g} % of the torque{beside}; {parts}.")]
     bad = [f"{name} ({x:.3g} %)" for name, x in by_joint.items() if x > limits[2]]
     if bad and severity < 2:
         text = f"The torque of {listed(bad)} is hardly explained: it is small, noisy, or has unmodelled friction."
@@ -175,12 +199,16 @@ def _level(s: Statistics, validation: Validation | None, limits: tuple[float, fl
     return findings
 
 
+def _compared(v: Validation) -> str:
+    """Return the residuals beside that on held-out motion."""
+    prior = "" if v.prior is None else f", {v.prior:{'.3g' if v.prior < 1e3 else '.0f'}} % with the prior model"
+    return f"{v.train:.3g} % on the training rows{' of the folds' if len(v.folds) > 1 else ''}{prior}"
+
+
 def _overfit(v: Validation, regularised: bool) -> list[VerdictItem]:
     ratio = v.held_out / max(v.train, 1e-12)
-    numbers = f"{v.held_out:.3g} % held out, {v.train:.3g} % on the training rows{' of the folds' if len(v.folds) > 1 else ''}"
     if v.held_out < EXACT or ratio <= OVERFIT[0]:
-        text = f"Held-out motion is predicted as well as the motion used for training: residual {numbers}."
-        return [VerdictItem("overfit", 0, text)]
+        return []
     severity = 1 if ratio <= OVERFIT[1] else 2
     if v.held_out > BARELY * v.mean:
         text = (
@@ -189,7 +217,7 @@ def _overfit(v: Validation, regularised: bool) -> list[VerdictItem]:
         )
         return [VerdictItem("overfit", severity, text)]
     text = (
-        f"The residual on held-out motion is {ratio:.2g} times that on the motion used for training ({numbers}): the fit "
+        f"The residual on held-out motion is {ratio:.2g} times that on the motion used for training: the fit "
         f"overfits this log. Use more data{' or' if regularised else ','} fewer (essential) parameters"
         f"{'' if regularised else ', or a regularised estimator'}."
     )
@@ -219,9 +247,8 @@ def _against_others(v: Validation) -> list[VerdictItem]:
             "prior."
         )
         return [*findings, VerdictItem("prior", 3 if v.held_out > 1.05 * v.prior else 2, text)]
-    text = f"The residual on held-out motion is {v.held_out:.3g} %, that of the prior model {v.prior:.3g} %"
-    text += ": no better." if v.held_out > max(v.prior, EXACT) else "."
-    findings.append(VerdictItem("prior", 0, text))
+    if v.held_out > max(v.prior, EXACT):
+        findings.append(VerdictItem("prior", 0, "On held-out motion this fit is no better than the prior model."))
     if v.prior_joints is not None:
         both = zip(v.joints, v.held_out_joints, v.train_joints, v.prior_joints, strict=True)
         worse = [
@@ -336,64 +363,3 @@ def _saturation(rows: Equations, effort: Any) -> list[VerdictItem]:
         return []
     text = f"Torques are saturated: {listed(names)}. The limit hides the dynamics: leave these rows out."
     return [VerdictItem("saturation", 1, text)]
-
-
-WORDS = {
-    "m": "mass", "mx": "first moment along x", "my": "first moment along y", "mz": "first moment along z",
-    "viscous": "viscous friction", "coulomb": "Coulomb friction", "coulomb_bias": "Coulomb friction asymmetry",
-    "stribeck": "Stribeck friction", "quadratic": "quadratic friction", "power": "power friction", "offset": "torque offset",
-    "rotor": "rotor inertia", "stiffness": "spring stiffness", "inertia": "inertia of the rotor",
-}  # fmt: skip
-
-
-def readable(name: str) -> str:
-    """Return a parameter in words.
-
-    >>> readable("forearm.mx"), readable("elbow.coulomb"), readable("wrist.Ixy")
-    ('first moment along x of forearm', 'Coulomb friction of elbow', 'product of inertia xy of wrist')
-    """
-    owner, _, kind = name.rpartition(".")
-    words = WORDS.get(kind)
-    if words is None and len(kind) == 3 and kind[0] == "I" and set(kind[1:]) <= set("xyz"):
-        words = f"moment of inertia {kind[1:]}" if kind[1] == kind[2] else f"product of inertia {kind[1:]}"
-    return f"{words} of {owner}" if words and owner else name
-
-
-def listed(items: Sequence[str], most: int = 6) -> str:
-    """Return the items as a list in a sentence, with the number of those beyond the first few.
-
-    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], 2)
-    ('a, b and c', 'a, b and 2 more')
-    """
-    if len(items) > most:
-        return f"{', '.join(items[:most])} and {len(items) - most} more"
-    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else list(items))
-
-
-def label(name: str, most: int = 30) -> str:
-    """Return a name from a file as short plot text, without formulas and control characters.
-
-    >>> label("a$b$"), label("_hidden"), label("x" * 40)
-    ('a\\\\$b\\\\$', ' _hidden', 'xxxxxxxxxxxxxxx…xxxxxxxxxxxxxx')
-    """
-    short = name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - most + most // 2 + 1 :]}"
-    clean = "".join(c if c.isprintable() else "�" for c in short).replace("$", r"\$")
-    return f" {clean}" if clean.startswith("_") else clean  # matplotlib omits labels that start with "_"
-
-
-def as_large_as(factor: float) -> str:
-    """Return how a value compares with another, to precede "those of …".
-
-    >>> as_large_as(1.96), as_large_as(1.02)
-    ('2 times', 'about as large as')
-    """
-    return "about as large as" if 0.95 < factor < 1.05 else f"{factor:.2g} times"
-
-
-def bound_text(bound: str) -> str:
-    """Return an entry of ``at_bound_`` in words.
-
-    >>> bound_text("lower bound"), bound_text("fixed")
-    ('at its lower bound', 'fixed by a constraint')
-    """
-    return {"fixed": "fixed by a constraint", "constraints": "determined by active constraints"}.get(bound, f"at its {bound}")

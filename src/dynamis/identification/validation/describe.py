@@ -1,0 +1,65 @@
+"""Parameters, lists and ratios in words, for sentences, tables and plots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+WORDS = {
+    "m": "mass", "mx": "first moment along x", "my": "first moment along y", "mz": "first moment along z",
+    "viscous": "viscous friction", "coulomb": "Coulomb friction", "coulomb_bias": "Coulomb friction asymmetry",
+    "stribeck": "Stribeck friction", "quadratic": "quadratic friction", "power": "power friction", "offset": "torque offset",
+    "rotor": "rotor inertia", "stiffness": "spring stiffness", "inertia": "inertia of the rotor",
+}  # fmt: skip
+
+
+def readable(name: str) -> str:
+    """Return a parameter in words.
+
+    >>> readable("forearm.mx"), readable("elbow.coulomb"), readable("wrist.Ixy")
+    ('first moment along x of forearm', 'Coulomb friction of elbow', 'product of inertia xy of wrist')
+    """
+    owner, _, kind = name.rpartition(".")
+    words = WORDS.get(kind)
+    if words is None and len(kind) == 3 and kind[0] == "I" and set(kind[1:]) <= set("xyz"):
+        words = f"moment of inertia {kind[1:]}" if kind[1] == kind[2] else f"product of inertia {kind[1:]}"
+    return f"{words} of {owner}" if words and owner else name
+
+
+def listed(items: Sequence[str], most: int = 6) -> str:
+    """Return the items as a list in a sentence, with the number of those beyond the first few.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], 2)
+    ('a, b and c', 'a, b and 2 more')
+    """
+    if len(items) > most:
+        return f"{', '.join(items[:most])} and {len(items) - most} more"
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else list(items))
+
+
+def label(name: str, most: int = 30) -> str:
+    """Return a name from a file as short plot text, without formulas and control characters.
+
+    >>> label("a$b$"), label("_hidden"), label("x" * 40)
+    ('a\\\\$b\\\\$', ' _hidden', 'xxxxxxxxxxxxxxx…xxxxxxxxxxxxxx')
+    """
+    short = name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - most + most // 2 + 1 :]}"
+    clean = "".join(c if c.isprintable() else "�" for c in short).replace("$", r"\$")
+    return f" {clean}" if clean.startswith("_") else clean  # matplotlib omits labels that start with "_"
+
+
+def as_large_as(factor: float) -> str:
+    """Return how a value compares with another, to precede "those of …".
+
+    >>> as_large_as(1.96), as_large_as(1.02)
+    ('2 times', 'about as large as')
+    """
+    return "about as large as" if 0.95 < factor < 1.05 else f"{factor:.2g} times"
+
+
+def bound_text(bound: str) -> str:
+    """Return an entry of ``at_bound_`` in words.
+
+    >>> bound_text("lower bound"), bound_text("fixed")
+    ('at its lower bound', 'fixed by a constraint')
+    """
+    return {"fixed": "fixed by a constraint", "constraints": "determined by active constraints"}.get(bound, f"at its {bound}")
