@@ -11,7 +11,12 @@ ARM = dy.load("planar_2r_melchiorri")
 
 
 # every joint type with the friction of the model, and two robots with the other treatments of friction
-CASES = [(name, "model") for name in NAMES] + [("screws", "smooth"), ("screws", "none"), ("wrists", "smooth"), ("flyer", "none")]
+CASES = [(name, "model") for name in NAMES] + [
+    ("screws", "smooth"),
+    ("screws", "none"),
+    ("wrists", "smooth"),
+    ("flyer", "none"),
+]
 
 
 @pytest.mark.parametrize(("name", "friction"), CASES)
