@@ -183,6 +183,7 @@ def scheduler(line):
         yield re.sub(r"tcp://\S+", cluster.scheduler_address, line)
 
 
+@pytest.mark.usefixtures("panels_are_not_arranged")
 @pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
 def test_every_example_of_the_help_runs(folder, line, monkeypatch):
     (looked_up(NEEDS, line) or (lambda _: None))(folder)
