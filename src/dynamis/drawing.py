@@ -87,7 +87,7 @@ def _display_waiting() -> None:
 
 
 def _drawn(figure: Any, kind: str, dots: int) -> bytes:
-    """The file. matplotlib draws a figure that has a layout engine twice, first to lay it out, which for pixels is not needed."""
+    """The file. matplotlib draws a figure with a layout engine twice, first for the layout, which pixels do not need."""
     page = io.BytesIO()
     layout, dpi = figure.get_layout_engine(), figure.dpi
     try:
