@@ -1,5 +1,6 @@
 """Tests use baseline code, and all processes of a run share one cache: a function that several tests compile is compiled once."""
 
+import contextlib
 import gc
 import importlib
 import os
@@ -27,11 +28,12 @@ LIMITED = ("analysis.bounds", "analysis.extremes", "control.structural_constants
            "identification.excitation.search", "reports.meshes.drawing", "reports.budget", "simulation.stepping",
            "symbolic.budget")  # fmt: skip
 # these take longest and start first, so that all processes end at about the same time
-LONGEST = ("reports/test_navigation.py", "cli/test_consistency.py", "test_documentation.py", "oracles/test_pinocchio.py",
-           "control/test_every_law.py", "symbolic/test_closed_form.py", "identification/test_accuracy.py",
-           "robot/test_against_reference.py", "sweeps/test_run.py", "test_examples.py", "analysis/test_linearization.py",
-           "algorithms/test_formulations_agree.py", "analysis/test_bounds.py", "simulation/test_power.py",
-           "model/test_riding_rotors.py", "identification/test_identify.py", "reports/test_contrast.py")  # fmt: skip
+LONGEST = ("reports/test_navigation.py", "test_documentation.py", "cli/test_consistency.py", "test_examples.py", "sweeps/test_run.py",
+           "identification/test_identify.py", "identification/test_logs_real.py", "symbolic/test_closed_form.py",
+           "robot/test_against_reference.py", "identification/test_accuracy.py", "identification/test_examine_torques.py",
+           "cli/test_terminal.py", "oracles/test_pinocchio.py", "oracles/test_fmpy.py", "cli/test_control.py",
+           "analysis/test_bounds.py", "control/test_every_law.py", "simulation/test_power.py", "compiler/test_cuda.py",
+           "identification/test_excitation_design.py")  # fmt: skip
 _fresh = {}  # generators that test files share among their tests, as they were before the first of them
 
 
@@ -84,6 +86,16 @@ def without_compilation(monkeypatch):
     tests/robot/test_against_reference.py and tests/compiler/test_kernel.py prove that compiled code agrees with them.
     """
     monkeypatch.setattr("dynamis.robot.evaluation.Evaluator.can_be_compiled", lambda *_: False)
+
+
+@pytest.fixture
+def panels_are_not_arranged(monkeypatch):
+    """Figures are drawn without the search for margins, half of the time: for tests that only ask whether they are drawn.
+
+    tests/plotting/test_layout.py looks at margins, and whether texts overlap.
+    """
+    with contextlib.suppress(ImportError):  # matplotlib is optional
+        monkeypatch.setattr("matplotlib.layout_engine.ConstrainedLayoutEngine.execute", lambda *_: None)
 
 
 @pytest.fixture(autouse=True)

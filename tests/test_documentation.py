@@ -33,6 +33,7 @@ def name_of(page):
     return page.relative_to(ROOT).as_posix()
 
 
+@pytest.mark.usefixtures("panels_are_not_arranged")
 @pytest.mark.parametrize("page", BLOCKS, ids=name_of)
 def test_the_python_of_a_page_runs_prints_what_its_comments_say_and_draws_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

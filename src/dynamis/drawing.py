@@ -87,8 +87,18 @@ def _display_waiting() -> None:
 
 
 def _drawn(figure: Any, kind: str, dots: int) -> bytes:
+    """The file. matplotlib draws a figure with a layout engine twice, first for the layout, which pixels do not need."""
     page = io.BytesIO()
-    figure.savefig(page, format=kind, dpi=dots)
+    layout, dpi = figure.get_layout_engine(), figure.dpi
+    try:
+        if layout is not None and kind in ("png", "jpg", "jpeg"):
+            figure.dpi = dots
+            layout.execute(figure)
+            figure.set_layout_engine(None)
+        figure.savefig(page, format=kind, dpi=dots)
+    finally:
+        figure.dpi = dpi
+        figure.set_layout_engine(layout)
     return page.getvalue()
 
 

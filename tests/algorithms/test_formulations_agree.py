@@ -1,4 +1,4 @@
-"""Independent formulations give the same dynamics: 60 random trees, 10 states each, in every run.
+"""Independent formulations give the same dynamics: 60 random trees, 5 states each, in every run.
 
 Newton–Euler in link frames and in the base frame, Lagrange by differentiating energies, composite bodies, the sum over
 Jacobians, and the articulated-body recursion. All joint types, branches, fixed and floating bases, random file order.
@@ -14,7 +14,7 @@ from dynamis.algorithms.joint_physics import spring_torque
 from dynamis.algorithms.lagrange import lagrange_program
 from dynamis.scalar import symbol
 
-STATES, CHUNK = 10, 10
+STATES, CHUNK = 5, 10
 COSTLY_STATES = 2  # for what takes n runs or differences
 EXACT = 1e-12
 SKEW = 1e-9  # what differences of M can resolve

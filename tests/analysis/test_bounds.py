@@ -18,7 +18,7 @@ ROBOTS = {
     "scara": (None, None, None, 5.0),
     "stanford": (None, None, None, 2.0),
     "planar_prp": (PRP, [-1.0, -3.0, 0.2], [1.0, 3.0, 1.5], 5.0),
-    "ur5e": (None, None, None, 6.0),
+    "ur5e": (None, None, None, 2.0),
 }
 
 

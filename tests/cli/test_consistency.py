@@ -24,7 +24,10 @@ from dynamis.cli.commands import cli
 COMMANDS = dict(sorted(cli.commands.items()))
 SOURCE = Path(dy.__file__).parents[1]
 # examples that would search or measure for long are told to do so less long
-HASTE = {"dynamis excite": " --seconds 0.5", "dynamis bench": " --seconds 0.02", "dynamis report": " --seconds 1"}
+HASTE = {
+    "dynamis excite": " --seconds 0.5", "dynamis bench": " --seconds 0.02", "dynamis report": " --seconds 1",
+    "dynamis redundancy": " --cycles 1 --period 0.5", "dynamis workspace": " --samples 20000",
+}  # fmt: skip
 # what an example needs besides: the recordings of real arms, a browser
 NEEDS = {
     "dynamis identify tx40.urdf": lambda folder: recording(
@@ -33,7 +36,7 @@ NEEDS = {
     "dynamis identify ur10.urdf": lambda folder: recording(
         UR10, folder, {"ur10_robot.urdf": "ur10.urdf", "ur10_exciting_trajectory.db3": "bag.db3"}
     ),
-    "dynamis report panda --sections": lambda _: find_browser_or_skip(),
+    "dynamis report scara --sections": lambda _: find_browser_or_skip(),
     "dynamis collide": lambda _: pytest.importorskip("coal", reason="coal is not installed: pip install 'dynamis[collision]'"),
     "dynamis convert my_arm.urdf.xacro": lambda folder: (folder / "my_arm.urdf.xacro").write_text(XACRO),
 }
@@ -180,6 +183,7 @@ def scheduler(line):
         yield re.sub(r"tcp://\S+", cluster.scheduler_address, line)
 
 
+@pytest.mark.usefixtures("panels_are_not_arranged")
 @pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
 def test_every_example_of_the_help_runs(folder, line, monkeypatch):
     (looked_up(NEEDS, line) or (lambda _: None))(folder)

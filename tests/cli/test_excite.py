@@ -14,7 +14,7 @@ from dynamis.identification import excitation
 from dynamis.identification.excitation import CRITERIA, Excitation, design
 
 ARM = "planar_2r_melchiorri"
-QUICK = ("--time", "4", "--harmonics", "3", "--restarts", "1", "--seconds", "5")
+QUICK = ("--time", "4", "--harmonics", "3", "--restarts", "1", "--seconds", "1")
 
 
 def run(*arguments):

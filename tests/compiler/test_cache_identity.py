@@ -213,34 +213,27 @@ def test_equations_of_robots_that_differ_in_their_limits_alone_is_right_for_each
         assert wait_for_compiler(300.0)
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"friction": ("viscous", "coulomb", "quadratic")}, {"smooth": 0.05}, {"smooth": 0.06}, {"offset": True},
-        {"rotor": False}, {"friction": ("viscous", "stribeck"), "stribeck_speed": 0.1},
-        {"friction": ("viscous", "stribeck"), "stribeck_speed": 0.2}, {"presliding": 0.01},
-        {"columns": [dy.identification.Column("own", lambda robot, q, v, a: v**3)]},
-        {"columns": [dy.identification.Column("own", lambda robot, q, v, a: v**5)]},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_regressors_from_disk_are_those_that_are_traced(folder, monkeypatch, changed):
-    from dynamis.identification import LinearModel
+def test_regressors_from_disk_are_those_that_are_traced(folder, monkeypatch):
+    from dynamis.identification import Column, LinearModel
 
     robot = dy.load("planar_2r_melchiorri")
     q, v, a = np.random.default_rng(0).normal(size=(3, 4, 2))
+    stribeck = ("viscous", "stribeck")
+    models = [
+        {}, {"friction": ("viscous", "coulomb", "quadratic")}, {"smooth": 0.05}, {"smooth": 0.06}, {"offset": True},
+        {"rotor": False}, {"friction": stribeck, "stribeck_speed": 0.1}, {"friction": stribeck, "stribeck_speed": 0.2},
+        {"presliding": 0.01}, {"columns": [Column("own", lambda robot, q, v, a: v**3)]},
+        {"columns": [Column("own", lambda robot, q, v, a: v**5)]},
+    ]  # fmt: skip
 
-    def regressor(**settings):
-        model = LinearModel(robot, **settings)
-        return model.regressor(q, v, a, np.full((4, model.past_size), 0.5))
+    def regressors():
+        made = [LinearModel(robot, **settings) for settings in models]
+        found = [model.regressor(q, v, a, np.full((4, model.past_size), 0.5)) for model in made]
+        assert wait_for_compiler(300.0)
+        return found
 
-    for settings in ({}, {"smooth": 0.07}, {"friction": ("viscous", "stribeck"), "stribeck_speed": 0.3},
-                     {"columns": [dy.identification.Column("own", lambda robot, q, v, a: v**2)]}):  # fmt: skip
-        regressor(**settings)  # what lies in the cache already
-    assert wait_for_compiler(300.0)
-    found = regressor(**changed)
-    assert wait_for_compiler(300.0)
-    again = regressor(**changed)
+    found, again = regressors(), regressors()
     monkeypatch.setenv("DYNAMIS_NO_CACHE", "1")
-    assert np.array_equal(found, regressor(**changed))
-    assert np.array_equal(found, again)
+    for settings, one, two, traced in zip(models, found, again, regressors(), strict=True):
+        assert np.array_equal(one, traced), settings
+        assert np.array_equal(two, traced), settings

@@ -167,23 +167,23 @@ def test_results_too_long_for_shared_memory_are_written_a_few_numbers_at_a_time(
     monkeypatch.setattr(cuda_text, "SHARED", 40)
     monkeypatch.setattr(cuda_text, "WRITTEN", 56)
     if cut:
-        monkeypatch.setattr(cuda_text, "LONG", 100)
-        monkeypatch.setattr(cuda_text, "PART", 100)
-    kernel = dy.load("ur5e").kernel("inverse_dynamics_derivatives")
+        monkeypatch.setattr(cuda_text, "LONG", 40)
+        monkeypatch.setattr(cuda_text, "PART", 40)
+    kernel = dy.load("scara").kernel("inverse_dynamics_derivatives")
     text = cuda_text.render(kernel.code, "f", precision)
     assert ("f_part1" in text) == cut
     assert "y0" not in text
     source, library = tmp_path / "kernel.cpp", tmp_path / "kernel.so"
     loop = (
         'extern "C" void run(const T *q, const T *v, const T *a, T *out, long long n)\n'
-        "{ for (long long i = 0; i < n; ++i) { blockIdx.x = i; f(q, 6, v, 6, a, 6, out, n); } }\n"
+        "{ for (long long i = 0; i < n; ++i) { blockIdx.x = i; f(q, 4, v, 4, a, 4, out, n); } }\n"
     )
     shared = "#define __CUDACC__\n#define __shared__ static\n#define __global__\n#define __syncthreads()\n"
     source.write_text(PRELUDE + GRID + shared + text + loop, encoding="utf-8")
     flags = ["-O1", "-ffp-contract=off", "-Wno-unknown-pragmas", "-shared", "-fPIC"]
     subprocess.run([COMPILER, *flags, str(source), "-o", str(library)], check=True, capture_output=True)
-    given = [x.astype(DTYPE[precision]) for x in np.random.default_rng(0).uniform(-2.0, 2.0, (3, 20, 6))]
-    out = np.full((20, 3, 6, 6), np.nan, DTYPE[precision])
+    given = [x.astype(DTYPE[precision]) for x in np.random.default_rng(0).uniform(-2.0, 2.0, (3, 20, 4))]
+    out = np.full((20, 3, 4, 4), np.nan, DTYPE[precision])
     ctypes.CDLL(str(library)).run(*(ctypes.c_void_p(x.ctypes.data) for x in (*given, out)), ctypes.c_longlong(20))
     if precision == "double":
         assert np.array_equal(out, kernel(*given))

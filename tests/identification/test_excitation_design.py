@@ -87,7 +87,7 @@ def test_motions_are_inside_all_limits_at_every_time(bases, kind, seed):
 def test_hostile_limits_hold_too(bases, hostile):
     narrow = {key: value for key, value in hostile.items() if key != "duration"}
     for kind in ("fourier", "spline"):
-        found = design(bases, kind=kind, seconds=0.4, **hostile)
+        found = design(bases, kind=kind, seconds=0.2, **hostile)
         assert_inside(ARM, found, **narrow)
 
 

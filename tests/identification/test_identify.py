@@ -114,14 +114,6 @@ def test_the_file_written_is_the_robot_found(name, truth, prior, found, tmp_path
     assert error_of(again, truth) < 0.5 * error_of(prior, truth)
 
 
-def test_the_report_needs_nothing_else(found, tmp_path):
-    page = found.report(tmp_path / "report.html", command="dynamis identify").read_text()
-    assert "http://" not in page
-    assert "https://" not in page
-    assert found.verdict.grade in page.lower()
-    assert found.base.names[0].split(".")[0] in page
-
-
 def test_all_numbers_go_into_json(found):
     facts = json.loads(json.dumps(found.as_dict(), allow_nan=False))
     assert len(facts["parameters"]) == found.base.rank

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fuzzing import FORMS, search
 
-FILES = 150
+FILES = 100
 
 
 def shown(found):

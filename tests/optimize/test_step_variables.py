@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from campaign_params import few_of
 from random_trees import random_robot, relative_error
 
 import dynamis as dy
@@ -36,8 +37,12 @@ def _damper(robot, q, v, r):
     return -0.3 * v[robot.inputs.actuated("joints")] ** 3
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("make", [arm, floating])
+# each method with the arm, and a free body, long to compile, with one of two stages
+CASES = [(make, method) for make in (arm, floating) for method in METHODS]
+USUAL = [case for case in CASES if case[0] is arm or case[1] == "rk2"]
+
+
+@pytest.mark.parametrize(("make", "method"), few_of(CASES, USUAL))
 def test_all_variables_have_derivatives(make, method):
     step, rng = make(method), np.random.default_rng(2)
     robot, n, M, k = step.robot, step.robot.n, step.inputs, len(step.parameters)

@@ -10,6 +10,7 @@ import dynamis as dy
 
 pytest.importorskip("matplotlib", reason="needs Matplotlib: pip install matplotlib")
 
+from dynamis import drawing
 from dynamis.drawing import legend_outside, new_figure, space_axes
 from dynamis.plotting.workspace import _clipped_extremes
 
@@ -141,3 +142,19 @@ def test_labels_have_their_units_in_brackets():
         if unit.search(line)
     ]
     assert places == []
+
+
+def test_a_figure_of_pixels_is_drawn_once_in_the_same_layout_and_can_be_changed_afterwards(tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    figures = [new_figure(5.0, 3.0) for _ in range(2)]
+    for figure in figures:
+        figure.subplots(1, 2)[0].set(ylabel="N m", title="torque")
+    figures[1].savefig(tmp_path / "twice.png", dpi=drawing.FILE_DPI)
+    draw, drawn = Figure.draw, []
+    monkeypatch.setattr(Figure, "draw", lambda figure, renderer: drawn.append(figure) or draw(figure, renderer))
+    layout, dpi = figures[0].get_layout_engine(), figures[0].dpi
+    drawing.save(figures[0], tmp_path / "once.png")
+    assert len(drawn) == 1
+    assert (tmp_path / "once.png").read_bytes() == (tmp_path / "twice.png").read_bytes()
+    assert (figures[0].get_layout_engine(), figures[0].dpi) == (layout, dpi)

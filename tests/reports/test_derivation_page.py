@@ -5,13 +5,20 @@ import pytest
 import dynamis as dy
 
 
+@pytest.fixture(scope="module")
+def opened(browser, tmp_path_factory):
+    path = dy.load("planar_2r").closed_form().derivation().write(tmp_path_factory.mktemp("derivation") / "planar.html")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    yield page
+    page.close()
+
+
 @pytest.fixture
-def page(browser, tmp_path):
-    dy.load("planar_2r").closed_form().derivation().write(tmp_path / "planar.html")
-    opened = browser.new_page()
-    opened.goto((tmp_path / "planar.html").as_uri())
-    yield opened
-    opened.close()
+def page(opened):
+    opened.emulate_media(media="null")
+    opened.set_viewport_size({"width": 1280, "height": 720})
+    return opened
 
 
 def test_every_formula_is_typeset_without_an_error(page):
@@ -37,6 +44,6 @@ def test_on_a_narrow_window_a_shadow_shows_that_a_formula_goes_on(page):
     assert shown[1] == "local, local, scroll, scroll"
 
 
-def test_a_planar_arm_has_its_derivation_on_four_pages(page, tmp_path):
+def test_a_planar_arm_has_its_derivation_on_four_pages(page):
     printed = page.pdf(prefer_css_page_size=True)
     assert printed.count(b"/Type /Page\n") <= 4

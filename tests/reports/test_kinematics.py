@@ -35,8 +35,8 @@ def in_node(cases):
 @pytest.mark.parametrize("name", ["stanford", "scara", "go2", "baxter"])
 def test_library_robots_stand_where_python_says(name):
     robot = dy.load(name)
-    states = robot.random(0, 3)
-    for q, frames in zip(states, in_node([{"scene": scene_of(robot), "q": q.tolist()} for q in states]), strict=True):
+    states, scene = robot.random(0, 3), scene_of(robot)
+    for q, frames in zip(states, in_node([{"scene": scene, "q": q.tolist()} for q in states]), strict=True):
         assert [frame for frame, _ in frames] == list(robot.link_names)
         for frame, pose in frames:
             assert np.allclose(
@@ -48,9 +48,10 @@ def test_random_trees_with_all_joint_types():
     robots = [random_robot(np.random.default_rng(seed)) for seed in range(30)]
     robots = [robot for robot in robots if robot.n]
     states = [robot.random(1) for robot in robots]
-    kinds = {body["kind"] for robot in robots for body in scene_of(robot)["bodies"]}
+    scenes = [scene_of(robot) for robot in robots]
+    kinds = {body["kind"] for scene in scenes for body in scene["bodies"]}
     assert {"revolute", "prismatic", "helical", "spherical", "free"} <= kinds
-    found = in_node([{"scene": scene_of(robot), "q": q.tolist()} for robot, q in zip(robots, states, strict=True)])
+    found = in_node([{"scene": scene, "q": q.tolist()} for scene, q in zip(scenes, states, strict=True)])
     for robot, q, frames in zip(robots, states, found, strict=True):
         for frame, pose in frames:
             assert np.allclose(

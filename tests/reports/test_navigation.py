@@ -25,8 +25,8 @@ def everything_drawn(page):
 
 
 @pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
-def test_every_link_leads_to_its_section_before_and_after_figures_are_drawn(arm, opened, size):
-    page = opened(arm[1]).page
+def test_every_link_leads_to_its_section_before_and_after_figures_are_drawn(planar, opened, size):
+    page = opened(planar[1]).page
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.emulate_media(reduced_motion="reduce")  # no smooth scrolling to wait for
     links = page.locator("nav a").all()
@@ -45,18 +45,17 @@ def test_every_link_leads_to_its_section_before_and_after_figures_are_drawn(arm,
     page.close()
 
 
-def test_an_address_with_a_section_opens_there(arm, opened):
-    page = opened(arm[1]).page
-    page.goto(f"{arm[1].as_uri()}#motions")
-    page.reload()
-    page.wait_for_selector("html[data-ready]", state="attached")
+def test_an_address_with_a_section_opens_there(planar, browser):
+    page = browser.new_page()
+    page.goto(f"{planar[1].as_uri()}#motions")
+    page.wait_for_selector("html[data-ready]", state="attached", timeout=60_000)
     page.evaluate(SCROLLED)
     assert 0 <= page.evaluate(TOP, "motions") <= 70
     page.close()
 
 
-def test_a_click_on_the_workspace_moves_the_robot_in_a_small_view_in_sight(arm, opened, robots):
-    report, robot = opened(arm[1]), robots["ur5e"]
+def test_a_click_on_the_workspace_moves_the_robot_in_a_small_view_in_sight(arm_page, robots):
+    report, robot = arm_page, robots["ur5e"]
     page = report.page
     stage = page.locator(".robot .stage")
     assert not stage.evaluate("e => e.classList.contains('docked')")
@@ -87,11 +86,10 @@ def test_a_click_on_the_workspace_moves_the_robot_in_a_small_view_in_sight(arm, 
     assert stage.screenshot() != before
     page.get_by_role("button", name="Close the small 3-D view").click()
     assert not stage.evaluate("e => e.classList.contains('docked')")
-    page.close()
 
 
-def test_on_a_narrow_window_the_small_view_opens_by_a_button_and_leaves_room_for_the_page(arm, opened):
-    report = opened(arm[1])
+def test_on_a_narrow_window_the_small_view_opens_by_a_button_and_leaves_room_for_the_page(arm_page):
+    report = arm_page
     page = report.page
     page.set_viewport_size({"width": 390, "height": 844})
     report.visit("workspace")
@@ -113,7 +111,7 @@ def test_on_a_narrow_window_the_small_view_opens_by_a_button_and_leaves_room_for
     found = page.evaluate(scrolling)
     assert any(wide for wide, _ in found)
     assert all(wide == told for wide, told in found)
-    page.close()
+    page.set_viewport_size({"width": 1440, "height": 900})
 
 
 def test_the_camera_stays_above_the_floor(planar_page):
@@ -128,7 +126,7 @@ def test_the_camera_stays_above_the_floor(planar_page):
     assert lowest > 0
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def phone(browser, arm):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()

@@ -12,7 +12,7 @@ ORDERS = {"euler": 1.0, "midpoint": 2.0, "rk4": 4.0}
 ARM = dy.load("planar_2r_melchiorri")
 CASES = {
     "planar arm": (ARM, [0.3, 0.4], [1.0, -1.0], (0.02, 0.01, 0.005), 1.0),
-    "ur5e": (dy.load("ur5e"), [0.1, -1.2, 0.9, 0.4, 0.5, 0.6], np.zeros(6), (2e-3, 1e-3, 5e-4), 1e-3),
+    "stanford": (dy.load("stanford"), [0.1, -1.2, 0.9, 0.4, 0.5, 0.6], np.zeros(6), (2e-3, 1e-3, 5e-4), 1e-3),
     "heavy top": (ball_joint(), [0.0, 0.0, 0.0, 1.0], [1.0, 2.0, 3.0], (0.02, 0.01, 0.005), 1.0),
     "free body": (free_body(), free_body().neutral(), [1.0, 2.0, 3.0, 1.0, -2.0, 0.5], (0.02, 0.01, 0.005), 1.0),
     "flyer": (zoo_robot("flyer"), zoo_robot("flyer").neutral(), np.full(7, 0.5), (0.02, 0.01, 0.005), 1.0),

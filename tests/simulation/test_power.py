@@ -10,8 +10,16 @@ import dynamis as dy
 ARM = dy.load("planar_2r_melchiorri")
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("friction", ["model", "smooth", "none"])
+# every joint type with the friction of the model, and two robots with the other treatments of friction
+CASES = [(name, "model") for name in NAMES] + [
+    ("screws", "smooth"),
+    ("screws", "none"),
+    ("wrists", "smooth"),
+    ("flyer", "none"),
+]
+
+
+@pytest.mark.parametrize(("name", "friction"), CASES)
 def test_what_is_stored_is_what_goes_in_up_to_rounding(name, friction):
     robot = zoo_robot(name)
     motion = dy.simulate(robot, 0.2, robot.random(2), np.linspace(-1, 1, robot.n), friction=friction, points=21,

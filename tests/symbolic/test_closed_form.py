@@ -35,7 +35,7 @@ def test_library_has_robots_enough():
 # agreement with the recursive algorithms
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", HEAVY)
 def test_mass_matrix_equals_the_composite_bodies(name):
     x = in_numbers(name)
     assert largest_error(x.term("M"), x.numeric.mass_matrix(x.q)) < 1e-12

@@ -28,7 +28,7 @@ HELP = """Write a report of a robot: one HTML page that opens without a network 
       dynamis report arm.urdf --out arm.html --without speed --open
       dynamis report planar_2r --set m_1=5 --set m_2=3 \\
           --sections robot,equations,motions
-      dynamis report panda --sections robot,check,equations --pdf
+      dynamis report scara --sections robot,check,equations --pdf
     """
 
 
