@@ -9,7 +9,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.errors import InputError
-from dynamis.scalar import call_with_symbols, symbol
+from dynamis.scalar import call_with_symbols, gradient, symbol
 
 
 def test_functions_that_record_something_else_than_they_compute_are_refused():
@@ -23,6 +23,17 @@ def test_functions_that_record_something_else_than_they_compute_are_refused():
     for function in (caught, lambda x: x if isinstance(x[0], float) else 2.0 * x, lambda x: -x if x.dtype == float else x):
         with pytest.raises(InputError, match="other values than with numbers"):
             call_with_symbols(function, x)
+
+
+def test_functions_that_differentiate_are_not_compared_with_numbers():
+    arm = dy.load("scara")
+
+    def slopes(robot, q):
+        return gradient(robot.potential_energy(q) + q[0] ** 2, list(q))
+
+    q = arm.random(0)
+    expected = arm.gravity(q) + np.array([2.0 * q[0], 0.0, 0.0, 0.0])
+    assert np.allclose(arm.compile(slopes)(q), expected, atol=1e-12)
 
 
 def test_errors_of_recording_are_ours_and_errors_of_the_function_its_own():

@@ -14,7 +14,7 @@ from dynamis.model.actuators import Actuator, Elastic, is_there
 from dynamis.model.description import Description, Fresh, Joint
 from dynamis.model.diagnostics import Report
 from dynamis.model.joint_coordinates import JointPhysics, coordinates_of, effective_limits, leaders, narrowed, resolved_actuator
-from dynamis.model.joints import Primitive, Spin, stages
+from dynamis.model.joints import Primitive, Spin, Stage, stages
 from dynamis.model.massless import CURE, MAX_DOF_FOR_RANK, always_massless, is_regular, joints_in
 from dynamis.model.model import Body, Coordinate, Frame, Model
 from dynamis.model.plausibility import check_plausibility
@@ -117,6 +117,12 @@ def snap_poses(poses: list[Pose]) -> list[Pose]:
     return result
 
 
+def joint_stages(joint: Joint) -> list[Stage]:
+    """The primitives of a joint, about unit vectors along its axes."""
+    axis2 = unit(joint.axis2) if joint.axis2 is not None else None
+    return stages(joint.type, axis=unit(joint.axis), axis2=axis2, pitch=joint.pitch)
+
+
 def unit(axis: Array) -> Array:
     """The direction of an axis, as a unit vector."""
     if tuple(axis) in _COORDINATE_AXES:
@@ -196,8 +202,7 @@ class _Builder:
                 stack.append((out.child, out, body, place, depth + 1))
 
     def _add_bodies(self, joint: Joint, parent: int, place: Pose) -> tuple[int, Pose]:
-        axis2 = unit(joint.axis2) if joint.axis2 is not None else None
-        parts = stages(joint.type, axis=unit(joint.axis), axis2=axis2, pitch=joint.pitch)
+        parts = joint_stages(joint)
         for k, stage in enumerate(parts):
             name = joint.child if k == len(parts) - 1 else joint.name + stage.suffix
             placement = place if k == 0 else Pose.identity()

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
-from dynamis.model.build import unit
+from dynamis.model.build import joint_stages
 from dynamis.model.description import Description, Drive, Joint
-from dynamis.model.joints import JOINT_TYPES, stages
+from dynamis.model.joints import JOINT_TYPES
 from dynamis.scalar import Node, is_number
 from dynamis.spatial.pose import Pose
 from dynamis.tolerances import FILE_PRECISION
@@ -39,8 +39,7 @@ def locked(description: Description, positions: Mapping[str, Any]) -> Descriptio
 
 
 def _lock(joint: Joint, position: Any) -> None:
-    axis2 = unit(joint.axis2) if joint.axis2 is not None else None
-    parts = stages(joint.type, axis=unit(joint.axis), axis2=axis2, pitch=joint.pitch)
+    parts = joint_stages(joint)
     size = sum(part.motion.nq for part in parts)
     q = np.atleast_1d(np.asarray(position))
     if q.shape != (size,) or not all(isinstance(x, Node) or (is_number(x) and np.isfinite(x)) for x in q):

@@ -24,8 +24,9 @@ def environment(
     coordinates divided by their limits, in [−1, 1]. The reward of a ``step`` (s) is −step (w_g ‖way to the goal‖² +
     w_u mean(action²)) with ``weights`` "goal" (1) and "effort" (0.1). Episodes begin at rest in random configurations, with
     random goals unless ``goal`` is a configuration; ``reset(options={"q": …, "v": …, "goal": …})`` sets them. They are
-    truncated after ``duration`` (s), and terminate where a position or velocity leaves its limits (not with ``limits=False``)
-    or is not finite: the last cost then counts for all steps that are left. A step consists of ``substeps`` steps of
+    truncated after ``duration`` (s), and terminate where a position leaves its limits or is not finite: the last cost then
+    counts for all steps that are left. Velocities stay within their limits, as those of drives do. ``limits=False`` ignores
+    both limits. A step consists of ``substeps`` steps of
     semi-implicit Euler, with the friction of `Step`.
 
     >>> import dynamis as dy

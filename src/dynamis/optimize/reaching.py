@@ -25,6 +25,7 @@ class Reaching:
     def __init__(self, step: Step, substeps: int, goal: Array | None, weights: Mapping[str, float], limits: bool) -> None:
         robot, bounds = step.robot, step.robot.limits
         self.step, self.robot, self.substeps, self.goal, self.weights = step, robot, substeps, goal, dict(weights)
+        self.limits = limits
         self.torques = bounds["effort"][step.columns]
         for k, torque in zip(step.columns, self.torques, strict=True):
             if not 0.0 < torque < np.inf:
@@ -48,7 +49,11 @@ class Reaching:
     def function(self, robot: Robot, q: Array, v: Array, u: Array, goal: Array) -> Array:
         """After a substep: q', v', the way from q' to the goal, the reward of a step, the largest violation of a limit."""
         u = maximum(-1.0, minimum(1.0, u))
-        state = np.concatenate(self.step.taken(robot, q, v, self.torques * u, self.step.h))
+        q_next, v_next = self.step.taken(robot, q, v, self.torques * u, self.step.h)
+        if self.limits:
+            v_next = np.array([maximum(-top, minimum(top, x)) for x, top in zip(v_next, self.high[robot.nq :], strict=True)])
+            q_next = robot.integrate(q, self.step.h * v_next)
+        state = np.concatenate([q_next, v_next])
         error = robot.difference(state[: robot.nq], goal)
         cost = self.weights["goal"] * (error @ error) + self.weights["effort"] * (u @ u) / len(u)
         beyond = functools.reduce(maximum, [*(state - self.high), *(self.low - state)])

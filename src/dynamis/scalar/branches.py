@@ -33,12 +33,13 @@ class _Branches(threading.local):
     """``decide`` answers the if-statements of this thread on symbolic conditions; without it they are errors.
 
     ``finite`` are the arguments of the function that is recorded, which are finite numbers; ``known`` are results of functions
-    that its paths have in common.
+    that its paths have in common. ``differentiated`` says whether it differentiates expressions, which numbers are not.
     """
 
     decide: Callable[[Any], bool] | None = None
     finite: tuple[Any, ...] = ()
     known: dict[Any, Any] | None = None
+    differentiated: bool = False
 
 
 branches = _Branches()

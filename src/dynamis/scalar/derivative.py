@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.scalar.branches import branches
 from dynamis.scalar.functions import cos, exp, sign, sin, where
 from dynamis.scalar.graph import topological
 from dynamis.scalar.node import Node, Scalar
@@ -47,6 +48,7 @@ def gradient(output: Scalar, inputs: Sequence[Node]) -> npt.NDArray[Any]:
 
 def pulled_back(outputs: Sequence[Any], weights: Sequence[Any], inputs: Sequence[Node]) -> npt.NDArray[Any]:
     """Σ λᵢ ∂ outputᵢ / ∂ inputs for the weights λ, which may be expressions, by one backward sweep."""
+    branches.differentiated = True
     adjoint: dict[int, Any] = {}
     for output, weight in zip(outputs, weights, strict=True):
         adjoint[id(output)] = adjoint.get(id(output), 0.0) + weight
@@ -62,6 +64,7 @@ def pulled_back(outputs: Sequence[Any], weights: Sequence[Any], inputs: Sequence
 
 def directional(outputs: Any, inputs: Sequence[Node], direction: Sequence[Any]) -> npt.NDArray[Any]:
     """d outputs / dε along ``inputs + ε direction``, by one forward sweep: the chain rule, Σ ∂f/∂xₖ dₖ."""
+    branches.differentiated = True
     flat = np.asarray(outputs, dtype=object)
     rate: dict[int, Any] = {id(x): d for x, d in zip(inputs, direction, strict=True)}
     for node in topological(flat.flat):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import DynamisError, InputError
-from dynamis.scalar.branches import NumberNeededError, deciding
+from dynamis.scalar.branches import NumberNeededError, branches, deciding
 from dynamis.scalar.function_state import FunctionState
 from dynamis.scalar.functions import where
 from dynamis.scalar.node import Node
@@ -38,6 +38,7 @@ def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: An
     """
     if not any(_is_symbolic(x) for x in (*arguments, *named.values())):
         return function(*arguments, **named)
+    branches.differentiated = False
     try:
         try:
             result = _recorded(function, arguments, named)
@@ -54,7 +55,8 @@ def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: An
             raise
         why = f"the function cannot be recorded: {type(error).__name__}: {error}"
         raise InputError(why).with_traceback(error.__traceback__) from None
-    _check(function, arguments, named, result)
+    if not branches.differentiated:
+        _check(function, arguments, named, result)
     return result
 
 

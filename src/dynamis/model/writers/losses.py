@@ -63,6 +63,8 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
             consistent_tensors(d)[1],
             minor=True,
         )
+        tell("origins of free joints, whose positions are in the world there",
+             of(lambda j: j.type == "free" and not j.origin.is_identity()))  # fmt: skip
         tell("actuators", of(lambda j: j.actuator is not None))
         tell("velocity limits", of(lambda j: np.isfinite(j.limits.velocity)), minor=True)
         tell("limits on one side only", of(lambda j: np.isfinite(j.limits.lower) != np.isfinite(j.limits.upper)), minor=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 from xml.sax.saxutils import quoteattr
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import ConversionError, printable
-from dynamis.model.description import Description, Joint, Link, Shape
+from dynamis.model.description import Description, Fresh, Joint, Link, Shape
 from dynamis.model.writers.mjcf_inertia import consistent_tensors, principal
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import to_quaternion
@@ -38,6 +39,7 @@ class _Writer:
         self.carried = {joint.child: joint for joint in description.joints}
         self.carrying: dict[str, list[Joint]] = {}
         self.closed = {name for x in description.closures if x.kind != "coupled" for name in (x.first, x.second)}
+        self.fresh = Fresh(link.name for link in description.links)
         for joint in description.joints:
             self.carrying.setdefault(joint.parent, []).append(joint)
 
@@ -67,9 +69,25 @@ class _Writer:
         links = {link.name: link for link in self.d.links}
         lines: list[str] = []
         for joint in carrying:
+            if joint.type in ("spherical", "free") and not joint.tail.is_identity():
+                lines += self._turning(joint, links[joint.child], indent)
+                continue
             place = joint.origin @ joint.tail  # where the child is at zero
             lines += self._body(links[joint.child], place, self._joint(joint), indent)
         return lines
+
+    def _turning(self, joint: Joint, link: Link, indent: str) -> list[str]:
+        """A body that turns with the joint's frame, whose quaternion MuJoCo has as coordinates, and the link fixed to it."""
+        name, inner = self.fresh.name(f"{joint.name}_frame"), indent + "  "
+        moments, _ = principal(np.zeros((3, 3)), True)
+        inertial = f'<inertial pos="0 0 0" mass="{_number(SMALLEST_INERTIA)}" diaginertia="{_numbers(moments)}"/>'
+        return [
+            f"{indent}<body name={quoteattr(name)}{_place(joint.origin)}>",
+            inner + inertial,
+            *(inner + line for line in self._joint(dataclasses.replace(joint, tail=Pose.identity()))),
+            *self._body(link, joint.tail, [], inner),
+            f"{indent}</body>",
+        ]
 
     def _body(self, link: Link, place: Pose, joints: list[str], indent: str) -> list[str]:
         lines = [f"{indent}<body name={quoteattr(link.name)}{_place(place)}>"]

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import ConversionError, MissingExtraError, ModelWarning, printable
+from dynamis.model.build import joint_stages
 from dynamis.model.description import Description, Joint, Link
-from dynamis.model.joints import Helical, Primitive, Prismatic, Revolute, Spherical, stages
+from dynamis.model.joints import Helical, Primitive, Prismatic, Revolute, Spherical
 from dynamis.spatial.pose import Pose
 
 
@@ -62,7 +63,13 @@ class _Maker:
     def link(self, link: Link, number: int, place: Pose) -> None:
         pin, m = self.pin, link.mass_properties
         if m is not None:
-            inertia = pin.Inertia(float(m.mass), np.asarray(m.com, float), np.asarray(m.tensor, float))
+            try:
+                inertia = pin.Inertia(float(m.mass), np.asarray(m.com, float), np.asarray(m.tensor, float))
+            except RuntimeError as error:
+                raise ConversionError(
+                    f"Pinocchio does not accept the inertia of link {printable(link.name)}: {error}; correct the file, or "
+                    "by robot.replace(inertias=…)"
+                ) from None
             self.model.appendBodyToJoint(number, inertia, _SE3(pin, place))
         self.model.addFrame(pin.Frame(link.name, number, _SE3(pin, place), pin.FrameType.BODY), False)
 
@@ -75,7 +82,7 @@ class _Maker:
             )
         place = place @ joint.origin
         drive = joint.drive
-        for stage in stages(joint.type, axis=joint.axis, axis2=joint.axis2, pitch=joint.pitch):
+        for stage in joint_stages(joint):
             n, nq = stage.motion.nv, stage.motion.nq
             several = joint.type in ("cylindrical", "universal", "planar") or n > 1
             low, high = (-np.inf, np.inf) if several else (joint.limits.lower, joint.limits.upper)

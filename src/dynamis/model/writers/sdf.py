@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import ConversionError, printable
+from dynamis.model.build import joint_stages
 from dynamis.model.description import STANDARD_GRAVITY, Description, Drive, Fresh, Joint, Limits, Link, Shape
-from dynamis.model.joints import Prismatic, Stage, stages
+from dynamis.model.joints import Prismatic, Stage
 from dynamis.model.writers.xml_text import escaped, number_text
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import to_rpy
@@ -49,6 +50,12 @@ class _Writer:
         d = self.d
         root = next(link for link in d.links if link.name not in self.carried)
         lines = [f'<model name="{escaped(d.name)}">']
+        free = [joint.name for joint in d.joints if joint.type == "free"]
+        if free and not (len(free) == 1 and self.is_world(root)):
+            raise ConversionError(
+                f"joint {printable(free[-1])} is free, and a model of SDF has no other free joint than that of its root; write "
+                "MJCF, USD or TOML instead"
+            )
         if self.is_world(root):
             self.links[root.name] = "world"
         elif not any(joint.type == "free" for joint in d.joints):
@@ -145,7 +152,7 @@ class _Writer:
         own = self.joints[joint.name]
         if joint.type not in ("cylindrical", "planar"):
             return [(own, None)]
-        return [(own + stage.suffix, stage) for stage in stages(joint.type, axis=joint.axis)]
+        return [(own + stage.suffix, stage) for stage in joint_stages(joint)]
 
     def last_part(self, joint: Joint) -> str:
         return self.parts(joint)[-1][0]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import ConversionError, printable
+from dynamis.model.build import joint_stages
 from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Fresh, Joint, Link, MassProperties, Shape
-from dynamis.model.joints import stages
 from dynamis.model.readers.urdf import STANDARD_SHAPES, URDF_TYPES
 from dynamis.model.writers.urdf_edit import edit_urdf
 from dynamis.model.writers.xml_text import escaped, number_text
@@ -145,7 +145,7 @@ def _simple_joints(joint: Joint, fresh: Fresh) -> list[Joint]:
         place = joint.origin @ joint.tail
         return [Joint(joint.name, "fixed", joint.parent, joint.child, place)]
     kinds = SEQUENCES.get(joint.type, (joint.type,))
-    suffixes = [""] if len(kinds) == 1 else [stage.suffix for stage in stages(joint.type, axis=joint.axis, axis2=joint.axis2)]
+    suffixes = [""] if len(kinds) == 1 else [stage.suffix for stage in joint_stages(joint)]
     axes = (joint.axis, joint.axis2 if joint.axis2 is not None else joint.axis)
     parts: list[Joint] = []
     parent, place = joint.parent, joint.origin
