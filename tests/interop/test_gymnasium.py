@@ -131,3 +131,12 @@ def test_torques_without_limits_and_wrong_starts_are_refused(gymnasium):
         env.reset(options={"x": 1})
     with pytest.raises(dy.InputError, match="v must have 2 entries"):
         env.reset(options={"v": [1.0, 2.0, 3.0]})
+
+
+def test_a_step_before_reset_and_actions_that_are_no_numbers_are_refused(gymnasium):
+    for env in (dy.optimize.environment(ARM), dy.optimize.environment(ARM, count=3)):
+        with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before step\(\)"):
+            env.step(env.action_space.sample())
+        env.reset(seed=0)
+        with pytest.raises(dy.InputError, match="actions must be finite"):
+            env.step(np.nan * env.action_space.sample())

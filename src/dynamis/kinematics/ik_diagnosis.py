@@ -127,6 +127,8 @@ def _directions_lost(task: Problem, q: Array, possible: Array, rng: np.random.Ge
         if task.kind != "pose"
         else "use kind='position', or exclude directions with zeros in weights="
     )
+    if not can:
+        return f"{task.robot.name!r} cannot move the frame at all; choose another frame="
     return (
         f"{task.robot.name!r} can move the frame in {can} of the {counted(wanted, 'independent direction')} of the task; {cure}"
     )

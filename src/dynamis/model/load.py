@@ -172,11 +172,12 @@ def _read_library(path: Path, base: str) -> tuple[Description | None, Report]:
 
 
 def check(source: Any, *, xacro_args: Mapping[str, Any] | None = None) -> Report:
-    """Every finding about a description or any source that `load` takes, without raising for bad content.
+    """Every finding about a robot, a description or any source that `load` takes, without raising for bad content.
 
     >>> check("ur5e").ok
     True
     """
+    source = getattr(source, "description", source)  # of a robot
     if isinstance(source, Description):
         return examine(source.copy())
     return read(source, xacro_args=xacro_args)[1]

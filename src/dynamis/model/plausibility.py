@@ -20,6 +20,7 @@ from dynamis.tolerances import EPS, FILE_PRECISION, TYPED_PRECISION
 
 # larger than any joint turns or any arm reaches, smaller than what a wrong unit gives
 MAX_JOINT_ANGLE = 20.0  # rad
+NO_LIMIT = 1e5  # rad: more turns than any joint makes, in any unit
 MAX_LENGTH = 20.0  # m
 NOT_NEGATIVE = frozenset({"viscous", "coulomb", "rotor_inertia", "stiffness"})  # of a drive
 
@@ -145,7 +146,11 @@ def _check_joint(joint: Joint, report: Report) -> None:
         report.warn("limits-unused", where, f"position limits on a {joint.type} joint, which has several positions", "none",
                     "remove them, or use joints with one position each", "they are not used", line)  # fmt: skip
     finite = [abs(x) for x in (limits.lower, limits.upper) if math.isfinite(x)]
-    if joint.type in ("revolute", "universal") and finite and max(finite) > MAX_JOINT_ANGLE:
+    if joint.type in ("revolute", "universal") and finite and max(finite) > NO_LIMIT:
+        report.warn("unreachable-limit", where, f"a limit of {max(finite):g} rad", "a limit that can be reached",
+                    "leave it out, or make the joint continuous", "used as written",
+                    joint.lines.get("limits", line))  # fmt: skip
+    elif joint.type in ("revolute", "universal") and finite and max(finite) > MAX_JOINT_ANGLE:
         report.warn("angle-unit", where, f"a limit of {max(finite):g} rad is {max(finite) / (2 * np.pi):.3g} turns",
                     "radians", "multiply by π/180 if the file gives degrees", "used as written",
                     joint.lines.get("limits", line))  # fmt: skip

@@ -108,7 +108,10 @@ def opened(source: Any) -> Iterator[Source]:
 def find(source: Any) -> tuple[Path, bool]:
     """(path, whether it is of the library) of a file's path, a library robot's name or a module of robot_descriptions."""
     if not isinstance(source, str | os.PathLike):
-        raise InputError(f"give a path or a robot's name, got {type(source).__name__}")
+        package = type(source).__module__.split(".")[0]
+        other = {"pinocchio": "from_pinocchio", "mujoco": "from_mujoco", "roboticstoolbox": "from_roboticstoolbox"}.get(package)
+        cure = f"; dynamis.{other} takes it" if other else ""
+        raise InputError(f"give a path or a robot's name, got {type(source).__name__}{cure}")
     text = os.fspath(source)
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(f"{text!r} is not a path or a robot's name")

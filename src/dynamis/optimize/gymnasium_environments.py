@@ -38,6 +38,8 @@ class Environment(gymnasium.Env[Array, Array]):
         return self.reaching.observation(self._state, self._goal).astype(np.float32), {}
 
     def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        if not hasattr(self, "_state"):
+            raise gymnasium.error.ResetNeeded("call reset() before step()")
         found, reward, failed = self.reaching.advance(self._state, self._goal, action, self.steps - self._taken)
         self._state, self._taken = found[: -self.reaching.robot.n], self._taken + 1
         return found.astype(np.float32), float(reward), bool(failed), self._taken >= self.steps, {}
@@ -62,6 +64,8 @@ class Environments(VectorEnv[Array, Array, Array]):
         return self.reaching.observation(self._state, self._goal).astype(np.float32), {}
 
     def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        if not hasattr(self, "_state"):
+            raise gymnasium.error.ResetNeeded("call reset() before step()")
         found, reward, failed = self.reaching.advance(self._state, self._goal, actions, self.steps - self._taken)
         self._state, self._taken = found[:, : -self.reaching.robot.n], self._taken + 1
         if (again := self._ended).any():

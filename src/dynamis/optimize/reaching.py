@@ -84,6 +84,8 @@ class Reaching:
         """(observations, rewards, failed) after a step, of which ``left`` remain, this one included; see `environment`."""
         nq, n, before = self.robot.nq, self.robot.n, state
         u = np.asarray(u, float)
+        if not np.isfinite(u).all():
+            raise InputError("actions must be finite numbers from -1 to 1")
         for _ in range(self.substeps):
             found = self._kernel(state[..., :nq], state[..., nq:], u, goal)
             state = found[..., : nq + n]

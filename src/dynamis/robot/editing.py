@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms.configurations import independent_bodies
 from dynamis.display import counted
-from dynamis.errors import InputError, unknown_name
+from dynamis.errors import DynamisError, InputError, unknown_name
 from dynamis.model import editing
 from dynamis.model.description import Description
 from dynamis.robot.base import RobotBase
@@ -36,7 +36,7 @@ class Editing(Configurations, CentroidalFunctions):
             raise InputError("lock must be a mapping of joints to positions, such as {'elbow_joint': 0.5}")
         for name in lock:
             if name not in self.model.joint_names:
-                raise unknown_name("joint", name, self.model.joint_names)
+                raise self._no_joint(name, self.model.joint_names)
         return self._rebuilt(editing.locked(self._description, lock))
 
     def attach(self, other: RobotBase, at: str | None = None, *, pose: Pose | Any = None, prefix: str = "") -> Self:
@@ -109,7 +109,7 @@ class Editing(Configurations, CentroidalFunctions):
         q = self.neutral() if start is None else np.array(self.inputs.one_state(start, self.nq, "q"))
         for name, value in values.items():
             if name not in places:
-                raise unknown_name("joint", name, places)
+                raise self._no_joint(name, places)
             size = places[name].stop - places[name].start
             given = np.atleast_1d(np.asarray(value))
             if given.shape != (size,) or given.dtype.kind not in "iuf" or not np.isfinite(given).all():
@@ -149,6 +149,13 @@ class Editing(Configurations, CentroidalFunctions):
             if name not in known:
                 raise unknown_name("coordinate", name, known)
         return np.array([known[name] for name in names], dtype=int)
+
+    def _no_joint(self, name: str, known: Iterable[str]) -> DynamisError:
+        """The error for a name that is not that of a joint, or is that of a follower."""
+        for joint in self._description.joints:
+            if joint.name == name and joint.follows is not None:
+                return InputError(f"joint {name!r} follows {joint.follows.joint!r} (mimic): give the position of that one")
+        return unknown_name("joint", name, known)
 
     def _places(self) -> dict[str, slice]:
         """Where the positions of each joint stand in q."""

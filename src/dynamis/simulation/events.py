@@ -146,6 +146,9 @@ class Watcher:
 
 def _as_row(function: Callable[..., Any]) -> Callable[..., Any]:
     def row(t: float, q: Array, v: Array) -> Array:
-        return np.asarray(function(t, q, v), dtype=float).reshape(1)
+        value = np.asarray(function(t, q, v), dtype=float)
+        if value.size != 1:
+            raise InputError(f"it returned {value.size} numbers instead of one")
+        return value.reshape(1)
 
     return row

@@ -335,7 +335,7 @@ def _trajectory(motion: EquationsOfMotion, pieces: Pieces, times: Array, y0: Arr
 
 def _given_times(t: Any, points: int) -> Array:
     try:
-        given = np.atleast_1d(np.array(t, dtype=float))
+        given = np.atleast_1d(np.array(t, dtype=float)) if not isinstance(t, str) else np.zeros(0)
     except (TypeError, ValueError):
         given = np.zeros(0)
     if given.ndim != 1 or not len(given) or not np.isfinite(given).all():

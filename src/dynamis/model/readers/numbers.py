@@ -73,6 +73,8 @@ def advice(text: str, count: int) -> str:
         factor = _FACTORS.get(unit[2])
         plain_number = "the value in SI units (rad, m, kg)" if factor is None else f"{value * factor:.10g}"
         return f"write {plain_number} instead of {text}"
+    if count == 1 and text.strip().lower().lstrip("+-") in ("inf", "infinity"):
+        return "leave it out where there is no limit, or make the joint continuous; or write a number that is large enough"
     plain = [word for word in parts if parse_number(word) is not None]
     if len(plain) == len(parts) and len(parts) != count:
         return f"write {counted(count, 'number')}, separated by spaces"

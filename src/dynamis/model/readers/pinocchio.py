@@ -118,7 +118,8 @@ def _drive(model: Any, v: int, n: int, name: str) -> Drive:
     if n > 1 and (rotor.any() or uneven):
         what = "armature" if rotor.any() else uneven[0]
         raise ConversionError(
-            f"joint {printable(name)} has {counted(n, 'coordinate')} with an {what} of their own; set it to zero first"
+            f"joint {printable(name)}: its {counted(n, 'coordinate')} have different values of model.{what}, which joints "
+            f"here cannot: set model.{what}[{v}:{v + n}] to zero first"
         )
     return Drive(viscous=float(damping[0]), coulomb=float(friction[0]), rotor_inertia=float(rotor[0]))
 
