@@ -91,3 +91,12 @@ def test_a_place_that_cannot_be_written_is_refused_by_its_name(tmp_path, suffix)
         pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'dynamis[parquet]'")
     with pytest.raises(dy.InputError, match=r"nowher.* cannot be written: "):
         motion_of("plain").save(tmp_path / "nowhere" / f"fall.{suffix}")
+
+
+def test_a_table_has_accelerations_so_that_it_can_be_the_states_of_inverse_dynamics(tmp_path):
+    arm = dy.load("planar_2r_melchiorri")
+    motion = dy.simulate(arm, 0.2, points=11)
+    motion.save(tmp_path / "fall.csv")
+    table = np.genfromtxt(tmp_path / "fall.csv", delimiter=",", names=True, deletechars="")
+    a = np.stack([table[f"a.{name}"] for name in arm.coordinate_names], axis=-1)
+    assert np.allclose(arm.inverse_dynamics(motion.q, motion.v, a), motion.tau, atol=1e-9)

@@ -96,6 +96,7 @@ def _view(axes: Any, cloud: Workspace, plane: str) -> None:
     axes.pcolormesh(*edges, shown.T, cmap="Blues", vmin=-0.6 * np.nanmax(shown), rasterized=True)
     axes.plot(*cloud.origin[[a, b]], "+", color=INK, markersize=11, markeredgewidth=1.8)
     tidy(axes)
+    axes.locator_params(nbins=5)  # narrow panels: labels must not touch
     axes.set(xlabel=f"{plane[0]} [m]", ylabel=f"{plane[1]} [m]")
     square_limits(axes, [np.column_stack([x, y])], 0.04)
     names = {"xy": "top view", "xz": "side view", "yz": "front view"}

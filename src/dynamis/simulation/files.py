@@ -35,6 +35,8 @@ def columns(trajectory: Trajectory) -> Table:
     for letter, names in letters_of(robot, getattr(trajectory, "stop_torque", None) is not None).items():
         values = getattr(trajectory, letter)
         table |= {f"{letter}.{name}": values[:, k] for k, name in enumerate(names)}
+        if letter == "v":  # accelerations follow from the others, and are not read back
+            table |= {f"a.{name}": trajectory.acceleration[:, k] for k, name in enumerate(names)}
     for frame, wrench in trajectory.wrenches.items():
         table |= {f"wrench.{frame}.{c}": wrench[:, k] for k, c in enumerate(COMPONENTS)}
     for name, states in trajectory.actuator_states.items():

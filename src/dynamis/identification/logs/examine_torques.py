@@ -81,12 +81,14 @@ def examine_torques(
         return [report.mistake(trial) for trial in made]
     small = [] if zeros is None or zeros.after > FITTED else [report.zeros(zeros)]
     small += [] if delay is None else [report.delay(delay)]
-    small += [] if (pair := fit.shared_motor(motion)) is None else [report.coupled(*pair)]
     if (gain := fit.factor(motion)) is not None:
         small.append(report.gain(*gain))
         report.motion = replace(motion, tau=motion.tau / np.asarray(small[-1].factors))
         last = explained(robot, report.motion)
-    return [*small, *report.scales(last), *report.another_robot(last)]
+    others = [*report.another_robot(last)]
+    if not others and (pair := fit.shared_motor(motion)) is not None:
+        small.append(report.coupled(*pair))
+    return [*small, *report.scales(last), *others]
 
 
 def zero_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -> LogFinding | None:
