@@ -115,10 +115,11 @@ def _may_remember(x: Any) -> bool:
         return True
     if _is_own(x) or inspect.ismodule(x) or not hasattr(x, "__dict__"):
         return False
-    return not _is_installed(getattr(sys.modules.get(type(x).__module__), "__file__", None) or "")
+    return not is_installed(getattr(sys.modules.get(type(x).__module__), "__file__", None) or "")
 
 
-def _is_installed(path: str) -> bool:
+def is_installed(path: str) -> bool:
+    """Whether a file is of Python itself or of an installed package."""
     return any(path.startswith(sysconfig.get_path(place)) for place in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from dynamis.scalar.branches import branches
+from dynamis.scalar.function_state import is_installed
 from dynamis.scalar.numpy_protocol import NumpyProtocol, traced
 
 ARRAYS = ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like")
 SAME_IN_NUMPY = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "log", "hypot", "copysign", "degrees", "radians",
                  "floor", "ceil", "trunc", "isnan", "isfinite", "isinf")  # fmt: skip
 OTHERS_IN_NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "fabs": "abs", "pow": "power"}
-PACKAGES = ("dynamis", "numpy", "scipy", "builtins")  # whose namespaces stay as they are
 
 
 def _holding_symbols(make: Callable[..., Any]) -> Callable[..., Any]:
@@ -69,7 +69,8 @@ def recorded_modules(function: Any) -> Iterator[None]:
 
 
 def _namespaces(function: Any) -> list[dict[str, Any]]:
-    """The global variables of the modules of a function, of the objects that it holds, and of the functions that it calls."""
+    """The global variables of the modules of a function, of the objects that it holds, and of the functions that it calls;
+    those of installed packages are not included."""
     found: list[Any] = [function]
     spaces: list[dict[str, Any]] = []
     for x in found:
@@ -80,7 +81,8 @@ def _namespaces(function: Any) -> list[dict[str, Any]]:
         for cell in getattr(routine, "__closure__", None) or ():
             with contextlib.suppress(ValueError):  # a cell that is empty yet
                 held.append(cell.cell_contents)
-        if str(space.get("__name__", "")).split(".")[0] not in PACKAGES:
+        package = str(space.get("__name__", "")).split(".")[0]
+        if package != "dynamis" and not is_installed(space.get("__file__") or ""):
             spaces += [] if any(space is y for y in spaces) else [space]
             held += vars(x).values() if hasattr(x, "__dict__") else ()
             held += [space[name] for name in getattr(code, "co_names", ()) if isinstance(space.get(name), types.FunctionType)]

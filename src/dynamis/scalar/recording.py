@@ -62,13 +62,17 @@ def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: An
 
 def _fails_alike(function: Callable[..., Any], arguments: Sequence[Any], named: dict[str, Any], error: Exception) -> bool:
     """Whether a function has the same error with numbers."""
-    for _, _, call in with_numbers(function, arguments, named):
-        try:
-            call()
-        except Exception as other:
-            if type(other) is type(error):
-                return True
-    return False
+    state = FunctionState(function)
+    try:
+        for _, _, call in with_numbers(function, arguments, named):
+            try:
+                call()
+            except Exception as other:
+                if type(other) is type(error):
+                    return True
+        return False
+    finally:
+        state.restore()
 
 
 def _check(function: Callable[..., Any], arguments: Sequence[Any], named: dict[str, Any], result: Any) -> None:
