@@ -1,6 +1,5 @@
 """Compiled functions: what the interpreter says, for every operation, precision, stride, batch and tier."""
 
-import math
 import os
 import subprocess
 import sys
@@ -295,9 +294,9 @@ def test_a_function_that_needs_numbers_is_refused_with_its_line():
     robot = dy.load("panda")
 
     def law(robot, q):
-        return q * math.sin(q[0])
+        return q * float(q[0])
 
-    with pytest.raises(dy.InputError, match=r"zeros_like.*in law, .*test_kernel\.py:\d+: return q \* math\.sin"):
+    with pytest.raises(dy.InputError, match=r"zeros_like.*in law, .*test_kernel\.py:\d+: return q \* float"):
         robot.compile(law)(np.zeros(7))
     with pytest.raises(dy.InputError, match="the length of the argument 'goal' is unknown"):
         robot.compile(lambda robot, q, goal: q)
