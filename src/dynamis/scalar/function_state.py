@@ -153,5 +153,5 @@ def _equal(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray):
         if a.dtype != b.dtype or a.shape != b.shape:
             return False
-        return all(map(_equal, a.flat, b.flat)) if a.dtype == object else np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+        return all(map(_equal, a.flat, b.flat)) if a.dtype == object else a.tobytes() == b.tobytes()
     return isinstance(a, bool | int | float | complex | str | bytes | set | np.generic) and bool(a == b)
