@@ -16,6 +16,13 @@ def test_attributes_of_a_robot_cannot_be_set_and_the_message_names_replace():
     robot.remark = "mine"  # attributes of one's own are allowed
     assert robot.remark == "mine"
 
+    class Tuned(dy.Robot):
+        gain = 1.0
+
+    tuned = Tuned(robot.description)
+    tuned.gain = 2.0
+    assert tuned.gain == 2.0
+
 
 def test_fields_of_a_description_that_do_not_exist_cannot_be_set():
     description = dy.load("scara").description

@@ -1,5 +1,6 @@
 """Modes and integrals that functions keep for themselves are found wherever they are kept, also where a motion undoes them."""
 
+import functools
 import warnings
 
 import numpy as np
@@ -82,6 +83,20 @@ def in_an_object():
     return lambda t, q, v: np.array([100.0 * RELAY.updated(q[0]), 0.0])
 
 
+def in_a_function_that_is_called():
+    return lambda t, q, v: np.array([100.0 * switched(q[0]), 0.0])
+
+
+def switched(x):
+    global MODE
+    MODE = -1.0 if x > 0.4 else 1.0 if x < 0.2 else MODE
+    return MODE
+
+
+def in_an_argument_of_a_partial_function():
+    return functools.partial(lambda relay, t, q, v: np.array([100.0 * relay.updated(q[0]), 0.0]), Relay())
+
+
 def in_a_part_of_an_object():
     class Controller:
         def __init__(self):
@@ -93,8 +108,10 @@ def in_a_part_of_an_object():
     return Controller()
 
 
-PLACES = (in_a_list, in_a_closure, in_a_global, in_a_default, in_an_attribute_of_the_function, in_an_object,
-          in_a_part_of_an_object)  # fmt: skip
+PLACES = (
+    in_a_list, in_a_closure, in_a_global, in_a_default, in_an_attribute_of_the_function, in_an_object, in_a_part_of_an_object,
+    in_a_function_that_is_called, in_an_argument_of_a_partial_function,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda f: f.__name__)

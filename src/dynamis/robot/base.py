@@ -40,7 +40,8 @@ class RobotBase:
         self.inputs = self.evaluator.inputs
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in CHANGED_BY_REPLACE or hasattr(type(self), name):
+        own = any(name in vars(c) for c in type(self).__mro__ if c.__module__.startswith("dynamis."))  # not of a subclass
+        if own or name in CHANGED_BY_REPLACE:
             cure = f"robot.replace({name}=…)" if name in CHANGED_BY_REPLACE else "robot.replace(…)"
             raise AttributeError(f"a robot is never changed, and {name} cannot be set: {cure} returns another robot")
         super().__setattr__(name, value)

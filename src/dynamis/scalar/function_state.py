@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import sys
 import sysconfig
+import types
 from typing import Any
 
 import numpy as np
@@ -37,27 +39,17 @@ class FunctionState:
         self._globals: list[tuple[dict[str, Any], str, Any]] = []
         self._defaults: list[tuple[str, Any]] = []  # of arguments
         self.seen: list[str] = []  # of changes, by `look`
-        found = [function]
-        for x in found:
-            routine: Any = x if inspect.isroutine(x) else vars(type(x)).get("__call__")
-            code, module = getattr(routine, "__code__", None), getattr(routine, "__globals__", {})
-            held = [x.__self__] if inspect.ismethod(x) else []
+        for x in reachable(function):
+            routine, code, module = _parts(x)
             if code is not None:
-                if not str(module.get("__name__", "")).startswith("dynamis."):
-                    named = [(name, module[name]) for name in code.co_names if _is_variable(module.get(name))]
-                    self._globals += [(module, name, value) for name, value in named]
-                    held += [value for _, value in named]
-                for name, cell in zip(code.co_freevars, getattr(routine, "__closure__", None) or (), strict=False):
-                    with contextlib.suppress(ValueError):  # a cell that is empty yet
-                        self._cells.append((name, cell, cell.cell_contents))
-                        held.append(cell.cell_contents)
+                if is_users(module):
+                    self._globals += [(module, name, module[name]) for name in code.co_names if _is_variable(module.get(name))]
+                self._cells += _cells(routine)
                 last = code.co_varnames[: code.co_argcount][::-1]  # of which those have defaults, from the end on
                 self._defaults += zip(last, (routine.__defaults__ or ())[::-1], strict=False)
                 self._defaults += (routine.__kwdefaults__ or {}).items()
             if hasattr(x, "__dict__") and not inspect.ismethod(x):
                 self._spaces.append((vars(x), dict(vars(x))))
-                held += vars(x).values()
-            found += [y for y in held if _may_remember(y) and all(y is not z for z in found)]
         values = [v for _, before in self._spaces for v in before.values()]
         values += [value for *_, value in (*self._cells, *self._globals, *self._defaults)]
         self._contents = [(x, _copied(x)) for x in values if type(x) in CONTAINERS and _size(x) <= MAX_ENTRIES]
@@ -109,18 +101,56 @@ def _is_variable(x: Any) -> bool:
     return x is not None and not callable(x) and not inspect.ismodule(x) and not _is_own(x)
 
 
+def reachable(function: Any) -> list[Any]:
+    """A function with the functions and objects of the user that it uses: bound, in closures, attributes and globals."""
+    found, known = [function], {id(function)}
+    for x in found:
+        routine, code, module = _parts(x)
+        held = [x.func, *x.args, *x.keywords.values()] if isinstance(x, functools.partial) else [getattr(x, "__self__", None)]
+        held += [content for *_, content in _cells(routine)]
+        if is_users(module):
+            held += [module.get(name) for name in getattr(code, "co_names", ())]
+            held += vars(x).values() if hasattr(x, "__dict__") else ()
+        for y in held:
+            if id(y) not in known and _may_remember(y):
+                known.add(id(y))
+                found.append(y)
+    return found
+
+
+def namespace(x: Any) -> dict[str, Any]:
+    """The global variables of the module of a function, or of the class of an object."""
+    routine: Any = x if inspect.isroutine(x) else vars(type(x)).get("__call__")
+    return getattr(routine, "__globals__", None) or vars(sys.modules.get(type(x).__module__, types))
+
+
+def _parts(x: Any) -> tuple[Any, types.CodeType | None, dict[str, Any]]:
+    """The function that a call of an object runs, its code, and the global variables of its module."""
+    routine: Any = x if inspect.isroutine(x) else vars(type(x)).get("__call__")
+    return routine, getattr(routine, "__code__", None), namespace(x)
+
+
+def _cells(routine: Any) -> list[tuple[str, types.CellType, Any]]:
+    """The variables of a closure: names, cells and contents, without those that are empty yet."""
+    code, cells, found = getattr(routine, "__code__", None), getattr(routine, "__closure__", None) or (), []
+    for name, cell in zip(getattr(code, "co_freevars", ()), cells, strict=False):
+        with contextlib.suppress(ValueError):
+            found.append((name, cell, cell.cell_contents))
+    return found
+
+
 def _may_remember(x: Any) -> bool:
     """A function, or an object of a class of the user."""
-    if inspect.isroutine(x):
+    if inspect.isroutine(x) or isinstance(x, functools.partial):
         return True
-    if _is_own(x) or inspect.ismodule(x) or not hasattr(x, "__dict__"):
-        return False
-    return not is_installed(getattr(sys.modules.get(type(x).__module__), "__file__", None) or "")
+    return hasattr(x, "__dict__") and not _is_own(x) and not inspect.ismodule(x) and is_users(namespace(x))
 
 
-def is_installed(path: str) -> bool:
-    """Whether a file is of Python itself or of an installed package."""
-    return any(path.startswith(sysconfig.get_path(place)) for place in ("stdlib", "platstdlib", "purelib", "platlib"))
+def is_users(module: dict[str, Any]) -> bool:
+    """Whether a module is neither of this package, nor of Python itself, nor of an installed package."""
+    path = str(module.get("__file__") or "")
+    installed = "site-packages" in path or "dist-packages" in path or path.startswith(sysconfig.get_path("stdlib"))
+    return not installed and str(module.get("__name__", "")).split(".")[0] not in ("dynamis", *sys.builtin_module_names)
 
 
 def _is_own(x: Any) -> bool:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import math
-import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dynamis.scalar.branches import branches
-from dynamis.scalar.function_state import is_installed
+from dynamis.scalar.function_state import is_users, namespace, reachable
 from dynamis.scalar.numpy_protocol import NumpyProtocol, traced
 
 ARRAYS = ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like")
@@ -54,9 +52,10 @@ _SUBSTITUTES |= {id(getattr(math, name)): function for name, function in _MATH.i
 
 @contextlib.contextmanager
 def recorded_modules(function: Any) -> Iterator[None]:
-    """numpy, math and their functions in the modules of a function and of those that it calls are such that record."""
+    """numpy, math and their functions in the modules of a function and of those that it uses are such that record; installed
+    packages keep theirs."""
     changed = []
-    for space in _namespaces(function):
+    for space in {id(space): space for space in map(namespace, reachable(function)) if is_users(space)}.values():
         for name, value in list(space.items()):
             if id(value) in _SUBSTITUTES:
                 changed.append((space, name, value))
@@ -66,26 +65,3 @@ def recorded_modules(function: Any) -> Iterator[None]:
     finally:
         for space, name, value in changed:
             space[name] = value
-
-
-def _namespaces(function: Any) -> list[dict[str, Any]]:
-    """The global variables of the modules of a function, of the objects that it holds, and of the functions that it calls;
-    those of installed packages are not included."""
-    found: list[Any] = [function]
-    spaces: list[dict[str, Any]] = []
-    for x in found:
-        routine: Any = x if inspect.isroutine(x) else vars(type(x)).get("__call__")
-        code, space = getattr(routine, "__code__", None), getattr(routine, "__globals__", None)
-        space = vars(sys.modules.get(type(x).__module__, types)) if space is None else space
-        held = [getattr(x, "__self__", None), getattr(x, "func", None)]
-        for cell in getattr(routine, "__closure__", None) or ():
-            with contextlib.suppress(ValueError):  # a cell that is empty yet
-                held.append(cell.cell_contents)
-        package = str(space.get("__name__", "")).split(".")[0]
-        if package != "dynamis" and not is_installed(space.get("__file__") or ""):
-            spaces += [] if any(space is y for y in spaces) else [space]
-            held += vars(x).values() if hasattr(x, "__dict__") else ()
-            held += [space[name] for name in getattr(code, "co_names", ()) if isinstance(space.get(name), types.FunctionType)]
-        held = [y for y in held if (callable(y) or hasattr(y, "__dict__")) and not isinstance(y, type | types.ModuleType)]
-        found += [y for y in held if all(y is not z for z in found)]
-    return spaces
