@@ -14,7 +14,7 @@ from dynamis.algorithms.joint_physics import spring_torque
 from dynamis.algorithms.lagrange import lagrange_program
 from dynamis.scalar import symbol
 
-STATES, CHUNK = 5, 10
+STATES, CHUNK = 10, 10
 COSTLY_STATES = 2  # for what takes n runs or differences
 EXACT = 1e-12
 SKEW = 1e-9  # what differences of M can resolve

@@ -86,7 +86,7 @@ def test_rich_data_without_noise_give_the_truth(name):
 def test_noisy_fits_never_leave_the_cone(metric):
     base = base_of("planar_2r_melchiorri")
     rng = np.random.default_rng(3)
-    for trial in range(60):
+    for trial in range(120):
         noise, count = 10.0 ** rng.uniform(-3, 2), int(rng.integers(8, 60))
         X, y, joint = rows(base, count, noise, 1000 + trial, motion=10.0 ** rng.uniform(-3, 1))
         fit = PhysicallyConsistent(base, prior=wrong_prior(base, trial, 1.0), metric=metric).fit(X, y, joint=joint)

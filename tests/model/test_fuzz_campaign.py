@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fuzzing import FORMS, search
 
-FILES = 100
+FILES = 150
 
 
 def shown(found):

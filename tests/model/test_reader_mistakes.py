@@ -42,6 +42,8 @@ def test_an_event_returns_one_number_and_a_duration_is_one():
     arm = dy.load("planar_2r_melchiorri")
     motion = dy.simulate(arm, 0.1, events={"a": lambda t, q, v: np.sum(q)})
     assert motion.status == "completed"
+    with pytest.raises(dy.DynamisError, match="event 'a' raised InputError: it returned 2 numbers instead of one"):
+        dy.simulate(arm, 0.1, events={"a": lambda t, q, v: q})
     with pytest.raises(dy.InputError, match="t must be a duration"):
         dy.simulate(arm, "1")
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from campaign_params import few_of
 from joint_zoo import NAMES, zoo_robot
 from small_machines import pendulum
 
@@ -10,13 +11,9 @@ import dynamis as dy
 ARM = dy.load("planar_2r_melchiorri")
 
 
-# every joint type with the friction of the model, and two robots with the other treatments of friction
-CASES = [(name, "model") for name in NAMES] + [
-    ("screws", "smooth"),
-    ("screws", "none"),
-    ("wrists", "smooth"),
-    ("flyer", "none"),
-]
+# every joint type with the friction of the model, and two robots with each other treatment of friction
+OFTEN = [(name, "model") for name in NAMES] + [("screws", "smooth"), ("screws", "none"), ("wrists", "smooth"), ("flyer", "none")]
+CASES = few_of([(name, friction) for name in NAMES for friction in ("model", "smooth", "none")], OFTEN)
 
 
 @pytest.mark.parametrize(("name", "friction"), CASES)

@@ -26,7 +26,7 @@ def nested(first, rule, depth):
 
 
 HOSTILE = {
-    "nested sines": robot_text(nested("symbol", "s(p)+c(p)*p", 20), "p20").replace("s(", "sin(").replace("c(", "cos("),
+    "nested sines": robot_text(nested("symbol", "s(p)+c(p)*p", 40), "p40").replace("s(", "sin(").replace("c(", "cos("),
     "squares": robot_text({"b": "symbol"} | nested("symbol", "p*p+b", 30), "p30"),
     "fractions": robot_text({"b": "symbol", "d": "symbol"} | nested("symbol", "1/(p+b)+1/(p-d)", 30), "p30"),
     "power of a sum": robot_text(dict.fromkeys("abcd", "symbol"), "(a+b+c+d)^64"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -50,6 +51,7 @@ class LinearForm:
 Expansion = dict[tuple[Node, ...], Fraction]  # products of nodes, each in the order of their ranks, and their coefficients
 
 
+@functools.lru_cache(maxsize=1024)  # the same argument occurs in many expressions
 def linear_form(node: Any) -> LinearForm:
     """An argument as a sum of rational multiples of units: symbols, products of them, and other expressions.
 
