@@ -36,3 +36,8 @@ def test_no_wrench_changes_nothing_and_the_result_has_its_place():
     pushed = robot.inverse_dynamics_derivatives(q, v, a, {frame: np.zeros(6)}, out=out)
     assert np.allclose(pushed.array, plain, atol=1e-10)
     assert np.array_equal(out, pushed.array)
+    for name in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives"):
+        function = getattr(robot, name)
+        earlier = function(v, q, a)
+        assert function(q, v, a, out=earlier).array is earlier.array
+        assert np.array_equal(earlier.array, function(q, v, a).array)

@@ -190,14 +190,14 @@ class StateFunctions(RobotBase):
         return TorqueLedger(*(rows[..., k, :] for k in range(rows.shape[-2]))).named(self.coordinate_names)
 
     def inverse_dynamics_derivatives(
-        self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world", out: Array | None = None,
-        dtype: Any = None,
+        self, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
+        out: Array | TorqueDerivatives | None = None, dtype: Any = None,
     ) -> TorqueDerivatives:  # fmt: skip
         """Derivatives ∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of the inverse dynamics, each (…, n, n), with friction, rotors and springs.
 
         Derivatives with respect to q are along the entries of v (for a quaternion: rotations of the moving frame); dry
         friction is treated as constant. ``wrenches`` are as for `inverse_dynamics`, constant in the world or, with
-        ``axes="local"``, in the frames. ``out``, and the attribute ``array`` of the result, is (…, 3, n, n) for all three.
+        ``axes="local"``, in the frames. ``out`` is a result to overwrite, or an array (…, 3, n, n), as ``array`` of a result.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")
@@ -205,6 +205,7 @@ class StateFunctions(RobotBase):
         >>> robot.inverse_dynamics_derivatives(robot.neutral(), rest, rest).dq.shape
         (6, 6)
         """
+        out = out.array if isinstance(out, TorqueDerivatives) else out
         if wrenches:
             pushed = self._at_frames(wrenches, axes)
             return TorqueDerivatives(derivatives_with_wrenches(self, "inverse_dynamics", (q, v, a), pushed, axes, out, dtype))
@@ -218,13 +219,14 @@ class StateFunctions(RobotBase):
         return self.evaluate(ALGORITHMS["inverse_dynamics_derivatives"], q, v, a, out=out, dtype=dtype)
 
     def forward_dynamics_derivatives(
-        self, q: Any, v: Any, tau: Any, wrenches: Wrenches | None = None, *, axes: str = "world", out: Array | None = None,
-        dtype: Any = None,
+        self, q: Any, v: Any, tau: Any, wrenches: Wrenches | None = None, *, axes: str = "world",
+        out: Array | AccelerationDerivatives | None = None, dtype: Any = None,
     ) -> AccelerationDerivatives:  # fmt: skip
-        """Derivatives ∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ of the forward dynamics, each (…, n, n); ``out`` has shape (…, 3, n, n).
+        """Derivatives ∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ of the forward dynamics, each (…, n, n).
 
-        ``wrenches`` are as for `inverse_dynamics_derivatives`.
+        ``wrenches`` and ``out`` are as for `inverse_dynamics_derivatives`.
         """
+        out = out.array if isinstance(out, AccelerationDerivatives) else out
         if wrenches:
             found = derivatives_with_wrenches(
                 self, "forward_dynamics", (q, v, tau), self._at_frames(wrenches, axes), axes, out, dtype
