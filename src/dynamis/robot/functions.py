@@ -85,13 +85,16 @@ class StateFunctions(RobotBase):
         """Wrench (f, μ) that each joint exerts on the link it carries, in motion (…, joints, 6).
 
         It acts at the origin of the joint frame, in world axes or the axes of the moved joint frame (``axes="local"``, which
-        then holds for the external ``wrenches`` too). The joints are in depth-first order, followers (mimic joints) included.
+        then holds for the external ``wrenches`` too). The joints are in depth-first order, mimic joints included: row k is that
+        of the joint that carries the link ``robot.model.moving[k][1].name``.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")
         >>> F = robot.joint_wrenches(robot.neutral(), [0.0] * 6, [0.0] * 6)
         >>> bool(abs(F[0, 2] - 9.81 * sum(body.inertia.mass for _, body in robot.model.moving)) < 1e-9)
         True
+        >>> [body.name for _, body in robot.model.moving][:2]
+        ['shoulder_link', 'upper_arm_link']
         """
         return self._with_wrenches("joint_wrenches", (q, v, a), wrenches, axes, out=out, dtype=dtype)
 
