@@ -1,6 +1,7 @@
 """Torques against the known model: each mistake is named with its column and row; clean logs, however poor, are not accused."""
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -207,3 +208,17 @@ def test_delayed_torques_may_be_interpolated_after_the_filter():
         before = motion.filtered(motion.shifted(delay))
         assert np.abs(later[..., k] - before)[2:-2].max() < 1e-3
     assert np.allclose(later[..., 1], motion.torque, atol=1e-12)
+
+
+def test_signs_and_orders_of_columns_may_be_changed_after_the_filter():
+    t, rng = 0.01 * np.arange(800), np.random.default_rng(5)
+    q, v, a, tau = (np.sin(np.outer(t, rng.uniform(1.0, 6.0, 3)) + rng.uniform(0.0, 6.0, 3)) for _ in range(4))
+    motion, _ = summary([Samples.of(q, v, a, tau, t=t, period=0.01, parallel=4.0, every=10)])
+    for change in (lambda x: x * [1.0, -1.0, 1.0], lambda x: x[:, [2, 1, 0]]):
+        for moved, torque in ((True, False), (False, True), (True, True)):
+            changed = motion.changed(change, motion=moved, torque=torque)
+            anew = replace(changed)  # without what was filtered
+            assert np.allclose(changed.torque, anew.torque, atol=1e-12)
+            assert np.allclose(changed.friction, anew.friction, atol=1e-12)
+            assert np.allclose(changed.torque, motion.torque) != torque
+            assert np.allclose(changed.friction, motion.friction) != moved

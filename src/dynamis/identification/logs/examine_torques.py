@@ -316,11 +316,7 @@ def mistakes(n: int, gravity: Array) -> Iterator[Mistake]:
 
 
 def _undone(where: str, change: Callable[..., Array]) -> Callable[[MotionSummary], MotionSummary]:
-    def undo(m: MotionSummary) -> MotionSummary:
-        q, v, a = (change(x) for x in (m.q, m.v, m.a)) if "motion" in where else (m.q, m.v, m.a)
-        return replace(m, q=q, v=v, a=a, tau=change(m.tau) if "torque" in where else m.tau)
-
-    return undo
+    return lambda m: m.changed(change, motion="motion" in where, torque="torque" in where)
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,7 +355,8 @@ def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained, fit: Free
 def _tried(robot: Robot, mistake: Mistake, motion: MotionSummary, now: Explained) -> Trial | None:
     """Return a trial if the correction explains clearly more, improves its own joints and harms no other."""
     without = mistake.undo(motion)
-    then = explained(robot, without, reversed_gravity=mistake.code == "mounting")
+    known = now.predicted if mistake.where == "torque" else None  # the motion is as logged
+    then = explained(robot, without, known, reversed_gravity=mistake.code == "mounting")
     growth = float((then.fraction - now.fraction).sum())
     if then.model_share > SHAPE and then.speaks.any():
         growth += max(0.0, then.model_share - max(now.model_share, 0.0))

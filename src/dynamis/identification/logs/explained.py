@@ -88,21 +88,25 @@ class Explained:
         return np.asarray(self.foretold > 0.3 * self.left)
 
 
-def explained(robot: Robot, motion: MotionSummary, *, reversed_gravity: bool = False) -> Explained:
-    """Fit the model and free friction to the torques of a run; with reversed gravity, as if the robot were upside down."""
+def explained(
+    robot: Robot, motion: MotionSummary, predicted: Array | None = None, *, reversed_gravity: bool = False
+) -> Explained:
+    """Fit the model and free friction to the torques of a run; with reversed gravity, as if the robot were upside down.
+
+    ``predicted`` are the filtered torques of the model (rows, n), where they are known.
+    """
     tau = motion.torque - motion.torque.mean(axis=0)
-    predicted = np.asarray(robot.inverse_dynamics(motion.q, motion.v, motion.a))
-    if reversed_gravity:
-        predicted = predicted - 2.0 * np.asarray(robot.gravity(motion.q))
-    predicted = motion.filtered(predicted)
-    slow = 0.05 * np.sqrt(np.mean(motion.v**2, axis=0)) + 1e-12
-    v, dry, a = (motion.filtered(x) for x in (motion.v, np.tanh(motion.v / slow), motion.a))
+    if predicted is None:
+        predicted = np.asarray(robot.inverse_dynamics(motion.q, motion.v, motion.a))
+        if reversed_gravity:
+            predicted = predicted - 2.0 * np.asarray(robot.gravity(motion.q))
+        predicted = motion.filtered(predicted)
     count = len(tau)
     variance = np.maximum((tau**2).mean(axis=0), 1e-300)
-    F = np.stack([v, dry, a, predicted], axis=-1).transpose(1, 0, 2)  # (n, count, 4)
+    F = np.concatenate([motion.friction, predicted[..., None]], axis=-1).transpose(1, 0, 2)  # (n, count, 4)
     F = F - F.mean(axis=1, keepdims=True)
     size = np.linalg.norm(F, axis=1)
-    size[size <= 1e-9 * np.abs(F).max(axis=(1, 2), initial=1.0)[:, None]] = np.inf  # constant columns explain nothing
+    size[size <= 1e-9 * size.max(axis=1, keepdims=True, initial=1.0)] = np.inf  # constant columns explain nothing
     F = F / size[:, None, :]
     Q, R = np.linalg.qr(F)
     b = np.einsum("jik,ij->jk", Q, tau)

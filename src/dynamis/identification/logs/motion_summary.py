@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,6 +41,23 @@ class MotionSummary:
     def torque(self) -> Array:
         """The filtered torques (rows, n)."""
         return self.filtered(self.tau)
+
+    @functools.cached_property
+    def friction(self) -> Array:
+        """The filtered velocities, their signs (smooth below a twentieth of their RMS) and accelerations (rows, n, 3)."""
+        slow = 0.05 * np.sqrt(np.mean(self.v**2, axis=0)) + 1e-12
+        return np.stack([self.filtered(x) for x in (self.v, np.tanh(self.v / slow), self.a)], axis=-1)
+
+    def changed(self, change: Callable[[Array], Array], *, motion: bool, torque: bool) -> MotionSummary:
+        """Return the measurements with their columns (rows, n) multiplied by factors or reordered by ``change``.
+
+        Filters act on single columns, so what was filtered is changed instead of filtered again.
+        """
+        q, v, a = (change(x) for x in (self.q, self.v, self.a)) if motion else (self.q, self.v, self.a)
+        other = replace(self, q=q, v=v, a=a, tau=change(self.tau) if torque else self.tau)
+        friction = np.stack([change(self.friction[..., k]) for k in range(3)], axis=-1) if motion else self.friction
+        vars(other).update(torque=change(self.torque) if torque else self.torque, friction=friction)
+        return other
 
     @property
     def rows(self) -> Array:
