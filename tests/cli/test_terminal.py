@@ -16,7 +16,7 @@ from rich.cells import cell_len
 import dynamis as dy
 from dynamis.cli import groups
 from dynamis.cli.commands import SUBJECTS, cli
-from dynamis.cli.console import clean, clean_name, wrapped
+from dynamis.cli.console import clean, clean_name, print_notes, wrapped
 from dynamis.cli.encoding import ascii_of
 from dynamis.cli.formatting import column, duration, number, vector
 from dynamis.cli.hints import for_command_line
@@ -476,3 +476,8 @@ def test_numbers_may_be_quotients_and_multiples_of_pi():
     assert outputs[0].exit_code == 0
     assert outputs[0].output == outputs[1].output
     assert CliRunner().invoke(cli, [*words, "1/0,0"]).exit_code == 2
+
+
+def test_warnings_among_notes_keep_their_mark(capsys):
+    print_notes(["the log has no velocities", "warning: column 'q' is beyond the limits"])
+    assert capsys.readouterr().out == "  note: the log has no velocities\n  warning: column 'q' is beyond the limits\n"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.console import bullet, clean_name, echo, print_json, print_written
+from dynamis.cli.console import bullet, clean_name, echo, print_json, print_notes, print_written
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
@@ -66,8 +66,7 @@ def calibrate(
         _print(found)
         if written is not None:
             print_written([written.path])
-            for note in written.notes:
-                bullet("note:", note, dim=True)
+            print_notes(written.notes)
         if worse:
             k = int(found.pose_errors.argmax())
             usual = f"the median is {number(float(np.median(found.pose_errors)), 3)} m"

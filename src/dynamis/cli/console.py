@@ -77,6 +77,13 @@ def bullet(mark: str, sentence: str, **style: Any) -> None:
     echo((f"  {mark} {sentence}", style), hang=len(mark) + 3)
 
 
+def print_notes(notes: Iterable[str]) -> None:
+    """Print notes; one that begins with its own mark, such as ``warning:``, keeps it."""
+    for note in notes:
+        mark, sentence = note.split(" ", 1) if note.startswith(("warning: ", "repaired: ")) else ("note:", note)
+        bullet(mark, sentence, dim=True)
+
+
 def echo_text(text: str, err: bool = False) -> None:
     """Print text that must stay as it is laid out: program code, generated documents, templates of files."""
     click.echo(clean(text), err=err)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.console import bullet, clean_name, echo, print_json, print_written
+from dynamis.cli.console import bullet, clean_name, echo, print_json, print_notes, print_written
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
 from dynamis.cli.hints import for_command_line
@@ -247,14 +247,12 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
     heads = ("joint", "residual (RMS)", "training", "validation", "prior model")
     print_table(f"Residual torque by joint ({found.name})", heads, rows)
     _print_parameters(found, show_all)
-    for note in found.notes:
-        bullet("note:", note, dim=True)
+    print_notes(found.notes)
     if written is not None:
         print_written([written.path])
         echo(f"  residual of the file on held-out motion: {written.held_out:.2f} %")
         echo(f"  relative torque difference of the file read back: {written.difference:.1e}")
-        for note in written.notes:
-            bullet("note:", note, dim=True)
+        print_notes(written.notes)
     if report is not None:
         print_written([report])
 

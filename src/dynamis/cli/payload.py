@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.console import bullet, clean_name, echo, print_json, print_written
+from dynamis.cli.console import bullet, clean_name, echo, print_json, print_notes, print_written
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number, vector, with_units
 from dynamis.cli.hints import for_command_line
@@ -140,5 +140,4 @@ def _print(found: PayloadEstimate, robot: Robot, notes: list[str]) -> None:
     residuals = zip(names, found.residual_before, found.residual_after, strict=True)
     title = f"Torque residual (RMS){f' [{unit}]' if unit else ''}"
     print_table(title, ("joint", "without payload", "with payload"), list(residuals), digits=3)
-    for note in notes:
-        bullet("note:", note, dim=True)
+    print_notes(notes)
