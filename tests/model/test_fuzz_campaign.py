@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fuzzing import FORMS, search
+from fuzzing import search
+from written_models import FORMS
 
 FILES = 150
 

@@ -12,7 +12,12 @@ ARM = dy.load("planar_2r_melchiorri")
 
 
 # every joint type with the friction of the model, and two robots with each other treatment of friction
-OFTEN = [(name, "model") for name in NAMES] + [("screws", "smooth"), ("screws", "none"), ("wrists", "smooth"), ("flyer", "none")]
+OFTEN = [(name, "model") for name in NAMES] + [
+    ("screws", "smooth"),
+    ("screws", "none"),
+    ("wrists", "smooth"),
+    ("flyer", "none"),
+]
 CASES = few_of([(name, friction) for name in NAMES for friction in ("model", "smooth", "none")], OFTEN)
 
 

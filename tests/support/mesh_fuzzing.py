@@ -9,7 +9,8 @@ import traceback
 from pathlib import Path
 
 import trimesh
-from file_fuzzing import damaged, unsafe
+from bag_fuzzing import damaged
+from file_fuzzing import unsafe
 
 from dynamis.files.mesh_limits import FORMATS
 from dynamis.model.meshes.reading import MeshFile, read
