@@ -44,7 +44,8 @@ MODEL = """
 """
 ALL = """<connect site1="end" site2="top"/>
     <weld body1="plate" body2="drum" anchor="0.1 0 0.1" relpose="0.1 0.05 -0.5 1 0 0.1 0"/>
-    <joint joint1="slide" joint2="drum" polycoef="0.1 0.3 0 0 0"/>"""
+    <joint joint1="slide" joint2="drum" polycoef="0.1 0.3 0 0 0"/>
+    <joint joint1="crank" polycoef="0.15 0 0 0 0"/>"""
 
 
 def loaded(equalities):
@@ -78,10 +79,10 @@ class Same:
 def test_closures_are_satisfied_where_those_of_mujoco_are():
     robot, model = loaded(ALL)
     closures = dy.loops.closures(robot)
-    assert [type(x).__name__ for x in closures] == ["Point", "Weld", "Coupled"]
+    assert [type(x).__name__ for x in closures] == ["Point", "Weld", "Coupled", "Coupled"]
     q = dy.constrained(robot).home()
     other = Same(robot, model, q, np.zeros(robot.n)).data
-    assert other.nefc == 10
+    assert other.nefc == 11
     np.testing.assert_allclose(other.efc_pos, 0.0, atol=1e-10)
 
 
@@ -118,14 +119,33 @@ def test_equality_constraints_survive_a_round_trip():
 
 
 def test_what_has_no_counterpart_is_listed(tmp_path):
-    equalities = '<joint name="still" joint1="slide"/><joint joint1="slide" joint2="drum" polycoef="0 1 2 0 0"/>'
+    equalities = '<joint name="curved" joint1="slide" joint2="drum" polycoef="0 1 2 0 0"/>'
     equalities += '<connect name="off" site1="end" site2="top" active="false"/>'
     with pytest.warns(dy.ModelWarning) as found:
         robot = dy.load(MODEL.format(equalities=equalities))
     text = " ".join(str(x.message) for x in found)
-    assert "equality constraints of other kinds (2: 'still'" in text
+    assert "equality constraints of other kinds (1: 'curved')" in text
     assert "inactive equality constraints (1: 'off')" in text
     assert dy.loops.closures(robot) == ()
     robot, _ = loaded('<connect site1="end" site2="top"/>')
     with pytest.warns(dy.ModelWarning, match=r"only \.mjcf and \.usda files"):
         robot.write(tmp_path / "tree.toml")
+
+
+def test_a_joint_that_is_coupled_to_a_locked_one_is_locked_with_it(tmp_path):
+    robot, _ = loaded('<joint joint1="slide" joint2="drum" polycoef="0.1 0.3 0 0 0"/><joint joint1="crank" polycoef="0.15"/>')
+    for lock in ({"drum": 0.5}, {"slide": 0.25}, {"drum": 0.5, "slide": 0.25}):
+        reduced = robot.reduced(lock)
+        assert set(robot.joint_names) - set(reduced.joint_names) == {"drum", "slide"}
+        q = reduced.random(0)
+        whole = robot.q({name: reduced.by_name(q)[name] for name in reduced.joint_names} | {"drum": 0.5, "slide": 0.25})
+        for link in ("drum", "slider", "rod"):
+            np.testing.assert_allclose(reduced.pose(q, link), robot.pose(whole, link), atol=1e-12)
+        (left,) = dy.loops.closures(reduced)
+        assert (left.joint_a, left.joint_b) == ("crank", None)
+        assert left.offset == pytest.approx(0.15 + np.radians(0.2), abs=1e-12)  # its ref is in degrees
+        reduced.write(tmp_path / "reduced.mjcf")
+        assert mujoco.MjModel.from_xml_path(str(tmp_path / "reduced.mjcf")).neq == 1
+    assert dy.loops.closures(robot.reduced({"crank": 0.3, "drum": 0.0})) == ()
+    with pytest.raises(dy.InputError, match="'slide' is coupled to 'drum': at 0.5 of that one it is at 0.25, not at 0.3"):
+        robot.reduced({"drum": 0.5, "slide": 0.3})

@@ -169,6 +169,15 @@ def test_vectors_by_name_and_in_the_order_of_a_message():
     assert robot.by_name(np.stack([q, q]))["wrist_3_joint"].tolist() == [-1.0, -1.0]
     names = list(reversed(robot.joint_names))
     assert q[robot.indices(names)].tolist() == q[::-1].tolist()
+    dog = dy.load("go2", base="floating")
+    q, v, names = dog.random(1), np.arange(18.0), ["FL_thigh_joint", "FR_hip_joint"]
+    assert q[dog.indices(names, of="q")].tolist() == [float(dog.by_name(q)[name][0]) for name in names]
+    assert v[dog.indices(names)].tolist() == [dog.by_name(v)[name] for name in names]
+    assert dog.indices(names[0], of="q") == dog.indices(names[0]) + 1
+    with pytest.raises(dy.InputError, match="has no place in q, where the orientation is a quaternion"):
+        dog.indices(dog.coordinate_names[3], of="q")
+    with pytest.raises(dy.InputError, match="of='a' is unknown; choose 'q'"):
+        dog.indices(names, of="a")
     flyer = zoo_robot("flyer")
     x = flyer.q({flyer.joint_names[0]: [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]})
     assert flyer.by_name(x)[flyer.joint_names[0]].tolist() == [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]

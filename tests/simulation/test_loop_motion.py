@@ -49,6 +49,7 @@ def test_the_work_of_torques_wrenches_and_friction_balances_the_energy():
     motion = damped.simulate(
         2.0, loop.home(), torque=lambda t: np.array([3.0 * np.sin(3 * t), 0.0, 0.0]),
         controller=lambda t, q, v: -0.1 * v, wrenches={"coupler": [1.0, -2.0, 0.0, 0.0, 0.0, 0.5]}, rtol=1e-10, atol=1e-12, points=201,
+        friction="smooth",
     )  # fmt: skip
     assert np.abs(motion.work).max() > 0.5
     assert np.abs(motion.energy_error).max() < 1e-8 * motion.kinetic_energy.max()

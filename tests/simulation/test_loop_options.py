@@ -34,6 +34,17 @@ def law(robot):
     return torque
 
 
+def test_dry_friction_of_the_model_holds_a_loop_at_rest():
+    loop = dy.loops.four_bar()
+    d = loop.robot.description
+    for joint in d.joints:
+        joint.drive.coulomb = 50.0
+    motion = dy.constrained(dy.Robot(d), closures=loop.closures).simulate(0.1, loop.home(), points=3)
+    assert motion.status == "completed"
+    assert np.abs(motion.v).max() == 0.0
+    assert np.abs(loop.simulate(0.1, loop.home(), points=3).v).max() > 0.1
+
+
 def test_events_are_located_as_on_a_tree():
     held, jointed = pendulums()
     loop = held.simulate(2.0, events={"bottom": lambda t, q, v: v[4]}, **EXACT)

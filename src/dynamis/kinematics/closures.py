@@ -288,26 +288,32 @@ class Distance(Closure):
 
 @dataclass(frozen=True, repr=False)
 class Coupled(Closure):
-    """A gear: q_a = ``ratio`` · q_b + ``offset`` of two coordinates. λ is the torque on ``joint_a``, −ratio · λ on b."""
+    """A gear: q_a = ``ratio`` · q_b + ``offset`` of two coordinates. λ is the torque on ``joint_a``, −ratio · λ on b.
+
+    Without ``joint_b`` the joint is held: q_a = ``offset``.
+    """
 
     joint_a: str
-    joint_b: str
+    joint_b: str | None = None
     ratio: float = 1.0
     offset: float = 0.0
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return (f"{self.joint_a} geared to {self.joint_b}",)
+        return (f"{self.joint_a} held" if self.joint_b is None else f"{self.joint_a} geared to {self.joint_b}",)
 
     def rows(self, robot: Robot, q: Array, v: Array, constants: Array | None = None) -> Rows:  # noqa: ARG002
-        i, j = _coordinate(robot, self.joint_a), _coordinate(robot, self.joint_b)
-        row = np.zeros(robot.n)
+        i, row = _coordinate(robot, self.joint_a), np.zeros(robot.n)
         row[i[0]] += 1.0
+        if self.joint_b is None:
+            return [q[i[1]] - self.offset], [row], [0.0]
+        j = _coordinate(robot, self.joint_b)
         row[j[0]] -= self.ratio
         return [q[i[1]] - self.ratio * q[j[1]] - self.offset], [row], [0.0]
 
     def check(self, robot: Robot) -> None:
-        if _coordinate(robot, self.joint_a) == _coordinate(robot, self.joint_b):
+        first = _coordinate(robot, self.joint_a)
+        if self.joint_b is not None and first == _coordinate(robot, self.joint_b):
             raise InputError(f"a gear must couple two different joints, got {self.joint_a!r} twice")
         if not np.isfinite([self.ratio, self.offset]).all():
             raise InputError(f"ratio and offset of a gear must be finite numbers, got {self.ratio!r} and {self.offset!r}")
@@ -362,7 +368,7 @@ def warn_of_open_loops(robot: Robot, stacklevel: int) -> None:
 
 def _of_description(x: LoopClosure) -> Closure:
     if x.kind == "coupled":
-        return Coupled(x.first, x.second, x.ratio, x.offset)
+        return Coupled(x.first, x.second or None, x.ratio, x.offset)
     return (Point if x.kind == "point" else Weld)(x.first, x.second)
 
 

@@ -211,13 +211,13 @@ class Joint(Fields):
 class LoopClosure(Fields):
     """A constraint of the file beside the tree: ``kind`` "point" or "weld" of two links, "coupled" of two joints.
 
-    The origins of the links coincide, also their axes, or q(first) = ratio · q(second) + offset. The tree is without it;
-    `dynamis.loops.closures` gives it as a closure.
+    The origins of the links coincide, also their axes, or q(first) = ratio · q(second) + offset; without a second joint,
+    q(first) = offset. The tree is without it; `dynamis.loops.closures` gives it as a closure.
     """
 
     kind: str
     first: str
-    second: str
+    second: str = ""
     ratio: float = 1.0
     offset: float = 0.0
 

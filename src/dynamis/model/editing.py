@@ -21,7 +21,8 @@ Array = npt.NDArray[Any]
 
 
 def locked(description: Description, positions: Mapping[str, Any]) -> Description:
-    """Joints held at these positions become fixed, without friction, rotor, spring and actuator; so do their followers."""
+    """Joints held at these positions become fixed, without friction, rotor, spring and actuator; so do their followers, and
+    the joints to which a closure of the file couples them."""
     result = _edited(description)
     for name, position in positions.items():
         joint = result.joint(name)
@@ -33,9 +34,30 @@ def locked(description: Description, positions: Mapping[str, Any]) -> Descriptio
         for leader, at in queue:  # grows: a follower may have followers
             led = [(j, m) for j in result.joints if (m := j.follows) is not None and m.joint == leader.name]
             queue += [(j, m.ratio * np.asarray(at) + m.offset) for j, m in led]
+            queue += _geared(result, leader.name, at, positions)
             _lock(leader, at)
-        result.appearance.pose.pop(name, None)
+            result.appearance.pose.pop(leader.name, None)
     return result
+
+
+def _geared(d: Description, name: str, at: Any, given: Mapping[str, Any]) -> list[tuple[Joint, Any]]:
+    """The joints that couplings of a joint hold with it, and where; these couplings are met and removed."""
+    own = [x for x in d.closures if x.kind == "coupled" and name in (x.first, x.second)]
+    d.closures = [x for x in d.closures if x not in own]
+    found = []
+    for x in own:
+        other = x.second if name == x.first else x.first
+        if not other or (name == x.first and x.ratio == 0.0):
+            continue  # the coupling holds one joint alone
+        place = (at - x.offset) / x.ratio if name == x.first else x.ratio * at + x.offset
+        if other in given and not np.isclose(given[other], place, rtol=0.0, atol=FILE_PRECISION):
+            raise InputError(
+                f"joint {printable(other)} is coupled to {printable(name)}: at {at:g} of that one it is at {place:.6g}, not at "
+                f"{given[other]:g}"
+            )
+        if other not in given:
+            found.append((d.joint(other), place))
+    return found
 
 
 def _lock(joint: Joint, position: Any) -> None:
@@ -94,7 +116,7 @@ def _rename(tool: Description, prefix: str) -> None:
         if joint.drive.motor_link is not None:
             joint.drive.motor_link = prefix + joint.drive.motor_link
     for closure in tool.closures:
-        closure.first, closure.second = prefix + closure.first, prefix + closure.second
+        closure.first, closure.second = (name and prefix + name for name in (closure.first, closure.second))
     tool.appearance.pose = {prefix + name: value for name, value in tool.appearance.pose.items()}
 
 
@@ -117,7 +139,7 @@ def subtree(description: Description, link: str) -> Description:
             joint.drive.motor_link = joint.drive.motor_axis = None
     result.links = [item for item in result.links if item.name in kept]
     result.joints = inside
-    result.closures = [x for x in result.closures if {x.first, x.second} <= (names if x.kind == "coupled" else kept)]
+    result.closures = [x for x in result.closures if {x.first, x.second} <= ({"", *names} if x.kind == "coupled" else kept)]
     result.appearance.pose = {name: value for name, value in result.appearance.pose.items() if name in names}
     return result
 

@@ -25,7 +25,7 @@ class Editing(Configurations, CentroidalFunctions):
     """Methods that return a new robot; the robot itself is never changed."""
 
     def reduced(self, lock: Mapping[str, Any]) -> Self:
-        """Return the robot with joints locked at given positions, and their followers with them.
+        """Return the robot with joints locked at given positions, and with them their followers and joints coupled to them.
 
         >>> import dynamis as dy
         >>> arm = dy.load("ur5e").reduced({"wrist_1_joint": 0.0, "wrist_2_joint": 1.57, "wrist_3_joint": 0.0})
@@ -136,16 +136,25 @@ class Editing(Configurations, CentroidalFunctions):
         expected = "" if self.n == self.nq else f"{self.n} or "
         raise InputError(f"expected {expected}{counted(self.nq, 'entry', 'entries')} on the last axis, got shape {array.shape}")
 
-    def indices(self, names: Sequence[str] | str) -> Array:
-        """Return the places of these coordinates in v, a and tau: ``v[robot.indices(message.name)]`` has the message's order.
+    def indices(self, names: Sequence[str] | str, of: str = "v") -> Array:
+        """Return the places of these coordinates in v, a and tau, or in q (``of="q"``; not the same with a floating base).
+
+        ``v[robot.indices(message.name)]`` has the order of a ROS message.
 
         >>> import dynamis as dy
         >>> dy.load("ur5e").indices(["elbow_joint", "shoulder_pan_joint"])
         array([2, 0])
+        >>> dy.load("go2", base="floating").indices("FL_hip_joint", of="q")
+        array([7])
         """
-        known = {name: k for k, name in enumerate(self.coordinate_names)}
+        if of not in ("q", "v"):
+            raise InputError(f"of={of!r} is unknown; choose 'q', or 'v' for velocities, accelerations and torques")
+        places = enumerate(c.q_index if of == "q" else k for k, c in enumerate(self.model.coordinates))
+        known = {self.coordinate_names[k]: place for k, place in places if place is not None}
         names = [names] if isinstance(names, str) else names
         for name in names:
+            if name not in known and name in self.coordinate_names:
+                raise InputError(f"{name!r} has no place in q, where the orientation is a quaternion: robot.by_name(q) has it")
             if name not in known:
                 raise unknown_name("coordinate", name, known)
         return np.array([known[name] for name in names], dtype=int)

@@ -244,17 +244,17 @@ class _Writer:
         m = self.m
         kind, name = int(m.eq_type[k]), self._name("equality", k)
         first, second, data = int(m.eq_obj1id[k]), int(m.eq_obj2id[k]), np.array(m.eq_data[k], float)
-        scalar = kind == JOINT and second >= 0 and not data[2:5].any()
+        joints = [j for j in (first, second) if j >= 0]
+        scalar = kind == JOINT and (len(joints) == 1 or not data[2:5].any())
         if scalar:
-            scalar = all(TYPES[int(m.jnt_type[j])] in ("revolute", "prismatic") for j in (first, second))
+            scalar = all(TYPES[int(m.jnt_type[j])] in ("revolute", "prismatic") for j in joints)
         if not m.eq_active0[k] or self._disabled("EQUALITY", "CONSTRAINT"):
             self._drop("inactive equality constraints", name)
         elif scalar:
-            zero = [float(m.qpos0[m.jnt_qposadr[j]]) for j in (first, second)]
-            offset = zero[0] + data[0] - data[1] * zero[1]
-            d.closures.append(
-                LoopClosure("coupled", self.of_joint[first], self.of_joint[second], float(data[1]), float(offset))
-            )
+            zero = [float(m.qpos0[m.jnt_qposadr[j]]) for j in joints]
+            ratio = float(data[1]) if len(joints) == 2 else 0.0
+            offset = zero[0] + float(data[0]) - ratio * zero[-1]
+            d.closures.append(LoopClosure("coupled", *[self.of_joint[j] for j in joints], ratio=ratio, offset=offset))
         elif kind in (CONNECT, WELD) and int(m.eq_objtype[k]) == SITE:
             d.closures.append(LoopClosure("point" if kind == CONNECT else "weld", self.of_site[first], self.of_site[second]))
         elif kind == CONNECT:

@@ -143,9 +143,9 @@ class _Writer:
         ]
         for x in self.d.closures:
             if x.kind == "coupled":
+                second = f" joint2={quoteattr(x.second)}" if x.second else ""
                 lines.append(
-                    f"    <joint joint1={quoteattr(x.first)} joint2={quoteattr(x.second)} "
-                    f'polycoef="{_number(x.offset)} {_number(x.ratio)} 0 0 0"/>'
+                    f'    <joint joint1={quoteattr(x.first)}{second} polycoef="{_number(x.offset)} {_number(x.ratio)} 0 0 0"/>'
                 )
             else:
                 word = "connect" if x.kind == "point" else "weld"

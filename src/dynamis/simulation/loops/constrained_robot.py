@@ -308,7 +308,7 @@ class ConstrainedRobot(RobotBase):
         *,
         normal: Any = (0.0, 0.0, 1.0),
         lift_off: str = "stop",
-        friction: Any = "smooth",
+        friction: Any = "model",
         stabilisation: str = "projection",
         resume: Trajectory | None = None,
         **options: Any,
@@ -317,10 +317,10 @@ class ConstrainedRobot(RobotBase):
 
         ``q0`` (default: `home`) and ``v0`` (default: at rest) must satisfy the constraints: see `assemble`, `assemble_velocity`
         and `impulse`. ``options`` are those of `dynamis.simulate`: torques, controllers, also sampled ones, wrenches,
-        actuators, events, methods, output times; impacts at hard stops are not located. So are the laws of ``friction``,
-        "smooth" by default. With laws that stick ("model", `Coulomb`, `Stribeck`) the method is "time_stepping", with steps of
-        1 ms unless ``step`` is given; otherwise one of SciPy's, "DOP853" by default, or "rk4" or "euler" with fixed steps,
-        which are compiled. ``stabilisation`` is "projection" (with RK23, RK45, DOP853 or fixed steps), "baumgarte" (with any
+        actuators, events, methods, output times; impacts at hard stops are not located. So are the laws of ``friction``. Where
+        some stick (dry friction of the robot, `Coulomb`, `Stribeck`) the method is "time_stepping", with steps of 1 ms unless
+        ``step`` is given; otherwise, as with ``friction="smooth"``, one of SciPy's, "DOP853" by default, or "rk4" or "euler"
+        with fixed steps, which are compiled. ``stabilisation`` is "projection" (with RK23, RK45, DOP853 or fixed steps), "baumgarte" (with any
         method but time stepping, and the gains of `constrained`, or 20 1/s if these are zero), or "none", for comparison.
 
         A function that raises an exception, or a singular configuration, ends the simulation: ``status`` gives the reason, and
