@@ -1,5 +1,7 @@
 """The robot a user holds: shapes, broadcasting, types, names, errors."""
 
+import pickle
+
 import numpy as np
 import pytest
 from floating import floating
@@ -172,6 +174,20 @@ def test_a_payload_weighs_at_its_frame(ur5e):
     assert relative_error(loaded.gravity(q), ur5e.gravity(q) - ur5e.jacobian(q).T @ weight) < 1e-12
     assert loaded.mass == pytest.approx(ur5e.mass + payload.mass)
     assert ur5e.model is not loaded.model
+
+
+def test_a_payload_takes_the_place_of_an_earlier_one_at_its_frame(ur5e):
+    heavy, light = (dy.solids.sphere(0.05, mass=m) for m in (2.0, 1.0))
+    loaded = ur5e.replace(payload=heavy)
+    for robot in (loaded, pickle.loads(pickle.dumps(loaded)), loaded.replace(gravity=(0, 0, -1))):
+        assert robot.replace(payload=light).mass == pytest.approx(ur5e.mass + 1.0)
+        assert robot.replace(payload=0).mass == pytest.approx(ur5e.mass)
+    both = loaded.replace(payload=light, payload_frame="forearm_link")
+    assert both.mass == pytest.approx(ur5e.mass + 3.0)
+    assert both.replace(payload=0).mass == pytest.approx(ur5e.mass + 1.0)
+    assert loaded.replace(inertias={ur5e.model.tip: light}).replace(payload=heavy).mass == pytest.approx(ur5e.mass + 3.0)
+    with pytest.raises(dy.InputError, match="must be an Inertia, such as .* or 0 for none, got str"):
+        ur5e.replace(payload="2")
 
 
 def test_replace_leaves_the_robot_alone_and_edits_friction():

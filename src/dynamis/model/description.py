@@ -244,7 +244,7 @@ class Description(Fields):
     """A robot as its file says it. Edit it freely, then ``dynamis.Robot(description)``.
 
     Numbers may be symbols. ``document`` is the URDF it was read from, if it was: written as URDF again, the document is kept
-    and only the values that differ are replaced.
+    and only the values that differ are replaced. ``unloaded`` has the mass properties of links without their payload.
     """
 
     name: str = "robot"
@@ -258,6 +258,7 @@ class Description(Fields):
     closures: list[LoopClosure] = field(default_factory=list)
     line: int | None = field(default=None, repr=False, compare=False)
     document: bytes = field(default=b"", repr=False, compare=False)
+    unloaded: dict[str, MassProperties | None] = field(default_factory=dict, repr=False, compare=False)
 
     def link(self, name: str) -> Link:
         return _find(self.links, name, "link")
@@ -275,10 +276,8 @@ class Description(Fields):
             values += [x for pose in (joint.origin, joint.tail) for array in pose for x in array.flat]
             values += [*joint.axis, *(joint.axis2 if joint.axis2 is not None else ()), joint.pitch]
             values += [getattr(joint.drive, name) for name in DRIVE_NUMBERS]
-            values += [
-                *(joint.drive.motor_axis or ()),
-                *(joint.actuator.numbers.values() if joint.actuator is not None else ()),
-            ]
+            actuator = joint.actuator.numbers.values() if joint.actuator is not None else ()
+            values += [*(joint.drive.motor_axis or ()), *actuator]
         for link in self.links:
             if link.mass_properties is not None:
                 m = link.mass_properties

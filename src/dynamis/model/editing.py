@@ -195,6 +195,7 @@ def _edited(description: Description) -> Description:
     """A copy that is no longer an image of a file."""
     result = description.copy()
     result.document = b""
+    result.unloaded = {}
     return result
 
 

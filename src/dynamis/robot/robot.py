@@ -162,7 +162,7 @@ class Robot(Differentiation, Editing):
         self,
         *,
         gravity: Any = None,
-        payload: Inertia | None = None,
+        payload: Inertia | int | None = None,
         payload_frame: str | None = None,
         friction: Any = None,
         rotors: str | None = None,
@@ -172,11 +172,12 @@ class Robot(Differentiation, Editing):
     ) -> Robot:
         """Return a new robot with changed gravity, payload (at the tip or a given frame), friction, limits or inertias.
 
-        ``friction`` is None (unchanged), 0 or False (no friction), or a mapping from joint names to the `Drive` fields to
-        change. ``rotors`` is "riding" (rotors mounted on moving links, by default the parent link of the joint) or "reflected"
-        (only the reflected inertia at the joint). ``actuators`` maps coordinate names to actuator models, or to None to remove
-        one; other coordinates keep theirs. ``limits`` maps joint names to the limits to change ("lower", "upper", "velocity",
-        "effort"), ``inertias`` links to their inertia in the link frame.
+        ``payload`` takes the place of an earlier one at the same frame; 0 removes it. ``friction`` is None (unchanged), 0 or
+        False (no friction), or a mapping from joint names to the `Drive` fields to change. ``rotors`` is "riding" (rotors
+        mounted on moving links, by default the parent link of the joint) or "reflected" (only the reflected inertia at the
+        joint). ``actuators`` maps coordinate names to actuator models, or to None to remove one; other coordinates keep theirs.
+        ``limits`` maps joint names to the limits to change ("lower", "upper", "velocity", "effort"), ``inertias`` links to
+        their inertia in the link frame.
 
         >>> import dynamis as dy
         >>> slow = dy.load("ur5e").replace(limits={"elbow_joint": {"velocity": 1.0}})
@@ -190,12 +191,7 @@ class Robot(Differentiation, Editing):
         if gravity is not None:
             d.gravity = self.inputs.vector(gravity, 3, "gravity")
         if payload is not None:
-            if not isinstance(payload, Inertia):
-                raise InputError(
-                    f"payload= must be an Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {type(payload).__name__}"
-                )
-            plain = Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor))
-            d.attach_payload(plain, self.model.frame(payload_frame).name)
+            self._replace_payload(d, payload, self.model.frame(payload_frame).name)
         elif payload_frame is not None:
             raise InputError("payload_frame= requires payload=")
         if friction is not None:
@@ -231,7 +227,20 @@ class Robot(Differentiation, Editing):
             if not isinstance(inertia, Inertia):
                 raise InputError(f"the inertia of {printable(name)} must be an Inertia, got {type(inertia).__name__}")
             d.link(name).mass_properties = MassProperties.of(inertia)
+            d.unloaded.pop(name, None)
         return Robot(d, _tracing=self.evaluator.tracing)
+
+    @staticmethod
+    def _replace_payload(d: Description, payload: Inertia | int, frame: str) -> None:
+        holder = d.link(frame)
+        if frame in d.unloaded:
+            holder.mass_properties = d.unloaded.pop(frame)
+        if isinstance(payload, Inertia):
+            d.unloaded[frame] = holder.mass_properties
+            d.attach_payload(Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor)), frame)
+        elif type(payload) not in (int, float) or payload != 0:
+            kinds = "an Inertia, such as dynamis.solids.sphere(0.1, mass=2), or 0 for none"
+            raise InputError(f"payload= must be {kinds}, got {type(payload).__name__}")
 
     def _replace_actuators(self, d: Description, actuators: Mapping[str, Actuator | None]) -> None:
         if not isinstance(actuators, Mapping):
