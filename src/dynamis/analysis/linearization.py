@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -12,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import counted, linearization_card, modes_card
-from dynamis.errors import InputError, ModelWarning, printable
+from dynamis.errors import InputError, printable
 from dynamis.model.joints import Free, Spherical
 from dynamis.robot import Robot
-from dynamis.robot.checks import check_numeric
+from dynamis.robot.checks import check_numeric, warn_of_actuators
 from dynamis.spatial import motion_cross
 from dynamis.tolerances import EPS, NEGLIGIBLE, RANK_TOLERANCE
 
@@ -245,10 +244,7 @@ def linearize(robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated:
         held = np.where(np.isin(np.arange(n), columns), robot.inverse_dynamics(at, rates, np.zeros(n)), 0.0)
     else:
         held = inputs.one_state(tau, n, "tau").astype(float)
-    if robot.actuators:
-        listed = ", ".join(map(printable, robot.actuators))
-        text = f"the actuators of {listed} are not part of the linear model, whose inputs are joint torques"
-        warnings.warn(text, ModelWarning, stacklevel=2)
+    warn_of_actuators(robot, "the linear model")
     da = robot.forward_dynamics_derivatives(at, rates, held)
     A = np.block([[_carried(robot, rates), np.eye(n)], [da.dq, da.dv]])
     B = np.vstack([np.zeros((n, len(columns))), da.dtau[:, columns]])

@@ -7,8 +7,9 @@ whatever robot is passed, to study model errors.
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,30 @@ from dynamis.simulation.controllers import Controller
 Array = npt.NDArray[Any]
 
 
+def _without_actuators(check: Callable[..., Stability]) -> Callable[..., Stability]:
+    """A check whose theorem is a rule of thumb where actuators stand between the law and the joints."""
+
+    @functools.wraps(check)
+    def checked(self: ControlLaw, robot: Robot, **options: Any) -> Stability:
+        found = check(self, robot, **options)
+        if not robot.actuators:
+            return found
+        names = ", ".join(map(printable, robot.actuators))
+        why = f"the theorem is for torques at the joints: the actuators of {names} are not part of it; simulate the loop"
+        return found if why in found.notes else as_rules(found, why)
+
+    return checked
+
+
 class ControlLaw(Controller):
     """A controller with stability conditions, that can be compiled and can compute with another model than the robot."""
 
     traceable = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "check" in vars(cls):
+            cls.check = _without_actuators(vars(cls)["check"])  # type: ignore[method-assign]
 
     def with_model(self, model: Robot) -> WithModel:
         """The same law with a fixed model, whichever robot is passed.

@@ -15,6 +15,7 @@ from dynamis.errors import InputError, printable
 from dynamis.optimize.costs import GoalCost
 from dynamis.optimize.steps import Step
 from dynamis.robot import Robot
+from dynamis.robot.checks import torque_limits
 
 Array = npt.NDArray[Any]
 SPEED_SCALE = 0.3  # s: an error of 1 rad/s at the goal counts as one of 0.3 rad
@@ -59,7 +60,7 @@ class OptimalMotion:
         """The torques of the motion with its feedback at any time, as a controller for `simulate`."""
         k = min(max(int(t / (self.t[1] - self.t[0]) + 1e-9), 0), len(self.tau) - 1)
         off = np.concatenate([self.robot.difference(self.q[k], q), v - self.v[k]])
-        effort = self.robot.limits["effort"]
+        effort = torque_limits(self.robot)
         return np.clip(self.tau[k] + self.gains[k] @ off, -effort, effort)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
@@ -93,7 +94,7 @@ class Problem:
     ) -> None:  # fmt: skip
         self.step, self.start, self.goal, self.nodes, self.tolerance = step, start, goal, nodes, tolerance
         bounds, n = step.robot.limits, step.robot.n
-        self.high = np.where(np.isfinite(bounds["effort"]), bounds["effort"], np.inf)[step.columns]
+        self.high = torque_limits(step.robot)[step.columns]
         self.low = -self.high
         # without limits, the largest values of a smooth motion of this duration are the units of the cost
         self.quintic = quintic(step, start, goal, nodes)

@@ -13,6 +13,7 @@ from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.optimize.steps import Step
 from dynamis.robot import Robot
+from dynamis.robot.checks import torque_limits
 from dynamis.scalar import maximum, minimum
 
 Array = npt.NDArray[Any]
@@ -26,7 +27,7 @@ class Reaching:
         robot, bounds = step.robot, step.robot.limits
         self.step, self.robot, self.substeps, self.goal, self.weights = step, robot, substeps, goal, dict(weights)
         self.limits = limits
-        self.torques = bounds["effort"][step.columns]
+        self.torques = torque_limits(robot)[step.columns]
         for k, torque in zip(step.columns, self.torques, strict=True):
             if not 0.0 < torque < np.inf:
                 name = robot.coordinate_names[k]

@@ -22,6 +22,7 @@ from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.optimize.step_dynamics import TABLEAUS, Feedback, StepDynamics
 from dynamis.robot import Robot
+from dynamis.robot.checks import warn_of_actuators
 from dynamis.robot.inputs import broadcast_batch
 from dynamis.scalar import Node
 
@@ -82,6 +83,7 @@ class Step(StepDynamics):
         feedback: Feedback | None = None, references: int | None = None,
     ) -> None:  # fmt: skip
         super().__init__(robot, h, method, actuated, friction_velocity, parameters, wrenches, moving_base, feedback, references)
+        warn_of_actuators(robot, "the step", limited=True)
 
     def __repr__(self) -> str:
         parameters = f", {counted(len(self.parameters), 'parameter')}" if self.parameters else ""

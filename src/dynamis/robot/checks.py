@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from dynamis.errors import InputError, printable
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, ModelWarning, printable
+from dynamis.model.actuators import Actuator, Saturated
 from dynamis.robot.robot import Robot
 from dynamis.scalar import Node
 
@@ -22,3 +27,25 @@ def check_numeric(robot: Any, parameters: Sequence[Node] = ()) -> None:
                 f"robot {printable(robot.name)} has symbolic parameters without values ({names}); "
                 "give them: dynamis.load(…, parameters={'name': value}), on the command line --set NAME=VALUE"
             )
+
+
+def torque_limits(robot: Robot) -> npt.NDArray[Any]:
+    """Effort limits of the coordinates (n,), also those of actuators that limit torques and nothing else."""
+    limits = np.array(robot.limits["effort"], float)
+    for name, actuator in robot.actuators.items():
+        if isinstance(actuator, Saturated) and _only_limits(actuator):
+            k = robot.coordinate_names.index(name)
+            limits[k] = min(limits[k], actuator.effort)
+    return limits
+
+
+def warn_of_actuators(robot: Robot, where: str, *, limited: bool = False, stacklevel: int = 3) -> None:
+    """Warn that actuators are ignored; with ``limited``, not of those that limit torques and nothing else."""
+    names = [printable(name) for name, actuator in robot.actuators.items() if not (limited and _only_limits(actuator))]
+    if names:
+        text = f"the actuators of {', '.join(names)} are not part of {where}, whose inputs are joint torques"
+        warnings.warn(text, ModelWarning, stacklevel=stacklevel)
+
+
+def _only_limits(actuator: Actuator) -> bool:
+    return isinstance(actuator, Saturated) and actuator == Saturated(effort=actuator.effort)

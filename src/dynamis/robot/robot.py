@@ -269,29 +269,37 @@ class Robot(Differentiation, Editing):
             raise InputError(f"{printable(target.name)}: the file name must end in .urdf, .sdf, .mjcf, .usda or .toml")
         if target.suffix != ".toml" and form != "link":
             raise InputError(f"form={form!r} applies to .toml files only; {target.suffix[1:].upper()} has one form")
-        # all writers: not needed by those who only read
-        from dynamis.model.writers.document import document
+        from dynamis.model.writers.document import document  # all writers: not needed by those who only read
+
+        text = document(self._description, target.suffix, form)
+        self._warn_of_losses(printable(target.name), target.suffix)
+        write_file(target, text)
+
+    def _warn_of_losses(self, target: str, suffix: str) -> None:
+        """Warn the caller of the calling method of what a format has no place for."""
         from dynamis.model.writers.losses import losses
 
-        if lost := losses(self._description, target.suffix, essential=True):
-            text = f"{printable(target.name)} does not hold all of robot {printable(self.name)}: {'; '.join(lost)}"
-            warnings.warn(text, ModelWarning, stacklevel=2)
-        write_file(target, document(self._description, target.suffix, form))
+        if lost := losses(self._description, suffix, essential=True):
+            text = f"{target} does not hold all of robot {printable(self.name)}: {'; '.join(lost)}"
+            warnings.warn(text, ModelWarning, stacklevel=3)
 
     def to_mujoco(self) -> Any:
         """Return the robot as a `mujoco.MjModel`: the same M, bias torques, friction, springs and limits.
 
         Needs MuJoCo (``pip install 'dynamis[mujoco]'``). Followers (mimic joints) become equality constraints, which are soft.
+        A warning lists what MJCF has no place for, if it changes the motion.
         """
         from dynamis.model.readers.mjcf import mujoco
         from dynamis.model.writers.mjcf import write_mjcf
 
         try:
-            return mujoco().MjModel.from_xml_string(write_mjcf(self._description))
+            made = mujoco().MjModel.from_xml_string(write_mjcf(self._description))
         except ValueError as error:
             raise ConversionError(
                 f"MuJoCo does not accept robot {printable(self.name)}: {' '.join(str(error).split())}"
             ) from None
+        self._warn_of_losses("the MjModel", ".mjcf")
+        return made
 
     def to_pinocchio(self) -> Any:
         """Return the robot as a `pinocchio.Model` with the same q and v, and its links as frames.

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
-from dynamis.robot.checks import check_numeric
+from dynamis.robot.checks import check_numeric, torque_limits, warn_of_actuators
 from dynamis.tolerances import NEGLIGIBLE
 from dynamis.trajectories.constraints import Limits, intervals, use
 from dynamis.trajectories.joint_moves import check_plain
@@ -62,7 +62,8 @@ def time_optimal(
     if within:
         _check_positions(robot, way)
     given = {"torque": torque, "velocity": velocity, "acceleration": acceleration}
-    own = {"torque": robot.limits["effort"], "velocity": robot.limits["velocity"], "acceleration": np.full(robot.n, np.inf)}
+    warn_of_actuators(robot, "the motion", limited=True)
+    own = {"torque": torque_limits(robot), "velocity": robot.limits["velocity"], "acceleration": np.full(robot.n, np.inf)}
     limits = Limits(**{name: own[name] if x is None else bounds(x, robot.n, name) for name, x in given.items()})
     moving = np.abs(way.derivative().peaks()) > 0.0
     if not (np.isfinite(limits.torque) | np.isfinite(limits.acceleration))[moving].any():

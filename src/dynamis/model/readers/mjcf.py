@@ -254,7 +254,8 @@ class _Writer:
             zero = [float(m.qpos0[m.jnt_qposadr[j]]) for j in joints]
             ratio = float(data[1]) if len(joints) == 2 else 0.0
             offset = zero[0] + float(data[0]) - ratio * zero[-1]
-            d.closures.append(LoopClosure("coupled", *[self.of_joint[j] for j in joints], ratio=ratio, offset=offset))
+            other = self.of_joint[second] if len(joints) == 2 else ""
+            d.closures.append(LoopClosure("coupled", self.of_joint[first], other, ratio, offset))
         elif kind in (CONNECT, WELD) and int(m.eq_objtype[k]) == SITE:
             d.closures.append(LoopClosure("point" if kind == CONNECT else "weld", self.of_site[first], self.of_site[second]))
         elif kind == CONNECT:
