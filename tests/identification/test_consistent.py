@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 import dynamis as dy
 from dynamis.errors import InputError
 from dynamis.identification.base_parameters import base_parameters
-from dynamis.identification.estimators import regularised
+from dynamis.identification.estimators import consistent_bodies, regularised
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.factors import FoldFactors, joint_noise, whitened
 from dynamis.identification.estimators.regularised import PhysicallyConsistent
@@ -315,8 +315,8 @@ def test_newton_steps_and_the_convex_solver_find_the_same_minimum(seed, monkeypa
     X, y, joint = rows(base, 30, 2.0, seed)
     y[joint == 2] -= 5.0 * np.sign(X[joint == 2][:, base.names.index("elbow_joint.coulomb")])  # a bound of friction is active
     fits = []
-    for used in (regularised.newton_steps, lambda *_: None):
-        monkeypatch.setattr(regularised, "newton_steps", used)
+    for used in (consistent_bodies.newton_steps, lambda *_: None):
+        monkeypatch.setattr(consistent_bodies, "newton_steps", used)
         fits.append(PhysicallyConsistent(base, prior=wrong_prior(base, seed)).fit(X, y, joint=joint))
     newton, convex = fits
     assert newton.active_ == convex.active_ != ()
@@ -329,5 +329,22 @@ def test_newton_steps_leave_bounds_of_links_to_the_convex_solver():
     box = {base.model.bodies[0].name: ([-1.0] * 3, [1.0] * 3)}
     for bounds, newton in (({}, True), ({"total_mass": 20.0}, False), ({"boxes": box}, False), ({"com": box}, False)):
         space = BodySpace(base.model, **bounds)
-        found = regularised.newton_steps(space, np.eye(len(space.origin)), np.zeros(len(space.origin)), 1.0)
+        found = consistent_bodies.newton_steps(space, np.eye(len(space.origin)), np.zeros(len(space.origin)), 1.0)
         assert (found is not None) == newton
+
+
+@pytest.mark.parametrize(
+    "terms", [{"friction": ("viscous", "coulomb", "coulomb_bias")}, {"offset": True}], ids=["bias", "offset"]
+)
+def test_a_massless_link_of_the_file_takes_no_weight_from_terms_that_the_log_cannot_tell_from_it(terms):
+    """The quill of a SCARA lifts a wrist without mass: its weight, rotor and a constant force are two numbers in a log."""
+    robot = dy.load("scara")
+    base = base_parameters(LinearModel(robot, **terms))
+    rng = np.random.default_rng(0)
+    X = base.regressor(*rng.normal(size=(3, 300, 4))).reshape(1200, -1)
+    fit = PhysicallyConsistent(base).fit(X, X @ base.prior + rng.normal(scale=0.05, size=1200))
+    constant = next(name for name in base.model.names if name in ("joint3.coulomb_bias", "joint3.offset"))
+    assert abs(fit.full_[base.model.index(constant)]) < 0.2
+    masses = [fit.full_[base.model.index(f"{link}.m")] for link in ("quill", "wrist")]
+    assert sum(masses) == pytest.approx(10.0, abs=0.02)
+    assert fit.consistent_

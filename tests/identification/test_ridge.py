@@ -11,6 +11,8 @@ from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.equations import equations
 from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
 from dynamis.identification.estimators.regularised import Ridge
+from dynamis.identification.full_parameters import full_parameters
+from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.samples import Samples
 
 
@@ -138,3 +140,16 @@ def test_scikit_learn_can_use_it():
     assert search.best_score_ > 0.98
     pipe = Pipeline([("scaled", StandardScaler(with_mean=False)), ("fit", Ridge())]).fit(X, y)
     assert pipe.score(X, y) > 0.98
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_robot_of_an_estimate_near_the_file_is_near_the_file(seed):
+    """Also where Coulomb friction comes out negative, which no robot has, with standard errors far below the prior's."""
+    robot = dy.load("scara")
+    base = base_parameters(LinearModel(robot))
+    rng = np.random.default_rng(seed)
+    X = base.regressor(*rng.normal(size=(3, 1200, 4))).reshape(4800, -1)
+    fit = Ridge(base.prior).fit(X, X @ base.prior + rng.normal(scale=0.05, size=4800), joint=np.tile(np.arange(4), 1200))
+    full = full_parameters(base, fit.coef_, infeasible="nearest", covariance=fit.covariance_)
+    assert np.abs(full - base.model.prior).max() < 0.5
+    assert full[base.model.index("wrist.m")] >= 0.0

@@ -9,6 +9,7 @@ belong to no physically consistent robot; the error then names the links, and th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.body_space import BodySpace
-from dynamis.identification.estimators.regularised import fit_bodies, is_allowed
+from dynamis.identification.estimators.consistent_bodies import fit_bodies, is_allowed
 from dynamis.identification.pseudo_inertia import ONE, Programme, Rows, Solution, minimise
 from dynamis.spatial import Inertia
 
@@ -29,7 +30,7 @@ Array = npt.NDArray[Any]
 
 BARELY = 5e-8  # margin of an exact solution, relative to the prior inertia: above the accuracy of the solver
 ROOMY = 1e-5  # margin of the nearest consistent robot, so that its base parameters have a consistent solution again
-LOYAL = 1e-8  # weight of the prior when the base parameters are infeasible
+LOYAL = (1e-8, 1e-4, 1.0)  # weights of the prior when the base parameters are infeasible, the first that can be solved
 
 
 class InfeasibleError(InputError):
@@ -82,21 +83,30 @@ def full_parameters(
             cure = "Fit with PhysicallyConsistent, or use the nearest consistent robot with infeasible='nearest'"
             raise InfeasibleError(_complaint(space, on, free), cure)
         else:
-            return nearest_feasible(base, wanted, space, covariance)
+            near = nearest_feasible(base, wanted, space, covariance)
+            try:
+                return full_parameters(base, base.values(near))  # what these do not determine, nearest to the prior
+            except InfeasibleError:
+                return near
     return _exactly(base, space, wanted, x, inverse)
 
 
 def nearest_feasible(base: BaseParameters, coef: Array, space: BodySpace, covariance: Any = None) -> Array:
     """Return π of the physically consistent robot whose base parameters are nearest to the given ones."""
     sizes = np.maximum(np.abs(coef), 1e-3 * (np.abs(coef).max() or 1.0))
-    R = np.diag(1.0 / sizes)
+    measures = [np.diag(1.0 / sizes)]
     if covariance is not None:
         C = np.asarray(covariance, dtype=float)
         std = np.sqrt(np.maximum(np.diag(C), (1e-9 * sizes) ** 2))  # parameters at a bound have almost none
         values, vectors = np.linalg.eigh(C / np.outer(std, std))
-        R = (vectors / np.sqrt(np.maximum(values, 1e-9))).T / std
-    D = R @ base.B @ space.spun
-    found = fit_bodies(space, D @ space.C, R @ coef - D @ space.origin, LOYAL, "euclidean", least=ROOMY)
+        measures.insert(0, (vectors / np.sqrt(np.maximum(values, 1e-9))).T / std)
+    for R, weight in product(measures, LOYAL):  # standard errors far below the prior's are beyond the accuracy of the solver
+        D = R @ base.B @ space.spun
+        found = fit_bodies(space, D @ space.C, R @ coef - D @ space.origin, weight, "euclidean", least=ROOMY)
+        if found.solved:
+            break
+    else:
+        raise InfeasibleError("no physically consistent robot was found near the estimate", "Fit with PhysicallyConsistent")
     pi = space.parameters(found.x)
     k = space.others
     pi[k] = np.clip(pi[k], space.lower[k], space.upper[k])
@@ -154,6 +164,10 @@ def _exactly(base: BaseParameters, space: BodySpace, wanted: Array, x: Array, in
     k = [j for j in space.others if np.isfinite(space.lower[j])]
     size = np.abs(space.C[k, k])
     pi[k] = np.where(np.abs(pi[k] - space.lower[k]) < 1e-12 * size, space.lower[k], pi[k])
+    for link in space.links:  # also from bodies without mass
+        pi[link.place] = np.where(
+            np.abs(pi[link.place]) < 1e-14 * np.abs(space.C[link.place, link.place]).max(axis=1), 0.0, pi[link.place]
+        )
     return pi
 
 

@@ -4,7 +4,6 @@ consistency: positive definite pseudo-inertias, non-negative friction and rotor 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,10 +13,10 @@ from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.body_space import BodySpace, TypicalSizes
+from dynamis.identification.estimators.consistent_bodies import fit_bodies, settled
 from dynamis.identification.estimators.estimator import FromFactors, noise_of_each
 from dynamis.identification.estimators.factors import FoldFactors, held_out_weight, householder_qr, joint_noise, whitened
 from dynamis.identification.link_boxes import link_boxes
-from dynamis.identification.pseudo_inertia import LEAST, ONE, Programme, Rows, Solution, minimise, packed
 
 Array = npt.NDArray[Any]
 
@@ -28,12 +27,8 @@ RAISED = 4  # attempts, each with 100 times the λ
 ONE_BLOCK = 1.0  # λ where nothing can be held out
 DETERMINED = 1e-9  # relative size of a base parameter's free part: smaller is rounding, active constraints determine it
 CLEAN = 1e-7  # lower bound of the noise, relative to a joint's torque
-ROUNDING = 1e-12  # relative to the largest singular value
 METRICS = ("entropic", "euclidean")
 DECADES = 12  # search range of λ of ridge regression on either side of the information of the data
-NEWTON, SHORTER = 60, 30  # steps at most, and halvings of each
-CONVERGED = 1e-12  # expected decrease of the cost, in squared standard errors, of the last step
-DECREASE = 1e-4  # of the cost, relative to that along the slope
 EXACT = 1e-13  # lower bound of the noise of ridge regression
 
 
@@ -222,7 +217,7 @@ class PhysicallyConsistent(FromFactors):
         D = R @ self.base.B @ space.spun
         G, g = D @ space.C, z - D @ space.origin
         x, self.status_, weight = self._solve(space, G, g, weight)
-        self.full_ = _within(space, space.parameters(x))
+        self.full_ = _within(space, space.parameters(settled(space, G, x)))
         self.coef_ = self.base.values(self.full_)
         self.consistent_ = space.is_consistent(self.full_)
         words, normals = space.active(x)
@@ -267,88 +262,6 @@ class PhysicallyConsistent(FromFactors):
             raise InputError(f"regularisation={given!r} is not supported; choose a number or 'auto'")
         if not isinstance(given, str) and not (np.isfinite(given) and given > 0.0):
             raise InputError(f"regularisation must be above zero, got {given!r}: it determines unexcited parameters")
-
-
-def fit_bodies(space: BodySpace, G: Array, g: Array, weight: float, metric: str, least: float = LEAST) -> Solution:
-    """Minimize |G x − g|² + weight · distance from the prior over consistent inertias within their bounds.
-
-    Coordinates are rotated and scaled so that the quadratic part is the distance from the unconstrained minimum:
-    well-determined and undetermined directions are then equally conditioned for the solver.
-    """
-    U, found, Vt = np.linalg.svd(G, full_matrices=True)
-    found = np.where(found > ROUNDING * found.max(initial=0.0), found, 0.0)
-    sigma, along = np.zeros((2, len(Vt)))
-    sigma[: len(found)], along[: len(found)] = found, found * (U.T @ g)[: len(found)]
-    stretch = np.sqrt(sigma**2 + weight)
-    best = Vt.T @ ((along + weight * (Vt @ space.wish)) / stretch**2)
-    rows = space.rows()
-    if metric == "euclidean" and is_allowed(space, rows, best, least):
-        return Solution(best, "solved: no active constraint", True)
-    if metric == "entropic" and (newton := newton_steps(space, G, g, weight)) is not None:
-        return Solution(newton, "solved", True)
-    inside = space.inside()
-    # w in standard errors; if the constraints are too many of these away for the solver, in units of the way to the inside
-    for size in (1.0, max(1.0, float(np.linalg.norm(stretch * (Vt @ (inside - best)))))):
-        W = size * Vt.T / stretch  # x = best + W w
-        bodies = [(ONE + best[link.place], W[link.place]) for link in space.links]
-        start = stretch * (Vt @ (inside - best)) / size
-        programme = Programme(np.eye(len(W)), np.zeros(len(W)), bodies, rows.moved(best, W), least=least, start=start)
-        if metric == "entropic":
-            slope = G.T @ (G @ best - g)
-            slope[space.others] += weight * (best - space.wish)[space.others]
-            for link in space.links:
-                slope[link.place] += weight * ONE
-            P = np.diag((sigma / stretch) ** 2) + weight / size**2 * W[space.others].T @ W[space.others]
-            programme = replace(programme, P=P, q=W.T @ slope / size**2, log_det=weight / size**2)
-        result = minimise(programme)
-        result = replace(result, x=best + W @ result.x, impossible=result.impossible and not is_allowed(space, rows, inside))
-        if result.solved or result.impossible:
-            break
-    return result
-
-
-def newton_steps(space: BodySpace, G: Array, g: Array, weight: float) -> Array | None:
-    """Return x of `fit_bodies` with the entropic distance, which is infinite where an inertia is not consistent: by Newton
-    steps projected on the bounds of scalar parameters. None with other bounds, or if the steps do not converge."""
-    if space.masses or space.com or space.boxes or space.total_mass is not None:
-        return None
-    x, k, GG = space.inside(), space.others, G.T @ G
-    low, high = np.full((2, len(x)), [[-np.inf], [np.inf]])
-    low[k], high[k] = ((end - space.origin)[k] / np.diagonal(space.C)[k] for end in (space.lower, space.upper))
-    fixed = low == high
-    x[fixed] = low[fixed]
-    for _ in range(NEWTON):
-        slope, bodies = G.T @ (G @ x - g), space.matrices(x)
-        slope[k] += weight * (x - space.wish)[k]
-        for link, inverse in zip(space.links, np.linalg.inv(bodies), strict=True):
-            slope[link.place] += weight * (ONE - packed(inverse))
-        K = space.curvature(x, "entropic")
-        H = GG + weight * K.T @ K
-        free = np.flatnonzero(~(fixed | ((x <= low) & (slope > 0.0)) | ((x >= high) & (slope < 0.0))))
-        step = np.zeros(len(x))
-        step[free] = -np.linalg.solve(H[np.ix_(free, free)], slope[free])
-        done = float(-slope @ step) < CONVERGED
-        for share in (0.5 ** np.arange(1 if done else SHORTER)).tolist():
-            d = np.clip(x + share * step, low, high) - x
-            ratio = np.linalg.eigvals(np.linalg.solve(bodies, space.matrices(x + d) - bodies)).real
-            if ratio.min() <= -1.0:  # not consistent
-                continue
-            # change of the cost: of the quadratic part, and of the bodies beyond the linear term
-            change = slope @ d + 0.5 * d @ (GG @ d) + weight * (0.5 * d[k] @ d[k] + np.sum(ratio - np.log1p(ratio)))
-            if done or change < DECREASE * (slope @ d):
-                x = x + d
-                break
-        else:
-            return None
-        if done:
-            return x
-    return None
-
-
-def is_allowed(space: BodySpace, rows: Rows, x: Array, least: float = LEAST) -> bool:
-    """Return whether x is physically consistent and within the bounds."""
-    inside = np.linalg.eigvalsh(space.matrices(x)).min(initial=np.inf) >= least
-    return bool(inside and rows.hold(x, 1e-12))
 
 
 def _within(space: BodySpace, parameters: Array) -> Array:

@@ -23,7 +23,7 @@ Array = npt.NDArray[Any]
 GRADES = ("good", "usable", "doubtful", "not usable")
 WELL_CONDITIONED, ILL_CONDITIONED = 100.0, 1000.0
 RESIDUAL = (10.0, 20.0, 40.0)  # held-out residual in percent of the torque: limits of good, usable, doubtful
-SMALL = 0.2  # fraction of the limit of good below which the shape of the residual does not limit the grade
+SMALL = 0.2  # fraction of the limit of good below which neither shape nor growth of the residual limits the grade
 AS_GOOD = 1.01  # ratio to the residual of the prior model: smaller differences are ignored
 OVERFIT = (1.25, 2.0)  # residual on held-out rows over that on training rows
 BARELY = 0.7  # ratio to the residual of the mean torque above which the motion explains less than half of the variance
@@ -138,9 +138,10 @@ def verdict(
     """
     found = [VerdictItem("log", f.caps, f"{f.text[:1].upper()}{f.text[1:]}; {f.cure}.") for f in log_findings]
     found += [*_excitation(statistics, regularised), *_level(statistics, validation, limits)]
-    if validation is not None:
-        found += [*_overfit(validation, regularised), *_against_others(validation)]
     shape = [*_coloured(statistics), *_outliers(statistics)]
+    if validation is not None:
+        found += _against_others(validation)
+        shape = [*_overfit(validation, regularised), *shape]
     if equations is not None:
         rows, e = equations, statistics.residual
         shown = {part.joint for part in statistics.joints if part.percent > EXACT}
