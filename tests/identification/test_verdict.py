@@ -2,6 +2,7 @@
 
 import functools
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -211,3 +212,12 @@ def test_parameters_are_readable():
     assert readable("a.b.Ixx") == "moment of inertia xx of a.b"
     assert readable("own") == "own"
     assert readable("j.unknown") == "j.unknown"
+
+
+def test_a_residual_far_below_the_limit_may_be_larger_than_in_training():
+    log, other = simulated(seed=1), simulated(seed=2)
+    judged, v = log.judged(LeastSquares()), held_out(LeastSquares(), log.rows, other.rows, prior=log.prior)
+    grown = replace(v, train=v.held_out / 3.0)
+    for limit, severity in ((10.0 * v.held_out, 0), (2.0 * v.held_out, 2)):
+        (found,) = verdict(judged, grown, limits=(limit, 2.0 * limit, 3.0 * limit)).about("overfit")
+        assert found.severity == severity

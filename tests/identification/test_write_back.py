@@ -242,3 +242,13 @@ def test_the_file_holds_the_best_fit_without_the_terms_it_cannot_represent(extra
     assert written.difference < 1e-9
     assert any("cannot represent" in note and f"{written.held_out:.3g} %" in note for note in written.notes)
     assert plain.write(tmp_path / "plain.urdf").held_out == plain.validation.held_out
+
+
+@pytest.mark.parametrize("suffix", [".sdf", ".mjcf", ".usda"])
+def test_formats_that_do_not_hold_all_parameters_are_refused_with_the_cure(suffix, tmp_path):
+    base = base_of("planar_2r_melchiorri")
+    with pytest.raises(
+        InputError, match=rf"as \.urdf or \.toml, .* by dynamis\.load\('robot\.toml'\)\.write\('robot\{suffix}'\)"
+    ):
+        write_identified(base, full_parameters(base, base.prior), base.prior, tmp_path / f"robot{suffix}")
+    assert not list(tmp_path.iterdir())

@@ -96,8 +96,14 @@ def edit(robot: Robot, model: LinearModel, parameters: Any) -> Edited:
 
 def write(robot: Robot, path: str | os.PathLike[str]) -> tuple[str, ...]:
     """Write a robot as .urdf or .toml, and return notes on extensions of the URDF that only Dynamis reads."""
-    robot.write(path)
-    return _unread(robot.description, Path(path).name) if Path(path).suffix == ".urdf" else ()
+    target = Path(path)
+    if target.suffix not in (".urdf", ".toml"):
+        raise InputError(
+            f"{printable(target.name)}: identified robots are written as .urdf or .toml, which hold all parameters; other formats "
+            f"by dynamis.load('{target.stem}.toml').write({target.name!r})"
+        )
+    robot.write(target)
+    return _unread(robot.description, target.name) if target.suffix == ".urdf" else ()
 
 
 def write_identified(base: BaseParameters, full: Array, coef: Array, path: str | os.PathLike[str]) -> Written:
