@@ -273,3 +273,13 @@ def test_the_shape_of_the_target_determines_the_task():
     pose = robot.pose([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
     assert np.allclose(robot.pose(dy.inverse_kinematics(robot, pose[:3, 3]).q)[:3, 3], pose[:3, 3])
     assert np.allclose(robot.pose(dy.inverse_kinematics(robot, pose[:3, :3]).q)[:3, :3], pose[:3, :3])
+
+
+def test_small_weights_are_small_and_not_rounding():
+    for name in ("ur5e", "stanford"):
+        robot = dy.load(name)
+        for seed in range(3):
+            target = robot.pose(robot.random(seed))
+            found = dy.inverse_kinematics(robot, target, weights=[1.0, 1.0, 1.0, 1e-9, 1e-9, 1e-9])
+            assert found.found
+            assert np.abs(robot.pose(found.q) - target).max() < 1e-6

@@ -277,3 +277,11 @@ def test_quantiles_count_singular_configurations():
     assert share > 0.0
     assert np.isinf(condition.quantiles([1.0 - 0.5 * share])[0])
     assert w.quantiles([0.5 * share])[0] < 1e-12
+
+
+def test_the_plane_of_a_planar_arm_is_that_of_its_tool():
+    arm = dy.load("planar_2r_melchiorri")
+    offset = dy.Robot(arm.with_frame("pen", arm.model.tip, dy.Pose.translation([0.1, 0.0, 0.1])).description)
+    found = workspace_slice(offset, frame="pen", samples=500)
+    assert (found.plane, len(found.points)) == ("xy", 500)
+    assert found.level == pytest.approx(0.1)

@@ -147,5 +147,5 @@ def test_a_joint_that_is_coupled_to_a_locked_one_is_locked_with_it(tmp_path):
         reduced.write(tmp_path / "reduced.mjcf")
         assert mujoco.MjModel.from_xml_path(str(tmp_path / "reduced.mjcf")).neq == 1
     assert dy.loops.closures(robot.reduced({"crank": 0.3, "drum": 0.0})) == ()
-    with pytest.raises(dy.InputError, match="'slide' is coupled to 'drum': at 0.5 of that one it is at 0.25, not at 0.3"):
+    with pytest.raises(dy.InputError, match=r"'slide' is coupled to 'drum': at 0.5 of that one it is at 0.25, not at 0.3"):
         robot.reduced({"drum": 0.5, "slide": 0.3})

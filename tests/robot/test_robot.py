@@ -186,7 +186,7 @@ def test_a_payload_takes_the_place_of_an_earlier_one_at_its_frame(ur5e):
     assert both.mass == pytest.approx(ur5e.mass + 3.0)
     assert both.replace(payload=0).mass == pytest.approx(ur5e.mass + 1.0)
     assert loaded.replace(inertias={ur5e.model.tip: light}).replace(payload=heavy).mass == pytest.approx(ur5e.mass + 3.0)
-    with pytest.raises(dy.InputError, match="must be an Inertia, such as .* or 0 for none, got str"):
+    with pytest.raises(dy.InputError, match=r"must be an Inertia, such as .* or 0 for none, got str"):
         ur5e.replace(payload="2")
 
 

@@ -322,3 +322,16 @@ def test_steps_that_are_too_long_are_named_even_where_limits_of_the_torques_hide
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         rollouts(robot, 0.02, starts, controller=law, step=2e-5, every=50)
+
+
+def test_a_step_that_is_shortened_is_noted():
+    for options, text in (
+        ({"step": 1e-3, "every": 150}, "groups of every=150 steps"),
+        ({"step": 3e-3}, "whole number of steps"),
+    ):
+        made = dy.rollouts(ARM, 0.2, np.zeros((2, 2)), **options)
+        assert f"instead of {options['step']:g} s: 0.2 s are no whole number of" in made.note
+        assert text in made.note
+    assert dy.rollouts(ARM, 0.2, np.zeros((2, 2)), step=1e-3, every=100).note == ""
+    with pytest.raises(dy.InputError, match="choose t or step so, as a sampled controller has a period of whole steps"):
+        dy.rollouts(ARM, 0.2, np.zeros((2, 2)), step=3e-3, controller=dy.Sampled(lambda t, q, v: -q, rate=1 / 3e-3))

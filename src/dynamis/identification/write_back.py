@@ -99,8 +99,8 @@ def write(robot: Robot, path: str | os.PathLike[str]) -> tuple[str, ...]:
     target = Path(path)
     if target.suffix not in (".urdf", ".toml"):
         raise InputError(
-            f"{printable(target.name)}: identified robots are written as .urdf or .toml, which hold all parameters; other formats "
-            f"by dynamis.load('{target.stem}.toml').write({target.name!r})"
+            f"{printable(target.name)}: identified robots are written as .urdf or .toml, which hold all parameters; other "
+            f"formats by dynamis.load('{target.stem}.toml').write({target.name!r})"
         )
     robot.write(target)
     return _unread(robot.description, target.name) if target.suffix == ".urdf" else ()

@@ -13,6 +13,7 @@ from dynamis.errors import InputError
 from dynamis.kinematics.tasks import Task
 
 Array = npt.NDArray[Any]
+SMALLEST_WEIGHT = 1e-3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,11 +50,14 @@ class Goal:
 
 
 def checked_weights(weights: Any, count: int, name: str = "weights=") -> Array:
-    """One number or one per component, none negative, as an array (count)."""
+    """One number or one per component, none negative, as an array (count).
+
+    Positive ones are at least `SMALLEST_WEIGHT` of the largest: smaller ones would be rounding beside it.
+    """
     try:
         array = np.array(weights, dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be {counted(count, 'number')}, got {weights!r}") from None
     if array.shape not in ((), (count,)) or not np.isfinite(array).all() or (array < 0.0).any() or not array.any():
         raise InputError(f"{name} must be {counted(count, 'finite non-negative number')}, not all zero, got {weights!r}")
-    return np.array(np.broadcast_to(array, (count,)))
+    return np.broadcast_to(np.where(array > 0.0, np.maximum(array, SMALLEST_WEIGHT * array.max()), 0.0), (count,)).copy()

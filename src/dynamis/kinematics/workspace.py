@@ -19,7 +19,7 @@ from dynamis.kinematics.reach import Reach, reach_of
 from dynamis.kinematics.state_measures import Measure, measure_named, payload_note, with_unit
 from dynamis.kinematics.workspace_samples import PLANES, chosen_plane, configurations, first_origin, onto_plane
 from dynamis.robot import Robot
-from dynamis.tolerances import RANK_TOLERANCE
+from dynamis.tolerances import NEGLIGIBLE, RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
 Progress = Callable[[float, str], None]
@@ -304,7 +304,7 @@ def workspace_slice(
     ``colour`` is "manipulability", "force", "dynamic", "condition", "inertia" and "least_inertia" (eigenvalues of M),
     "effective_mass" and "least_effective_mass" (of Λ), "payload" (``torque_limits=``), "stiffness" (``joint_stiffness=``), or a
     user-defined `Measure`. ``plane`` is "xy", "xz" or "yz", by default that of a planar arm, else the vertical "xz";
-    ``level`` is its position on the third axis, by default that of the first joint.
+    ``level`` is its position on the third axis, by default that of the first joint, or of a frame that stays in a plane.
 
     >>> import dynamis as dy
     >>> from dynamis.kinematics.workspace import workspace_slice
@@ -321,7 +321,7 @@ def workspace_slice(
     q = configurations(robot, _count(samples, "samples", MAX_SAMPLES), seed, lower, upper)
     chosen = chosen_plane(robot, f.name, plane, q)
     a, b, normal = PLANES[chosen]
-    height = float(first_origin(robot, f.name)[normal]) if level is None else float(level)
+    height = _height(robot, f.name, q, normal) if level is None else float(level)
     if not np.isfinite(height):
         raise InputError(f"level must be a finite number of metres, got {level!r}")
     low, high = box_of(robot, lower, upper)
@@ -338,6 +338,13 @@ def workspace_slice(
             f"no configuration was found with {printable(f.name)} at {'xyz'[normal]} = {height:g} m; choose level="
         )
     return WorkspaceSlice(robot, f.name, chosen, height, measure, np.concatenate(points), np.concatenate(values), found)
+
+
+def _height(robot: Robot, frame: str, q: Array, normal: int) -> float:
+    """The position of the first joint along an axis, or of a frame whose position there is always the same."""
+    heights = robot.pose(q[:STATES_PER_BATCH], frame)[:, normal, 3]
+    is_planar = np.ptp(heights) <= NEGLIGIBLE * max(1.0, float(np.abs(heights).max()))
+    return float(heights[0] if is_planar else first_origin(robot, frame)[normal])
 
 
 def _count(value: Any, name: str, most: int) -> int:

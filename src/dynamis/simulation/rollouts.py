@@ -246,6 +246,12 @@ class BatchSimulation:
         check_step_length(float(step), 0.0, float(t))
         self.robot, self.t, self.every, self.disturbance = robot, float(t), int(every), disturbance
         self.steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * self.every
+        self._shortened = ""
+        if self.steps * step > t * (1.0 + 1e-6):
+            unit = f"the step is {t / self.steps:.6g} s instead of {step:g} s: {t:g} s are no whole number of"
+            self._shortened = f"{unit} {'steps' if every == 1 else f'groups of every={every} steps'}"
+            if isinstance(controller, Sampled):
+                raise InputError(f"{self._shortened}; choose t or step so, as a sampled controller has a period of whole steps")
         self._laws = laws_of(robot.model, friction)
         if method is None:
             sticking = any(isinstance(x, StickingLaw) for x in self._laws.values())
@@ -292,12 +298,8 @@ class BatchSimulation:
             self._warned = True
             warnings.warn(note, PerformanceWarning, stacklevel=self.stacklevel)
         self._check_start(states)
-        if (
-            not self._steps_checked
-            and self.method == "rk4"
-            and not note
-            and (too_long := marching.too_long_steps(kernel, states))
-        ):
+        checks = self.method == "rk4" and not note and not self._steps_checked
+        if checks and (too_long := marching.too_long_steps(kernel, states)):
             warnings.warn(too_long, ModelWarning, stacklevel=self.stacklevel)
         self._steps_checked = True
         _clear_diverged(states, robot.nq, robot.n)
@@ -307,7 +309,8 @@ class BatchSimulation:
         q, v, inside = states[..., :nq], states[..., nq : nq + n], states[..., nq + n : nq + n + loop.states]
         left = states[-1, ..., -1] if loop.watching else None
         friction = in_words(self._laws, robot.coordinate_names)
-        return Rollouts(times, q, v, h, self.method, inside, note, left, friction, robot.model)
+        notes = "; ".join(text for text in (note, self._shortened) if text)
+        return Rollouts(times, q, v, h, self.method, inside, notes, left, friction, robot.model)
 
     def _check_start(self, states: Any) -> None:
         """Raise if the first motion failed because the mass matrix is singular where it started."""
