@@ -92,7 +92,7 @@ def _joint(model: Any, k: int, name: str) -> Joint:
     if made.type == "helical":
         made.pitch = float(inner.pitch)
     v, n, q = int(joint.idx_v), int(joint.nv), int(joint.idx_q)
-    made.drive = _drive(model, v, n, name)
+    made.drive = _drive(model, v, n, name, made.type == "planar")
     if n == 1:
         bounded = made.type != "continuous"
         lower = float(model.lowerPositionLimit[q]) if bounded else -np.inf
@@ -132,18 +132,18 @@ def _effort(model: Any) -> Any:
     return model.upperEffortLimit if hasattr(model, "upperEffortLimit") else model.effortLimit
 
 
-def _drive(model: Any, v: int, n: int, name: str) -> Drive:
-    rotor = np.asarray(model.armature)[v : v + n]
-    damping = np.asarray(model.damping)[v : v + n]
-    friction = np.asarray(model.friction)[v : v + n]
-    uneven = [what for what, x in (("damping", damping), ("friction", friction)) if n > 1 and np.ptp(x) > 0.0]
-    if n > 1 and (rotor.any() or uneven):
-        what = "armature" if rotor.any() else uneven[0]
-        raise ConversionError(
-            f"joint {printable(name)}: its {counted(n, 'coordinate')} have different values of model.{what}, which joints "
-            f"here cannot: set model.{what}[{v}:{v + n}] to zero first"
-        )
-    return Drive(viscous=float(damping[0]), coulomb=float(friction[0]), rotor_inertia=float(rotor[0]))
+def _drive(model: Any, v: int, n: int, name: str, planar: bool) -> Drive:
+    values = {what: np.asarray(getattr(model, what))[v : v + n] for what in ("armature", "damping", "friction")}
+    for what, x in values.items():
+        turned = planar and what == "armature" and x.any()  # it moves along the axes of the body there, of the parent here
+        if np.ptp(x) > 0.0 or turned:
+            found = "act along the axes of the body" if turned else f"have different values of model.{what}"
+            raise ConversionError(
+                f"joint {printable(name)}: its {counted(n, 'coordinate')} {found}, which joints here cannot: set "
+                f"model.{what}[{v}:{v + n}] to zero first"
+            )
+    armature, damping, friction = (float(x[0]) for x in values.values())
+    return Drive(viscous=damping, coulomb=friction, rotor_inertia=armature)
 
 
 def _limit(x: Any) -> float:
