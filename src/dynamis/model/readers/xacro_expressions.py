@@ -129,8 +129,8 @@ MATH = {k: v for k, v in vars(math).items()
         if not k.startswith("_") and k not in ("factorial", "comb", "perm", "prod", "sumprod", "lcm")}  # fmt: skip
 SYMBOLS: dict[str, Any] = {**MATH, **COMMON, "math": Functions(MATH), "python": Functions(PYTHON)}
 TEXT_METHODS = (
-    "lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "startswith", "endswith", "capitalize", "title",
-    "find", "count", "removeprefix", "removesuffix", "isdigit",
+    "lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "startswith", "endswith", "capitalize",
+    "title", "find", "count", "removeprefix", "removesuffix", "isdigit",
 )  # fmt: skip
 METHODS: dict[type, dict[str, Callable[..., Any]]] = {
     str: {**{name: getattr(str, name) for name in TEXT_METHODS}, "replace": _replaced, "join": _joined},
