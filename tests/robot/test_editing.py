@@ -181,6 +181,14 @@ def test_vectors_by_name_and_in_the_order_of_a_message():
     flyer = zoo_robot("flyer")
     x = flyer.q({flyer.joint_names[0]: [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]})
     assert flyer.by_name(x)[flyer.joint_names[0]].tolist() == [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]
+    go2 = dy.load("go2", base="floating")
+    q = go2.random(1)
+    base, knee = go2.joint_names[0], go2.joint_names[-1]
+    assert type(go2.by_name(q)[knee]) is float
+    assert go2.by_name(q)[knee] == q[-1]
+    assert go2.q(go2.by_name(q)).tolist() == q.tolist()
+    batch = go2.by_name(np.stack([q, q, q]))
+    assert (batch[knee].shape, batch[base].shape) == ((3,), (3, 7))
     for values, cause in (
         ({"elbow": 1.0}, "did you mean"),
         ({"elbow_joint": [1.0, 2.0]}, "1 finite number"),
