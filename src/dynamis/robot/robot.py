@@ -86,7 +86,7 @@ def from_mujoco(model: Any) -> Robot:
 
 
 def from_pinocchio(model: Any) -> Robot:
-    """Return the robot of a `pinocchio.Model`: joints, inertias, armature, damping, friction, limits and frames.
+    """Return the robot of a `pinocchio.Model`: joints, mimic joints, inertias, armature, damping, friction, limits and frames.
 
     The joints have the order of the model, except that they are depth first here. A joint without limits has one number in q
     here and (cos, sin) there; a planar joint has its velocity in the axes of its parent here.
