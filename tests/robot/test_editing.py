@@ -171,7 +171,11 @@ def test_vectors_by_name_and_in_the_order_of_a_message():
     assert q[robot.indices(names)].tolist() == q[::-1].tolist()
     dog = dy.load("go2", base="floating")
     q, v, names = dog.random(1), np.arange(18.0), ["FL_thigh_joint", "FR_hip_joint"]
-    assert q[dog.indices(names, of="q")].tolist() == [float(dog.by_name(q)[name][0]) for name in names]
+    assert q[dog.indices(names, of="q")].tolist() == [dog.by_name(q)[name] for name in names]
+    assert all(type(x) is float for x in list(dog.by_name(q).values())[1:])  # as on a fixed base
+    assert dog.q(dog.by_name(q)).tolist() == q.tolist()
+    batch = dog.by_name(np.stack([q, q, q]))
+    assert (batch[names[0]].shape, batch[dog.joint_names[0]].shape) == ((3,), (3, 7))
     assert v[dog.indices(names)].tolist() == [dog.by_name(v)[name] for name in names]
     assert dog.indices(names[0], of="q") == dog.indices(names[0]) + 1
     with pytest.raises(dy.InputError, match="has no place in q, where the orientation is a quaternion"):
@@ -181,14 +185,6 @@ def test_vectors_by_name_and_in_the_order_of_a_message():
     flyer = zoo_robot("flyer")
     x = flyer.q({flyer.joint_names[0]: [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]})
     assert flyer.by_name(x)[flyer.joint_names[0]].tolist() == [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]
-    go2 = dy.load("go2", base="floating")
-    q = go2.random(1)
-    base, knee = go2.joint_names[0], go2.joint_names[-1]
-    assert type(go2.by_name(q)[knee]) is float
-    assert go2.by_name(q)[knee] == q[-1]
-    assert go2.q(go2.by_name(q)).tolist() == q.tolist()
-    batch = go2.by_name(np.stack([q, q, q]))
-    assert (batch[knee].shape, batch[base].shape) == ((3,), (3, 7))
     for values, cause in (
         ({"elbow": 1.0}, "did you mean"),
         ({"elbow_joint": [1.0, 2.0]}, "1 finite number"),

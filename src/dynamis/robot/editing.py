@@ -131,12 +131,10 @@ class Editing(Configurations, CentroidalFunctions):
         array = np.asarray(x)
         size = array.shape[-1] if array.ndim else 0
         if size in (self.n, self.nq):
-            places = (
-                {name: slice(k, k + 1) for k, name in enumerate(self.coordinate_names)} if size == self.n else self._places()
-            )
-            entries = {name: array[..., own] for name, own in places.items()}
-            single = {name: x[..., 0] for name, x in entries.items() if x.shape[-1] == 1}
-            return entries | {name: x if array.ndim > 1 else x.item() for name, x in single.items()}
+            each = {name: slice(k, k + 1) for k, name in enumerate(self.coordinate_names)}
+            parts = {name: array[..., own] for name, own in (each if size == self.n else self._places()).items()}
+            single = {name: part[..., 0] for name, part in parts.items() if part.shape[-1] == 1}
+            return parts | (single if array.ndim > 1 else {name: part.item() for name, part in single.items()})
         expected = "" if self.n == self.nq else f"{self.n} or "
         raise InputError(f"expected {expected}{counted(self.nq, 'entry', 'entries')} on the last axis, got shape {array.shape}")
 
