@@ -109,6 +109,24 @@ def test_a_robot_file_with_many_warnings_gives_the_first_and_the_number(file):
     assert words.replace("dynamis: warning:", "").count("warning:") == 0
 
 
+def test_a_finding_in_an_included_file_names_that_file(tmp_path):
+    head = '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+    inertial = '<inertial><mass value="9"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    (tmp_path / "leg.xacro").write_text(
+        f"""{head}<xacro:macro name="leg" params="parent">
+        <link name="leg">{inertial.replace("<mass", '<origin xyz="1 0 0"/><mass')}</link>
+
+        <joint name="hip" type="revolute"><parent link="${{parent}}"/><child link="leg"/><axis xyz="0 1 0"/>
+        <limit effort="1" velocity="1" lower="-1" upper="1"/></joint></xacro:macro></robot>"""
+    )
+    path = tmp_path / "arm.urdf.xacro"
+    path.write_text(f'{head}<xacro:include filename="leg.xacro"/><link name="base"/><xacro:leg parent="base"/></robot>')
+    place = f"{tmp_path / 'leg.xacro'}:5: "
+    for command in ("info", "check"):
+        result = CliRunner().invoke(cli, [command, str(path)])
+        assert place in " ".join((result.stdout + result.stderr).split())
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [("a.urdf", "<robot"), ("b.urdf", ""), ("c.urdf", "<!DOCTYPE x><robot/>"), ("d.toml", "x = "), ("e.toml", "\x00")],

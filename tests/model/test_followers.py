@@ -34,13 +34,18 @@ def test_a_fixed_joint_with_a_mimic_is_written_as_a_fixed_joint(same_dynamics):
     same_dynamics(robot, dy.from_mujoco(model))
 
 
-def test_pinocchio_takes_fixed_joints_with_a_mimic_and_names_the_call_for_followers():
+def test_pinocchio_takes_fixed_joints_with_a_mimic_and_names_the_call_for_the_followers_it_cannot_have():
     pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install pin")
     assert dy.Robot(hand()).to_pinocchio().nv == 1
-    robot = dy.Robot(hand("revolute", [("tip", "pad")]))
-    with pytest.raises(dy.ConversionError, match=r"'pad' follows 'drive'.*robot\.reduced\(\{'drive': 0\.0\}\) first"):
-        robot.to_pinocchio()
-    assert robot.reduced({"drive": 0.0}).to_pinocchio().nv == 0
+    helical = hand("helical")
+    helical.joint("pad").pitch = 0.1
+    with pytest.raises(dy.ConversionError, match=r"'pad' is helical and follows 'drive'.*robot\.reduced\(\{'drive': 0\.0\}\)"):
+        dy.Robot(helical).to_pinocchio()
+    assert dy.Robot(helical).reduced({"drive": 0.0}).to_pinocchio().nv == 0
+    early = hand("revolute")
+    early.joint("drive").mimic, early.joint("pad").mimic = Mimic("pad"), None
+    with pytest.raises(dy.ConversionError, match=r"'drive' follows 'pad', which comes after it.*reduced\(\{'pad': 0\.0\}\)"):
+        dy.Robot(early).to_pinocchio()
 
 
 def test_followers_of_followers_are_locked_with_their_leader():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.model.description import Drive
 from dynamis.model.library import library_names
 from dynamis.model.writers.losses import losses
 
@@ -48,3 +49,19 @@ def test_actuators_are_listed_as_lost(tmp_path):
     arm = dy.load("planar_2r_melchiorri").replace(actuators={"joint2": dy.Saturated(5.0)})
     arm.write(tmp_path / "arm.mjcf")
     assert any(loss.startswith("actuators: ") for loss in losses(arm.description, ".mjcf"))
+
+
+def test_rotors_of_ball_joints_travel_and_those_of_free_joints_are_listed(same_dynamics):
+    body = dy.Inertia.about_com(1.3, (0.1, -0.2, 0.3), np.diag([0.02, 0.03, 0.035]))
+    d = dy.Description("ball").add_link("base").add_link("arm", "base", "revolute", axis=(0, 1, 0), inertia=body)
+    d.add_link("ball", "arm", "spherical", joint_name="socket", inertia=body, drive=Drive(rotor_inertia=0.4))
+    assert losses(d, ".mjcf") == []
+    robot = dy.Robot(d)
+    assert robot.model.rotor.tolist() == [0.0, 0.4, 0.4, 0.4]
+    same_dynamics(robot, dy.from_mujoco(robot.to_mujoco()))
+    d = dy.Description("box").add_link("world").add_link("box", "world", "free", joint_name="float", inertia=body)
+    for name in ("rotor_inertia", "coulomb"):
+        d.joint("float").drive = Drive(**{name: 0.4})
+        assert any(
+            "free joints, which act along the axes of the world there: 1 element, 'float'" in x for x in losses(d, ".mjcf")
+        )

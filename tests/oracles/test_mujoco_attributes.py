@@ -43,6 +43,10 @@ EQUAL = {
     "frictionloss": {"joint": "frictionloss='0.5'"},
     "armature": {"joint": "armature='0.4'"},
     "armature of a slide": {"kind": "slide", "joint": "armature='0.4' damping='1' stiffness='2'"},
+    "armature of a ball joint": {"kind": "ball", "joint": "armature='0.4' damping='1'"},
+    "armature of a ball joint by its actuator": {
+        "kind": "ball", "more": ACTUATOR.format("<motor joint='j1' armature='1' gear='2 1 0'/>"),
+    },
     "damping of a ball joint": {"kind": "ball", "joint": "damping='2' frictionloss='0.3'"},
     "damping of a free joint": {"kind": "free", "joint": "damping='2'"},
     "flag spring": {"option": FLAG.format("spring"), "joint": EVERYTHING},
@@ -77,9 +81,6 @@ LISTED = {
     "nonlinear spring of a free joint": ("springs of free", {"kind": "free", "joint": "stiffness='0 5'"}),
     "spring of a ball joint": ("springs of free and ball", {"kind": "ball", "joint": "stiffness='5'"}),
     "armature of a free joint": ("armature of free", {"kind": "free", "joint": "armature='5'"}),
-    "armature of a ball joint by its actuator": (
-        "armature of free and ball", {"kind": "ball", "more": ACTUATOR.format("<motor joint='j1' armature='1'/>")},
-    ),
     "frictionloss of a free joint": ("frictionloss of free", {"kind": "free", "joint": "frictionloss='0.5'"}),
     "gravity compensation": ("gravity compensation", {"body": "gravcomp='1'"}),
     "density": ("forces of a fluid", {"option": "</option><option density='1000'>"}),
@@ -155,7 +156,15 @@ def test_what_differs_from_mujoco_is_in_a_warning(name):
             assert max(errors(robot, model)) > 1e-6  # otherwise the warning is not needed
 
 
-def test_friction_that_differs_between_the_axes_of_a_joint_is_in_a_warning():
-    model = compiled({"kind": "ball", "joint": "damping='2'"})
-    model.dof_damping[1] = 3.0
-    assert "friction that differs between the axes of a joint" in loaded(dy.from_mujoco, model)[1]
+def test_armature_of_a_free_joint_is_in_the_mass_matrix():
+    model = compiled({"kind": "free", "joint": "armature='5'"})
+    assert errors(loaded(dy.from_mujoco, model)[0], model)[0] < AGREE
+
+
+@pytest.mark.parametrize("what", ["damping", "frictionloss", "armature"])
+def test_what_differs_between_the_axes_of_a_joint_is_in_a_warning(what):
+    model = compiled({"kind": "ball", "joint": f"{what}='2'"})
+    assert "differs between" not in loaded(dy.from_mujoco, model)[1]
+    getattr(model, f"dof_{what}")[1] = 3.0
+    word = "armature" if what == "armature" else "friction"
+    assert f"{word} that differs between the axes of a joint" in loaded(dy.from_mujoco, model)[1]

@@ -27,7 +27,7 @@ SMALL = """
       <geom type="box" size="0.1 0.2 0.05" mass="2" pos="0.03 0.02 0.01" euler="5 0 40"/>
       <site name="grip" pos="0 0 0.1"/>
       <body name="ball" pos="0 0 0.2">
-        <joint name="socket" type="ball" pos="0 0 -0.1" armature="0" damping="0.1"/>
+        <joint name="socket" type="ball" pos="0 0 -0.1" damping="0.1"/>
         <geom type="capsule" size="0.03 0.1" mass="0.5"/>
         <body name="rest" pos="0 0.1 0"><geom type="sphere" size="0.02" mass="0.1"/></body>
       </body>
@@ -65,7 +65,7 @@ class Coordinates:
         for _, body in robot.model.moving:
             if body.dof:
                 by_joint.setdefault(robot.model.coordinates[body.dof[0]].joint, body)
-        self.free = None
+        self.free = []
         for j in range(model.njnt):
             body = by_joint[model.joint(j).name or f"joint{j}"]
             x, at, dof = q[body.q_index], model.jnt_qposadr[j], model.jnt_dofadr[j]
@@ -73,7 +73,7 @@ class Coordinates:
                 self.qpos[at : at + 7] = [*x[:3], x[6], *x[3:6]]
                 R = from_quaternion(x[3:])
                 self.T[dof : dof + 3, list(body.dof[:3])], self.T[dof + 3 : dof + 6, list(body.dof[3:])] = R, np.eye(3)
-                self.free = (dof, list(body.dof), R)
+                self.free.append((dof, list(body.dof), R))
             elif model.jnt_type[j] == 1:
                 self.qpos[at : at + 4] = [x[3], *x[:3]]
                 self.T[dof : dof + 3, list(body.dof)] = np.eye(3)
@@ -81,10 +81,9 @@ class Coordinates:
                 self.qpos[at], self.T[dof, body.dof[0]] = x[0], 1.0
 
     def rate(self, v):
-        """Ṫ v: the axes of a free body turn."""
+        """Ṫ v: the axes of free bodies turn."""
         result = np.zeros(len(self.T))
-        if self.free is not None:
-            dof, own, R = self.free
+        for dof, own, R in self.free:
             result[dof : dof + 3] = np.cross(R @ v[own[3:]], R @ v[own[:3]])
         return result
 
@@ -113,6 +112,18 @@ def test_every_model_of_gymnasium_has_mujocos_dynamics(path):
     with pytest.warns(dy.ModelWarning, match="elements without a counterpart: .*actuators"):
         robot = dy.load(path)
     compare(robot, mujoco.MjModel.from_xml_path(str(path)))
+
+
+def test_the_model_that_mujoco_itself_ships_has_its_dynamics():
+    path = Path(mujoco.__file__).parent / "testdata" / "model.xml"
+    if not path.is_file():
+        pytest.skip("this version of MuJoCo does not ship testdata/model.xml")
+    model = mujoco.MjModel.from_xml_path(str(path))
+    with pytest.warns(dy.ModelWarning) as found:
+        robot = dy.load(path)
+    assert "armature" not in str(found[0].message)
+    assert robot.model.rotor.any()
+    compare(robot, model)
 
 
 def test_joints_of_every_type_with_references_anchors_springs_and_friction():

@@ -7,6 +7,7 @@ import pytest
 from random_trees import relative_error
 
 import dynamis as dy
+from dynamis.model.description import Drive
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install 'dynamis[oracles]'")
 pytestmark = pytest.mark.usefixtures("without_compilation")
@@ -66,7 +67,7 @@ def test_joints_of_every_type_of_a_pinocchio_model():
     for k, joint in enumerate(joints):
         number = model.addJoint(number, joint, pin.SE3.Random(), f"j{k}")
         model.appendBodyToJoint(number, pin.Inertia(1.0, rng.normal(size=3), np.diag([0.1, 0.12, 0.15])), pin.SE3.Random())
-    model.armature = np.where(np.arange(model.nv) == 1, 0.3, 0.0)
+    model.armature = np.array([0.0, 0.3, 0.0, 0.0, 0.2, 0.2, 0.2, 0.0, 0.0, 0.0, 0.0])  # of a ball joint too
     robot = dy.Robot(dy.from_pinocchio(model).description)
     assert (robot.n, robot.nq) == (model.nv, model.nq - 2)
     q = robot.random(rng)
@@ -78,12 +79,35 @@ def test_joints_of_every_type_of_a_pinocchio_model():
     compare(robot, model, q, np.array(pq), rng.uniform(-1, 1, robot.n))
 
 
+@pytest.mark.parametrize("kind", ["spherical", "free", "planar", "universal"])
+def test_rotors_of_joints_with_several_coordinates_are_armature_there_and_back(kind):
+    body = dy.Inertia.about_com(1.3, (0.1, -0.2, 0.3), np.diag([0.02, 0.03, 0.035]))
+    axes = {"axis": (1, 0, 0), "axis2": np.array([0.0, 1.0, 0.0])} if kind == "universal" else {}
+    d = dy.Description("ball").add_link("base").add_link("arm", "base", "revolute", axis=(0, 1, 0), inertia=body)
+    d.add_link("ball", "arm", kind, inertia=body, drive=Drive(rotor_inertia=0.1, gear_ratio=2.0), **axes)
+    robot = dy.Robot(d)
+    model = robot.to_pinocchio()
+    np.testing.assert_allclose(model.armature, [0.0] + [0.4] * (robot.n - 1))
+    q, v = robot.random(4), np.random.default_rng(4).uniform(-1, 1, robot.n)
+    compare(robot, model, q, q, v)
+    compare(dy.from_pinocchio(model), model, q, q, v)
+
+
 def test_what_has_no_counterpart_is_refused():
     with pytest.raises(dy.InputError, match=r"takes a pinocchio\.Model, got dict"):
         dy.from_pinocchio({})
     model = pin.Model()
     model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "t")
     with pytest.raises(dy.ConversionError, match="joint 't' is a JointModelTranslation"):
+        dy.from_pinocchio(model)
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
+    model.addJoint(1, pin.JointModelPlanar(), pin.SE3.Identity(), "table")
+    model.armature = np.array([0.0, 0.0, 0.0, 0.1, 0.1, 0.1])
+    with pytest.raises(dy.ConversionError, match=r"'table': its 3 coordinates act along the axes of the body.*armature\[3:6\]"):
+        dy.from_pinocchio(model)
+    model.armature = np.array([0.1, 0.1, 0.2, 0.0, 0.0, 0.0])
+    with pytest.raises(dy.ConversionError, match=r"'ball': its 3 coordinates have different values of model\.armature"):
         dy.from_pinocchio(model)
     with pytest.warns(dy.ModelWarning, match=r"depends on the direction.*left out"):
         dy.load("puma560").to_pinocchio()

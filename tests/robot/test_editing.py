@@ -171,7 +171,11 @@ def test_vectors_by_name_and_in_the_order_of_a_message():
     assert q[robot.indices(names)].tolist() == q[::-1].tolist()
     dog = dy.load("go2", base="floating")
     q, v, names = dog.random(1), np.arange(18.0), ["FL_thigh_joint", "FR_hip_joint"]
-    assert q[dog.indices(names, of="q")].tolist() == [float(dog.by_name(q)[name][0]) for name in names]
+    assert q[dog.indices(names, of="q")].tolist() == [dog.by_name(q)[name] for name in names]
+    assert all(type(x) is float for x in list(dog.by_name(q).values())[1:])  # as on a fixed base
+    assert dog.q(dog.by_name(q)).tolist() == q.tolist()
+    batch = dog.by_name(np.stack([q, q, q]))
+    assert (batch[names[0]].shape, batch[dog.joint_names[0]].shape) == ((3,), (3, 7))
     assert v[dog.indices(names)].tolist() == [dog.by_name(v)[name] for name in names]
     assert dog.indices(names[0], of="q") == dog.indices(names[0]) + 1
     with pytest.raises(dy.InputError, match="has no place in q, where the orientation is a quaternion"):

@@ -110,6 +110,6 @@ def _print_findings(report: Report) -> None:
         command = f"; run dynamis check {shlex.quote(source)} for all of them" if Path(report.source).exists() else ""
         print_warning(f"{source}: {counted(len(found), 'warning')} about the model, such as the following{command}")
     for problem in found[:MAX_WARNINGS_IN_FULL]:
-        place = source + (f":{problem.line}" if problem.line else "")
+        place = clean_name(problem.file) + (f":{problem.line}" if problem.line else "")
         done = f"; {problem.done}" if problem.done else ""
         print_warning(f"{place}: {clean_name(problem.where)}: {clean_name(problem.found)}{clean_name(done)}")

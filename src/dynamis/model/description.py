@@ -132,8 +132,8 @@ class Drive(Fields):
 
     Torque against the motion: ``viscous`` · q̇ + ``coulomb`` · sgn q̇, with ``coulomb_bias`` added in both directions
     where dry friction depends on the direction (positive c₊ and negative c₋ give their half sum and half
-    difference). ``rotor_inertia`` is the motor's own, seen at the joint multiplied by ``gear_ratio``².
-    ``stiffness`` · (q − ``rest``) is the spring.
+    difference). ``rotor_inertia`` is the motor's own, seen at the joint multiplied by ``gear_ratio``², on the diagonal of M at
+    each of its coordinates. ``stiffness`` · (q − ``rest``) is the spring.
 
     ``motor_link`` names the link that carries the motor. Its rotor turns there with ``gear_ratio`` · q̇ about ``motor_axis``,
     a unit vector in that link's frame (the joint's axis as it lies at q = 0 unless given), and so takes part in the link's own

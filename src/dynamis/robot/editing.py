@@ -120,7 +120,8 @@ class Editing(Configurations, CentroidalFunctions):
     def by_name(self, x: Any) -> dict[str, Any]:
         """Return the entries of a configuration (nq) by joint, or of a vector of velocities or torques (n) by coordinate.
 
-        The values of several states (…, nq) are arrays. Where nq = n the names are those of the coordinates.
+        A joint with one position has a number, one with several an array; for several states (…, nq) both are arrays over
+        the states. Where nq = n the names are those of the coordinates.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")
@@ -129,10 +130,11 @@ class Editing(Configurations, CentroidalFunctions):
         """
         array = np.asarray(x)
         size = array.shape[-1] if array.ndim else 0
-        if size == self.n:
-            return {name: array[..., k] if array.ndim > 1 else array[k].item() for k, name in enumerate(self.coordinate_names)}
-        if size == self.nq:
-            return {name: array[..., place] for name, place in self._places().items()}
+        if size in (self.n, self.nq):
+            each = {name: slice(k, k + 1) for k, name in enumerate(self.coordinate_names)}
+            parts = {name: array[..., own] for name, own in (each if size == self.n else self._places()).items()}
+            single = {name: part[..., 0] for name, part in parts.items() if part.shape[-1] == 1}
+            return parts | (single if array.ndim > 1 else {name: part.item() for name, part in single.items()})
         expected = "" if self.n == self.nq else f"{self.n} or "
         raise InputError(f"expected {expected}{counted(self.nq, 'entry', 'entries')} on the last axis, got shape {array.shape}")
 

@@ -86,7 +86,7 @@ def from_mujoco(model: Any) -> Robot:
 
 
 def from_pinocchio(model: Any) -> Robot:
-    """Return the robot of a `pinocchio.Model`: joints, inertias, armature, damping, friction, limits and frames.
+    """Return the robot of a `pinocchio.Model`: joints, mimic joints, inertias, armature, damping, friction, limits and frames.
 
     The joints have the order of the model, except that they are depth first here. A joint without limits has one number in q
     here and (cos, sin) there; a planar joint has its velocity in the axes of its parent here.
@@ -304,8 +304,8 @@ class Robot(Differentiation, Editing):
     def to_pinocchio(self) -> Any:
         """Return the robot as a `pinocchio.Model` with the same q and v, and its links as frames.
 
-        Rotor inertia is armature there. Needs Pinocchio (``pip install pin``). Followers, motors on links and actuators are
-        refused.
+        Rotor inertia is armature there, and followers are mimic joints. Needs Pinocchio (``pip install pin``). Motors on links,
+        actuators, helical followers and followers before their leader are refused.
 
         >>> import dynamis as dy
         >>> dy.load("ur5e").to_pinocchio().nv  # doctest: +SKIP

@@ -195,16 +195,16 @@ class _Writer:
         dry = 0.0 * dry if self._disabled("FRICTIONLOSS", "CONSTRAINT") else dry
         if damping[:, 1:].any():
             self._drop("nonlinear damping, except for its linear term", name)
-        if count > 1 and armature.any():
-            self._drop("armature of free and ball joints", name)
-        if count == 6 and dry[:3].any():  # along the axes of the body here, of the world there
+        # along the axes of the body here, of the world there
+        if count == 6 and armature[:3].any():
+            self._drop("armature of free joints, except for its part in the mass matrix", name)
+        if count == 6 and dry[:3].any():
             self._drop("frictionloss of free joints", name)
             dry = 0.0 * dry
-        if any(np.ptp(x[:, 0]) for x in (damping, dry)):
-            self._drop("friction that differs between the axes of a joint, except for the first", name)
-        return Drive(
-            viscous=float(damping[0, 0]), coulomb=float(dry[0, 0]), rotor_inertia=float(armature[0, 0]) if count == 1 else 0.0
-        )
+        for what, x in (("armature", armature), ("friction", damping), ("friction", dry)):
+            if np.ptp(x[:, 0]):
+                self._drop(f"{what} that differs between the axes of a joint, except for the first", name)
+        return Drive(viscous=float(damping[0, 0]), coulomb=float(dry[0, 0]), rotor_inertia=float(armature[0, 0]))
 
     def _coefficients(self, array: str, first: int, count: int = 1) -> Array:
         """Rows of a model's array, with columns for the terms of higher order that recent versions have."""

@@ -1,8 +1,7 @@
 """Reader of Pinocchio models.
 
 A Pinocchio model has its fixed joints merged: each joint carries one body, whose frame is that of the joint; frames become
-fixed frames. Armature is a rotor inertia, ``damping`` viscous and ``friction`` Coulomb friction. Pinocchio is not
-imported here.
+fixed frames. Armature is a rotor inertia, ``damping`` viscous and ``friction`` Coulomb friction.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 
 from dynamis.display import counted
 from dynamis.errors import ConversionError, InputError, printable
-from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, MassProperties
+from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, MassProperties, Mimic
 from dynamis.spatial.pose import Pose
 
 ROOT = "universe"
@@ -47,9 +46,14 @@ def describe_pinocchio(model: Any) -> Description:
         links.append(names.name(str(body.name) if body is not None else f"{model.names[k]}_body" if k else ROOT))
     d.links.append(Link(links[0], _mass(model.inertias[0])))
     joints = Fresh(())
+    leaders = dict(zip(getattr(model, "mimicking_joints", ()), getattr(model, "mimicked_joints", ()), strict=True))
     for k in range(1, model.njoints):
         d.links.append(Link(links[k], _mass(model.inertias[k])))
-        joint = _joint(model, k, joints.name(str(model.names[k])))
+        name = joints.name(str(model.names[k]))
+        if k in leaders:
+            joint = _follower(model, k, name, int(leaders[k]), d.joints[leaders[k] - 1].name)
+        else:
+            joint = _joint(model, k, name)
         joint.parent, joint.child = links[model.parents[k]], links[k]
         d.joints.append(joint)
     for frame in model.frames:
@@ -70,8 +74,6 @@ def describe_pinocchio(model: Any) -> Description:
 def _joint(model: Any, k: int, name: str) -> Joint:
     joint = model.joints[k]
     kind = joint.shortname()
-    if kind.startswith("JointModelMimic"):
-        raise ConversionError(f"joint {printable(name)} follows another: load the file of the robot instead, which keeps it")
     inner = _inner(joint)
     made = Joint(name, "fixed", "", "", _pose(model.jointPlacements[k]))
     aligned = re.fullmatch(r"JointModel(R|RUB|P|H)([XYZ])", kind)
@@ -90,7 +92,7 @@ def _joint(model: Any, k: int, name: str) -> Joint:
     if made.type == "helical":
         made.pitch = float(inner.pitch)
     v, n, q = int(joint.idx_v), int(joint.nv), int(joint.idx_q)
-    made.drive = _drive(model, v, n, name)
+    made.drive = _drive(model, v, n, name, made.type == "planar")
     if n == 1:
         bounded = made.type != "continuous"
         lower = float(model.lowerPositionLimit[q]) if bounded else -np.inf
@@ -98,6 +100,26 @@ def _joint(model: Any, k: int, name: str) -> Joint:
         made.limits = Limits(_limit(lower), _limit(upper), _limit(model.velocityLimit[v]), _limit(_effort(model)[v]))
         if made.type == "revolute" and not np.isfinite([made.limits.lower, made.limits.upper]).any():
             made.type = "continuous"
+    return made
+
+
+def _follower(model: Any, k: int, name: str, leader: int, leading: str) -> Joint:
+    """A joint that follows another; Pinocchio tells its motion by the pose and the axis it has at a position of 1."""
+    joint, inner = model.joints[k], _inner(model.joints[k])
+    ratio, offset = float(inner.scaling), float(inner.offset)
+    unbounded = int(model.joints[leader].nq) == 2  # (cos, sin) in q
+    q, data = np.zeros(model.nq), joint.createData()
+    q[joint.idx_q] = 1.0 if unbounded or ratio == 0.0 else (1.0 - offset) / ratio
+    joint.calc(data, q)
+    if ratio == 0.0:
+        return Joint(name, "fixed", "", "", _pose(model.jointPlacements[k]) @ _pose(data.M))
+    S = np.array(data.S, float).ravel() / ratio
+    turns = S[3:].any()
+    made = Joint(name, "prismatic", "", "", _pose(model.jointPlacements[k]), S[3:] if turns else S[:3])
+    made.mimic = Mimic(leading, ratio, offset)
+    if turns:
+        made.pitch = float(made.axis @ _pose(data.M).p)
+        made.type = "helical" if made.pitch else "continuous"
     return made
 
 
@@ -110,18 +132,18 @@ def _effort(model: Any) -> Any:
     return model.upperEffortLimit if hasattr(model, "upperEffortLimit") else model.effortLimit
 
 
-def _drive(model: Any, v: int, n: int, name: str) -> Drive:
-    rotor = np.asarray(model.armature)[v : v + n]
-    damping = np.asarray(model.damping)[v : v + n]
-    friction = np.asarray(model.friction)[v : v + n]
-    uneven = [what for what, x in (("damping", damping), ("friction", friction)) if n > 1 and np.ptp(x) > 0.0]
-    if n > 1 and (rotor.any() or uneven):
-        what = "armature" if rotor.any() else uneven[0]
-        raise ConversionError(
-            f"joint {printable(name)}: its {counted(n, 'coordinate')} have different values of model.{what}, which joints "
-            f"here cannot: set model.{what}[{v}:{v + n}] to zero first"
-        )
-    return Drive(viscous=float(damping[0]), coulomb=float(friction[0]), rotor_inertia=float(rotor[0]))
+def _drive(model: Any, v: int, n: int, name: str, planar: bool) -> Drive:
+    values = {what: np.asarray(getattr(model, what))[v : v + n] for what in ("armature", "damping", "friction")}
+    for what, x in values.items():
+        turned = planar and what == "armature" and x.any()  # it moves along the axes of the body there, of the parent here
+        if np.ptp(x) > 0.0 or turned:
+            found = "act along the axes of the body" if turned else f"have different values of model.{what}"
+            raise ConversionError(
+                f"joint {printable(name)}: its {counted(n, 'coordinate')} {found}, which joints here cannot: set "
+                f"model.{what}[{v}:{v + n}] to zero first"
+            )
+    armature, damping, friction = (float(x[0]) for x in values.values())
+    return Drive(viscous=damping, coulomb=friction, rotor_inertia=armature)
 
 
 def _limit(x: Any) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -19,6 +20,8 @@ MAX_NESTING = 60  # of its syntax tree
 MAX_SIZE = 20_000  # characters or items of a value
 MAX_BITS = 4096  # of an integer
 MAX_STEPS = 2_000_000  # operations of one file
+MAX_FIELDS = 100  # of a format, each of at most 999 characters and digits
+FIELD = re.compile(r"%(?:%|(?:\(\w*\))?[-+ #0]*(?:[1-9]\d{0,2})?(?:\.\d{0,3})?[diouxXeEfFgGcrsa])")
 
 
 class ExpressionError(Exception):
@@ -82,10 +85,33 @@ def _range(*ends: Any) -> list[int]:
     return list(values)
 
 
-def _round(x: Any, digits: Any = None) -> Any:
-    if digits is not None and (not isinstance(digits, int) or abs(digits) > 300):
-        raise ExpressionError(f"round to {printable(digits)} digits", "round to at most 300 digits")
-    return round(x, digits)
+def _round(x: Any, ndigits: Any = None) -> Any:
+    if ndigits is not None and (not isinstance(ndigits, int) or abs(ndigits) > 300):
+        raise ExpressionError(f"round to {printable(ndigits)} digits", "round to at most 300 digits")
+    return round(x, ndigits)
+
+
+def _formatted(text: str, values: Any) -> str:
+    """``text % values`` where every field has a stated, small width."""
+    rest, count = FIELD.subn("", text)
+    if "%" in rest or count > MAX_FIELDS:
+        raise ExpressionError(
+            f"the format {printable(text, 40)} has fields that are not allowed, or more than {MAX_FIELDS}",
+            "use fields such as %d, %.3f and %s, with at most 999 characters, and %% for a percent sign",
+        )
+    return text % values
+
+
+def _replaced(text: str, old: str, new: str, count: int = -1) -> str:
+    if len(text) + text.count(old) * len(new) > MAX_SIZE:
+        raise ExpressionError(f"a replacement has more than {MAX_SIZE} characters", "use shorter strings")
+    return text.replace(old, new, count)
+
+
+def _joined(separator: str, parts: Any) -> str:
+    if len(separator) * len(parts) > MAX_SIZE:
+        raise ExpressionError(f"joined strings have more than {MAX_SIZE} characters", "join fewer or shorter strings")
+    return separator.join(parts)
 
 
 def _zip(*lists: Any) -> list[Any]:
@@ -97,28 +123,19 @@ COMMON = {
     "round": _round, "sorted": sorted, "range": _range, "abs": abs, "sum": sum, "True": True, "False": False,
 }  # fmt: skip
 PYTHON = {**COMMON, "all": all, "any": any, "divmod": divmod, "tuple": tuple, "zip": _zip,
-          "enumerate": lambda x: list(enumerate(x)), "reversed": lambda x: list(reversed(x))}  # fmt: skip
+          "enumerate": lambda x, start=0: list(enumerate(x, start)), "reversed": lambda x: list(reversed(x))}  # fmt: skip
 # without those whose results grow faster than their arguments
 MATH = {k: v for k, v in vars(math).items()
         if not k.startswith("_") and k not in ("factorial", "comb", "perm", "prod", "sumprod", "lcm")}  # fmt: skip
 SYMBOLS: dict[str, Any] = {**MATH, **COMMON, "math": Functions(MATH), "python": Functions(PYTHON)}
-METHODS: dict[type, tuple[str, ...]] = {
-    str: (
-        "lower",
-        "upper",
-        "strip",
-        "lstrip",
-        "rstrip",
-        "split",
-        "startswith",
-        "endswith",
-        "capitalize",
-        "title",
-        "find",
-        "count",
-    ),
-    dict: ("keys", "values", "items", "get"),
-    list: ("index", "count"),
+TEXT_METHODS = (
+    "lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "startswith", "endswith", "capitalize",
+    "title", "find", "count", "removeprefix", "removesuffix", "isdigit",
+)  # fmt: skip
+METHODS: dict[type, dict[str, Callable[..., Any]]] = {
+    str: {**{name: getattr(str, name) for name in TEXT_METHODS}, "replace": _replaced, "join": _joined},
+    dict: {name: getattr(dict, name) for name in ("keys", "values", "items", "get")},
+    list: {name: getattr(list, name) for name in ("index", "count")},
 }
 OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
@@ -188,14 +205,18 @@ class _Evaluation:
                 return tuple(self.value(x, depth) for x in items)
             case ast.Dict(keys=keys, values=values):
                 return {self.value(k, depth): self.value(v, depth) for k, v in zip(keys, values, strict=True) if k is not None}
-            case ast.ListComp(elt=item, generators=[ast.comprehension(ast.Name(id=name), source, tests, 0)]):
+            case (
+                ast.ListComp(elt=item, generators=[ast.comprehension(ast.Name(id=name), source, tests, 0)])
+                | ast.GeneratorExp(elt=item, generators=[ast.comprehension(ast.Name(id=name), source, tests, 0)])
+            ):
                 return list(self._each(item, name, self.value(source, depth), tests, depth))
             case ast.Subscript(value=of, slice=place):
                 return self._item(self.value(of, depth), place, depth)
             case ast.Attribute(value=of, attr=name):
                 return self._attribute(self._value(of, depth), name)
-            case ast.Call(func=function, args=arguments, keywords=[]):
-                return self._call(function, [self.value(x, depth) for x in arguments], depth)
+            case ast.Call(func=function, args=arguments, keywords=keywords) if all(x.arg is not None for x in keywords):
+                named = {str(x.arg): self.value(x.value, depth) for x in keywords}
+                return self._call(function, [self.value(x, depth) for x in arguments], named, depth)
         raise ExpressionError(
             f"{type(node).__name__} is not allowed in an expression",
             "use numbers, strings, lists, arithmetic and the functions of math",
@@ -217,7 +238,7 @@ class _Evaluation:
     def _binary(self, op: ast.operator, a: Any, b: Any) -> Any:
         text = isinstance(a, str | list | tuple) or isinstance(b, str | list | tuple)
         if isinstance(op, ast.Mod) and isinstance(a, str):
-            raise ExpressionError("% of a string is not allowed", "join strings with +")
+            return _formatted(a, b)
         if isinstance(op, ast.Mult) and text:
             count, repeated = (a, b) if isinstance(a, int) else (b, a)
             if not isinstance(count, int) or count * size(repeated) > MAX_SIZE:
@@ -254,18 +275,18 @@ class _Evaluation:
             "attributes are the keys of a dictionary and the functions of math, python and xacro",
         )
 
-    def _call(self, function: ast.expr, arguments: list[Any], depth: int) -> Any:
+    def _call(self, function: ast.expr, arguments: list[Any], named: dict[str, Any], depth: int) -> Any:
+        if any(callable(x) for x in (*arguments, *named.values())):
+            raise ExpressionError("functions are no arguments", "call the function in the expression")
         if isinstance(function, ast.Attribute):
             of = self._value(function.value, depth)
             for kind, methods in METHODS.items():
                 if isinstance(of, kind) and function.attr in methods:
-                    found = getattr(of, function.attr)(*arguments)
+                    found = methods[function.attr](of, *arguments, **named)
                     return list(found) if kind is dict and function.attr != "get" else found
             called = self._attribute(of, function.attr)
         else:
             called = self._value(function, depth)
         if not callable(called) or isinstance(called, Functions):
             raise ExpressionError("this is no function", "call the functions of math, python and xacro")
-        if any(callable(x) for x in arguments):
-            raise ExpressionError("functions are no arguments", "call the function in the expression")
-        return called(*arguments)
+        return called(*arguments, **named)

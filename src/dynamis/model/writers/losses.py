@@ -65,6 +65,8 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
         )
         tell("origins of free joints, whose positions are in the world there",
              of(lambda j: j.type == "free" and not j.origin.is_identity()))  # fmt: skip
+        tell("rotor inertia and dry friction of free joints, which act along the axes of the world there",
+             of(lambda j: j.type == "free" and (_rotor(j) or j.drive.coulomb != 0.0)))  # fmt: skip
         tell("actuators", of(lambda j: j.actuator is not None))
         tell("velocity limits", of(lambda j: np.isfinite(j.limits.velocity)), minor=True)
         tell("limits on one side only", of(lambda j: np.isfinite(j.limits.lower) != np.isfinite(j.limits.upper)), minor=True)

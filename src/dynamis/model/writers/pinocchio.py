@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import ConversionError, MissingExtraError, ModelWarning, printable
-from dynamis.model.build import joint_stages
+from dynamis.model.build import build, joint_stages
 from dynamis.model.description import Description, Joint, Link
+from dynamis.model.joint_coordinates import leaders
 from dynamis.model.joints import Helical, Primitive, Prismatic, Revolute, Spherical
 from dynamis.spatial.pose import Pose
 
@@ -40,10 +41,24 @@ class _Maker:
     def __init__(self, description: Description) -> None:
         self.d, self.pin = description, pinocchio()
         self.model = self.pin.Model()
+        self.physics = build(description, checked=True)  # its coordinates have the order of Pinocchio's
+        self.leader = leaders(description)
         self.links = {link.name: link for link in description.links}
         self.carrying: dict[str, list[Joint]] = {}
-        for joint in description.joints:
+        moving = self.moving()
+        # Pinocchio needs a leader before its followers: branches that only follow are last, which leaves q as it is
+        for joint in sorted(description.joints, key=lambda j: j.name not in moving):
             self.carrying.setdefault(joint.parent, []).append(joint)
+
+    def moving(self) -> set[str]:
+        """The joints with coordinates of their own, there or further out."""
+        carrier, found = {joint.child: joint for joint in self.d.joints}, set[str]()
+        for joint in self.d.joints:
+            at = joint if joint.type != "fixed" and joint.mimic is None else None
+            while at is not None and at.name not in found:
+                found.add(at.name)
+                at = carrier.get(at.parent)
+        return found
 
     def made(self) -> Any:
         d, carried = self.d, {joint.child for joint in self.d.joints}
@@ -58,6 +73,8 @@ class _Maker:
             number, place = self.joint(joint, number, place)
             self.link(self.links[joint.child], number, place)
             stack += [(j, number, place) for j in reversed(self.carrying.get(joint.child, []))]
+        for name, values in (("armature", "rotor"), ("damping", "viscous"), ("friction", "coulomb")):
+            setattr(self.model, name, np.array(getattr(self.physics, values), float))
         return self.model
 
     def link(self, link: Link, number: int, place: Pose) -> None:
@@ -81,33 +98,38 @@ class _Maker:
                 f"joint {printable(joint.name)} {what}, which a Pinocchio model made here cannot represent: {cure} first"
             )
         place = place @ joint.origin
-        drive = joint.drive
-        for stage in joint_stages(joint):
-            n, nq = stage.motion.nv, stage.motion.nq
-            several = joint.type in ("cylindrical", "universal", "planar") or n > 1
-            low, high = (-np.inf, np.inf) if several else (joint.limits.lower, joint.limits.upper)
-            limits = [np.full(n, x) for x in (joint.limits.effort, joint.limits.velocity)]
-            ends = [np.full(nq, low), np.full(nq, high)]
-            number = self.model.addJoint(
-                number, self.motion(stage.motion), _SE3(self.pin, place), joint.name + stage.suffix, *limits, *ends
-            )
+        for stage in joint_stages(joint) if joint.type != "fixed" else ():  # whose axis may be zero
+            motion, name = self.motion(stage.motion), joint.name + stage.suffix
+            if joint.follows is not None:
+                number = self.model.addJoint(number, self.follower(joint, motion), _SE3(self.pin, place), name)
+            else:
+                n, nq, v = stage.motion.nv, stage.motion.nq, self.model.nv
+                own = self.physics.coordinates[v : v + n]
+                limits = [np.array([c.effort for c in own]), np.array([c.velocity for c in own])]
+                ends = [np.full(nq, own[0].lower), np.full(nq, own[0].upper)]
+                number = self.model.addJoint(number, motion, _SE3(self.pin, place), name, *limits, *ends)
             self.model.addJointFrame(number)
-            v = self.model.joints[number].idx_v
-            reflected = float(drive.rotor_inertia) * float(drive.gear_ratio) ** 2 if n == 1 else 0.0
-            for name, value in (("armature", reflected), ("damping", float(drive.viscous)), ("friction", float(drive.coulomb))):
-                array = np.array(getattr(self.model, name))
-                array[v : v + n] = value
-                setattr(self.model, name, array)
             place = Pose.identity()
         return number, place @ joint.tail
+
+    def follower(self, joint: Joint, motion: Any) -> Any:
+        """The motion with the coordinate of the joint that leads it."""
+        name, ratio, offset = self.leader(joint)
+        leader = self.model.joints[self.model.getJointId(name)]
+        motion.setIndexes(leader.id, leader.idx_q, leader.idx_v, leader.idx_vExtended)
+        return self.pin.JointModelMimic(motion, ratio, offset)
 
     def lacking(self, joint: Joint) -> tuple[str, str] | None:
         """What of a joint Pinocchio has not, and the call that removes it from the robot."""
         if joint.follows is not None:
-            joints = {j.name: j for j in self.d.joints}
-            led = {j.follows.joint for j in self.d.joints if j.follows is not None}
-            lock = {name: 0.0 for name in joints if name in led and joints[name].follows is None}
-            return f"follows {printable(joint.follows.joint)}", f"lock the joints that lead others by robot.reduced({lock!r})"
+            name = self.leader(joint)[0]
+            lock = f"lock the joint that leads it by robot.reduced({ {name: 0.0}!r})"
+            if not hasattr(self.pin, "JointModelMimic"):
+                return f"follows {printable(name)}", "install Pinocchio 3.7 or later, or " + lock
+            if joint.type == "helical":
+                return f"is helical and follows {printable(name)}", lock
+            if not self.model.existJointName(name):
+                return f"follows {printable(name)}, which comes after it in the order of the joints", lock
         if joint.drive.motor_link is not None:
             return "has a motor on a link", "take robot.replace(rotors='reflected')"
         if joint.actuator is not None:
