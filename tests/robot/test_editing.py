@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from joint_zoo import NAMES, zoo_robot, zoo_states
+from random_trees import random_pose
 
 import dynamis as dy
 from dynamis.algorithms.configurations import independent_bodies
@@ -252,3 +253,19 @@ def test_methods_and_what_robots_make_are_pickled():
 def test_a_missing_argument_is_that_of_a_robot():
     with pytest.raises(TypeError, match=r"^Robot\.inverse_dynamics\(\) missing"):
         dy.load("planar_2r_melchiorri").inverse_dynamics([0.0, 0.0])
+
+
+@pytest.mark.parametrize("name", ["ur5e", "go2", "planar_2r_melchiorri"])
+def test_a_placed_robot_is_that_on_a_base_at_rest_there(name):
+    robot, rng = dy.load(name), np.random.default_rng(4)
+    pose = random_pose(rng)
+    placed, (q, (v, a)) = robot.placed(pose), (robot.random(1), rng.normal(size=(2, robot.n)))
+    frame = robot.link_names[-1]
+    base = dy.MovingBase(pose, np.zeros(6), np.zeros(6))
+    assert np.allclose(placed.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a, base=base), atol=1e-9)
+    assert np.allclose(placed.pose(q, frame), pose.matrix() @ robot.pose(q, frame), atol=1e-12)
+    assert np.allclose(placed.mass_matrix(q), robot.mass_matrix(q), atol=1e-12)
+    assert placed.joint_names == robot.joint_names
+    assert placed.mass == pytest.approx(robot.mass)
+    moving = dy.load("go2", base="floating").placed(pose)
+    assert np.allclose(moving.pose(moving.neutral(), "base"), pose.matrix(), atol=1e-12)

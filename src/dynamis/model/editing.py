@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.model.build import joint_stages
-from dynamis.model.description import Description, Drive, Joint
+from dynamis.model.description import Description, Drive, Fresh, Joint
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.scalar import Node, is_number
 from dynamis.spatial.pose import Pose
@@ -189,6 +189,17 @@ def with_frame(description: Description, name: str, link: str, pose: Pose) -> De
     if name in {item.name for item in result.links}:
         raise InputError(f"there is a link {printable(name)} already")
     return result.add_link(name, link, origin=pose)
+
+
+def placed(description: Description, pose: Pose) -> Description:
+    """The root link fixed to the world at a pose."""
+    result = _edited(description)
+    root = _root(result)
+    world = Fresh(link.name for link in result.links).name("world")
+    joint = Fresh(joint.name for joint in result.joints).name(f"{world}_{root}")
+    result.add_link(world)
+    result.joints.insert(0, Joint(joint, "fixed", world, root, pose))
+    return result
 
 
 def _edited(description: Description) -> Description:

@@ -77,6 +77,16 @@ class Editing(Configurations, CentroidalFunctions):
         """
         return self._rebuilt(editing.subtree(self._description, self.model.frame(link).name))
 
+    def placed(self, pose: Pose | Any) -> Self:
+        """Return the robot with its root link at ``pose`` (a `Pose` or a 4 × 4 matrix) in the world, where gravity is the same.
+
+        >>> import dynamis as dy, numpy as np
+        >>> arm = dy.load("ur5e").placed(dy.Pose.translation([0.0, 0.0, 0.8]))  # on a table
+        >>> float((arm.pose(arm.neutral()) - dy.load("ur5e").pose(arm.neutral()))[2, 3].round(6))
+        0.8
+        """
+        return self._rebuilt(editing.placed(self._description, _pose(pose)))
+
     def with_frame(self, name: str, link: str | None = None, pose: Pose | Any = None) -> Self:
         """Return the robot with one more frame, at ``pose`` (a `Pose` or a 4 × 4 matrix) in the frame of a link or the tip.
 
