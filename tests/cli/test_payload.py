@@ -110,3 +110,12 @@ def test_a_log_that_is_wrong_is_refused(folder, tmp_path):
     assert "'tau[2]' is nan at 'holed.npz' row 200" in result.stderr
     assert run("panda", folder / "carrying.npz").exit_code == 2
     assert run("ur5e").exit_code == 2
+
+
+def test_a_height_that_no_torque_shows_is_not_a_number(tmp_path):
+    arm = dy.load("planar_2r_melchiorri")
+    box = Inertia.about_com(10.0, [0.2, 0.1, 0.3], np.eye(3))
+    np.savez(tmp_path / "carrying.npz", **motion(arm.replace(payload=box), 1, 0.5))
+    result = run("planar_2r_melchiorri", tmp_path / "carrying.npz")
+    assert result.exit_code == 0, result.output
+    assert ", –) mm" in result.output

@@ -9,7 +9,7 @@ import click
 
 from dynamis.cli.console import bullet, clean_name, echo, print_json, print_notes, print_written
 from dynamis.cli.error_handling import plain_errors
-from dynamis.cli.formatting import number, vector, with_units
+from dynamis.cli.formatting import number, with_units
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
 from dynamis.cli.log_options import log_options, mounted, signals
@@ -120,7 +120,8 @@ def _print(found: PayloadEstimate, robot: Robot, notes: list[str]) -> None:
 
     arm = (clean_name(robot.name), {"bold": True})
     if found.detected:
-        centre = vector([1000.0 * float(x) for x in found.com])
+        known = zip(found.com, found.identifiable[1:4], strict=True)
+        centre = f"({', '.join(number(1000.0 * float(x), 3) if shown else '–' for x, shown in known)})"
         mass = (f"{number(found.mass, 3)} kg", {"bold": True})
         echo(arm, ": payload ", mass, f" at {clean_name(found.frame)}, centre of mass {centre} mm")
     else:
