@@ -33,7 +33,10 @@ def test_followers_are_named_with_their_leaders():
     description = dy.load("planar_2r_melchiorri").description
     description.joints[1].mimic = Mimic(description.joints[0].name, -1.0)
     robot = dy.Robot(description)
-    for call in (lambda: robot.reduced({"joint2": 0.1}), lambda: robot.q({"joint2": 0.1})):
+    for call in (
+        lambda: robot.reduced({"joint2": 0.1}), lambda: robot.q({"joint2": 0.1}), lambda: robot.indices(["joint2"]),
+        lambda: robot.replace(actuators={"joint2": dy.Saturated(effort=1.0)}),
+    ):  # fmt: skip
         with pytest.raises(dy.InputError, match="joint 'joint2' follows 'joint1'"):
             call()
 

@@ -168,14 +168,15 @@ class Editing(Configurations, CentroidalFunctions):
             if name not in known and name in self.coordinate_names:
                 raise InputError(f"{name!r} has no place in q, where the orientation is a quaternion: robot.by_name(q) has it")
             if name not in known:
-                raise unknown_name("coordinate", name, known)
+                raise self._no_joint(name, known)
         return np.array([known[name] for name in names], dtype=int)
 
     def _no_joint(self, name: str, known: Iterable[str]) -> DynamisError:
         """The error for a name that is not that of a joint, or is that of a follower."""
         for joint in self._description.joints:
             if joint.name == name and joint.follows is not None:
-                return InputError(f"joint {name!r} follows {joint.follows.joint!r} (mimic): give the position of that one")
+                own = f"joint {name!r} follows {joint.follows.joint!r} (mimic) and has no coordinate of its own"
+                return InputError(f"{own}: use that of {joint.follows.joint!r}")
         return unknown_name("joint", name, known)
 
     def _places(self) -> dict[str, slice]:

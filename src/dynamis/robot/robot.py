@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dynamis.display import robot_card
-from dynamis.errors import ConversionError, InputError, ModelWarning, printable, unknown_name
+from dynamis.errors import ConversionError, InputError, ModelWarning, printable
 from dynamis.files.atomic_write import write_file
 from dynamis.model.actuators import Actuator
 from dynamis.model.description import Description, Drive, Joint, Limits, MassProperties, rotors_reflected, rotors_riding
@@ -247,7 +247,7 @@ class Robot(Differentiation, Editing):
             raise InputError("actuators= must be a mapping such as {'elbow': dynamis.Saturated(effort=50)}")
         for name, actuator in actuators.items():
             if name not in self.coordinate_names:
-                raise unknown_name("coordinate", name, self.coordinate_names)
+                raise self._no_joint(name, self.coordinate_names)
             if actuator is not None and not isinstance(actuator, Actuator):
                 kinds = "a Saturated, DCMotor or Elastic"
                 raise InputError(f"the actuator of {name!r} must be {kinds}, got {type(actuator).__name__}")
