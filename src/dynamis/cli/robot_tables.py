@@ -174,20 +174,22 @@ def print_report(report: Report, *, every: bool = False) -> None:
 
     listed = [*report, *report.notes]
     for problem in listed if every else summarised(listed):
+        found = (every and problem.complete) or problem.found
         colour = COLOURS[problem.severity]
         place = clean_name(problem.file) + (f":{problem.line}" if problem.line else "")
         severity = (problem.severity, {"fg": colour, "bold": True})
-        echo(f"{place}: " if place else "", severity, f" {clean_name(problem.where)}: {clean_name(problem.found)}", hang=4)
+        echo(f"{place}: " if place else "", severity, f" {clean_name(problem.where)}: {clean_name(found)}", hang=4)
         for label, text in (("allowed", problem.allowed), ("read as", problem.done), ("to repair", problem.repair)):
             if text:
                 echo("    ", (f"{label}:", {"dim": True}), f" {clean_name(text)}", hang=6)
     errors, warnings = len(report.errors), len(report.warnings)
     source = f"{clean_name(report.source)}: "
+    cut = len(summarised(listed)) < len(listed) or any(problem.complete for problem in listed)
+    more = "; --all lists each" if not every and cut else ""
     if not errors and not warnings:
-        echo(source, ("Model check: no errors or warnings", {"fg": "green", "bold": True}))
+        echo(source, ("Model check: no errors or warnings", {"fg": "green", "bold": True}), more)
         return
     verdict = ("not usable", {"fg": "red", "bold": True}) if errors else ("usable", {"fg": "green", "bold": True})
-    more = "; --all lists each" if not every and len(summarised(listed)) < len(listed) else ""
     echo(source, verdict, f", {counted(errors, 'error')}, {counted(warnings, 'warning')}{more}")
     if report.skipped:
         echo(f"  {report.skipped_sentence}", hang=2)

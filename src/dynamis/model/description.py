@@ -244,7 +244,8 @@ class Description(Fields):
     """A robot as its file says it. Edit it freely, then ``dynamis.Robot(description)``.
 
     Numbers may be symbols. ``document`` is the URDF it was read from, if it was: written as URDF again, the document is kept
-    and only the values that differ are replaced. ``unloaded`` has the mass properties of links without their payload.
+    and only the values that differ are replaced. ``unloaded`` has the mass properties of links without their payload, ``aside``
+    the names of what else is in its file, by kind.
     """
 
     name: str = "robot"
@@ -259,6 +260,7 @@ class Description(Fields):
     line: int | None = field(default=None, repr=False, compare=False)
     document: bytes = field(default=b"", repr=False, compare=False)
     unloaded: dict[str, MassProperties | None] = field(default_factory=dict, repr=False, compare=False)
+    aside: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
 
     def link(self, name: str) -> Link:
         return _find(self.links, name, "link")

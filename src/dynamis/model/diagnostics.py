@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +12,8 @@ from dynamis.display import as_text, counted, short
 from dynamis.errors import FormatError, ModelError, ModelWarning, printable
 
 MAX_SIMILAR_WARNINGS = 3  # of one kind that are printed one by one
-MAX_PLACES_LISTED = 4  # of each further kind
+MAX_PLACES_LISTED = 4  # of each further kind, and of what is left aside
+LEFT_ASIDE = "left-aside"  # the code of findings about what a description has no place for
 
 
 @dataclass(frozen=True, repr=False)
@@ -20,7 +22,7 @@ class Problem:
 
     ``severity`` is "error" (the model cannot be used), "warning" (it loads, ``done`` says how it was read) or "note" (a default
     of the file format applies).
-    ``code`` is a short stable name for scripts.
+    ``code`` is a short stable name for scripts. ``complete`` is what was found with all names, where ``found`` cuts their list.
     """
 
     severity: str
@@ -32,6 +34,7 @@ class Problem:
     done: str = ""
     file: str = ""
     line: int | None = None
+    complete: str = ""
 
     def __str__(self) -> str:
         place = self.file + (f":{self.line}" if self.line else "") + (": " if self.file else "")
@@ -42,6 +45,7 @@ class Problem:
 
     def as_dict(self) -> dict[str, Any]:
         values = {k: v for k, v in self.__dict__.items() if v not in ("", None)}
+        values["found"] = values.pop("complete", self.found)
         path = getattr(self.line, "path", None)  # of a prim, where a file has no lines
         return values if path is None else {**values, "line": path}
 
@@ -72,6 +76,16 @@ class Report:
 
     def note(self, code: str, where: str, found: str, repair: str, done: str, line: int | None = None) -> None:
         self.notes.append(Problem("note", code, where, found, "", repair, done, self.file_of(line), line))
+
+    def warn_aside(self, where: str, aside: Mapping[str, list[str]], allowed: str, repair: str) -> None:
+        """One warning of all that is left aside."""
+        if aside:
+            self.problems.append(_naming(Problem("warning", LEFT_ASIDE, where, "", allowed, repair, file=self.source), aside))
+
+    def note_aside(self, where: str, aside: Mapping[str, list[str]]) -> None:
+        """A note for each kind of thing that is left aside."""
+        note = Problem("note", LEFT_ASIDE, where, "", "", "", file=self.source)
+        self.notes += [_naming(note, {what: names}) for what, names in aside.items()]
 
     def file_of(self, line: int | None) -> str:
         """The file of a line: the one that is read, unless the line is of a file it includes."""
@@ -147,20 +161,40 @@ class Report:
 
 
 def summarised(problems: Iterable[Problem]) -> list[Problem]:
-    """The findings, with more than three of one kind, errors excepted, as one."""
+    """The findings, with more than three of one kind as one, except for errors and the notes on what is left aside."""
     listed = list(problems)
     kinds: dict[str, list[Problem]] = {}
     for problem in listed:
-        if problem.severity != "error":
+        if not _single(problem):
             kinds.setdefault(problem.code, []).append(problem)
     result: list[Problem] = []
     for problem in listed:
-        alike = kinds[problem.code] if problem.severity != "error" else [problem]
+        alike = [problem] if _single(problem) else kinds[problem.code]
         if len(alike) <= MAX_SIMILAR_WARNINGS:
             result.append(problem)
         elif problem is alike[0]:
             result.append(replace(problem, found=f"{problem.found} ({_others(alike[1:])})"))
     return result
+
+
+def _single(problem: Problem) -> bool:
+    return problem.severity == "error" or (problem.severity, problem.code) == ("note", LEFT_ASIDE)
+
+
+def listed(names: list[str], every: bool = False) -> str:
+    """ "17: a, b ×2, c, d, …", or all of the names."""
+    alike = [name if count == 1 else f"{name} ×{count}" for name, count in Counter(names).items()]
+    shown = alike if every else alike[:MAX_PLACES_LISTED]
+    return f"{len(names)}: {', '.join(shown)}{', …' if len(shown) < len(alike) else ''}"
+
+
+def _naming(problem: Problem, aside: Mapping[str, list[str]]) -> Problem:
+    """The finding about what is left aside, with its names."""
+    few, every = (
+        "left aside, without a counterpart: " + "; ".join(f"{what} ({listed(names, x)})" for what, names in aside.items())
+        for x in (False, True)
+    )
+    return replace(problem, found=few, complete=every if every != few else "")
 
 
 def _others(problems: list[Problem]) -> str:

@@ -3,8 +3,8 @@
 Bodies become links, each joint of a body a joint with a massless link between it and the next, sites become frames. Armature is
 a rotor inertia, frictionloss Coulomb friction, damping viscous friction, each with what actuators add to the joint; equality
 constraints are closures of loops; what a <flag> disables is absent. q has the order of qpos; a quaternion is (x, y, z, w) here
-and (w, x, y, z) there, and the velocity of a free joint is in the axes of the body here. What has no counterpart is listed in a
-warning, never dropped in silence.
+and (w, x, y, z) there, and the velocity of a free joint is in the axes of the body here. What has no counterpart is listed: in a
+warning what acts on the motion, in notes appearance, contact parameters and settings of the simulation.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,9 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.errors import InputError, MissingExtraError, printable
 from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, LoopClosure, MassProperties, Shape
-from dynamis.model.diagnostics import Report, format_error
+from dynamis.model.diagnostics import Report, format_error, listed
 from dynamis.model.readers.mjcf_limits import check_mjcf
+from dynamis.model.readers.xml_tree import Element
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import about_axis, from_quaternion
 from dynamis.tolerances import SMALLEST_INERTIA
@@ -36,14 +37,31 @@ PLANE, HEIGHT_FIELD, MESH = 0, 1, 7
 CONNECT, WELD, JOINT = 0, 1, 2  # mjtEq
 SITE = 6  # mjtObj
 ON_JOINTS = (0, 1)  # mjtTrn: of actuators that act on a joint, in its own axes or its parent's
-LISTED = 4  # names of one kind in the warning
 # what a model may have that a robot has not: the count, the kind of object, words for it
 ASIDE = (
     ("ntendon", "tendon", "tendons"), ("nactuator", "actuator", "actuators"),
-    ("nsensor", "sensor", "sensors"), ("nmocap", None, "mocap bodies"), ("nflex", None, "deformable objects"),
-    ("nskin", None, "skins"), ("nplugin", None, "plugins"), ("nkey", "key", "keyframes"), ("npair", None, "contact pairs"),
-    ("nexclude", None, "contact exclusions"), ("ncam", "camera", "cameras"), ("nlight", None, "lights"),
+    ("nsensor", "sensor", "sensors"), ("nflex", "flex", "deformable objects"),
+    ("nskin", "skin", "skins"), ("nplugin", "plugin", "plugins"), ("nkey", "key", "keyframes"),
+    ("npair", "pair", "contact pairs"), ("nexclude", "exclude", "contact exclusions"), ("ncam", "camera", "cameras"),
+    ("nlight", "light", "lights"),
 )  # fmt: skip
+ASIDE_IN_NOTES = (
+    ("ntex", "texture", "textures"), ("nmat", "material", "materials"), ("nnumeric", "numeric", "custom numbers"),
+    ("ntext", "text", "custom texts"), ("ntuple", "tuple", "custom tuples"),
+)  # fmt: skip
+# parameters that are listed where they differ from MuJoCo's defaults: array of the model, kind of object, words for it
+SOFT = "solref solimp"
+CONTACT = f"friction condim contype conaffinity priority margin gap solmix surfacevel adhesion {SOFT}"
+PARAMETERS = (
+    *((f"geom_{x}", "geom", "contact parameters of shapes") for x in CONTACT.split()), ("geom_fluid", "geom", "fluid parameters"),
+    *((f"{a}_{x}", kind, f"softness of {words}") for x in SOFT.split() for a, kind, words in (
+        ("jnt", "joint", "limits"), ("dof", "joint", "frictionloss"), ("eq", "equality", "equality constraints"))),
+    ("jnt_margin", "joint", "margins of limits"),
+)  # fmt: skip
+USED_OPTIONS = ("gravity", "density", "viscosity", "wind", "disableflags")
+USED_FLAGS = ("GRAVITY", "SPRING", "DAMPER", "FRICTIONLOSS", "EQUALITY")
+PLAIN = """<mujoco><worldbody><body name="a"><joint name="j" frictionloss="1"/><geom size="1"/></body></worldbody>
+<equality><joint joint1="j"/></equality></mujoco>"""
 
 
 def mujoco() -> Any:
@@ -57,7 +75,7 @@ def mujoco() -> Any:
 def read_mjcf(path: str, data: bytes, report: Report) -> Description:
     """The description of a file; ``path`` is where it lies, for its includes and meshes, or empty for text."""
     library, remarks = mujoco(), list[str]()
-    check_mjcf(data, report.source, Path(path).parent if path else None)
+    elements = check_mjcf(data, report.source, Path(path).parent if path else None)
     try:
         with _remarks(library, remarks):
             model = library.MjModel.from_xml_path(path) if path else library.MjModel.from_xml_string(data.decode("utf-8"))
@@ -72,7 +90,7 @@ def read_mjcf(path: str, data: bytes, report: Report) -> Description:
         report.note(
             "mujoco", "model", f"MuJoCo remarks: {printable(text, 400)}", "see MuJoCo's documentation", "used as it compiles"
         )
-    return describe(model, report)
+    return describe(model, report, elements)
 
 
 @contextlib.contextmanager
@@ -86,22 +104,29 @@ def _remarks(library: Any, found: list[str]) -> Iterator[None]:
         library.set_mju_user_warning(before)
 
 
-def describe(model: Any, report: Report) -> Description:
-    """The description of an MjModel."""
+def describe(model: Any, report: Report, elements: Iterable[Element] = ()) -> Description:
+    """The description of an MjModel; ``elements`` of its file tell the lines."""
     if type(model).__name__ != "MjModel":
         raise InputError(f"from_mujoco takes a mujoco.MjModel, got {type(model).__name__}; load reads MJCF files")
-    return _Writer(model, report).description()
+    return _Writer(model, report, list(elements)).description()
 
 
 class _Writer:
-    def __init__(self, model: Any, report: Report) -> None:
-        self.m, self.report = model, report
+    def __init__(self, model: Any, report: Report, elements: list[Element]) -> None:
+        self.m, self.report, self.elements = model, report, elements
         self.links = Fresh(())
         self.joints = Fresh(())
         self.of_body = {0: ROOT}
         self.of_site: dict[int, str] = {}
         self.of_joint: dict[int, str] = {}
         self.dropped: dict[str, list[str]] = {}
+        self.noted: dict[str, list[str]] = {}
+        self.lines = {(e.tag, e.attributes["name"]): e.line for e in elements if "name" in e.attributes}
+        # without copies, bodies have the order of the document
+        bodies = [e for e in elements if e.tag == "body"]
+        names = [self._name("body", k) for k in range(1, model.nbody)]
+        same = [e.attributes.get("name", x) for e, x in zip(bodies, names, strict=False)] == names and len(bodies) == len(names)
+        self.body_lines = [e.line for e in bodies] if same else []
 
     def description(self) -> Description:
         m = self.m
@@ -109,13 +134,17 @@ class _Writer:
         gravity = np.zeros(3) if self._disabled("GRAVITY") else np.array(m.opt.gravity, float)
         d = Description(name, gravity=gravity, source="MJCF")
         d.links.append(self._link(0, self.links.name(ROOT)))
+        if d.links[0].shapes:
+            names = [printable(self._name("geom", g)) for g in range(m.body_geomnum[0]) if int(m.geom_type[g]) in SHAPES]
+            found = f"shapes of the world ({listed(names, every=True)})"
+            self.report.note("world-shapes", "model", found, "", f"they are shapes of the link {printable(ROOT)}")
         for body in range(1, m.nbody):
             self._add_body(d, body)
         for site in range(m.nsite):
             self._add_site(d, site)
         for equality in range(m.neq):
             self._add_equality(d, equality)
-        self._warn()
+        self._tell(d)
         if d.closures:
             self.report.warn_of_closures("model", f"loops closed by {counted(len(d.closures), 'equality constraint')}")
         return d
@@ -126,27 +155,33 @@ class _Writer:
         return any(self.m.opt.disableflags & int(getattr(bits, f"mjDSBL_{flag}", 0)) for flag in flags)
 
     def _name(self, kind: str, number: int) -> str:
-        return str(getattr(self.m, kind)(number).name) or f"{kind}{number}"
+        library = mujoco()
+        return library.mj_id2name(self.m, getattr(library.mjtObj, f"mjOBJ_{kind.upper()}"), number) or f"{kind}{number}"
 
     def _add_body(self, d: Description, body: int) -> None:
         m = self.m
-        own = self.links.name(self._name("body", body))
+        written = self._name("body", body)
+        own, line = self.links.name(written), self.lines.get(("body", written))
+        line = self.body_lines[body - 1] if self.body_lines else line
         self.of_body[body] = own
         place = Pose(_rotation(m.body_quat[body]), np.array(m.body_pos[body], float))
         numbers = range(m.body_jntadr[body], m.body_jntadr[body] + m.body_jntnum[body])
         parent = self.of_body[int(m.body_parentid[body])]
         if not numbers:
-            d.joints.append(Joint(self.joints.name(f"{own}_fixed"), "fixed", parent, own, place))
+            d.joints.append(Joint(self.joints.name(f"{own}_fixed"), "fixed", parent, own, place, line=line))
         for j in numbers:
             last = j == numbers[-1]
             child = own if last else self.links.name(f"{own}/{self._name('joint', j)}")
             if not last:
                 d.links.append(Link(child))
             d.joints.append(self._joint(j, parent, child, place))
+            d.joints[-1].line = self.lines.get(("joint", self._name("joint", j)), line)
             parent, place = child, Pose.identity()
         if m.body_gravcomp[body]:
             self._drop("gravity compensation", own)
-        d.links.append(self._link(body, own))
+        if m.body_mocapid[body] >= 0:
+            self._drop("mocap bodies", own)
+        d.links.append(self._link(body, own, line))
 
     def _joint(self, j: int, parent: str, child: str, place: Pose) -> Joint:
         m = self.m
@@ -177,6 +212,8 @@ class _Writer:
         limited = bool(m.jnt_limited[j])
         lower, upper = (float(x) for x in m.jnt_range[j]) if limited else (-np.inf, np.inf)
         effort = float(np.abs(m.jnt_actfrcrange[j]).max()) if m.jnt_actfrclimited[j] else np.inf
+        if m.jnt_actfrclimited[j] and m.jnt_actfrcrange[j].sum():
+            self._drop("smaller bounds of actuatorfrcrange, which differ from the larger", name)
         joint.limits = Limits(lower, upper, effort=effort)
         if kind == "revolute" and not limited:
             joint.type = "continuous"
@@ -212,9 +249,9 @@ class _Writer:
         rows = np.asarray(getattr(self.m, array)[first : first + count], float).reshape(count, -1)
         return np.hstack([rows, np.asarray(more[first : first + count], float).reshape(count, -1)])
 
-    def _link(self, body: int, name: str) -> Link:
+    def _link(self, body: int, name: str, line: int | None = None) -> Link:
         m = self.m
-        link = Link(name)
+        link = Link(name, line=line)
         mass, *moments = (
             x if x > SMALLEST_INERTIA else 0.0 for x in (float(m.body_mass[body]), *map(float, m.body_inertia[body]))
         )
@@ -276,25 +313,46 @@ class _Writer:
         return names[0], names[1]
 
     def _drop(self, what: str, name: str) -> None:
-        self.dropped.setdefault(what, []).append(name)
+        self.dropped.setdefault(what, []).append(printable(name))
 
-    def _warn(self) -> None:
+    def _note(self, what: str, name: str) -> None:
+        self.noted.setdefault(what, []).append(printable(name))
+
+    def _tell(self, d: Description) -> None:
+        """List what is left aside."""
         m = self.m
-        for count, kind, what in ASIDE:
-            for k in range(int(getattr(m, count, m.nu if count == "nactuator" else 0))):  # nu counts them before version 4
-                self._drop(what, self._name(kind, k) if kind else str(k))
+        for kinds, leave in ((ASIDE, self._drop), (ASIDE_IN_NOTES, self._note)):
+            for count, kind, what in kinds:
+                for k in range(int(getattr(m, count, m.nu if count == "nactuator" else 0))):  # nu counts them before version 4
+                    leave(what, self._name(kind, k))
         if m.opt.density or m.opt.viscosity or np.any(m.opt.wind):
             self._drop("forces of a fluid", "option")
-        parts = []
-        for what, names in self.dropped.items():
-            some = ", ".join(map(printable, names[:LISTED])) + (", …" if len(names) > LISTED else "")
-            parts.append(f"{what} ({len(names)}: {some})")
-        if parts:
-            found = "elements without a counterpart: " + "; ".join(parts)
-            self.report.warn(
-                "left-aside", "model", found, "bodies, joints, sites and shapes",
-                "model what matters in Python: contacts, actuators and loops", "they are left aside",
-            )  # fmt: skip
+        self._note_parameters()
+        for e in self.elements:
+            if e.tag in ("visual", "statistic", "size"):
+                self._note("settings of views and sizes", f"<{e.tag}>")
+        self.report.warn_aside("model", self.dropped, "bodies, joints, sites and shapes",
+                               "model what matters in Python: contacts, actuators and loops")  # fmt: skip
+        self.report.note_aside("model", self.noted)
+        d.aside = self.dropped | self.noted
+
+    def _note_parameters(self) -> None:
+        """List parameters of contacts, constraints and the simulation that differ from MuJoCo's defaults."""
+        m, library = self.m, mujoco()
+        plain, found = library.MjModel.from_xml_string(PLAIN), dict[str, dict[str, bool]]()
+        for array, kind, what in PARAMETERS:
+            rows = np.asarray(getattr(m, array, ()), float)
+            default = np.asarray(getattr(plain, array, np.zeros((1, 0))), float)[0]
+            for k in map(int, np.flatnonzero((rows != default).reshape(len(rows), default.size).any(axis=1))):
+                found.setdefault(what, {})[self._name(kind, int(m.dof_jntid[k]) if array.startswith("dof") else k)] = True
+        bits = [int(getattr(library.mjtDisableBit, f"mjDSBL_{flag}", 0)) for flag in USED_FLAGS]
+        options = [x for x in dir(plain.opt) if not x.startswith("_") and x not in USED_OPTIONS]
+        differ = [x for x in options if np.any(getattr(m.opt, x) != getattr(plain.opt, x))]
+        flags = ["flag"] if m.opt.disableflags & ~sum(bits) else []
+        found["settings of the simulation"] = dict.fromkeys([*differ, *flags], True)
+        for what, names in found.items():
+            for name in names:
+                self._note(what, name)
 
 
 def _rotation(quaternion: Any) -> Array:

@@ -15,7 +15,7 @@ from typing import NoReturn
 from dynamis.errors import printable, reason_of
 from dynamis.model.diagnostics import format_error
 from dynamis.model.packages import MAX_MESH_BYTES
-from dynamis.model.readers.xml_tree import MAX_BYTES, Element, parse_xml
+from dynamis.model.readers.xml_tree import MAX_BYTES, Element, Line, parse_xml
 
 MAX_ELEMENTS = 10_000  # with copies; MuJoCo's time grows with the square
 MAX_BODIES = 2_000
@@ -43,11 +43,15 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 _UNITS = {"K": 2.0**10, "M": 2.0**20, "G": 2.0**30, "T": 2.0**40, "P": 2.0**50, "E": 2.0**60}
 
 
-def check_mjcf(data: bytes, file: str, folder: Path | None) -> None:
-    """Refuse a model that leads out of ``folder`` or asks too much; ``folder`` is that of the file, None for text."""
+def check_mjcf(data: bytes, file: str, folder: Path | None) -> list[Element]:
+    """Refuse a model that leads out of ``folder`` or asks too much; ``folder`` is that of the file, None for text.
+
+    Returned are its elements, in the order of the document and what it includes.
+    """
     model = _Model(folder, {})
     model.read(data, _Place(file, folder))
     model.check()
+    return [e if place.file == file else replace(e, line=Line(e.line, place.file)) for e, place in model.elements]
 
 
 @dataclass(frozen=True)

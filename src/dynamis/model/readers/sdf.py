@@ -48,16 +48,15 @@ class Reader(Values):
     def __init__(self, report: Report, folder: Path | None, version: str) -> None:
         super().__init__(report)
         self.folder, self.old = folder, version in ("1.5", "1.6")
-        self.d = Description(file=report.source)
 
     def description(self, root: Element) -> Description:
         world = self.child(root, "world", "file")
         if world is not None:
-            self.leave_others(world, ("model", "gravity", "include"), "world")
+            check_spelling(world, SDF, "world", self.report, self.d.aside, deep=False)
             if world.all("gravity"):
                 self.d.gravity = self.vector(world, "gravity", "world", None)
         chosen = self.choose(world or root)
-        self.leave_others(root, ("world", "model"), "file")
+        check_spelling(root, SDF, "file", self.report, self.d.aside, deep=False)
         where = f"model {printable(chosen.attributes.get('name', ''))}"
         self.d.name, self.d.line = self.name(chosen, where) or "robot", chosen.line
         model = Model(self, chosen, "", 0)
@@ -65,7 +64,7 @@ class Reader(Values):
         placed = self.pose(pose, where) if pose is not None else Pose.identity()
         model.add()
         self.place(model, placed)
-        self.tell()
+        self.report.note_aside("model", self.d.aside)
         self.report.merge_repeated()  # a frame is followed from every element that stands on it
         return self.d
 
@@ -124,13 +123,13 @@ class Reader(Values):
     def link(self, e: Element, name: str) -> Link:
         where = f"link {printable(name)}"
         link = Link(name, line=e.line)
-        check_spelling(e, SDF, where, self.report)
-        self.leave_others(
-            e, ("pose", "inertial", "visual", "collision", "gravity", "self_collide", "kinematic", "enable_wind"), where
-        )
+        check_spelling(e, SDF, where, self.report, self.d.aside)
         if not self.flag(e, "gravity", where, True):
             self.report.warn("no-gravity", where, "<gravity> is switched off", "true", "give the robot a gravity of 0",
                              "gravity acts on the link all the same", e.line)  # fmt: skip
+        if self.flag(e, "kinematic", where):
+            self.report.warn("kinematic", where, "<kinematic> is true: no force moves the link", "false", "remove the element, "
+                             "or hold the link by a fixed joint", "it moves as any other link", e.line)  # fmt: skip
         inertial = self.child(e, "inertial", where)
         if inertial is None:
             self.report.warn("no-inertial", where, "no <inertial>", "a mass and an inertia", "add <inertial>",
@@ -146,7 +145,6 @@ class Reader(Values):
     def inertial(self, e: Element, where: str) -> MassProperties | None:
         if e.attributes.get("auto", "false").lower() in ("true", "1"):
             self.report.error("inertial", where, 'inertial auto="true"', "numbers", "write mass and inertia", e.line)
-        self.leave_others(e, ("pose", "mass", "inertia", "density"), where)
         mass = self.number(e, "mass", where, 1.0)
         inertia, I = self.child(e, "inertia", where), np.eye(3)
         if inertia is not None:
@@ -184,8 +182,7 @@ class Reader(Values):
                 size = tuple(self.vector(g, "scale", where, (1.0, 1.0, 1.0)))
                 mesh = self.word(g, "uri", where).replace("model://", "package://")
             case _:
-                self.leave(f"the shape <{printable(g.tag)[1:-1]}>", where)
-                return
+                return  # listed with the elements that are not read
         pose, material = self.child(e, "pose", where), self.child(e, "material", where)
         rgba = None
         diffuse = self.child(material, "diffuse", where) if material is not None else None
@@ -208,7 +205,6 @@ class Reader(Values):
         axis = self.required(e, tag, where)
         if axis is None:
             return np.array([0.0, 0.0, 1.0]), Limits(), Drive(), None
-        self.leave_others(axis, ("xyz", "limit", "dynamics", "mimic", "use_parent_model_frame", "initial_position"), where)
         u = self.vector(axis, "xyz", where, (0.0, 0.0, 1.0))
         xyz = self.child(axis, "xyz", where)
         frame = xyz.attributes.get("expressed_in", "") if xyz is not None else ""
@@ -223,7 +219,6 @@ class Reader(Values):
             Drive(),
         )
         if limit is not None:
-            self.leave_others(limit, ("lower", "upper", "effort", "velocity"), where)
             lower, upper = self.number(limit, "lower", where, -NO_LIMIT), self.number(limit, "upper", where, NO_LIMIT)
             effort, velocity = self.number(limit, "effort", where, -1.0), self.number(limit, "velocity", where, -1.0)
             limits = Limits(-math.inf if lower <= -NO_LIMIT else lower, math.inf if upper >= NO_LIMIT else upper,
@@ -253,9 +248,7 @@ class Reader(Values):
                 "joint-type", where, f"the type is {printable(written)}", ", ".join(TYPES), "give one of these types", e.line
             )
             return
-        check_spelling(e, SDF, where, self.report)
-        known = ("pose", "parent", "child", "axis", "axis2", "thread_pitch", "screw_thread_pitch", "physics")
-        self.leave_others(e, known, where)
+        check_spelling(e, SDF, where, self.report, self.d.aside)
         ends = [self.required(e, tag, where) for tag in ("parent", "child")]
         if ends[0] is None or ends[1] is None:
             return

@@ -30,10 +30,10 @@ class Model:
         self.pending: list[str] = []
         self.named: dict[str, Element] = {}
         self.nested: dict[str, Model] = {}
-        check_spelling(e, SDF, self.where, reader.report, deep=False)
+        check_spelling(e, SDF, self.where, reader.report, reader.d.aside, deep=False)
         for child in e.children:
             if child.tag in ("pose", "frame", "include"):
-                check_spelling(child, SDF, self.where, reader.report)
+                check_spelling(child, SDF, self.where, reader.report, reader.d.aside)
             if child.tag in ("link", "frame", "joint", "model", "include"):
                 element = included(reader, child, depth, self.where) if child.tag == "include" else child
                 name = reader.name(element, self.where)
@@ -52,11 +52,6 @@ class Model:
     def add_links(self) -> None:
         """The links of this model and of those nested in it."""
         r = self.reader
-        r.leave_others(
-            self.e,
-            ("pose", "link", "joint", "frame", "model", "include", "static", "self_collide", "allow_auto_disable"),
-            self.where,
-        )
         for name, e in self.named.items():
             if e.tag == "link":
                 self.placed[self.prefix + name] = cleaned(self.pose(name, e, self.where))
@@ -223,5 +218,4 @@ def included(reader: Any, e: Element, depth: int, where: str) -> Element:
         made.attributes["placement_frame"] = placement
     if e.all("pose"):
         made.children = [*(c for c in made.children if c.tag != "pose"), *e.all("pose")]
-    reader.leave_others(e, ("uri", "name", "pose", "placement_frame", "static"), where)
     return made

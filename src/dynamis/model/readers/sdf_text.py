@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import printable
+from dynamis.model.description import Description
 from dynamis.model.diagnostics import Report
 from dynamis.model.readers.numbers import PLAIN, advice, miscounted, parse_number, parse_numbers
-from dynamis.model.readers.spelling import SDF, misspelt
 from dynamis.model.readers.xml_tree import Element
 from dynamis.model.values import MAX_MAGNITUDE
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY, from_quaternion, from_rpy
-
-LISTED = 4  # names of one kind in a note
 
 
 class Values:
@@ -24,7 +22,7 @@ class Values:
 
     def __init__(self, report: Report) -> None:
         self.report = report
-        self.aside: dict[str, list[str]] = {}
+        self.d = Description(file=report.source)
 
     def child(self, e: Element, tag: str, where: str) -> Element | None:
         found = e.all(tag)
@@ -106,27 +104,7 @@ class Values:
         return Pose(from_rpy(rpy) if any(rpy) else IDENTITY, np.array(values[:3]))
 
     def leave(self, what: str, name: str) -> None:
-        self.aside.setdefault(what, []).append(name)
-
-    def leave_others(self, e: Element, known: tuple[str, ...], where: str) -> None:
-        """Remember the children that are not read, except for those that have a warning of their own."""
-        warned = {name for name, child, _ in misspelt(e, SDF) if child is not None}
-        for child in e.children:
-            if child.tag not in known and child.tag not in warned:
-                name = child.attributes.get("name", "")
-                self.leave(f"<{printable(child.tag)[1:-1]}>", f"{where} {printable(name)}" if name else where)
-
-    def tell(self) -> None:
-        """One note for each kind of element that was left aside."""
-        for what, names in self.aside.items():
-            some = ", ".join(names[:LISTED]) + (", …" if len(names) > LISTED else "")
-            self.report.note(
-                "left-aside",
-                "model",
-                f"{what} is not part of a robot's dynamics ({len(names)}: {some})",
-                "",
-                "it is left aside",
-            )
+        self.d.aside.setdefault(what, []).append(name)
 
 
 def cleaned(pose: Pose) -> Pose:

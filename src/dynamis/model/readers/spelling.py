@@ -1,4 +1,4 @@
-"""Misspelt names in URDF and SDF files, which both formats let pass as extensions: names that are nearly those of the format.
+"""Names in URDF and SDF files that are not read: misspelt ones, which are nearly those of the format, and extensions.
 
 Names that resemble none are extensions, as are those with a prefix (drake:…).
 """
@@ -24,7 +24,7 @@ _SHAPES = {
 }  # fmt: skip
 _INERTIA = "ixx ixy ixz iyy iyz izz"
 URDF = {
-    "robot": "name | link joint material dynamis | version gazebo transmission sensor loop_joint",
+    "robot": "name version | link joint material dynamis | gazebo transmission sensor loop_joint",
     "link": "name | inertial visual collision dynamis | type collision_checking self_collision_checking contact sensor",
     "inertial": "| origin mass inertia",
     "origin": "xyz rpy || quat_xyzw wxyz",
@@ -34,7 +34,7 @@ URDF = {
     "collision": "name | origin geometry material dynamis | group",
     "geometry": "| box cylinder sphere mesh capsule",
     "mesh": "filename scale |",
-    "material": "name | color texture",
+    "material": "name | color | texture",
     "color": "rgba |",
     "joint": "name type | origin parent child axis limit dynamics mimic dynamis | calibration safety_controller",
     "parent": "link |",
@@ -46,17 +46,20 @@ URDF = {
     **_SHAPES,
 }
 SDF = {
+    "sdf": "version | world model include",
+    "world": "name | model gravity include",
     "model": "name canonical_link placement_frame | pose link joint frame model include static | self_collide "
     "allow_auto_disable enable_wind gripper plugin",
     "include": "merge | uri pose name static placement_frame | placement_frame plugin",
     "frame": "name attached_to | pose",
     "pose": "relative_to rotation_format degrees || frame",
-    "link": "name | pose inertial visual collision gravity | self_collide kinematic enable_wind must_be_base_link "
+    "link": "name | pose inertial visual collision gravity kinematic | self_collide enable_wind must_be_base_link "
     "velocity_decay sensor light projector battery audio_source audio_sink particle_emitter plugin",
     "inertial": "auto | pose mass inertia | density auto_inertia_params fluid_added_mass",
     "inertia": f"| {_INERTIA}",
     "visual": "name | pose geometry material | cast_shadows laser_retro transparency visibility_flags meta plugin",
     "collision": "name | pose geometry | surface density laser_retro max_contacts auto_inertia_params",
+    "material": "| diffuse | ambient specular emissive",
     "geometry": "| box cylinder sphere mesh capsule ellipsoid | cone plane polyline heightmap image empty",
     "mesh": "| uri scale | optimization submesh convex_decomposition",
     "ellipsoid": "| radii",
@@ -102,19 +105,31 @@ def check_spelling(
     names: Mapping[str, str],
     where: str,
     report: Report,
+    aside: dict[str, list[str]],
     document: Document | None = None,
     *,
     deep: bool = True,
 ) -> None:
-    """Warn of misspelt names of an element and, if ``deep``, of those inside it."""
-    for name, child, near in misspelt(element, names):
+    """Warn of misspelt names of an element and, if ``deep``, of those inside it; add to ``aside`` what else is not read."""
+    wrong = misspelt(element, names)
+    for name, child, near in wrong:
         what = f"the attribute {printable(name)} of" if child is None else f"the element <{printable(name)[1:-1]}> in"
         line = child.line if child is not None else document.line(element, name) if document is not None else element.line
         meant = near if child is None else f"<{near}>"
         report.warn("spelling", where, f"{what} <{element.tag}> is unknown; did you mean {meant}?", "", f"write {meant}",
                     "it is skipped, as an extension", line)  # fmt: skip
-    for child in element.children if deep else ():
-        check_spelling(child, names, where, report, document)
+    attributes, inside, _ = _row(names[element.tag]) if element.tag in names else ([*element.attributes], None, None)
+    skipped = {name for name, *_ in wrong}
+    for key, value in element.attributes.items():
+        if key not in attributes and key not in skipped and value.strip() and not key.startswith("xmlns"):
+            aside.setdefault(f"the attribute {printable(key)} of <{element.tag}>", []).append(where)
+    for child in element.children:
+        if inside is not None and child.tag not in inside and child.tag not in skipped:
+            name = child.attributes.get("name") or child.attributes.get("reference")
+            whose = (printable(name) if where == "robot" else f"{printable(name)} in {where}") if name else where
+            aside.setdefault(f"<{printable(child.tag)[1:-1]}>", []).append(whose)
+        elif deep:
+            check_spelling(child, names, where, report, aside, document)
 
 
 def _near(name: str, known: list[str]) -> str:

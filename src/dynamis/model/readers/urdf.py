@@ -3,16 +3,14 @@
 Read: links, inertials (with the rotation of their origin), joints of every URDF type and ``spherical``, limits,
 ``<dynamics>`` (damping is viscous friction, friction is Coulomb friction), mimic, shapes. ``<dynamis>`` elements, which
 other tools skip, hold what URDF has no place for: gravity, rotors and the links that carry them, springs, actuators.
-Every other tag is skipped. Of an element that may occur once the first is used, as urdfdom does.
+Every other tag is listed in a note. Of an element that may occur once the first is used, as urdfdom does.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
 from dataclasses import MISSING, fields, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -57,14 +55,15 @@ def read_urdf(
     if document.blanks:
         report.warn("blank-start", "file", "there is white space before <?xml", "<?xml at the very beginning",
                     "remove the white space: other XML parsers refuse it", "it is skipped", 1)  # fmt: skip
-    reader = _Reader(report, document, {m.attributes.get("name", ""): _colour(m) for m in root.all("material")})
     name = root.attributes.get("name", "")
     if not name:
         report.warn("no-name", "robot", "it has no name", "name=…", "name the robot", "it is called 'robot'", root.line)
     description = Description(
         name or "robot", file=file, line=root.line, document=data if encoding is None and expanded is None else b""
     )
-    check_spelling(root, URDF, "robot", report, document, deep=False)
+    materials = {m.attributes.get("name", ""): _colour(m) for m in root.all("material")}
+    reader = _Reader(report, document, materials, description.aside)
+    check_spelling(root, URDF, "robot", report, description.aside, document, deep=False)
     for element in root.children:
         if element.tag == "link":
             description.links.append(reader.link(element))
@@ -73,6 +72,9 @@ def read_urdf(
         elif element.tag == "dynamis":
             description.gravity = reader.vector(element, "gravity", "robot", description.gravity)
             description.appearance = reader.appearance(element)
+        elif element.tag == "material":
+            check_spelling(element, URDF, "robot", report, description.aside, document)
+    report.note_aside("robot", description.aside)
     _drop_mimics_of_nothing(description, report)
     return description
 
@@ -139,17 +141,17 @@ def _exact(element: Element, near: Shape) -> Shape:
 
 
 class _Reader:
-    """``materials`` are the colours that shapes may name."""
+    """``materials`` are the colours that shapes may name, ``aside`` what is not read."""
 
     def __init__(
-        self, report: Report, document: Document, materials: Mapping[str, tuple[float, ...] | None] = MappingProxyType({})
+        self, report: Report, document: Document, materials: dict[str, Any], aside: dict[str, list[str]]
     ) -> None:
-        self.report, self.document, self.materials = report, document, materials
+        self.report, self.document, self.materials, self.aside = report, document, materials, aside
 
     def link(self, element: Element) -> Link:
         link = Link(element.attributes.get("name", ""), line=element.line)
         where = f"link {printable(link.name)}"
-        check_spelling(element, URDF, where, self.report, self.document)
+        check_spelling(element, URDF, where, self.report, self.aside, self.document)
         inertial = self.only(element, "inertial", where)
         if inertial is not None:
             link.mass_properties = self.inertial(inertial, where)
@@ -174,7 +176,7 @@ class _Reader:
     def joint(self, element: Element) -> Joint:
         name, written = element.attributes.get("name", ""), element.attributes.get("type", "")
         where = f"joint {printable(name)}"
-        check_spelling(element, URDF, where, self.report, self.document)
+        check_spelling(element, URDF, where, self.report, self.aside, self.document)
         if written not in READ_TYPES:
             missing = "type" not in element.attributes
             found = "it has no type=…" if missing else f"the type is {printable(written)}"
@@ -274,9 +276,11 @@ class _Reader:
     def shape(self, element: Element, role: str, link: Link, where: str) -> None:
         """Shapes never enter the dynamics, so a bad one is left out with a warning instead of refused."""
         quiet = Report(self.report.source)
-        reader = _Reader(quiet, self.document)
+        reader = _Reader(quiet, self.document, {}, {})
         geometry = next(iter(element.all("geometry")), None)
         kinds = [c for c in geometry.children if c.tag in URDF_SHAPES] if geometry else []
+        if len(kinds) != 1:
+            self.aside.setdefault(f"a {role} without one geometry", []).append(where)
         if not kinds:
             return
         e = kinds[0]

@@ -62,6 +62,7 @@ class Reader(Joints):
             self._close(d, edge)
         self._leave_rest(chosen)
         self.tell()
+        d.aside = self.physics | self.looks
         if d.closures:
             self.report.warn_of_closures(
                 "stage", f"loops closed by {counted(len(d.closures), 'constraint')} of joints outside the tree"

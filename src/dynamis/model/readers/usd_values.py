@@ -23,7 +23,6 @@ from dynamis.tolerances import FEW_ROUNDINGS, TYPED_PRECISION
 
 Array = npt.NDArray[Any]
 UNLIMITED = 1e30  # programs write the largest single-precision number for "no limit"
-LISTED = 4  # names of one kind in a finding
 NOT_PHYSICS = ("xformOp", "primvars", "dynamis", "ui", "material", "omni", "semantic", "collection")
 
 
@@ -99,11 +98,11 @@ class Values:
 
     def leave(self, what: str, prim: Prim) -> None:
         """Physics without a counterpart, which a warning lists."""
-        self.physics.setdefault(what, []).append(prim.path)
+        self.physics.setdefault(what, []).append(printable(prim.path)[1:-1])
 
     def leave_look(self, what: str, prim: Prim) -> None:
         """Appearance without a counterpart, which a note lists."""
-        self.looks.setdefault(what, []).append(prim.path)
+        self.looks.setdefault(what, []).append(printable(prim.path)[1:-1])
 
     def leave_others(self, prim: Prim, known: tuple[str, ...]) -> None:
         """List the attributes and relationships of a body, joint or scene that are not read."""
@@ -115,12 +114,9 @@ class Values:
             self.leave("animation (the earliest values are taken)", prim)
 
     def tell(self) -> None:
-        if self.physics:
-            found = "without a counterpart: " + "; ".join(_list(what, paths) for what, paths in self.physics.items())
-            self.report.warn("left-aside", "stage", found, "bodies, joints, limits and mass properties",
-                             "model what matters in Python: controllers, contacts, friction", "it is left aside")  # fmt: skip
-        for what, paths in self.looks.items():
-            self.report.note("left-aside", "stage", f"{_list(what, paths)} not part of the dynamics", "", "it is left aside")
+        cure = "model what matters in Python: controllers, contacts, friction"
+        self.report.warn_aside("stage", self.physics, "bodies, joints, limits and mass properties", cure)
+        self.report.note_aside("stage", self.looks)
 
 
 def _acts(value: Any) -> bool:
@@ -140,7 +136,3 @@ def _array(value: Any) -> Array | None:
 def _where(prim: Prim) -> str:
     return f"prim {printable(prim.name)}"
 
-
-def _list(what: str, paths: list[str]) -> str:
-    some = ", ".join(printable(path)[1:-1] for path in paths[:LISTED]) + (", …" if len(paths) > LISTED else "")
-    return f"{what} ({len(paths)}: {some})"

@@ -10,10 +10,10 @@ from dynamis.display import counted
 from dynamis.errors import printable
 from dynamis.model.description import Description, Joint
 from dynamis.model.joints import JOINT_TYPES
+from dynamis.model.diagnostics import MAX_PLACES_LISTED, listed
 from dynamis.model.writers.mjcf_inertia import consistent_tensors
 from dynamis.model.writers.sdf import not_nested, plain_name
-
-LISTED = 4  # names in a sentence
+from dynamis.model.writers.urdf_edit import edit_urdf
 
 
 def losses(description: Description, suffix: str, *, essential: bool = False) -> list[str]:
@@ -25,6 +25,8 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
     found: list[str] = []
     if suffix not in (".mjcf", ".usda") and d.closures:
         found.append(f"closures of loops, which only .mjcf and .usda files can represent: {len(d.closures)}")
+    if d.aside and not essential and (suffix != ".urdf" or not d.document or edit_urdf(d) is None):
+        found += [f"{what} ({listed(names)})" for what, names in d.aside.items()]
     if suffix in (".urdf", ".toml"):
         return found  # <dynamis> elements hold what URDF has no place for
 
@@ -33,7 +35,7 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
 
     def tell(what: str, joints: Iterable[str], *, minor: bool = False) -> None:
         names = list(joints)
-        some = ", ".join(map(printable, names[:LISTED])) + (", …" if len(names) > LISTED else "")
+        some = ", ".join(map(printable, names[:MAX_PLACES_LISTED])) + (", …" if len(names) > MAX_PLACES_LISTED else "")
         if names and not (minor and essential):
             found.append(f"{what}: {counted(len(names), 'element')}, {some}")
 

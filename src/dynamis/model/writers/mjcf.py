@@ -59,7 +59,8 @@ class _Writer:
 
     def _root(self, root: Link) -> list[str]:
         if root.name == "world" and root.mass_properties is None:
-            return self._children(self.carrying.get(root.name, []), "    ")
+            shapes = [f"    {text}" for shape in root.shapes if (text := _geom(shape))]
+            return [*shapes, *self._children(self.carrying.get(root.name, []), "    ")]
         below = self.carrying.pop(root.name, [])
         free = [joint for joint in below if joint.type == "free"]  # MuJoCo has them at the top level only
         self.carrying[root.name] = [joint for joint in below if joint.type != "free"]

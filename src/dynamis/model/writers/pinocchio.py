@@ -27,13 +27,15 @@ def pinocchio() -> Any:
 def make_pinocchio(description: Description) -> Any:
     """The `pinocchio.Model`; joints in depth-first order, so that q and v are ours. Every link and frame is a frame of it."""
     description.require_numbers("a Pinocchio model")
-    lost = [j.name for j in description.joints if j.drive.stiffness or j.drive.coulomb_bias]
-    if lost:
-        warnings.warn(
-            f"joints {', '.join(map(printable, lost))} have springs, or dry friction that depends on the direction, for which "
-            "a Pinocchio model has no place: they are left out",
-            ModelWarning, stacklevel=3,
-        )  # fmt: skip
+    springs = [printable(j.name) for j in description.joints if j.drive.stiffness or j.drive.coulomb_bias]
+    closures = [f"{x.kind} of {printable(x.first)} and {printable(x.second)}" for x in description.closures]
+    for names, begin, end in (
+        (springs, "joints ", " have springs, or dry friction that depends on the direction"),
+        (closures, "the robot has closures of loops (", ")"),
+    ):
+        if names:
+            text = f"{begin}{', '.join(names)}{end}, for which a Pinocchio model has no place: they are left out"
+            warnings.warn(text, ModelWarning, stacklevel=3)
     return _Maker(description).made()
 
 
