@@ -124,8 +124,8 @@ def test_frames_nested_models_and_axes_of_other_frames():
     assert (robot.limits["lower"][0], robot.limits["effort"][0]) == (-1.0, np.inf)
     assert robot.description.link("arm::tip").shapes[0].kind == "capsule"
     notes = "\n".join(map(str, dy.check(TWO).notes))
-    assert "<plugin> is not part of a robot's dynamics (1: model 'm' 'p')" in notes
-    assert "<sensor> is not part of a robot's dynamics (1: link 'arm::tip' 's')" in notes
+    assert "without a counterpart: <plugin> (1: 'p' in model 'm')" in notes
+    assert "without a counterpart: <sensor> (1: 's' in link 'arm::tip')" in notes
 
 
 @pytest.mark.filterwarnings("ignore:.*it follows joint")

@@ -7,7 +7,7 @@ import pytest
 from random_trees import relative_error
 
 import dynamis as dy
-from dynamis.model.description import Drive
+from dynamis.model.description import Drive, LoopClosure
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install 'dynamis[oracles]'")
 pytestmark = pytest.mark.usefixtures("without_compilation")
@@ -114,3 +114,10 @@ def test_what_has_no_counterpart_is_refused():
     riding = dy.load("puma560").replace(rotors="riding", friction=0)
     with pytest.raises(dy.ConversionError, match=r"has a motor on a link.*rotors=.reflected"):
         riding.to_pinocchio()
+
+
+def test_closures_of_loops_that_pinocchio_does_not_get_have_a_warning():
+    d = dy.load("ur5e").description
+    d.closures.append(LoopClosure("point", d.links[0].name, d.links[-1].name))
+    with pytest.warns(dy.ModelWarning, match=r"closures of loops \(point of .* and .*\), for which .*left out"):
+        dy.Robot(d).to_pinocchio()

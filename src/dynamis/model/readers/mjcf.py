@@ -3,8 +3,8 @@
 Bodies become links, each joint of a body a joint with a massless link between it and the next, sites become frames. Armature is
 a rotor inertia, frictionloss Coulomb friction, damping viscous friction, each with what actuators add to the joint; equality
 constraints are closures of loops; what a <flag> disables is absent. q has the order of qpos; a quaternion is (x, y, z, w) here
-and (w, x, y, z) there, and the velocity of a free joint is in the axes of the body here. What has no counterpart is listed: in a
-warning what acts on the motion, in notes appearance, contact parameters and settings of the simulation.
+and (w, x, y, z) there, and the velocity of a free joint is in the axes of the body here. What has no counterpart is listed:
+in a warning what acts on the motion, in notes appearance, contact parameters and settings of the simulation.
 """
 
 from __future__ import annotations
@@ -53,11 +53,12 @@ ASIDE_IN_NOTES = (
 SOFT = "solref solimp"
 CONTACT = f"friction condim contype conaffinity priority margin gap solmix surfacevel adhesion {SOFT}"
 PARAMETERS = (
-    *((f"geom_{x}", "geom", "contact parameters of shapes") for x in CONTACT.split()), ("geom_fluid", "geom", "fluid parameters"),
+    *((f"geom_{x}", "geom", "contact parameters of shapes") for x in CONTACT.split()),
     *((f"{a}_{x}", kind, f"softness of {words}") for x in SOFT.split() for a, kind, words in (
         ("jnt", "joint", "limits"), ("dof", "joint", "frictionloss"), ("eq", "equality", "equality constraints"))),
-    ("jnt_margin", "joint", "margins of limits"),
+    ("geom_fluid", "geom", "fluid parameters of shapes"), ("jnt_margin", "joint", "margins of limits"),
 )  # fmt: skip
+USER_DATA = ("actuator", "body", "cam", "geom", "jnt", "sensor", "site", "tendon")
 USED_OPTIONS = ("gravity", "density", "viscosity", "wind", "disableflags")
 USED_FLAGS = ("GRAVITY", "SPRING", "DAMPER", "FRICTIONLOSS", "EQUALITY")
 PLAIN = """<mujoco><worldbody><body name="a"><joint name="j" frictionloss="1"/><geom size="1"/></body></worldbody>
@@ -339,19 +340,20 @@ class _Writer:
     def _note_parameters(self) -> None:
         """List parameters of contacts, constraints and the simulation that differ from MuJoCo's defaults."""
         m, library = self.m, mujoco()
-        plain, found = library.MjModel.from_xml_string(PLAIN), dict[str, dict[str, bool]]()
+        plain, found = library.MjModel.from_xml_string(PLAIN), dict[str, list[str]]()
         for array, kind, what in PARAMETERS:
             rows = np.asarray(getattr(m, array, ()), float)
             default = np.asarray(getattr(plain, array, np.zeros((1, 0))), float)[0]
             for k in map(int, np.flatnonzero((rows != default).reshape(len(rows), default.size).any(axis=1))):
-                found.setdefault(what, {})[self._name(kind, int(m.dof_jntid[k]) if array.startswith("dof") else k)] = True
-        bits = [int(getattr(library.mjtDisableBit, f"mjDSBL_{flag}", 0)) for flag in USED_FLAGS]
+                number = int(m.dof_jntid[k]) if array.startswith("dof") else k
+                found.setdefault(what, []).append(self._name(kind, number))
         options = [x for x in dir(plain.opt) if not x.startswith("_") and x not in USED_OPTIONS]
         differ = [x for x in options if np.any(getattr(m.opt, x) != getattr(plain.opt, x))]
-        flags = ["flag"] if m.opt.disableflags & ~sum(bits) else []
-        found["settings of the simulation"] = dict.fromkeys([*differ, *flags], True)
+        used = sum(int(getattr(library.mjtDisableBit, f"mjDSBL_{flag}", 0)) for flag in USED_FLAGS)
+        found["settings of the simulation"] = [*differ, *(["flag"] if m.opt.disableflags & ~used else [])]
+        found["user data"] = [x for x in USER_DATA if getattr(m, f"nuser_{x}", 0)]
         for what, names in found.items():
-            for name in names:
+            for name in dict.fromkeys(names):
                 self._note(what, name)
 
 

@@ -125,8 +125,8 @@ def check_spelling(
             aside.setdefault(f"the attribute {printable(key)} of <{element.tag}>", []).append(where)
     for child in element.children:
         if inside is not None and child.tag not in inside and child.tag not in skipped:
-            name = child.attributes.get("name") or child.attributes.get("reference")
-            whose = (printable(name) if where == "robot" else f"{printable(name)} in {where}") if name else where
+            own = child.attributes.get("name") or child.attributes.get("reference")
+            whose = where if not own else printable(own) if where == "robot" else f"{printable(own)} in {where}"
             aside.setdefault(f"<{printable(child.tag)[1:-1]}>", []).append(whose)
         elif deep:
             check_spelling(child, names, where, report, aside, document)

@@ -143,9 +143,7 @@ def _exact(element: Element, near: Shape) -> Shape:
 class _Reader:
     """``materials`` are the colours that shapes may name, ``aside`` what is not read."""
 
-    def __init__(
-        self, report: Report, document: Document, materials: dict[str, Any], aside: dict[str, list[str]]
-    ) -> None:
+    def __init__(self, report: Report, document: Document, materials: dict[str, Any], aside: dict[str, list[str]]) -> None:
         self.report, self.document, self.materials, self.aside = report, document, materials, aside
 
     def link(self, element: Element) -> Link:

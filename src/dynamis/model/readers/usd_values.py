@@ -135,4 +135,3 @@ def _array(value: Any) -> Array | None:
 
 def _where(prim: Prim) -> str:
     return f"prim {printable(prim.name)}"
-

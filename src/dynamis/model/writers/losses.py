@@ -9,8 +9,8 @@ import numpy as np
 from dynamis.display import counted
 from dynamis.errors import printable
 from dynamis.model.description import Description, Joint
-from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.diagnostics import MAX_PLACES_LISTED, listed
+from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.writers.mjcf_inertia import consistent_tensors
 from dynamis.model.writers.sdf import not_nested, plain_name
 from dynamis.model.writers.urdf_edit import edit_urdf
