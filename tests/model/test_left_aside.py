@@ -119,6 +119,7 @@ def test_shapes_of_the_world_are_written_as_mjcf():
     pytest.importorskip("mujoco", reason="MuJoCo is not installed: pip install mujoco")
     text = '<mujoco><worldbody><geom name="table" type="box" size="1 2 3"/><body><joint/><geom size=".1"/></body></worldbody></mujoco>'
     model = dy.load(text).to_mujoco()
+    assert not dy.from_mujoco(model).description.aside  # that of shapes without contact included
     assert model.geom_size[0].tolist() == [1.0, 2.0, 3.0]
     assert model.geom_bodyid.tolist() == [0, 1]
 

@@ -305,7 +305,8 @@ class Robot(Differentiation, Editing):
         """Return the robot as a `pinocchio.Model` with the same q and v, and its links as frames.
 
         Rotor inertia is armature there, and followers are mimic joints. Needs Pinocchio (``pip install pin``). Motors on links,
-        actuators, helical followers and followers before their leader are refused.
+        actuators, helical followers and followers before their leader are refused; springs, direction-dependent friction and
+        closures of loops are left out with a warning.
 
         >>> import dynamis as dy
         >>> dy.load("ur5e").to_pinocchio().nv  # doctest: +SKIP

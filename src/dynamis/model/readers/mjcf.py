@@ -342,8 +342,10 @@ class _Writer:
         m, library = self.m, mujoco()
         plain, found = library.MjModel.from_xml_string(PLAIN), dict[str, list[str]]()
         for array, kind, what in PARAMETERS:
-            rows = np.asarray(getattr(m, array, ()), float)
+            rows = np.array(getattr(m, array, ()), float)
             default = np.asarray(getattr(plain, array, np.zeros((1, 0))), float)[0]
+            if kind == "geom" and len(rows):
+                rows[(m.geom_contype | m.geom_conaffinity) == 0] = default  # these have no contacts
             for k in map(int, np.flatnonzero((rows != default).reshape(len(rows), default.size).any(axis=1))):
                 number = int(m.dof_jntid[k]) if array.startswith("dof") else k
                 found.setdefault(what, []).append(self._name(kind, number))

@@ -75,28 +75,10 @@ SDF = {
 SDF["axis2"] = SDF["axis"]
 
 
-def misspelt(element: Element, names: Mapping[str, str]) -> list[tuple[str, Element | None, str]]:
-    """(the name, the element inside or None for an attribute, the name probably meant) of an element."""
-    if element.tag not in names:
-        return []
-    attributes, inside, known = _row(names[element.tag])
-    found: list[tuple[str, Element | None, str]] = [
-        (key, None, near)
-        for key in element.attributes
-        if key not in known and (near := _near(key, [x for x in attributes if x not in element.attributes]))
-    ]
-    for child in element.children:
-        if child.tag not in known:
-            present = {e.tag for e in element.children} - REPEATABLE
-            if near := _near(child.tag, [x for x in inside if x not in present]):
-                found.append((child.tag, child, near))
-    return found
-
-
 @functools.cache
-def _row(text: str) -> tuple[list[str], list[str], frozenset[str]]:
+def _row(text: str) -> tuple[dict[str, None], dict[str, None], frozenset[str]]:
     """(attributes, elements inside, all known names) of a row."""
-    attributes, inside, others = (part.split() for part in f"{text}||".split("|")[:3])
+    attributes, inside, others = (dict.fromkeys(part.split()) for part in f"{text}||".split("|")[:3])
     return attributes, inside, frozenset([*attributes, *inside, *others])
 
 
@@ -111,25 +93,56 @@ def check_spelling(
     deep: bool = True,
 ) -> None:
     """Warn of misspelt names of an element and, if ``deep``, of those inside it; add to ``aside`` what else is not read."""
-    wrong = misspelt(element, names)
+    children = element.children
+    if element.tag in names:
+        attributes, inside, _ = _row(names[element.tag])
+        if not attributes.keys() >= element.attributes.keys() or not {child.tag for child in children} <= inside.keys():
+            wrong = _misspelt(element, names[element.tag])
+            _warn(element, wrong, where, report, document)
+            skipped = {name for name, *_ in wrong}
+            children = _leave(element, {*attributes, *inside, *skipped}, where, aside)
+    for child in children if deep else ():
+        check_spelling(child, names, where, report, aside, document)
+
+
+def _misspelt(element: Element, row: str) -> list[tuple[str, Element | None, str]]:
+    """(the name, the element inside or None for an attribute, the name probably meant) of an element."""
+    attributes, inside, known = _row(row)
+    found: list[tuple[str, Element | None, str]] = [
+        (key, None, near)
+        for key in element.attributes
+        if key not in known and (near := _near(key, [x for x in attributes if x not in element.attributes]))
+    ]
+    for child in element.children:
+        if child.tag not in known:
+            present = {e.tag for e in element.children} - REPEATABLE
+            if near := _near(child.tag, [x for x in inside if x not in present]):
+                found.append((child.tag, child, near))
+    return found
+
+
+def _warn(
+    element: Element, wrong: list[tuple[str, Element | None, str]], where: str, report: Report, document: Document | None
+) -> None:
     for name, child, near in wrong:
         what = f"the attribute {printable(name)} of" if child is None else f"the element <{printable(name)[1:-1]}> in"
         line = child.line if child is not None else document.line(element, name) if document is not None else element.line
         meant = near if child is None else f"<{near}>"
         report.warn("spelling", where, f"{what} <{element.tag}> is unknown; did you mean {meant}?", "", f"write {meant}",
                     "it is skipped, as an extension", line)  # fmt: skip
-    attributes, inside, _ = _row(names[element.tag]) if element.tag in names else ([*element.attributes], None, None)
-    skipped = {name for name, *_ in wrong}
+
+
+def _leave(element: Element, read: set[str], where: str, aside: dict[str, list[str]]) -> list[Element]:
+    """Add to ``aside`` the attributes and elements inside that are neither read nor have a warning; the other elements."""
     for key, value in element.attributes.items():
-        if key not in attributes and key not in skipped and value.strip() and not key.startswith("xmlns"):
+        if key not in read and value.strip() and not key.startswith("xmlns"):
             aside.setdefault(f"the attribute {printable(key)} of <{element.tag}>", []).append(where)
     for child in element.children:
-        if inside is not None and child.tag not in inside and child.tag not in skipped:
+        if child.tag not in read:
             own = child.attributes.get("name") or child.attributes.get("reference")
             whose = where if not own else printable(own) if where == "robot" else f"{printable(own)} in {where}"
             aside.setdefault(f"<{printable(child.tag)[1:-1]}>", []).append(whose)
-        elif deep:
-            check_spelling(child, names, where, report, aside, document)
+    return [child for child in element.children if child.tag in read]
 
 
 def _near(name: str, known: list[str]) -> str:
