@@ -118,6 +118,8 @@ def test_what_has_no_counterpart_is_refused():
 
 def test_closures_of_loops_that_pinocchio_does_not_get_have_a_warning():
     d = dy.load("ur5e").description
-    d.closures.append(LoopClosure("point", d.links[0].name, d.links[-1].name))
-    with pytest.warns(dy.ModelWarning, match=r"closures of loops \(point of .* and .*\), for which .*left out"):
+    d.closures += [LoopClosure("point", d.links[0].name, d.links[-1].name), LoopClosure("coupled", "elbow_joint")]
+    with pytest.warns(
+        dy.ModelWarning, match=r"closures of loops \(point of .* and .*, coupled of .elbow_joint.\), for which .*left out"
+    ):
         dy.Robot(d).to_pinocchio()

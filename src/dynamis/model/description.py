@@ -243,9 +243,8 @@ class Fresh:
 class Description(Fields):
     """A robot as its file says it. Edit it freely, then ``dynamis.Robot(description)``.
 
-    Numbers may be symbols. ``document`` is the URDF it was read from, if it was: written as URDF again, the document is kept
-    and only the values that differ are replaced. ``unloaded`` has the mass properties of links without their payload, ``aside``
-    the names of what else is in its file, by kind.
+    Numbers may be symbols. ``document`` is the URDF it was read from: written again, only the values that differ are replaced.
+    ``unloaded`` has the mass properties of links without their payload, ``aside`` the names of what else its file has, by kind.
     """
 
     name: str = "robot"

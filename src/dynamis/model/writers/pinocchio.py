@@ -28,7 +28,7 @@ def make_pinocchio(description: Description) -> Any:
     """The `pinocchio.Model`; joints in depth-first order, so that q and v are ours. Every link and frame is a frame of it."""
     description.require_numbers("a Pinocchio model")
     springs = [printable(j.name) for j in description.joints if j.drive.stiffness or j.drive.coulomb_bias]
-    closures = [f"{x.kind} of {printable(x.first)} and {printable(x.second)}" for x in description.closures]
+    closures = [f"{x.kind} of {' and '.join(printable(y) for y in (x.first, x.second) if y)}" for x in description.closures]
     for names, begin, end in (
         (springs, "joints ", " have springs, or dry friction that depends on the direction"),
         (closures, "the robot has closures of loops (", ")"),
