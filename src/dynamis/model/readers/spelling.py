@@ -113,12 +113,10 @@ def _misspelt(element: Element, row: str) -> list[tuple[str, Element | None, str
         for key in element.attributes
         if key not in known and (near := _near(key, [x for x in attributes if x not in element.attributes]))
     ]
-    for child in element.children:
-        if child.tag not in known:
-            present = {e.tag for e in element.children} - REPEATABLE
-            if near := _near(child.tag, [x for x in inside if x not in present]):
-                found.append((child.tag, child, near))
-    return found
+    present = {child.tag for child in element.children}
+    absent = [x for x in inside if x in REPEATABLE or x not in present]
+    meant = {tag: _near(tag, absent) for tag in present - known}
+    return found + [(child.tag, child, meant[child.tag]) for child in element.children if meant.get(child.tag)]
 
 
 def _warn(
