@@ -18,6 +18,7 @@ from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Joint, 
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import USES_AXIS
 from dynamis.scalar import Node
+from dynamis.spatial.checks import not_rotations
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY
 from dynamis.tolerances import TYPED_PRECISION
@@ -135,8 +136,7 @@ class _Sweep:
         finite = [k for k, R in enumerate(self.rotations) if not bad.any() or (np.abs(R) <= MAX_MAGNITUDE).all()]
         if finite:
             R = np.stack([self.rotations[k] for k in finite])
-            error = np.abs(R @ R.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2))
-            for k in np.flatnonzero((error > 1e-6) | (np.linalg.det(R) < 0.0)):
+            for k in np.flatnonzero(not_rotations(R)):
                 owner, what = self.rotation_owners[finite[k]]
                 self.wrong(owner, f"rotation of {what}", R[k].round(4).tolist(), "a rotation matrix")
 

@@ -16,7 +16,7 @@ from dynamis.model.description import Description
 from dynamis.robot.base import RobotBase
 from dynamis.robot.centroidal import CentroidalFunctions
 from dynamis.robot.configurations import Configurations
-from dynamis.spatial.pose import Pose
+from dynamis.spatial.pose import Pose, checked_pose
 
 Array = npt.NDArray[Any]
 
@@ -53,7 +53,7 @@ class Editing(Configurations, CentroidalFunctions):
         if not isinstance(other, RobotBase):
             raise InputError(f"attach takes a robot, got {type(other).__name__}; dynamis.load gives one")
         return self._rebuilt(
-            editing.attached(self._description, other._description, self.model.frame(at).name, _pose(pose), prefix)
+            editing.attached(self._description, other._description, self.model.frame(at).name, _place(pose), prefix)
         )
 
     def rerooted(self, link: str) -> Self:
@@ -98,7 +98,7 @@ class Editing(Configurations, CentroidalFunctions):
         >>> arm.jacobian(arm.neutral(), "camera").shape
         (6, 6)
         """
-        carrier, place = self.model.frame(link).name, _pose(pose)
+        carrier, place = self.model.frame(link).name, _place(pose)
         made = self._rebuilt(editing.with_frame(self._description, name, carrier, place))
         fixed = {joint.child: joint for joint in self._description.joints if joint.type == "fixed"}
         while made.model.tip != self.model.tip and (joint := fixed.get(carrier)) is not None:
@@ -192,12 +192,5 @@ class Editing(Configurations, CentroidalFunctions):
         return type(self)(description, _tracing=self.evaluator.tracing)
 
 
-def _pose(pose: Any) -> Pose:
-    if pose is None:
-        return Pose.identity()
-    if isinstance(pose, Pose):
-        return pose
-    matrix = np.asarray(pose, float)
-    if matrix.shape != (4, 4):
-        raise InputError(f"pose= takes a Pose or a 4 × 4 matrix, got an array of shape {matrix.shape}")
-    return Pose.from_matrix(matrix)
+def _place(pose: Any) -> Pose:
+    return Pose.identity() if pose is None else checked_pose(pose, "pose=")
