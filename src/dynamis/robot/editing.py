@@ -164,11 +164,14 @@ class Editing(Configurations, CentroidalFunctions):
         places = enumerate(c.q_index if of == "q" else k for k, c in enumerate(self.model.coordinates))
         known = {self.coordinate_names[k]: place for k, place in places if place is not None}
         names = [names] if isinstance(names, str) else names
+        if not isinstance(names, Iterable):
+            raise InputError(f"indices takes a name or a list of names, such as {self.coordinate_names[:2]}, got {names!r}")
+        names = list(names)
         for name in names:
-            if name not in known and name in self.coordinate_names:
-                raise InputError(f"{name!r} has no place in q, where the orientation is a quaternion: robot.by_name(q) has it")
-            if name not in known:
+            if not isinstance(name, str) or name not in self.coordinate_names:
                 raise self._no_joint(name, known)
+            if name not in known:
+                raise InputError(f"{name!r} has no place in q, where the orientation is a quaternion: robot.by_name(q) has it")
         return np.array([known[name] for name in names], dtype=int)
 
     def _no_joint(self, name: str, known: Iterable[str]) -> DynamisError:

@@ -17,6 +17,7 @@ from dynamis.errors import InputError
 from dynamis.kinematics.closures import Closure, Distance, InPlane, Pin, Point
 from dynamis.model.description import Description
 from dynamis.robot import Robot
+from dynamis.scalar import is_number
 from dynamis.simulation.contact_equations import Contacts
 from dynamis.simulation.loops.constrained_robot import ConstrainedRobot
 from dynamis.spatial import Inertia, Pose, about_axis, solids
@@ -42,7 +43,7 @@ def _at(x: float, y: float = 0.0) -> Pose:
 
 def _positive(**values: float) -> None:
     for name, value in values.items():
-        if not (np.isfinite(value) and value > 0.0):
+        if not (is_number(value) and 0.0 < value < np.inf):
             raise InputError(f"{name}= must be a positive number, got {value!r}")
 
 
