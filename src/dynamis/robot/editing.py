@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -10,12 +11,13 @@ import numpy.typing as npt
 
 from dynamis.algorithms.configurations import independent_bodies
 from dynamis.display import counted
-from dynamis.errors import DynamisError, InputError, unknown_name
+from dynamis.errors import DynamisError, InputError, ModelWarning, unknown_name
 from dynamis.model import editing
 from dynamis.model.description import Description
 from dynamis.robot.base import RobotBase
 from dynamis.robot.centroidal import CentroidalFunctions
 from dynamis.robot.configurations import Configurations
+from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose, checked_pose
 
 Array = npt.NDArray[Any]
@@ -27,6 +29,8 @@ class Editing(Configurations, CentroidalFunctions):
     def reduced(self, lock: Mapping[str, Any]) -> Self:
         """Return the robot with joints locked at given positions, and with them their followers and joints coupled to them.
 
+        Warns of positions outside the limits.
+
         >>> import dynamis as dy
         >>> arm = dy.load("ur5e").reduced({"wrist_1_joint": 0.0, "wrist_2_joint": 1.57, "wrist_3_joint": 0.0})
         >>> arm.joint_names
@@ -37,7 +41,9 @@ class Editing(Configurations, CentroidalFunctions):
         for name in lock:
             if name not in self.model.joint_names:
                 raise self._no_joint(name, self.model.joint_names)
-        return self._rebuilt(editing.locked(self._description, lock))
+        locked = editing.locked(self._description, lock)
+        self._warn_outside(lock)
+        return self._rebuilt(locked)
 
     def attach(self, other: RobotBase, at: str | None = None, *, pose: Pose | Any = None, prefix: str = "") -> Self:
         """Return the robot with another one fixed to a link, by default the tip, at ``pose`` in the frame of the link.
@@ -173,6 +179,18 @@ class Editing(Configurations, CentroidalFunctions):
             if name not in known:
                 raise InputError(f"{name!r} has no place in q, where the orientation is a quaternion: robot.by_name(q) has it")
         return np.array([known[name] for name in names], dtype=int)
+
+    def _warn_outside(self, positions: Mapping[str, Any]) -> None:
+        """Warn of positions of joints that are outside their limits."""
+        places = self._places()
+        outside = []
+        for c in self.model.coordinates:
+            if c.joint in positions and c.q_index is not None:
+                at = np.atleast_1d(positions[c.joint])[c.q_index - places[c.joint].start]
+                if not isinstance(at, Node) and not c.allows(float(at)):
+                    outside.append(f"{c.name} = {at:.4g}, limits {c.lower:.4g} … {c.upper:.4g} {'rad' if c.revolute else 'm'}")
+        if outside:
+            warnings.warn(f"lock is outside the joint limits: {'; '.join(outside)}", ModelWarning, stacklevel=3)
 
     def _no_joint(self, name: str, known: Iterable[str]) -> DynamisError:
         """The error for a name that is not that of a joint, or is that of a follower."""

@@ -144,6 +144,7 @@ class _Reader:
         table = self.section("appearance")
         joints = {joint.name for joint in d.joints if joint.type in ("revolute", "continuous", "prismatic", "helical")}
         pose = table.table("pose", joints)
+        pose.no_angles = frozenset()  # its keys are joints
         mobile = table.entries.get("mobile", False)
         if not isinstance(mobile, bool):
             table.wrong("appearance", f"mobile = {brief(mobile)}", "true or false")
