@@ -88,7 +88,7 @@ def _fault(R: Array) -> str:
 
 
 def _determinants(R: Array) -> Array:
-    (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(R, (-2, -1), (0, 1))
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist() if R.ndim == 2 else np.moveaxis(R, (-2, -1), (0, 1))
     return np.asarray(a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g))
 
 

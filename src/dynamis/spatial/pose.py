@@ -68,7 +68,7 @@ class Pose(_Parts):
 
         >>> import numpy as np
         >>> X = Pose.from_rpy([0.0, 0.0, np.pi / 2], [0.0, 0.0, 0.1])
-        >>> X.R.round(3)[:, 0], X.p
+        >>> X.R.round(3) @ [1.0, 0.0, 0.0], X.p
         (array([0., 1., 0.]), array([0. , 0. , 0.1]))
         """
         return Pose(from_rpy(finite_or_symbolic(rpy, (3,), "rpy")), finite_or_symbolic(xyz, (3,), "xyz"))
@@ -159,7 +159,7 @@ def checked_pose(value: Any, name: str, *, batch: bool = False) -> Pose:
 
 def _numbers(value: Any, shape: tuple[int, ...], what: str) -> Array:
     """Lists and numbers as arrays."""
-    if type(value) is np.ndarray:
+    if isinstance(value, np.ndarray):
         return value
     try:
         array = np.array(value)
