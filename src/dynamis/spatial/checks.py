@@ -19,7 +19,8 @@ def finite(value: Any, shape: tuple[int, ...], name: str, batch: bool = False) -
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be an array of numbers of shape {shape}, got {type(value).__name__}") from None
+        expected = f"an array of numbers of shape {shape}" if shape else "a number"
+        raise InputError(f"{name} must be {expected}, got {type(value).__name__}") from None
     _check_shape(array, shape, name, batch)
     if not np.isfinite(array).all():
         raise InputError(f"{name} contains {array[~np.isfinite(array)].flat[0]}; every entry must be a finite number")
