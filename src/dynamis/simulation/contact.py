@@ -270,7 +270,7 @@ def _pose(contact: Contact | ContactGroup, q: Array) -> Pose:
 
 def joint_stops(robot: Robot, *, stiffness: float, damping: float = 0.0) -> Callable[[Any, Array, Array], Array]:
     """Compliant joint stops: torques k x (1 + c ẋ) beyond the joint limits, never pulling."""
-    check_is_robot(robot)
+    check_is_robot(getattr(robot, "robot", robot))  # that of a ConstrainedRobot
     limits = robot.limits
     numbers = [(k, c.q_index) for k, c in enumerate(robot.model.coordinates) if c.q_index is not None]
     bounded = [(k, j) for k, j in numbers if np.isfinite(limits["lower"][k]) or np.isfinite(limits["upper"][k])]
