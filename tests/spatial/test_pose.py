@@ -26,6 +26,7 @@ ENTRANCES = {
     "MovingBase": lambda X: dy.MovingBase(X, np.zeros(6), np.zeros(6)),
     "add_link": lambda X: dy.Description("arm").add_link("base").add_link("link", "base", origin=X),
     "with_frame": lambda X: dy.load("planar_2r_melchiorri").with_frame("camera", pose=X),
+    "placed": lambda X: dy.load("planar_2r_melchiorri").placed(X),
     "attach": lambda X: dy.load("planar_2r_melchiorri").attach(dy.load("planar_2r_melchiorri"), pose=X, prefix="finger_"),
     "obstacle": lambda X: dy.collision.Obstacle("sphere", 0.1, X),
 }

@@ -91,7 +91,7 @@ class Editing(Configurations, CentroidalFunctions):
         >>> float((arm.pose(arm.neutral()) - dy.load("ur5e").pose(arm.neutral()))[2, 3].round(6))
         0.8
         """
-        return self._rebuilt(editing.placed(self._description, _pose(pose)))
+        return self._rebuilt(editing.placed(self._description, _place(pose)))
 
     def with_frame(self, name: str, link: str | None = None, pose: Pose | Any = None) -> Self:
         """Return the robot with one more frame, at ``pose`` (a `Pose` or a 4 × 4 matrix) in the frame of a link or the tip.
