@@ -212,9 +212,8 @@ def test_an_axis_that_is_not_three_numbers_is_refused_where_it_is_given(axis):
 def test_a_matrix_is_a_rotation_up_to_rounding():
     def arm(factor):
         d = Description("arm").add_link("base")
-        d.add_link(
-            "upper", "base", "revolute", origin=dy.Pose.rotation(factor * np.eye(3)), inertia=dy.solids.sphere(0.1, mass=1.0)
-        )
+        d.add_link("upper", "base", "revolute", inertia=dy.solids.sphere(0.1, mass=1.0))
+        d.joint("upper_joint").origin = dy.Pose.rotation(factor * np.eye(3))
         return dy.Robot(d)
 
     assert arm(1.0 + 1e-7).n == 1

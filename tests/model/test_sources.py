@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import types
 import warnings
@@ -155,3 +156,8 @@ def test_a_table_of_the_robotics_toolbox_is_our_table(modified, save, same_dynam
     np.testing.assert_allclose(robot.limits["upper"], ours.limits["upper"])
     with pytest.raises(dy.InputError, match="takes a robot of roboticstoolbox, got dict"):
         dy.from_roboticstoolbox({})
+
+
+def test_a_device_is_not_said_to_be_missing():
+    with pytest.raises(dy.FormatError, match="is a device or a pipe"):
+        dy.load(os.devnull)

@@ -118,10 +118,22 @@ def test_an_unknown_key_is_refused_with_the_near_names(two_links, refused, old, 
         ('mass = "m"\ncom', 'mass = "k"\ncom', 'declare k under [parameters], as a number or "symbol"'),
         ("viscous = 0.1", 'type = "revolut"', 'write type = "revolute"'),
         ("x = 0.5", 'x = "500 mm"', "write 0.5 instead of 500 mm"),
+        ("x = 0.5", 'x = "90deg"', "give the length in m"),
+        ('mass = "m"\ncom', 'mass = "2deg"\ncom', "give the value in SI units"),
     ],
 )
 def test_the_cure_is_the_corrected_text(two_links, refused, old, new, cure):
     assert cure in str(refused(two_links(old, new), "robot.toml"))
+
+
+def test_degrees_are_a_unit_of_angles_only(save, refused):
+    def text(entry, joint="j"):
+        return f'[[link]]\njoint = "{joint}"\nsolid = {{ kind = "sphere", radius = 0.1, density = 1e3 }}\n{entry}\n[appearance]\npose = {{ {joint} = "30deg" }}\n'
+
+    assert "xyz" in str(refused(text('xyz = ["90deg", 0, 0]'), "robot.toml"))
+    turned = dy.load(save(text('xyz = ["cos(60deg)", 0, 0]'), "robot.toml"))
+    assert turned.description.joints[0].origin.p[0] == pytest.approx(0.5)
+    assert dy.load(save(text("", "x"), "robot.toml")).description.appearance.pose["x"] == pytest.approx(np.pi / 6)
 
 
 DEGREES = {

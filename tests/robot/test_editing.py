@@ -269,3 +269,9 @@ def test_a_placed_robot_is_that_on_a_base_at_rest_there(name):
     assert placed.mass == pytest.approx(robot.mass)
     moving = dy.load("go2", base="floating").placed(pose)
     assert np.allclose(moving.pose(moving.neutral(), "base"), pose.matrix(), atol=1e-12)
+
+
+def test_joints_locked_outside_their_limits_are_reported():
+    arm = dy.load("ur5e")
+    with pytest.warns(dy.ModelWarning, match=r"outside the joint limits: elbow_joint = 10, limits -3.142 … 3.142 rad"):
+        arm.reduced({"elbow_joint": 10.0, "wrist_1_joint": 1.0})

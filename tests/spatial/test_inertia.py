@@ -253,3 +253,14 @@ def test_a_package_that_a_reader_of_meshes_lacks_is_named(missing, named, tmp_pa
     (tmp_path / "box.stl").write_text("solid box")
     with pytest.raises(dy.MissingExtraError, match=f"{named} is not installed"):
         dy.mesh_inertia(tmp_path / "box.stl", mass=1.0)
+
+
+def test_inertias_are_equal_if_their_numbers_are():
+    one, same, other = (solids.sphere(0.1, mass=m) for m in (2.0, 2.0, 2.5))
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    assert one != 2.0
+    a, b = (Inertia.about_com(symbol("m"), (0.0, 0.0, symbol("l")), np.zeros((3, 3))) for _ in range(2))
+    assert a == b
+    assert a != one

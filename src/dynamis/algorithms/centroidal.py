@@ -15,6 +15,7 @@ from dynamis.algorithms.kinematics import accelerations, relative_poses, twists,
 from dynamis.errors import InputError, printable
 from dynamis.model.model import Body, Frame, Model
 from dynamis.spatial import Inertia, Pose, ad, cross, force_cross, motion_cross
+from dynamis.spatial.inertia import seen_from
 
 Array = npt.NDArray[Any]
 
@@ -110,7 +111,7 @@ def _composite(model: Model, chosen: list[tuple[int, Body]], X: list[Pose]) -> l
     for i, body in reversed(model.moving):
         own, parent = composite[i], composite[body.parent]
         if own is not None:
-            moved = own.seen_from(X[i])
+            moved = seen_from(own, X[i])
             composite[body.parent] = moved if parent is None else parent + moved
     return composite
 
@@ -127,7 +128,7 @@ def centroidal_matrix_dot(model: Model, q: Array, v: Array, *, link: Frame | Non
     inertia: list[Any] = [None] * len(model.bodies)
     rate: list[Any] = [None] * len(model.bodies)
     for i, body in chosen:
-        I, W = body.inertia.seen_from(X_W[i]).matrix(), ad(V[i])
+        I, W = seen_from(body.inertia, X_W[i]).matrix(), ad(V[i])
         inertia[i], rate[i] = I, -(W.T @ I) - I @ W
     for i, body in reversed(model.moving):
         if inertia[i] is not None and body.parent > 0:
@@ -152,5 +153,5 @@ def centroidal_matrix_dot(model: Model, q: Array, v: Array, *, link: Frame | Non
 def centroidal_inertia(model: Model, q: Array, *, link: Frame | None = None) -> Array:
     """The inertia tensor (3 × 3) of the bodies about their centre of mass, with all joints held."""
     chosen, X_W = bodies_of(model, link), world_poses(model, relative_poses(model, q))
-    whole = sum((body.inertia.seen_from(X_W[i]) for i, body in chosen), start=Inertia.zero())
+    whole = sum((seen_from(body.inertia, X_W[i]) for i, body in chosen), start=Inertia.zero())
     return whole.tensor_about_com

@@ -15,17 +15,28 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.model.model import Frame, Model
 from dynamis.spatial import Pose, cross, motion_cross
+from dynamis.spatial.checks import finite_or_symbolic
+from dynamis.spatial.pose import checked_pose
 
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MovingBase:
-    """Prescribed motion of the base: its pose in the world, and twist and acceleration (v̇, ω̇) in its own frame."""
+    """Prescribed motion of the base: its pose in the world, and twist and acceleration (v̇, ω̇) in its own frame.
+
+    The pose is a `Pose` or a 4 × 4 matrix.
+    """
 
     pose: Pose
     twist: Array
     acceleration: Array
+
+    def __post_init__(self) -> None:
+        if self.pose is not Pose.identity():
+            object.__setattr__(self, "pose", checked_pose(self.pose, "the pose of the base"))
+        for name in ("twist", "acceleration"):
+            object.__setattr__(self, name, finite_or_symbolic(getattr(self, name), (6,), f"the {name} of the base"))
 
     @staticmethod
     def at_rest() -> MovingBase:

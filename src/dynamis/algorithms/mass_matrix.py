@@ -12,6 +12,7 @@ from dynamis.algorithms.kinematics import relative_poses, world_poses
 from dynamis.algorithms.newton_euler import rnea
 from dynamis.algorithms.subtree import Beyond, add_block
 from dynamis.model.model import Model
+from dynamis.spatial.inertia import seen_from
 
 Array = npt.NDArray[Any]
 
@@ -35,7 +36,7 @@ def crba(model: Model, q: Array) -> Array:
             add_block(M, body.dof, dofs, block)
             add_block(M, dofs, body.dof, block.T)
             own = np.hstack([own, F])
-        composite[body.parent] = composite[body.parent] + composite[i].seen_from(X[i])
+        composite[body.parent] = composite[body.parent] + seen_from(composite[i], X[i])
         beyond.pass_on(body.parent, (*body.dof, *dofs), X[i].wrench_outward(own))
     return M + np.diag(model.rotor)
 

@@ -14,6 +14,7 @@ from dynamis.model.joints import Helical, OneNumber, Prismatic
 from dynamis.model.model import Body, Model
 from dynamis.robot import Robot
 from dynamis.spatial import Inertia, Pose
+from dynamis.spatial.inertia import seen_from
 from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
@@ -77,7 +78,7 @@ class Pairs:
     def inertia_of_second(self, pair: Pair) -> Inertia:
         """The inertia of the second robot's body in the frame of the first robot's body."""
         inertia = self.second.model.with_locked_rotors(pair.j)
-        return inertia if self.alike else inertia.seen_from(pair.X_first.inverse() @ pair.X_second)
+        return inertia if self.alike else seen_from(inertia, pair.X_first.inverse() @ pair.X_second)
 
 
 def pairs(first: Robot, second: Robot) -> Pairs:

@@ -12,9 +12,10 @@ import numpy as np
 from dynamis.collision.geometry import Part, parts_of
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, printable
-from dynamis.kinematics.targets import as_pose, finite, shape_of
+from dynamis.kinematics.targets import as_pose
 from dynamis.model.description import Shape
 from dynamis.model.shapes import SIZES, fault
+from dynamis.spatial.checks import finite, shape_of
 from dynamis.spatial.pose import Pose
 
 KINDS = {**SIZES, "half_space": ()}

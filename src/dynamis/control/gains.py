@@ -10,6 +10,7 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 
 Array = npt.NDArray[Any]
 
@@ -37,6 +38,7 @@ def gains(bandwidth: Any, damping: Any = 1.0, robot: Robot | None = None) -> tup
 
 def max_diagonal_inertia(robot: Robot) -> Array:
     """The largest M_kk (n) found over sampled configurations within the limits."""
+    check_numeric(robot)
     q = np.vstack([robot.home()[None], robot.random(0, 2048)])
     return np.asarray(np.diagonal(robot.mass_matrix(q), axis1=1, axis2=2).max(axis=0))
 

@@ -7,6 +7,7 @@ import numpy as np
 from dynamis.errors import InputError
 from dynamis.model.description import MassProperties
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_is_robot
 
 
 def perturbed(robot: Robot, share: float = 0.05, seed: int = 0) -> Robot:
@@ -21,8 +22,11 @@ def perturbed(robot: Robot, share: float = 0.05, seed: int = 0) -> Robot:
     >>> bool(0 < abs(other.mass / arm.mass - 1) < 0.05)
     True
     """
+    check_is_robot(robot)
     if not (isinstance(share, int | float | np.number) and 0.0 <= share < 1.0):
         raise InputError(f"share must be a number from 0 to 1, such as 0.05 for 5 %, got {share!r}")
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed must be an integer that is not negative, got {seed!r}")
     rng = np.random.default_rng(seed)
 
     def off(size: int | None = None) -> object:

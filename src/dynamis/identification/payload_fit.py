@@ -22,6 +22,7 @@ from dynamis.identification.samples import Decimation, Samples
 from dynamis.model.model import Frame, Model
 from dynamis.robot import Robot
 from dynamis.spatial import PARAMETER_NAMES, Inertia
+from dynamis.spatial.inertia import seen_from
 
 Array = npt.NDArray[Any]
 
@@ -157,7 +158,7 @@ def payload_regressor(robot: Robot, q: Any, v: Any, a: Any, frame: str | None = 
 
 def _payload_columns(model: Model, q: Array, v: Array, a: Array, frame: Frame) -> Array:
     start = 10 * [i for i, _ in regressor.links(model)].index(frame.body)
-    to_body = np.column_stack([Inertia.from_parameters(unit).seen_from(frame.pose).parameters for unit in np.eye(10)])
+    to_body = np.column_stack([seen_from(Inertia.from_parameters(unit), frame.pose).parameters for unit in np.eye(10)])
     return regressor.regressor(model, q, v, a)[:, start : start + 10] @ to_body
 
 

@@ -21,6 +21,7 @@ from dynamis.model.description import Description, Drive, Joint, Link, MassPrope
 from dynamis.model.model import Model
 from dynamis.robot import Robot, load
 from dynamis.spatial import Inertia
+from dynamis.spatial.inertia import seen_from
 from dynamis.spatial.pose import Pose
 
 Array = npt.NDArray[Any]
@@ -162,7 +163,7 @@ def set_inertias(description: Description, model: Model, linear: LinearModel, va
 
 def _set_inertia(link: Link, pose: Pose, fixed: list[tuple[Link, Pose]], target: Array, notes: list[str]) -> None:
     """Set a link's inertia to that of its body minus the links fixed to it."""
-    seen = (link.mass_properties.inertia.seen_from(there) for link, there in fixed if link.mass_properties is not None)
+    seen = (seen_from(link.mass_properties.inertia, there) for link, there in fixed if link.mass_properties is not None)
     rest = target - sum((inertia.parameters for inertia in seen), start=np.zeros(10))
     if fixed and Inertia.from_parameters(target).is_consistent(1e-10) and not _is_body(rest, target):
         names = ", ".join(printable(other.name) for other, _ in fixed)
@@ -174,7 +175,7 @@ def _set_inertia(link: Link, pose: Pose, fixed: list[tuple[Link, Pose]], target:
         link.mass_properties = None
         return
     inertia = Inertia.from_parameters(rest)
-    link.mass_properties = MassProperties.of(inertia if pose.is_identity() else inertia.seen_from(pose.inverse()))
+    link.mass_properties = MassProperties.of(inertia if pose.is_identity() else seen_from(inertia, pose.inverse()))
 
 
 def _is_body(rest: Array, whole: Array) -> bool:

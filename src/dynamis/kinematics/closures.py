@@ -33,13 +33,14 @@ from dynamis.kinematics.closure_rows import (
     place,
     separation,
 )
-from dynamis.kinematics.targets import as_rotation, finite
+from dynamis.kinematics.targets import as_rotation
 from dynamis.model.description import LoopClosure
 from dynamis.model.model import Frame
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.scalar import sqrt
 from dynamis.spatial import cross
+from dynamis.spatial.checks import finite
 
 Array = npt.NDArray[Any]
 

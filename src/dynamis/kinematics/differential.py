@@ -7,7 +7,7 @@ step and to ḣ ≥ −γ h for each barrier h(q) ≥ 0 [Ames et al. 2019]. Each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,9 +101,9 @@ def differential_inverse_kinematics(
     """
     check_robot(robot)
     daqp = load_solver("velocities within limits")
-    goals = [goals] if isinstance(goals, Goal) else list(goals)
+    goals = [goals] if isinstance(goals, Goal) else list(goals) if isinstance(goals, Iterable) else []
     if not goals or not all(isinstance(goal, Goal) for goal in goals):
-        raise InputError("goals must be a list of Goal(task, target)")
+        raise InputError("goals must be a list of Goal(task, target), such as [Goal(PoseTask(), pose)], of dynamis.task_space")
     for name, value in (("dt", dt), ("gain", gain), ("barrier_rate", barrier_rate), ("damping", damping)):
         if not isinstance(value, int | float) or not 0.0 < value < np.inf:
             raise InputError(f"{name} must be a positive number, got {value!r}")

@@ -19,10 +19,10 @@ from dynamis.kinematics.ik_priorities import lower_priorities
 from dynamis.kinematics.ik_problem import Problem, goals_problem, target_problem
 from dynamis.kinematics.posture_tasks import JointPositions
 from dynamis.kinematics.solution import Solution, counted_status
-from dynamis.kinematics.targets import shape_of
 from dynamis.kinematics.turns import Turns
 from dynamis.robot import Robot
 from dynamis.spatial import Pose
+from dynamis.spatial.checks import shape_of
 
 Array = npt.NDArray[Any]
 STARTS_PER_BATCH = 10  # random starts

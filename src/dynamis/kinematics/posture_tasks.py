@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, unknown_name
-from dynamis.kinematics.targets import finite
 from dynamis.kinematics.tasks import AXES, Task, checked_rows
 from dynamis.robot import Robot
 from dynamis.scalar import sqrt
 from dynamis.spatial import cross, skew
+from dynamis.spatial.checks import finite
 
 Array = npt.NDArray[Any]
 

@@ -30,9 +30,10 @@ from dynamis.kinematics.rotations import (
     rate_map_drift,
     rotation_of,
 )
-from dynamis.kinematics.targets import angles_in_range, as_orientation, as_point, as_pose, finite, is_pose
+from dynamis.kinematics.targets import angles_in_range, as_orientation, as_point, as_pose, is_pose
 from dynamis.robot import Robot
 from dynamis.scalar import atan2, cos, sin
+from dynamis.spatial.checks import finite
 
 Array = npt.NDArray[Any]
 AXES = ("x", "y", "z")

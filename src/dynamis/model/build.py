@@ -20,7 +20,7 @@ from dynamis.model.model import Body, Coordinate, Frame, Model
 from dynamis.model.plausibility import check_plausibility
 from dynamis.model.structure import check_structure
 from dynamis.scalar import sqrt
-from dynamis.spatial.inertia import Inertia
+from dynamis.spatial.inertia import Inertia, seen_from
 from dynamis.spatial.pose import Pose
 from dynamis.tolerances import SUM_ROUNDING
 
@@ -190,7 +190,7 @@ class _Builder:
             self.depth[name] = depth
             mass = links[name].mass_properties
             if mass is not None:
-                inertia = mass.inertia if pose.is_identity() else mass.inertia.seen_from(pose)
+                inertia = mass.inertia if pose.is_identity() else seen_from(mass.inertia, pose)
                 draft = self.drafts[body]
                 if draft is None:
                     self.base = self.base + inertia

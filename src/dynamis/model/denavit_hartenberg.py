@@ -17,6 +17,7 @@ from dynamis.model.description import Description, Fresh, Joint, Link, MassPrope
 from dynamis.model.equivalence import are_equivalent
 from dynamis.model.forms import X_AXIS, Z_AXIS, joint_from_dh, joint_from_modified_dh
 from dynamis.model.model import Model
+from dynamis.spatial.inertia import seen_from
 from dynamis.spatial.pose import Pose
 
 Array = npt.NDArray[Any]
@@ -185,7 +186,7 @@ def _assemble(
         origin, tail = place(joint.type, row.a, row.alpha, row.d, row.theta)
         body = model.bodies[i]
         assert body is not None
-        inertia = body.inertia.seen_from(snap_pose(frames[i].inverse() @ X_W[i]))
+        inertia = seen_from(body.inertia, snap_pose(frames[i].inverse() @ X_W[i]))
         result.links.append(Link(row.link, MassProperties.of(inertia), copy.deepcopy(shapes[row.link]) if own else []))
         placed = copy.deepcopy(joint)
         placed.parent, placed.child, placed.axis = last, row.link, Z_AXIS.copy()

@@ -21,7 +21,7 @@ from dynamis.model.actuators import Actuator
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.scalar import Node, topological
 from dynamis.spatial.inertia import Inertia
-from dynamis.spatial.pose import Pose
+from dynamis.spatial.pose import Pose, checked_pose
 
 Array = npt.NDArray[Any]
 
@@ -302,12 +302,12 @@ class Description(Fields):
         joint: str = "fixed",
         *,
         joint_name: str | None = None,
-        origin: Pose | None = None,
+        origin: Pose | Any = None,
         axis: Any = (0.0, 0.0, 1.0),
         inertia: Inertia | None = None,
         **joint_fields: Any,
     ) -> Description:
-        """Append a link and, unless it is the root (no ``parent``), the joint that carries it. Returns self.
+        """Append a link and, unless it is the root (no ``parent``), its joint at ``origin`` (a `Pose`, 4 × 4). Returns self.
 
         >>> d = Description("pendulum").add_link("base")
         >>> bob = Inertia.about_com(1.0, (0, 0, -1), np.zeros((3, 3)))
@@ -328,8 +328,8 @@ class Description(Fields):
         if direction.dtype.kind not in "iufO" or direction.shape != (3,):
             raise InputError(f"axis= takes three numbers, got {axis!r}")
         direction = direction if direction.dtype == object else direction.astype(float)
+        place = Pose.identity() if origin is None else checked_pose(origin, "origin=")
         self.links.append(Link(name, MassProperties.of(inertia) if inertia is not None else None))
-        place = origin if origin is not None else Pose.identity()
         self.joints.append(Joint(joint_name or f"{name}_joint", joint, parent, name, place, direction, **joint_fields))
         return self
 

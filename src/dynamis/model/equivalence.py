@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.model.model import Model
+from dynamis.spatial.inertia import seen_from
 from dynamis.spatial.pose import Pose
 
 Array = npt.NDArray[Any]
@@ -30,7 +31,7 @@ def are_equivalent(one: Model, other: Model, tolerance: float) -> bool:
             return False
     return all(
         _same_inertia(
-            body.inertia.seen_from(ours[i]).parameters, their.inertia.seen_from(theirs[i]).parameters, tolerance, length
+            seen_from(body.inertia, ours[i]).parameters, seen_from(their.inertia, theirs[i]).parameters, tolerance, length
         )
         for (i, body), (_, their) in zip(one.moving, other.moving, strict=True)
     )

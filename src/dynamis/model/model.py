@@ -17,7 +17,7 @@ from dynamis.display import as_call, as_table, counted, flat
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.actuators import Actuator
 from dynamis.model.joints import Primitive, Spin
-from dynamis.spatial.inertia import Inertia
+from dynamis.spatial.inertia import Inertia, seen_from
 from dynamis.spatial.pose import Pose
 from dynamis.tolerances import FILE_PRECISION
 
@@ -211,7 +211,7 @@ class Model:
         """The inertia of body i, with locked rotors, in the frame of its link; for a DH link, the frame at its end."""
         body = self.bodies[i]
         assert body is not None
-        return self.with_locked_rotors(i).seen_from(self.frames[body.name].pose.inverse())
+        return seen_from(self.with_locked_rotors(i), self.frames[body.name].pose.inverse())
 
     def frame(self, name: str | None = None) -> Frame:
         """The frame of this name; without one, the tip of a serial arm."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dynamis.model.joints import Fixed, Revolute
 from dynamis.model.model import Body, Model
-from dynamis.spatial.inertia import Inertia
+from dynamis.spatial.inertia import Inertia, seen_from
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY
 from dynamis.tolerances import SUM_ROUNDING
@@ -98,7 +98,7 @@ def _moved(body: Body, u: Array, shift: Pose) -> Body:
         body,
         placement=_clean(Pose(R, p + R @ shift.p)),
         offset=body.offset + _angle(shift.R, u),
-        inertia=body.inertia.seen_from(shift.inverse()),
+        inertia=seen_from(body.inertia, shift.inverse()),
     )
 
 

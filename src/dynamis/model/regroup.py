@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from dynamis.model.joints import Prismatic, Revolute, Spherical, Spin
 from dynamis.model.model import Body, Model
-from dynamis.spatial.inertia import Inertia
+from dynamis.spatial.inertia import Inertia, seen_from
 
 Array = npt.NDArray[Any]
 
@@ -30,7 +30,7 @@ def regroup(model: Model) -> Model:
         if moved is not None:
             inertias[i] = Inertia.from_parameters(_clean(inertias[i].parameters - moved.parameters))
             if body.parent > 0:
-                inertias[body.parent] = inertias[body.parent] + moved.seen_from(body.placement)
+                inertias[body.parent] = inertias[body.parent] + seen_from(moved, body.placement)
     bodies = tuple(None if b is None else replace(b, inertia=inertias[i]) for i, b in enumerate(model.bodies))
     return replace(model, bodies=bodies)
 

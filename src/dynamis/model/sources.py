@@ -121,6 +121,8 @@ def find(source: Any) -> tuple[Path, bool]:
     except (OSError, ValueError) as error:
         raise FormatError(f"{printable(text)} is not a path that can be opened: {error.__class__.__name__}") from None
     if path.suffix.lower() in (*SUFFIXES, ".zip") or os.sep in text:
+        if not is_file and not is_folder and path.exists():
+            raise FormatError(f"{printable(text)} is a device or a pipe, not a file; {EXPECTED}")
         if not is_file and not is_folder:
             raise FormatError(f"the file {printable(text)} does not exist; {EXPECTED}")
         return path, False

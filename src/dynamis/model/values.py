@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import printable
-from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Joint, Limits, Link, Mimic
+from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Joint, Limits, Link, LoopClosure, Mimic
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import USES_AXIS
 from dynamis.scalar import Node
+from dynamis.spatial.checks import not_rotations
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY
 from dynamis.tolerances import TYPED_PRECISION
@@ -25,6 +26,7 @@ from dynamis.tolerances import TYPED_PRECISION
 Array = npt.NDArray[Any]
 
 MAX_POSE_ANGLE = 6.5  # rad: a little more than a turn, which no angle of a pose or a DH table needs
+BY_DIRECTION = "give one number; of friction c₊ and c₋ by direction: coulomb = (c₊ + c₋) / 2, coulomb_bias = (c₊ − c₋) / 2"
 MAX_MAGNITUDE = 1e50  # beyond it products of a few numbers overflow; no robot comes near
 
 
@@ -45,6 +47,10 @@ def check_values(description: Description, joints: list[Joint], report: Report) 
         _link(link, sweep)
     for joint in joints:
         _joint(joint, sweep)
+    for closure in description.closures:
+        if not isinstance(closure, LoopClosure):
+            repair = "closures of dynamis.loops are given to dynamis.constrained(robot, closures=…)"
+            report.error("closure", "robot", f"closures contains {shown(closure)}", "LoopClosure(kind, first, second)", repair)
     sweep.finish()
     for joint in joints:
         if f"joint {printable(joint.name)}" not in sweep.faulty:
@@ -72,18 +78,18 @@ class _Sweep:
         self.rotation_owners: list[Any] = []
         self.faulty: set[str] = set()  # links and joints with an error
 
-    def wrong(self, owner: Any, what: str, value: Any, allowed: str) -> None:
+    def wrong(self, owner: Any, what: str, value: Any, allowed: str, repair: str = "") -> None:
         kind, name, line = owner
         where = f"{kind} {printable(name)}" if name else kind
         self.faulty.add(where)
-        self.report.error("not-finite", where, f"{what} is {shown(value)}", allowed, f"give {allowed}", line)
+        self.report.error("not-finite", where, f"{what} is {shown(value)}", allowed, repair or f"give {allowed}", line)
 
     def number(self, value: Any, owner: Any, what: str, infinite: bool = False) -> Any:
         if isinstance(value, Node) and not infinite:
             return value
         if not isinstance(value, float):
             if not isinstance(value, numbers.Real) or isinstance(value, bool):
-                self.wrong(owner, what, value, "a number")
+                self.wrong(owner, what, value, "a number", BY_DIRECTION if what == "coulomb" else "")
                 return 0.0
             try:
                 value = float(value)
@@ -135,8 +141,7 @@ class _Sweep:
         finite = [k for k, R in enumerate(self.rotations) if not bad.any() or (np.abs(R) <= MAX_MAGNITUDE).all()]
         if finite:
             R = np.stack([self.rotations[k] for k in finite])
-            error = np.abs(R @ R.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2))
-            for k in np.flatnonzero((error > 1e-6) | (np.linalg.det(R) < 0.0)):
+            for k in np.flatnonzero(not_rotations(R)):
                 owner, what = self.rotation_owners[finite[k]]
                 self.wrong(owner, f"rotation of {what}", R[k].round(4).tolist(), "a rotation matrix")
 

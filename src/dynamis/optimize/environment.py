@@ -12,6 +12,8 @@ from dynamis.errors import InputError, MissingExtraError
 from dynamis.optimize.reaching import Reaching
 from dynamis.optimize.steps import Step
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
+from dynamis.scalar import is_number
 
 
 def environment(
@@ -42,14 +44,17 @@ def environment(
         if error.name != "gymnasium":
             raise
         raise MissingExtraError("environments require Gymnasium: pip install 'dynamis[gymnasium]'") from None
+    check_numeric(robot)
     if unknown := sorted(set(weights or {}) - {"goal", "effort"}):
         raise InputError(f"weight {unknown[0]!r} is unknown; weights are 'goal' and 'effort'")
     if not isinstance(substeps, int) or substeps < 1:
         raise InputError(f"substeps must be a positive integer, got {substeps!r}")
     if count is not None and (not isinstance(count, int) or count < 1):
         raise InputError(f"count must be a positive integer, got {count!r}")
-    if not step > 0 or not duration >= step:
-        raise InputError(f"step and duration must be positive, and duration not shorter; got {step!r} and {duration!r}")
+    if not (is_number(step) and is_number(duration) and 0.0 < step <= duration < np.inf):
+        raise InputError(
+            f"step and duration must be positive, finite numbers [s], and duration not shorter; got {step!r} and {duration!r}"
+        )
     if goal is not None and np.shape(goal) != (robot.nq,):
         raise InputError(
             f"goal must be a configuration with {counted(robot.nq, 'entry', 'entries')}, got shape {np.shape(goal)}"

@@ -15,10 +15,15 @@ from dynamis.robot.robot import Robot
 from dynamis.scalar import Node
 
 
-def check_numeric(robot: Any, parameters: Sequence[Node] = ()) -> None:
-    """Refuse what is no robot, and robots with symbols without values, other than these parameters; the message names them."""
+def check_is_robot(robot: Any) -> None:
+    """Refuse what is no robot."""
     if not isinstance(robot, Robot):
         raise InputError(f"robot must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
+
+
+def check_numeric(robot: Any, parameters: Sequence[Node] = ()) -> None:
+    """Refuse what is no robot, and robots with symbols without values, other than these parameters; the message names them."""
+    check_is_robot(robot)
     if robot.model.symbolic:
         known = {str(x) for x in parameters}
         names = ", ".join(x for x in robot.description.symbol_names() if x not in known)

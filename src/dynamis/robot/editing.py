@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -10,13 +11,14 @@ import numpy.typing as npt
 
 from dynamis.algorithms.configurations import independent_bodies
 from dynamis.display import counted
-from dynamis.errors import DynamisError, InputError, unknown_name
+from dynamis.errors import DynamisError, InputError, ModelWarning, unknown_name
 from dynamis.model import editing
 from dynamis.model.description import Description
 from dynamis.robot.base import RobotBase
 from dynamis.robot.centroidal import CentroidalFunctions
 from dynamis.robot.configurations import Configurations
-from dynamis.spatial.pose import Pose
+from dynamis.scalar import Node
+from dynamis.spatial.pose import Pose, checked_pose
 
 Array = npt.NDArray[Any]
 
@@ -26,6 +28,8 @@ class Editing(Configurations, CentroidalFunctions):
 
     def reduced(self, lock: Mapping[str, Any]) -> Self:
         """Return the robot with joints locked at given positions, and with them their followers and joints coupled to them.
+
+        Warns of positions outside the limits.
 
         >>> import dynamis as dy
         >>> arm = dy.load("ur5e").reduced({"wrist_1_joint": 0.0, "wrist_2_joint": 1.57, "wrist_3_joint": 0.0})
@@ -37,7 +41,9 @@ class Editing(Configurations, CentroidalFunctions):
         for name in lock:
             if name not in self.model.joint_names:
                 raise self._no_joint(name, self.model.joint_names)
-        return self._rebuilt(editing.locked(self._description, lock))
+        locked = editing.locked(self._description, lock)
+        self._warn_outside(lock)
+        return self._rebuilt(locked)
 
     def attach(self, other: RobotBase, at: str | None = None, *, pose: Pose | Any = None, prefix: str = "") -> Self:
         """Return the robot with another one fixed to a link, by default the tip, at ``pose`` in the frame of the link.
@@ -53,7 +59,7 @@ class Editing(Configurations, CentroidalFunctions):
         if not isinstance(other, RobotBase):
             raise InputError(f"attach takes a robot, got {type(other).__name__}; dynamis.load gives one")
         return self._rebuilt(
-            editing.attached(self._description, other._description, self.model.frame(at).name, _pose(pose), prefix)
+            editing.attached(self._description, other._description, self.model.frame(at).name, _place(pose), prefix)
         )
 
     def rerooted(self, link: str) -> Self:
@@ -85,7 +91,7 @@ class Editing(Configurations, CentroidalFunctions):
         >>> float((arm.pose(arm.neutral()) - dy.load("ur5e").pose(arm.neutral()))[2, 3].round(6))
         0.8
         """
-        return self._rebuilt(editing.placed(self._description, _pose(pose)))
+        return self._rebuilt(editing.placed(self._description, _place(pose)))
 
     def with_frame(self, name: str, link: str | None = None, pose: Pose | Any = None) -> Self:
         """Return the robot with one more frame, at ``pose`` (a `Pose` or a 4 × 4 matrix) in the frame of a link or the tip.
@@ -98,7 +104,7 @@ class Editing(Configurations, CentroidalFunctions):
         >>> arm.jacobian(arm.neutral(), "camera").shape
         (6, 6)
         """
-        carrier, place = self.model.frame(link).name, _pose(pose)
+        carrier, place = self.model.frame(link).name, _place(pose)
         made = self._rebuilt(editing.with_frame(self._description, name, carrier, place))
         fixed = {joint.child: joint for joint in self._description.joints if joint.type == "fixed"}
         while made.model.tip != self.model.tip and (joint := fixed.get(carrier)) is not None:
@@ -164,12 +170,27 @@ class Editing(Configurations, CentroidalFunctions):
         places = enumerate(c.q_index if of == "q" else k for k, c in enumerate(self.model.coordinates))
         known = {self.coordinate_names[k]: place for k, place in places if place is not None}
         names = [names] if isinstance(names, str) else names
+        if not isinstance(names, Iterable):
+            raise InputError(f"indices takes a name or a list of names, such as {self.coordinate_names[:2]}, got {names!r}")
+        names = list(names)
         for name in names:
-            if name not in known and name in self.coordinate_names:
-                raise InputError(f"{name!r} has no place in q, where the orientation is a quaternion: robot.by_name(q) has it")
-            if name not in known:
+            if not isinstance(name, str) or name not in self.coordinate_names:
                 raise self._no_joint(name, known)
+            if name not in known:
+                raise InputError(f"{name!r} has no place in q, where the orientation is a quaternion: robot.by_name(q) has it")
         return np.array([known[name] for name in names], dtype=int)
+
+    def _warn_outside(self, positions: Mapping[str, Any]) -> None:
+        """Warn of positions of joints that are outside their limits."""
+        places = self._places()
+        outside = []
+        for c in self.model.coordinates:
+            if c.joint in positions and c.q_index is not None:
+                at = np.atleast_1d(positions[c.joint])[c.q_index - places[c.joint].start]
+                if not isinstance(at, Node) and not c.allows(float(at)):
+                    outside.append(f"{c.name} = {at:.4g}, limits {c.lower:.4g} … {c.upper:.4g} {'rad' if c.revolute else 'm'}")
+        if outside:
+            warnings.warn(f"lock is outside the joint limits: {'; '.join(outside)}", ModelWarning, stacklevel=3)
 
     def _no_joint(self, name: str, known: Iterable[str]) -> DynamisError:
         """The error for a name that is not that of a joint, or is that of a follower."""
@@ -192,12 +213,5 @@ class Editing(Configurations, CentroidalFunctions):
         return type(self)(description, _tracing=self.evaluator.tracing)
 
 
-def _pose(pose: Any) -> Pose:
-    if pose is None:
-        return Pose.identity()
-    if isinstance(pose, Pose):
-        return pose
-    matrix = np.asarray(pose, float)
-    if matrix.shape != (4, 4):
-        raise InputError(f"pose= takes a Pose or a 4 × 4 matrix, got an array of shape {matrix.shape}")
-    return Pose.from_matrix(matrix)
+def _place(pose: Any) -> Pose:
+    return Pose.identity() if pose is None else checked_pose(pose, "pose=")

@@ -15,7 +15,6 @@ from dynamis.errors import InputError, ReachWarning, printable, unknown_name
 from dynamis.model.joints import Free
 from dynamis.model.model import Model
 from dynamis.scalar import Node, as_scalar
-from dynamis.spatial import Pose
 
 Array = npt.NDArray[Any]
 
@@ -141,22 +140,10 @@ def broadcast_batch(arrays: dict[str, Array]) -> tuple[int, ...]:
         raise InputError(f"the leading (batch) axes do not broadcast: {shapes}") from None
 
 
-MOTION_OF_BASE = ("rotation", "position", "twist", "acceleration")
-
-
 def moving_base(base: MovingBase | None) -> MovingBase:
-    """The motion of the base, checked."""
+    """The motion of the base; none is rest."""
     if base is None:
         return REST
     if not isinstance(base, MovingBase):
         raise InputError(f"base= takes a MovingBase(pose, twist, acceleration), got {type(base).__name__}")
-    try:
-        given = [np.array(x) for x in (base.pose[0], base.pose[1], base.twist, base.acceleration)]
-    except (TypeError, ValueError, IndexError):
-        raise InputError("a MovingBase consists of a Pose and two arrays of six numbers") from None
-    parts = [_of_scalars(x, f"the {name} of the base") for name, x in zip(MOTION_OF_BASE, given, strict=True)]
-    finite = all(np.isfinite(x).all() for x in parts if x.dtype != object)
-    if [x.shape for x in parts] != [(3, 3), (3,), (6,), (6,)] or not finite:
-        raise InputError("a MovingBase consists of a Pose and two arrays of six finite numbers, without batch axes")
-    pose, motion = Pose(*parts[:2]), parts[2:]
-    return MovingBase(pose, *motion)
+    return base

@@ -216,7 +216,7 @@ class Robot(Differentiation, Editing):
                 raise InputError("friction= must be 0 for none, or a mapping such as {'elbow': {'viscous': 0.5}}")
         if rotors is not None:
             ways = {"riding": rotors_riding, "reflected": rotors_reflected}
-            if rotors not in ways:
+            if not isinstance(rotors, str) or rotors not in ways:
                 raise InputError(f"rotors={rotors!r} is unknown; choose 'riding' or 'reflected'")
             d = ways[rotors](d)
         if actuators is not None:

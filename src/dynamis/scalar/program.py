@@ -6,7 +6,7 @@ left open.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dynamis.errors import InputError
 from dynamis.scalar.graph import topological
 from dynamis.scalar.linear import PIVOT_TOLERANCE
-from dynamis.scalar.node import Node
+from dynamis.scalar.node import Node, symbol
 
 
 def _pivot(value: Any, scale: Any) -> Any:
@@ -112,12 +112,20 @@ class Program:
         return result.reshape((*batch, *self.shape))
 
 
-def evaluate(outputs: Any, values: dict[Node, Any]) -> npt.NDArray[Any]:
-    """Evaluate an array of expressions for given values of its symbols.
+def evaluate(outputs: Any, values: Mapping[Node, Any] | Mapping[str, Any]) -> npt.NDArray[Any]:
+    """Evaluate an array of expressions, or formulas of a closed form, for given values of its symbols, by symbol or name.
 
     >>> from dynamis import symbol
     >>> x = symbol("x")
-    >>> float(evaluate(x * x + 1.0, {x: 3.0}))
-    10.0
+    >>> float(evaluate(x * x + 1.0, {x: 3.0})), float(evaluate(x * x + 1.0, {"x": 3.0}))
+    (10.0, 10.0)
     """
-    return Program(list(values), outputs)(*values.values())
+    if not isinstance(values, Mapping) or not all(isinstance(key, str | Node) for key in values):
+        raise InputError(f"values must be a mapping of symbols or their names to numbers, such as {{'x': 1.0}}, got {values!r}")
+    for key, value in values.items():
+        if value is None or np.asarray(value).dtype.kind not in "biufcO":
+            raise InputError(f"the value of the symbol {key} must be a number, or an array of numbers, got {value!r}")
+    if hasattr(outputs, "node"):  # of a closed form
+        outputs = outputs.node()
+    symbols = [symbol(key) if isinstance(key, str) else key for key in values]
+    return Program(symbols, outputs)(*values.values())

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
-from dynamis.errors import InputError
+from dynamis.errors import InputError, literal
 from dynamis.robot import Robot
-from dynamis.scalar import maximum, minimum, sqrt, tanh, where
+from dynamis.robot.checks import check_is_robot
+from dynamis.scalar import is_number, maximum, minimum, sqrt, tanh, where
 from dynamis.spatial import Pose, cross, skew
 from dynamis.tolerances import NORM_SMOOTHING
 
@@ -55,8 +56,8 @@ class Ball:
 
     def __post_init__(self) -> None:
         _check_vector(self.centre, "the centre of a ball")
-        if not 0.0 < self.radius < np.inf:
-            raise InputError(f"the radius of a ball must be above zero, got {self.radius!r}")
+        if not (is_number(self.radius) and 0.0 < self.radius < np.inf):
+            raise InputError(f"the radius of a ball must be a finite number above zero, got {self.radius!r}")
 
     def nearest(self, p: Array) -> tuple[Any, Array]:
         away = p - np.asarray(self.centre)
@@ -221,13 +222,17 @@ def contact(
     >>> push(0.0, np.array([-np.pi / 4, 0.0]), np.zeros(2)).round(3)[:2]
     array([   0.   , 4142.136])
     """
-    if not (stiffness > 0 and damping >= 0 and friction >= 0 and radius >= 0 and slip > 0):
-        raise InputError("a contact requires stiffness > 0, damping, friction and radius ≥ 0, slip > 0")
-    centre = np.array(point, dtype=float)
-    if centre.shape != (3,) or not np.isfinite(centre).all():
-        raise InputError(f"the point of a contact must be three finite coordinates in the frame, got {point!r}")
-    name = robot.model.frame(frame).name
-    return Contact(robot, name, surface, stiffness, damping, friction, radius, slip, tuple(centre.tolist()))
+    check_is_robot(robot)
+    if not isinstance(surface, Plane | Ball):
+        raise InputError(f"the surface of a contact must be a dynamis.Plane or dynamis.Ball, got {literal(surface)}")
+    numbers = {"stiffness": stiffness, "damping": damping, "friction": friction, "radius": radius, "slip": slip}
+    for name, value in numbers.items():
+        positive = name in ("stiffness", "slip")
+        if not (is_number(value) and 0.0 <= value < np.inf) or (positive and value == 0.0):
+            raise InputError(f"{name}= of a contact must be a finite number {'>' if positive else '≥'} 0, got {literal(value)}")
+    _check_vector(point, "the point of a contact")
+    x, y, z = map(float, point)
+    return Contact(robot, robot.model.frame(frame).name, surface, stiffness, damping, friction, radius, slip, (x, y, z))
 
 
 def _check_vector(values: Any, what: str) -> None:
@@ -265,11 +270,12 @@ def _pose(contact: Contact | ContactGroup, q: Array) -> Pose:
 
 def joint_stops(robot: Robot, *, stiffness: float, damping: float = 0.0) -> Callable[[Any, Array, Array], Array]:
     """Compliant joint stops: torques k x (1 + c ẋ) beyond the joint limits, never pulling."""
+    check_is_robot(getattr(robot, "robot", robot))  # that of a ConstrainedRobot
     limits = robot.limits
     numbers = [(k, c.q_index) for k, c in enumerate(robot.model.coordinates) if c.q_index is not None]
     bounded = [(k, j) for k, j in numbers if np.isfinite(limits["lower"][k]) or np.isfinite(limits["upper"][k])]
-    if not (stiffness > 0 and damping >= 0):
-        raise InputError("stops require stiffness > 0 and damping ≥ 0")
+    if not (all(is_number(x) and 0.0 <= x < np.inf for x in (stiffness, damping)) and stiffness > 0):
+        raise InputError(f"stops require finite numbers stiffness > 0 and damping ≥ 0, got {stiffness!r} and {damping!r}")
     if not bounded:
         raise InputError(f"robot {robot.name!r} has no joint with limits: stops have no effect")
 

@@ -7,7 +7,7 @@ joint creeps instead (`SmoothLaw`), or has an internal state (`BristleLaw`). The
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, unknown_name
 from dynamis.model.model import Model
-from dynamis.scalar import Node, exp, log, tanh, where
+from dynamis.scalar import Node, exp, is_number, log, tanh, where
 
 Array = npt.NDArray[Any]
 STATIC_BELOW_COULOMB = "static, the friction at rest, must not be below coulomb, that of sliding; exchange the two"
@@ -67,7 +67,7 @@ class Coulomb(StickingLaw):
     backward: float
 
     def __post_init__(self) -> None:
-        _check(self, self.forward + self.backward >= 0, "forward + backward must not be negative")
+        _check(self, lambda: self.forward + self.backward >= 0, "forward + backward must not be negative")
 
     def sliding(self, direction: Any, v: Any) -> Any:  # noqa: ARG002 - the same at all velocities
         if isinstance(direction, Node):
@@ -92,9 +92,9 @@ class Stribeck(StickingLaw):
     shape: float = 2.0
 
     def __post_init__(self) -> None:
-        _check(self, self.coulomb >= 0 and self.static >= 0, "coulomb and static must not be negative")
-        _check(self, self.velocity > 0 and self.shape > 0, "velocity and shape must be positive")
-        _check(self, self.static >= self.coulomb, STATIC_BELOW_COULOMB)
+        _check(self, lambda: self.coulomb >= 0 and self.static >= 0, "coulomb and static must not be negative")
+        _check(self, lambda: self.velocity > 0 and self.shape > 0, "velocity and shape must be positive")
+        _check(self, lambda: self.static >= self.coulomb, STATIC_BELOW_COULOMB)
 
     def sliding(self, direction: Any, v: Any) -> Any:
         x = abs(v) / self.velocity
@@ -119,7 +119,7 @@ class Smooth(SmoothLaw):
     bias: float = 0.0
 
     def __post_init__(self) -> None:
-        _check(self, self.coulomb >= 0 and self.width > 0, "coulomb must not be negative, and width must be positive")
+        _check(self, lambda: self.coulomb >= 0 and self.width > 0, "coulomb must not be negative, and width must be positive")
 
     def torque(self, v: Any) -> Any:
         return self.bias + self.coulomb * tanh(v / self.width)
@@ -143,9 +143,9 @@ class LuGre(BristleLaw):
     damping: float = 0.0
 
     def __post_init__(self) -> None:
-        positive = min(self.coulomb, self.static, self.velocity, self.stiffness) > 0
-        _check(self, positive and self.damping >= 0, "all parameters must be positive, and damping must not be negative")
-        _check(self, self.static >= self.coulomb, STATIC_BELOW_COULOMB)
+        positive = "all parameters must be positive, and damping must not be negative"
+        _check(self, lambda: min(self.coulomb, self.static, self.velocity, self.stiffness) > 0 and self.damping >= 0, positive)
+        _check(self, lambda: self.static >= self.coulomb, STATIC_BELOW_COULOMB)
 
     def steady(self, v: Any) -> Any:
         return self.coulomb + (self.static - self.coulomb) * exp(-(v / self.velocity) * (v / self.velocity))
@@ -160,9 +160,9 @@ class LuGre(BristleLaw):
     _repr_html_ = as_table
 
 
-def _check(law: Any, holds: bool, rule: str) -> None:
-    if not (holds and all(np.isfinite(x) for x in vars(law).values())):
-        raise InputError(f"{law} is invalid: {rule}, and all numbers must be finite")
+def _check(law: Any, holds: Callable[[], bool], rule: str) -> None:
+    if not (all(is_number(x) and np.isfinite(x) for x in vars(law).values()) and holds()):
+        raise InputError(f"{law} is invalid: {rule}, and all values must be finite numbers")
 
 
 def laws_of(model: Model, choice: Any) -> dict[int, Law]:

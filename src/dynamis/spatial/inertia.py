@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.scalar import Node
-from dynamis.spatial.pose import Pose
+from dynamis.spatial.pose import Pose, checked_pose, same_entries
 from dynamis.spatial.rotation import IDENTITY, blocks, cross, skew
 from dynamis.tolerances import SUM_ROUNDING
 
@@ -111,14 +111,19 @@ class Inertia:
         """The inertia of two bodies held together, both given in the same frame."""
         return Inertia(self.mass + other.mass, self.first_moment + other.first_moment, self.tensor + other.tensor)
 
-    def seen_from(self, pose: Pose) -> Inertia:
-        """The same body in the coordinates of A, given in B with ``pose`` = B in A: rotation, then Steiner."""
-        R, p = pose
-        h = R @ self.first_moment
-        moved = h + self.mass * p
-        # Steiner's shift of the tensor, m and h together: S(h) S(p)ᵀ + S(p) S(h + m p)ᵀ
-        shift = skew(h) @ skew(p).T + skew(p) @ skew(moved).T
-        return Inertia(self.mass, moved, congruence(R, self.tensor) + mirrored(shift))
+    def seen_from(self, pose: Any) -> Inertia:
+        """The same body in the coordinates of A, given in B with ``pose`` = B in A, a `Pose` or a 4 × 4 matrix."""
+        return seen_from(self, checked_pose(pose, "the argument of seen_from"))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all numbers are the same."""
+        if not isinstance(other, Inertia):
+            return False
+        ours, theirs = (np.array([x.mass, *x.first_moment, *x.tensor.flat]) for x in (self, other))
+        return same_entries(ours, theirs)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.parameters.tolist()))
 
     def apply(self, V: Array) -> Array:
         """The momentum (linear, angular) of the body moving with twist V: the product of its 6 × 6 matrix with V."""
@@ -165,3 +170,13 @@ class Inertia:
 
     __repr__ = as_call
     _repr_html_ = as_table
+
+
+def seen_from(inertia: Inertia, pose: Pose) -> Inertia:
+    """The same body in the coordinates of A, given in B with ``pose`` = B in A: rotation, then Steiner."""
+    R, p = pose
+    h = R @ inertia.first_moment
+    moved = h + inertia.mass * p
+    # Steiner's shift of the tensor, m and h together: S(h) S(p)ᵀ + S(p) S(h + m p)ᵀ
+    shift = skew(h) @ skew(p).T + skew(p) @ skew(moved).T
+    return Inertia(inertia.mass, moved, congruence(R, inertia.tensor) + mirrored(shift))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.robot import Robot
-from dynamis.robot.checks import check_numeric
+from dynamis.robot.checks import check_is_robot, check_numeric
 
 Array = npt.NDArray[Any]
 
@@ -18,7 +18,7 @@ SIDES = {"environment": 1.0, "robot": -1.0}
 
 def side(by: str) -> float:
     """+1 where the environment exerts a wrench on the robot (τ + Jᵀ w), −1 where the robot exerts it (τ = Jᵀ F)."""
-    if by not in SIDES:
+    if not isinstance(by, str) or by not in SIDES:
         raise InputError(
             f"by={by!r} is unknown; choose 'environment' (the wrench it exerts on the robot, the default) or 'robot' "
             "(the wrench the robot exerts on the environment, F in τ = Jᵀ F)"
@@ -28,6 +28,7 @@ def side(by: str) -> float:
 
 def on_robot(robot: Robot, wrench: Any, by: str) -> Array:
     """The wrench (…, 6) that the environment exerts on the robot; three numbers are a force without a moment."""
+    check_is_robot(robot)
     sign = side(by)
     if wrench is None:
         return np.zeros(6)

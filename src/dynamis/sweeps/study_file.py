@@ -54,6 +54,10 @@ def read_study(source: str | os.PathLike[str]) -> Study:
     >>> made.cases
     3
     """
+    if not isinstance(source, str | os.PathLike):
+        raise InputError(
+            f"read_study takes the name of a .toml file, such as 'study.toml', or TOML text, got {type(source).__name__}"
+        )
     if isinstance(source, str) and "\n" in source:
         return study_from_text(source)
     return _study_of_file(Path(source))

@@ -87,7 +87,7 @@ def notation_of(choice: str | Notation | None) -> Notation:
         return choice
     if choice is None:
         return NOTATIONS["dynamis"]
-    if choice not in NOTATIONS:
+    if not isinstance(choice, str) or choice not in NOTATIONS:
         raise unknown_name("notation", choice, NOTATIONS)
     return NOTATIONS[choice]
 

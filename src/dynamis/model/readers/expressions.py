@@ -41,17 +41,22 @@ class UndeclaredParameterError(InputError):
         self.name = name
 
 
-def parse_expression(text: str, names: Mapping[str, Any], *, hints: bool = True) -> Any:
+class NotAnAngleError(InputError):
+    """A value that is no angle is given in degrees."""
+
+
+def parse_expression(text: str, names: Mapping[str, Any], *, hints: bool = True, angle: bool = True) -> Any:
     """The value of an expression: a float, or a node where a name stands for a symbol.
 
-    ``hints`` may be switched off where a file has so many mistakes that looking for near names takes long.
+    ``hints`` may be switched off where a file has so many mistakes that looking for near names takes long. Where the
+    value is no ``angle``, degrees are the unit of arguments of functions only.
 
     >>> parse_expression("pi/2 - 2^2 * a", {"a": 0.25})
     0.5707963267948966
     >>> parse_expression("90deg", {}) == math.pi / 2
     True
     """
-    value = _Parser(text, names, hints).whole()
+    value = _Parser(text, names, hints, angle).whole()
     for number in _numbers(value):
         if not math.isfinite(number):
             raise InputError(f"{printable(text)} contains or gives {number}, not finite numbers")
@@ -65,10 +70,10 @@ def _numbers(value: Any) -> list[float]:
 
 
 class _Parser:
-    def __init__(self, text: str, names: Mapping[str, Any], hints: bool) -> None:
+    def __init__(self, text: str, names: Mapping[str, Any], hints: bool, angle: bool) -> None:
         if len(text) > MAX_CHARACTERS:
             raise InputError(f"an expression of {counted(len(text), 'character')}; at most {MAX_CHARACTERS} are allowed")
-        self.text, self.names, self.hints, self.depth = text, names, hints, 0
+        self.text, self.names, self.hints, self.angle, self.depth = text, names, hints, angle, 0
         self.tokens: list[tuple[str, str]] = []
         position = 0
         while position < len(text.rstrip()):
@@ -152,6 +157,8 @@ class _Parser:
             if value is None:
                 raise self.wrong(f"{printable(token)} is not a finite number")
             if self.tokens[self.at] == ("name", "deg"):
+                if not self.angle:
+                    raise NotAnAngleError(str(self.wrong("deg is a unit of angles, and this value is no angle")))
                 self.at += 1
                 value = math.radians(value)
             return value
@@ -177,9 +184,11 @@ class _Parser:
         if name not in FUNCTIONS:
             raise self.wrong(str(unknown_name("function", name, FUNCTIONS)))
         count, function = FUNCTIONS[name]
+        outside, self.angle = self.angle, True
         values = [self.sum()]
         while self.take(","):
             values.append(self.sum())
+        self.angle = outside
         self.close()
         if len(values) != count:
             raise self.wrong(f"{name} takes {count} value(s), got {len(values)}")

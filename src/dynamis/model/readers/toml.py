@@ -41,7 +41,7 @@ from dynamis.model.readers.toml_table import TomlTable, brief
 from dynamis.model.shapes import ALONG_Z, SIZES, between, fault
 from dynamis.scalar import symbol
 from dynamis.spatial import solids
-from dynamis.spatial.inertia import Inertia
+from dynamis.spatial.inertia import Inertia, seen_from
 from dynamis.spatial.pose import Pose
 
 MAX_BYTES = 16 * 2**20
@@ -144,6 +144,7 @@ class _Reader:
         table = self.section("appearance")
         joints = {joint.name for joint in d.joints if joint.type in ("revolute", "continuous", "prismatic", "helical")}
         pose = table.table("pose", joints)
+        pose.no_angles = frozenset()  # its keys are joints
         mobile = table.entries.get("mobile", False)
         if not isinstance(mobile, bool):
             table.wrong("appearance", f"mobile = {brief(mobile)}", "true or false")
@@ -337,7 +338,7 @@ class _Reader:
             "solid", lambda: make(**{"mass": None, **numbers}), "mass, or density in the solid"
         )
         if inertia is not None and "rpy" in solid:
-            inertia = inertia.seen_from(Pose.rotation(solid.rotation()))
+            inertia = seen_from(inertia, Pose.rotation(solid.rotation()))
         return inertia
 
     def read_shape(self, shape: TomlTable, link: Link) -> None:

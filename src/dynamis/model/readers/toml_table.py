@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.errors import DynamisError, InputError, near_names, printable, unknown_name
 from dynamis.model.diagnostics import Report
-from dynamis.model.readers.expressions import UndeclaredParameterError, parse_expression
+from dynamis.model.readers.expressions import NotAnAngleError, UndeclaredParameterError, parse_expression
 from dynamis.model.readers.numbers import advice
 from dynamis.model.values import MAX_MAGNITUDE, shown, warn_degrees
 from dynamis.scalar import Node
@@ -22,6 +22,9 @@ from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY, from_rpy
 
 NUMBER = 'a finite number, or an expression such as "pi/2"'
+
+LENGTHS = {"a", "b", "c", "com", "d", "from", "inner", "length", "outer", "radius", "size", "to", "x", "xyz", "y", "z"}
+NO_ANGLES: Set[str] = LENGTHS | {"density", "gravity", "mass"}
 
 
 def brief(value: Any) -> str:
@@ -47,6 +50,7 @@ class TomlTable:
     ) -> None:
         self.entries, self.where, self.line, self.names, self.report = entries, where, line, names, report
         self.lines = text
+        self.no_angles = NO_ANGLES
 
     def __contains__(self, key: str) -> bool:
         return key in self.entries
@@ -150,11 +154,13 @@ class TomlTable:
                 return number
         elif isinstance(value, str):
             try:
-                return parse_expression(value, self.names, hints=len(self.report) < 50)
+                return parse_expression(value, self.names, hints=len(self.report) < 50, angle=what not in self.no_angles)
             except InputError as error:
                 repair = advice(value, 1)
                 if isinstance(error, UndeclaredParameterError):
                     repair = f'declare {error.name} under [parameters], as a number or "symbol"'
+                elif isinstance(error, NotAnAngleError):
+                    repair = "give the length in m" if what in LENGTHS else "give the value in SI units"
                 elif " instead of " not in repair:
                     repair = ""
                 self.wrong("expression", f"{what}: {error}", NUMBER, repair, what)

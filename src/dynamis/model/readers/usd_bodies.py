@@ -14,7 +14,7 @@ from dynamis.model.readers.usd_files import Prim
 from dynamis.model.readers.usd_values import Values
 from dynamis.model.shapes import fault
 from dynamis.spatial import solids
-from dynamis.spatial.inertia import Inertia
+from dynamis.spatial.inertia import Inertia, seen_from
 from dynamis.spatial.pose import Pose
 from dynamis.tolerances import FILE_PRECISION, SMALLEST_INERTIA
 
@@ -152,7 +152,7 @@ def _of_colliders(values: Values, body: Prim, X_WB: Pose, colliders: list[Prim])
         if mass and inertia.mass:
             factor = mass / inertia.mass
             inertia = Inertia(mass, inertia.first_moment * factor, inertia.tensor * factor)
-        total = total + inertia.seen_from(X_WB.inverse() @ X_WS @ Pose.rotation(shape[2]))
+        total = total + seen_from(inertia, X_WB.inverse() @ X_WS @ Pose.rotation(shape[2]))
     return total
 
 

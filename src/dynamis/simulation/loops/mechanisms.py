@@ -17,9 +17,11 @@ from dynamis.errors import InputError
 from dynamis.kinematics.closures import Closure, Distance, InPlane, Pin, Point
 from dynamis.model.description import Description
 from dynamis.robot import Robot
+from dynamis.scalar import is_number
 from dynamis.simulation.contact_equations import Contacts
 from dynamis.simulation.loops.constrained_robot import ConstrainedRobot
 from dynamis.spatial import Inertia, Pose, about_axis, solids
+from dynamis.spatial.checks import finite
 
 Array = npt.NDArray[Any]
 DOWN = (0.0, -9.81, 0.0)
@@ -42,8 +44,13 @@ def _at(x: float, y: float = 0.0) -> Pose:
 
 def _positive(**values: float) -> None:
     for name, value in values.items():
-        if not (np.isfinite(value) and value > 0.0):
+        if not (is_number(value) and 0.0 < value < np.inf):
             raise InputError(f"{name}= must be a positive number, got {value!r}")
+
+
+def _finite(value: Any, shape: tuple[int, ...], name: str) -> Any:
+    """A number, or a list of them."""
+    return finite(value, shape, f"{name}=").tolist()
 
 
 def _chain(d: Description, at: Pose, names: Sequence[str], lengths: Sequence[float], masses: Sequence[float]) -> None:
@@ -109,7 +116,9 @@ def four_bar(
     ('completed', True, (11, 2))
     """
     _positive(ground=ground, crank=crank, coupler=coupler, rocker=rocker)
-    d = Description("four-bar", gravity=np.array(gravity, dtype=float)).add_link("base")
+    masses, gravity = _finite(masses, (3,), "masses"), _finite(gravity, (3,), "gravity")
+    angle = _finite(angle, (), "angle")
+    d = Description("four-bar", gravity=np.array(gravity)).add_link("base")
     _chain(d, _at(0.0), ("crank", "coupler"), (crank, coupler), masses[:2])
     _chain(d, _at(ground), ("rocker",), (rocker,), masses[2:])
     far = np.array([ground, 0.0])
@@ -135,7 +144,9 @@ def five_bar(
     Coordinates are left, left_lower (relative), right, right_lower; ``angles`` are those of left and right.
     """
     _positive(ground=ground, upper=upper, lower=lower)
-    d = Description("five-bar", gravity=np.array(gravity, dtype=float)).add_link("base")
+    masses, gravity = _finite(masses, (4,), "masses"), _finite(gravity, (3,), "gravity")
+    angles = _finite(angles, (2,), "angles")
+    d = Description("five-bar", gravity=np.array(gravity)).add_link("base")
     _chain(d, _at(0.0), ("left", "left_lower"), (upper, lower), masses[:2])
     _chain(d, _at(ground), ("right", "right_lower"), (upper, lower), masses[2:])
     elbows = _turned(angles[0], upper), np.array([ground, 0.0]) + _turned(angles[1], upper)
@@ -159,7 +170,9 @@ def slider_crank(
     Coordinates are crank, rod (relative to the crank) and slider; the slider is on the far side of the crank.
     """
     _positive(crank=crank, rod=rod)
-    d = Description("slider-crank", gravity=np.array(gravity, dtype=float)).add_link("base")
+    masses, gravity = _finite(masses, (3,), "masses"), _finite(gravity, (3,), "gravity")
+    angle, offset = _finite(angle, (), "angle"), _finite(offset, (), "offset")
+    d = Description("slider-crank", gravity=np.array(gravity)).add_link("base")
     _chain(d, _at(0.0), ("crank", "rod"), (crank, rod), masses[:2])
     d.add_link("slider", "base", "prismatic", joint_name="slider", origin=_at(0.0, offset), axis=(1.0, 0.0, 0.0),
                inertia=solids.box(0.1, 0.1, 0.1, mass=masses[2]))  # fmt: skip
@@ -189,7 +202,9 @@ def delta(
     an arm and of the platform.
     """
     _positive(base=base, arm=arm, rod=rod, platform=platform)
-    d = Description("delta", gravity=np.array(gravity, dtype=float)).add_link("base")
+    masses, gravity = _finite(masses, (2,), "masses"), _finite(gravity, (3,), "gravity")
+    angles = _finite(angles, (3,), "angles")
+    d = Description("delta", gravity=np.array(gravity)).add_link("base")
     spheres = []
     for k, angle in enumerate(angles, start=1):
         around = Pose.rotation(about_axis(Z, 2.0 * np.pi * (k - 1) / 3.0))
