@@ -60,22 +60,18 @@ def to_dh(description: Description, convention: str = "standard") -> tuple[Descr
     frames = _standard_frames(axes)
     if convention == "modified":
         frames = _modified_frames(frames)
-    result, rows = _assemble(description, model, joints, X_W, frames, convention)
-    _verify(model, result)
-    return result, rows
-
-
-def _verify(model: Model, result: Description) -> None:
-    """Axes that are nearly, but not quite, parallel have a common normal far away, where digits are lost."""
     try:
-        close = are_equivalent(model, build(rotors_reflected(result)), 1e-9)
-    except ModelError:
-        close = False
-    if not close:
-        raise ConversionError(
-            f"robot {printable(model.name)} has axes that are nearly but not quite parallel: their Denavit–Hartenberg "
-            "parameters cannot be held in floating point; make them parallel, or use the forms link or poe"
-        )
+        result, rows = _assemble(description, model, joints, X_W, frames, convention)
+        if are_equivalent(model, build(rotors_reflected(result)), 1e-9):
+            return result, rows
+    except ConversionError:
+        raise
+    except (InputError, ModelError):
+        pass  # axes that are nearly, but not quite, parallel have a common normal far away, where digits are lost
+    raise ConversionError(
+        f"robot {printable(model.name)} has axes that are nearly but not quite parallel: their Denavit–Hartenberg "
+        "parameters cannot be held in floating point; make them parallel, or use the forms link or poe"
+    )
 
 
 def _serial_joints(description: Description, model: Model) -> list[Joint]:

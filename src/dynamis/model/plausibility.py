@@ -164,8 +164,8 @@ def _check_joint(joint: Joint, report: Report) -> None:
                     "remove <mimic>", "it stays fixed", line)  # fmt: skip
     elif joint.mimic is not None:
         m = joint.mimic
-        report.warn("mimic", where, f"it follows joint {printable(m.joint)} with ratio {m.ratio:g} and offset {m.offset:g}",
-                    "", "", "it has no coordinate of its own", line)  # fmt: skip
+        report.note("mimic", where, f"it follows joint {printable(m.joint)} with ratio {m.ratio:g} and offset {m.offset:g}",
+                    "", "it has no coordinate of its own", line)  # fmt: skip
 
 
 def check_drive(joint: Joint, report: Report, names: Iterable[str] = NOT_NEGATIVE) -> None:

@@ -192,13 +192,13 @@ class Editing(Configurations, CentroidalFunctions):
         if outside:
             warnings.warn(f"lock is outside the joint limits: {'; '.join(outside)}", ModelWarning, stacklevel=3)
 
-    def _no_joint(self, name: str, known: Iterable[str]) -> DynamisError:
+    def _no_joint(self, name: str, known: Iterable[str], what: str = "joint") -> DynamisError:
         """The error for a name that is not that of a joint, or is that of a follower."""
         for joint in self._description.joints:
             if joint.name == name and joint.follows is not None:
                 own = f"joint {name!r} follows {joint.follows.joint!r} (mimic) and has no coordinate of its own"
                 return InputError(f"{own}: use that of {joint.follows.joint!r}")
-        return unknown_name("joint", name, known)
+        return unknown_name(what, name, known)
 
     def _places(self) -> dict[str, slice]:
         """Where the positions of each joint stand in q."""

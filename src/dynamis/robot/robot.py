@@ -247,7 +247,7 @@ class Robot(Differentiation, Editing):
             raise InputError("actuators= must be a mapping such as {'elbow': dynamis.Saturated(effort=50)}")
         for name, actuator in actuators.items():
             if name not in self.coordinate_names:
-                raise self._no_joint(name, self.coordinate_names)
+                raise self._no_joint(name, self.coordinate_names, "coordinate")
             if actuator is not None and not isinstance(actuator, Actuator):
                 kinds = "a Saturated, DCMotor or Elastic"
                 raise InputError(f"the actuator of {name!r} must be {kinds}, got {type(actuator).__name__}")
