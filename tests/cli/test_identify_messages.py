@@ -74,7 +74,7 @@ def test_a_report_without_its_library_is_refused_before_the_work(monkeypatch, lo
 def test_payload_says_what_was_done_to_the_log(log):
     result = CliRunner().invoke(payload, [ARM, str(log)])
     assert result.exit_code == 0, result.output
-    assert "note: repaired: column 'tau1' is nan" in result.output
+    assert "  repaired: column 'tau1' is nan" in result.output
     assert "note: 'run.csv': cut-off" in result.output
     result = CliRunner().invoke(payload, [ARM, str(log), "--json"])
     assert any("cut-off" in note for note in json.loads(result.output)["notes"])

@@ -86,7 +86,7 @@ class Editing(Configurations, CentroidalFunctions):
     def placed(self, pose: Pose | Any) -> Self:
         """Return the robot with its root link at ``pose`` (a `Pose` or a 4 × 4 matrix) in the world, where gravity is the same.
 
-        >>> import dynamis as dy, numpy as np
+        >>> import dynamis as dy
         >>> arm = dy.load("ur5e").placed(dy.Pose.translation([0.0, 0.0, 0.8]))  # on a table
         >>> float((arm.pose(arm.neutral()) - dy.load("ur5e").pose(arm.neutral()))[2, 3].round(6))
         0.8
