@@ -209,3 +209,16 @@ def test_every_file_and_name_of_the_architecture_page_exists():
             elif re.fullmatch(r"[A-Z]\w+", name):
                 missing += [] if re.search(rf"\b{name}\b", source) else [name]
     assert not missing
+
+
+SMOKE = Path(__file__).parents[1] / ".ci" / "smoke"
+
+
+@pytest.mark.skipif(not SMOKE.exists(), reason=".ci is not part of an installed package")
+def test_the_smoke_test_names_tests_that_exist():
+    named = re.findall(r"^ +\"?(tests/[\w/.]+)(?:::(\w+))?", SMOKE.read_text(), re.MULTILINE)
+    assert len(named) > 10
+    for path, name in named:
+        place = SMOKE.parents[1] / path
+        assert place.exists(), path
+        assert not name or f"def {name}(" in place.read_text(), f"{path}::{name}"
