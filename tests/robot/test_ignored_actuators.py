@@ -36,6 +36,11 @@ def test_torques_are_limited_as_actuators_limit_them():
     assert np.abs(ARM.inverse_dynamics(*motion.at(t))).max() < 301.0
 
 
+def test_an_actuator_without_torque_is_refused():
+    with pytest.raises(dy.InputError, match="the torque limit of joint1 is zero: it cannot be actuated"):
+        dy.optimize.trajectory(ARM.replace(actuators={"joint1": dy.Saturated(effort=0.0)}), [-1.5, 0.0], [-1.4, 0.0], 1.0)
+
+
 def test_no_theorem_of_a_law_is_proven_for_a_robot_with_actuators():
     law = dy.control.PDGravity([0.5, -0.5], stiffness=5000.0, damping=1500.0)
     assert law.check(ARM).proven

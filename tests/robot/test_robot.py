@@ -182,6 +182,12 @@ def test_a_payload_takes_the_place_of_an_earlier_one_at_its_frame(ur5e):
     for robot in (loaded, pickle.loads(pickle.dumps(loaded)), loaded.replace(gravity=(0, 0, -1))):
         assert robot.replace(payload=light).mass == pytest.approx(ur5e.mass + 1.0)
         assert robot.replace(payload=0).mass == pytest.approx(ur5e.mass)
+    table = dy.load("planar_2r_melchiorri")
+    for edit in (lambda x: x.reduced({"wrist_3_joint": 0.1}), lambda x: x.placed(dy.Pose.translation([0, 0, 1])),
+                 lambda x: x.with_frame("pen", "tool0"), lambda x: x.rerooted("forearm_link"), lambda x: x.subtree("forearm_link"),
+                 lambda x: table.attach(x, prefix="arm_")):  # fmt: skip
+        tip = next(name for name in edit(loaded).link_names if name.endswith("tool0"))
+        assert edit(loaded).replace(payload=0, payload_frame=tip).mass == pytest.approx(edit(ur5e).mass)
     both = loaded.replace(payload=light, payload_frame="forearm_link")
     assert both.mass == pytest.approx(ur5e.mass + 3.0)
     assert both.replace(payload=0).mass == pytest.approx(ur5e.mass + 1.0)

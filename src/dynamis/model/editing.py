@@ -102,6 +102,7 @@ def attached(description: Description, other: Description, at: str, pose: Pose, 
     result.links += tool.links
     result.joints += tool.joints
     result.closures += tool.closures
+    result.unloaded |= tool.unloaded
     result.appearance.pose |= tool.appearance.pose
     return result
 
@@ -117,6 +118,7 @@ def _rename(tool: Description, prefix: str) -> None:
             joint.drive.motor_link = prefix + joint.drive.motor_link
     for closure in tool.closures:
         closure.first, closure.second = (name and prefix + name for name in (closure.first, closure.second))
+    tool.unloaded = {prefix + name: value for name, value in tool.unloaded.items()}
     tool.appearance.pose = {prefix + name: value for name, value in tool.appearance.pose.items()}
 
 
@@ -139,6 +141,7 @@ def subtree(description: Description, link: str) -> Description:
             joint.drive.motor_link = joint.drive.motor_axis = None
     result.links = [item for item in result.links if item.name in kept]
     result.joints = inside
+    result.unloaded = {name: value for name, value in result.unloaded.items() if name in kept}
     result.closures = [x for x in result.closures if {x.first, x.second} <= ({"", *names} if x.kind == "coupled" else kept)]
     result.appearance.pose = {name: value for name, value in result.appearance.pose.items() if name in names}
     return result
@@ -206,7 +209,6 @@ def _edited(description: Description) -> Description:
     """A copy that is no longer an image of a file."""
     result = description.copy()
     result.document = b""
-    result.unloaded = {}
     return result
 
 

@@ -95,6 +95,9 @@ class Problem:
         self.step, self.start, self.goal, self.nodes, self.tolerance = step, start, goal, nodes, tolerance
         bounds, n = step.robot.limits, step.robot.n
         self.high = torque_limits(step.robot)[step.columns]
+        if (self.high <= 0).any():
+            k = step.columns[int(np.argmin(self.high))]
+            raise InputError(f"the torque limit of {step.robot.coordinate_names[k]} is zero: it cannot be actuated")
         self.low = -self.high
         # without limits, the largest values of a smooth motion of this duration are the units of the cost
         self.quintic = quintic(step, start, goal, nodes)
@@ -104,9 +107,6 @@ class Problem:
         unbounded = np.full(2 * n, np.inf)
         self.x_high = np.concatenate([bounds["upper"], bounds["velocity"]]) if limits else unbounded
         self.x_low = np.concatenate([bounds["lower"], -bounds["velocity"]]) if limits else -unbounded
-        if (self.high <= 0).any():
-            k = step.columns[int(np.argmin(self.high))]
-            raise InputError(f"the torque limit of {step.robot.coordinate_names[k]} is zero: it cannot be actuated")
         cost = self.cost()
         for (q, v), name in ((start, "start"), (goal, "goal")):
             x = cost.positions(q, v)
