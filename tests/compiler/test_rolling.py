@@ -10,9 +10,10 @@ from random_trees import random_inertia
 
 import dynamis as dy
 from dynamis.algorithms.newton_euler import rnea
-from dynamis.compiler import llvm_text
+from dynamis.compiler import jit, llvm_text
 from dynamis.compiler.code import Code, Instruction, with_checks
 from dynamis.compiler.columns import _Finder
+from dynamis.compiler.gufunc import Gufunc
 from dynamis.compiler.kernel import wait_for_compiler
 from dynamis.compiler.parts import RING, in_parts
 from dynamis.errors import DynamisError, InputError
@@ -56,6 +57,10 @@ def values_by_parts(parts, code, inputs):
     ends = np.cumsum([size for _, size in code.arguments])
     for k, argument in enumerate(np.split(inputs, ends[:-1])):
         memory[f"argument {k}"][:, 0] = argument
+    for k, outputs in enumerate(code.outputs):
+        for place, x in enumerate(outputs):
+            if not isinstance(x, int):
+                memory[f"result {k}"][place, 0] = x
 
     def at(place, turn):
         row = place.first + place.step * turn
@@ -110,16 +115,35 @@ def test_a_sum_over_irregular_elements_is_not_rolled():
     assert in_parts(Code("f", (("x", 200),), (("out0", (1,)),), tuple(instructions), ((399,),))) is None
 
 
-def test_results_that_are_inputs_or_constants_are_written():
-    """x, 2 x + ½ y and zeros, with y the running sum of the others."""
+@pytest.fixture
+def running_sum():
+    """x, 2 x + ½ y with y the running sum of the others, and constants among and beside them."""
     n = 64
     made = [Instruction("fma", (k, 2.0, n + k - 1 if k else 0.5)) for k in range(n)]
-    code = Code("f", (("x", n),), (("out0", (n,)), ("out1", (n,)), ("out2", (1,))), tuple(made),
-                (tuple(range(n)), tuple(range(n, 2 * n)), (0.25,)))  # fmt: skip
-    parts = in_parts(code)
+    mixed = tuple(x for k in range(n) for x in (n + k, k / 4.0))
+    shapes = (("out0", (n,)), ("out1", (2 * n,)), ("out2", (1,)))
+    return Code("f", (("x", n),), shapes, tuple(made), (tuple(range(n)), mixed, (0.25,)))
+
+
+def test_results_that_are_inputs_or_constants_are_written(running_sum):
+    parts = in_parts(running_sum)
     assert parts is not None
-    inputs = np.random.default_rng(0).standard_normal(n)
-    assert [x.tolist() for x in values_by_parts(parts, code, inputs)] == [x.tolist() for x in values(code, inputs)]
+    inputs = np.random.default_rng(0).standard_normal(running_sum.inputs)
+    found = values_by_parts(parts, running_sum, inputs)
+    assert [x.tolist() for x in found] == [x.tolist() for x in values(running_sum, inputs)]
+
+
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_compiled_parts_write_every_result_of_every_state(running_sum, precision, monkeypatch):
+    monkeypatch.setattr(llvm_text, "LONG", 0)
+    loaded = jit.Loaded(jit.assemble(llvm_text.render(running_sum, jit.host_target(precision)), 2))
+    gufunc = Gufunc(running_sum, precision, loaded.address)
+    dtype = np.float32 if precision == "float" else float
+    states = np.random.default_rng(0).integers(-9, 9, (43, running_sum.inputs)).astype(dtype)
+    for found, expected in zip(
+        gufunc.function(states), zip(*(values(running_sum, x) for x in states), strict=True), strict=True
+    ):
+        assert np.array_equal(found, expected)
 
 
 @pytest.fixture(scope="module")

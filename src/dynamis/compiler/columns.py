@@ -216,7 +216,7 @@ class _Cutting:
                 known[v] = made.emit(i.op, [local(x) for x in i.args], v in self.checked)
         for r, values in enumerate(self.code.outputs):
             for k, x in enumerate(values):
-                if x not in self.inside or not isinstance(x, int):
+                if isinstance(x, int) and x not in self.inside:
                     made.write(Place(f"result {r}", k), local(x))
         for x, place in self.shared.items():
             made.write(place, known[x])

@@ -19,10 +19,11 @@ AHEAD, UNROLLED = 2048, 8  # bytes of results to ask for in advance, lines at a 
 SERVICES = ("PyMem_RawMalloc", "PyMem_RawFree", "PyGILState_Ensure", "PyErr_NoMemory", "PyGILState_Release")
 
 
-def render_loop(code: Code, t: Target, frame: int) -> str:
+def render_loop(code: Code, t: Target, frame: int, prepared: bool) -> str:
     """The NumPy inner loop: args, dimensions (batch first), steps (batch strides, then core strides), services.
 
-    ``frame`` is how many bytes the body needs beside its arguments and results.
+    ``frame`` is how many bytes the body needs beside its arguments and results; ``prepared`` says that ``@prepare`` writes some
+    of them before the first state.
     The word behind the services is set to 1 where a value that is checked is not finite.
     """
     shapes = [*((size,) for _, size in code.arguments), *(shape for _, shape in code.results)]
@@ -55,6 +56,7 @@ def render_loop(code: Code, t: Target, frame: int) -> str:
     for k in range(count):
         for lane in range(t.lanes):
             lines.append(f"  %own{k}_{lane} = getelementptr i8, ptr %copies, i64 {starts[k] + lane * sizes[k] * t.bytes}")
+    lines += ["  call void @prepare(ptr %frame)"] if prepared else []
     lines += ["  br label %head", "head:", "  %i = phi i64 [ 0, %start ], [ %next, %after ]"]
     lines += ["  %more = icmp slt i64 %i, %n", "  br i1 %more, label %lanes, label %done", "lanes:"]
     lines += ["  %left = sub i64 %n, %i"]

@@ -1,7 +1,8 @@
 """Code in parts as LLVM IR: functions that are called once per turn of a loop.
 
 Arguments are first copied into arrays of vectors, one state per lane, and results from such arrays at the end: the parts read
-and write vectors only. The frame holds the sum of the checks, the values `Registers` lets wait, and the arrays.
+and write vectors only. The frame holds the sum of the checks, the values `Registers` lets wait, and the arrays. Results
+that are constants are written into their arrays once per batch.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from dynamis.compiler.llvm_vectors import Vectors
 from dynamis.compiler.part_writer import RING, Part, Parts, Place
 from dynamis.compiler.registers import Key, Signed
 from dynamis.compiler.schedule import quick_order, schedule
-from dynamis.compiler.target import Target, literal
+from dynamis.compiler.target import LINE, Target, literal
 
 Array = npt.NDArray[Any]
+
+AHEAD = 8  # cache lines of a result to ask for in advance
 
 
 def render_parts(code: Code, parts: Parts, target: Target, quick: bool) -> tuple[dict[float, int], int, list[str]]:
@@ -54,6 +57,7 @@ def render_parts(code: Code, parts: Parts, target: Target, quick: bool) -> tuple
         *(_scatter(k, len(values), rooms[f"result {k}"].start, target) for k, values in enumerate(code.outputs)),
         *(function for body in bodies for function in body.functions),
         render_body(code, target, calls),
+        _prepare(code, rooms, target),
     ]
     return constants, size + max(body.registers.slots for body in bodies), text
 
@@ -162,6 +166,18 @@ class _PartBody(Body):
         return self.pointers[name]
 
 
+def _prepare(code: Code, rooms: dict[str, _Room], t: Target) -> str:
+    """Write the results that are constants."""
+    text = Vectors(t)
+    for r, values in enumerate(code.outputs):
+        for k, x in enumerate(values):
+            if not isinstance(x, int):
+                at = text.new(f"getelementptr {t.vector}, ptr %frame, i64 {rooms[f'result {r}'].start + k}")
+                number = ", ".join([f"{t.precision} {literal(float(x), t)}"] * t.lanes)
+                text.lines.append(f"  store {t.vector} <{number}>, ptr {at}, align {t.width}")
+    return _function("prepare(ptr noalias %frame)", text)
+
+
 def _gather(k: int, size: int, start: int, checked: bool, t: Target) -> str:
     """An argument of all lanes into an array of vectors, checked on the way."""
     text = Vectors(t)
@@ -179,7 +195,7 @@ def _gather(k: int, size: int, start: int, checked: bool, t: Target) -> str:
         text.lines += _block_head(t)
         rows = [text.load_row(text.new(f"getelementptr {t.precision}, ptr {p}, i64 %k"), t.lanes) for p in pointers]
         total = put(text.transpose(rows), text.new(f"getelementptr {t.vector}, ptr %frame, i64 %k"), 0, "%sum")
-        text.lines += [f"  %after = fadd {t.vector} {total}, zeroinitializer", *_block_foot(whole, t)]
+        text.lines += [f"  %after = fadd {t.vector} {total}, zeroinitializer", *_block_foot(whole, t.lanes)]
     total = "%after" if whole else "zeroinitializer"
     for e in range(whole, size):
         column = "poison"
@@ -196,10 +212,14 @@ def _gather(k: int, size: int, start: int, checked: bool, t: Target) -> str:
 
 
 def _scatter(k: int, size: int, start: int, t: Target) -> str:
-    """A result of all lanes from its array of vectors."""
+    """A result of all lanes from its array of vectors, one cache line of each state per turn.
+
+    The processor does not foresee stores to as many rows as there are lanes, so their memory is asked for in advance.
+    """
     text = Vectors(t)
     pointers = _pointers(text, "out", k)
-    whole = size - size % t.lanes
+    line = max(t.lanes, LINE // t.bytes)
+    whole = size - size % line
 
     def take(at: str, place: int) -> str:
         from_ = text.new(f"getelementptr {t.vector}, ptr {at}, i64 {start + place}")
@@ -208,9 +228,15 @@ def _scatter(k: int, size: int, start: int, t: Target) -> str:
     if whole:
         text.lines += _block_head(t)
         at = text.new(f"getelementptr {t.vector}, ptr %frame, i64 %k")
-        for p, row in zip(pointers, text.transpose([take(at, j) for j in range(t.lanes)]), strict=True):
-            text.store_row(row, text.new(f"getelementptr {t.precision}, ptr {p}, i64 %k"), t.lanes)
-        text.lines += [f"  %after = fadd {t.vector} %sum, zeroinitializer", *_block_foot(whole, t)]
+        rows = [text.new(f"getelementptr {t.precision}, ptr {p}, i64 %k") for p in pointers]
+        for row in rows:
+            later = text.new(f"getelementptr i8, ptr {row}, i64 {AHEAD * LINE}")
+            text.lines.append(f"  call void @llvm.prefetch.p0(ptr {later}, i32 1, i32 3, i32 1)")
+        for first in range(0, line, t.lanes):
+            vectors = text.transpose([take(at, first + j) for j in range(t.lanes)])
+            for row, vector in zip(rows, vectors, strict=True):
+                text.store_row(vector, text.new(f"getelementptr {t.precision}, ptr {row}, i64 {first}"), t.lanes)
+        text.lines += [f"  %after = fadd {t.vector} %sum, zeroinitializer", *_block_foot(whole, line)]
     for e in range(whole, size):
         column = take("%frame", e)
         for lane, p in enumerate(pointers):
@@ -227,7 +253,7 @@ def _pointers(text: Vectors, table: str, k: int) -> list[str]:
 
 
 def _block_head(t: Target) -> list[str]:
-    """A loop over blocks of as many elements as there are lanes, with the sum of the checks."""
+    """A loop over blocks of elements, with the sum of the checks."""
     return [
         "  br label %block",
         "block:",
@@ -236,9 +262,9 @@ def _block_head(t: Target) -> list[str]:
     ]
 
 
-def _block_foot(whole: int, t: Target) -> list[str]:
+def _block_foot(whole: int, step: int) -> list[str]:
     return [
-        f"  %next = add i64 %k, {t.lanes}",
+        f"  %next = add i64 %k, {step}",
         f"  %more = icmp slt i64 %next, {whole}",
         "  br i1 %more, label %block, label %rest",
         "rest:",

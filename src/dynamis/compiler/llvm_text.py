@@ -35,7 +35,7 @@ def render(code: Code, target: Target, quick: bool = False) -> str:
     else:
         constants, frame, text = render_parts(code, parts, target, quick)
     ready = [_table(constants, target), *_declarations(target), _slow_angle(target), *text]
-    return "\n".join([*ready, render_loop(code, target, frame * target.width), _WEIGHTS])
+    return "\n".join([*ready, render_loop(code, target, frame * target.width, prepared=parts is not None), _WEIGHTS])
 
 
 def _table(constants: Iterable[float], t: Target) -> str:

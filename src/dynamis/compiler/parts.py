@@ -134,7 +134,7 @@ class _Cutting:
             self.part_of[unit if isinstance(unit, list) else self.loop_of == unit] = k
         self._choose_places(order)
         parts = [self._straight(unit) if isinstance(unit, list) else self._turns(self.loops[unit]) for unit in order]
-        return Parts((*parts, *self._constant_results()), self.arrays, self.tables)
+        return Parts((*parts, *self._inputs_as_results()), self.arrays, self.tables)
 
     def _order(self) -> list[list[int] | int]:
         """The numbers of loops and, between them, lists of values, each after all that it needs."""
@@ -301,13 +301,10 @@ class _Cutting:
                     order.append(c)
         return order
 
-    def _constant_results(self) -> list[Part]:
-        """Results that are constants or inputs."""
+    def _inputs_as_results(self) -> list[Part]:
         made = Writer(self.code)
         for result, values in enumerate(self.code.outputs):
             for k, x in enumerate(values):
-                if not isinstance(x, int):
-                    made.write(Place(f"result {result}", k), x)
-                elif x < self.code.inputs:
+                if isinstance(x, int) and x < self.code.inputs:
                     made.write(Place(f"result {result}", k), made.read(self._place(x)))
         return [made.part(1)] if made.writes else []
