@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.compiler import background, columns, jit, kernel, llvm_text
+from dynamis.compiler import background, jit, kernel, llvm_text
 from dynamis.compiler.parts import in_parts
-from dynamis.robot import kernel_report
+from dynamis.compiler.target import Target
+
+WIDE = Target("double", 4, 16)
 
 
 @pytest.fixture(autouse=True)
@@ -47,17 +49,16 @@ def test_long_code_has_no_baseline(monkeypatch):
     assert np.array_equal(long(*states[:, 0]), after[0])
 
 
-def test_very_long_code_without_loops_is_one_part_with_the_same_bits(monkeypatch):
+@pytest.mark.parametrize("limit", ["STRAIGHT", "MANY_RESULTS"])
+def test_results_of_long_code_are_transposed_in_a_loop_with_the_same_bits(limit, monkeypatch):
     code_of, states = derivatives()
     assert in_parts(code_of.code) is None
     expected = code_of(*states)
-    monkeypatch.setattr(columns, "STRAIGHT", 100)
-    monkeypatch.setattr(llvm_text, "LONG", 100)
+    assert "@scatter" not in llvm_text.render(code_of.code, WIDE)
+    monkeypatch.setattr(llvm_text, limit, 100)
+    assert "call void @scatter0" in llvm_text.render(code_of.code, WIDE)
     part, _ = derivatives()
-    assert [x.turns for x in in_parts(part.code).parts] == [1]
     assert np.array_equal(part(*states), expected)
-    monkeypatch.setattr(kernel_report, "LONG", 100)
-    assert "loops" not in dy.load("ur5e").explain("inverse_dynamics_derivatives")
 
 
 def test_no_garbage_is_collected_while_code_is_made():

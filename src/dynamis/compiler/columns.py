@@ -18,7 +18,6 @@ from dynamis.compiler.part_writer import Local, Part, Parts, Place, Writer
 
 SHORTEST = 64  # instructions of a column worth a loop
 SIDE_BY_SIDE = 10  # sums: with two operands they fit into the 12 registers that AVX2 leaves
-STRAIGHT = 12_000  # instructions: of longer code LLVM takes less time for one part, which writes results as vectors
 SOURCE = -1  # in a pattern: the number a sum begins with, which every column has for itself
 
 
@@ -41,12 +40,17 @@ class _Column:
 
 
 def columns_in_parts(code: Code) -> Parts | None:
-    """The code in parts, or None if there are no columns worth a loop and it is not long."""
+    """The code in parts, or None if there are no columns worth a loop."""
     finder = _Finder(code)
     loops = list(_loops(finder.columns(whole=True)))
     inside = {column.place for turns in loops for columns in turns for column in columns}
     loops += _loops(column for column in finder.columns(whole=False) if column.place not in inside)
-    return _Cutting(code, loops).parts() if loops or len(code.instructions) > STRAIGHT else None
+    return _Cutting(code, loops).parts() if loops else None
+
+
+def one_part(code: Code) -> Parts:
+    """The code as it is, with results in arrays of vectors."""
+    return _Cutting(code, []).parts()
 
 
 def _loops(columns: Iterable[_Column]) -> Iterator[list[list[_Column]]]:

@@ -13,12 +13,11 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from dynamis.compiler.forks import at_fork
-from dynamis.compiler.target import Target
+from dynamis.compiler.target import SHORT, Target
 
 # LLVM is used by one thread at a time. A forked process cannot take over what another thread had begun there, nor the lock
 # llvmlite holds meanwhile, so a fork waits for its end: every use of LLVM is under this lock.
 _lock = threading.RLock()
-SHORT = 16  # bytes of a short vector
 _retired: list[Any] = []  # engines of code that nobody holds any more
 at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dynamis.compiler.code import Code
+from dynamis.compiler.columns import one_part
 from dynamis.compiler.expand_sincos import expand_sincos
 from dynamis.compiler.llvm_body import Body
 from dynamis.compiler.llvm_loop import render_loop
@@ -16,7 +17,9 @@ from dynamis.compiler.lowering import LONG
 from dynamis.compiler.parts import in_parts
 from dynamis.compiler.schedule import quick_order, schedule
 from dynamis.compiler.sincos import LARGEST_ANGLE
-from dynamis.compiler.target import Target, literal
+from dynamis.compiler.target import SHORT, Target, literal
+
+STRAIGHT, MANY_RESULTS = 12_000, 800  # instructions, elements of results
 
 _WEIGHTS = """!0 = !{!"branch_weights", i32 1, i32 100000}
 !1 = !{!"branch_weights", i32 100000, i32 1}"""
@@ -28,6 +31,8 @@ def render(code: Code, target: Target, quick: bool = False) -> str:
     """The module's text; ``loop`` is what NumPy calls. ``quick`` spends no time on the order of instructions, on which
     results do not depend."""
     parts = in_parts(code) if len(code.instructions) >= LONG else None
+    if parts is None and _is_transposed_in_a_loop(code, target):
+        parts = one_part(code)
     if parts is None:
         plain = expand_sincos(code, target.precision)
         body = Body(quick_order(plain) if quick else schedule(plain, target.registers), target)
@@ -36,6 +41,12 @@ def render(code: Code, target: Target, quick: bool = False) -> str:
         constants, frame, text = render_parts(code, parts, target, quick)
     ready = [_table(constants, target), *_declarations(target), _slow_angle(target), *text]
     return "\n".join([*ready, render_loop(code, target, frame * target.width, prepared=parts is not None), _WEIGHTS])
+
+
+def _is_transposed_in_a_loop(code: Code, t: Target) -> bool:
+    """Whether results are written as vectors, and transposed into rows in the end: LLVM takes long for the shuffles of many."""
+    results = sum(len(values) for values in code.outputs)
+    return len(code.instructions) > STRAIGHT or (results >= MANY_RESULTS and t.width > SHORT)
 
 
 def _table(constants: Iterable[float], t: Target) -> str:

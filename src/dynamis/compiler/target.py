@@ -10,6 +10,7 @@ import numpy as np
 
 LINE = 64  # bytes of a cache line
 LONG_ROW = 2048  # bytes of a state's result
+SHORT = 16  # bytes of the vectors of single states
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def kernel_report(name: str, kernel: Kernel, robot: str, ways: Sequence[tuple[st
             "and regrouping inertias towards the base"
         )
     parts = in_parts(code) if len(code.instructions) >= LONG else None
-    if parts is not None and any(part.turns > 1 for part in parts.parts):
+    if parts is not None:
         lines.append(f"  loops       {_loops(parts)}")
     for precision, dtype in (("double", "float64"), ("float", "float32")):
         target = jit.host_target(precision)
