@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from dynamis.kinematics.workspace import workspace
     from dynamis.model.actuators import DCMotor, Elastic, Saturated
     from dynamis.model.description import Description
+    from dynamis.model.library import library
     from dynamis.model.load import check
     from dynamis.reports.inline_view import view
     from dynamis.reports.report import report
@@ -91,6 +92,7 @@ _HOMES = {
     "dynamis.kinematics.inverse_kinematics": ("inverse_kinematics",),
     "dynamis.model.actuators": ("DCMotor", "Elastic", "Saturated"),
     "dynamis.model.description": ("Description",),
+    "dynamis.model.library": ("library",),
     "dynamis.model.load": ("check",),
     "dynamis.robot": ("Robot", "from_mujoco", "from_pinocchio", "from_roboticstoolbox", "load"),
     "dynamis.scalar": ("evaluate", "symbol"),
@@ -199,6 +201,7 @@ __all__ = [
     "identify",
     "inverse_kinematics",
     "joint_stops",
+    "library",
     "linearize",
     "load",
     "loops",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.model.library import library_names, library_table
+from dynamis.model.library import library_names
 
 DEGREES = {
     "baxter": 15, "cartesian_2p": 2, "g1": 29, "go2": 12, "kuka_iiwa14": 7, "motor_with_load": 1, "nine_body_tree": 9,
@@ -15,8 +15,8 @@ DEGREES = {
 
 def test_the_library_holds_the_robots_of_the_lectures_and_real_ones():
     assert set(library_names()) == set(DEGREES)
-    assert [name for name, _ in library_table()] == library_names()
-    assert all(about for _, about in library_table())
+    assert list(dy.library()) == library_names()
+    assert all(dy.library().values())
 
 
 @pytest.mark.parametrize("name", DEGREES)

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.model.library import library_table
 from dynamis.scalar import Program, symbol
 
 STATES = 100
-ARMS = [name for name in dict(library_table()) if 0 < dy.load(name).n <= 7 and dy.load(name).nq == dy.load(name).n]
+ARMS = [name for name in dy.library() if 0 < dy.load(name).n <= 7 and dy.load(name).nq == dy.load(name).n]
 
 
 def test_the_library_has_arms_of_every_kind():

@@ -28,6 +28,7 @@ from dynamis.cli.forward import forward
 from dynamis.cli.groups import SubjectGroup
 from dynamis.cli.identify import identify
 from dynamis.cli.inverse import inverse
+from dynamis.cli.kinematics import inverse_kinematics, pose
 from dynamis.cli.linearize import linearize
 from dynamis.cli.loading import add_xacro_option, xacro_args
 from dynamis.cli.options import FILE, FOLDER, assignments, floating_option, frame_option, json_option, set_option
@@ -52,6 +53,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 SUBJECTS = {
     "Models": ("robots", "info", "check", "convert", "compare", "report"),
     "Equations of motion": ("derive", "check-answer", "bounds"),
+    "Kinematics": ("pose", "ik"),
     "Dynamics": ("id", "fd", "linearize"),
     "Simulation": ("simulate", "sweep", "study"),
     "Control": ("control", "redundancy"),
@@ -91,8 +93,9 @@ def cli(ctx: click.Context) -> None:
 
 
 for _command in (
-    derive, check_answer, bounds, inverse, forward, linearize, simulate, study, sweep, statics, stiffness, workspace, collide,
-    redundancy, control, excite, identify, payload, calibrate, compare, bench, fmu, report, completion,
+    derive, check_answer, bounds, pose, inverse_kinematics, inverse, forward, linearize, simulate, study, sweep, statics,
+    stiffness, workspace, collide, redundancy, control, excite, identify, payload, calibrate, compare, bench, fmu, report,
+    completion,
 ):  # fmt: skip
     _command.context_settings = {**CONTEXT, **_command.context_settings}
     cli.add_command(_command)
@@ -111,12 +114,12 @@ ROBOTS_HELP = """List the robots of the library.
 @plain_errors
 def robots(as_json: bool) -> None:
     from dynamis.cli.robot_tables import print_library
-    from dynamis.model.library import library_table
+    from dynamis.model.library import library
 
     if as_json:
-        print_json(dict(library_table()))
+        print_json(library())
     else:
-        print_library(library_table())
+        print_library(library())
 
 
 INFO_HELP = """Show the joints, links and drives of a robot, and its dynamics in the home configuration.

@@ -23,9 +23,9 @@ class RobotName(StringParamType):
     """A name of the library or a file; completion offers both."""
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002  # click's signature
-        from dynamis.model.library import library_table
+        from dynamis.model.library import library
 
-        names = [CompletionItem(name, help=about) for name, about in library_table() if name.startswith(incomplete)]
+        names = [CompletionItem(name, help=about) for name, about in library().items() if name.startswith(incomplete)]
         # the shell completes files itself where this comes first
         return [CompletionItem(incomplete, type="file"), *names]
 

@@ -40,7 +40,7 @@ def configuration(robot: Robot, text: str, option: str, degrees: bool | None, *,
     """
     import numpy as np
 
-    entries = _entries(text, option)
+    entries = entries_of(text, option)
     if len(entries) == 1 and robot.nq == robot.n:
         entries *= robot.nq
     if len(entries) != robot.nq:
@@ -74,7 +74,7 @@ def configuration(robot: Robot, text: str, option: str, degrees: bool | None, *,
     return q
 
 
-def _entries(text: str, option: str) -> list[tuple[float, str]]:
+def entries_of(text: str, option: str) -> list[tuple[float, str]]:
     """(value, unit) of numbers separated by commas or spaces."""
     found = []
     for word in words_of(text):

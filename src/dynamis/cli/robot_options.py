@@ -25,10 +25,12 @@ def robot_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def load_at(robot: str, q: str | None, degrees: bool | None, settings: tuple[str, ...]) -> tuple[Robot, Any]:
+def load_at(
+    robot: str, q: str | None, degrees: bool | None, settings: tuple[str, ...], option: str = "--q"
+) -> tuple[Robot, Any]:  # fmt: skip
     """The robot, and the configuration asked for."""
     found = loaded(robot, settings)
-    return found, vector(found, q, "q", degrees=degrees)
+    return found, vector(found, q, "q", option, degrees=degrees)
 
 
 def wrench_of(text: str | None) -> list[float] | None:

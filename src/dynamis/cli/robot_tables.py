@@ -27,8 +27,8 @@ PHYSICS = {  # heading, unit at a revolute joint, unit at a prismatic joint
 }
 
 
-def print_library(rows: list[tuple[str, str]]) -> None:
-    print_table("", ("robot", "description"), [(name, for_command_line(about)) for name, about in rows], texts=(1,))
+def print_library(robots: dict[str, str]) -> None:
+    print_table("", ("robot", "description"), [(name, for_command_line(about)) for name, about in robots.items()], texts=(1,))
 
 
 def print_summary(summary: dict[str, Any], robot: Robot) -> None:

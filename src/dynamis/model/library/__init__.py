@@ -21,10 +21,15 @@ def library_path(name: str) -> Path | None:
     return path if plain.replace("_", "").isalnum() and path.is_file() else None
 
 
-def library_table() -> list[tuple[str, str]]:
-    """(name, what it is) of every robot."""
-    rows = []
+def library() -> dict[str, str]:
+    """What the robots of the library are, by name; `load` takes these names.
+
+    >>> import dynamis as dy
+    >>> dy.library()["xarm7"]
+    'UFACTORY xArm 7, 7 revolute joints'
+    """
+    about = {}
     for name in library_names():
         with (_FOLDER / f"{name}.toml").open("rb") as file:
-            rows.append((name, str(tomllib.load(file)["robot"].get("about", ""))))
-    return rows
+            about[name] = str(tomllib.load(file)["robot"].get("about", ""))
+    return about
