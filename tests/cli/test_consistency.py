@@ -278,7 +278,7 @@ def test_options_of_the_same_meaning_have_the_same_names(name):
 
 
 MORE = {"convert": ["out.urdf"], "export": ["gravity"], "fmu": ["out.fmu"], "show": ["gravity"], "identify": ["run.csv"], "payload": ["run.csv"], "calibrate": ["poses.csv"],
-        "stiffness": ["--springs", "1"], "compare": ["ur5e"], "check-answer": ["--gravity", "-"]}  # fmt: skip
+        "stiffness": ["--springs", "1"], "ik": ["--position", "0,0,0"], "compare": ["ur5e"], "check-answer": ["--gravity", "-"]}  # fmt: skip
 ROBOT_COMMANDS = [name for name, command in COMMANDS.items() if takes_a_robot(command)]
 
 

@@ -67,7 +67,7 @@ shapes = [{{ kind = "sphere", size = [0.1] }}]
 STUDY = 'robot = "arm.toml"\nduration = 0.02\npoints = 3\n[vary]\n"viscous.*" = { grid = [0, 30] }\n'
 QUICK = {
     "info": [], "check": [], "convert": ["out.toml"], "compare": ["arm.toml"], "id": ["--q", "0.3", "--a", "1", "--ledger"],
-    "fd": ["--tau", "1"], "collide": ["--q", "0.3", "--floor", "-2"], "linearize": ["--q", "0.3"], "simulate": ["--time", "0.02"], "statics": ["--q", "0.3,0.2"],
+    "pose": ["--q", "0.3"], "ik": ["--position", "0.9,0,0.9"], "fd": ["--tau", "1"], "collide": ["--q", "0.3", "--floor", "-2"], "linearize": ["--q", "0.3"], "simulate": ["--time", "0.02"], "statics": ["--q", "0.3,0.2"],
     "stiffness": ["--springs", "1000", "--wrench", "0,0,-1"], "bounds": ["--seconds", "0.5"], "show": ["gravity"],
     "workspace": ["--samples", "300"], "control": ["--goal", "0.2", "--time", "0.05"], "export": ["gravity", "-o", "code"], "fmu": ["arm.fmu", "--sources-only"],
     "redundancy": ["--rows", "x", "--q0", "0.9,0.8", "--motion", "line", "--cycles", "1", "--period", "0.1", "--law", "torque"],
@@ -113,7 +113,7 @@ def printed(tmp_path_factory):
     return found
 
 
-NAMING = ("info", "id", "fd", "statics", "linearize", "simulate", "control", "compare")  # every joint
+NAMING = ("info", "pose", "ik", "id", "fd", "statics", "linearize", "simulate", "control", "compare")  # every joint
 
 
 def test_names_are_printed_literally_by_every_command(printed):
