@@ -136,3 +136,11 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path):
     _, s = arm()
     with pytest.raises(dy.InputError, match="cannot be written"):
         plot_excitation(s.excitation, tmp_path / "nowhere" / "x.png")
+
+
+def test_forces_of_prismatic_joints_are_in_newtons():
+    case = simulated("scara", seconds=4.0)
+    s = case.judged()
+    assert [j.unit for j in s.joints] == ["N m", "N m", "N", "N m"]
+    for panels in (plot_torques(case.rows, case.rows.X @ s.coef), plot_friction(case.rows, s.coef)):
+        assert [ax.get_ylabel() for ax in visible(panels)] == ["N m", "N m", "N", "N m"]

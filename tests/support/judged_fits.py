@@ -84,7 +84,7 @@ def rows_of(X, y, joint=None, t=None, names=None, run=None):
     t, run = np.arange(float(count)) if t is None else t, np.zeros(count, int) if run is None else run
     names = tuple(names or (f"p{k}" for k in range(X.shape[1])))
     joints = tuple(f"joint {j + 1}" for j in range(int(joint.max()) + 1))
-    return Equations(y, joint, t, run, np.zeros(count), names, joints, Matrix(X))
+    return Equations(y, joint, t, run, np.zeros(count), names, joints, ("N m",) * len(joints), Matrix(X))
 
 
 def held_out(estimator, train, test, prior=None):

@@ -242,7 +242,7 @@ def _print(found: Identification, written: Written | None, report: Path | None, 
     for k, joint in enumerate(found.statistics.joints):
         shares = (f"{x:.1f} %" for x in (v.train_joints[k], v.held_out_joints[k]))
         old = before[k]
-        unit = "N m" if robot.model.coordinates[k].revolute else "N"
+        unit = robot.model.coordinates[k].effort_unit
         rows.append((joint.joint, f"{number(joint.rms, 3)} {unit}", *shares, None if old is None else f"{old:.1f} %"))
     heads = ("joint", "residual (RMS)", "training", "validation", "prior model")
     print_table(f"Residual torque by joint ({found.name})", heads, rows)

@@ -145,7 +145,7 @@ def _print_dynamics(summary: dict[str, Any], robot: Robot) -> None:
     # rounding errors of a gravity torque scale with the weight of the robot, at an arm length of 1 m
     weight = max(1.0, robot.mass) * max(1.0, float(np.linalg.norm(robot.model.gravity)))
     torques = column([x if abs(x) > 1e-12 * weight else 0.0 for x in at["gravity"]])
-    names, unit = with_units(robot.coordinate_names, ["N m" if c.revolute else "N" for c in robot.model.coordinates])
+    names, unit = with_units(robot.coordinate_names, [c.effort_unit for c in robot.model.coordinates])
     rows = list(zip(names, torques, at["mass_matrix_diagonal"], strict=True))
     inertia = {"N m": "M_ii [kg m²]", "N": "M_ii [kg]"}.get(unit, "M_ii [kg m² or kg]")
     heads: tuple[str, ...] = ("coordinate", f"gravity torque [{unit}]" if unit else "gravity torque", inertia)

@@ -225,4 +225,4 @@ def print_exceeded_torque_limits(names: Sequence[str]) -> None:
 
 def units(robot: Robot) -> list[str]:
     """The unit of the torque or force of each coordinate."""
-    return ["N m" if c.revolute else "N" for c in robot.model.coordinates]
+    return [c.effort_unit for c in robot.model.coordinates]

@@ -64,7 +64,7 @@ class LawRun:
     @property
     def peak_unit(self) -> str:
         """The unit of ``peak_torque``."""
-        return "N m" if self.trajectory.robot.model.coordinates[int(self.tracking.peak.argmax())].revolute else "N"
+        return self.trajectory.robot.model.coordinates[int(self.tracking.peak.argmax())].effort_unit
 
     @property
     def torque_limits(self) -> Array:

@@ -45,9 +45,9 @@ class JointRows(NamedTuple):
 class Equations:
     """The torque ``y`` (rows,) of each row, with its ``joint``, time ``t``, ``run`` and joint velocity ``v``.
 
-    ``names`` are the parameter names, ``joints`` the joint names. The regressor is evaluated in chunks of samples whenever it
-    is needed (`factors`, `predict`), so that the memory of a log does not grow with the number of parameters; ``X``
-    (rows, parameters) is the whole matrix, computed on access.
+    ``names`` are the parameter names, ``joints`` the joint names, ``units`` those of their torques or forces. The regressor is
+    evaluated in chunks of samples whenever it is needed (`factors`, `predict`), so that the memory of a log does not grow with
+    the number of parameters; ``X`` (rows, parameters) is the whole matrix, computed on access.
     """
 
     y: Array
@@ -57,6 +57,7 @@ class Equations:
     v: Array
     names: tuple[str, ...]
     joints: tuple[str, ...]
+    units: tuple[str, ...]
     source: Regressor | Matrix
 
     def __len__(self) -> int:
@@ -269,7 +270,8 @@ def equations(base: BaseParameters, samples: Samples | Sequence[Samples]) -> Equ
         t = np.broadcast_to(run.t[centres][:, None], tau.shape)[counted]
         parts.append((tau[counted], joint, t, np.full(len(t), number, np.int32), run.v[centres][counted]))
     y, joint, t, runs_of_rows, v = (x[0] if len(x) == 1 else np.concatenate(x) for x in zip(*parts, strict=True))
-    return Equations(y, joint, t, runs_of_rows, v, base.names, tuple(robot.coordinate_names), Regressor(base, runs))
+    units = tuple(c.effort_unit for c in robot.model.coordinates)
+    return Equations(y, joint, t, runs_of_rows, v, base.names, tuple(robot.coordinate_names), units, Regressor(base, runs))
 
 
 def means(x: Array, d: int) -> Array:

@@ -286,7 +286,7 @@ def _check_samples(run: Samples) -> None:
     if not size or not (np.any(run.v) or np.any(run.a)):
         raise InputError(f"{whose}: {'the robot never moves' if size else 'all torques are zero'}")
     if not 1.0 / PLAUSIBLE < size < PLAUSIBLE:
-        raise InputError(f"{whose}: torques of {size:.3g} N m are of no robot; check their unit")
+        raise InputError(f"{whose}: torques of {size:.3g} N m or N are of no robot; check their unit")
 
 
 def _repeated(log: Log | Samples, seen: set[int] | frozenset[int], notes: list[str]) -> bool:

@@ -209,7 +209,7 @@ def verdict(
         lines.append(
             f"{100.0 * share:.0f} % of the torque missing in the arm's model is explained; "
             f"least at {printable(robot.coordinate_names[worst])}, RMS residual {before[worst]:.3g} → {after[worst]:.3g} "
-            f"{'N m' if robot.model.coordinates[worst].revolute else 'N'}"
+            f"{robot.model.coordinates[worst].effort_unit}"
         )
     if corrected:
         lines.append("offset and friction were corrected without a log of the unloaded arm: offsets may be due to weight")

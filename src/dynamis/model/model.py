@@ -96,6 +96,11 @@ class Coordinate:
         """Whether a position is within the limits, up to the precision of numbers in files."""
         return self.lower - FILE_PRECISION <= value <= self.upper + FILE_PRECISION
 
+    @property
+    def effort_unit(self) -> str:
+        """Of its torque or force."""
+        return "N m" if self.revolute else "N"
+
     def looks_like_degrees(self, value: float) -> bool:
         """An angle of more than one turn, beyond the joint's limits or, where it has none, a whole number."""
         if not self.revolute or not abs(value) > 2.0 * math.pi or not math.isfinite(value):

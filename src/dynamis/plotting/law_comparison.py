@@ -11,6 +11,7 @@ import numpy.typing as npt
 from dynamis.algorithms.kinematics import relative_poses, world_poses
 from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, legend_outside, line_colours, new_figure, save, tidy
 from dynamis.errors import InputError
+from dynamis.plotting.motion import unit
 from dynamis.plotting.tracking_panels import draw
 from dynamis.robot import Robot
 from dynamis.tolerances import RECURSION_ROUNDING
@@ -173,7 +174,7 @@ def _draw_torques(comparison: LawComparison, figure: Any, panels: Any) -> None:
         gave_up = "" if run.trajectory.complete else f"; stopped at {run.trajectory.t[-1]:.3g} s"
         heading(axes, f"torques, peak {_number(run.peak_torque)} {run.peak_unit}{gave_up}", 11)
         axes.set_xlabel("t [s]")
-        axes.set_ylabel("N m" if place == 0 else "")
+        axes.set_ylabel(unit(comparison.robot, "", ("N m", "N")) if place == 0 else "")
         tidy(axes)
     handles, labels = panels[0].get_legend_handles_labels()
     if len(labels) <= 12:

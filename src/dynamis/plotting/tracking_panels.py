@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, line_colours, tidy
+from dynamis.plotting.motion import unit
 
 if TYPE_CHECKING:
     from dynamis.control.law_runs import LawRun
@@ -57,7 +58,7 @@ def _torques(ax: Any, run: LawRun, colours: list[Any]) -> None:
         ax.plot(motion.t, motion.tau[:, k], color=colours[k], linewidth=1.5, label=name)
     ax.axhline(0.0, color=STRUCTURE, linewidth=0.8)
     heading(ax, "torques")
-    ax.set_ylabel("N m" if all(c.revolute for c in motion.robot.model.coordinates) else "N m or N")
+    ax.set_ylabel(unit(motion.robot, "", ("N m", "N")))
 
 
 def _shares(ax: Any, run: LawRun, colours: list[Any], joint_colours: list[Any]) -> None:

@@ -33,7 +33,7 @@ def effort_name(robot: Any, k: int | None = None) -> str:
 
 
 def torque_unit(robot: Any, k: int) -> str:
-    return "N m" if robot.model.coordinates[k].revolute else "N"
+    return robot.model.coordinates[k].effort_unit
 
 
 def main_frame(robot: Any) -> str:

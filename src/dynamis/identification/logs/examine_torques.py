@@ -132,7 +132,7 @@ class _Report:
         """Return the row at which the torque of a joint differs most from the expected one (N,), and both in words."""
         k = int(np.argmax(np.abs(expected - self.motion.torque[:, joint])))
         measured, at = self.motion.torque[k, joint], int(self.motion.rows[k])
-        unit = "N m" if self.robot.model.coordinates[joint].revolute else "N"
+        unit = self.robot.model.coordinates[joint].effort_unit
         values = f"{measured:.4g} {unit} was measured, {expected[k]:.4g} {unit} expected"
         return int(self.rows[at]), f"at t = {self.motion.t[at]:.6g} s {values}"
 

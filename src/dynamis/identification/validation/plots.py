@@ -66,7 +66,7 @@ def plot_torques(equations: Equations, predicted: Any, path: Path = None) -> Any
         ax.fill_between(t, y - p, color=FORCE, alpha=0.75, linewidth=0, label="residual")
         ax.plot(t, y, color=STRUCTURE, linewidth=2.2, alpha=0.6, label="measured")
         ax.plot(t, p, color=MOTION, linewidth=1.0, label="predicted")
-        ax.set_ylabel("N m", fontsize=9)
+        ax.set_ylabel(equations.units[j], fontsize=9)
         ax.margins(x=0.01)
         ax.tick_params(labelsize=8)
         tidy(ax)
@@ -213,7 +213,7 @@ def plot_friction(equations: Equations, coef: Any, path: Path = None) -> Any:
         order = order[:: max(1, len(order) // MOST_POINTS)]
         ax.plot(equations.v[at][order], curve[order], color=GOOD, linewidth=2.0, label="friction of the model")
         heading(ax, label(name) if own else f"{label(name)}: no friction in the model", 10)
-        ax.set_ylabel("N m", fontsize=9)
+        ax.set_ylabel(equations.units[j], fontsize=9)
         ax.tick_params(labelsize=8)
         tidy(ax)
     figure.supxlabel("velocity [rad/s]", fontsize=9)

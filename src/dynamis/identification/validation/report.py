@@ -218,8 +218,8 @@ def _residuals(s: Statistics, equations: Equations, drawn: Drawing) -> Section:
         flags = [*([] if w.white else ["coloured"]), *(["outliers"] if j.outliers > 2e-3 else [])]
         sizes = [number(x, 3) for x in (j.rms, j.percent, j.largest)]
         shape = [number(x, 2) for x in (j.mean, j.skewness, j.kurtosis)]
-        rows.append((j.joint, str(j.rows), *sizes, *shape, *memory, "; ".join(flags)))
-    header = ("Joint", "Rows", "RMS, N m", "% of torque", "Largest, N m", "Mean, N m", "Skewness", "Excess kurtosis",
+        rows.append((j.joint, j.unit, str(j.rows), *sizes, *shape, *memory, "; ".join(flags)))
+    header = ("Joint", "Unit", "Rows", "RMS", "% of torque", "Largest", "Mean", "Skewness", "Excess kurtosis",
               "Correlation length, samples", "Correlation time, s", "Effective samples, %", "Flags")  # fmt: skip
     lead = f"The residual of the fit to all rows is {number(s.percent, 3)} % of the torque."
     if s.window > 1:

@@ -36,6 +36,7 @@ class JointResidual:
     """
 
     joint: str
+    unit: str
     rows: int
     rms: float
     largest: float
@@ -95,6 +96,7 @@ def residuals_by_joint(rows: Equations, e: Array) -> tuple[JointResidual, ...]:
         found.append(
             JointResidual(
                 joint=name,
+                unit=rows.units[j],
                 rows=len(at),
                 rms=float(np.sqrt(np.mean(own**2))),
                 largest=float(np.abs(own).max()),

@@ -189,7 +189,9 @@ def _level(s: Statistics, validation: Validation | None, limits: tuple[float, fl
         both = zip(validation.joints, validation.held_out_joints, strict=True)
         by_joint = {name: float(x) for name, x in both if np.isfinite(x)} or by_joint
     worst = max(by_joint, key=lambda name: by_joint[name])
-    size = next((f" ({j.rms:.3g} of {j.torque:.3g} N m RMS on the fitted motion)" for j in s.joints if j.joint == worst), "")
+    size = next(
+        (f" ({j.rms:.3g} of {j.torque:.3g} {j.unit} RMS on the fitted motion)" for j in s.joints if j.joint == worst), ""
+    )
     parts = f"the worst joint is {worst} with {by_joint[worst]:.3g} %{size}"
     beside = f" ({_compared(validation)})" if validation is not None else ""
     findings = [VerdictItem("residual", severity, f"The residual {where} is {overall:.3g} % of the torque{beside}; {parts}.")]
@@ -350,7 +352,7 @@ def _saturation(rows: Equations, effort: Any) -> list[VerdictItem]:
     """Name the joints whose torque stays at an extreme, or at the limit ``effort`` (n,), in many rows."""
     names = []
     limits = np.full(len(rows.joints), np.inf) if effort is None else np.asarray(effort, float)
-    for j, (name, limit) in enumerate(zip(rows.joints, limits, strict=True)):
+    for j, (name, unit, limit) in enumerate(zip(rows.joints, rows.units, limits, strict=True)):
         own = rows.y[rows.joint == j]
         if len(own) < 50 or not np.ptp(own) > 0.0:
             continue
@@ -359,7 +361,7 @@ def _saturation(rows: Equations, effort: Any) -> list[VerdictItem]:
             ends.append(np.abs(own) >= 0.99 * limit)
         share = max(float(np.mean(end)) for end in ends)
         if share * len(own) >= max(5.0, 0.005 * len(own)):
-            names.append(f"{name} ({100 * share:.2g} % of its rows at {np.abs(own).max():.3g} N m)")
+            names.append(f"{name} ({100 * share:.2g} % of its rows at {np.abs(own).max():.3g} {unit})")
     if not names:
         return []
     text = f"Torques are saturated: {listed(names)}. The limit hides the dynamics: leave these rows out."
