@@ -176,6 +176,7 @@ def test_a_payload_weighs_at_its_frame(ur5e):
     assert ur5e.model is not loaded.model
 
 
+@pytest.mark.filterwarnings("ignore:robot .UR5e. with .forearm_link. as its root")
 def test_a_payload_takes_the_place_of_an_earlier_one_at_its_frame(ur5e):
     heavy, light = (dy.solids.sphere(0.05, mass=m) for m in (2.0, 1.0))
     loaded = ur5e.replace(payload=heavy)

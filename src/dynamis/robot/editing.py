@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from dynamis.algorithms.configurations import independent_bodies
 from dynamis.display import counted
-from dynamis.errors import DynamisError, InputError, ModelWarning, unknown_name
+from dynamis.errors import DynamisError, InputError, ModelWarning, printable, unknown_name
 from dynamis.model import editing
 from dynamis.model.description import Description
+from dynamis.model.massless import CURE, always_massless, describe_motion
 from dynamis.robot.base import RobotBase
 from dynamis.robot.centroidal import CentroidalFunctions
 from dynamis.robot.configurations import Configurations
@@ -65,14 +66,19 @@ class Editing(Configurations, CentroidalFunctions):
     def rerooted(self, link: str) -> Self:
         """Return the same mechanism with another link as its root, which is fixed to the world where the old one was.
 
-        Positions keep their meaning; gravity keeps its direction in the frame of the root.
+        Positions keep their meaning; gravity keeps its direction in the frame of the root. The old root moves: where it has no
+        mass and the mass matrix becomes singular, a warning says so.
 
         >>> import dynamis as dy
-        >>> arm = dy.load("ur5e")
-        >>> arm.rerooted("tool0").link_names[0]
-        'tool0'
+        >>> dy.load("panda").rerooted("panda_link8").link_names[0]
+        'panda_link8'
         """
-        return self._rebuilt(editing.rerooted(self._description, self.model.frame(link).name))
+        turned = self._rebuilt(editing.rerooted(self._description, self.model.frame(link).name))
+        motion = always_massless(turned.model)
+        if motion is not None and always_massless(self.model) is None:
+            text = f"robot {printable(self.name)} with {printable(link)} as its root: {describe_motion(turned.model, motion)}"
+            warnings.warn(f"{text}: forward dynamics and simulation will refuse; {CURE}", ModelWarning, stacklevel=2)
+        return turned
 
     def subtree(self, link: str) -> Self:
         """Return a link and all that it carries as a robot, with the link fixed to the world.
