@@ -133,6 +133,20 @@ def test_a_ur5e_moves_as_in_our_own_simulation(tmp_path, version):
     assert np.abs(a - UR5E.forward_dynamics(y[-1, :6], y[-1, 6:], tau)).max() < 1e-8
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_rotors_of_elastic_joints_begin_where_their_joints_do(tmp_path, version):
+    """Unless their start values are set too."""
+    arm = dy.load("planar_2r_melchiorri")
+    drives = {"joint2": dy.Elastic(stiffness=9000.0, inertia=2.0, damping=20.0)}
+    path = dy.write_fmu(arm, tmp_path / "arm.fmu", version=version, actuators=drives, step=1e-4)
+    start = {"q.joint1": 0.4, "q.joint2": 0.7, "v.joint2": 0.3}
+    found = co_simulated(path, start, stop_time=0.1, output_interval=0.01)
+    ours = dy.simulate(arm, found["time"], [0.4, 0.7], [0.0, 0.3], friction="smooth", actuators=drives, rtol=1e-11, atol=1e-12)
+    assert np.abs(table(found, "q", arm) - ours.q).max() < 1e-9
+    preloaded = co_simulated(path, start | {"actuator.joint2[1]": 0.0}, stop_time=0.1, output_interval=0.01)
+    assert np.abs(table(preloaded, "q", arm) - ours.q).max() > 1e-2
+
+
 @pytest.mark.parametrize(("name", "version"), [("screws", 2), ("wrists", 3), ("flyer", 2), ("flyer", 3)])
 def test_friction_springs_rotors_quaternions_wrenches_and_gravity_are_those_of_our_simulation(tmp_path, name, version):
     robot = zoo_robot(name)

@@ -105,7 +105,9 @@ def test_poses_between_links_do_not_depend_on_the_root(root):
 def test_a_root_without_mass_that_moves_is_named(recwarn):
     dy.load("panda").rerooted("panda_link8")
     assert not recwarn.list
-    with pytest.warns(dy.ModelWarning, match="'tool0' as its root: joint 'shoulder_pan_joint' can move without moving any mass"):
+    with pytest.warns(
+        dy.ModelWarning, match="'tool0' as its root: joint 'shoulder_pan_joint' can move without moving any mass"
+    ):
         dy.load("ur5e").rerooted("tool0")
 
 

@@ -111,7 +111,7 @@ class _Unit:
                 found += [pose[:3, 3], pose[:3, :3].ravel()]
             return np.concatenate(found)
 
-        motion = motion_of(plant, np.zeros(plant.n + 6))
+        self.motion = motion = motion_of(plant, np.zeros(plant.n + 6))
         motion.smooth.forward_dynamics(plant.home(), np.zeros(plant.n), np.zeros(plant.n))  # refuses a singular mass matrix
         self.variables = variables_of(plant, motion, frame, wrench, gravity, step)
         self.sizes = {"x": plant.nq + plant.n + motion.states, "u": plant.n + 6 * (wrench is not None), "p": 1 + 3 * gravity}
@@ -167,8 +167,17 @@ class _Unit:
         lines.append(f"#define NY {len(self.variables) - 1 - 2 * nx - nu - np_}")
         lines += ["#define WITH_SLOPES"] * ("slopes" in self.codes)
         lines.append(f"static const double start_values[] = {{{', '.join(starts)}}};")
+        pairs = [place for pair in self._followers() for place in pair]
+        lines.append(f"static const int followers[] = {{{', '.join(map(str, [*pairs, -1]))}}};")
         lines.append(f"static const int quaternions[] = {{{', '.join(map(str, [*places, -1]))}}};")
         return "\n".join([*lines, "#endif", ""])
+
+    def _followers(self) -> list[tuple[int, int]]:
+        """(place of a drive's state among the states, place of the position or velocity of its joint at which it begins)."""
+        robot, rng = self.robot, np.random.default_rng(0)
+        x = np.concatenate([robot.random(rng), rng.uniform(0.1, 1.0, robot.n)])
+        z = self.motion.start_inside(x[: robot.nq], x[robot.nq :])
+        return [(len(x) + k, int(place)) for k, value in enumerate(z) for place in np.flatnonzero(x == value)[:1] if value]
 
 
 def _identifier(stem: str) -> str:

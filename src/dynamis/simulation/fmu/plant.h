@@ -30,6 +30,7 @@ typedef struct {
     double value[COUNT];
     int evaluated;   /* rates and outputs belong to the present states, inputs and parameters */
     int initialized; /* states and parameters have their start values */
+    unsigned char given[NX]; /* states whose start values were set */
 } Plant;
 
 static void restart(Plant *plant)
@@ -66,9 +67,14 @@ static void normalize(double *x)
     }
 }
 
+/* States of drives begin at the position or velocity of their joint unless they were set. */
 static const char *initialize(Plant *plant)
 {
-    normalize(plant->value + STATES);
+    double *const x = plant->value + STATES;
+    for (const int *pair = followers; *pair >= 0; pair += 2)
+        if (!plant->given[pair[0]])
+            x[pair[0]] = x[pair[1]];
+    normalize(x);
     plant->evaluated = 0;
     plant->initialized = 1;
     return evaluate(plant);
@@ -101,6 +107,8 @@ static const char *set_values(Plant *plant, const unsigned *reference, size_t co
             return "the step must be positive";
         plant->value[place] = value[k];
         plant->evaluated = 0;
+        if (place < INPUTS)
+            plant->given[place - STATES] = 1;
     }
     return NULL;
 }
