@@ -128,8 +128,8 @@ def test_what_has_no_counterpart_is_listed(tmp_path):
     assert "inactive equality constraints (1: 'off')" in text
     assert dy.loops.closures(robot) == ()
     robot, _ = loaded('<connect site1="end" site2="top"/>')
-    with pytest.warns(dy.ModelWarning, match=r"only \.mjcf and \.usda files"):
-        robot.write(tmp_path / "tree.toml")
+    with pytest.warns(dy.ModelWarning, match=r"closures of loops of the kind point \(1: end"):
+        robot.write(tmp_path / "tree.urdf")
 
 
 def test_a_joint_that_is_coupled_to_a_locked_one_is_locked_with_it(tmp_path):

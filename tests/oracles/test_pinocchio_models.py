@@ -7,7 +7,8 @@ import pytest
 from random_trees import relative_error
 
 import dynamis as dy
-from dynamis.model.description import Drive, LoopClosure
+from dynamis.model.closures import LoopClosure
+from dynamis.model.description import Drive
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install 'dynamis[oracles]'")
 pytestmark = pytest.mark.usefixtures("without_compilation")

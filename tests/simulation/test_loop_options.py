@@ -7,7 +7,7 @@ from loop_mechanisms import BODY
 import dynamis as dy
 from dynamis.errors import InputError, ModelWarning
 from dynamis.kinematics.closures import Anchor, Coupled, Pin, Point, Weld
-from dynamis.model.description import LoopClosure
+from dynamis.model.closures import LoopClosure
 from dynamis.simulation.loops.mechanisms import four_bar
 
 EXACT = {"rtol": 1e-10, "atol": 1e-12, "points": 21}

@@ -7,8 +7,6 @@ closure is λ · δh = (Hᵀ λ) · δq, with opposite forces on the two sides.
 
 from __future__ import annotations
 
-import warnings
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
@@ -18,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
-from dynamis.errors import InputError, ModelWarning, printable, unknown_name
+from dynamis.errors import InputError, unknown_name
 from dynamis.kinematics.closure_rows import (
     WORLD,
     Place,
@@ -34,10 +32,8 @@ from dynamis.kinematics.closure_rows import (
     separation,
 )
 from dynamis.kinematics.targets import as_rotation
-from dynamis.model.description import LoopClosure
 from dynamis.model.model import Frame
 from dynamis.robot import Robot
-from dynamis.robot.checks import check_numeric
 from dynamis.scalar import sqrt
 from dynamis.spatial import cross
 from dynamis.spatial.checks import finite
@@ -331,61 +327,6 @@ def _coordinate(robot: Robot, name: str) -> tuple[int, int]:
                 raise InputError(f"{name!r} has a quaternion: only joints with one coordinate can be coupled")
             return k, coordinate.q_index
     raise unknown_name("coordinate", name, robot.coordinate_names)
-
-
-def closures(robot: Robot) -> tuple[Closure, ...]:
-    """The closures that the file of a robot describes: equality constraints connect, weld and joint of MJCF.
-
-    >>> import dynamis as dy
-    >>> dy.loops.closures(dy.load("ur5e"))
-    ()
-    """
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
-    found = _of_files.get(robot)
-    if found is None:
-        found = _of_files[robot] = tuple(map(_of_description, robot.description.closures))
-    return found
-
-
-_of_files: weakref.WeakKeyDictionary[Robot, tuple[Closure, ...]] = weakref.WeakKeyDictionary()
-_warned: weakref.WeakSet[Robot] = weakref.WeakSet()
-
-
-def warn_of_open_loops(robot: Robot, stacklevel: int) -> None:
-    """Warn, once for each robot, that its motion is that of the tree, without the loops of its file."""
-    if not robot.description.closures or robot in _warned:
-        return
-    _warned.add(robot)
-    first, *others = (closure.labels[0].partition(":")[0] for closure in closures(robot))
-    more = f" and {len(others)} more" if others else ""
-    warnings.warn(
-        f"the file of robot {printable(robot.name)} closes loops ({printable(first)}{more}), which are open in this motion: "
-        "dynamis.constrained(robot).simulate(…) closes them",
-        ModelWarning,
-        stacklevel=stacklevel + 1,
-    )
-
-
-def _of_description(x: LoopClosure) -> Closure:
-    if x.kind == "coupled":
-        return Coupled(x.first, x.second or None, x.ratio, x.offset)
-    return (Point if x.kind == "point" else Weld)(x.first, x.second)
-
-
-def given_closures(robot: Robot, wanted: Closure | Sequence[Closure] | None) -> tuple[Closure, ...]:
-    """The closures as a tuple, each checked against the robot; None stands for those of its file."""
-    check_numeric(robot)
-    if wanted is None:
-        return closures(robot)
-    given = (wanted,) if isinstance(wanted, Closure) else tuple(wanted)
-    for closure in given:
-        if not isinstance(closure, Closure):
-            raise InputError(
-                f"a closure is a Point, InPlane, Pin, Weld, Anchor, Distance or Coupled, got {type(closure).__name__}"
-            )
-        closure.check(robot)
-    return given
 
 
 def closure_rows(

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.kinematics.closure_task import LoopClosures
-from dynamis.kinematics.closures import given_closures
 from dynamis.kinematics.collision_check import CollisionCheck, checked_collision
+from dynamis.kinematics.file_closures import given_closures
 from dynamis.kinematics.goals import Goal, checked_weights
 from dynamis.kinematics.ik_iteration import EXTRA, Settings, iteration, residuals, sizes
 from dynamis.kinematics.posture_tasks import JointPositions

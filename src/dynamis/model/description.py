@@ -16,8 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table, counted, description_card, flat, short
-from dynamis.errors import ConversionError, InputError, NameLookupError, near_names, printable, unknown_name
+from dynamis.errors import ConversionError, InputError, NameLookupError, printable, unknown_name
 from dynamis.model.actuators import Actuator
+from dynamis.model.closures import LoopClosure
+from dynamis.model.fields import Fields
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.scalar import Node, topological
 from dynamis.spatial.inertia import Inertia
@@ -26,17 +28,6 @@ from dynamis.spatial.pose import Pose, checked_pose
 Array = npt.NDArray[Any]
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
-
-
-class Fields:
-    """Objects with given fields: others cannot be set, which would have no effect."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        fields = type(self).__dict__.get("__dataclass_fields__", {})
-        if fields and name not in fields:
-            near = ", ".join(map(repr, near_names(name, fields) or fields))
-            raise AttributeError(f"a {type(self).__name__} has no field {name!r}; there are {near}")
-        super().__setattr__(name, value)
 
 
 @dataclass(repr=False)
@@ -204,24 +195,6 @@ class Joint(Fields):
     def __repr__(self) -> str:
         return short(f"<Joint {printable(self.name)}: {self.type}, from {printable(self.parent)} to {printable(self.child)}>")
 
-    _repr_html_ = as_table
-
-
-@dataclass(repr=False)
-class LoopClosure(Fields):
-    """A constraint of the file beside the tree: ``kind`` "point" or "weld" of two links, "coupled" of two joints.
-
-    The origins of the links coincide, also their axes, or q(first) = ratio · q(second) + offset; without a second joint,
-    q(first) = offset. The tree is without it; `dynamis.loops.closures` gives it as a closure.
-    """
-
-    kind: str
-    first: str
-    second: str = ""
-    ratio: float = 1.0
-    offset: float = 0.0
-
-    __repr__ = as_call
     _repr_html_ = as_table
 
 

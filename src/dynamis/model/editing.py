@@ -117,7 +117,8 @@ def _rename(tool: Description, prefix: str) -> None:
         if joint.drive.motor_link is not None:
             joint.drive.motor_link = prefix + joint.drive.motor_link
     for closure in tool.closures:
-        closure.first, closure.second = (name and prefix + name for name in (closure.first, closure.second))
+        names = closure.first, closure.second, closure.axis_of
+        closure.first, closure.second, closure.axis_of = (name and prefix + name for name in names)
     tool.unloaded = {prefix + name: value for name, value in tool.unloaded.items()}
     tool.appearance.pose = {prefix + name: value for name, value in tool.appearance.pose.items()}
 
@@ -142,7 +143,9 @@ def subtree(description: Description, link: str) -> Description:
     result.links = [item for item in result.links if item.name in kept]
     result.joints = inside
     result.unloaded = {name: value for name, value in result.unloaded.items() if name in kept}
-    result.closures = [x for x in result.closures if {x.first, x.second} <= ({"", *names} if x.kind == "coupled" else kept)]
+    result.closures = [
+        x for x in result.closures if ({x.first, x.second} <= {"", *names} if x.kind == "coupled" else kept.issuperset(x.links))
+    ]
     result.appearance.pose = {name: value for name, value in result.appearance.pose.items() if name in names}
     return result
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from dynamis.errors import near_names, printable, unknown_name
 from dynamis.model.actuators import Actuator, Elastic, is_there
+from dynamis.model.closures import check_closures
 from dynamis.model.description import Description, Drive, Joint, Mimic
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import JOINT_TYPES
@@ -36,6 +37,8 @@ def check_structure(description: Description, report: Report) -> None:
     _check_mimics(usable, {joint.name for joint in description.joints if isinstance(joint.name, str)}, report)
     check_drives(usable, [link.name for link in description.links], report)
     check_values(description, typed, report)
+    links, joints = ({x.name for x in items if isinstance(x.name, str)} for items in (description.links, description.joints))
+    check_closures(description.closures, links, joints, report)
 
 
 def _with_known_type(joints: list[Joint], report: Report) -> list[Joint]:

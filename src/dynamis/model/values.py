@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import printable
-from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Joint, Limits, Link, LoopClosure, Mimic
+from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Joint, Limits, Link, Mimic
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import USES_AXIS
 from dynamis.scalar import Node
@@ -47,10 +47,6 @@ def check_values(description: Description, joints: list[Joint], report: Report) 
         _link(link, sweep)
     for joint in joints:
         _joint(joint, sweep)
-    for closure in description.closures:
-        if not isinstance(closure, LoopClosure):
-            repair = "closures of dynamis.loops are given to dynamis.constrained(robot, closures=…)"
-            report.error("closure", "robot", f"closures contains {shown(closure)}", "LoopClosure(kind, first, second)", repair)
     sweep.finish()
     for joint in joints:
         if f"joint {printable(joint.name)}" not in sweep.faulty:

@@ -17,7 +17,7 @@ from dynamis.compiler.cuda_time_stepper import RK4
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import card, counted, short
 from dynamis.errors import InputError, ModelWarning, PerformanceWarning, printable, unknown_name
-from dynamis.kinematics.closures import warn_of_open_loops
+from dynamis.kinematics.file_closures import warn_of_open_loops
 from dynamis.model.massless import describe_motion, massless_motion
 from dynamis.model.model import Model
 from dynamis.robot import Robot

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, ModelWarning
-from dynamis.kinematics.closures import warn_of_open_loops
+from dynamis.kinematics.file_closures import warn_of_open_loops
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.scalar import FunctionState

@@ -21,7 +21,8 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.errors import InputError, MissingExtraError, printable
-from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, LoopClosure, MassProperties, Shape
+from dynamis.model.closures import LoopClosure
+from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, MassProperties, Shape
 from dynamis.model.diagnostics import Report, format_error, listed
 from dynamis.model.readers.mjcf_limits import check_mjcf
 from dynamis.model.readers.xml_tree import Element

@@ -20,6 +20,7 @@ import numpy as np
 from dynamis.display import counted
 from dynamis.errors import InputError, near_names, printable, unknown_name
 from dynamis.model.actuators import ACTUATORS
+from dynamis.model.closures import CLOSURES, LoopClosure
 from dynamis.model.description import (
     DRIVE_NUMBERS,
     Appearance,
@@ -64,6 +65,7 @@ _KEYS = {
     "poe": {"xyz", "rpy", "screw"} | _JOINT,
     "frame": {"link", "parent", "joint", "xyz", "rpy"},
     "appearance": {"pose", "mobile", "meshes"},
+    "closure": {"kind", "first", "second"}.union(*CLOSURES.values()),
 }
 _ROWS = ("link", "dh", "mdh", "poe", "frame")
 
@@ -138,7 +140,22 @@ class _Reader:
             name = self.read_row(section, row, d, last)
             last = last if section == "frame" else name
         self.read_appearance(d)
+        d.closures = [self.read_closure(row) for row in self.list_of("closure")]
+        if d.closures:
+            self.report.warn_of_closures("robot", f"loops closed by {counted(len(d.closures), 'closure')}")
         return d
+
+    def read_closure(self, row: TomlTable) -> LoopClosure:
+        row.only(_KEYS["closure"], ("kind", "first"))
+        x = LoopClosure(row.text("kind", ""), row.text("first", ""), row.text("second", ""), line=row.line)
+        if x.kind in CLOSURES:
+            row.only({"kind", "first", "second", *CLOSURES[x.kind]})
+        x.ratio, x.offset, x.length = (row.real(key, getattr(x, key)) for key in ("ratio", "offset", "length"))
+        x.axis_of = row.text("axis_of", "")
+        for key in ("axis", "second_axis"):
+            if key in row:
+                setattr(x, key, row.reals(key, 3, [0.0, 0.0, 1.0]))
+        return x
 
     def read_appearance(self, d: Description) -> None:
         table = self.section("appearance")
@@ -185,20 +202,23 @@ class _Reader:
 
     def rows(self) -> list[tuple[str, TomlTable]]:
         """The links' tables in the order of the file, whatever their kinds."""
-        found: list[tuple[int, str, TomlTable]] = []
-        for section in _ROWS:
-            entries = self.document.get(section, [])
-            if not isinstance(entries, list) or not all(isinstance(row, dict) for row in entries):
-                table = TomlTable({}, f"[[{section}]]", self.line(section), self.names, self.report)
-                table.wrong("section", f"{section} = {brief(entries)}", f"[[{section}]], once for each", f"write [[{section}]]")
-                continue
-            known = len(self.lines.get(section, [])) == len(entries)
-            for k, row in enumerate(entries):
-                line = self.line(section, k) if known else None
-                found.append((line or 0, section, TomlTable(row, f"[[{section}]]", line, self.names, self.report, self.text)))
+        found = [(row.line or 0, section, row) for section in _ROWS for row in self.list_of(section)]
         if len(found) > MAX_ROWS:
             raise format_error(self.file, None, counted(len(found), "link"), f"at most {MAX_ROWS}", "give a robot's file")
         return [(section, row) for _, section, row in sorted(found, key=lambda item: item[0])]
+
+    def list_of(self, section: str) -> list[TomlTable]:
+        """The tables of a section that may be there several times."""
+        entries = self.document.get(section, [])
+        if not isinstance(entries, list) or not all(isinstance(row, dict) for row in entries):
+            table = TomlTable({}, f"[[{section}]]", self.line(section), self.names, self.report)
+            table.wrong("section", f"{section} = {brief(entries)}", f"[[{section}]], once for each", f"write [[{section}]]")
+            return []
+        known = len(self.lines.get(section, [])) == len(entries)
+        return [
+            TomlTable(row, f"[[{section}]]", self.line(section, k) if known else None, self.names, self.report, self.text)
+            for k, row in enumerate(entries)
+        ]
 
     def read_row(self, section: str, row: TomlTable, d: Description, last: str) -> str:
         name = row.text("link", f"link{len(d.links)}")

@@ -16,7 +16,8 @@ import numpy as np
 
 from dynamis.display import counted
 from dynamis.errors import FormatError, near_names, printable
-from dynamis.model.description import STANDARD_GRAVITY, Description, Fresh, Joint, Link, LoopClosure
+from dynamis.model.closures import LoopClosure
+from dynamis.model.description import STANDARD_GRAVITY, Description, Fresh, Joint, Link
 from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.readers.sdf_text import cleaned
 from dynamis.model.readers.usd_bodies import MASS, mass_properties, shapes_of

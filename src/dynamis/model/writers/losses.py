@@ -8,6 +8,7 @@ import numpy as np
 
 from dynamis.display import counted
 from dynamis.errors import printable
+from dynamis.model.closures import CLOSURES
 from dynamis.model.description import Description, Joint
 from dynamis.model.diagnostics import MAX_PLACES_LISTED, listed
 from dynamis.model.joints import JOINT_TYPES
@@ -23,8 +24,9 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
     """
     d = description
     found: list[str] = []
-    if suffix not in (".mjcf", ".usda") and d.closures:
-        found.append(f"closures of loops, which only .mjcf and .usda files can represent: {len(d.closures)}")
+    kept = {".toml": set(CLOSURES), ".mjcf": {"point", "weld", "coupled"}, ".usda": {"point", "weld"}}.get(suffix, set())
+    lost = {kind: [x.first for x in d.closures if x.kind == kind] for kind in CLOSURES if kind not in kept}
+    found += [f"closures of loops of the kind {kind} ({listed(names)})" for kind, names in lost.items() if names]
     if d.aside and not essential and (suffix != ".urdf" or not d.document or edit_urdf(d) is None):
         found += [f"{what} ({listed(names)})" for what, names in d.aside.items()]
     if suffix in (".urdf", ".toml"):
@@ -57,7 +59,6 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
         tell("limits of joints with several axes", of(lambda j: JOINT_TYPES[j.type].degrees > 1 and j.type != "universal"
              and np.isfinite(list(vars(j.limits).values())).any()))  # fmt: skip
         tell("universal joints, written as two hinges", of(lambda j: j.type == "universal"), minor=True)
-        tell("couplings of joints", [x.first for x in d.closures if x.kind == "coupled"])
     elif suffix == ".mjcf":
         tell("meshes", sorted(name for name, kind in shapes if kind == "mesh"), minor=True)
         tell(

@@ -38,7 +38,7 @@ class _Writer:
         self.tensors, _ = consistent_tensors(description)
         self.carried = {joint.child: joint for joint in description.joints}
         self.carrying: dict[str, list[Joint]] = {}
-        self.closed = {name for x in description.closures if x.kind != "coupled" for name in (x.first, x.second)}
+        self.closed = {name for x in description.closures if x.kind in ("point", "weld") for name in x.links}
         self.fresh = Fresh(link.name for link in description.links)
         for joint in description.joints:
             self.carrying.setdefault(joint.parent, []).append(joint)
@@ -148,7 +148,7 @@ class _Writer:
                 lines.append(
                     f'    <joint joint1={quoteattr(x.first)}{second} polycoef="{_number(x.offset)} {_number(x.ratio)} 0 0 0"/>'
                 )
-            else:
+            elif x.kind in ("point", "weld"):
                 word = "connect" if x.kind == "point" else "weld"
                 lines.append(f"    <{word} site1={quoteattr(x.first)} site2={quoteattr(x.second)}/>")
         return ["  <equality>", *lines, "  </equality>"] if lines else []

@@ -10,8 +10,19 @@ import numpy as np
 from dynamis.errors import ConversionError, InputError, printable
 from dynamis.model.actuators import is_there
 from dynamis.model.build import build
+from dynamis.model.closures import CLOSURES, LoopClosure
 from dynamis.model.denavit_hartenberg import to_dh
-from dynamis.model.description import DRIVE_NUMBERS, Appearance, Description, Drive, Joint, Limits, Link, MassProperties, Shape
+from dynamis.model.description import (
+    DRIVE_NUMBERS,
+    Appearance,
+    Description,
+    Drive,
+    Joint,
+    Limits,
+    Link,
+    MassProperties,
+    Shape,
+)
 from dynamis.model.diagnostics import Report
 from dynamis.model.equivalence import are_equivalent
 from dynamis.model.forms import screw_of
@@ -66,6 +77,8 @@ def write_toml(description: Description, form: str = "link") -> str:
             if not joint.tail.is_identity():
                 out.append("tail = { " + ", ".join(_pose(joint.tail)) + " }")
         out += [*_physics(joint), *_mass(link)]
+    for closure in description.closures:
+        out += _closure(closure)
     text = "\n".join([*out, ""])
     if form != "link":
         _prove(original, text, form)
@@ -84,6 +97,20 @@ def _prove(description: Description, text: str, form: str) -> None:
             f"robot {printable(description.name)} cannot be written in the form {form}: computed in floating point, its "
             "numbers differ too much in size for the table to give the same robot; use the form link"
         )
+
+
+def _closure(x: LoopClosure) -> list[str]:
+    lines = [
+        "",
+        "[[closure]]",
+        *(f"{key} = {_text(value)}" for key in ("kind", "first", "second") if (value := getattr(x, key))),
+    ]
+    for key in CLOSURES[x.kind]:
+        value = getattr(x, key)
+        if value not in (None, ""):
+            written = _text(value) if isinstance(value, str) else _vector(value) if isinstance(value, tuple) else _scalar(value)
+            lines.append(f"{key} = {written}")
+    return lines
 
 
 def _appearance(appearance: Appearance) -> list[str]:

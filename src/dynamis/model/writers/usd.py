@@ -189,10 +189,10 @@ class _Writer:
         return apis, lines
 
     def closures(self) -> list[str]:
-        """Joints outside the articulation; couplings of joints are not among them."""
+        """Joints outside the articulation, which are points and welds."""
         lines: list[str] = []
         for x in self.d.closures:
-            if x.kind != "coupled":
+            if x.kind in ("point", "weld"):
                 kind = "PhysicsSphericalJoint" if x.kind == "point" else "PhysicsFixedJoint"
                 own = [*self.ends(x.first, x.second, Pose.identity(), Pose.identity()),
                        "bool physics:excludeFromArticulation = 1"]  # fmt: skip

@@ -6,7 +6,8 @@ assembly), `reduced` (independent coordinates), `loop_motion` (simulation), `con
 (worked examples).
 """
 
-from dynamis.kinematics.closures import Anchor, Coupled, Distance, InPlane, Pin, Point, Weld, closures
+from dynamis.kinematics.closures import Anchor, Coupled, Distance, InPlane, Pin, Point, Weld
+from dynamis.kinematics.file_closures import closures
 from dynamis.simulation.loops.mechanisms import delta, five_bar, four_bar, slider_crank
 
 __all__ = [

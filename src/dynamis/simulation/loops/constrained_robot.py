@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,8 @@ import numpy.typing as npt
 from dynamis.algorithms.registry import Algorithm
 from dynamis.display import card, counted, short
 from dynamis.errors import InputError, SingularError, printable
-from dynamis.kinematics.closures import Closure, closure_rows, given_closures, named_frame
+from dynamis.kinematics.closures import Closure, closure_rows, named_frame
+from dynamis.kinematics.file_closures import described, given_closures
 from dynamis.robot import Robot
 from dynamis.robot.base import RobotBase, direct
 from dynamis.robot.checks import check_numeric
@@ -26,7 +28,7 @@ from dynamis.simulation.contact_equations import (
 )
 from dynamis.simulation.contact_forces import contact_forces, per_contact
 from dynamis.simulation.loops.constrained import assembled, correct, solve
-from dynamis.simulation.loops.constraints import Constraints, Independence, evaluate, held_at, independence
+from dynamis.simulation.loops.constraints import Constraints, Independence, alike, evaluate, held_at, independence
 from dynamis.simulation.loops.loop_motion import Loops
 from dynamis.simulation.loops.loop_trajectory import LoopTrajectory
 from dynamis.simulation.loops.reduced import Reduced, reduced
@@ -119,6 +121,21 @@ class ConstrainedRobot(RobotBase):
     def home(self) -> Array:
         """Start of motions by default: the robot's home with its loops closed, or that of a mechanism of `dynamis.loops`."""
         return self.assemble(self.robot.home()) if self._home is None else self._home.copy()
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the robot with its closures to a .toml, .mjcf or .usda file, as `Robot.write` does.
+
+        >>> import dynamis as dy, pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     dy.loops.four_bar().write(f"{folder}/four_bar.toml")
+        ...     pathlib.Path(folder, "four_bar.toml").read_text().count("[[closure]]")
+        1
+        """
+        if self.contacts.points or self.contacts.frames:
+            raise InputError("no file format has rigid contacts: write self.robot, or the closures of loops only")
+        description = self.robot.description
+        description.closures = [described(x) for x in self.closures]
+        Robot(description).write(path)
 
     # functions of one state
 
@@ -301,18 +318,9 @@ class ConstrainedRobot(RobotBase):
         return found[..., : self.n], found[..., self.n :]
 
     def simulate(
-        self,
-        t: Any,
-        q0: Any = None,
-        v0: Any = None,
-        *,
-        normal: Any = (0.0, 0.0, 1.0),
-        lift_off: str = "stop",
-        friction: Any = "model",
-        stabilisation: str = "projection",
-        resume: Trajectory | None = None,
-        **options: Any,
-    ) -> LoopTrajectory:
+        self, t: Any, q0: Any = None, v0: Any = None, *, normal: Any = (0.0, 0.0, 1.0), lift_off: str = "stop",
+        friction: Any = "model", stabilisation: str = "projection", resume: Trajectory | None = None, **options: Any,
+    ) -> LoopTrajectory:  # fmt: skip
         """Simulate the robot with its contacts held where they are at q0, and its loops closed.
 
         ``q0`` (default: `home`) and ``v0`` (default: at rest) must satisfy the constraints: see `assemble`, `assemble_velocity`
@@ -348,7 +356,7 @@ class ConstrainedRobot(RobotBase):
             q0 = self.home()
         start = self.inputs.one_state(q0 if resume is None else resume.q[0], self.nq, "q0")
         held, released = held_at(self.robot, c, start), dict[str, float]()
-        if isinstance(resume, LoopTrajectory) and _alike(held, resume.closures, len(names)):
+        if isinstance(resume, LoopTrajectory) and alike(held, resume.closures, len(names)):
             held, released = resume.closures, dict(resume.released)
         loops = Loops(self.robot, held, stabilisation, gains, normals, lift_off, released)
         motion = simulate(loops, t, q0, v0, friction=friction, resume=resume, **options)
@@ -356,16 +364,9 @@ class ConstrainedRobot(RobotBase):
         return motion
 
     def inverse_dynamics(
-        self,
-        q: Any,
-        v: Any,
-        a: Any,
-        *,
-        friction: Any = None,
-        normal: Any = (0.0, 0.0, 1.0),
-        support: Any = None,
+        self, q: Any, v: Any, a: Any, *, friction: Any = None, normal: Any = (0.0, 0.0, 1.0), support: Any = None,
         actuated: Any = "joints",
-    ) -> tuple[Array, Array]:
+    ) -> tuple[Array, Array]:  # fmt: skip
         """Torques τ (…, n) and contact forces (…, rows) that produce the accelerations a, with the smallest |τ|.
 
         Torques are zero but at the ``actuated`` coordinates, by default all but those of a free base. ``friction`` is the
@@ -392,9 +393,3 @@ class ConstrainedRobot(RobotBase):
             if pose and support is not None
         }
         return contact_forces(self.robot, b, J, chosen, contacts, axes, friction, normal, support)
-
-
-def _alike(some: tuple[Closure, ...], others: tuple[Closure, ...], contacts: int) -> bool:
-    """Whether closures are the same, but for the places of the first ones, which are contacts."""
-    forms = ([x.form for x in closures[:contacts]] for closures in (some, others))
-    return next(forms) == next(forms) and some[contacts:] == others[contacts:]

@@ -139,3 +139,9 @@ def redundant_rows(H: Array, rank: int, least: float) -> list[int]:
         if added[-1] > least:
             basis = np.vstack([basis, rest / added[-1]])
     return sorted(np.argsort(added, kind="stable")[: len(H) - rank].tolist())
+
+
+def alike(some: tuple[Closure, ...], others: tuple[Closure, ...], contacts: int) -> bool:
+    """Whether closures are the same, but for the places of the first ones, which are contacts."""
+    forms = ([x.form for x in closures[:contacts]] for closures in (some, others))
+    return next(forms) == next(forms) and some[contacts:] == others[contacts:]

@@ -1,0 +1,77 @@
+"""Closures of loops, as files describe them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dynamis.display import as_call, as_table
+from dynamis.errors import near_names, printable
+from dynamis.model.diagnostics import Report
+from dynamis.model.fields import Fields
+
+# keys of a closure beside its kind, first and second
+CLOSURES: dict[str, tuple[str, ...]] = {
+    "point": (), "weld": (), "pin": ("axis", "second_axis"), "plane": ("axis", "axis_of"), "distance": ("length",),
+    "coupled": ("ratio", "offset"),
+}  # fmt: skip
+
+
+@dataclass(repr=False)
+class LoopClosure(Fields):
+    """A constraint of the file beside the tree, between two links or two joints; ``kind`` is one of `CLOSURES`.
+
+    The origins of the links coincide ("point"), also their axes ("weld"), or ``axis`` of the first with ``second_axis`` of the
+    second ("pin"); they coincide across an ``axis`` of the link ``axis_of``, by default the second ("plane"), or are ``length``
+    apart ("distance"). Of joints ("coupled"), q(first) = ratio · q(second) + offset; without a second, q(first) = offset.
+    The tree is without it; `dynamis.loops.closures` gives it as a closure.
+    """
+
+    kind: str
+    first: str
+    second: str = ""
+    ratio: float = 1.0
+    offset: float = 0.0
+    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    second_axis: tuple[float, float, float] | None = None
+    axis_of: str = ""
+    length: float = 0.0
+    line: int | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The links it names."""
+        return () if self.kind == "coupled" else tuple(name for name in (self.first, self.second, self.axis_of) if name)
+
+    __repr__ = as_call
+    _repr_html_ = as_table
+
+
+def check_closures(closures: Iterable[Any], links: Collection[str], joints: Collection[str], report: Report) -> None:
+    """Add an error for every closure that names nothing of the robot, or has numbers without meaning."""
+    for x in closures:
+        if not isinstance(x, LoopClosure):
+            repair = "closures of dynamis.loops are given to dynamis.constrained(robot, closures=…)"
+            found = f"closures contains {printable(repr(x))}"
+            report.error("closure", "robot", found, "LoopClosure(kind, first, second)", repair)
+            continue
+        where = f"closure of {printable(str(x.first))}"
+        if x.kind not in CLOSURES:
+            found = f"the kind is {printable(str(x.kind))}"
+            report.error("closure", where, found, ", ".join(CLOSURES), "correct the kind", x.line)
+            continue
+        of, known = ("joint", joints) if x.kind == "coupled" else ("link", links)
+        names = [x.first, *([x.second] if x.second or x.kind != "coupled" else []), *([x.axis_of] if x.axis_of else [])]
+        for name in names:
+            if name not in known:
+                near = " or ".join(map(printable, near_names(str(name), known, 2)))
+                found = f"there is no {of} {printable(str(name))}"
+                report.error("closure", where, found, f"a {of} of this file", f"name {near}" if near else "correct it", x.line)
+        axes = [x.axis, *([] if x.second_axis is None else [x.second_axis])]
+        if not all(np.shape(axis) == (3,) and np.isfinite(axis).all() and np.any(axis) for axis in axes):
+            report.error("closure", where, "an axis is zero", "three numbers, not all 0", "correct the axis", x.line)
+        if x.kind == "distance" and not 0.0 < x.length < np.inf:
+            report.error("closure", where, f"the length is {x.length}", "a positive number", "correct the length", x.line)

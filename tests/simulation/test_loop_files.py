@@ -1,0 +1,95 @@
+"""Robots with closed loops in files: what is written is read again, and closures that mean nothing are refused."""
+
+import re
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.model.closures import CLOSURES
+
+MECHANISMS = {
+    "plane": lambda: dy.loops.four_bar(),
+    "pin": lambda: dy.loops.four_bar(closed_by="pin"),
+    "point": lambda: dy.loops.four_bar(closed_by="point"),
+    "distance": lambda: dy.loops.delta(),
+    "slider": lambda: dy.loops.slider_crank(),
+    "coupled": lambda: dy.constrained(dy.load("planar_2r_melchiorri"), closures=dy.loops.Coupled("joint2", "joint1", -2.0, 0.3)),
+    "held": lambda: dy.constrained(dy.load("planar_2r_melchiorri"), closures=dy.loops.Coupled("joint2", offset=0.3)),
+    "weld": lambda: dy.constrained(dy.load("ur5e"), closures=dy.loops.Weld("tool0", "base")),
+}
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_mechanism_is_read_as_it_was_written(name, tmp_path):
+    before, path = MECHANISMS[name](), tmp_path / "robot.toml"
+    before.write(path)
+    with pytest.warns(dy.ModelWarning, match="loops closed by"):
+        robot = dy.load(path)
+    after = dy.constrained(robot)
+    assert after.closures == before.closures
+    q, v = before.home() if name != "weld" else np.array([0.1, -1.2, 1.6, -0.9, -1.3, 0.2]), np.zeros(robot.n)
+    if name != "weld":  # six rows for six joints, closed nowhere near
+        assert np.abs(after.forward_dynamics(q, v, v)[0] - before.forward_dynamics(q, v, v)[0]).max() < 1e-12
+
+
+@pytest.mark.parametrize("suffix", [".mjcf", ".usda", ".urdf", ".sdf"])
+def test_closures_that_a_format_does_not_have_are_named(suffix, tmp_path):
+    with pytest.warns(dy.ModelWarning, match=r"closures of loops of the kind plane \(1: coupler_end\)"):
+        dy.loops.four_bar().write(tmp_path / f"robot{suffix}")
+
+
+def test_contacts_and_anchors_are_in_no_file(tmp_path):
+    dog = dy.load("go2", base="floating")
+    with pytest.raises(dy.InputError, match="no file format has rigid contacts"):
+        dy.constrained(dog, points="FL_foot").write(tmp_path / "dog.toml")
+    held = dy.constrained(dog, closures=dy.loops.Anchor("FL_foot", (0, 0, 0)))
+    with pytest.raises(dy.InputError, match="Anchor: use a Weld or a Point"):
+        held.write(tmp_path / "dog.toml")
+
+
+def test_an_attached_mechanism_keeps_its_closures(tmp_path):
+    dy.loops.four_bar().write(tmp_path / "hand.toml")
+    with pytest.warns(dy.ModelWarning, match="loops closed by"):
+        hand = dy.load(tmp_path / "hand.toml")
+    (closure,) = dy.loops.closures(dy.load("ur5e").attach(hand, "tool0", prefix="hand_"))
+    assert (closure.frame_a, closure.normal_frame) == ("hand_coupler_end", "hand_base")
+    assert dy.loops.closures(hand.subtree(hand.link_names[1])) == ()
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ('kind = "pinn"\nfirst = "link2"\nsecond = "base"', "the kind is 'pinn'"),
+        ('first = "link2"\nsecond = "base"', "the kind is ''"),
+        ('kind = "point"\nfirst = "link3"\nsecond = "base"', "there is no link 'link3'.*To repair: name 'link"),
+        ('kind = "point"\nfirst = "link2"', "there is no link ''"),
+        ('kind = "coupled"\nfirst = "joint3"', "there is no joint 'joint3'"),
+        ('kind = "plane"\nfirst = "link2"\nsecond = "base"\naxis_of = "floor"', "there is no link 'floor'"),
+        ('kind = "pin"\nfirst = "link2"\nsecond = "base"\naxis = [0, 0, 0]', "an axis is zero"),
+        ('kind = "pin"\nfirst = "link2"\nsecond = "base"\naxis = [0, 1]', "axis"),
+        ('kind = "distance"\nfirst = "link2"\nsecond = "base"', "the length is 0"),
+        ('kind = "distance"\nfirst = "link2"\nsecond = "base"\nlength = "1 m"', "length"),
+        ('kind = "weld"\nfirst = "link2"\nsecond = "base"\nratio = 2', "no key named 'ratio'"),
+        ('kind = "weld"\nfirst = 2\nsecond = "base"', "first"),
+    ],
+)
+def test_closures_that_mean_nothing_are_refused_with_their_line(row, words, tmp_path):
+    path = tmp_path / "arm.toml"
+    dy.load("planar_2r_melchiorri").write(path)
+    lines = path.read_text().count("\n")
+    path.write_text(f"{path.read_text()}\n[[closure]]\n{row}\n")
+    with pytest.raises(dy.DynamisError, match=words) as refused:
+        dy.load(path)
+    line = int(re.search(r"arm.toml:(\d+): error", str(refused.value))[1])
+    assert lines + 2 <= line <= lines + 2 + len(row.splitlines())
+
+
+def test_every_kind_is_written_somewhere():
+    assert set(CLOSURES) <= {x.kind for make in MECHANISMS.values() for x in written(make())}
+
+
+def written(mechanism):
+    from dynamis.kinematics.file_closures import described
+
+    return [described(x) for x in mechanism.closures]
