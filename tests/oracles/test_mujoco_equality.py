@@ -129,7 +129,7 @@ def test_what_has_no_counterpart_is_listed(tmp_path):
     assert dy.loops.closures(robot) == ()
     robot, _ = loaded('<connect site1="end" site2="top"/>')
     with pytest.warns(dy.ModelWarning, match=r"closures of loops of the kind point \(1: end"):
-        robot.write(tmp_path / "tree.urdf")
+        robot.write(tmp_path / "tree.sdf")
 
 
 def test_a_joint_that_is_coupled_to_a_locked_one_is_locked_with_it(tmp_path):
