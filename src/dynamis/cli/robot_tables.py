@@ -24,6 +24,7 @@ PHYSICS = {  # heading, unit at a revolute joint, unit at a prismatic joint
     "gear_ratio": ("gear ratio", "", "rad/m"),
     "reflected_rotor_inertia": ("reflected inertia", "kg m²", "kg"),
     "stiffness": ("spring", "N m/rad", "N/m"),
+    "rest": ("rest position", "rad", "m"),
 }
 
 

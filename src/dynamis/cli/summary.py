@@ -73,6 +73,7 @@ def _joint(joint: Any) -> dict[str, Any]:
         "gear_ratio": plain(drive.gear_ratio),
         "reflected_rotor_inertia": plain(reflected),
         "stiffness": plain(drive.stiffness),
+        "rest": plain(drive.rest),
         "follows": None if joint.mimic is None else joint.mimic.joint,
         "motor_link": drive.motor_link,
         "motor_axis": None if drive.motor_axis is None else [plain(x) for x in drive.motor_axis],

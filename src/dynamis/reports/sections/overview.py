@@ -79,6 +79,7 @@ def _drives(subject: Subject) -> list[Table]:
         "gear_ratio": "gear ratio",
         "reflected": "reflected inertia",
         "stiffness": "stiffness",
+        "rest": "rest position",
     }
     usual: dict[str, Any] = {"gear_ratio": 1.0}
     joints = [j for j in subject.robot.description.joints if j.type != "fixed"]
@@ -92,8 +93,8 @@ def _drives(subject: Subject) -> list[Table]:
     rows = [(j.name, *(_drive_number(j.drive, name) for name in shown)) for j in joints]
     note = (
         "Viscous friction in N m s/rad, Coulomb friction in N m (two values: in the positive and in the negative direction), "
-        "rotor inertia before the gear and reflected inertia at the joint in kg m², stiffness in N m/rad; for prismatic joints "
-        "in N s/m, N, kg and N/m, with the rotor inertia in kg m² and the gear ratio in rad/m."
+        "rotor inertia before the gear and reflected inertia at the joint in kg m², stiffness in N m/rad, rest position of the "
+        "spring in rad; for prismatic joints in N s/m, N, kg, N/m and m, with the rotor inertia in kg m² and the gear ratio in rad/m."
     )
     return [
         Table(
