@@ -91,3 +91,57 @@ def test_the_smallest_distance_along_a_motion_is_found_between_samples(robot, fl
         floor.along(there)
     with pytest.raises(dy.InputError, match="times and configurations"):
         floor.along(3)
+
+
+@pytest.fixture(scope="module")
+def post(floor):
+    """A post between `Q` and `BEYOND`."""
+    return floor.with_obstacles({"post": Obstacle("capsule", (0.05, 1.0), (-0.55, 0.1, 0.5))})
+
+
+BEYOND = Q + np.array([-1.2, 0.0, 0.0, 0.0, 0.0, 0.0])
+CLEAR = Q + np.array([0.5, 0.0, 0.0, 0.0, 0.0, 0.0])
+MAKERS = {
+    "joint_move": lambda robot, end, **options: dy.trajectories.joint_move(Q, end, duration=2.0, **options),
+    "spline at times": lambda robot, end, **options: dy.trajectories.spline([0.0, 1.0, 2.0], [Q, 0.5 * (Q + end), end], **options),
+    "spline within limits": lambda robot, end, **options: dy.trajectories.spline(None, [Q, end], velocity=1.0, **options),
+    "time_optimal": lambda robot, end, **options: dy.trajectories.time_optimal(robot, [Q, end], points=20, **options),
+    "follow": lambda robot, end, **options: dy.trajectories.follow(
+        robot, dy.trajectories.line(robot.pose(Q), robot.pose(end), 2.0), q0=Q, **options
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("maker", MAKERS.values(), ids=MAKERS)
+def test_a_motion_that_collides_is_refused_with_the_pair_and_the_time(robot, post, maker):
+    with pytest.raises(dy.InputError, match=r"the motion collides: .* between '\w+' and 'post' at t = .* s; choose"):
+        maker(robot, BEYOND, collision=post)
+    checked, plain = maker(robot, CLEAR, collision=post), maker(robot, CLEAR)
+    assert np.array_equal(checked.sample(20)[1], plain.sample(20)[1])
+
+
+def test_a_motion_that_rests_in_a_collision_is_refused_and_the_margin_is_named(robot, post):
+    touching = dy.inverse_kinematics(robot, [-0.55, 0.1, 0.4], q0=Q).q
+    with pytest.raises(dy.InputError, match="the motion collides"):
+        dy.trajectories.joint_move(touching, touching, collision=post)
+    wide = Scene(robot, obstacles=post.obstacles, margin=0.3)
+    with pytest.raises(dy.InputError, match=r"\(a margin of 0\.3 m is kept\)"):
+        dy.trajectories.joint_move(Q, CLEAR, robot=robot, duration=1.0, collision=wide)
+
+
+def test_a_cartesian_motion_starts_in_a_configuration_that_does_not_collide(robot, floor):
+    X = robot.pose(Q)
+    colliding = next(x.q for x in dy.all_solutions(robot, X) if floor.in_collision(x.q))
+    up = X.copy()
+    up[2, 3] += 0.05
+    motion = dy.trajectories.follow(robot, dy.trajectories.line(X, up, 1.0), q0=colliding, collision=floor)
+    assert floor.along(motion).free
+
+
+def test_motions_refuse_the_scene_of_another_robot(post):
+    with pytest.raises(dy.InputError, match="scene of robot 'UR5e'"):
+        dy.trajectories.joint_move(np.zeros(7), np.ones(7), robot=dy.load("panda"), acceleration=1.0, collision=post)
+    with pytest.raises(dy.InputError, match="must be that of the 6 joints"):
+        dy.trajectories.spline([0.0, 1.0], [[0.0, 0.0], [1.0, 1.0]], collision=post)
+    with pytest.raises(dy.InputError, match=r"must be a dynamis\.collision\.Scene, got str"):
+        dy.trajectories.joint_move(Q, CLEAR, duration=1.0, collision="post")

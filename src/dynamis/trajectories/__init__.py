@@ -3,8 +3,8 @@
 Modules, in reading order: `motion` (polynomials in time, or a path with a time law), `profiles` (point-to-point profiles of one
 variable), `joint_moves` (synchronised joint moves), `splines` (through via points), `cartesian` (lines, arcs and screws of a
 frame), `path_ik` (inverse kinematics along a Cartesian motion), `time_scaling` (time-optimal motion along a path) with
-`constraints` (constraints along a path) and `reachability` (backward and forward pass), and `validate` (checks of
-arguments).
+`constraints` (constraints along a path) and `reachability` (backward and forward pass), `collision_free` (refusal of motions
+that collide), and `validate` (checks of arguments).
 """
 
 from dynamis.trajectories.cartesian import arc, line, screw

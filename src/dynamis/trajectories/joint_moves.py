@@ -11,6 +11,7 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.errors import InputError, ReachWarning
 from dynamis.robot import Robot
+from dynamis.trajectories.collision_free import collision_free
 from dynamis.trajectories.motion import PathMotion, Polynomials, standing
 from dynamis.trajectories.profiles import double_s, polynomial, trapezoidal, with_duration
 from dynamis.trajectories.validate import limits, numbers, positive
@@ -27,12 +28,14 @@ def joint_move(
     acceleration: Any = None,
     jerk: Any = None,
     duration: float | None = None,
+    collision: Any = None,
 ) -> PathMotion:
     """Synchronised move from q0 to q1 on a straight line in joint space, with one profile for all joints.
 
     Limits are one number for all joints or one per joint, infinite for none; velocity limits default to those of ``robot``.
     With a jerk limit the profile is a double S, without one trapezoidal, and with a duration alone a fifth-order polynomial.
-    A duration longer than the minimum slows the motion uniformly.
+    A duration longer than the minimum slows the motion uniformly. A move that collides in ``collision``, a
+    `collision.Scene`, is refused, with the pair and the time.
 
     >>> move = joint_move([0.0, 0.0], [1.0, -2.0], velocity=1.0, acceleration=2.0)
     >>> move.duration, move.at(move.duration / 2)[1]
@@ -52,12 +55,14 @@ def joint_move(
     path = Polynomials(np.array([0.0, 1.0]), np.array([[start, end - start]]))
     if not way.any():
         rest = 0.0 if duration is None else positive(duration, "duration")
-        return PathMotion(path, standing(np.array(0.0), rest), "start and end coincide")
+        made = PathMotion(path, standing(np.array(0.0), rest), "start and end coincide")
+        return collision_free(made, collision, robot, "choose another configuration")
     names = ("velocity", "acceleration", "jerk")
     bounds = {name: limits(x, n, name) for name, x in zip(names, (velocity, acceleration, jerk), strict=True) if x is not None}
     # the joint that would be last there sets the pace
     pace = {name: float((bound[way > 0] / way[way > 0]).min()) for name, bound in bounds.items()}
-    return PathMotion(path, _clock(pace, duration))
+    made = PathMotion(path, _clock(pace, duration))
+    return collision_free(made, collision, robot, "choose other configurations, or a spline through points around it")
 
 
 def _warn_degrees(robot: Robot | None, q: Array, name: str) -> None:

@@ -16,6 +16,7 @@ from dynamis.kinematics.targets import rotation_vectors
 from dynamis.robot import Robot
 from dynamis.tolerances import RECURSION_ROUNDING
 from dynamis.trajectories.cartesian import CartesianMotion
+from dynamis.trajectories.collision_free import collision_free
 from dynamis.trajectories.joint_moves import check_plain
 from dynamis.trajectories.motion import PathMotion, Polynomials
 from dynamis.trajectories.splines import from_b_spline
@@ -38,12 +39,15 @@ def follow(
     tolerance: Any = 1e-6,
     restarts: int = 50,
     seed: int = 0,
+    collision: Any = None,
 ) -> PathMotion:
     """Joint motion that moves a frame (by default the tip) along a Cartesian motion.
 
     Inverse kinematics at points along the path, each starting from the preceding solution, and a fifth-order spline through
     them; points are added until the deviation between them is within the tolerance, in m and rad. The time law of the
-    Cartesian motion is kept exactly. ``q0`` selects among the initial configurations.
+    Cartesian motion is kept exactly. ``q0`` selects among the initial configurations. With
+    ``collision``, a `collision.Scene`, the first configuration does not collide, and a motion that does is refused, with the
+    pair and the time.
 
     The remaining deviation is in ``measured["position"]`` and ``measured["rotation"]`` of the result.
 
@@ -61,7 +65,8 @@ def follow(
     check_plain(robot)
     near, start = tolerances(tolerance), motion.along(0.0)[0]
     first = inverse_kinematics(robot, _part(start, kind), frame, q0=q0, kind=kind, limits=limits,
-                               tolerance=np.minimum(near, POINT_TOLERANCE), restarts=restarts, seed=seed)  # fmt: skip
+                               tolerance=np.minimum(near, POINT_TOLERANCE), restarts=restarts, seed=seed,
+                               collision=collision)  # fmt: skip
     if not first.found:
         raise InputError(f"no configuration for the first pose: {first.status}")
     count, q = INITIAL_INTERVALS, first.q[None]
@@ -77,7 +82,8 @@ def follow(
     status = f"largest deviation {worst[0]:.2g} m and {worst[1]:.2g} rad, {counted(count + 1, 'point')}"
     if not (worst <= near).all():
         raise InputError(f"the joint path does not reach the tolerance: {status}; the path passes close to a singularity")
-    return PathMotion(path, motion.clock, status, {"position": float(worst[0]), "rotation": float(worst[1])})
+    made = PathMotion(path, motion.clock, status, {"position": float(worst[0]), "rotation": float(worst[1])})
+    return collision_free(made, collision, robot, "choose another initial configuration (q0=) or another path")
 
 
 def _part(X: Array, kind: str) -> Array:

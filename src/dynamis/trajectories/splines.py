@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.errors import InputError
+from dynamis.trajectories.collision_free import collision_free
 from dynamis.trajectories.motion import Polynomials
 from dynamis.trajectories.validate import limits, number, numbers
 
@@ -25,11 +26,13 @@ def spline(
     order: int = 3,
     velocity: Any = None,
     acceleration: Any = None,
+    collision: Any = None,
 ) -> Polynomials:
     """Spline through points (k, n) at times (k): cubic with continuous acceleration, or fifth-order with continuous snap.
 
     The fifth-order spline has zero acceleration at the ends. With ``times=None`` the times are proportional to the durations
-    of the segments at the velocity limits, scaled uniformly until a velocity or acceleration limit is reached.
+    of the segments at the velocity limits, scaled uniformly until a velocity or acceleration limit is reached. A motion that
+    collides in ``collision``, a `collision.Scene`, is refused, with the pair and the time.
 
     >>> motion = spline([0.0, 1.0, 2.0], [[0.0], [1.0], [0.0]])
     >>> motion.at(1.0)[0], motion.at(2.0)[1]
@@ -47,12 +50,17 @@ def spline(
     if times is not None:
         if bounds:
             raise InputError("velocity and acceleration limits require times=None; omit the limits or the times")
-        return _interpolated(_growing(times, len(via)), via, speeds, order)
+        return _checked(_interpolated(_growing(times, len(via)), via, speeds, order), collision)
     if "velocity" not in bounds:
         raise InputError("times=None requires velocity=")
     if any(x.any() for x in speeds):
         raise InputError("times=None is for motions from rest to rest: omit the start and end velocities, or give times")
-    return _scaled_to_limits(_interpolated(_paced(via, bounds["velocity"]), via, speeds, order), bounds)
+    made = _interpolated(_paced(via, bounds["velocity"]), via, speeds, order)
+    return _checked(_scaled_to_limits(made, bounds), collision)
+
+
+def _checked(motion: Polynomials, collision: Any) -> Polynomials:
+    return collision_free(motion, collision, None, "choose other points, or more of them")
 
 
 def spline_path(points: Any) -> Polynomials:

@@ -11,6 +11,7 @@ from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric, torque_limits, warn_of_actuators
 from dynamis.tolerances import NEGLIGIBLE
+from dynamis.trajectories.collision_free import collision_free
 from dynamis.trajectories.constraints import Limits, intervals, use
 from dynamis.trajectories.joint_moves import check_plain
 from dynamis.trajectories.motion import Motion, PathMotion, Polynomials
@@ -37,13 +38,14 @@ def time_optimal(
     acceleration: Any = None,
     points: int = 200,
     within: bool = True,
+    collision: Any = None,
 ) -> PathMotion:
     """Time-optimal motion along a path, from rest to rest, with |τ|, |v| and |a| within limits.
 
     ``path`` is an array of points (k, n) for a spline through them, or a motion, of which only the geometric path is used.
     Limits are one number for all joints or one per joint; torque and velocity limits default to the robot's. A path beyond the
-    position limits is refused, unless ``within=False``. Torques are those of `inverse_dynamics`, including dry and viscous
-    friction, rotors, springs and gravity.
+    position limits is refused, unless ``within=False``; so is one that collides in ``collision``, a `collision.Scene`. Torques
+    are those of `inverse_dynamics`, including dry and viscous friction, rotors, springs and gravity.
 
     ``points`` is the number of grid points; the grid is refined where the active limit changes. The status gives the share of
     time in which each limit is active, and ``measured["use"]`` the largest ratio of a value to its limit.
@@ -70,7 +72,8 @@ def time_optimal(
         raise InputError(
             f"robot {robot.name!r} has no torque limits: give torque= or acceleration=, otherwise the motion is unbounded"
         )
-    return _refined(robot, way, limits, _division(way, int(points)))
+    made = _refined(robot, way, limits, _division(way, int(points)))
+    return collision_free(made, collision, robot, "choose another path")
 
 
 def _check_positions(robot: Robot, way: Polynomials) -> None:
