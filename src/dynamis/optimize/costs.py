@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.optimize.avoidance import Avoidance
 from dynamis.optimize.ilqr import Quadratic
 from dynamis.optimize.steps import Step
 
@@ -14,7 +15,7 @@ Array = npt.NDArray[Any]
 
 
 class GoalCost:
-    """h Σ ½ (Σ r u² + Σ w v²), with x_N = goal and bounds of positions and velocities as constraints.
+    """h Σ ½ (Σ r u² + Σ w v²), with x_N = goal, bounds of positions and velocities, and distances as constraints.
 
     Constraints c = 0 add λ c + ½ μ c², constraints c ≤ 0 add (max(0, λ + μ c)² − λ²) / 2μ; `update` moves λ. In expansions,
     constraints with λ + μ (c + ``margin``) > 0 have their second derivatives as well: without them, steps from just inside a
@@ -32,6 +33,7 @@ class GoalCost:
         speed_scale: float,
         weight: float,
         margin: float,
+        avoidance: Avoidance | None = None,
     ) -> None:
         self.step, self.goal, self.r, self.w, self.low, self.high = step, goal, r, w, low, high
         n = step.robot.n
@@ -40,6 +42,7 @@ class GoalCost:
         self.multiplier = np.zeros(2 * n)
         self.above: Array = np.zeros((1, 2 * n))  # multipliers of the bounds, for each node after the first update
         self.below: Array = np.zeros((1, 2 * n))
+        self.avoidance = avoidance
         self.bounded = bool(np.isfinite(low).any() or np.isfinite(high).any())
         self._places = [c.q_index for c in step.robot.model.coordinates]
 
@@ -74,7 +77,7 @@ class GoalCost:
         low = (self.below + self.bound_weight * self.low)[several]
         return x + high, low - x
 
-    def value(self, q: Array, v: Array, u: Array) -> Array:
+    def value(self, q: Array, v: Array, u: Array, sufficient: Array | None = None) -> Array:
         # sums over the nodes first, which are far apart in memory
         running = 0.5 * self.step.h * ((u * u).sum(0) @ self.r + (v[:-1] ** 2).sum(0) @ self.w)
         e = self.final_error(q[-1], v[-1])
@@ -85,6 +88,8 @@ class GoalCost:
                 if not excess.max() <= 0.0:
                     np.maximum(excess, 0.0, out=excess)
                     total = total + np.einsum("n...i,n...i->...", excess, excess) / (2.0 * self.bound_weight)
+        if self.avoidance is not None:
+            return self.avoidance.added(np.asarray(total), q, self.bound_weight, sufficient)
         return np.asarray(total)
 
     def expansion(self, q: Array, v: Array, u: Array) -> Quadratic:
@@ -97,6 +102,10 @@ class GoalCost:
             near = -self.bound_weight * self.margin
             l_x += np.maximum(over, 0.0) - np.maximum(under, 0.0)
             l_xx += self.bound_weight * ((over > near) | (under > near))
+        l_qq = None
+        if self.avoidance is not None:
+            l_q, l_qq = self.avoidance.expansion(q, self.bound_weight, self.margin)
+            l_x[:, :n] += l_q
         e = self.final_error(q[-1], v[-1])
         J = np.diag(self.scale)
         if robot.nq != n:
@@ -105,17 +114,20 @@ class GoalCost:
         l_uu = np.broadcast_to(h * self.r, u.shape)
         V_xx = np.diag(l_xx[-1]) + self.weight * J.T @ J
         l_z, l_zz = (np.concatenate(x, axis=1) for x in ((l_x[:-1], l_uu * u), (l_xx[:-1], l_uu)))
-        return Quadratic(l_z, l_zz, V_x, V_xx)
+        return Quadratic(l_z, l_zz, V_x, V_xx, None if l_qq is None else l_qq[:-1])
 
-    def violation(self, q: Array, v: Array) -> tuple[float, float]:
-        """(largest scaled error at the goal, largest distance beyond a bound)."""
+    def violation(self, q: Array, v: Array) -> tuple[float, float, float]:
+        """(largest scaled error at the goal, largest distance beyond a bound, largest lack of distance in m)."""
         x = self.positions(q, v)
         beyond = max(float((x - self.high).max()), float((self.low - x).max()), 0.0) if self.bounded else 0.0
-        return float(np.abs(self.final_error(q[-1], v[-1])).max()), beyond
+        lack = 0.0 if self.avoidance is None else self.avoidance.violation(q)
+        return float(np.abs(self.final_error(q[-1], v[-1])).max()), beyond, lack
 
     def update(self, q: Array, v: Array, growth: float) -> None:
         """First-order update of the multipliers at a minimum, and larger weights."""
         self.multiplier = self.multiplier + self.weight * self.final_error(q[-1], v[-1])
         if self.bounded:
             self.above, self.below = (np.maximum(x, 0.0) for x in self._excess(q, v))
+        if self.avoidance is not None:
+            self.avoidance.update(q, self.bound_weight)
         self.weight, self.bound_weight = growth * self.weight, growth * self.bound_weight

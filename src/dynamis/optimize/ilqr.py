@@ -44,13 +44,17 @@ class Quadratic(NamedTuple):
     l_zz: Array  # (N, 2n + m), diagonal
     V_x: Array  # (2n)
     V_xx: Array  # (2n, 2n)
+    l_qq: Array | None = None  # (N, n, n), added to the block of the positions
 
 
 class Cost(Protocol):
     """A cost of motions."""
 
-    def value(self, q: Array, v: Array, u: Array) -> Array:
-        """Of motions (N + 1, …, nq), (N + 1, …, n), (N, …, m): (…)."""
+    def value(self, q: Array, v: Array, u: Array, sufficient: Array | None = None) -> Array:
+        """Of motions (N + 1, …, nq), (N + 1, …, n), (N, …, m): (…).
+
+        Motions (N + 1, k, …) after the first whose cost is below ``sufficient`` (k) may be left out, as infinite.
+        """
 
     def expansion(self, q: Array, v: Array, u: Array) -> Quadratic: ...
 
@@ -101,8 +105,9 @@ def _greater(a: Array, b: Array) -> Array:
 
 
 def riccati_step(
-    V_x: Array, V_xx: Array, A: Array, B: Array, l_z: Array, l_zz: Array, low: Array, high: Array, regularisation: Any
-) -> tuple[Array, Array, Array, Array, Any, Any]:
+    V_x: Array, V_xx: Array, A: Array, B: Array, l_z: Array, l_zz: Array, low: Array, high: Array, regularisation: Any,
+    l_qq: Array | None = None,
+) -> tuple[Array, Array, Array, Array, Any, Any]:  # fmt: skip
     """(V_x, V_xx, k, K, first, second) of a node from those of the next: the decrease is −(α first + ½ α² second)."""
     nx = len(V_x)
     VA, VB = V_xx @ A, V_xx @ B
@@ -112,7 +117,10 @@ def riccati_step(
     K = -solve_positive(H, free[:, None] * (Q_ux + regularisation * (B.T @ A))) * free[:, None]
     Q_uu_k = Q_uu @ k
     V_x_new = Q_x + K.T @ (Q_u + Q_uu_k) + Q_ux.T @ k
-    V_xx_new = np.diag(l_zz[:nx]) + A.T @ VA + K.T @ (Q_uu @ K + Q_ux) + Q_ux.T @ K
+    l_xx = np.diag(l_zz[:nx])
+    if l_qq is not None:
+        l_xx[: nx // 2, : nx // 2] += l_qq
+    V_xx_new = l_xx + A.T @ VA + K.T @ (Q_uu @ K + Q_ux) + Q_ux.T @ K
     return V_x_new, V_xx_new, k, K, Q_u @ k, k @ Q_uu_k
 
 
@@ -150,7 +158,7 @@ class Sweeps:
             }
             made[key] = robot.compile(controlled, **sizes)
         self.forwards = made[key]
-        self.backwards = _riccati_kernel(2 * n, m) if 2 * n <= MAX_COMPILED_STATES else None
+        self.compiled = 2 * n <= MAX_COMPILED_STATES
 
     def follow(self, start: Array, iterate: Iterate, k: Array, gains: Array) -> tuple[Array, Array, Array]:
         """The motions (N + 1, lengths, …) and inputs (N, lengths, m) under the feedback law, for all step lengths."""
@@ -169,13 +177,20 @@ class Sweeps:
         """(k, K, first, second) of the Riccati recursion; `SingularError` where Q_uu is not positive definite."""
         _, n, m = self.sizes
         N, nx = len(u), 2 * n
-        if self.backwards is None:
+        if not self.compiled:
             return self.gains_of_numbers(A, B, model, u, regularisation)
-        row = np.concatenate([x.reshape(N, -1) for x in (A, B, model.l_z, model.l_zz, self.low - u, self.high - u)], axis=1)
+        coupled = () if model.l_qq is None else (model.l_qq,)
+        parts = (A, B, model.l_z, model.l_zz, self.low - u, self.high - u, *coupled)
+        row = np.concatenate([x.reshape(N, -1) for x in parts], axis=1)
         y = np.zeros(nx + nx * nx + m + m * nx + 2)
         y[:nx], y[nx : nx + nx * nx] = model.V_x, model.V_xx.ravel()
         found = march(
-            self.backwards, y, [np.array([regularisation]), Table(np.ascontiguousarray(row[::-1]), 1)], t=0.0, h=1.0, reports=N
+            _riccati_kernel(nx, m, bool(coupled)),
+            y,
+            [np.array([regularisation]), Table(np.ascontiguousarray(row[::-1]), 1)],
+            t=0.0,
+            h=1.0,
+            reports=N,
         )[::-1]
         if not np.isfinite(found[0]).all():
             raise SingularError("the Hessian of the inputs is not positive definite")
@@ -189,32 +204,34 @@ class Sweeps:
         k, K = np.empty_like(u), np.empty((*u.shape, len(V_x)))
         for i in reversed(range(len(u))):
             V_x, V_xx, k[i], K[i], one, two = riccati_step(
-                V_x, V_xx, A[i], B[i], model.l_z[i], model.l_zz[i], self.low - u[i], self.high - u[i], regularisation
-            )
+                V_x, V_xx, A[i], B[i], model.l_z[i], model.l_zz[i], self.low - u[i], self.high - u[i], regularisation,
+                None if model.l_qq is None else model.l_qq[i],
+            )  # fmt: skip
             first, second = first + one, second + two
         return k, K, first, second
 
 
 @cache
-def _riccati_kernel(nx: int, m: int) -> Kernel:
-    """`riccati_step` as a step of `march`: the state holds V_x, V_xx, k, K and both sums."""
+def _riccati_kernel(nx: int, m: int, coupled: bool) -> Kernel:
+    """`riccati_step` as a step of `march`, with l_qq if ``coupled``: the state holds V_x, V_xx, k, K and both sums."""
 
     def riccati(y: Array, t: Array, h: Array, regularisation: Array, row: Array) -> Array:
         del t, h
         V_x, V_xx, _, _, sums = np.split(y, np.cumsum([nx, nx * nx, m, m * nx]))
-        A, B, l_z, l_zz, low, high = np.split(row, np.cumsum([nx * nx, nx * m, nx + m, nx + m, m]))
+        A, B, l_z, l_zz, low, high, l_qq = np.split(row, np.cumsum([nx * nx, nx * m, nx + m, nx + m, m, m]))
         # the matrix is symmetric: its upper triangle is enough
         square = V_xx.reshape(nx, nx)
         V_xx = np.array([[square[min(i, j), max(i, j)] for j in range(nx)] for i in range(nx)])
         V_x, V_xx, k, K, first, second = riccati_step(
-            V_x, V_xx, A.reshape(nx, nx), B.reshape(nx, m), l_z, l_zz, low, high, regularisation[0]
-        )
+            V_x, V_xx, A.reshape(nx, nx), B.reshape(nx, m), l_z, l_zz, low, high, regularisation[0],
+            l_qq.reshape(nx // 2, nx // 2) if coupled else None,
+        )  # fmt: skip
         upper = np.triu(np.ones((nx, nx)))
         return np.concatenate([V_x, np.where(upper, V_xx, 0.0).ravel(), k, K.ravel(), [sums[0] + first, sums[1] + second]])
 
     sizes = [("y", nx + nx * nx + m + m * nx + 2), ("t", 1), ("h", 1), ("regularisation", 1),
-             ("row", nx * nx + nx * m + 2 * nx + 4 * m)]  # fmt: skip
-    return Kernel([riccati], sizes, "riccati", f"riccati {nx} {m}")
+             ("row", nx * nx + nx * m + 2 * nx + 4 * m + coupled * (nx // 2) ** 2)]  # fmt: skip
+    return Kernel([riccati], sizes, "riccati", f"riccati {nx} {m} {coupled}")
 
 
 def minimise(
@@ -243,7 +260,7 @@ def minimise(
             return Outcome(iterate, count, True), regularisation
         q, v, u = sweeps.follow(np.concatenate([iterate.q[0], iterate.v[0]]), iterate, k, gains)
         with np.errstate(all="ignore"):
-            costs = cost.value(q, v, u)
+            costs = cost.value(q, v, u, iterate.cost - SUFFICIENT_DECREASE * np.maximum(predicted, 0.0))
         costs = np.where(np.isfinite(costs), costs, np.inf)
         best = int(np.argmin(costs))
         decrease = iterate.cost - costs[best]

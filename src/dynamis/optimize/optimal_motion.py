@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.errors import InputError
+from dynamis.kinematics.collision_check import checked_collision
 from dynamis.optimize.collocation import collocate
 from dynamis.optimize.costs import GoalCost
 from dynamis.optimize.ilqr import Iterate, Sweeps, minimise
@@ -49,6 +50,7 @@ def trajectory(
     tolerance: float = 1e-4,
     iterations: int = 500,
     progress: Progress | None = None,
+    collision: Any = None,
 ) -> OptimalMotion:
     """The motion from ``start`` to ``goal`` with the smallest cost ∫ ½ (Σ w_τ (τ/τ_max)² + Σ w_v (v/v_max)²) dt.
 
@@ -62,6 +64,10 @@ def trajectory(
     where to start from, is an `OptimalMotion` or torques (nodes, m); by default a quintic from start to goal for robots with a
     torque in every coordinate, otherwise no torques. ``tolerance`` is that of goal and limits, in rad and m.
     ``progress(iteration, cost, goal error)`` is called in between.
+
+    With ``collision``, a `collision.Scene`, links keep its margin from each other and from obstacles (iLQR only). Where the
+    way of the quintic collides, the first motion takes a random detour that does not, if one is found. ``clearance`` of
+    the result is that of `collision.Scene.along`; a motion that collides has not converged.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -88,7 +94,10 @@ def trajectory(
         speed = np.where(np.isfinite(bounds["velocity"]), bounds["velocity"], UNLIMITED_SPEED)
         duration = max(1.5 * SHORTEST * float((np.abs(robot.difference(begin[0], end[0])) / speed).max()), 0.1)
     step = Step(robot, positive(duration, "duration") / count, integrator, actuated=actuated)
-    problem = Problem(step, begin, end, count, w, limits, positive(tolerance, "tolerance"))
+    scene = None if collision is None else checked_collision(robot, collision)
+    if scene is not None and method == "collocation":
+        raise InputError('collision= requires method="ilqr"; collocation has no distances')
+    problem = Problem(step, begin, end, count, w, limits, positive(tolerance, "tolerance"), scene)
     most = _whole(iterations, "iterations", 1)
     return collocate(problem, guess, most, progress) if method == "collocation" else solve(problem, guess, most, progress)
 
@@ -114,12 +123,15 @@ def solve(problem: Problem, guess: Any, iterations: int, progress: Progress | No
         iterate, count = found.iterate, count + found.iterations
         kept = max(cost.violation(iterate.q, iterate.v)) <= problem.tolerance
         converged = found.converged and kept and tolerance == COST_TOLERANCE
+        tightened = converged and cost.avoidance is not None and cost.avoidance.tightened(problem.times, iterate.q)
+        converged = converged and not tightened
         if converged or count >= iterations:
             break
-        if kept:
+        if kept and not tightened:
             tolerance = COST_TOLERANCE
             continue
-        cost.update(iterate.q, iterate.v, GROWTH)
+        if not tightened:
+            cost.update(iterate.q, iterate.v, GROWTH)
         iterate.cost = float(cost.value(iterate.q, iterate.v, iterate.u))
         regularisation = min(regularisation, 1.0)
     return made_motion(problem, iterate.q, iterate.v, iterate.u, iterate.gains, count, converged, np.array(history))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from dynamis.display import counted, plotted, short
 from dynamis.errors import InputError, printable
+from dynamis.kinematics.collision_check import CollisionCheck
+from dynamis.optimize.avoidance import Avoidance
 from dynamis.optimize.costs import GoalCost
 from dynamis.optimize.steps import Step
 from dynamis.robot import Robot
@@ -29,7 +31,8 @@ class OptimalMotion:
 
     ``converged`` (also the truth value) states whether goal and limits are kept and the cost has stopped decreasing; ``status``
     says so in words. ``gains`` (N, n, 2n) are the feedback gains K of τ = τ̄ + K (x − x̄), zero for collocation. ``history``
-    has the cost after each accepted iteration, penalties included.
+    has the cost after each accepted iteration, penalties included. ``clearance`` is that of `collision.Scene.along`, also
+    between the nodes, if collisions were to be avoided.
     """
 
     robot: Robot
@@ -45,6 +48,7 @@ class OptimalMotion:
     converged: bool
     status: str
     history: Array
+    clearance: Any = None
 
     def __bool__(self) -> bool:
         return self.converged
@@ -69,18 +73,18 @@ class OptimalMotion:
 
 
 class Quintic(NamedTuple):
-    """A motion from rest to rest along the shortest way, with the torques of the steps between its nodes."""
+    """A motion from rest to rest along a path, with the torques of the steps between its nodes."""
 
     q: Array
     v: Array
     tau: Array
 
 
-def quintic(step: Step, start: tuple[Array, Array], goal: tuple[Array, Array], nodes: int) -> Quintic:
-    """At the nodes of a motion; each velocity is that of the step before."""
+def quintic(step: Step, start: tuple[Array, Array], nodes: int, path: Callable[[Array], Array]) -> Quintic:
+    """At the nodes of a motion along a path, from 0 to 1; each velocity is that of the step before."""
     robot, h = step.robot, step.h
     s = np.linspace(0.0, 1.0, nodes + 1)
-    q = robot.interpolate(start[0], goal[0], s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
+    q = path(s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
     v = np.concatenate([start[1][None], robot.difference(q[:-1], q[1:]) / h])
     return Quintic(q, v, step.torques(q[:-1], v[:-1], np.diff(v, axis=0) / h))
 
@@ -90,7 +94,7 @@ class Problem:
 
     def __init__(
         self, step: Step, start: tuple[Array, Array], goal: tuple[Array, Array], nodes: int, weights: Mapping[str, float],
-        limits: bool, tolerance: float,
+        limits: bool, tolerance: float, collision: CollisionCheck | None = None,
     ) -> None:  # fmt: skip
         self.step, self.start, self.goal, self.nodes, self.tolerance = step, start, goal, nodes, tolerance
         bounds, n = step.robot.limits, step.robot.n
@@ -100,13 +104,14 @@ class Problem:
             raise InputError(f"the torque limit of {step.robot.coordinate_names[k]} is zero: it cannot be actuated")
         self.low = -self.high
         # without limits, the largest values of a smooth motion of this duration are the units of the cost
-        self.quintic = quintic(step, start, goal, nodes)
+        self.quintic = quintic(step, start, nodes, lambda s: step.robot.interpolate(start[0], goal[0], s))
         torque, speed = (max(float(np.abs(x).max()), 1e-9) for x in (self.quintic.tau, self.quintic.v))
         self.r = weights["effort"] / np.where(np.isfinite(self.high), self.high, torque) ** 2
         self.w = weights["velocity"] / np.where(np.isfinite(bounds["velocity"]), bounds["velocity"], speed) ** 2
         unbounded = np.full(2 * n, np.inf)
         self.x_high = np.concatenate([bounds["upper"], bounds["velocity"]]) if limits else unbounded
         self.x_low = np.concatenate([bounds["lower"], -bounds["velocity"]]) if limits else -unbounded
+        self.collision, self.times = collision, step.h * np.arange(nodes + 1)
         cost = self.cost()
         for (q, v), name in ((start, "start"), (goal, "goal")):
             x = cost.positions(q, v)
@@ -124,10 +129,15 @@ class Problem:
                     f"the {what} of {step.robot.coordinate_names[k % n]} at the {name}, {x[k]:.4g}, is outside its limits "
                     f"{self.x_low[k]:.4g} … {self.x_high[k]:.4g}; {cure}"
                 )
+        if cost.avoidance is not None:
+            cost.avoidance.check_ends(start[0], goal[0])
+            around = cost.avoidance.path
+            self.quintic = quintic(step, start, nodes, lambda s: around(start[0], goal[0], s, self.x_low, self.x_high))
 
     def cost(self) -> GoalCost:
         return GoalCost(
-            self.step, self.goal, self.r, self.w, self.x_low, self.x_high, SPEED_SCALE, GOAL_WEIGHT, MARGIN * self.tolerance
+            self.step, self.goal, self.r, self.w, self.x_low, self.x_high, SPEED_SCALE, GOAL_WEIGHT,
+            MARGIN * self.tolerance, None if self.collision is None else Avoidance(self.collision, self.tolerance),
         )  # fmt: skip
 
     def running_cost(self, v: Array, u: Array) -> float:
@@ -141,7 +151,9 @@ def made_motion(
 ) -> OptimalMotion:  # fmt: skip
     """The result, with its status in words; ``defect`` is the largest violation of the equations of motion."""
     step, n = problem.step, problem.step.robot.n
-    goal_error, limit_error = problem.cost().violation(q, v)
+    cost, t = problem.cost(), problem.times
+    goal_error, limit_error, _ = cost.violation(q, v)
+    clearance = None if cost.avoidance is None else cost.avoidance.along(t, q)
     tau, K = np.zeros((len(u), n)), np.zeros((len(u), n, 2 * n))
     tau[:, step.columns], K[:, step.columns] = u, gains
     status = f"converged after {counted(iterations, 'iteration')}"
@@ -152,12 +164,14 @@ def made_motion(
         if saturated[k] > 0.3:
             name = step.robot.coordinate_names[step.columns[k]]
             cure = f"{name} is at its torque limit during {100.0 * saturated[k]:.0f} % of the motion: allow a longer duration"
+        if clearance is not None and not clearance.free:
+            cure = f"{clearance.status}: start from a motion around it (guess=), or allow a longer duration"
         broken = f"the equations of motion are violated by {defect:.2g}, " if defect > problem.tolerance else ""
         status = (
             f"not converged after {counted(iterations, 'iteration')}: {broken}goal missed by {goal_error:.2g}, limits "
             f"by {limit_error:.2g}; {cure}"
         )
     return OptimalMotion(
-        step.robot, step.h * np.arange(len(q)), q, v, tau, K, problem.running_cost(v, u), goal_error, limit_error, iterations,
-        converged, status, history,
+        step.robot, t, q, v, tau, K, problem.running_cost(v, u), goal_error, limit_error, iterations,
+        converged, status, history, clearance,
     )  # fmt: skip

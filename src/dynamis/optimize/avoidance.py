@@ -1,0 +1,124 @@
+"""Distances of links and obstacles as constraints of a motion, and a first motion around what is in the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable
+from dynamis.kinematics.collision_check import CollisionCheck
+
+Array = npt.NDArray[Any]
+DISTANCE_SCALE = 0.03  # m: counts as much as 1 rad at the goal; with 0.1 the first round leaves a free motion
+WITHIN = 0.05  # m beyond what is kept: pairs farther apart are not measured
+BETWEEN = 4  # parts of each step in which a motion is verified
+DETOURS, COARSE = 300, 8  # random ones, in order of their length; of their nodes, every so many are checked first
+SHORTEST_DETOUR, LONGEST_DETOUR = 0.2, 4.0  # rad or m, of the control point
+
+
+class Avoidance:
+    """keep − d ≤ 0 for the distances d of all pairs at the nodes between the ends, as an augmented Lagrangian.
+
+    ``keep`` exceeds the margin of the scene by so much that a motion within the tolerance is free.
+    """
+
+    def __init__(self, scene: CollisionCheck, tolerance: float) -> None:
+        self.scene, self.tolerance, self.keep = scene, tolerance, scene.margin + 2.0 * tolerance
+        self.multiplier: Array = np.zeros((1, len(scene.pairs)))
+
+    def _excess(self, q: Array, weight: float) -> Array:
+        """λ + μ c (N − 1, pairs)."""
+        d = self.scene.distances(q[1:-1], within=self.keep + WITHIN)
+        return np.asarray(self.multiplier + weight * (self.keep - d) / DISTANCE_SCALE)
+
+    def value(self, q: Array, weight: float) -> float:
+        """Of one motion (N + 1, nq)."""
+        excess = np.maximum(self._excess(q, weight), 0.0)
+        return float((excess**2).sum() - (self.multiplier**2).sum()) / (2.0 * weight)
+
+    def added(self, cost: Array, q: Array, weight: float, sufficient: Array | None) -> Array:
+        """Costs of motions with those of their distances, which take longest: up to the first that suffices."""
+        if cost.ndim == 0:
+            return np.asarray(cost + self.value(q, weight))
+        total = np.full(cost.shape, np.inf)
+        for k in np.flatnonzero(np.isfinite(cost)):
+            total[k] = cost[k] + self.value(q[:, k], weight)
+            if sufficient is not None and total[k] < sufficient[k]:
+                break
+        return total
+
+    def expansion(self, q: Array, weight: float, margin: float) -> tuple[Array, Array]:
+        """(l_q (N + 1, n), l_qq (N + 1, n, n)), by Gauss and Newton."""
+        excess, n = self._excess(q, weight), self.scene.robot.n
+        l_q, l_qq = np.zeros((len(q), n)), np.zeros((len(q), n, n))
+        near = excess > -weight * margin / DISTANCE_SCALE
+        rows = np.flatnonzero(near.any(axis=1))
+        if len(rows):
+            J = -self.scene.distance_gradients(q[rows + 1], within=self.keep + WITHIN) / DISTANCE_SCALE
+            l_q[rows + 1] = np.einsum("kp,kpi->ki", np.maximum(excess[rows], 0.0), J)
+            l_qq[rows + 1] = weight * np.einsum("kp,kpi,kpj->kij", near[rows].astype(float), J, J)
+        return l_q, l_qq
+
+    def violation(self, q: Array) -> float:
+        """By how much the nearest pair is nearer than what is kept, in m."""
+        d = self.scene.distances(q[1:-1], within=self.keep)
+        return max(float((self.keep - d).max(initial=0.0)), 0.0)
+
+    def update(self, q: Array, weight: float) -> None:
+        """First-order update of the multipliers."""
+        self.multiplier = np.maximum(self._excess(q, weight), 0.0)
+
+    def along(self, t: Array, q: Array) -> Any:
+        """The smallest distance of a motion, also between its nodes."""
+        return self.scene.along(self._finely(t, q))
+
+    def tightened(self, t: Array, q: Array) -> bool:
+        """Whether a motion collides between its nodes: more is kept at the nodes then, by what is missing."""
+        missing = self.scene.margin - self.along(t, q).distance
+        if missing < 0.0:
+            return False
+        self.keep = max(self.keep, float(self.scene.distances(q[1:-1]).min())) + missing + self.tolerance
+        return True
+
+    def _finely(self, t: Array, q: Array) -> tuple[Array, Array]:
+        s = np.arange(BETWEEN) / BETWEEN
+        parts = self.scene.robot.interpolate(q[:-1, None], q[1:, None], np.broadcast_to(s, (len(q) - 1, BETWEEN)))
+        times = t[:-1, None] + np.diff(t)[:, None] * s
+        return np.append(times.ravel(), t[-1]), np.concatenate([parts.reshape(-1, q.shape[1]), q[-1:]])
+
+    def check_ends(self, start: Array, goal: Array) -> None:
+        """Refuse a start or a goal in collision."""
+        for q, name in ((start, "start"), (goal, "goal")):
+            near = self.scene.nearest(q, 1)
+            if near and near[0].distance < self.keep:
+                pair = " and ".join(map(printable, near[0].pair))
+                raise InputError(
+                    f"the {name} is in collision: {pair} are {near[0].distance:.3g} m apart, of which {self.keep:.3g} m are "
+                    f"required; choose another {name}, or a scene with a smaller margin="
+                )
+
+    def path(self, start: Array, goal: Array, share: Array, low: Array, high: Array) -> Array:
+        """Configurations (nodes, nq) from start to goal that are free: on the straight way, or the first free detour.
+
+        A detour is a parabola, with a control point beside the middle. If none is found, the straight way is returned.
+        """
+        robot = self.scene.robot
+        straight = robot.interpolate(start, goal, share)
+        if self._free(straight):
+            return np.asarray(straight)
+        rng, middle = np.random.default_rng(0), robot.interpolate(start, goal, 0.5)
+        places = [(c.q_index, k) for k, c in enumerate(robot.model.coordinates) if c.q_index is not None]
+        entries, coordinates = (np.array([p[side] for p in places], dtype=int) for side in (0, 1))
+        for length in np.geomspace(SHORTEST_DETOUR, LONGEST_DETOUR, DETOURS):
+            way = rng.normal(size=robot.n)
+            control = robot.integrate(middle, length * way / np.linalg.norm(way))
+            q = robot.interpolate(robot.interpolate(start, control, share), robot.interpolate(control, goal, share), share)
+            inside = ((q[:, entries] >= low[coordinates]) & (q[:, entries] <= high[coordinates])).all()
+            if inside and self._free(q):
+                return np.asarray(q)
+        return np.asarray(straight)
+
+    def _free(self, q: Array) -> bool:
+        return not self.scene.in_collision(q[::COARSE]).any() and not self.scene.in_collision(q).any()
