@@ -111,3 +111,45 @@ def test_what_has_no_mass_has_no_centre():
             function(q, "needle")
     with pytest.raises(dy.NameLookupError, match="did you mean 'needle'"):
         robot.center_of_mass(q, "needel")
+
+
+@pytest.mark.usefixtures("without_compilation")
+@pytest.mark.parametrize("name", NAMES)
+def test_local_axes_are_those_of_the_link(name):
+    robot = zoo_robot(name)
+    q, v, a = at(robot)
+    heavy = [x.name for x in robot.model.frames.values() if x.body and centroidal.bodies_of(robot.model, x)]
+    for link in (heavy[0], heavy[-1], robot.link_names[0]):
+        R = robot.pose(q, link)[:3, :3]
+        both = np.kron(np.eye(2), R)
+        for function, state, turn in (
+            (robot.center_of_mass_velocity, (q, v), R),
+            (robot.center_of_mass_acceleration, (q, v, a), R),
+            (robot.center_of_mass_jacobian, (q,), R),
+            (robot.centroidal_momentum, (q, v), both),
+            (robot.centroidal_matrix, (q,), both),
+            (robot.centroidal_matrix_dot, (q, v), both),
+        ):
+            local, world = function(*state, link, axes="local"), function(*state, link)
+            np.testing.assert_allclose(turn @ local, world, atol=1e-12)
+            assert np.array_equal(function(*state, link, axes="world"), world)
+        tensor = R @ robot.centroidal_inertia(q, link, axes="local") @ R.T
+        np.testing.assert_allclose(tensor, robot.centroidal_inertia(q, link), atol=1e-12)
+
+
+def test_local_axes_are_compiled_and_batched():
+    robot = dy.load("go2", base="floating")
+    q, v = robot.random(0, 50), np.random.default_rng(0).normal(size=(50, robot.n))
+    momentum = robot.centroidal_momentum(q, v, "base", axes="local")
+    matrix = robot.centroidal_matrix(q, "base", axes="local")
+    np.testing.assert_allclose(np.einsum("kij,kj->ki", matrix, v), momentum, atol=1e-10)
+    R = robot.pose(q, "base")[:, :3, :3]
+    np.testing.assert_allclose(np.einsum("kij,kj->ki", R, momentum[:, :3]), robot.centroidal_momentum(q, v)[:, :3], atol=1e-10)
+
+
+def test_local_axes_require_a_link():
+    robot = dy.load("go2", base="floating")
+    with pytest.raises(dy.InputError, match="axes='local' are those of a link: give link=, such as 'base'"):
+        robot.centroidal_matrix(robot.neutral(), axes="local")
+    with pytest.raises(dy.InputError, match="axes='body' is unknown; choose 'world' or 'local'"):
+        robot.centroidal_inertia(robot.neutral(), "base", axes="body")

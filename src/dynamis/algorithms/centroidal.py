@@ -1,17 +1,19 @@
 """Centre of mass and centroidal momentum of the moving bodies, or of those beyond a link [Orin, Goswami & Lee 2013].
 
-All results are in world axes. A base that is fixed to the world is not counted. Reflected rotor inertias have no momentum in
-space; rotors that ride on links turn with it.
+All results are in world axes, or by `in_axes` in those of a link. A base that is fixed to the world is not counted. Reflected
+rotor inertias have no momentum in space; rotors that ride on links turn with it.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.algorithms.kinematics import accelerations, relative_poses, twists, world_poses
+from dynamis.algorithms.kinematics import accelerations, chain_pose, relative_poses, twists, world_poses
 from dynamis.errors import InputError, printable
 from dynamis.model.model import Body, Frame, Model
 from dynamis.spatial import Inertia, Pose, ad, cross, force_cross, motion_cross
@@ -155,3 +157,19 @@ def centroidal_inertia(model: Model, q: Array, *, link: Frame | None = None) -> 
     chosen, X_W = bodies_of(model, link), world_poses(model, relative_poses(model, q))
     whole = sum((seen_from(body.inertia, X_W[i]) for i, body in chosen), start=Inertia.zero())
     return whole.tensor_about_com
+
+
+def in_axes(function: Callable[..., Array], *, tensor: bool = False) -> Callable[..., Array]:
+    """The function with results in world axes or, with axes="local", in those of its link: vectors, or a tensor R T Rᵀ."""
+
+    @functools.wraps(function)
+    def chosen(model: Model, q: Array, *rates: Array, link: Frame | None = None, axes: str = "world") -> Array:
+        result = function(model, q, *rates, link=link)
+        if link is None or axes == "world":
+            return result
+        R_LW = (chain_pose(model, q, link.body) @ link.pose).R.T
+        if tensor:
+            return R_LW @ result @ R_LW.T
+        return np.concatenate([R_LW @ vectors for vectors in np.split(result, len(result) // 3)])
+
+    return chosen

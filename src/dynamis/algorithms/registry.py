@@ -29,6 +29,7 @@ from dynamis.algorithms import (
     relative_motion,
     statics,
 )
+from dynamis.algorithms.centroidal import in_axes
 from dynamis.algorithms.contact import body_wrenches
 from dynamis.algorithms.kinematics import REST, MovingBase
 from dynamis.model.model import Frame, Model
@@ -214,16 +215,19 @@ ROWS = (
     Algorithm("jacobian_dot", relative_motion.jacobian_dot, ("q", "v"), "Jdot", "rates of joint axes and lever arms",
               ("frame", "axes", "relative_to")),
     Algorithm("center_of_mass", centroidal.center_of_mass, ("q",), "c", "sum over the bodies", ("link",)),
-    Algorithm("center_of_mass_velocity", centroidal.center_of_mass_velocity, ("q", "v"), "cdot", "sum of linear momenta",
-              ("link",)),
-    Algorithm("center_of_mass_acceleration", centroidal.center_of_mass_acceleration, ("q", "v", "a"), "cddot",
-              "sum of inertial forces", ("link",)),
-    Algorithm("center_of_mass_jacobian", centroidal.center_of_mass_jacobian, ("q",), "Jc", "composite inertias", ("link",)),
-    Algorithm("centroidal_momentum", centroidal.centroidal_momentum, ("q", "v"), "h", "sum of momenta", ("link",)),
-    Algorithm("centroidal_matrix", centroidal.centroidal_matrix, ("q",), "Ag", "composite inertias", ("link",)),
-    Algorithm("centroidal_matrix_dot", centroidal.centroidal_matrix_dot, ("q", "v"), "Agdot", "rates of composite inertias",
-              ("link",), per_joint=700),
-    Algorithm("centroidal_inertia", centroidal.centroidal_inertia, ("q",), "Ic", "sum over the bodies", ("link",)),
+    Algorithm("center_of_mass_velocity", in_axes(centroidal.center_of_mass_velocity), ("q", "v"), "cdot",
+              "sum of linear momenta", ("link", "axes")),
+    Algorithm("center_of_mass_acceleration", in_axes(centroidal.center_of_mass_acceleration), ("q", "v", "a"), "cddot",
+              "sum of inertial forces", ("link", "axes")),
+    Algorithm("center_of_mass_jacobian", in_axes(centroidal.center_of_mass_jacobian), ("q",), "Jc", "composite inertias",
+              ("link", "axes")),
+    Algorithm("centroidal_momentum", in_axes(centroidal.centroidal_momentum), ("q", "v"), "h", "sum of momenta",
+              ("link", "axes")),
+    Algorithm("centroidal_matrix", in_axes(centroidal.centroidal_matrix), ("q",), "Ag", "composite inertias", ("link", "axes")),
+    Algorithm("centroidal_matrix_dot", in_axes(centroidal.centroidal_matrix_dot), ("q", "v"), "Agdot",
+              "rates of composite inertias", ("link", "axes"), per_joint=700),
+    Algorithm("centroidal_inertia", in_axes(centroidal.centroidal_inertia, tensor=True), ("q",), "Ic", "sum over the bodies",
+              ("link", "axes")),
     Algorithm("integrate", configurations.integrate, ("q", "dv"), "q1", "exponential of each joint's motion", per_joint=2),
     Algorithm("difference", configurations.difference, ("q0", "q1"), "dv", "logarithm of each joint's motion", per_joint=2),
     Algorithm("interpolate", configurations.interpolate, ("q0", "q1", "s"), "q", "logarithm, scaled, then exponential",

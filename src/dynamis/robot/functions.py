@@ -327,7 +327,7 @@ class StateFunctions(RobotBase):
         """The options of a function of a frame."""
         options: dict[str, Any] = {"frame": self.model.frame(frame)}
         if axes:
-            options["axes"] = _checked_axes(axes[0])
+            options["axes"] = checked_axes(axes[0])
         if relative_to is not None:
             options["relative_to"] = self.model.frame(relative_to)
         return options
@@ -380,14 +380,14 @@ class StateFunctions(RobotBase):
         return self._evaluate_given(algorithm, given | extra, options, compiled=base is None, out=out, dtype=dtype)
 
     def _at_frames(self, wrenches: Wrenches | None, axes: str) -> tuple[tuple[Frame, ...], dict[str, tuple[Any, int]]]:
-        _checked_axes(axes)
+        checked_axes(axes)
         if wrenches is not None and not isinstance(wrenches, Mapping):
             raise InputError("wrenches= must be a mapping such as {'tool0': (fx, fy, fz, mx, my, mz)}")
         frames = tuple(self.model.frame(name) for name in wrenches or {})
         return frames, {f"wrench on {f.name}": ((wrenches or {})[f.name], 6) for f in frames}
 
 
-def _checked_axes(axes: str) -> str:
+def checked_axes(axes: str) -> str:
     if axes not in ("world", "local"):
         raise InputError(f"axes={axes!r} is unknown; choose 'world' or 'local'")
     return axes
