@@ -72,8 +72,9 @@ class CentroidalFunctions(StateFunctions):
         >>> robot = dy.load("go2", base="floating")
         >>> q = robot.integrate(robot.neutral(), [0.0, 0.0, 0.0, 0.0, 0.0, 1.0] + [0.0] * 12)  # turned by 1 rad about z
         >>> v = [1.0] + [0.0] * 17  # along x of the base
-        >>> robot.centroidal_momentum(q, v, "base", axes="local")[:3].round(2)
-        array([15.2,  0. ,  0. ])
+        >>> p = robot.centroidal_momentum(q, v, "base", axes="local")[:3]
+        >>> bool(p[0] > 10 and abs(p[1]) < 1e-12)  # m v, along x of the base
+        True
         """
         return self._of_subtree("centroidal_momentum", (q, v), link, out, dtype, axes)
 
