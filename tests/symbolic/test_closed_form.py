@@ -33,6 +33,40 @@ def test_library_has_robots_enough():
 # agreement with the recursive algorithms
 
 
+@pytest.mark.parametrize("name", HEAVIER)
+def test_center_of_mass_and_centroidal_matrix_equal_the_recursive_ones(name):
+    x = in_numbers(name)
+    beyond = [frame.name for frame in x.numeric.model.frames.values() if frame.body == 2][:1]
+    for term in ("center_of_mass", "center_of_mass_jacobian", "centroidal_matrix", "centroidal_inertia"):
+        for link in (None, *beyond):
+            value, reference = x.of(getattr(x.form, term)(link)), getattr(x.numeric, term)(x.q, link)
+            np.testing.assert_allclose(value, reference, rtol=0.0, atol=1e-11 * np.abs(reference).max())
+
+
+@pytest.mark.parametrize("name", [name for name in HEAVIER if name in SMALL or name in ("scara", "ur5e", "puma560")])
+def test_inverse_of_the_mass_matrix_equals_the_numeric_one(name):
+    x = in_numbers(name)
+    assert largest_error(x.term("M_inverse"), x.numeric.mass_matrix_inverse(x.q)) < 1e-10
+    assert all(entry.expanded == (x.form.n <= 3) for entry in x.form.M_inverse.flat)
+
+
+@pytest.mark.parametrize("name", ["planar_2r", "planar_3r"])
+def test_identities_of_mass_and_momentum_hold_exactly(name):
+    form = dy.load(name).closed_form()
+    one = form.M[0, 0] / form.M[0, 0]
+    product_with_inverse = (form.M @ form.M_inverse).view(Formulas)
+    assert all(product_with_inverse[i, j] == (one if i == j else 0 * one) for i, j in np.ndindex(form.n, form.n))
+    c, J = form.center_of_mass(), form.center_of_mass_jacobian()
+    assert all(c[i].diff(form.q[j]) == J[i, j] for i, j in np.ndindex(3, form.n))
+    mass = sum(body.inertia.mass for _, body in form.model.moving)
+    assert all(form.centroidal_matrix()[i, j] == mass * J[i, j] for i, j in np.ndindex(3, form.n))
+
+
+def test_center_of_mass_of_a_planar_arm_is_printed_as_in_textbooks():
+    form = dy.load("planar_2r").closed_form()
+    assert str(form.center_of_mass()[0]) == "(m_1*l_1*c1 + m_2*(a_1*c1 + l_2*c12))/(m_1 + m_2)"
+
+
 @pytest.mark.parametrize("name", HEAVY)
 def test_mass_matrix_equals_the_composite_bodies(name):
     x = in_numbers(name)

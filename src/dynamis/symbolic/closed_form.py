@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from dynamis.algorithms import dynamics
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import call_by_name, counted
 from dynamis.errors import unknown_name
@@ -38,8 +39,9 @@ class ClosedForm(Terms):
     ``h`` (h_ijk), ``M_dot``, ``N`` (Ṁ − 2C), ``S`` (c_k = q̇ᵀ S_k q̇), ``kinetic_energies``, ``potential_energies``,
     ``kinetic_energy``, ``potential_energy``, ``positions``, ``linear_jacobians``, ``angular_jacobians`` (of the centres
     of mass), ``viscous``, ``dry``, ``spring``, ``equations``, ``state_space``, ``regressor`` and ``parameters``,
-    ``base_regressor`` and ``base_parameters``, ``actuator_equations``. ``q``, ``v``, ``a``, ``tau`` are the symbols of the
-    state.
+    ``base_regressor`` and ``base_parameters``, ``M_inverse``, ``actuator_equations``. ``q``, ``v``, ``a``, ``tau`` are the
+    symbols of the state. Methods of a frame or link: ``jacobian``, ``external``, ``center_of_mass``,
+    ``center_of_mass_jacobian``, ``centroidal_matrix``, ``centroidal_inertia``.
     """
 
     def in_letters(self, notation: str | Notation) -> ClosedForm:
@@ -74,6 +76,14 @@ class ClosedForm(Terms):
     def state_space(self) -> StateSpace:
         """ẋ = f(x, τ) with x = (q, q̇)."""
         return state_space(self)
+
+    @cached_property
+    def M_inverse(self) -> Formulas:
+        """M⁻¹: the adjugate of M divided by its determinant; factored for more than three degrees of freedom."""
+        x = self.state_space
+        if x.adjugate is None or x.determinant is None:
+            return self._graphs(dynamics.mass_matrix_inverse(self.model, self.q))
+        return Formulas.of((entry / x.determinant for entry in x.adjugate.flat), (self.n, self.n))
 
     # linear in the parameters
 

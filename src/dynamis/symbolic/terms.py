@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.algorithms import coriolis, dynamics, energy, jacobian, joint_physics, kinematics, mass_matrix
+from dynamis.algorithms import centroidal, coriolis, dynamics, energy, jacobian, joint_physics, kinematics, mass_matrix
 from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.model.description import Description
@@ -282,6 +282,25 @@ class Terms:
     def jacobian(self, frame: str | None = None) -> Formulas:
         """The geometric Jacobian of a frame (6 × n), at its origin in world axes."""
         return self.formulas(jacobian.jacobian(self.model, self.q, self.model.frame(frame)))
+
+    def center_of_mass(self, link: str | None = None) -> Formulas:
+        """The centre of mass of the moving bodies in the world (3), or of a link and what it carries."""
+        return self._of_bodies(centroidal.center_of_mass, link)
+
+    def center_of_mass_jacobian(self, link: str | None = None) -> Formulas:
+        """J_c (3 × n): the velocity of the centre of mass is J_c q̇."""
+        return self._of_bodies(centroidal.center_of_mass_jacobian, link)
+
+    def centroidal_matrix(self, link: str | None = None) -> Formulas:
+        """A_g (6 × n): A_g q̇ is the linear momentum, and the angular momentum about the centre of mass, in world axes."""
+        return self._of_bodies(centroidal.centroidal_matrix, link)
+
+    def centroidal_inertia(self, link: str | None = None) -> Formulas:
+        """The inertia tensor about the centre of mass with all joints held (3 × 3), in world axes."""
+        return self._of_bodies(centroidal.centroidal_inertia, link)
+
+    def _of_bodies(self, function: Callable[..., Array], link: str | None) -> Formulas:
+        return self.formulas(function(self.model, self.q, link=None if link is None else self.model.frame(link)))
 
     def external(self, frame: str | None = None) -> Formulas:
         """Jᵀ w, the torques of a wrench w (``self.w``) that the environment exerts at a frame."""
