@@ -153,3 +153,14 @@ def test_lists_of_names_are_cut_in_messages_and_complete_in_data():
     assert note.found == BEGIN + "<gazebo> (11: 'b', 'link 0', 'link 1', 'link 2', …)"
     assert note.as_dict()["found"].endswith("'link 7', 'link 8', robot)")
     assert "complete" not in note.as_dict()
+
+
+def test_what_the_file_of_an_attached_robot_has_is_kept_beside_that_of_the_other():
+    tool = URDF.replace('name="r"', 'name="tool"')
+    both = dy.load(URDF).attach(dy.load(tool), "b", prefix="tool_")
+    alone, kept = dy.load(URDF).description.aside, both.description.aside
+    assert alone
+    assert dy.load(URDF).attach(dy.load("ur5e"), "b").description.aside == alone
+    for what, names in alone.items():
+        assert kept[what] == [*names, *(f"{name} of 'tool'" for name in names)]
+    assert "of 'tool'" in " ".join(losses(both.description, ".sdf"))

@@ -103,6 +103,8 @@ def attached(description: Description, other: Description, at: str, pose: Pose, 
     result.joints += tool.joints
     result.closures += tool.closures
     result.unloaded |= tool.unloaded
+    for what, names in tool.aside.items():
+        result.aside.setdefault(what, []).extend(f"{name} of {printable(other.name)}" for name in names)
     result.appearance.pose |= tool.appearance.pose
     return result
 

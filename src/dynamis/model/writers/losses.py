@@ -18,9 +18,9 @@ from dynamis.model.writers.urdf_edit import edit_urdf
 
 
 def losses(description: Description, suffix: str, *, essential: bool = False) -> list[str]:
-    """Sentences on what does not travel to a .urdf, .toml, .mjcf, .sdf or .usda file; empty where everything does.
+    """Sentences on what does not travel to a .urdf, .toml, .mjcf, .sdf or .usda file, with all names; none if all does.
 
-    ``essential`` are only those that change the motion or the names of joints.
+    ``essential`` are only those that change the motion or the names of joints, with a few names each.
     """
     d = description
     found: list[str] = []
@@ -28,7 +28,7 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
     lost = {kind: [x.first for x in d.closures if x.kind == kind] for kind in CLOSURES if kind not in kept}
     found += [f"closures of loops of the kind {kind} ({listed(names)})" for kind, names in lost.items() if names]
     if d.aside and not essential and (suffix != ".urdf" or not d.document or edit_urdf(d) is None):
-        found += [f"{what} ({listed(names)})" for what, names in d.aside.items()]
+        found += [f"{what} ({listed(names, every=True)})" for what, names in d.aside.items()]
     if suffix in (".urdf", ".toml"):
         return found  # <dynamis> elements hold what URDF has no place for
 
@@ -37,9 +37,9 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
 
     def tell(what: str, joints: Iterable[str], *, minor: bool = False) -> None:
         names = list(joints)
-        some = ", ".join(map(printable, names[:MAX_PLACES_LISTED])) + (", …" if len(names) > MAX_PLACES_LISTED else "")
+        shown, more = (names[:MAX_PLACES_LISTED], "…" * (len(names) > MAX_PLACES_LISTED)) if essential else (names, "")
         if names and not (minor and essential):
-            found.append(f"{what}: {counted(len(names), 'element')}, {some}")
+            found.append(f"{what}: {counted(len(names), 'element')}, {', '.join([*map(printable, shown), *more])}")
 
     def of(wanted: object) -> list[str]:
         return [joint.name for joint in d.joints if callable(wanted) and wanted(joint)]
