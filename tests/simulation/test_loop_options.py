@@ -192,3 +192,21 @@ def test_a_closure_without_one_of_its_frames_is_refused(closure):
         dy.constrained(robot, closures=closure)
     with pytest.raises(dy.DynamisError, match="frame must be a name"):
         dy.constrained(robot, points=["tool0", None])
+
+
+def test_compliant_stops_keep_joints_of_loops_within_their_limits():
+    loop = four_bar()
+    d = loop.robot.description
+    crank = d.joint("crank")
+    start = loop.home()[0]
+    crank.type = "revolute"  # which has limits
+    crank.limits.lower, crank.limits.upper = start - 0.3, start + 0.3
+    limited = dy.constrained(dy.Robot(d), closures=loop.closures)
+    q, v = loop.home(), loop.assemble_velocity(loop.home(), [3.0, 0.0, 0.0], locked=["crank"])
+    free = limited.simulate(0.5, q, v, friction="smooth", points=51)
+    stopped = limited.simulate(
+        0.5, q, v, friction="smooth", points=51, stops=dy.joint_stops(limited, stiffness=1e4, damping=1.0)
+    )
+    assert abs(free.q[:, 0] - start).max() > 0.4
+    assert abs(stopped.q[:, 0] - start).max() < 0.32
+    assert stopped.drift.max() < 1e-10

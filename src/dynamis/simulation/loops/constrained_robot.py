@@ -325,10 +325,10 @@ class ConstrainedRobot(RobotBase):
 
         ``q0`` (default: `home`) and ``v0`` (default: at rest) must satisfy the constraints: see `assemble`, `assemble_velocity`
         and `impulse`. ``options`` are those of `dynamis.simulate`: torques, controllers, also sampled ones, wrenches,
-        actuators, events, methods, output times; impacts at hard stops are not located. So are the laws of ``friction``. Where
-        some stick (dry friction of the robot, `Coulomb`, `Stribeck`) the method is "time_stepping", with steps of 1 ms unless
-        ``step`` is given; otherwise, as with ``friction="smooth"``, one of SciPy's, "DOP853" by default, or "rk4" or "euler"
-        with fixed steps, which are compiled. ``stabilisation`` is "projection" (with RK23, RK45, DOP853 or fixed steps),
+        actuators, events, methods, output times, compliant stops (`joint_stops`, not `HardStops`). So are the laws of
+        ``friction``. Where some stick (dry friction of the robot, `Coulomb`, `Stribeck`) the method is "time_stepping", with
+        steps of 1 ms unless ``step`` is given; otherwise, as with ``friction="smooth"``, one of SciPy's, by default "DOP853",
+        or "rk4" or "euler" with fixed steps, which are compiled. ``stabilisation`` is "projection" (with RK23, RK45, DOP853 or fixed steps),
         "baumgarte" (not with time stepping; the gains are those of `constrained`, or 20 1/s if these are zero), or "none".
 
         A function that raises an exception, or a singular configuration, ends the simulation: ``status`` gives the reason, and

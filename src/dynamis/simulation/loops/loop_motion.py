@@ -74,7 +74,10 @@ class Loops(Mechanism):
                 "loops; friction='smooth' does not stick"
             )
         if isinstance(stops, HardStops):
-            raise InputError("with loops, impacts at joint stops are not located: use compliant ones, stops=joint_stops(robot)")
+            raise InputError(
+                "with loops, impacts at hard stops are not computed: use compliant stops, "
+                "stops=dynamis.joint_stops(robot, stiffness=1e4, damping=1.0), stiffness in N m/rad or N/m"
+            )
         method = chosen or (TIME_STEPPING if sticks else "DOP853")
         allowed = ALLOWED[self.stabilisation]
         if method not in allowed:
