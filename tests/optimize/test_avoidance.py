@@ -7,6 +7,7 @@ from random_trees import relative_error
 import dynamis as dy
 from dynamis.model.description import Shape
 from dynamis.optimize.avoidance import Avoidance
+from dynamis.optimize.detours import Detours
 from dynamis.optimize.ilqr import Quadratic, Sweeps
 from dynamis.spatial import Pose
 
@@ -78,6 +79,39 @@ def test_a_rod_on_a_ball_joint_turns_around_an_obstacle():
     found = dy.optimize.trajectory(robot, start, goal, 1.0, nodes=30, collision=scene)
     assert found.converged, found.status
     assert 0.01 < found.clearance.distance < 0.02
+
+
+def cup(robot):
+    """Three walls around the origin, open towards −x."""
+    walls = {
+        "right": ((1.6, 0.1, 1.0), (0.2, -0.6)),
+        "left": ((1.6, 0.1, 1.0), (0.2, 0.6)),
+        "end": ((0.1, 1.3, 1.0), (0.9, 0.0)),
+    }
+    return Scene(robot, obstacles={k: Obstacle("box", size, (*at, 0.0)) for k, (size, at) in walls.items()}, margin=0.01)
+
+
+def test_paths_out_of_a_dead_end_are_found_by_trees():
+    robot = slider()
+    scene, bound = cup(robot), np.full(2, 4.0)
+    detours = Detours(scene, np.zeros(2), np.array([2.0, 0.0]), -bound, bound)
+    q = detours.path(np.linspace(0.0, 1.0, 101))
+    assert not scene.in_collision(q).any()
+    assert q[:, 0].min() < -0.7  # around the edge of a side
+    np.testing.assert_allclose(q[[0, -1]], [[0.0, 0.0], [2.0, 0.0]], atol=1e-12)
+    assert np.linalg.norm(np.diff(q, axis=0), axis=1).max() < 0.15
+    found = dy.optimize.trajectory(robot, [0.0, 0.0], [2.0, 0.0], 4.0, nodes=60, collision=scene)
+    assert found.converged, found.status
+    assert found.clearance.free
+
+
+def test_where_nothing_is_in_the_way_or_nothing_helps_the_path_is_straight():
+    robot = slider()
+    share, bound = np.linspace(0.0, 1.0, 21), np.full(2, 4.0)
+    for scene, limit in ((among(robot), bound), (cup(robot), np.array([4.0, 0.3]))):  # the second leaves no way around
+        start, goal = np.array([0.0, 0.0]), np.array([0.3 if limit[1] == 4.0 else 2.0, 0.0])
+        path = Detours(scene, start, goal, -limit, limit).path(share)
+        np.testing.assert_allclose(path, start + share[:, None] * (goal - start), atol=1e-12)
 
 
 def test_what_cannot_be_avoided_is_said_with_the_pair():

@@ -1,4 +1,4 @@
-"""Distances of links and obstacles as constraints of a motion, and a first motion around what is in the way."""
+"""Distances of links and obstacles as constraints of a motion."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ Array = npt.NDArray[Any]
 DISTANCE_SCALE = 0.03  # m: counts as much as 1 rad at the goal; with 0.1 the first round leaves a free motion
 WITHIN = 0.05  # m beyond what is kept: pairs farther apart are not measured
 BETWEEN = 4  # parts of each step in which a motion is verified
-DETOURS, COARSE = 300, 8  # random ones, in order of their length; of their nodes, every so many are checked first
-SHORTEST_DETOUR, LONGEST_DETOUR = 0.2, 4.0  # rad or m, of the control point
 
 
 class Avoidance:
@@ -98,27 +96,3 @@ class Avoidance:
                     f"the {name} is in collision: {pair} are {near[0].distance:.3g} m apart, of which {self.keep:.3g} m are "
                     f"required; choose another {name}, or a scene with a smaller margin="
                 )
-
-    def path(self, start: Array, goal: Array, share: Array, low: Array, high: Array) -> Array:
-        """Configurations (nodes, nq) from start to goal that are free: on the straight way, or the first free detour.
-
-        A detour is a parabola, with a control point beside the middle. If none is found, the straight way is returned.
-        """
-        robot = self.scene.robot
-        straight = robot.interpolate(start, goal, share)
-        if self._free(straight):
-            return np.asarray(straight)
-        rng, middle = np.random.default_rng(0), robot.interpolate(start, goal, 0.5)
-        places = [(c.q_index, k) for k, c in enumerate(robot.model.coordinates) if c.q_index is not None]
-        entries, coordinates = (np.array([p[side] for p in places], dtype=int) for side in (0, 1))
-        for length in np.geomspace(SHORTEST_DETOUR, LONGEST_DETOUR, DETOURS):
-            way = rng.normal(size=robot.n)
-            control = robot.integrate(middle, length * way / np.linalg.norm(way))
-            q = robot.interpolate(robot.interpolate(start, control, share), robot.interpolate(control, goal, share), share)
-            inside = ((q[:, entries] >= low[coordinates]) & (q[:, entries] <= high[coordinates])).all()
-            if inside and self._free(q):
-                return np.asarray(q)
-        return np.asarray(straight)
-
-    def _free(self, q: Array) -> bool:
-        return not self.scene.in_collision(q[::COARSE]).any() and not self.scene.in_collision(q).any()

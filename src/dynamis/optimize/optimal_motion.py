@@ -66,8 +66,8 @@ def trajectory(
     ``progress(iteration, cost, goal error)`` is called in between.
 
     With ``collision``, a `collision.Scene`, links keep its margin from each other and from obstacles (iLQR only). Where the
-    way of the quintic collides, the first motion takes a random detour that does not, if one is found. ``clearance`` of
-    the result is that of `collision.Scene.along`; a motion that collides has not converged.
+    way of the quintic collides, the first motion takes a detour that does not, if a search at random finds one. ``clearance``
+    of the result is that of `collision.Scene.along`; a motion that collides has not converged.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -157,7 +157,7 @@ def _first(problem: Problem, sweeps: Sweeps, guess: Any, cost: GoalCost) -> Iter
             raise InputError(f"guess must be an OptimalMotion or torques of shape {(N, m)}, got shape {u.shape}")
         reference = Iterate(*step.rollout(q0, v0, u), u, np.inf, gains)
     elif m == n:
-        q, v, tau = problem.quintic
+        q, v, tau = problem.first_motion()
         M, rate = step.smooth.mass_matrix(q[:-1]), TRACKING / step.h
         gains = -np.concatenate([rate**2 * M, 2.0 * rate * M], axis=-1)[:, step.columns]
         reference = Iterate(q, v, np.clip(tau[:, step.columns], problem.low, problem.high), np.inf, gains)

@@ -15,6 +15,7 @@ from dynamis.errors import InputError, printable
 from dynamis.kinematics.collision_check import CollisionCheck
 from dynamis.optimize.avoidance import Avoidance
 from dynamis.optimize.costs import GoalCost
+from dynamis.optimize.detours import Detours
 from dynamis.optimize.steps import Step
 from dynamis.robot import Robot
 from dynamis.robot.checks import torque_limits
@@ -131,14 +132,20 @@ class Problem:
                 )
         if cost.avoidance is not None:
             cost.avoidance.check_ends(start[0], goal[0])
-            around = cost.avoidance.path
-            self.quintic = quintic(step, start, nodes, lambda s: around(start[0], goal[0], s, self.x_low, self.x_high))
 
     def cost(self) -> GoalCost:
         return GoalCost(
             self.step, self.goal, self.r, self.w, self.x_low, self.x_high, SPEED_SCALE, GOAL_WEIGHT,
             MARGIN * self.tolerance, None if self.collision is None else Avoidance(self.collision, self.tolerance),
         )  # fmt: skip
+
+    def first_motion(self) -> Quintic:
+        """The quintic along the straight way, or one around what is in the way."""
+        if self.collision is None:
+            return self.quintic
+        n = self.step.robot.n
+        detours = Detours(self.collision, self.start[0], self.goal[0], self.x_low[:n], self.x_high[:n])
+        return quintic(self.step, self.start, self.nodes, detours.path)
 
     def running_cost(self, v: Array, u: Array) -> float:
         """The cost without constraints."""
