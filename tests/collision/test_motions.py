@@ -102,6 +102,7 @@ def post(floor):
 BEYOND = Q + np.array([-1.2, 0.0, 0.0, 0.0, 0.0, 0.0])
 CLEAR = Q + np.array([0.5, 0.0, 0.0, 0.0, 0.0, 0.0])
 MAKERS = {
+    "polynomial": lambda robot, end, **options: dy.trajectories.polynomial(Q, end, 2.0, **options),
     "joint_move": lambda robot, end, **options: dy.trajectories.joint_move(Q, end, duration=2.0, **options),
     "spline at times": lambda robot, end, **options: dy.trajectories.spline([0.0, 1.0, 2.0], [Q, 0.5 * (Q + end), end], **options),
     "spline within limits": lambda robot, end, **options: dy.trajectories.spline(None, [Q, end], velocity=1.0, **options),
@@ -136,6 +137,20 @@ def test_a_cartesian_motion_starts_in_a_configuration_that_does_not_collide(robo
     up[2, 3] += 0.05
     motion = dy.trajectories.follow(robot, dy.trajectories.line(X, up, 1.0), q0=colliding, collision=floor)
     assert floor.along(motion).free
+
+
+def test_a_cartesian_motion_takes_another_initial_configuration_if_the_first_leads_to_a_collision(robot):
+    X, Y = robot.pose(Q), robot.pose(Q)
+    Y[1, 3] += 0.25
+    line = dy.trajectories.line(X, Y, 2.0)
+    first = dy.inverse_kinematics(robot, X).q
+    elbow = robot.pose(dy.trajectories.follow(robot, line, q0=first).at(2.0)[0], "forearm_link")[:3, 3]
+    scene = Scene(robot, obstacles={"ball": Obstacle("sphere", 0.05, elbow)})
+    with pytest.raises(dy.InputError, match=r"'forearm_link' and 'ball' .* choose another initial configuration \(q0=\)"):
+        dy.trajectories.follow(robot, line, q0=first, collision=scene)
+    motion = dy.trajectories.follow(robot, line, collision=scene)
+    assert scene.along(motion).free
+    np.testing.assert_allclose(robot.pose(motion.at(2.0)[0]), Y, atol=1e-6)
 
 
 def test_motions_refuse_the_scene_of_another_robot(post):

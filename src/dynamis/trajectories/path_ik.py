@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.errors import InputError
+from dynamis.kinematics.all_solutions import all_solutions
 from dynamis.kinematics.damped_least_squares import descend
 from dynamis.kinematics.ik_problem import target_problem
 from dynamis.kinematics.inverse_kinematics import inverse_kinematics, tolerances
@@ -25,6 +27,7 @@ Array = npt.NDArray[Any]
 INITIAL_INTERVALS, MAX_INTERVALS = 16, 1024  # intervals between points on the path
 BETWEEN = (0.25, 0.5, 0.75)  # of each interval, where the deviation is measured
 MAX_JOINT_STEP = 0.5  # rad or m between neighbouring points of the finest division: more is a jump to another branch
+MAX_ALTERNATIVES = 8  # initial configurations that are tried where a motion collides: as many as an arm with six joints has
 POINT_TOLERANCE = 10.0 * RECURSION_ROUNDING  # m and rad, at the given points
 
 
@@ -46,8 +49,8 @@ def follow(
     Inverse kinematics at points along the path, each starting from the preceding solution, and a fifth-order spline through
     them; points are added until the deviation between them is within the tolerance, in m and rad. The time law of the
     Cartesian motion is kept exactly. ``q0`` selects among the initial configurations. With
-    ``collision``, a `collision.Scene`, the first configuration does not collide, and a motion that does is refused, with the
-    pair and the time.
+    ``collision``, a `collision.Scene`, a motion that collides is refused, with the pair and the time, after other initial
+    configurations were tried if ``q0`` is not given.
 
     The remaining deviation is in ``measured["position"]`` and ``measured["rotation"]`` of the result.
 
@@ -64,15 +67,31 @@ def follow(
         raise InputError(f"motion must be a Cartesian motion (line, screw, arc), got {type(motion).__name__}")
     check_plain(robot)
     near, start = tolerances(tolerance), motion.along(0.0)[0]
-    first = inverse_kinematics(robot, _part(start, kind), frame, q0=q0, kind=kind, limits=limits,
-                               tolerance=np.minimum(near, POINT_TOLERANCE), restarts=restarts, seed=seed,
-                               collision=collision)  # fmt: skip
+    exact = np.minimum(near, POINT_TOLERANCE)
+    first = inverse_kinematics(robot, _part(start, kind), frame, q0=q0, kind=kind, limits=limits, tolerance=exact,
+                               restarts=restarts, seed=seed, collision=collision)  # fmt: skip
     if not first.found:
         raise InputError(f"no configuration for the first pose: {first.status}")
-    count, q = INITIAL_INTERVALS, first.q[None]
+    try:
+        return _followed(robot, motion, frame, kind, limits, first.q, near, collision)
+    except InputError:
+        if collision is None or q0 is not None:
+            raise
+        others = all_solutions(robot, _part(start, kind), frame, q0=first.q, kind=kind, limits=limits, tolerance=exact,
+                               seed=seed, collision=collision)  # fmt: skip
+        for other in others[1 : MAX_ALTERNATIVES + 1]:
+            with contextlib.suppress(InputError):
+                return _followed(robot, motion, frame, kind, limits, other.q, near, collision)
+        raise
+
+
+def _followed(robot: Robot, motion: CartesianMotion, frame: str | None, kind: str, limits: bool, start: Array, near: Array,
+              collision: Any) -> PathMotion:  # fmt: skip
+    """The joint motion that begins with a configuration."""
+    count = INITIAL_INTERVALS
     while True:
         s = np.linspace(0.0, 1.0, count + 1)
-        q = _along_path(robot, motion, frame, kind, limits, first.q, s, near, final=count >= MAX_INTERVALS)
+        q = _along_path(robot, motion, frame, kind, limits, start, s, near, final=count >= MAX_INTERVALS)
         if len(q) == len(s):
             path = _spline(s, q)
             worst = _deviation(robot, motion, frame, kind, path, s)

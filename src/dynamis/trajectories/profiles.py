@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.tolerances import RECURSION_ROUNDING, SHORTEST_PIECE
+from dynamis.trajectories.collision_free import collision_free
 from dynamis.trajectories.motion import Polynomials, not_before, standing
 from dynamis.trajectories.validate import number, numbers, positive
 
@@ -35,8 +36,11 @@ def polynomial(
     end_acceleration: Any = 0.0,
     start_jerk: Any = 0.0,
     end_jerk: Any = 0.0,
+    collision: Any = None,
 ) -> Polynomials:
     """One polynomial of order 3 (velocities at the ends), 5 (accelerations too) or 7 (jerks too), for a number or joints.
+
+    A motion of joints that collides in ``collision``, a `collision.Scene`, is refused, with the pair and the time.
 
     >>> move = polynomial([0.0, 1.0], [2.0, 0.0], 4.0)
     >>> q, v, a = move.at(2.0)
@@ -66,7 +70,8 @@ def polynomial(
     conditions = [np.broadcast_to(row[k] * T**k, shape) for row in given for k in range(count)]
     matrix = np.array([[_derivative_of_power(p, k, x) for p in range(order + 1)] for x in (0.0, 1.0) for k in range(count)])
     unit = np.linalg.solve(matrix, np.array(conditions).reshape(order + 1, -1)).reshape(order + 1, *shape)
-    return Polynomials(np.array([0.0, T]), (unit / T ** np.arange(order + 1).reshape(-1, *(1,) * len(shape)))[None])
+    made = Polynomials(np.array([0.0, T]), (unit / T ** np.arange(order + 1).reshape(-1, *(1,) * len(shape)))[None])
+    return collision_free(made, collision, None, "choose other ends")
 
 
 def _derivative_of_power(p: int, k: int, x: float) -> float:
