@@ -117,7 +117,11 @@ def test_what_cannot_be_simulated_is_refused():
         ({"q0": q, "friction": {"crank": dy.Coulomb(1.0, 1.0)}, "method": "DOP853"}, "sticks, which needs"),
         ({"q0": q, "method": "time_stepping", "stabilisation": "baumgarte"}, "is incompatible with"),
         ({"q0": q, "method": "time_stepping", "step": 0.0}, "must be a positive number"),
-        ({"q0": q, "stops": dy.HardStops()}, r"impacts at hard stops are not computed: .*joint_stops\(robot, stiffness=1e4"),
+        (
+            {"q0": q, "stops": dy.HardStops(), "friction": {"crank": dy.Coulomb(1.0, 1.0)}},
+            r"where the friction of crank sticks: .*joint_stops\(robot, stiffness=1e4, .*friction='smooth'",
+        ),
+        ({"q0": q, "stops": dy.HardStops()}, "no joint with limits"),
         ({"q0": q, "method": "midpoint", "step": 1e-3}, "is incompatible with"),
         ({"q0": q, "method": "Radau"}, "is incompatible with"),
         ({"q0": q, "stabilisation": "glue"}, "glue"),

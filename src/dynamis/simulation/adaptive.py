@@ -18,7 +18,7 @@ from dynamis.simulation.motion import LIFTS_OFF, MAX_TRIAL_VELOCITY, EquationsOf
 from dynamis.simulation.pieces import REACHED, Pieces
 from dynamis.simulation.sources import SourceError
 from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, RunawayError, StiffnessDetector, run_piece
-from dynamis.simulation.stick_slip import UnsettledError, scale_of, settle, sizes, solve
+from dynamis.simulation.stick_slip import UnsettledError, scale_of, sizes
 from dynamis.tolerances import NEGLIGIBLE, RECURSION_ROUNDING, TIME_ROUNDING
 
 Array = npt.NDArray[Any]
@@ -127,7 +127,7 @@ class _Run:
         self.stops.snap(self.y, hitting)
         q, v, _ = self.motion.split(self.y)
         M = self.motion.smooth.mass_matrix(q.copy())
-        after = self.stops.after_impact(M, v.copy(), hitting, self.stops.resting(self.y))
+        after = self.motion.after_impact(self.stops, q.copy(), v.copy(), M, hitting, self.stops.resting(self.y))
         unmoved = (v == 0.0) & (np.abs(after) <= RECURSION_ROUNDING * np.abs(after - v).max())
         after[unmoved] = 0.0
         self.y[-1] += 0.5 * float(after @ M @ after - v @ M @ v)
@@ -305,22 +305,22 @@ class _State:
         self.laws = laws_with_stops(self.motion.sticking, at_stop)
         if not self.laws:
             return
-        M, r, v, _, _ = self._terms(t, y)
-        self.directions = settle(M, r, v, self.laws, {k for k in self.laws if v[k] == 0.0})
-        self._sizes = sizes(M, r, solve(M, r, v, self.directions, self.laws)[0])
+        M, r, q, v, _, _ = self._terms(t, y)
+        self.directions = self.motion.directions(q, v, M, r, self.laws)
+        self._sizes = sizes(M, r, self.motion.holding(q, v, M, r, self.directions, self.laws)[0])
         self.resting = {k: side for k, side in at_stop.items() if self.directions[k] == 0}
         self.laws = laws_with_stops(self.motion.sticking, self.resting)
         # a joint without friction that leaves its stop is free
         self.directions = {k: s for k, s in self.directions.items() if k in self.laws}
 
-    def _terms(self, t: float, y: Array) -> tuple[Array, Array, Array, Array, Any]:
+    def _terms(self, t: float, y: Array) -> tuple[Array, Array, Array, Array, Array, Any]:
         q, v, z = self.motion.split(y)
         q = q.copy()
         v = v.copy()
         tau, wrenches = self.motion.drive(t, q, v, z)
         M = self.motion.smooth.mass_matrix(q)
         r = tau - self.motion.smooth.inverse_dynamics(q, v, np.zeros(len(v)), wrenches)
-        return M, r, v, tau, wrenches
+        return M, r, q, v, tau, wrenches
 
     def rates(self, t: float, y: Array) -> Array:
         self.result.evaluations += 1
@@ -350,8 +350,8 @@ class _State:
         return self.motion.rates(t, q, v, z, a, self.motion.power(q, v, tau, wrenches) - float(d @ v))
 
     def _solved(self, t: float, y: Array) -> tuple[Array, Array, Array, Any]:
-        M, r, v, tau, wrenches = self._terms(t, y)
-        a, d = solve(M, r, v, self.directions, self.laws)
+        M, r, q, v, tau, wrenches = self._terms(t, y)
+        a, d = self.motion.holding(q, v, M, r, self.directions, self.laws)
         self._key, self._kept = (t, y.tobytes()), (a, d)
         return a, d, tau, wrenches
 

@@ -18,8 +18,9 @@ from dynamis.scalar import FunctionState, Node
 from dynamis.simulation.actuators import Actuator
 from dynamis.simulation.contact_equations import Contacts, constrained_accelerations, projected
 from dynamis.simulation.friction import BristleLaw, Law, SmoothLaw, StickingLaw
+from dynamis.simulation.hard_stops import Sides, Stops
 from dynamis.simulation.sources import Command, DivergedError, Source
-from dynamis.simulation.stick_slip import torques
+from dynamis.simulation.stick_slip import Sticking, settle, solve, torques
 
 Array = npt.NDArray[Any]
 MAX_TRIAL_VELOCITY = 1e60  # in rad/s or m/s: squares of velocities overflow soon; trial steps may go far, but not there
@@ -209,6 +210,26 @@ class EquationsOfMotion:
         """The torques of the laws that stick at recorded states (N, …), under torques less smooth friction."""
         r = tau - self.smooth.inverse_dynamics(q, v, np.zeros_like(v), wrenches)
         return torques(self.smooth.mass_matrix(q), r, v, self.sticking)
+
+    def directions(self, q: Array, v: Array, M: Array, r: Array, laws: Sticking) -> dict[int, int]:  # noqa: ARG002
+        """The direction in which each joint with dry friction or at a stop moves from here on, 0 for those that stay."""
+        return settle(M, r, v, laws, {k for k in laws if v[k] == 0.0})
+
+    def holding(
+        self,
+        q: Array,  # noqa: ARG002
+        v: Array,
+        M: Array,
+        r: Array,
+        directions: dict[int, int],
+        laws: Sticking,
+    ) -> tuple[Array, Array]:
+        """(a, d): accelerations, and torques of dry friction and stops."""
+        return solve(M, r, v, directions, laws)
+
+    def after_impact(self, stops: Stops, q: Array, v: Array, M: Array, hitting: Sides, resting: Sides) -> Array:  # noqa: ARG002
+        """The velocities after joints hit their stops."""
+        return stops.after_impact(M, v, hitting, resting)
 
     def accepted(self, t: float, y: Array) -> Array | None:  # noqa: ARG002 - of motions with loops
         """The state from which a step that ended at y goes on, where it is not y itself."""

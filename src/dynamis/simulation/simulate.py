@@ -46,7 +46,6 @@ from dynamis.simulation.sampling import Held, Sampled, integrate_stepwise
 from dynamis.simulation.sources import Command, Source, SourceError, plain_wrenches, source, torque_source, wrench_sources
 from dynamis.simulation.stepped import Pushes, TracedMotion, march_one
 from dynamis.simulation.stepping import Clock
-from dynamis.simulation.stick_slip import solve
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.tolerances import EPS
 
@@ -322,7 +321,7 @@ def _trajectory(motion: EquationsOfMotion, pieces: Pieces, times: Array, y0: Arr
         pushed = {frame: w[dry] for frame, w in wrenches.items()} or None
         r = tau[dry] - friction[dry] - motion.smooth.inverse_dynamics(q[dry], v[dry], np.zeros((len(dry), n)), pushed)
         for k, M, row in zip(dry, motion.smooth.mass_matrix(q[dry]), r, strict=True):
-            d = solve(M, row, v[k], directions[k], laws_with_stops(motion.sticking, resting[k]))[1]
+            d = motion.holding(q[k], v[k], M, row, directions[k], laws_with_stops(motion.sticking, resting[k]))[1]
             for j, side in resting[k].items():
                 d[j], pushed_by_stops[k, j] = AtStop(side, motion.sticking.get(j)).split(float(d[j]))
             friction[k] += d

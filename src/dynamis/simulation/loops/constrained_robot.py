@@ -325,11 +325,11 @@ class ConstrainedRobot(RobotBase):
 
         ``q0`` (default: `home`) and ``v0`` (default: at rest) must satisfy the constraints: see `assemble`, `assemble_velocity`
         and `impulse`. ``options`` are those of `dynamis.simulate`: torques, controllers, also sampled ones, wrenches,
-        actuators, events, methods, output times, compliant stops (`joint_stops`, not `HardStops`). So are the laws of
-        ``friction``. Where some stick (dry friction of the robot, `Coulomb`, `Stribeck`) the method is "time_stepping", with
-        steps of 1 ms unless ``step`` is given; otherwise, as with ``friction="smooth"``, one of SciPy's, by default "DOP853",
-        or "rk4" or "euler" with fixed steps, which are compiled. ``stabilisation`` is "projection" (with RK23, RK45, DOP853 or
-        fixed steps), "baumgarte" (not with time stepping; its gains are those of `constrained`, or 20 1/s), or "none".
+        actuators, events, methods, output times, stops (`HardStops` where nothing sticks and no contact can lift off). So are
+        the laws of ``friction``. Where some stick (dry friction of the robot, `Coulomb`, `Stribeck`) the method is
+        "time_stepping", with steps of 1 ms unless ``step`` is given; otherwise one of SciPy's, by default "DOP853", or "rk4" or
+        "euler" with fixed steps, which are compiled. ``stabilisation`` is "projection" (with RK23, RK45, DOP853 or fixed
+        steps), "baumgarte" (not with time stepping; with the gains of `constrained`, or 20 1/s) or "none".
 
         A function that raises an exception, or a singular configuration, ends the simulation: ``status`` gives the reason, and
         the motion so far is returned. Passing through a singular configuration is an event.

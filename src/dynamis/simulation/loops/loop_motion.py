@@ -24,14 +24,16 @@ from dynamis.simulation.adaptive import METHODS
 from dynamis.simulation.contact_equations import Contacts, constrained_accelerations
 from dynamis.simulation.events import Watcher
 from dynamis.simulation.friction import Law, StickingLaw
-from dynamis.simulation.hard_stops import HardStops
+from dynamis.simulation.hard_stops import AtStop, HardStops, Sides, Stops
 from dynamis.simulation.loops.constrained import Solution, decomposed, project, solve, wanted_rate
 from dynamis.simulation.loops.constraints import evaluate, labels, redundant_rows
 from dynamis.simulation.loops.loop_trajectory import LoopTrajectory, phases
 from dynamis.simulation.loops.stick_slip_steps import dry_friction, stick_slip_step
+from dynamis.simulation.loops.stops import after_impact, held_at_stops, stay
 from dynamis.simulation.motion import LIFTS_OFF, EquationsOfMotion, Mechanism
 from dynamis.simulation.sources import EndOfMotionError
 from dynamis.simulation.stepping import Crossing
+from dynamis.simulation.stick_slip import Sticking
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.tolerances import LOOP_RANK_TOLERANCE, NEARLY_SINGULAR, NEGLIGIBLE, RECURSION_ROUNDING, SOLUTION_TOLERANCE
 
@@ -73,10 +75,12 @@ class Loops(Mechanism):
                 f"method={chosen!r}: the friction of {', '.join(sticks)} sticks, which needs method={TIME_STEPPING!r} with "
                 "loops; friction='smooth' does not stick"
             )
-        if isinstance(stops, HardStops):
+        if isinstance(stops, HardStops) and (sticks or self.normals):
+            what = f"where the friction of {', '.join(sticks)} sticks" if sticks else "where contacts can lift off"
             raise InputError(
-                "with loops, impacts at hard stops are not computed: use compliant stops, "
+                f"impacts at hard stops are not computed {what}: use compliant stops, "
                 "stops=dynamis.joint_stops(robot, stiffness=1e4, damping=1.0), stiffness in N m/rad or N/m"
+                + (", or friction='smooth'" if sticks else "")
             )
         method = chosen or (TIME_STEPPING if sticks else "DOP853")
         allowed = ALLOWED[self.stabilisation]
@@ -174,6 +178,30 @@ class LoopMotion(EquationsOfMotion):
         rates = [wanted_rate(c.at(k), v[k], *self.loops.gains) for k in range(len(v))]
         found = [dry_friction(M[k], r[k], c.H[k], rates[k], v[k], self.sticking) for k in range(len(v))]
         return np.array(found)
+
+    def _constraints(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """(H, H v̇)."""
+        c = evaluate(self.robot, self.closures, q, v)
+        return c.H, wanted_rate(c, v, *self.loops.gains)
+
+    def directions(self, q: Array, v: Array, M: Array, r: Array, laws: Sticking) -> dict[int, int]:
+        at_stop = {k: law.side for k, law in laws.items() if isinstance(law, AtStop)}
+        staying = stay(M, r, *self._constraints(q, v), at_stop)
+        return {k: 0 if k in staying else -side for k, side in at_stop.items()}
+
+    def holding(
+        self,
+        q: Array,
+        v: Array,
+        M: Array,
+        r: Array,
+        directions: dict[int, int],
+        laws: Sticking,  # noqa: ARG002
+    ) -> tuple[Array, Array]:
+        return held_at_stops(M, r, *self._constraints(q, v), [k for k, s in directions.items() if s == 0])
+
+    def after_impact(self, stops: Stops, q: Array, v: Array, M: Array, hitting: Sides, resting: Sides) -> Array:
+        return after_impact(M, self._constraints(q, v)[0], v, hitting, resting, stops.rule)
 
     def accepted(self, t: float, y: Array) -> Array | None:
         q, v, _ = self.split(y)

@@ -69,13 +69,13 @@ class LoopTrajectory(Trajectory):
             name: np.zeros((count, size)) for name, size in (("a", self.robot.n), ("forces", rows), ("torque", self.robot.n))
         }
         found |= {name: np.zeros(count) for name in ("h", "rate", "conditioning")}
-        smooth = self._smooth
+        smooth, applied = self._smooth, self.tau - self.friction + (0.0 if self.stop_torque is None else self.stop_torque)
         for held, chosen, points in phases(self.closures, self.released, self.t):
             q, v = self.q[points], self.v[points]
             wrenches = {frame: w[points] for frame, w in self.wrenches.items()} or None
-            r = (self.tau - self.friction)[points] - smooth.inverse_dynamics(q, v, np.zeros_like(v), wrenches)
+            r = applied[points] - smooth.inverse_dynamics(q, v, np.zeros_like(v), wrenches)
             if not held:
-                found["a"][points] = smooth.forward_dynamics(q, v, (self.tau - self.friction)[points], wrenches)
+                found["a"][points] = smooth.forward_dynamics(q, v, applied[points], wrenches)
                 continue
             M, c = smooth.mass_matrix(q), evaluate(self.robot, held, q, v)
             for k, point in enumerate(points):
