@@ -14,7 +14,9 @@ MECHANISMS = {
     "point": lambda: dy.loops.four_bar(closed_by="point"),
     "distance": lambda: dy.loops.delta(),
     "slider": lambda: dy.loops.slider_crank(),
-    "coupled": lambda: dy.constrained(dy.load("planar_2r_melchiorri"), closures=dy.loops.Coupled("joint2", "joint1", -2.0, 0.3)),
+    "coupled": lambda: dy.constrained(
+        dy.load("planar_2r_melchiorri"), closures=dy.loops.Coupled("joint2", "joint1", -2.0, 0.3)
+    ),
     "held": lambda: dy.constrained(dy.load("planar_2r_melchiorri"), closures=dy.loops.Coupled("joint2", offset=0.3)),
     "weld": lambda: dy.constrained(dy.load("ur5e"), closures=dy.loops.Weld("tool0", "base")),
 }

@@ -94,7 +94,8 @@ def _drives(subject: Subject) -> list[Table]:
     note = (
         "Viscous friction in N m s/rad, Coulomb friction in N m (two values: in the positive and in the negative direction), "
         "rotor inertia before the gear and reflected inertia at the joint in kg m², stiffness in N m/rad, rest position of the "
-        "spring in rad; for prismatic joints in N s/m, N, kg, N/m and m, with the rotor inertia in kg m² and the gear ratio in rad/m."
+        "spring in rad; for prismatic joints in N s/m, N, kg, N/m and m, with the rotor inertia in kg m² and the gear ratio in "
+        "rad/m."
     )
     return [
         Table(
