@@ -103,6 +103,20 @@ class BaseParameters:
 
         return self.model.robot.compile(columns, identity=self.identity, past=self.model.past_size)
 
+    def entries(self, q: Any, v: Any, a: Any, past: Any) -> Array:
+        """Return the entries of the regressor where `pattern` is true, joint by joint, (N, entries)."""
+        return np.asarray(self._entries_kernel(q, v, a, past))
+
+    @functools.cached_property
+    def _entries_kernel(self) -> Kernel:
+        joint, column = np.nonzero(self.pattern)
+
+        def entries(robot: Robot, q: Array, v: Array, a: Array, past: Array) -> Array:
+            return self.model.rows(robot, q, v, a, past)[joint, self.independent[column]]
+
+        identity = None if self.identity is None else f"{self.identity} {np.packbits(self.pattern).tolist()}"
+        return self.model.robot.compile(entries, identity=identity, past=self.model.past_size)
+
     @property
     def identity(self) -> str | None:
         """Cache key of the independent columns among models of the same robot, or None if there is none."""

@@ -28,6 +28,7 @@ from dynamis.identification.nonlinear import Solution, Unknown, held_out_residua
 from dynamis.identification.poses import Poses
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.prepare import prepare
+from dynamis.identification.validation.distributions import t_quantile
 from dynamis.identification.write_back import Written, write
 from dynamis.model.description import Description, Fresh, Joint, Link
 from dynamis.robot import Robot, load
@@ -135,9 +136,7 @@ class Calibration:
     @property
     def intervals(self) -> dict[str, tuple[float, float]]:
         """The 95 % confidence intervals by name."""
-        from scipy.special import stdtrit
-
-        wide, errors = float(stdtrit(self.freedom, 0.975)), self.errors
+        wide, errors = t_quantile(self.freedom, 0.975), self.errors
         return {name: (x - wide * errors[name], x + wide * errors[name]) for name, x in self.values.items()}
 
     @property

@@ -17,12 +17,13 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.factors import FactorSums, FoldFactors
 from dynamis.identification.linear_model import Past
-from dynamis.identification.samples import Decimation, Samples, as_runs
+from dynamis.identification.samples import Decimation, Samples, as_runs, means
 
 Array = npt.NDArray[Any]
 CHUNK = 2048  # samples whose regressor is computed at once: more would only need memory
 FEWEST = 512  # filtered rows in a chunk: less would only need time
 PART = 1 << 18  # samples filtered at once
+SMOOTH = 1e-5  # error of the means of q, v and a by a few samples, relative to the largest value, of a smooth motion
 KEPT = 96 << 20  # bytes: chunks that need no more together are kept for the next pass
 
 
@@ -187,7 +188,7 @@ class Matrix:
 class Regressor:
     """Rows of a regressor along runs of samples, filtered as the samples specify, without unused rows.
 
-    ``more`` are further columns behind those of the base parameters: ``of_run()`` returns a function of the successive samples
+    ``more`` are further columns behind those of the base parameters: ``of_run()`` returns a function of successive q, v and a
     of a run for their values (N, k), ``of_joint(j, values)`` their indices and entries in the torque of joint j, from filtered
     values.
     """
@@ -203,7 +204,7 @@ class Regressor:
         for run in self.runs:
             use = run.use[filter_of(run).centres(len(run))]
             done = 0
-            for entries in self.filtered(run, np.flatnonzero(pattern.reshape(-1))):
+            for entries in self.filtered(run):
                 counted = use[done : done + len(entries)]
                 done += len(entries)
                 place = first + np.cumsum(counted).reshape(counted.shape) - 1  # of each used row in the log
@@ -218,8 +219,8 @@ class Regressor:
                 first += int(counted.sum())
                 yield chunk
 
-    def filtered(self, run: Samples, where: Array) -> Iterator[Array]:
-        """Yield the entries ``where`` of the regressor, and more columns, after the filter of the run: (instants, entries)."""
+    def filtered(self, run: Samples) -> Iterator[Array]:
+        """Yield the entries of the regressor, and more columns, after the filter of the run: (instants, entries)."""
         more = None if self.more is None else self.more.of_run()
         filtered, past = filter_of(run), Past(self.base.model)
         d, need = filtered.averaged, len(filtered.weights)
@@ -227,10 +228,7 @@ class Regressor:
         held, length, skipped = list[Array](), 0, 0  # means not yet used up, and those of the next samples that no row needs
         size = max(1, CHUNK // d) * d
         for low in range(0, len(run), size):
-            part = run[low : low + size]
-            Y = self.base.regressor(part.q, part.v, part.a, past.advance(part.q))
-            entries = means(np.take(Y.reshape(len(Y), -1), where, axis=1), d)
-            entries = entries if more is None else np.hstack([entries, means(more(part), d)])
+            entries = self._means(run[low : low + size], d, past, more)
             held.append(entries[skipped:])
             length += len(held[-1])
             skipped = max(0, skipped - len(entries))
@@ -245,6 +243,54 @@ class Regressor:
                     )
                 skipped += max(0, count * step - length)
                 held, length = [x[count * step :]], max(0, length - count * step)
+
+    def _means(self, part: Samples, d: int, past: Past, more: Any) -> Array:
+        """Return the means of the entries over groups of d samples.
+
+        Where the motion is smooth and no joint reverses, a mean is that of a few samples, with weights.
+        """
+        nodes, weights = _nodes(d)
+        few = self._smooth(part, d)
+        at = np.flatnonzero(~few[:, None] | np.isin(np.arange(d), nodes)) if few.any() else slice(len(few) * d)
+        q, v, a = (x[at] for x in (part.q, part.v, part.a))
+        entries = self.base.entries(q, v, a, past.advance(q))
+        if more is not None:
+            entries = np.hstack([entries, more(q, v, a)])
+        if not few.any():
+            return means(entries, d)
+        found = np.empty((len(few), entries.shape[1]))
+        own = np.repeat(few, np.where(few, len(nodes), d))
+        found[few] = np.tensordot(weights, entries[own].reshape(-1, len(nodes), entries.shape[1]), (0, 1))
+        found[~few] = means(entries[~own], d)
+        return found
+
+    def _smooth(self, part: Samples, d: int) -> Array:
+        """Return in which groups of d samples the `_nodes` give the means of the motion, and no joint reverses, nor the motor
+        of two of them: dry friction is discontinuous there."""
+        model, count = self.base.model, len(part) // d
+        nodes, weights = _nodes(d)
+        if d < 3 * len(nodes) or model.columns or not count:
+            return np.zeros(count, bool)
+        x = np.hstack([part.q, part.v, part.a])[: count * d].reshape(count, d, -1)
+        off = np.abs(np.tensordot(weights, x[:, nodes], (0, 1)) - x.mean(axis=1))
+        v = part.v[: count * d].T
+        pairs = {*itertools.pairwise(range(model.robot.n)), *model.couplings}
+        ahead = np.stack([*v, *(v[i] + v[j] for i, j in pairs)]).reshape(-1, count, d) > 0.0
+        turns = (ahead != ahead[:, :, :1]).any(axis=(0, 2))
+        return np.asarray((off <= SMOOTH * np.abs(x).max(axis=(0, 1))).all(axis=1) & ~turns)
+
+
+@functools.cache
+def _nodes(d: int) -> tuple[Array, Array]:
+    """Return four of d ≥ 4 successive samples near the nodes of Gauss–Legendre quadrature, and weights with which the mean of
+    every cubic is exact; all samples if there are fewer."""
+    if d < 4:
+        return np.arange(d), np.full(d, 1.0 / d)
+    near, far = (int((1.0 - x) * d / 2.0) for x in (0.33998, 0.86114))
+    nodes = np.array([far, near, d - 1 - near, d - 1 - far])
+    squares = (nodes[:2] - (d - 1) / 2.0) ** 2
+    inner = (squares[0] - (d * d - 1) / 12.0) / (squares[0] - squares[1])
+    return nodes, 0.5 * np.array([1.0 - inner, inner, inner, 1.0 - inner])
 
 
 def equations(base: BaseParameters, samples: Samples | Sequence[Samples]) -> Equations:
@@ -272,11 +318,6 @@ def equations(base: BaseParameters, samples: Samples | Sequence[Samples]) -> Equ
     y, joint, t, runs_of_rows, v = (x[0] if len(x) == 1 else np.concatenate(x) for x in zip(*parts, strict=True))
     units = tuple(c.effort_unit for c in robot.model.coordinates)
     return Equations(y, joint, t, runs_of_rows, v, base.names, tuple(robot.coordinate_names), units, Regressor(base, runs))
-
-
-def means(x: Array, d: int) -> Array:
-    """Return the means of d successive rows of x (N, c)."""
-    return x if d == 1 else x[: len(x) // d * d].reshape(-1, d, x.shape[1]).mean(axis=1)
 
 
 def _in_parts(filtered: Decimation, x: Array) -> Array:

@@ -17,7 +17,6 @@ from dynamis.errors import InputError
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import Equations, Regressor
 from dynamis.identification.linear_model import LinearModel, Past
-from dynamis.identification.samples import Samples
 from dynamis.identification.validation.held_out import Folds
 
 Array = npt.NDArray[Any]
@@ -121,15 +120,15 @@ class _Terms:
         self.at |= {f"coupling {k}": first + 3 * k + np.arange(3) for k in range(n - 1)}
         self.count = n * len(self.kinds) + 3 * (n - 1)
 
-    def of_run(self) -> Callable[[Samples], Array]:
-        """Return a function of the successive samples of a run, for the terms (N, k): diagonal ones of all joints, then the
+    def of_run(self) -> Callable[[Array, Array, Array], Array]:
+        """Return a function of successive q, v and a of a run, for the terms (N, k): diagonal ones of all joints, then the
         signs of the velocities of pairs of joints, and the accelerations and velocities of all joints."""
         sticking = Past(self.sticking)
 
-        def columns(samples: Samples) -> Array:
-            v, a, s = samples.v, samples.a, np.sign(samples.v)
+        def columns(q: Array, v: Array, a: Array) -> Array:
+            s = np.sign(v)
             terms = [np.ones_like(v), *(np.tanh(v / speed) for speed in SMOOTH), s * np.exp(-((v / STRIBECK) ** 2))]
-            terms += [v * np.abs(v), s * np.sqrt(np.abs(v)), sticking.advance(samples.q)]
+            terms += [v * np.abs(v), s * np.sqrt(np.abs(v)), sticking.advance(q)]
             return np.hstack([*terms, np.sign(v[:, :-1] + v[:, 1:]), a, v])
 
         return columns

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from dynamis.errors import InputError
 
@@ -172,6 +171,7 @@ class Solution:
 def minimise(programme: Programme) -> Solution:
     """Solve the program: A w + s = b with s in the cones."""
     import clarabel  # loads a compiled library
+    from scipy import sparse
 
     n, log_det, bodies = len(programme.q), programme.log_det, programme.bodies
     extra = 14 * len(bodies) if log_det else 0

@@ -154,6 +154,12 @@ def as_runs(samples: Samples | Sequence[Samples]) -> list[Samples]:
     return runs
 
 
+def means(x: Array, d: int) -> Array:
+    """Return the means of d successive rows of x (N, c)."""
+    count = len(x) // d
+    return x if d == 1 else row_sums(np.ascontiguousarray(x), np.full(d, 1.0 / d), d, np.empty((count, x.shape[1])))
+
+
 @dataclass(frozen=True, repr=False)
 class Decimation:
     """Low-pass filter at ``cutoff`` Hz for samples every ``period`` s; every ``every``-th output is kept."""
@@ -224,16 +230,8 @@ class Decimation:
             return x[:: self.every]
         flat = np.ascontiguousarray(x, float).reshape(len(x), math.prod(x.shape[1:]))
         out = np.empty((self.rows(len(x)), flat.shape[1]))
-        return self.of_means(flat, 1, out).reshape(len(out), *x.shape[1:])
-
-    def of_means(self, x: Array, averaged: int, out: Array) -> Array:
-        """Filter rows (N, c) that are already means of ``averaged`` samples, into ``out``."""
-        if len(self.taps) == 1:
-            out[...] = x[:: self.every]
-            return out
-        d = self.averaged // averaged
-        means = x if d == 1 else np.add.reduce(x[: len(x) - len(x) % d].reshape(-1, d, x.shape[1]), axis=1) / d
-        return row_sums(means, self.weights, self.every // self.averaged, out)
+        row_sums(means(flat, self.averaged), self.weights, self.every // self.averaged, out)
+        return out.reshape(len(out), *x.shape[1:])
 
     __repr__ = as_call
     _repr_html_ = as_table

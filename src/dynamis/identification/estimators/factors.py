@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 
 from dynamis.display import counted
 from dynamis.errors import InputError
@@ -92,8 +91,7 @@ def householder_qr(A: Array) -> Array:
     """Return R of A = Q R by Householder reflections, accurate to rounding of A."""
     if not len(A):  # LAPACK rejects empty matrices with a message on the terminal
         return np.zeros(A.shape)
-    R, *_ = scipy.linalg.lapack.dgeqrf(A, lwork=64 * max(A.shape[1], 1))  # enough for blocked reflections
-    return np.asarray(np.triu(R[: min(A.shape)]))
+    return np.asarray(np.linalg.qr(A, mode="r"))
 
 
 def consecutive_folds(blocks: Any, joint: Array) -> Array:

@@ -29,6 +29,7 @@ from dynamis.identification.nonlinear import Solution, Unknown, WeightedFit, noi
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
+COLLINEAR = 1e-12  # fraction of the variance of a column beyond that of others that is rounding
 EXACT = 1e-5  # fraction of the variance below which there is nothing to correct
 GOOD = 0.05  # fraction of the variance of the torques, mean over the joints, below which a fit is good
 BLOCKS = 30  # of time, whose residuals are taken as independent
@@ -56,16 +57,27 @@ class Explained:
     """For each joint (n,): the variance of its torque, the fractions explained with and without the model, and the scale s.
 
     ``foretold`` is the variance of the part of τ̂ orthogonal to friction and inertia of the drive; ``predicted`` (N, n) is τ̂
-    itself, ``fitted`` (N, n) the complete fit.
+    itself, ``coef`` (n, 4) are those of the complete fit, of which s is the last.
     """
 
+    motion: MotionSummary
     variance: Array
     fraction: Array
     alone: Array
-    scale: Array
     foretold: Array
     predicted: Array
-    fitted: Array
+    coef: Array
+
+    @property
+    def scale(self) -> Array:
+        """(n,): the factor s of the model."""
+        return np.asarray(self.coef[:, 3])
+
+    @property
+    def fitted(self) -> Array:
+        """(N, n): the torques of the complete fit."""
+        columns = np.concatenate([self.motion.friction, self.predicted[..., None]], axis=-1)
+        return np.einsum("ijk,jk->ij", columns - columns.mean(axis=0), self.coef) + self.motion.torque.mean(axis=0)
 
     @property
     def left(self) -> Array:
@@ -95,44 +107,43 @@ def explained(
 
     ``predicted`` are the filtered torques of the model (rows, n), where they are known.
     """
-    tau = motion.torque - motion.torque.mean(axis=0)
     if predicted is None:
         predicted = np.asarray(robot.inverse_dynamics(motion.q, motion.v, motion.a))
         if reversed_gravity:
             predicted = predicted - 2.0 * np.asarray(robot.gravity(motion.q))
         predicted = motion.filtered(predicted)
-    count = len(tau)
-    variance = np.maximum((tau**2).mean(axis=0), 1e-300)
-    F = np.concatenate([motion.friction, predicted[..., None]], axis=-1).transpose(1, 0, 2)  # (n, count, 4)
-    F = F - F.mean(axis=1, keepdims=True)
-    size = np.linalg.norm(F, axis=1)
+    columns = np.concatenate([motion.friction, predicted[..., None], motion.torque[..., None]], axis=-1).transpose(1, 0, 2)
+    columns = columns - columns.mean(axis=1, keepdims=True)
+    products = columns.transpose(0, 2, 1) @ columns / len(predicted)  # (n, 5, 5): covariances of the columns of each joint
+    variance = np.maximum(products[:, 4, 4], 1e-300)
+    size = np.sqrt(products[:, np.arange(4), np.arange(4)])
     size[size <= 1e-9 * size.max(axis=1, keepdims=True, initial=1.0)] = np.inf  # constant columns explain nothing
-    F = F / size[:, None, :]
-    Q, R = np.linalg.qr(F)
-    b = np.einsum("jik,ij->jk", Q, tau)
-    x, rest, rest_alone = _non_negative(R, b)
-    inside = (b**2).sum(axis=1)
-    fraction, alone = ((inside - r**2) / (count * variance) for r in (rest, rest_alone))
-    fitted = np.einsum("jik,jk->ij", F, x) + motion.torque.mean(axis=0)
-    foretold = np.where(np.isinf(size[:, 3]), 0.0, R[:, 3, 3] * np.where(np.isinf(size[:, 3]), 0.0, size[:, 3])) ** 2 / count
-    return Explained(variance, fraction, alone, x[:, 3] / size[:, 3], foretold, predicted, fitted)
+    A = products[:, :4, :4] / (size[:, :, None] * size[:, None, :])
+    b = products[:, :4, 4] / (size * np.sqrt(variance)[:, None])
+    x, fraction, alone, beyond = _non_negative(A, b)
+    foretold = np.where(beyond > COLLINEAR, beyond, 0.0) * np.where(np.isinf(size[:, 3]), 0.0, size[:, 3]) ** 2
+    return Explained(motion, variance, fraction, alone, foretold, predicted, x * np.sqrt(variance)[:, None] / size)
 
 
 SUBSETS = np.arange(16)[:, None] >> np.arange(4) & 1  # of four columns; the first eight are without the last column
 
 
-def _non_negative(A: Array, b: Array) -> tuple[Array, Array, Array]:
-    """Return the non-negative least squares solutions (n, 4) of n systems, and the norms (n,) of their residuals.
+def _non_negative(A: Array, b: Array) -> tuple[Array, Array, Array, Array]:
+    """Return the non-negative least squares solutions (n, 4) of n normal equations A x = b of columns and a right side of unit
+    variance, the fraction (n,) of this variance explained with and without the last column, and the fraction of the last column
+    independent of the others.
 
-    The second norm is that without the last column. A solution is the best non-negative one among the least squares solutions
-    of all subsets of columns.
+    A solution is the best non-negative one among the least squares solutions of all subsets of columns.
     """
-    parts = A[:, None] * SUBSETS[:, None, :]
-    x = (np.linalg.pinv(parts) @ b[:, None, :, None])[..., 0] * SUBSETS
-    rest = np.linalg.norm(b[:, None] - (parts @ x[..., None])[..., 0], axis=2)
-    rest[(x < 0.0).any(axis=2)] = np.inf
-    best = rest.argmin(axis=1)
-    return x[np.arange(len(b)), best], rest.min(axis=1), rest[:, :8].min(axis=1)
+    both = SUBSETS[:, :, None] * SUBSETS[:, None, :]
+    systems = A[:, None] * both + (1 - SUBSETS + COLLINEAR)[:, None, :] * np.eye(4)
+    inverse = np.linalg.inv(systems)
+    x = (inverse @ (SUBSETS * b[:, None])[..., None])[..., 0]
+    explained = 2.0 * np.einsum("jsk,jk->js", x, b) - np.einsum("jsk,jkl,jsl->js", x, A, x)
+    explained[(x < 0.0).any(axis=2)] = -np.inf
+    best = explained.argmax(axis=1)
+    beyond = 1.0 / inverse[:, 15, 3, 3] - COLLINEAR
+    return x[np.arange(len(b)), best], explained.max(axis=1), explained[:, :8].max(axis=1), beyond
 
 
 @dataclass(frozen=True)
@@ -251,7 +262,7 @@ class FreeFit:
         joint, column = np.nonzero(base.pattern)
         done = 0
         for run in motion.runs:
-            for entries in Regressor(base, (run,)).filtered(run, base.rank * joint + column):
+            for entries in Regressor(base, (run,)).filtered(run):
                 X[done : done + len(entries), joint, column] = entries
                 done += len(entries)
         return X

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.identification.samples import Decimation, Samples
+from dynamis.identification.samples import Decimation, Samples, means
 from dynamis.identification.signals.outliers import CubicSpline
 
 Array = npt.NDArray[Any]
@@ -77,7 +77,8 @@ class MotionSummary:
     def runs(self) -> Iterator[Samples]:
         """The samples of each run, with its filter."""
         for k, keep in enumerate(self.filters):
-            t, q, v, a, tau = (x[self.run == k] for x in (self.t, self.q, self.v, self.a, self.tau))
+            own = slice(None) if len(self.filters) == 1 else self.run == k
+            t, q, v, a, tau = (x[own] for x in (self.t, self.q, self.v, self.a, self.tau))
             yield Samples(t, q, v, a, tau, np.ones(tau.shape, bool), keep.period, keep.cutoff, keep.every)
 
     def later(self, delays: Array) -> Array:
@@ -127,7 +128,7 @@ def summary(runs: Sequence[Samples], most: int = MOST_SAMPLES) -> tuple[MotionSu
         else:
             step = max(1, int(1.0 / (FINE * cutoff * period)))
             count = len(index) // step
-            reduced = [x[: count * step].reshape(count, step, -1).mean(axis=1) for x in arrays]
+            reduced = [means(x, step) for x in arrays]
             index = index[: count * step : step] + step // 2
             keep = Decimation(step * period, cutoff, max(1, int(FINE / ROWS)))
         if keep.rows(len(index)):

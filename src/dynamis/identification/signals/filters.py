@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.compiler.recursion import filter_in_place
+from dynamis.compiler.row_sums import row_sums
 from dynamis.display import as_table, counted
 from dynamis.errors import InputError, unknown_name
 
@@ -70,9 +72,10 @@ def margin(period: float, cutoff: float, order: int = 4) -> int:
     sos = _sections(period, cutoff, order)
     slowest = max(abs(np.roots([1.0, *section[3:]])).max() for section in sos)
     length = int(np.ceil(3.0 * np.log(NEGLIGIBLE) / np.log(slowest))) + 10
-    impulse = np.zeros(length)
-    impulse[0] = 1.0
-    h = np.abs(_forward(sos, impulse[:, None])[:, 0])
+    h = np.zeros((length, 1), order="F")
+    h[0] = 1.0
+    filter_in_place(h, sos)
+    h = np.abs(h[:, 0])
     # the response of both passes is Σ_k h(k) h(k + n); beyond n on both sides it sums to at most 2 Σ_k |h(k)| tail(k + n)
     tail = np.concatenate([np.cumsum(h[::-1])[::-1], np.zeros(length)])
     return bisect.bisect_left(range(length), True, key=lambda n: bool(2.0 * h @ tail[n : n + length] < NEGLIGIBLE))
@@ -113,26 +116,15 @@ def _sections(period: float, cutoff: float, order: int) -> Array:
     return np.array(sections)
 
 
-def _forward(sections: Array, x: Array) -> Array:
-    """Filter the columns of x (N, c) from rest: a banded triangular system for each section."""
-    from scipy.linalg.lapack import dtbtrs
-
-    y, bands = np.asfortranarray(x), np.ones((3, len(x)), order="F")
-    for b0, b1, b2, a1, a2 in sections:
-        right = b0 * y
-        right[1:] += b1 * y[:-1]
-        right[2:] += b2 * y[:-2]
-        bands[1], bands[2] = a1, a2
-        y = dtbtrs(bands, right, uplo="L", diag="U", overwrite_b=1)[0]
-    return np.asarray(y)
-
-
-def _zero_phase(sos: Array, x: Array, pad: int) -> Array:
+def _zero_phase(sections: Array, x: Array, pad: int) -> Array:
     """Filter the columns of x (N, c) forward and backward, with this many reflected samples at its ends."""
-    y = np.asfortranarray(np.concatenate([2.0 * x[0] - x[pad:0:-1], x, 2.0 * x[-1] - x[-2 : -pad - 2 : -1]]))
-    for _ in range(2):
-        first = y[0].copy()  # the initial state is that of a constant signal equal to the first sample
-        y = (_forward(sos, y - first) + first)[::-1]
+    y = np.empty((len(x) + 2 * pad, x.shape[1]), order="F")
+    y[:pad], y[pad : pad + len(x)], y[pad + len(x) :] = 2.0 * x[0] - x[pad:0:-1], x, 2.0 * x[-1] - x[-2 : -pad - 2 : -1]
+    for first, backward in ((0, False), (-1, True)):
+        level = y[first].copy()  # the initial state is that of a constant signal equal to the first sample
+        y -= level
+        filter_in_place(y, sections, backward=backward)
+        y += level
     return y[pad : pad + len(x)]
 
 
@@ -292,7 +284,7 @@ def central(x: Array, period: float, cutoff: float | None, *, order: int = 4, ac
     else:
         ends = end_cubic(x, period, cutoff)
         smooth = ends + low_pass(x - ends, period, cutoff, order)
-    return smooth, _difference(smooth, 1, accuracy) / period, _difference(smooth, 2, accuracy) / period**2
+    return smooth, _difference(smooth, 1, accuracy, period), _difference(smooth, 2, accuracy, period)
 
 
 def end_cubic(x: Array, period: float, cutoff: float) -> Array:
@@ -357,16 +349,14 @@ METHODS: dict[str, Callable[..., Derivatives]] = {
 }
 
 
-def _difference(x: Array, derivative: int, accuracy: int) -> Array:
-    """Return differences of samples at unit distance: central inside, one-sided at the ends."""
+def _difference(x: Array, derivative: int, accuracy: int, period: float) -> Array:
+    """Return derivatives of samples (N,) or (N, n) at a period: central differences inside, one-sided ones at the ends."""
     size = accuracy + 1
-    half = accuracy // 2
-    result = np.zeros_like(x)
-    weights = stencil(np.arange(-half, half + 1), derivative)
-    for k, weight in enumerate(weights):
-        result[half : len(x) - half] += weight * x[k : len(x) - size + 1 + k]
+    half, scale = accuracy // 2, period**-derivative
+    result, flat = np.empty(x.shape), np.ascontiguousarray(x).reshape(len(x), -1)
+    row_sums(flat, scale * stencil(np.arange(-half, half + 1), derivative), 1, result.reshape(flat.shape)[half : len(x) - half])
     for k in range(half):
-        weights = stencil(np.arange(size) - k, derivative)
+        weights = scale * stencil(np.arange(size) - k, derivative)
         result[k] = np.tensordot(weights, x[:size], 1)
         result[-1 - k] = (-1) ** derivative * np.tensordot(weights, x[: -size - 1 : -1], 1)
     return result

@@ -20,6 +20,7 @@ HOP = 25  # samples with the same usual deviation
 PASSES = 4  # a large spike may mask its neighbour
 GAUSS = 1.4826  # standard deviation over median absolute deviation of normal noise
 SHOWN = 6
+NEGLIGIBLE = 1e-17  # coefficient of an unknown in the equation of another, relative to its own
 FEWEST = 4  # samples of a cubic
 
 
@@ -38,21 +39,19 @@ class CubicSpline:
 
     def _slopes(self) -> Array:
         """Return the slopes (N, c) for which the second derivatives are continuous."""
-        from scipy.linalg import solve_banded
-
         h = np.diff(self.t)
         rise = np.diff(self.x, axis=0) / h[:, None]
-        bands, right = np.zeros((3, len(self.t))), np.empty_like(self.x)
-        bands[0, 2:], bands[1, 1:-1], bands[2, :-2] = h[:-1], 2.0 * (h[:-1] + h[1:]), h[1:]
+        before, middle, after, right = *np.zeros((3, len(self.t))), np.empty_like(self.x)
+        after[1:-1], middle[1:-1], before[1:-1] = h[:-1], 2.0 * (h[:-1] + h[1:]), h[1:]
         right[1:-1] = 3.0 * (h[1:, None] * rise[:-1] + h[:-1, None] * rise[1:])
         for end, beside, (first, second), (near, far) in (
-            (0, 1, h[:2], rise[:2]),
-            (-1, -2, h[-1:-3:-1], rise[-1:-3:-1]),
+            (0, after, h[:2], rise[:2]),
+            (-1, before, h[-1:-3:-1], rise[-1:-3:-1]),
         ):
             # the third derivative is continuous, too, at the sample next to the end
-            bands[1, end], bands[0 if end == 0 else 2, beside] = second, first + second
+            middle[end], beside[end] = second, first + second
             right[end] = ((first + 2.0 * (first + second)) * second * near + first**2 * far) / (first + second)
-        return np.asarray(solve_banded((1, 1), bands, right))
+        return _tridiagonal(before / middle, after / middle, right / middle[:, None])
 
     def __call__(self, wanted: Array) -> Array:
         """Return the values at these times (M, …)."""
@@ -65,6 +64,25 @@ class CubicSpline:
         a, b, da, db = self.x[k], self.x[k + 1], h * self.slopes[k], h * self.slopes[k + 1]
         found = a + s * (da + s * (3.0 * (b - a) - 2.0 * da - db + s * (2.0 * (a - b) + da + db)))
         return np.asarray(found).reshape(len(wanted), *self.shape)
+
+
+def _tridiagonal(before: Array, after: Array, right: Array) -> Array:
+    """Solve before[i] y[i − 1] + y[i] + after[i] y[i + 1] = right[i] by cyclic reduction.
+
+    Every step eliminates the neighbours of each unknown, and relates it to those twice as far away; for a spline their
+    coefficients fall quadratically below rounding.
+    """
+    count, far = len(right), 1
+    while far < count and max(np.abs(before).max(), np.abs(after).max()) > NEGLIGIBLE:
+        scale = np.ones(count)
+        scale[far:] -= before[far:] * after[:-far]
+        scale[:-far] -= after[:-far] * before[far:]
+        lower, upper, rest = np.zeros(count), np.zeros(count), right.copy()
+        lower[far:], upper[:-far] = -before[far:] * before[:-far], -after[:-far] * after[far:]
+        rest[far:] -= before[far:, None] * right[:-far]
+        rest[:-far] -= after[:-far, None] * right[far:]
+        before, after, right, far = lower / scale, upper / scale, rest / scale[:, None], 2 * far
+    return right
 
 
 class Repaired(NamedTuple):

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table, counted
 from dynamis.errors import printable
 from dynamis.identification.equations import Equations
+from dynamis.identification.validation.distributions import chi_square_tail
 
 Array = npt.NDArray[Any]
 NORMAL_MAD = 1.4826  # standard deviation over median absolute deviation of normal noise
@@ -197,12 +198,10 @@ def whiteness(e: Array, t: Array, run: Array | None = None) -> Whiteness:
     tested = slice(1, min(LAGS_TESTED, lags) + 1)
     known = pairs[tested] > 0
     Q = len(e) * (len(e) + 2) * np.sum((rho[tested] ** 2 / np.maximum(pairs[tested], 1.0))[known])
-    from scipy.special import chdtrc
-
     length = np.cumsum(2.0 * rho) - 1.0
     enough = np.flatnonzero(np.arange(lags + 1) >= WINDOW * length)
     T = max(1.0, float(length[enough[0] if len(enough) else -1]))
-    return Whiteness(float(chdtrc(max(int(known.sum()), 1), Q)), T, T * period_of(t), rho)
+    return Whiteness(chi_square_tail(max(int(known.sum()), 1), float(Q)), T, T * period_of(t), rho)
 
 
 def bandwidth(e: Array, joint: Array, t: Array, run: Array) -> int:

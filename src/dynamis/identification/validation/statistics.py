@@ -14,6 +14,7 @@ from dynamis.display import as_table, as_text, counted
 from dynamis.errors import InputError
 from dynamis.identification.equations import Equations
 from dynamis.identification.estimators.factors import FoldFactors, joint_noise, whitened
+from dynamis.identification.validation.distributions import t_quantile
 from dynamis.identification.validation.residuals import (
     JointResidual,
     autocorrelated_covariance,
@@ -128,9 +129,7 @@ def statistics(
     bound = tuple(at_bound) or ("",) * r
     scatters = np.array([not active for active in bound])
     std, plain = (np.where(scatters, np.sqrt(np.maximum(np.diag(c), 0.0)), np.nan) for c in (C, white))
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(dof, 0.5 + 0.5 * LEVEL)) * wider * std
+    half = t_quantile(dof, 0.5 + 0.5 * LEVEL) * wider * std
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation = np.where(coef != 0.0, 100.0 * std / np.abs(coef), np.where(std > 0.0, np.inf, 0.0 * std))
         inflation = np.where(plain == 0.0, 1.0, std / plain)
