@@ -23,6 +23,7 @@ Array = npt.NDArray[Any]
 CHUNK = 2048  # samples whose regressor is computed at once: more would only need memory
 FEWEST = 512  # filtered rows in a chunk: less would only need time
 PART = 1 << 18  # samples filtered at once
+LARGE = 12  # samples of a group of which four may represent it
 SMOOTH = 1e-5  # error of the means of q, v and a by a few samples, relative to the largest value, of a smooth motion
 KEPT = 96 << 20  # bytes: chunks that need no more together are kept for the next pass
 
@@ -226,7 +227,7 @@ class Regressor:
         d, need = filtered.averaged, len(filtered.weights)
         step = filtered.every // d
         held, length, skipped = list[Array](), 0, 0  # means not yet used up, and those of the next samples that no row needs
-        size = max(1, CHUNK // d) * d
+        size = max(1, (CHUNK if d < LARGE else 4 * CHUNK) // d) * d  # of large groups a few samples are evaluated
         for low in range(0, len(run), size):
             entries = self._means(run[low : low + size], d, past, more)
             held.append(entries[skipped:])
@@ -249,9 +250,13 @@ class Regressor:
 
         Where the motion is smooth and no joint reverses, a mean is that of a few samples, with weights.
         """
-        nodes, weights = _nodes(d)
         few = self._smooth(part, d)
-        at = np.flatnonzero(~few[:, None] | np.isin(np.arange(d), nodes)) if few.any() else slice(len(few) * d)
+        at: Any = slice(len(few) * d)
+        if few.any():
+            nodes, weights = _nodes(d)
+            chosen = np.repeat(~few, d).reshape(-1, d)
+            chosen[:, nodes] = True
+            at = np.flatnonzero(chosen)
         q, v, a = (x[at] for x in (part.q, part.v, part.a))
         entries = self.base.entries(q, v, a, past.advance(q))
         if more is not None:
@@ -260,7 +265,7 @@ class Regressor:
             return means(entries, d)
         found = np.empty((len(few), entries.shape[1]))
         own = np.repeat(few, np.where(few, len(nodes), d))
-        found[few] = np.tensordot(weights, entries[own].reshape(-1, len(nodes), entries.shape[1]), (0, 1))
+        found[few] = weights @ entries[own].reshape(-1, len(nodes), entries.shape[1])
         found[~few] = means(entries[~own], d)
         return found
 
@@ -268,11 +273,11 @@ class Regressor:
         """Return in which groups of d samples the `_nodes` give the means of the motion, and no joint reverses, nor the motor
         of two of them: dry friction is discontinuous there."""
         model, count = self.base.model, len(part) // d
-        nodes, weights = _nodes(d)
-        if d < 3 * len(nodes) or model.columns or not count:
+        if d < LARGE or model.columns or not count:
             return np.zeros(count, bool)
+        nodes, weights = _nodes(d)
         x = np.hstack([part.q, part.v, part.a])[: count * d].reshape(count, d, -1)
-        off = np.abs(np.tensordot(weights, x[:, nodes], (0, 1)) - x.mean(axis=1))
+        off = np.abs(weights @ x[:, nodes] - x.mean(axis=1))
         v = part.v[: count * d].T
         pairs = {*itertools.pairwise(range(model.robot.n)), *model.couplings}
         ahead = np.stack([*v, *(v[i] + v[j] for i, j in pairs)]).reshape(-1, count, d) > 0.0
@@ -282,10 +287,8 @@ class Regressor:
 
 @functools.cache
 def _nodes(d: int) -> tuple[Array, Array]:
-    """Return four of d ≥ 4 successive samples near the nodes of Gauss–Legendre quadrature, and weights with which the mean of
-    every cubic is exact; all samples if there are fewer."""
-    if d < 4:
-        return np.arange(d), np.full(d, 1.0 / d)
+    """Return four of d successive samples near the nodes of Gauss–Legendre quadrature, and weights with which the mean of every
+    cubic is exact."""
     near, far = (int((1.0 - x) * d / 2.0) for x in (0.33998, 0.86114))
     nodes = np.array([far, near, d - 1 - near, d - 1 - far])
     squares = (nodes[:2] - (d - 1) / 2.0) ** 2

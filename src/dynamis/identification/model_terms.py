@@ -16,6 +16,7 @@ import numpy.typing as npt
 from dynamis.errors import InputError
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import Equations, Regressor
+from dynamis.identification.estimators.factors import normal_solution
 from dynamis.identification.linear_model import LinearModel, Past
 from dynamis.identification.validation.held_out import Folds
 
@@ -27,7 +28,6 @@ FOLDS = 5
 SMOOTH = (0.02, 0.05, 0.1)  # rad/s, widths of tanh(v / width)
 STRIBECK = 0.1  # rad/s
 PRESLIDING = 0.01  # rad
-CLEAR = 1e-4  # fraction of a column's square independent of the others, above which no direction is unexcited
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class _Trials:
         weight, first = np.ones(len(rows.joints)), np.append(np.arange(rank), len(names))
         total = grams.sum(axis=0)[:, first][:, :, first]
         for _ in range(2):
-            beta = np.append(_solved(np.tensordot(weight, total, 1)), -1.0)
+            beta = np.append(normal_solution(np.tensordot(weight, total, 1)), -1.0)
             left = np.einsum("k,jkl,l->j", beta, total, beta)
             weight = groups.factors.counts.sum(axis=0) / np.maximum(left, 1e-12 * total[:, -1, -1].sum() + 1e-300)
         weighted = np.einsum("j,gjkl->gkl", weight, grams)
@@ -171,18 +171,6 @@ class _Trials:
         at = np.ix_(*2 * [np.append(chosen, -1)])
         left = 0.0
         for fitted, held in zip(self.fitted, self.held, strict=True):
-            beta = np.append(_solved(fitted[at]), -1.0)
+            beta = np.append(normal_solution(fitted[at]), -1.0)
             left += max(float(beta @ held[at] @ beta), 0.0)
         return 100.0 * float(np.sqrt(left / max(float(self.held[:, -1, -1].sum()), 1e-300)))
-
-
-def _solved(A: Array) -> Array:
-    """Return β of [X, y]ᵀ [X, y]: by a Cholesky factorisation, or without unexcited directions if there are any."""
-    G, b = A[:-1, :-1], A[:-1, -1]
-    scale = np.sqrt(np.maximum(np.diag(G), 1e-300))
-    G, b = G / np.outer(scale, scale), b / scale
-    try:
-        clear = bool(np.diag(np.linalg.cholesky(G)).min(initial=1.0) ** 2 > CLEAR)
-    except np.linalg.LinAlgError:
-        clear = False
-    return np.asarray((np.linalg.solve(G, b) if clear else np.linalg.pinv(G, rcond=1e-9, hermitian=True) @ b) / scale)

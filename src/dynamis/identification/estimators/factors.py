@@ -20,6 +20,7 @@ Array = npt.NDArray[Any]
 FOLDS = 5
 WAITING = 8  # rows per column that wait for reduction
 ENOUGH = 0.2  # fraction of a joint's rows that must be redundant for its noise to be estimated
+CLEAR = 1e-4  # fraction of a column's square independent of the others, above which no direction is unexcited
 UNEXCITED = 1e-10  # singular values of normalized columns, relative to the largest
 
 
@@ -92,6 +93,18 @@ def householder_qr(A: Array) -> Array:
     if not len(A):  # LAPACK rejects empty matrices with a message on the terminal
         return np.zeros(A.shape)
     return np.asarray(np.linalg.qr(A, mode="r"))
+
+
+def normal_solution(A: Array) -> Array:
+    """Return β of [X, y]ᵀ [X, y]: by a Cholesky factorisation, or without unexcited directions if there are any."""
+    G, b = A[:-1, :-1], A[:-1, -1]
+    scale = np.sqrt(np.maximum(np.diag(G), 1e-300))
+    G, b = G / np.outer(scale, scale), b / scale
+    try:
+        clear = bool(np.diag(np.linalg.cholesky(G)).min(initial=1.0) ** 2 > CLEAR)
+    except np.linalg.LinAlgError:
+        clear = False
+    return np.asarray((np.linalg.solve(G, b) if clear else np.linalg.pinv(G, rcond=1e-9, hermitian=True) @ b) / scale)
 
 
 def consecutive_folds(blocks: Any, joint: Array) -> Array:

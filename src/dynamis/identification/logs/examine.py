@@ -12,6 +12,7 @@ from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.logs.examine_clock import FEW, clock_findings, displacement
 from dynamis.identification.logs.log import SIGNALS, Log, LogFinding
+from dynamis.identification.samples import not_finite
 from dynamis.identification.signals.stages import HELD, stretches
 from dynamis.robot import Robot
 
@@ -96,6 +97,8 @@ def _not_finite(log: Log) -> Iterator[LogFinding]:
         if values is None:
             continue
         table = values[:, None] if values.ndim == 1 else values
+        if not len(not_finite(table)):
+            continue
         bad = ~np.isfinite(table)
         for joint in np.flatnonzero(bad.any(axis=0)):
             row, count = int(np.argmax(bad[:, joint])), int(bad[:, joint].sum())
@@ -104,6 +107,11 @@ def _not_finite(log: Log) -> Iterator[LogFinding]:
             text = f"column {printable(column)} is {table[row, joint]} at {log.where(row)}{more}"
             cure, mends = "remove these rows, or interpolate", count <= max(1.0, FEW * len(log))
             yield LogFinding("error", "not a number", column, row, text, cure, mends=mends)
+
+
+def _taken(x: Array, rows: Array) -> Array:
+    """Return rows of x, without a copy if these are all."""
+    return x if len(rows) == len(x) else x[rows]
 
 
 def _motion(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
@@ -115,7 +123,7 @@ def _motion(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
         if log.side_of("q") == "joint":
             in_degrees = dict(_degrees(log, robot, rows))
             if in_degrees and _swapped_with_torques(log, rows):
-                row, reached = int(rows[0]), np.abs(log.q[rows]).max()
+                row, reached = int(rows[0]), np.abs(_taken(log.q, rows)).max()
                 text = f"positions and torques seem to be swapped from {log.where(row)} on: the positions reach {reached:.4g} "
                 text += "and are rougher than the torques, which stay within one turn"
                 yield LogFinding("error", "swapped signals", log.column("q", 0), row, text, "swap the columns of q and tau")
@@ -127,7 +135,7 @@ def _motion(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
 
 def _at_rest(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
     """Yield joints that do not move, then those that hardly move."""
-    ranges, first = np.ptp(log.q[rows], axis=0), int(rows[0])
+    ranges, first = np.ptp(_taken(log.q, rows), axis=0), int(rows[0])
     still = [c for c in robot.model.coordinates if c.q_index is not None and ranges[c.q_index] < HELD]
     every = "error" if len(still) == robot.n else "warning"
     for low, what, severity, code, cure in (
@@ -146,7 +154,7 @@ def _at_rest(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
 def _wrapped(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
     """Yield wrapped angles: jumps of one turn between samples are not motion."""
     for joint, c in enumerate(robot.model.coordinates):
-        steps = np.diff(log.q[rows, joint])
+        steps = np.diff(_taken(log.q, rows)[:, joint])
         for turn, unit in ((2.0 * np.pi, "rad"), (360.0, "degrees")):
             jumps = np.abs(np.abs(steps) - turn) < 0.05 * turn
             if c.revolute and jumps.any() and np.abs(steps[~jumps]).max(initial=0.0) < 0.2 * turn:
@@ -160,7 +168,10 @@ def _wrapped(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
 def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, LogFinding]]:
     """Yield joints far beyond their limits, or too fast, that would be within them if the unit were degrees."""
     lower, upper, fastest = (robot.limits[name] for name in ("lower", "upper", "velocity"))
-    q, speed = log.q[rows], _largest_speed(log, rows)
+    q = _taken(log.q, rows)
+    if not np.abs(q).max(initial=0.0) > 2.0 * np.pi:
+        return
+    speed = _largest_speed(log, rows)
     largest, bounds = np.quantile(np.abs(q), MOST, axis=0), np.maximum(np.abs(lower), np.abs(upper))
     far = np.where(np.isfinite(bounds), largest > np.maximum(1.5 * bounds, MANY_TURNS), False)
     fast = np.where(np.isfinite(fastest), speed > FAST * fastest, speed > FASTEST)
@@ -179,7 +190,7 @@ def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, LogFind
 
 def _swapped_with_torques(log: Log, rows: Array) -> bool:
     """Return whether the torques could be positions, and are smoother than the positions."""
-    q, tau = log.q[rows], log.tau[rows]
+    q, tau = _taken(log.q, rows), _taken(log.tau, rows)
     rough = [np.median(np.std(np.diff(x, 2, axis=0), axis=0) / (np.std(x, axis=0) + HELD)) for x in (q, tau)]
     return bool(np.quantile(np.abs(tau), MOST) < 2.0 * np.pi and rough[1] < rough[0])
 
@@ -187,7 +198,7 @@ def _swapped_with_torques(log: Log, rows: Array) -> bool:
 def _largest_speed(log: Log, rows: Array) -> Array:
     """Return the speed each joint reaches over a few samples, robust to noise of single ones."""
     few = max(1, min(10, len(rows) // 20))
-    q, t = log.q[rows], log.t[rows]
+    q, t = _taken(log.q, rows), _taken(log.t, rows)
     time = t[few:] - t[:-few]
     good = time > 0.0
     if not good.any():
@@ -198,7 +209,7 @@ def _largest_speed(log: Log, rows: Array) -> Array:
 def _beyond_limits(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
     lower, upper = robot.limits["lower"], robot.limits["upper"]
     width = np.where(np.isfinite(upper - lower), upper - lower, 0.0)
-    outside = np.maximum(lower - log.q[rows], log.q[rows] - upper)
+    outside = np.maximum(lower - _taken(log.q, rows), _taken(log.q, rows) - upper)
     for joint, c in enumerate(robot.model.coordinates):
         bad = outside[:, joint] > np.maximum(BEYOND * width[joint], 1e-3)
         if bad.any():
@@ -260,30 +271,30 @@ def _velocities(log: Log, robot: Robot, rows: Array, in_degrees: set[int]) -> It
 def _stretches(log: Log, robot: Robot, rows: Array) -> tuple[Array, Array]:
     """Return mean velocities (segments, n) from positions and from velocities, over segments without gaps."""
     assert log.v is not None
-    t = log.t[rows]
+    t = _taken(log.t, rows)
     steps = np.diff(t)
     ahead = steps[steps > 0.0]
     if not len(ahead):
         return np.zeros((0, log.n)), np.zeros((0, log.n))
     period = float(np.median(ahead))
     span = max(1, min(round(STRETCH / period), len(rows) // (2 * LEAST_STRETCHES)))
-    areas = (log.v[rows][1:] + log.v[rows][:-1]) / 2.0 * steps[:, None]
+    areas = (_taken(log.v, rows)[1:] + _taken(log.v, rows)[:-1]) / 2.0 * steps[:, None]
     sums = np.concatenate([np.zeros((1, log.n)), np.cumsum(areas, axis=0)])
     starts = np.arange(0, len(rows) - span, span)
     time = t[starts + span] - t[starts]
     ordered = (np.minimum.reduceat(steps, starts) > 0.0)[: len(starts)]
     good = (time > 0.5 * span * period) & (time < 1.5 * span * period) & ordered
     starts, ends, time = starts[good], starts[good] + span, time[good, None]
-    way = displacement(robot, log.q[rows][starts], log.q[rows][ends])
+    way = displacement(robot, _taken(log.q, rows)[starts], _taken(log.q, rows)[ends])
     return way / time, (sums[ends] - sums[starts]) / time
 
 
 def _torques(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
     """Yield findings on torques and currents that need no model."""
-    moves = np.ptp(log.q[rows], axis=0).max() > 1e-3
+    moves = np.ptp(_taken(log.q, rows), axis=0).max() > 1e-3
     signal = "tau" if "tau" in log.columns or not log.columns else "current"
     for joint, limit in enumerate(robot.limits["effort"]):
-        tau, column = log.tau[rows, joint], log.column(signal, joint)
+        tau, column = _taken(log.tau, rows)[:, joint], log.column(signal, joint)
         if np.ptp(tau) == 0.0:
             row = int(rows[0])
             text = f"column {printable(column)} is {tau[0] + 0.0:.6g} in every row from {log.where(row)} on: not measured"
@@ -310,7 +321,7 @@ def _torques(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
 
 def _clipped(log: Log, rows: Array, joint: int) -> int | None:
     """Return where a torque first stays at its extreme value while the robot moves, or None."""
-    tau = log.tau[rows, joint]
+    tau = _taken(log.tau, rows)[:, joint]
     for extreme in (tau.max(), tau.min()):
         at = tau == extreme
         if np.count_nonzero(at) < max(RUN, OFTEN * len(tau)):

@@ -23,9 +23,9 @@ from dynamis.errors import unknown_name
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import Regressor
 from dynamis.identification.estimators.body_space import BodySpace
-from dynamis.identification.estimators.factors import householder_qr
+from dynamis.identification.estimators.factors import householder_qr, normal_solution
 from dynamis.identification.logs.motion_summary import MotionSummary
-from dynamis.identification.nonlinear import Solution, Unknown, WeightedFit, noise_by_group, single_steps, solve
+from dynamis.identification.nonlinear import UNEXCITED, Solution, Unknown, WeightedFit, single_steps, solve
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -112,9 +112,10 @@ def explained(
         if reversed_gravity:
             predicted = predicted - 2.0 * np.asarray(robot.gravity(motion.q))
         predicted = motion.filtered(predicted)
-    columns = np.concatenate([motion.friction, predicted[..., None], motion.torque[..., None]], axis=-1).transpose(1, 0, 2)
-    columns = columns - columns.mean(axis=1, keepdims=True)
-    products = columns.transpose(0, 2, 1) @ columns / len(predicted)  # (n, 5, 5): covariances of the columns of each joint
+    columns = np.empty((predicted.shape[1], 5, len(predicted)))
+    columns[:, :3], columns[:, 3], columns[:, 4] = motion.friction.transpose(1, 2, 0), predicted.T, motion.torque.T
+    columns -= columns.mean(axis=2, keepdims=True)
+    products = columns @ columns.transpose(0, 2, 1) / len(predicted)  # (n, 5, 5): covariances of the columns of each joint
     variance = np.maximum(products[:, 4, 4], 1e-300)
     size = np.sqrt(products[:, np.arange(4), np.arange(4)])
     size[size <= 1e-9 * size.max(axis=1, keepdims=True, initial=1.0)] = np.inf  # constant columns explain nothing
@@ -289,12 +290,27 @@ class FreeFit:
 
     def level(self, motion: MotionSummary) -> float:
         """Return the negative logarithm of the likelihood of the torques and of the prior, each joint with its own noise."""
-        rows = self._rows(motion.thinned(MOST_ROWS))
-        X, y = rows(np.zeros(0))
-        fit = WeightedFit.of(X, y, noise_by_group(y, rows.group))
-        fit = fit.weighted(noise_by_group(fit.residual, rows.group))
-        own = rows.group >= 0
-        return float(np.sum(np.log(noise_by_group(fit.residual, rows.group)[own])) + 0.5 * np.sum(fit.rest[~own] ** 2))
+        motion = motion.thinned(MOST_ROWS)
+        count, last = len(motion.torque), self.base.rank + self.n
+        products = np.zeros((self.n, last + 1, last + 1))  # [X, y]ᵀ [X, y] of each joint
+        for j, (own, shows) in enumerate(zip(self._entries(motion), self.base.pattern, strict=True)):
+            columns = np.append(np.flatnonzero(shows), [self.base.rank + j, last])
+            products[np.ix_([j], columns, columns)] = own.T @ own
+        W = np.zeros((0, last + 1)) if self.prior is None else np.column_stack(self.prior)
+        squares = products[:, last, last]
+        for _ in range(2):
+            noise = np.sqrt(np.maximum(squares, UNEXCITED**2 * squares.max() + 1e-300) / count)
+            beta = np.append(normal_solution(np.tensordot(noise**-2.0, products, 1) + W.T @ W), -1.0)
+            squares = np.einsum("k,jkl,l->j", beta, products, beta)
+        noise = np.sqrt(np.maximum(squares, UNEXCITED**2 * squares.max() + 1e-300) / count)
+        return float(count * np.sum(np.log(noise)) + 0.5 * np.sum((W @ beta) ** 2))
+
+    def _entries(self, motion: MotionSummary) -> list[Array]:
+        """Return for each joint the filtered nonzero columns of its base parameters, its offset and its torque."""
+        parts = [entries for run in motion.runs for entries in Regressor(self.base, (run,)).filtered(run)]
+        entries, one = np.concatenate(parts), np.ones(len(motion.torque))
+        own = np.split(entries, np.cumsum(self.base.pattern.sum(axis=1))[:-1], axis=1)
+        return [np.column_stack([X, one, y]) for X, y in zip(own, motion.torque.T, strict=True)]
 
     def zeros(self, motion: MotionSummary) -> Zeros | None:
         """Return the joint zeros, each many standard errors from zero, with which the fit is best, or None."""
@@ -364,15 +380,14 @@ class FreeFit:
         rest = fit.rest.reshape(-1, self.n)
         if (before := self._left(rest)).mean() < EXACT or self.n == 1:
             return None
-        found, least = None, np.log(MATCHED)
+        levels, change = np.empty((self.n, len(GAINS))), 1.0 / GAINS[:, None] - 1.0
         for j, one in enumerate(np.eye(self.n)):
             effect = fit.beyond(((fit.y / fit.noise).reshape(-1, self.n) * one).reshape(-1)).reshape(-1, self.n)
-            for factor in GAINS:
-                left = self._left(rest + (1.0 / factor - 1.0) * effect) * np.where(one > 0.0, factor**2, 1.0)
-                level = float(np.log(np.maximum(left, 1e-300) / np.maximum(before, 1e-300)).mean())
-                if level < least:
-                    found, least = (j, float(factor)), level
-        return found
+            left = before + 2.0 * change * (rest * effect).mean(axis=0) + change**2 * (effect**2).mean(axis=0)
+            left = left * np.where(one > 0.0, GAINS[:, None] ** 2, 1.0)
+            levels[j] = np.log(np.maximum(left, 1e-300) / np.maximum(before, 1e-300)).mean(axis=1)
+        j, k = np.unravel_index(np.argmin(levels), levels.shape)
+        return (int(j), float(GAINS[k])) if levels[j, k] < np.log(MATCHED) else None
 
     def shared_motor(self, motion: MotionSummary) -> tuple[int, int] | None:
         """Return neighbouring joints (A, B) for which a motor of B that turns with A, too, explains most of the rest, or None.

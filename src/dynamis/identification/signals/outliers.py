@@ -107,7 +107,7 @@ def remove_spikes(x: Any, *, names: Sequence[str] = (), rows: Any = None, word: 
     >>> np.flatnonzero(repaired.spikes).tolist(), bool(abs(repaired.values[100, 0] - np.sin(5.0)) < 1e-6)
     ([100], True)
     """
-    signals = np.array(x, dtype=float)
+    signals = np.array(x, dtype=float, order="F")
     if signals.ndim != 2:
         raise InputError(f"signals have shape {signals.shape}; expected one row per sample and one column per joint")
     spikes = ~np.isfinite(signals)
@@ -136,6 +136,8 @@ def _repair(x: Array, spikes: Array) -> None:
         return
     for _ in range(PASSES):
         off = np.abs(_from_neighbours(x))
+        if 2 * np.count_nonzero(FACTOR * GAUSS * off >= off.max()) > len(off):
+            return  # even the largest is usual: the median is among those counted
         usual, resolution = float(np.median(off)), _resolution(x)
         at = np.flatnonzero((off > FACTOR * GAUSS * usual + resolution) & ~spikes)
         limit = FACTOR * GAUSS * np.maximum(_usual(off, at), usual) + resolution

@@ -5,6 +5,7 @@ Every repair adds a note with the number of rows and their indices.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,7 +53,7 @@ class Run:
         """The even times."""
         return self.start + self.period * np.arange(len(self))
 
-    @property
+    @functools.cached_property
     def missing(self) -> Array:
         """Mask of the ticks without a measurement: without a row or, at uneven times, between two samples far apart."""
         if not self.even:
@@ -62,7 +63,7 @@ class Run:
         empty[self.ticks] = False
         return empty
 
-    @property
+    @functools.cached_property
     def even(self) -> bool:
         """Whether the values were sampled at the ticks."""
         return bool(np.abs(self.times - (self.start + self.period * self.ticks)).max() <= SAME * self.period)
@@ -74,11 +75,12 @@ class Run:
             raise InputError(f"this run has {counted(len(self.rows), 'row')}, but {len(x)} values are given")
         if not self.even:
             return CubicSpline(self.times, x)(self.t)
+        missing = self.missing
+        if len(x) == len(self) and not missing.any():
+            return x
         result = np.empty((len(self), *x.shape[1:]))
         result[self.ticks] = x
-        missing = self.missing
-        if missing.any():
-            result[missing] = CubicSpline(self.ticks.astype(float), x)(np.flatnonzero(missing))
+        result[missing] = CubicSpline(self.ticks.astype(float), x)(np.flatnonzero(missing))
         return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -161,14 +162,14 @@ def frozen_stretches(q: Array, t: Array) -> list[tuple[int, int, int]]:
     found = []
     for j in range(q.shape[1]):
         steps = np.abs(np.diff(q[:, j]))
-        moving = steps[steps > 0.0]
-        if not len(moving):
+        still = [(a, b) for a, b in stretches(np.append(False, steps == 0.0)) if b - a >= FROZEN]
+        if not still or not (moving := steps[steps > 0.0]).size:
             continue
         usual = float(np.quantile(moving, 0.99))
-        for first, last in stretches(np.append(False, steps == 0.0)):
+        for first, last in still:
             jump = steps[last - 1] if last <= len(steps) else 0.0
             ends = t[min(last, len(t) - 1)] - t[first - 1]
-            if last - first >= FROZEN and ends > 0.0 and jump > 5.0 * usual:
+            if ends > 0.0 and jump > 5.0 * usual:
                 found.append((first, last, j))
     return found
 
@@ -182,6 +183,8 @@ def dead_torques(q: Array, tau: Array, t: Array) -> list[tuple[int, int, int]]:
     for j in range(tau.shape[1] if q.shape == tau.shape else 0):
         edges = np.concatenate([[0], np.flatnonzero(np.diff(tau[:, j]) != 0.0) + 1, [len(t)]])
         lengths = np.diff(edges)
+        if lengths.max() < FROZEN:
+            continue
         longest = np.flatnonzero((lengths >= max(FROZEN, LONGER * np.quantile(lengths, 0.99))) & (lengths < len(t)))
         if not len(longest):
             continue
@@ -203,6 +206,8 @@ def _mean_velocity(q: Array, t: Array, rows: Array) -> Array:
 def unwrapped(q: Array, revolute: Array, joints: Sequence[str], notes: list[str]) -> Array:
     """Return angles without the wrap-around jumps of a single-turn encoder."""
     steps = np.diff(q, axis=0)
+    if not (np.abs(steps) > TURN - NEAR_A_TURN).any():
+        return q
     turns = np.round(np.where(np.isfinite(steps), steps, 0.0) / TURN)
     turns[:, ~revolute] = 0.0
     with np.errstate(invalid="ignore"):
@@ -323,11 +328,13 @@ class Measured:
         motor = frozenset(name for name, side in sides.items() if side != "joint")
         return cls(t, arrays["q"], arrays["tau"], arrays["v"], arrays["a"], between, source, motor)
 
-    @property
+    @functools.cached_property
     def repeats(self) -> Array:
         """Return a mask of the rows with the same values as the previous row."""
-        both = np.column_stack([self.q, self.tau])
-        return np.concatenate([[False], (both[1:] == both[:-1]).all(axis=1)])
+        again = np.append(False, self.q[1:, 0] == self.q[:-1, 0])[: len(self.t)]
+        at = np.flatnonzero(again)
+        again[at] = (self.q[at] == self.q[at - 1]).all(axis=1) & (self.tau[at] == self.tau[at - 1]).all(axis=1)
+        return again
 
     def at_joints(self, name: str, x: Array) -> Array:
         """Return one of the signals at the joints."""
