@@ -6,7 +6,6 @@ import ctypes
 from functools import cache
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler import jit

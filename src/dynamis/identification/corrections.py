@@ -193,7 +193,7 @@ def _corrected_run(run: Samples, finding: LogFinding) -> Samples:
 
 def _cost(fit: PhysicallyConsistent, folds: Folds, reference: PhysicallyConsistent) -> float:
     """Return Σ_j |e_j|² / σ_j² + λ |x|², with the noise, the weight and the coordinates x of the reference."""
-    factors, _ = folds.factors().merged()
+    factors, _ = folds.factors().merged
     squares = np.array([np.sum((F @ np.append(fit.coef_, -1.0)) ** 2) for F in factors])
     return float(np.sum(squares / reference.noise_**2) + _distance(fit, reference))
 

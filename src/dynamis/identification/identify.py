@@ -124,7 +124,7 @@ def identify(
     caps: list[LogFinding] = []
     tell(0.0, "reading logs")
     base = base_parameters(model)
-    seen: set[int] = set()
+    seen: list[Array] = []
     runs = _samples(logs, base, mapping, signals or {}, examined, notes, caps, seen)
     rows = equations(base, runs)
     if not isinstance(robot, LinearModel):
@@ -145,7 +145,7 @@ def identify(
         estimator = _selected(estimator, only, separate)
     main = separate.fit(chosen(estimator, base, constraints))
     others = {name: chosen(other, base, constraints) for name, other in others_by_name(estimator, compare).items()}
-    used = frozenset(seen)
+    used = tuple(seen)
     unseen = None if validate is None else _samples(validate, base, mapping, signals or {}, examined, notes, caps, used)
     fresh = None if unseen is None else equations(base, unseen)
     fits: dict[str, Array] = {}
@@ -233,9 +233,9 @@ def _samples(
     examined: bool,
     notes: list[str],
     caps: list[LogFinding],
-    seen: set[int] | frozenset[int],
+    seen: list[Array] | tuple[Array, ...],
 ) -> list[Samples]:
-    """Return the samples of all logs; ``seen`` are the rows of those before, or, frozen, those that must not be used again."""
+    """Return the samples of all logs; ``seen`` are keys of the rows before, in a tuple those not to be used again."""
     given = list(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
     if not given:
         raise InputError("no logs given; identification needs at least one")
@@ -289,27 +289,29 @@ def _check_samples(run: Samples) -> None:
         raise InputError(f"{whose}: torques of {size:.3g} N m or N are of no robot; check their unit")
 
 
-def _repeated(log: Log | Samples, seen: set[int] | frozenset[int], notes: list[str]) -> bool:
+def _repeated(log: Log | Samples, seen: list[Array] | tuple[Array, ...], notes: list[str]) -> bool:
     """Return whether all rows of a log, in groups of three, were seen before; a part of them, or validation with them, is
-    refused. New rows are added to those seen, unless these are frozen."""
-    rows = set(_row_keys(np.hstack([log.q, log.tau])).tolist())
-    shared, whose = len(rows & seen) / max(len(rows), 1), printable(log.source) if log.source else "a log"
+    refused. Keys of new rows are added to those seen, unless these are a tuple."""
+    keys, whose = _row_keys(log), printable(log.source) if log.source else "a log"
+    rows = np.unique(keys) if seen else keys
+    shared = float(np.mean(np.isin(rows, np.concatenate(seen)))) if seen and len(rows) else 0.0
     if shared > SHARED:
-        if isinstance(seen, frozenset):
+        if isinstance(seen, tuple):
             what = f"validation needs rows that were not fitted, but {100 * shared:.0f} % of those of {whose} were"
             raise InputError(f"{what}: give another log, or none to validate on held-out blocks")
         if shared < 1.0 - SHARED:
             raise InputError(f"{100 * shared:.0f} % of the rows of {whose} are also in a log before it: give each row once")
         notes.append(f"{whose} repeats the rows of a log before it and is not used")
-    elif isinstance(seen, set):
-        seen |= rows
+    elif isinstance(seen, list):
+        seen.append(keys)
     return shared > SHARED
 
 
-def _row_keys(table: Array) -> Array:
+def _row_keys(log: Log | Samples) -> Array:
     """Return a hash of each group of three successive rows: the sum of their bits with odd factors, modulo 2⁶⁴."""
-    odd = np.random.default_rng(0).integers(1 << 63, size=table.shape[1] + 2, dtype=np.uint64) | np.uint64(1)
-    key = table.view(np.uint64) @ odd[2:]
+    columns = [np.ascontiguousarray(x).view(np.uint64) for signal in (log.q, log.tau) for x in signal.T]
+    odd = np.random.default_rng(0).integers(1 << 63, size=len(columns) + 2, dtype=np.uint64) | np.uint64(1)
+    key = sum(factor * column for factor, column in zip(odd[2:], columns, strict=True))
     return np.asarray(key[:-2] + odd[0] * key[1:-1] + odd[1] * key[2:])
 
 

@@ -224,7 +224,7 @@ class LeastSquares(FromFactors):
         self.per_joint = per_joint
 
     def fit_factors(self, folds: FoldFactors, names: Sequence[str] | None = None) -> Self:
-        factors, counts = folds.merged()
+        factors, counts = folds.merged
         squares = self._learn(factors, counts, np.ones(len(factors)), names)
         grams = [F[:, :-1].T @ F[:, :-1] for F in factors]
         self.noise_ = np.sqrt(self._variances(grams, counts, squares))
@@ -261,7 +261,7 @@ class WeightedLeastSquares(FromFactors):
         self.iterations, self.tolerance, self.only = iterations, tolerance, only
 
     def fit_factors(self, folds: FoldFactors, names: Sequence[str] | None = None) -> Self:
-        factors, counts = folds.merged()
+        factors, counts = folds.merged
         r = factors[0].shape[1] - 1
         kept = np.arange(r) if self.only is None else self._kept(names)
         chosen = [F[:, np.append(kept, r)] for F in factors]

@@ -6,6 +6,7 @@ together give every fit, and leaving one out shows how well the others predict i
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,8 +47,9 @@ class FoldFactors:
     def __len__(self) -> int:
         return len(self.R)
 
+    @functools.cached_property
     def merged(self) -> tuple[list[Array], Array]:
-        """Return the factor of each joint over all folds, and the number of rows (joints,)."""
+        """The factor of each joint over all folds, and the number of rows (joints,)."""
         if len(self) == 1:
             return list(self.R[0]), self.counts[0]
         return [householder_qr(np.vstack(own)) for own in zip(*self.R, strict=True)], self.counts.sum(axis=0)

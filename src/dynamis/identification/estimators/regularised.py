@@ -69,7 +69,7 @@ class Ridge(FromFactors):
 
     def fit_factors(self, folds: FoldFactors, names: Sequence[str] | None = None) -> Self:
         self._check_strength()
-        factors, counts = folds.merged()
+        factors, counts = folds.merged
         r = factors[0].shape[1] - 1
         prior = np.zeros(r) if self.prior is None else _one_each(self.prior, r, "prior", names)
         scale = self._scale(factors, counts, prior, names)
@@ -202,7 +202,7 @@ class PhysicallyConsistent(FromFactors):
         r = self.base.rank
         if folds.R[0][0].shape[1] != r + 1:
             raise InputError(f"X has {counted(folds.R[0][0].shape[1] - 1, 'column')}; the base has {counted(r, 'parameter')}")
-        factors, counts = folds.merged()
+        factors, counts = folds.merged
         if not counts.sum():
             raise InputError("no rows to fit: all torques are unused, or the logs are empty")
         self.sizes_ = TypicalSizes(self.base.model).of_log(self.base.B, factors, counts)

@@ -33,7 +33,7 @@ class LogInformation:
             raise InputError("after= takes at least one log, of samples with a sampling period: Samples.of(…, period=0.01)")
         self.rows = equations(base, runs)
         self.rate = sum(filter_of(run).rows(len(run)) for run in runs) / seconds
-        self.factors, self.counts = self.rows.whole.merged()
+        self.factors, self.counts = self.rows.whole.merged
 
     def noise(self) -> Array:
         """Return (n,): the RMS residual of each joint, larger if it is correlated over time, as if its samples were fewer."""

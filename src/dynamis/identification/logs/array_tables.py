@@ -131,10 +131,10 @@ class NpzTable(ArrayTable):
     @staticmethod
     def _names_in_note(archive: zipfile.ZipFile, named: dict[str, ArrayHeader | None]) -> dict[str, str]:
         """Return the column names of a simulated motion, since archive members cannot contain slashes."""
-        from dynamis.simulation.files import npz_names
-
         if "note" not in named or archive.getinfo("note.npy").file_size > LARGEST_NOTE:
             return {}
+        from dynamis.simulation.files import npz_names
+
         with archive.open("note.npy") as file, contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
             columns = json.loads(str(np.lib.format.read_array(file, allow_pickle=False)))["columns"]
             if all(isinstance(name, str) for name in columns):

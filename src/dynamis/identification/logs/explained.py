@@ -30,6 +30,7 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 COLLINEAR = 1e-12  # fraction of the variance of a column beyond that of others that is rounding
+ROUNDING = 1e-14  # fraction of the square of a torque, below which its residual computed from products is rounding
 EXACT = 1e-5  # fraction of the variance below which there is nothing to correct
 GOOD = 0.05  # fraction of the variance of the torques, mean over the joints, below which a fit is good
 BLOCKS = 30  # of time, whose residuals are taken as independent
@@ -295,14 +296,14 @@ class FreeFit:
         products = np.zeros((self.n, last + 1, last + 1))  # [X, y]ᵀ [X, y] of each joint
         for j, (own, shows) in enumerate(zip(self._entries(motion), self.base.pattern, strict=True)):
             columns = np.append(np.flatnonzero(shows), [self.base.rank + j, last])
-            products[np.ix_([j], columns, columns)] = own.T @ own
+            products[j][np.ix_(columns, columns)] = own.T @ own
         W = np.zeros((0, last + 1)) if self.prior is None else np.column_stack(self.prior)
         squares = products[:, last, last]
+        least = ROUNDING * squares + UNEXCITED**2 * squares.max() + 1e-300
+        noise = np.sqrt(np.maximum(squares, least) / count)
         for _ in range(2):
-            noise = np.sqrt(np.maximum(squares, UNEXCITED**2 * squares.max() + 1e-300) / count)
             beta = np.append(normal_solution(np.tensordot(noise**-2.0, products, 1) + W.T @ W), -1.0)
-            squares = np.einsum("k,jkl,l->j", beta, products, beta)
-        noise = np.sqrt(np.maximum(squares, UNEXCITED**2 * squares.max() + 1e-300) / count)
+            noise = np.sqrt(np.maximum(np.einsum("k,jkl,l->j", beta, products, beta), least) / count)
         return float(count * np.sum(np.log(noise)) + 0.5 * np.sum((W @ beta) ** 2))
 
     def _entries(self, motion: MotionSummary) -> list[Array]:
@@ -386,8 +387,8 @@ class FreeFit:
             left = before + 2.0 * change * (rest * effect).mean(axis=0) + change**2 * (effect**2).mean(axis=0)
             left = left * np.where(one > 0.0, GAINS[:, None] ** 2, 1.0)
             levels[j] = np.log(np.maximum(left, 1e-300) / np.maximum(before, 1e-300)).mean(axis=1)
-        j, k = np.unravel_index(np.argmin(levels), levels.shape)
-        return (int(j), float(GAINS[k])) if levels[j, k] < np.log(MATCHED) else None
+        joint, k = divmod(int(np.argmin(levels)), len(GAINS))
+        return (joint, float(GAINS[k])) if levels[joint, k] < np.log(MATCHED) else None
 
     def shared_motor(self, motion: MotionSummary) -> tuple[int, int] | None:
         """Return neighbouring joints (A, B) for which a motor of B that turns with A, too, explains most of the rest, or None.

@@ -152,7 +152,7 @@ class Folds:
         bits = self.part + 2 * self.k * (1 << np.arange(self.k)) @ self.fitted
         numbers, first, which = np.unique(bits, return_index=True, return_inverse=True)
         factors = self.rows.factors(which, len(numbers))
-        R, counts = factors.merged()
+        R, counts = factors.merged
         self.rows.__dict__["whole"] = FoldFactors((tuple(R),), counts[None])  # a cached property
         sums = np.zeros(factors.counts.shape)
         np.add.at(sums, (which, self.rows.joint), self.rows.y)
@@ -165,7 +165,7 @@ class Folds:
             kept = np.ones(len(groups.part), bool) if without is None else groups.fitted[without]
             for part in np.unique(groups.part[kept]):
                 own = np.flatnonzero((groups.part == part) & kept)
-                parts.append(FoldFactors(tuple(groups.factors.R[g] for g in own), groups.factors.counts[own]).merged())
+                parts.append(FoldFactors(tuple(groups.factors.R[g] for g in own), groups.factors.counts[own]).merged)
             self._factors[without] = FoldFactors(tuple(tuple(R) for R, _ in parts), np.array([counts for _, counts in parts]))
         return self._factors[without]
 

@@ -257,7 +257,7 @@ def essential_of(reduced: FoldFactors, names: Sequence[str], *, effective: Any =
     (`Whiteness.effective`), one number or one for each joint: coloured residuals otherwise make every parameter significant. A
     joint is weighted by its noise and counts as many samples as are independent [Gautier 1991; Pressé and Gautier 1993].
     """
-    factors, rows_of = reduced.merged()
+    factors, rows_of = reduced.merged
     r, count, rows = factors[0].shape[1] - 1, len(factors), int(rows_of.sum())
     if rows <= r:
         raise InputError(f"{rows} equations do not determine {counted(r, 'parameter')} and their noise: use more samples")
