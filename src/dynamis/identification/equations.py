@@ -227,7 +227,7 @@ class Regressor:
         d, need = filtered.averaged, len(filtered.weights)
         step = filtered.every // d
         held, length, skipped = list[Array](), 0, 0  # means not yet used up, and those of the next samples that no row needs
-        size = max(1, (CHUNK if d < LARGE else 4 * CHUNK) // d) * d  # of large groups a few samples are evaluated
+        size = max(1, (CHUNK if d < LARGE else 2 * CHUNK) // d) * d  # of large groups a few samples are evaluated
         for low in range(0, len(run), size):
             entries = self._means(run[low : low + size], d, past, more)
             held.append(entries[skipped:])

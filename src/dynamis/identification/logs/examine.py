@@ -80,10 +80,9 @@ def examine(log: Log, robot: Robot) -> list[LogFinding]:
         text = f"the log has {counted(len(log), 'sample')}{end}; at least {FEWEST} are needed"
         few = LogFinding("error", "few samples", None, max(len(log) - 1, 0), text, "record a run of some seconds")
         return [*findings, few]
-    usable = np.isfinite(log.t)
-    for name in SIGNALS:
-        values = getattr(log, name)
-        usable &= True if values is None else np.isfinite(values).all(axis=1)
+    usable = np.ones(len(log), bool)
+    for values in (getattr(log, name) for name in ("t", *SIGNALS) if findings):
+        usable &= True if values is None else np.isfinite(values.reshape(len(log), -1)).all(axis=1)
     rows = np.flatnonzero(usable)
     if len(rows) < FEWEST:
         return findings
@@ -153,8 +152,10 @@ def _at_rest(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
 
 def _wrapped(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
     """Yield wrapped angles: jumps of one turn between samples are not motion."""
-    for joint, c in enumerate(robot.model.coordinates):
-        steps = np.diff(_taken(log.q, rows)[:, joint])
+    every = np.diff(_taken(log.q, rows), axis=0)
+    far = np.abs(every).max(axis=0) > 0.95 * 2.0 * np.pi
+    for joint, c in ((k, c) for k, c in enumerate(robot.model.coordinates) if far[k]):
+        steps = every[:, joint]
         for turn, unit in ((2.0 * np.pi, "rad"), (360.0, "degrees")):
             jumps = np.abs(np.abs(steps) - turn) < 0.05 * turn
             if c.revolute and jumps.any() and np.abs(steps[~jumps]).max(initial=0.0) < 0.2 * turn:
@@ -209,14 +210,16 @@ def _largest_speed(log: Log, rows: Array) -> Array:
 def _beyond_limits(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
     lower, upper = robot.limits["lower"], robot.limits["upper"]
     width = np.where(np.isfinite(upper - lower), upper - lower, 0.0)
-    outside = np.maximum(lower - _taken(log.q, rows), _taken(log.q, rows) - upper)
+    q = _taken(log.q, rows)
+    farthest = np.maximum(lower - q.min(axis=0), q.max(axis=0) - upper)
     for joint, c in enumerate(robot.model.coordinates):
-        bad = outside[:, joint] > np.maximum(BEYOND * width[joint], 1e-3)
-        if bad.any():
+        tolerated = max(BEYOND * width[joint], 1e-3)
+        if farthest[joint] > tolerated:
+            bad = np.maximum(lower[joint] - q[:, joint], q[:, joint] - upper[joint]) > tolerated
             row, column = int(rows[int(np.argmax(bad))]), log.column("q", joint)
             text = f"column {printable(column)} is {log.q[row, joint]:.5g} at {log.where(row)}, beyond the limits"
             text += f" {lower[joint]:.4g} and {upper[joint]:.4g} of joint {printable(c.name)}"
-            severity = "error" if float(outside[:, joint].max()) > max(width[joint], 1.0) else "warning"
+            severity = "error" if farthest[joint] > max(width[joint], 1.0) else "warning"
             few = bad.sum() <= max(1.0, FEW * len(rows)) and all(stop - start <= BURST for start, stop in stretches(bad))
             mends = severity == "error" and bool(few)
             text += f", in {counted(int(bad.sum()), 'row')} of {len(rows)} only" if mends else ""

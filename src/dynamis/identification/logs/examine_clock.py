@@ -61,9 +61,12 @@ def _two_recordings(log: Log, robot: Robot) -> LogFinding | None:
     """Return a finding if rows of two recordings alternate: the clock was set back, and the rows were sorted by time."""
     if len(log) < ALTERNATE:
         return None
-    one, two = (np.linalg.norm(displacement(robot, log.q[:-k], log.q[k:]), axis=1) for k in (1, 2))
+    one = np.linalg.norm(displacement(robot, log.q[:-1], log.q[1:]), axis=1)
     least = np.minimum(one[:-1], one[1:])
-    aside = (two < ASIDE * least) & (least > max(FAR, TIMES * float(np.nanmedian(one))))
+    far = least > max(FAR, TIMES * float(np.nanmedian(one)))
+    if np.count_nonzero(far) < ALTERNATE:
+        return None
+    aside = far & (np.linalg.norm(displacement(robot, log.q[:-2], log.q[2:]), axis=1) < ASIDE * least)
     found = [(first, last) for first, last in stretches(aside) if last - first >= ALTERNATE]
     if not found:
         return None

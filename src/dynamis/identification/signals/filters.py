@@ -213,11 +213,12 @@ def _spectrum(x: Array, period: float, size: int) -> tuple[Array, Array]:
 
 def _velocity_band(x: Array, period: float, cutoffs: Array) -> Array:
     """Return the frequencies (n,) below which 99 % of the power of the velocities lies, up to the cut-off of each joint."""
-    v = np.gradient(x, axis=0)
-    power = np.abs(np.fft.rfft((v - v.mean(axis=0)) * np.hanning(len(x))[:, None], axis=0)) ** 2
+    v = np.gradient(np.ascontiguousarray(x.T), axis=1)
     f = np.fft.rfftfreq(len(x), period)
-    share = np.cumsum(np.where(f[:, None] <= cutoffs, power, 0.0), axis=0)
-    return f[np.argmax(share >= 0.99 * share[-1], axis=0)]
+    f = f[f <= cutoffs.max()]
+    power = np.abs(np.fft.rfft((v - v.mean(axis=1, keepdims=True)) * np.hanning(len(x)))[:, : len(f)]) ** 2
+    share = np.cumsum(np.where(f <= cutoffs[:, None], power, 0.0), axis=1)
+    return f[np.argmax(share >= 0.99 * share[:, -1:], axis=1)]
 
 
 def _before_the_floor(P: Array, noise: Array) -> Array:
