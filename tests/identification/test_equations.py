@@ -1,6 +1,7 @@
 """Equations of a log: their triangular factors give the fit of all rows, and the filter is applied to both sides."""
 
 import importlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,8 +40,6 @@ def log(base):
 
 
 def filtered(log, parallel, every, smooth_torque=False):
-    from dataclasses import replace
-
     return replace(log, parallel=parallel, every=every, smooth_torque=smooth_torque)
 
 
@@ -96,6 +95,42 @@ def test_filters_that_cannot_be():
         Decimation(None, 10.0)
     with pytest.raises(dy.InputError, match="every"):
         Decimation(2e-3, 10.0, 0)
+
+
+def evaluated(base, run, monkeypatch):
+    """X, and the number of samples at which the regressor was evaluated."""
+    counts, entries = [], type(base).entries
+    with monkeypatch.context() as patch:
+        patch.setattr(type(base), "entries", lambda own, q, *state: counts.append(len(q)) or entries(own, q, *state))
+        return equations(base, run).X, sum(counts)
+
+
+TERMS = [
+    {},
+    {"couplings": [("shoulder_pan_joint", "elbow_joint")]},
+    {"presliding": {"elbow_joint": 0.02}},
+    {"friction": ("viscous", "coulomb", "stribeck", "power"), "stribeck_speed": 0.02},
+    {"smooth": 0.02},
+]
+
+
+@pytest.mark.parametrize("parallel", [(3.0, 20), (4.5, 12)])
+@pytest.mark.parametrize("terms", TERMS)
+def test_means_from_few_samples_are_those_of_all(log, monkeypatch, terms, parallel):
+    base = base_parameters(LinearModel(dy.load("ur5e"), **terms))
+    run = filtered(log, *parallel)
+    few, _ = evaluated(base, run, monkeypatch)
+    monkeypatch.setattr(module, "SMOOTH", -1.0)  # no motion is smooth
+    every, count = evaluated(base, run, monkeypatch)
+    assert count == len(run)
+    assert np.linalg.norm(few - every, axis=0) / np.linalg.norm(every, axis=0) == pytest.approx(0.0, abs=1e-5)
+
+
+def test_smooth_motion_needs_few_samples_and_noisy_motion_all(log, monkeypatch):
+    base = base_parameters(LinearModel(dy.load("ur5e")))
+    assert evaluated(base, filtered(log, 4.5, 12), monkeypatch)[1] < 0.8 * len(log)
+    noisy = replace(log, a=log.a + 1e-3 * np.random.default_rng(0).normal(size=log.a.shape))
+    assert evaluated(base, filtered(noisy, 4.5, 12), monkeypatch)[1] > 0.99 * len(log)
 
 
 @pytest.mark.parametrize("count", [10, 3 * 64 - 2, 3 * 64 - 1, 3 * 64, 500])

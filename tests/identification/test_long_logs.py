@@ -142,6 +142,23 @@ def test_a_log_without_usable_runs_says_why(base, tmp_path, small_windows):
         in_windows(write_npz(tmp_path / "still.npz", (t, still, v, a, tau)), robot, cutoff=10.0)
 
 
+IMPORTS = """
+import sys
+import dynamis as dy
+found = dy.identify("planar_2r_melchiorri", sys.argv[1])
+assert found.verdict.grade
+print([name for name in sys.modules if name.partition(".")[0] in ("scipy", "clarabel")])
+"""
+
+
+def test_the_defaults_do_without_what_takes_long_to_import(base, tmp_path):
+    t, q, _, _, tau = motion(base.model.robot, 5000)
+    path = write_npz(tmp_path / "run.npz", (t, q, tau), ("t", "q", "tau"))
+    code = [sys.executable, "-c", IMPORTS, str(path)]
+    answer = subprocess.run(code, env=clean_environment(), capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
+
+
 MEMORY = """
 import resource, sys
 import dynamis as dy

@@ -5,6 +5,7 @@ import pytest
 
 from dynamis.errors import InputError
 from dynamis.identification.signals import repair
+from dynamis.identification.signals.outliers import CubicSpline
 
 N, H = 5000, 0.002
 EVEN = 5.0 + H * np.arange(N)
@@ -175,3 +176,20 @@ def test_random_damage_is_undone():
         wanted = np.flatnonzero(kept) + 1000 * (np.flatnonzero(kept) >= cut)
         assert np.array_equal(found, wanted), seed
         assert np.array_equal(np.concatenate([rows[run.rows] for run in clock.runs]), np.flatnonzero(kept))
+
+
+@pytest.mark.parametrize("count", [4, 5, 6, 7, 40, 3001])
+@pytest.mark.parametrize("steps", ["even", "uneven", "bursts"])
+def test_the_spline_is_that_of_scipy(count, steps):
+    from scipy.interpolate import CubicSpline as Reference
+
+    source = np.random.default_rng(count)
+    between = {
+        "even": np.ones(count),
+        "uneven": source.uniform(0.1, 2.0, count),
+        "bursts": 10.0 ** source.integers(-3, 4, count),
+    }
+    t, x = np.cumsum(between[steps]), source.normal(size=(count, 3))
+    wanted = np.sort(source.uniform(t[0], t[-1], 500))
+    expected = Reference(t, x)(wanted)
+    assert np.abs(CubicSpline(t, x)(wanted) - expected).max() < 1e-9 * np.abs(expected).max()

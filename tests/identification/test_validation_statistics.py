@@ -11,8 +11,23 @@ import dynamis as dy
 from dynamis.errors import NameLookupError
 from dynamis.identification import equations
 from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
+from dynamis.identification.validation.distributions import chi_square_tail, t_quantile
 from dynamis.identification.validation.residuals import autocorrelation, residuals_by_joint, scatter_of_scores, whiteness
 from dynamis.identification.validation.statistics import essential_of, excitation_of, leverage_of, statistics
+
+DEGREES = (1, 2, 3, 7, 20, 31)
+
+
+def test_probabilities_are_those_of_scipy():
+    from scipy.special import chdtrc, stdtrit
+
+    for degrees in DEGREES:
+        found = [chi_square_tail(degrees, x) for x in (0.0, 1e-3, 0.5, 4.0, 30.0, 200.0, 1e4)]
+        assert found == pytest.approx(chdtrc(degrees, [0.0, 1e-3, 0.5, 4.0, 30.0, 200.0, 1e4]), rel=1e-12)
+    for degrees in (*DEGREES, 1.5, 300.0, 1e5):
+        for p in (0.6, 0.95, 0.975):
+            assert t_quantile(degrees, p) == pytest.approx(stdtrit(degrees, p), rel=1e-8)
+
 
 BETA = np.array([1.0, -2.0, 0.5, 3.0])
 

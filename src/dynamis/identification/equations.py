@@ -25,6 +25,8 @@ FEWEST = 512  # filtered rows in a chunk: less would only need time
 PART = 1 << 18  # samples filtered at once
 LARGE = 12  # samples of a group of which four may represent it
 SMOOTH = 1e-5  # error of the means of q, v and a by a few samples, relative to the largest value, of a smooth motion
+CURVED = 1e-4  # third difference of an entry over a group, relative to its largest value, that four samples resolve
+ROUNDING = 1e-12  # relative to the largest entry: columns of rounding errors
 KEPT = 96 << 20  # bytes: chunks that need no more together are kept for the next pass
 
 
@@ -189,9 +191,9 @@ class Matrix:
 class Regressor:
     """Rows of a regressor along runs of samples, filtered as the samples specify, without unused rows.
 
-    ``more`` are further columns behind those of the base parameters: ``of_run()`` returns a function of successive q, v and a
-    of a run for their values (N, k), ``of_joint(j, values)`` their indices and entries in the torque of joint j, from filtered
-    values.
+    ``more`` are further columns behind those of the base parameters: ``columns(v, a, z)`` returns arrays (N, k) of their values,
+    with the presliding states z of the model ``sticking``, ``of_joint(j, values)`` their indices and entries in the torque of
+    joint j, from filtered values.
     """
 
     base: BaseParameters
@@ -222,14 +224,16 @@ class Regressor:
 
     def filtered(self, run: Samples) -> Iterator[Array]:
         """Yield the entries of the regressor, and more columns, after the filter of the run: (instants, entries)."""
-        more = None if self.more is None else self.more.of_run()
-        filtered, past = filter_of(run), Past(self.base.model)
-        d, need = filtered.averaged, len(filtered.weights)
-        step = filtered.every // d
+        filtered, pasts = filter_of(run), [Past(each.sticking) for each in (self.base, self.more) if each is not None]
+        d, weights = filtered.averaged, filtered.weights
+        if d < LARGE and len(filtered.taps) <= 2 * filtered.every:  # few rows: averages would take longer
+            d, weights = 1, filtered.taps
+        need, step = len(weights), filtered.every // d
         held, length, skipped = list[Array](), 0, 0  # means not yet used up, and those of the next samples that no row needs
         size = max(1, (CHUNK if d < LARGE else 2 * CHUNK) // d) * d  # of large groups a few samples are evaluated
         for low in range(0, len(run), size):
-            entries = self._means(run[low : low + size], d, past, more)
+            part = run[low : low + size]
+            entries = self._means(part, d, [past.advance(part.q) for past in pasts])
             held.append(entries[skipped:])
             length += len(held[-1])
             skipped = max(0, skipped - len(entries))
@@ -237,45 +241,43 @@ class Regressor:
             if count >= FEWEST or length >= CHUNK or (count and low + size >= len(run)):
                 x = held[0] if len(held) == 1 else np.concatenate(held)
                 if count:
-                    yield (
-                        x[: count * step : step]
-                        if need == 1
-                        else row_sums(x, filtered.weights, step, np.empty((count, x.shape[1])))
-                    )
+                    yield (x[: count * step : step] if need == 1 else row_sums(x, weights, step, np.empty((count, x.shape[1]))))
                 skipped += max(0, count * step - length)
                 held, length = [x[count * step :]], max(0, length - count * step)
 
-    def _means(self, part: Samples, d: int, past: Past, more: Any) -> Array:
-        """Return the means of the entries over groups of d samples.
+    def _means(self, part: Samples, d: int, states: Sequence[Array]) -> Array:
+        """Return the means of the entries over groups of d samples, with the presliding states of all samples.
 
-        Where the motion is smooth and no joint reverses, a mean is that of a few samples, with weights.
+        Where no joint reverses, and both the motion and the entries are smooth, a mean is that of a few samples, with weights.
         """
-        few = self._smooth(part, d)
-        at: Any = slice(len(few) * d)
+        few = self._steady(part, d)
+        found = np.empty((len(few), np.count_nonzero(self.base.pattern)))
         if few.any():
-            nodes, weights = _nodes(d)
-            chosen = np.repeat(~few, d).reshape(-1, d)
-            chosen[:, nodes] = True
-            at = np.flatnonzero(chosen)
-        q, v, a = (x[at] for x in (part.q, part.v, part.a))
-        entries = self.base.entries(q, v, a, past.advance(q))
-        if more is not None:
-            entries = np.hstack([entries, more(q, v, a)])
-        if not few.any():
-            return means(entries, d)
-        found = np.empty((len(few), entries.shape[1]))
-        own = np.repeat(few, np.where(few, len(nodes), d))
-        found[few] = weights @ entries[own].reshape(-1, len(nodes), entries.shape[1])
-        found[~few] = means(entries[~own], d)
-        return found
+            nodes, weights, third = _nodes(d)
+            x = self._entries(part, states[0], d * np.flatnonzero(few)[:, None] + nodes)
+            largest = np.abs(x).max(axis=(0, 1))
+            smooth = (np.abs(third @ x) <= CURVED * (largest + ROUNDING * largest.max())).all(axis=1)
+            few[few] = smooth
+            found[few] = weights @ x[smooth]
+        every = slice(len(few) * d) if not few.any() else d * np.flatnonzero(~few)[:, None] + np.arange(d)
+        found[~few] = means(self._entries(part, states[0], every).reshape(-1, found.shape[1]), d)
+        if self.more is None:
+            return found
+        return np.hstack([found, *(means(x, d) for x in self.more.columns(part.v, part.a, states[1]))])
 
-    def _smooth(self, part: Samples, d: int) -> Array:
+    def _entries(self, part: Samples, past: Array, at: Any) -> Array:
+        """Return the entries at samples (groups, k) of a part, (groups, k, entries)."""
+        q, v, a, z = (x[at].reshape(-1, x.shape[1]) for x in (part.q, part.v, part.a, past))
+        found = self.base.entries(q, v, a, z)
+        return found if isinstance(at, slice) else found.reshape(*at.shape, found.shape[1])
+
+    def _steady(self, part: Samples, d: int) -> Array:
         """Return in which groups of d samples the `_nodes` give the means of the motion, and no joint reverses, nor the motor
         of two of them: dry friction is discontinuous there."""
         model, count = self.base.model, len(part) // d
         if d < LARGE or model.columns or not count:
             return np.zeros(count, bool)
-        nodes, weights = _nodes(d)
+        nodes, weights, _ = _nodes(d)
         x = np.hstack([part.q, part.v, part.a])[: count * d].reshape(count, d, -1)
         off = np.abs(weights @ x[:, nodes] - x.mean(axis=1))
         v = part.v[: count * d].T
@@ -286,14 +288,15 @@ class Regressor:
 
 
 @functools.cache
-def _nodes(d: int) -> tuple[Array, Array]:
-    """Return four of d successive samples near the nodes of Gauss–Legendre quadrature, and weights with which the mean of every
-    cubic is exact."""
+def _nodes(d: int) -> tuple[Array, Array, Array]:
+    """Return four of d successive samples near the nodes of Gauss–Legendre quadrature, the weights with which the mean of every
+    cubic is exact, and those of the third difference."""
     near, far = (int((1.0 - x) * d / 2.0) for x in (0.33998, 0.86114))
     nodes = np.array([far, near, d - 1 - near, d - 1 - far])
     squares = (nodes[:2] - (d - 1) / 2.0) ** 2
     inner = (squares[0] - (d * d - 1) / 12.0) / (squares[0] - squares[1])
-    return nodes, 0.5 * np.array([1.0 - inner, inner, inner, 1.0 - inner])
+    third = 1.0 / np.prod(nodes[:, None] - nodes + np.eye(4), axis=1)
+    return nodes, 0.5 * np.array([1.0 - inner, inner, inner, 1.0 - inner]), third / np.abs(third).sum()
 
 
 def equations(base: BaseParameters, samples: Samples | Sequence[Samples]) -> Equations:

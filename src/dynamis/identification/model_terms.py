@@ -6,7 +6,6 @@ The normal equations of all candidate columns are formed once, by block and join
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +16,7 @@ from dynamis.errors import InputError
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import Equations, Regressor
 from dynamis.identification.estimators.factors import normal_solution
-from dynamis.identification.linear_model import LinearModel, Past
+from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.validation.held_out import Folds
 
 Array = npt.NDArray[Any]
@@ -120,18 +119,12 @@ class _Terms:
         self.at |= {f"coupling {k}": first + 3 * k + np.arange(3) for k in range(n - 1)}
         self.count = n * len(self.kinds) + 3 * (n - 1)
 
-    def of_run(self) -> Callable[[Array, Array, Array], Array]:
-        """Return a function of successive q, v and a of a run, for the terms (N, k): diagonal ones of all joints, then the
-        signs of the velocities of pairs of joints, and the accelerations and velocities of all joints."""
-        sticking = Past(self.sticking)
-
-        def columns(q: Array, v: Array, a: Array) -> Array:
-            s = np.sign(v)
-            terms = [np.ones_like(v), *(np.tanh(v / speed) for speed in SMOOTH), s * np.exp(-((v / STRIBECK) ** 2))]
-            terms += [v * np.abs(v), s * np.sqrt(np.abs(v)), sticking.advance(q)]
-            return np.hstack([*terms, np.sign(v[:, :-1] + v[:, 1:]), a, v])
-
-        return columns
+    def columns(self, v: Array, a: Array, z: Array) -> list[Array]:
+        """Return the terms (N, k) with presliding states z: diagonal ones of all joints, then the signs of the velocities of pairs
+        of joints, and the accelerations and velocities of all joints."""
+        s, size = np.sign(v), np.abs(v)
+        terms = [np.ones_like(v), *(np.tanh(v / speed) for speed in SMOOTH), s * np.exp(-((v / STRIBECK) ** 2))]
+        return [*terms, v * size, s * np.sqrt(size), z, np.sign(v[:, :-1] + v[:, 1:]), a, v]
 
     def of_joint(self, j: int, filtered: Array) -> tuple[Array, Array]:
         """Return the indices (c,) of the terms in a joint's torque, behind the base parameters, and their values (N, c)."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.compiler.recursion import filter_in_place
+from dynamis.compiler.recursion import low_pass_in_place
 from dynamis.compiler.row_sums import row_sums
 from dynamis.display import as_table, counted
 from dynamis.errors import InputError, unknown_name
@@ -50,7 +50,7 @@ def low_pass(x: Any, period: float, cutoff: float, order: int = 4) -> Array:
     signal = np.asarray(x, dtype=float)
     if signal.ndim == 0:
         raise InputError("a signal to filter must have its samples along the first axis, got a scalar")
-    sos = _sections(period, cutoff, order)
+    sections = _sections(period, cutoff, order)
     if len(signal) < 2:
         raise InputError(f"a signal of {len(signal)} samples cannot be filtered; at least two are needed")
     pad = min(int(np.ceil(EXTENSION / (cutoff * period))), len(signal) - 1)
@@ -58,7 +58,7 @@ def low_pass(x: Any, period: float, cutoff: float, order: int = 4) -> Array:
     filtered = np.empty(flat.shape)
     for first in range(0, flat.shape[1], width):
         block = slice(first, first + width)
-        filtered[:, block] = _zero_phase(sos, flat[:, block], pad)
+        filtered[:, block] = _zero_phase(sections, flat[:, block], pad)
     return filtered.reshape(signal.shape)
 
 
@@ -69,13 +69,14 @@ def margin(period: float, cutoff: float, order: int = 4) -> int:
     >>> margin(1e-3, 20.0) > margin(1e-3, 40.0) > 100
     True
     """
-    sos = _sections(period, cutoff, order)
-    slowest = max(abs(np.roots([1.0, *section[3:]])).max() for section in sos)
+    sections = _sections(period, cutoff, order)
+    K, poles = np.tan(np.pi * cutoff * period), np.exp(1j * np.pi * (0.5 + (np.arange(order) + 0.5) / order))
+    slowest = np.abs((1.0 + K * poles) / (1.0 - K * poles)).max()
     length = int(np.ceil(3.0 * np.log(NEGLIGIBLE) / np.log(slowest))) + 10
-    h = np.zeros((length, 1), order="F")
-    h[0] = 1.0
-    filter_in_place(h, sos)
-    h = np.abs(h[:, 0])
+    impulse = np.zeros((length + 1, 1), order="F")
+    impulse[1] = 1.0
+    low_pass_in_place(impulse, sections)
+    h = np.abs(impulse[1:, 0])
     # the response of both passes is Σ_k h(k) h(k + n); beyond n on both sides it sums to at most 2 Σ_k |h(k)| tail(k + n)
     tail = np.concatenate([np.cumsum(h[::-1])[::-1], np.zeros(length)])
     return bisect.bisect_left(range(length), True, key=lambda n: bool(2.0 * h @ tail[n : n + length] < NEGLIGIBLE))
@@ -100,31 +101,22 @@ def _positive(value: Any) -> bool:
 
 
 def _sections(period: float, cutoff: float, order: int) -> Array:
-    """Return sections (k, 5) of first or second order, b0, b1, b2, a1, a2: the bilinear transform of a Butterworth filter."""
+    """Return the sections (k, 3) of `low_pass_in_place` for a Butterworth filter after the bilinear transform."""
     check_cutoff(period, cutoff)
     if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 1:
         raise InputError(f"order must be an integer ≥ 1, got {order!r}")
     K = np.tan(np.pi * cutoff * period)
-    sections = []
-    for k in range(order // 2):
-        damping = 2.0 * K * np.sin(np.pi * (2 * k + 1) / (2 * order))
-        scale = 1.0 + damping + K**2
-        b = K**2 / scale
-        sections.append([b, 2.0 * b, b, 2.0 * (K**2 - 1.0) / scale, (1.0 - damping + K**2) / scale])
-    if order % 2:
-        sections.append([K / (1.0 + K), K / (1.0 + K), 0.0, (K - 1.0) / (1.0 + K), 0.0])
-    return np.array(sections)
+    scales = [1.0 / (1.0 + K * (K + 2.0 * np.sin(np.pi * (2 * k + 1) / (2 * order)))) for k in range(order // 2)]
+    sections = [[2.0 * scale - 1.0, 2.0 * K * scale, 2.0 * K**2 * scale] for scale in scales]
+    return np.array([*sections, [0.0, 0.0, 2.0 * K / (1.0 + K)]] if order % 2 else sections)
 
 
 def _zero_phase(sections: Array, x: Array, pad: int) -> Array:
     """Filter the columns of x (N, c) forward and backward, with this many reflected samples at its ends."""
     y = np.empty((len(x) + 2 * pad, x.shape[1]), order="F")
     y[:pad], y[pad : pad + len(x)], y[pad + len(x) :] = 2.0 * x[0] - x[pad:0:-1], x, 2.0 * x[-1] - x[-2 : -pad - 2 : -1]
-    for first, backward in ((0, False), (-1, True)):
-        level = y[first].copy()  # the initial state is that of a constant signal equal to the first sample
-        y -= level
-        filter_in_place(y, sections, backward=backward)
-        y += level
+    low_pass_in_place(y, sections)
+    low_pass_in_place(y, sections, backward=True)
     return y[pad : pad + len(x)]
 
 
@@ -284,7 +276,8 @@ def central(x: Array, period: float, cutoff: float | None, *, order: int = 4, ac
         smooth = x
     else:
         ends = end_cubic(x, period, cutoff)
-        smooth = ends + low_pass(x - ends, period, cutoff, order)
+        smooth = low_pass(x - ends, period, cutoff, order)
+        smooth += ends
     return smooth, _difference(smooth, 1, accuracy, period), _difference(smooth, 2, accuracy, period)
 
 
@@ -300,7 +293,12 @@ def end_cubic(x: Array, period: float, cutoff: float) -> Array:
     (q0, a0), (q1, a1) = _end(x[:count], period), _end(x[::-1][:count], period)
     a0, a1 = a0 * length**2, a1 * length**2
     s = np.linspace(0.0, 1.0, N).reshape(-1, *(1,) * (x.ndim - 1))
-    return np.asarray(q0 + s * (q1 - q0 - a0 / 3.0 - a1 / 6.0 + s * (a0 / 2.0 + s * (a1 - a0) / 6.0)))
+    ends = s * ((a1 - a0) / 6.0)
+    for coefficient in (a0 / 2.0, q1 - q0 - a0 / 3.0 - a1 / 6.0):
+        ends += coefficient
+        ends *= s
+    ends += q0
+    return np.asarray(ends)
 
 
 def _end(x: Array, period: float) -> tuple[Array, Array]:
