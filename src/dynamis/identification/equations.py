@@ -191,7 +191,7 @@ class Matrix:
 class Regressor:
     """Rows of a regressor along runs of samples, filtered as the samples specify, without unused rows.
 
-    ``more`` are further columns behind those of the base parameters: ``columns(v, a, z)`` returns arrays (N, k) of their values,
+    ``more`` are further columns behind those of the base parameters: ``columns(v, a, z)`` returns their values, arrays (N, k),
     with the presliding states z of the model ``sticking``, ``of_joint(j, values)`` their indices and entries in the torque of
     joint j, from filtered values.
     """

@@ -120,8 +120,8 @@ class _Terms:
         self.count = n * len(self.kinds) + 3 * (n - 1)
 
     def columns(self, v: Array, a: Array, z: Array) -> list[Array]:
-        """Return the terms (N, k) with presliding states z: diagonal ones of all joints, then the signs of the velocities of pairs
-        of joints, and the accelerations and velocities of all joints."""
+        """Return the terms (N, k) with presliding states z: diagonal ones of all joints, then the signs of the velocities of
+        pairs of joints, and the accelerations and velocities of all joints."""
         s, size = np.sign(v), np.abs(v)
         terms = [np.ones_like(v), *(np.tanh(v / speed) for speed in SMOOTH), s * np.exp(-((v / STRIBECK) ** 2))]
         return [*terms, v * size, s * np.sqrt(size), z, np.sign(v[:, :-1] + v[:, 1:]), a, v]
