@@ -20,7 +20,7 @@ from dynamis.display import as_text, counted
 from dynamis.errors import InputError, ModelWarning, printable, unknown_name
 from dynamis.identification.identify import one_blas_thread
 from dynamis.identification.linear_model import LinearModel
-from dynamis.identification.logs.explained import TorqueRows, one_of
+from dynamis.identification.logs.free_fit import TorqueRows, one_of
 from dynamis.identification.logs.log import Log
 from dynamis.identification.logs.motion_summary import MotionSummary, summary
 from dynamis.identification.logs.reading import read_log

@@ -17,8 +17,8 @@ from dynamis.display import counted
 from dynamis.errors import printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.linear_model import LinearModel
-from dynamis.identification.logs.explained import FALLS, Delay, Explained, FreeFit, Zeros, explained
-from dynamis.identification.logs.explained import GOOD as FITTED
+from dynamis.identification.logs.explained import Explained, explained
+from dynamis.identification.logs.free_fit import Delay, FreeFit, Zeros
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.logs.motion_summary import MotionSummary, summary
 from dynamis.identification.samples import Samples
@@ -26,6 +26,8 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 FEWEST = 30
+FITTED = 0.05  # fraction of the variance of the torques, mean over the joints, below which a fit is good
+FALLS = 0.3  # ratio of this fraction after and before a correction that is reported
 EXCHANGED = 2000  # samples in which exchanged joints are looked for
 ANOTHER_ROBOT = 0.1  # explained fraction below which the model is of another robot
 CLEAR_GAIN = 0.7  # explained fraction beyond friction above which the scale of the model can be assessed
