@@ -53,11 +53,6 @@ class BaseParameters:
     def rank(self) -> int:
         return len(self.independent)
 
-    @property
-    def sticking(self) -> LinearModel:
-        """The model whose presliding states the regressor depends on."""
-        return self.model
-
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
         """The name of the leading parameter of each base parameter."""

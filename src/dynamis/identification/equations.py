@@ -224,7 +224,7 @@ class Regressor:
 
     def filtered(self, run: Samples) -> Iterator[Array]:
         """Yield the entries of the regressor, and more columns, after the filter of the run: (instants, entries)."""
-        filtered, pasts = filter_of(run), [Past(each.sticking) for each in (self.base, self.more) if each is not None]
+        filtered, pasts = filter_of(run), [Past(self.base.model), *([] if self.more is None else [Past(self.more.sticking)])]
         d, weights = filtered.averaged, filtered.weights
         if d < LARGE and len(filtered.taps) <= 2 * filtered.every:  # few rows: averages would take longer
             d, weights = 1, filtered.taps

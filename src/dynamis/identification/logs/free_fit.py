@@ -108,7 +108,8 @@ class TorqueRows:
     def __call__(self, theta: Array) -> tuple[Array, Array]:
         motion = self.motion
         for unknown, value in zip(self.unknowns, theta, strict=True):
-            motion = self._corrected(motion, unknown, float(value))
+            if value != 0.0 or unknown.change is not None:
+                motion = self._corrected(motion, unknown, float(value))
         X = self.regressor(motion)
         X, y = X.reshape(-1, X.shape[2]), motion.torque.reshape(-1)
         return (X, y) if self.prior is None else (np.vstack([X, self.prior[0]]), np.append(y, self.prior[1]))
@@ -142,6 +143,7 @@ class FreeFit:
     def __init__(self, base: BaseParameters, weight: float = 0.0) -> None:
         self.base, self.n, self.names = base, base.model.robot.n, base.model.robot.coordinate_names
         self.prior = None if weight == 0.0 else self._prior(weight)
+        self._fits: dict[MotionSummary, WeightedFit] = {}  # to motions as logged
 
     def _prior(self, weight: float) -> tuple[Array, Array]:
         """Return the rows W and values W β₀ of a prior of the base parameters with WᵀW = λ (S Sᵀ)⁻¹, β = β₀ + S x."""
@@ -157,6 +159,8 @@ class FreeFit:
     def _regressor(self, motion: MotionSummary) -> Array:
         """Return the filtered columns (rows, n, r + n) of the base parameters and offsets."""
         base, n = self.base, self.n
+        if motion in self._fits:
+            return self._fits[motion].X.reshape(-1, n, base.rank + n)
         X = np.concatenate([np.zeros((n, base.rank)), np.eye(n)], axis=1)[None].repeat(len(motion.torque), axis=0)
         joint, column = np.nonzero(base.pattern)
         done = 0
@@ -172,10 +176,11 @@ class FreeFit:
 
     def _fit(self, motion: MotionSummary, within: Array | None = None) -> WeightedFit:
         """Return the fit to a motion, or to those of its rows that lie ``within``."""
-        X, y = TorqueRows(self._regressor, motion, (), self.names, self.names)(np.zeros(0))
-        if within is not None:
-            X, y = (x[np.repeat(within, self.n)] for x in (X, y))
-        return WeightedFit.of(X, y, np.tile(self._size(motion), len(y) // self.n))
+        if motion not in self._fits:
+            X, y = TorqueRows(self._regressor, motion, (), self.names, self.names)(np.zeros(0))
+            self._fits[motion] = WeightedFit.of(X, y, np.tile(self._size(motion), len(y) // self.n))
+        fit = self._fits[motion]
+        return fit if within is None else WeightedFit.of(*(x[np.repeat(within, self.n)] for x in (fit.X, fit.y, fit.noise)))
 
     @staticmethod
     def _size(motion: MotionSummary) -> Array:

@@ -66,8 +66,13 @@ class MotionSummary:
         return np.concatenate([at[keep.centres(len(at))] for at, keep in zip(places, self.filters, strict=True)])
 
     def thinned(self, most: int) -> MotionSummary:
-        """Return the motion with about this many rows."""
-        step = max(1, len(self.torque) // most)
+        """Return the motion with about this many rows, the same object for the same number."""
+        known = vars(self).setdefault("_thinned", {})
+        if most not in known:
+            known[most] = self._thinned_by(max(1, len(self.torque) // most))
+        return known[most]
+
+    def _thinned_by(self, step: int) -> MotionSummary:
         if any(keep.cutoff for keep in self.filters):
             return replace(self, filters=tuple(replace(keep, every=step * keep.every) for keep in self.filters))
         q, v, a, tau, t, run = (x[::step] for x in (self.q, self.v, self.a, self.tau, self.t, self.run))
