@@ -17,6 +17,9 @@ MECHANISMS = {
     "coupled": lambda: dy.constrained(
         dy.load("planar_2r_melchiorri"), closures=dy.loops.Coupled("joint2", "joint1", -2.0, 0.3)
     ),
+    "knee": lambda: dy.constrained(
+        dy.load("planar_2r_melchiorri"), closures=dy.loops.Coupled("joint2", "joint1", -2.0, 0.3, (0.4, 0.0, -0.1))
+    ),
     "held": lambda: dy.constrained(dy.load("planar_2r_melchiorri"), closures=dy.loops.Coupled("joint2", offset=0.3)),
     "weld": lambda: dy.constrained(dy.load("ur5e"), closures=dy.loops.Weld("tool0", "base")),
 }
@@ -59,6 +62,15 @@ def test_an_attached_mechanism_keeps_its_closures(tmp_path):
     assert dy.loops.closures(hand.subtree(hand.link_names[1])) == ()
 
 
+def test_a_joint_that_is_a_polynomial_is_locked_with_the_other_one(tmp_path):
+    MECHANISMS["knee"]().write(tmp_path / "knee.toml")
+    with pytest.warns(dy.ModelWarning, match="loops closed by"):
+        knee = dy.load(tmp_path / "knee.toml")
+    assert knee.reduced({"joint1": 0.5}).n == 0
+    with pytest.raises(dy.InputError, match="'joint2' is a polynomial of 'joint1': lock that joint instead"):
+        knee.reduced({"joint2": 0.5})
+
+
 @pytest.mark.parametrize(
     ("row", "words"),
     [
@@ -73,6 +85,8 @@ def test_an_attached_mechanism_keeps_its_closures(tmp_path):
         ('kind = "distance"\nfirst = "link2"\nsecond = "base"', "the length is 0"),
         ('kind = "distance"\nfirst = "link2"\nsecond = "base"\nlength = "1 m"', "length"),
         ('kind = "weld"\nfirst = "link2"\nsecond = "base"\nratio = 2', "no key named 'ratio'"),
+        ('kind = "coupled"\nfirst = "joint2"\nsecond = "joint1"\nhigher = 2', "higher"),
+        ('kind = "coupled"\nfirst = "joint2"\nsecond = "joint1"\nhigher = [1, 2, 3, 4]', "higher"),
         ('kind = "weld"\nfirst = 2\nsecond = "base"', "first"),
     ],
 )

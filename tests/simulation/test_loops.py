@@ -30,6 +30,7 @@ CLOSURES = [
     Weld("hand", "float"),
     Distance("hand", "float", 0.4),
     Coupled("arm_joint", "hand_joint", 2.5, 0.1),
+    Coupled("arm_joint", "hand_joint", 2.5, 0.1, (0.7, -0.4, 0.2)),
 ]
 
 

@@ -34,7 +34,7 @@ from dynamis.kinematics.closure_rows import (
 from dynamis.kinematics.targets import as_rotation
 from dynamis.model.model import Frame
 from dynamis.robot import Robot
-from dynamis.scalar import sqrt
+from dynamis.scalar import Node, is_number, sqrt
 from dynamis.spatial import cross
 from dynamis.spatial.checks import finite
 
@@ -287,13 +287,18 @@ class Distance(Closure):
 class Coupled(Closure):
     """A gear: q_a = ``ratio`` · q_b + ``offset`` of two coordinates. λ is the torque on ``joint_a``, −ratio · λ on b.
 
-    Without ``joint_b`` the joint is held: q_a = ``offset``.
+    ``higher`` are coefficients of q_b², q_b³, …, as those of a knee whose axis moves as it bends. Without ``joint_b`` the joint
+    is held: q_a = ``offset``.
     """
 
     joint_a: str
     joint_b: str | None = None
     ratio: float = 1.0
     offset: float = 0.0
+    higher: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "higher", tuple(self.higher))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -305,15 +310,21 @@ class Coupled(Closure):
         if self.joint_b is None:
             return [q[i[1]] - self.offset], [row], [0.0]
         j = _coordinate(robot, self.joint_b)
-        row[j[0]] -= self.ratio
-        return [q[i[1]] - self.ratio * q[j[1]] - self.offset], [row], [0.0]
+        x, rate = q[j[1]], v[j[0]]
+        place = slope = bend = 0.0  # the polynomial and its first two derivatives, by Horner's rule
+        for c in (*reversed(self.higher), self.ratio, self.offset):
+            bend, slope, place = bend * x + 2.0 * slope, slope * x + place, place * x + c
+        row = row.astype(object) if isinstance(slope, Node) else row
+        row[j[0]] -= slope
+        return [q[i[1]] - place], [row], [-bend * rate * rate]
 
     def check(self, robot: Robot) -> None:
         first = _coordinate(robot, self.joint_a)
         if self.joint_b is not None and first == _coordinate(robot, self.joint_b):
             raise InputError(f"a gear must couple two different joints, got {self.joint_a!r} twice")
-        if not np.isfinite([self.ratio, self.offset]).all():
-            raise InputError(f"ratio and offset of a gear must be finite numbers, got {self.ratio!r} and {self.offset!r}")
+        numbers = (self.ratio, self.offset, *self.higher)
+        if not all(is_number(x) and np.isfinite(x) for x in numbers):
+            raise InputError(f"ratio, offset and higher coefficients of a gear must be finite numbers, got {numbers!r}")
 
     __repr__ = as_call
     _repr_html_ = as_table

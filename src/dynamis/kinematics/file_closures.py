@@ -50,7 +50,7 @@ def warn_of_open_loops(robot: Robot, stacklevel: int) -> None:
 def _of_description(x: LoopClosure) -> Closure:
     match x.kind:
         case "coupled":
-            return Coupled(x.first, x.second or None, x.ratio, x.offset)
+            return Coupled(x.first, x.second or None, x.ratio, x.offset, x.higher)
         case "pin":
             return Pin(x.first, x.second, x.axis, x.second_axis)
         case "plane":
@@ -65,7 +65,7 @@ def described(closure: Closure) -> LoopClosure:
     """The closure as files have it."""
     match closure:
         case Coupled():
-            return LoopClosure("coupled", closure.joint_a, closure.joint_b or "", closure.ratio, closure.offset)
+            return LoopClosure("coupled", closure.joint_a, closure.joint_b or "", closure.ratio, closure.offset, closure.higher)
         case Pin():
             return LoopClosure("pin", closure.frame_a, closure.frame_b, axis=closure.axis, second_axis=closure.axis_b)
         case InPlane():

@@ -16,7 +16,7 @@ from dynamis.model.fields import Fields
 # keys of a closure beside its kind, first and second
 CLOSURES: dict[str, tuple[str, ...]] = {
     "point": (), "weld": (), "pin": ("axis", "second_axis"), "plane": ("axis", "axis_of"), "distance": ("length",),
-    "coupled": ("ratio", "offset"),
+    "coupled": ("ratio", "offset", "higher"),
 }  # fmt: skip
 
 
@@ -26,8 +26,9 @@ class LoopClosure(Fields):
 
     The origins of the links coincide ("point"), also their axes ("weld"), or ``axis`` of the first with ``second_axis`` of the
     second ("pin"); they coincide across an ``axis`` of the link ``axis_of``, by default the second ("plane"), or are ``length``
-    apart ("distance"). Of joints ("coupled"), q(first) = ratio · q(second) + offset; without a second, q(first) = offset.
-    The tree is without it; `dynamis.loops.closures` gives it as a closure.
+    apart ("distance"). Of joints ("coupled"), q(first) = ratio · q(second) + offset, and coefficients of ``higher`` powers of
+    q(second) from the square on; without a second, q(first) = offset. The tree is without it; `dynamis.loops.closures` gives
+    it as a closure.
     """
 
     kind: str
@@ -35,6 +36,7 @@ class LoopClosure(Fields):
     second: str = ""
     ratio: float = 1.0
     offset: float = 0.0
+    higher: tuple[float, ...] = ()
     axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
     second_axis: tuple[float, float, float] | None = None
     axis_of: str = ""

@@ -47,9 +47,12 @@ def _geared(d: Description, name: str, at: Any, given: Mapping[str, Any]) -> lis
     found = []
     for x in own:
         other = x.second if name == x.first else x.first
-        if not other or (name == x.first and x.ratio == 0.0):
+        if not other or (name == x.first and x.ratio == 0.0 and not x.higher):
             continue  # the coupling holds one joint alone
-        place = (at - x.offset) / x.ratio if name == x.first else x.ratio * at + x.offset
+        if x.higher and name == x.first:
+            raise InputError(f"joint {printable(name)} is a polynomial of {printable(other)}: lock that joint instead")
+        polynomial = np.polynomial.Polynomial([x.offset, x.ratio, *x.higher])
+        place = (at - x.offset) / x.ratio if name == x.first else float(polynomial(at))
         if other in given and not np.isclose(given[other], place, rtol=0.0, atol=FILE_PRECISION):
             raise InputError(
                 f"joint {printable(other)} is coupled to {printable(name)}: at {at:g} of that one it is at {place:.6g}, not at "

@@ -284,17 +284,16 @@ class _Writer:
         kind, name = int(m.eq_type[k]), self._name("equality", k)
         first, second, data = int(m.eq_obj1id[k]), int(m.eq_obj2id[k]), np.array(m.eq_data[k], float)
         joints = [j for j in (first, second) if j >= 0]
-        scalar = kind == JOINT and (len(joints) == 1 or not data[2:5].any())
-        if scalar:
-            scalar = all(TYPES[int(m.jnt_type[j])] in ("revolute", "prismatic") for j in joints)
+        scalar = kind == JOINT and all(TYPES[int(m.jnt_type[j])] in ("revolute", "prismatic") for j in joints)
         if not m.eq_active0[k] or self._disabled("EQUALITY", "CONSTRAINT"):
             self._drop("inactive equality constraints", name)
         elif scalar:
             zero = [float(m.qpos0[m.jnt_qposadr[j]]) for j in joints]
-            ratio = float(data[1]) if len(joints) == 2 else 0.0
-            offset = zero[0] + float(data[0]) - ratio * zero[-1]
+            ours = np.polynomial.Polynomial(data[:5] if len(joints) == 2 else data[:1])
+            c = [*ours(np.polynomial.Polynomial([-zero[-1], 1.0])).coef.tolist(), 0.0]  # of q itself
+            higher = tuple(c[2:5]) if any(c[2:5]) else ()
             other = self.of_joint[second] if len(joints) == 2 else ""
-            d.closures.append(LoopClosure("coupled", self.of_joint[first], other, ratio, offset))
+            d.closures.append(LoopClosure("coupled", self.of_joint[first], other, c[1], zero[0] + c[0], higher))
         elif kind in (CONNECT, WELD) and int(m.eq_objtype[k]) == SITE:
             d.closures.append(LoopClosure("point" if kind == CONNECT else "weld", self.of_site[first], self.of_site[second]))
         elif kind == CONNECT:

@@ -152,9 +152,11 @@ class _Reader:
             row.only({"kind", "first", "second", *CLOSURES[x.kind]})
         x.ratio, x.offset, x.length = (row.real(key, getattr(x, key)) for key in ("ratio", "offset", "length"))
         x.axis_of = row.text("axis_of", "")
-        for key in ("axis", "second_axis"):
+        for key in ("axis", "second_axis", "higher"):
             if key in row:
-                setattr(x, key, row.reals(key, 3, [0.0, 0.0, 1.0]))
+                given = row.entries[key]
+                some = len(given) if key == "higher" and isinstance(given, list) and len(given) in (1, 2) else 3
+                setattr(x, key, row.reals(key, some, [0.0, 0.0, 1.0]))
         return x
 
     def read_appearance(self, d: Description) -> None:

@@ -145,9 +145,8 @@ class _Writer:
         for x in self.d.closures:
             if x.kind == "coupled":
                 second = f" joint2={quoteattr(x.second)}" if x.second else ""
-                lines.append(
-                    f'    <joint joint1={quoteattr(x.first)}{second} polycoef="{_number(x.offset)} {_number(x.ratio)} 0 0 0"/>'
-                )
+                numbers = " ".join(_number(c) for c in (x.offset, x.ratio, *x.higher, 0.0, 0.0, 0.0)[:5])
+                lines.append(f'    <joint joint1={quoteattr(x.first)}{second} polycoef="{numbers}"/>')
             elif x.kind in ("point", "weld"):
                 word = "connect" if x.kind == "point" else "weld"
                 lines.append(f"    <{word} site1={quoteattr(x.first)} site2={quoteattr(x.second)}/>")

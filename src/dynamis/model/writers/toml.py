@@ -107,7 +107,7 @@ def _closure(x: LoopClosure) -> list[str]:
     ]
     for key in CLOSURES[x.kind]:
         value = getattr(x, key)
-        if value not in (None, ""):
+        if value not in (None, "", ()):
             written = _text(value) if isinstance(value, str) else _vector(value) if isinstance(value, tuple) else _scalar(value)
             lines.append(f"{key} = {written}")
     return lines
