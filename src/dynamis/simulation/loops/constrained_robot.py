@@ -92,6 +92,7 @@ class ConstrainedRobot(RobotBase):
     def __init__(self, robot: Robot, contacts: Contacts, home: Array | None = None) -> None:
         super().__init__(robot.description, _checked=True)
         self.robot, self.contacts, self._home = robot, contacts, home
+        self._parts = (..., slice(self.n)), (..., slice(self.n, -1)), (..., -1)  # of a result: accelerations, forces, doubt
         self._traced = Robot(robot.description, _tracing=True)
 
     def __reduce__(self) -> Any:
@@ -209,22 +210,21 @@ class ConstrainedRobot(RobotBase):
         if wrenches is not None:  # τ + Σ Jᵀ w
             rest, inverse = np.zeros(self.n), self.robot.inverse_dynamics
             tau = inverse(q, rest, rest) - inverse(q, rest, rest, wrenches) + tau
-        target, failed = [0.0] if acceleration is None else acceleration, None
+        target, failed = acceleration, None
         try:
-            if acceleration is None:
+            if target is None:
                 found = self._accelerations(q, v, tau)
             else:
-                given = self._state(q, v, tau) | {"acceleration": (acceleration, self.rows)}
-                found = self._run(self._forward("prescribed"), given)
+                found = self._run(self._forward("prescribed"), self._state(q, v, tau) | {"acceleration": (target, self.rows)})
         except SingularError as error:  # the tree has motions without mass, which the loops may exclude
-            failed, batch = error, np.broadcast_shapes(*(np.shape(x)[:-1] for x in (q, v, tau, target)))
-            found = np.full((*batch, self.n + self.rows + 1), np.nan)
+            failed, shapes = error, (np.shape(x)[:-1] for x in (q, v, tau, [0.0] if target is None else target))
+            found = np.full((*np.broadcast_shapes(*shapes), self.n + self.rows + 1), np.nan)
+        accelerations, forces, doubts = self._parts
         if type(found) is np.ndarray and found.dtype.char == "d":
-            doubt = found[-1] if found.ndim == 1 else found[..., -1].max(initial=0.0)
+            doubt = found[-1] if found.ndim == 1 else found[doubts].max(initial=0.0)
             if not doubt <= 1.0:
-                correct(self.robot, self.contacts, found, failed, q, v, tau, target)
-        n = self.n
-        return found[..., :n], found[..., n:-1]
+                correct(self.robot, self.contacts, found, failed, q, v, tau, [0.0] if target is None else target)
+        return found[accelerations], found[forces]
 
     def reduced_dynamics(
         self, q: Any, v: Any, tau: Any, wrenches: Mapping[str, Any] | None = None, *,
