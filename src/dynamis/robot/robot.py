@@ -6,6 +6,7 @@ import dataclasses
 import os
 import warnings
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from numbers import Real
 from pathlib import Path
 from types import FunctionType, MappingProxyType
@@ -13,16 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dynamis.algorithms.kinematics import MovingBase
 from dynamis.display import robot_card
 from dynamis.errors import ConversionError, InputError, ModelWarning, printable
 from dynamis.files.atomic_write import write_file
 from dynamis.model.actuators import Actuator
+from dynamis.model.build import with_floating_base
 from dynamis.model.description import Description, Drive, Joint, Limits, MassProperties, rotors_reflected, rotors_riding
 from dynamis.model.diagnostics import Report
 from dynamis.model.load import describe_mujoco, describe_object, load_description
 from dynamis.model.plausibility import check_drive
 from dynamis.robot.differentiation import Differentiation
 from dynamis.robot.editing import Editing
+from dynamis.robot.inputs import moving_base
+from dynamis.robot.moving_base import OnMovingBase
 from dynamis.spatial import Inertia
 
 if TYPE_CHECKING:
@@ -257,6 +262,24 @@ class Robot(Differentiation, Editing):
                     f"{name!r} is one of several coordinates of a joint; actuators require a joint with one coordinate"
                 )
             d.joint(joint).actuator = actuator
+
+    def on(self, base: MovingBase) -> OnMovingBase:
+        """Return the robot on a base that moves in a prescribed way: poses, velocities, Jacobians, energies, torques, ….
+
+        >>> import dynamis as dy
+        >>> arm, ship = dy.load("panda"), dy.MovingBase(dy.Pose.translation([0.0, 0.0, 1.0]), [0.1, 0, 0, 0, 0, 0.2], [0.0] * 6)
+        >>> arm.on(ship).velocity(arm.home(), [0.0] * 7, "panda_link0").tolist()
+        [0.1, 0.0, 0.0, 0.0, 0.0, 0.2]
+        """
+        if moving_base(base).symbolic or self.model.symbolic:
+            raise InputError("robot.on(base) takes numbers; inverse_dynamics(…, base=base) takes symbols, too")
+        if self._floating.n == self.n:
+            raise InputError(f"robot {printable(self.name)} has a free base: its q, v and a begin with the motion of the base")
+        return OnMovingBase(self._floating, base)
+
+    @cached_property
+    def _floating(self) -> Robot:
+        return Robot(with_floating_base(self._description))
 
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
         """Write a .urdf, .sdf, .mjcf, .usda or .toml file; ``form`` (link, dh, mdh, poe) is how a .toml places links.
