@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
-from dynamis.errors import InputError, unknown_name
+from dynamis.errors import InputError, SingularError, unknown_name
 from dynamis.kinematics.closure_rows import (
     WORLD,
     Place,
@@ -37,6 +37,7 @@ from dynamis.robot import Robot
 from dynamis.scalar import Node, is_number, sqrt
 from dynamis.spatial import cross
 from dynamis.spatial.checks import finite
+from dynamis.tolerances import LOOP_RANK_TOLERANCE, RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
 
@@ -271,6 +272,8 @@ class Distance(Closure):
         a, b = place(robot, q, v, self.frame_a), place(robot, q, v, self.frame_b)
         d, d_dot = a.p - b.p, a.v - b.v
         length = sqrt(np.dot(d, d))
+        if is_number(length) and not length > 0.0:
+            raise SingularError(f"the rod from {self.frame_a!r} to {self.frame_b!r} has no direction: its ends coincide")
         u = d / length
         rate = np.dot(u, d_dot)
         bias = np.dot(u, a.a - b.a) + (np.dot(d_dot, d_dot) - rate * rate) / length
@@ -338,6 +341,11 @@ def _coordinate(robot: Robot, name: str) -> tuple[int, int]:
                 raise InputError(f"{name!r} has a quaternion: only joints with one coordinate can be coupled")
             return k, coordinate.q_index
     raise unknown_name("coordinate", name, robot.coordinate_names)
+
+
+def smallest_singular_value(singular_values: Array, tolerance: float = LOOP_RANK_TOLERANCE) -> float:
+    """Singular values of H up to it are zero: parts of the largest, and rounding errors (m or rad per rad or m)."""
+    return max(tolerance * float(singular_values.max(initial=0.0)), RECURSION_ROUNDING)
 
 
 def closure_rows(

@@ -16,13 +16,14 @@ import numpy.typing as npt
 
 from dynamis.display import as_table, counted, flat, short
 from dynamis.errors import InputError
+from dynamis.kinematics.closures import smallest_singular_value
 from dynamis.kinematics.collision_check import checked_collision
 from dynamis.kinematics.goals import Goal
 from dynamis.kinematics.ik_problem import check_robot, loop_task
 from dynamis.kinematics.quadratic_program import EQUALITY, INEQUALITY, load_solver, minimise, symmetric_bounds
 from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
-from dynamis.tolerances import LOOP_RANK_TOLERANCE, SOLUTION_TOLERANCE
+from dynamis.tolerances import SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
 Barrier = Task | tuple[Callable[[Array], Any], Callable[[Array], Any]]
@@ -210,7 +211,7 @@ def _loop_rows(robot: Robot, q: Array, closures: Any, dt: float) -> tuple[Array,
     for task in loop_task(robot, closures):
         e, H = task.residual(robot, q, np.zeros(0))
         U, s, rows = np.linalg.svd(np.asarray(H, dtype=float), full_matrices=False)
-        rank = int((s > LOOP_RANK_TOLERANCE * s[0]).sum())
+        rank = int((s > smallest_singular_value(s)).sum())
         rows, rates = rows[:rank], U[:, :rank].T @ e / s[:rank] / dt
     return rows, rates
 

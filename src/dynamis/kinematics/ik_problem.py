@@ -15,6 +15,7 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.kinematics.closure_task import LoopClosures
+from dynamis.kinematics.closures import smallest_singular_value
 from dynamis.kinematics.collision_check import CollisionCheck, checked_collision
 from dynamis.kinematics.file_closures import given_closures
 from dynamis.kinematics.goals import Goal, checked_weights
@@ -24,7 +25,6 @@ from dynamis.kinematics.tasks import Orientation, PoseTask, Position, Task
 from dynamis.kinematics.turns import Turns
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
-from dynamis.tolerances import LOOP_RANK_TOLERANCE, SAFE_DIVISOR
 
 Array = npt.NDArray[Any]
 KINDS: dict[str, type[Position] | type[Orientation] | type[PoseTask]] = {
@@ -298,7 +298,7 @@ def _problem(
 def null_projection(H: Array) -> Array:
     """1 − H⁺ H (n × n)."""
     _, s, Vt = np.linalg.svd(H)
-    V = Vt[: int((s > LOOP_RANK_TOLERANCE * max(s[0], SAFE_DIVISOR)).sum())]
+    V = Vt[: int((s > smallest_singular_value(s)).sum())]
     return np.asarray(np.eye(H.shape[1]) - V.T @ V)
 
 

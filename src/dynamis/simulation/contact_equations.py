@@ -23,12 +23,13 @@ from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.errors import SingularError
 from dynamis.kinematics.closures import Closure, closure_rows
 from dynamis.robot import Robot
-from dynamis.scalar import factorise, maximum, solve_lower, solve_upper
+from dynamis.scalar import factorise, is_number, maximum, solve_lower, solve_upper
 from dynamis.spatial.inertia import mirrored
 from dynamis.tolerances import PROXIMAL_REGULARISATION
 
 Array = npt.NDArray[Any]
 PROXIMAL_STEPS = 4
+NEGLIGIBLE_ROW = 1e-9  # m or rad per rad or m: √EPS below it a row is rounding error, of a constraint that always holds
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,19 +112,18 @@ def factors(robot: Robot, q: Array) -> tuple[Array, Array]:
 
 def solve_constrained(robot: Robot, contacts: Contacts, q: Array, J: Array, r: Array, b: Array) -> Array:
     """(x, λ) with M x = r + Jᵀ λ and J x = b."""
+    if not contacts.closures and all(is_number(x) and x == 0.0 for x in J.flat):
+        some = ", ".join([*contacts.labels[:6], *(["…"] if len(contacts.labels) > 6 else [])])
+        raise SingularError(
+            f"no joint moves any of the contacts ({some}), so that their forces are undetermined: choose points or frames that "
+            "the joints move"
+        )
     L, d = factors(robot, q)
     Y, z = solve_upper(L, J.T), solve_upper(L, r)
     W = Y / d[:, None]
     D, wanted = mirrored(Y.T, W.T), b - W.T @ z
-    weight = PROXIMAL_REGULARISATION * np.sum(np.diagonal(D)) / len(D)
-    try:
-        A, d_A = factorise(D + weight * np.eye(len(D)))
-    except SingularError:
-        some = ", ".join([*contacts.labels[:6], *(["…"] if len(contacts.labels) > 6 else [])])
-        raise SingularError(
-            f"no joint moves any of the contacts ({some}) at this state, so that their forces are undetermined: "
-            "choose points or frames that the joints move"
-        ) from None
+    weight = PROXIMAL_REGULARISATION * np.sum(np.diagonal(D)) / len(D) + NEGLIGIBLE_ROW**2 * np.sum(1.0 / d) / len(d)
+    A, d_A = factorise(D + weight * np.eye(len(D)))
 
     def regularised(b: Array) -> Array:
         return solve_lower(A, solve_upper(A, b) / d_A)

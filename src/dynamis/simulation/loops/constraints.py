@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import as_text, counted, short
 from dynamis.errors import InputError, SingularError
-from dynamis.kinematics.closures import Anchor, Closure, closure_rows
+from dynamis.kinematics.closures import Anchor, Closure, closure_rows, smallest_singular_value
 from dynamis.robot import Robot
 from dynamis.simulation.contact_equations import Contacts
 from dynamis.tolerances import LOOP_RANK_TOLERANCE
@@ -54,12 +54,9 @@ def _kernel(robot: Robot, closures: tuple[Closure, ...]) -> Kernel:
 
 def evaluate(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) -> Constraints:
     """h, H and Ḣ v at one state or a batch."""
-    try:
-        with np.errstate(all="ignore"):
-            constants = np.concatenate([closure.constants for closure in closures])
-            made = _kernel(robot, closures)(q, v, *([constants] if len(constants) else []))
-    except ZeroDivisionError:  # already in the tracing: two ends that coincide wherever the robot is
-        made = np.array([np.nan])
+    with np.errstate(all="ignore"):
+        constants = np.concatenate([closure.constants for closure in closures])
+        made = _kernel(robot, closures)(q, v, *([constants] if len(constants) else []))
     if not np.isfinite(made).all():
         raise SingularError(
             "the closures have no Jacobian here: the ends of a rod (Distance) coincide, the axes of a Pin are opposite, or "
@@ -118,14 +115,14 @@ def independence(H: Array, names: tuple[str, ...], tolerance: float) -> Independ
     """The rank of H, and which of its rows are redundant."""
     U, s, _ = np.linalg.svd(H)
     rank = rank_of(s, tolerance)
-    extra = redundant_rows(H, rank, tolerance * float(s[0]))
+    extra = redundant_rows(H, rank, smallest_singular_value(s, tolerance))
     return Independence(names, rank, H.shape[1], tuple(names[k] for k in extra), U[:, rank:].T, s)
 
 
 def rank_of(singular_values: Array, tolerance: float = LOOP_RANK_TOLERANCE) -> int:
     if not 0.0 < tolerance < 1.0:
         raise InputError(f"tolerance= of a rank must be between 0 and 1, got {tolerance!r}")
-    return int(np.count_nonzero(singular_values > tolerance * singular_values[0])) if len(singular_values) else 0
+    return int(np.count_nonzero(singular_values > smallest_singular_value(singular_values, tolerance)))
 
 
 def redundant_rows(H: Array, rank: int, least: float) -> list[int]:

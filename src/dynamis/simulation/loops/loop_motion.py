@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError, SingularError
-from dynamis.kinematics.closures import Anchor
+from dynamis.kinematics.closures import Anchor, smallest_singular_value
 from dynamis.robot import Robot
 from dynamis.simulation.adaptive import METHODS
 from dynamis.simulation.contact_equations import Contacts, constrained_accelerations
@@ -35,7 +35,7 @@ from dynamis.simulation.sources import EndOfMotionError
 from dynamis.simulation.stepping import Crossing
 from dynamis.simulation.stick_slip import Sticking
 from dynamis.simulation.trajectory import Trajectory
-from dynamis.tolerances import LOOP_RANK_TOLERANCE, NEARLY_SINGULAR, NEGLIGIBLE, RECURSION_ROUNDING, SOLUTION_TOLERANCE
+from dynamis.tolerances import NEARLY_SINGULAR, NEGLIGIBLE, RECURSION_ROUNDING, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
 TIME_STEPPING, FIXED = "time_stepping", ("rk4", "euler")
@@ -224,7 +224,7 @@ class LoopMotion(EquationsOfMotion):
         rank, residual = len(s), float(np.abs(c.H @ (V @ ((U.T @ rate) / s)) - rate).max(initial=0.0))
         self.near_singular = bool(rank) and bool(s[-1] < NEARLY_SINGULAR * s[0])
         if self.rank is None:
-            least = LOOP_RANK_TOLERANCE * float(np.linalg.norm(c.H, 2))
+            least = smallest_singular_value(s)
             self.rank, self._rows = rank, np.setdiff1d(np.arange(len(c.H)), redundant_rows(c.H, rank, least))
         why = ""
         if residual > SOLUTION_TOLERANCE * (1.0 + np.abs(rate).max()):
