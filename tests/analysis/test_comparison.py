@@ -206,3 +206,23 @@ def test_bad_input_says_so(arm):
         warnings.simplefilter("ignore", dy.ModelWarning)
         post = dy.Robot(dy.Description("post").add_link("base"))
     assert dy.compare(post, post).same()
+
+
+def test_robots_whose_loops_are_closed_differently_are_different_robots(tmp_path):
+    """However the same constraint is written."""
+
+    def of(mechanism, name):
+        mechanism.write(tmp_path / name)
+        with pytest.warns(dy.ModelWarning, match="loops closed by"):
+            return dy.load(tmp_path / name)
+
+    plane, point = of(dy.loops.four_bar(), "plane.toml"), of(dy.loops.four_bar(closed_by="point"), "point.toml")
+    assert dy.compare(plane, point).same()
+    found = dy.compare(plane, dy.loops.four_bar().robot)
+    assert found.obstacles == ("loops are closed differently: 1 closure (InPlane) in the first robot, none in the second",)
+    assert not found.same()
+    delta = of(dy.loops.delta(), "delta.toml")
+    longer = delta.description
+    longer.closures[0].length += 0.001
+    assert dy.compare(delta, delta).same()
+    assert not dy.compare(delta, dy.Robot(longer)).same()

@@ -75,14 +75,16 @@ def test_a_joint_that_is_a_polynomial_is_locked_with_the_other_one(tmp_path):
     ("row", "words"),
     [
         ('kind = "pinn"\nfirst = "link2"\nsecond = "base"', "the kind is 'pinn'"),
-        ('first = "link2"\nsecond = "base"', "the kind is ''"),
+        ('first = "link2"\nsecond = "base"', "the kind is missing"),
         ('kind = "point"\nfirst = "link3"\nsecond = "base"', "there is no link 'link3'.*To repair: name 'link"),
-        ('kind = "point"\nfirst = "link2"', "there is no link ''"),
+        ('kind = "point"\nfirst = "link2"', "one of its two links is missing"),
+        ('kind = "point"\nfirst = "link2"\nsecond = "link2"', "connects link 'link2' to itself"),
+        ('kind = "coupled"\nfirst = "joint2"\nsecond = "joint2"', "connects joint 'joint2' to itself"),
         ('kind = "coupled"\nfirst = "joint3"', "there is no joint 'joint3'"),
         ('kind = "plane"\nfirst = "link2"\nsecond = "base"\naxis_of = "floor"', "there is no link 'floor'"),
         ('kind = "pin"\nfirst = "link2"\nsecond = "base"\naxis = [0, 0, 0]', "an axis is zero"),
         ('kind = "pin"\nfirst = "link2"\nsecond = "base"\naxis = [0, 1]', "axis"),
-        ('kind = "distance"\nfirst = "link2"\nsecond = "base"', "the length is 0"),
+        ('kind = "distance"\nfirst = "link2"\nsecond = "base"', "the length is missing or 0"),
         ('kind = "distance"\nfirst = "link2"\nsecond = "base"\nlength = "1 m"', "length"),
         ('kind = "weld"\nfirst = "link2"\nsecond = "base"\nratio = 2', "no key named 'ratio'"),
         ('kind = "coupled"\nfirst = "joint2"\nsecond = "joint1"\nhigher = 2', "higher"),
@@ -99,6 +101,24 @@ def test_closures_that_mean_nothing_are_refused_with_their_line(row, words, tmp_
         dy.load(path)
     line = int(re.search(r"arm.toml:(\d+): error", str(refused.value))[1])
     assert lines + 2 <= line <= lines + 2 + len(row.splitlines())
+
+
+def test_a_closure_of_two_links_that_are_fixed_to_each_other_is_refused_where_it_is_used(tmp_path):
+    arm = dy.load("planar_2r_melchiorri").with_frame("tool", "link2")
+    arm.write(tmp_path / "arm.toml")
+    with (tmp_path / "arm.toml").open("a") as file:
+        file.write('\n[[closure]]\nkind = "point"\nfirst = "tool"\nsecond = "link2"\n')
+    with pytest.warns(dy.ModelWarning, match="loops closed by"):
+        robot = dy.load(tmp_path / "arm.toml")
+    with pytest.raises(dy.InputError, match="'tool' and 'link2' are fixed to the same body"):
+        dy.constrained(robot)
+
+
+def test_an_unknown_key_is_one_error(tmp_path):
+    dy.load("planar_2r_melchiorri").write(tmp_path / "arm.toml")
+    with (tmp_path / "arm.toml").open("a") as file:
+        file.write('\n[[closure]]\nkind = "point"\nfirst = "base"\nsecond = "link2"\nlengh = 1\n')
+    assert len(dy.check(tmp_path / "arm.toml").errors) == 1
 
 
 def test_every_kind_is_written_somewhere():

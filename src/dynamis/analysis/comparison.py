@@ -13,14 +13,17 @@ from dynamis.algorithms.regressor import JOINT_PARAMETERS, link_columns
 from dynamis.analysis.model_pairs import Pair, Pairs, pairs
 from dynamis.display import as_table, comparison_card, counted, short
 from dynamis.errors import InputError, printable
+from dynamis.kinematics.closures import Closure, closure_rows
+from dynamis.kinematics.file_closures import closures
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.spatial import Inertia
-from dynamis.tolerances import RECURSION_ROUNDING
+from dynamis.tolerances import FILE_PRECISION, LOOP_RANK_TOLERANCE, RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
 
 SPEED, ACCELERATION = 1.5, 3.0  # rad/s, rad/s²; m/s and m/s²: largest rates of the random states
+STATES_OF_LOOPS = 5  # random configurations at which closures are compared
 WORDS = {
     "viscous": "viscous friction", "coulomb": "dry friction", "coulomb_bias": "dry friction bias", "rotor": "rotor inertia",
     "stiffness": "spring stiffness", "rest": "spring rest position",
@@ -150,9 +153,10 @@ def compare(
     tell = progress or _silently
     tell(0.0, "matching")
     pair = pairs(first, second)
+    obstacles = pair.obstacles or _differing_loops(pair)
     nothing = np.zeros(0)
-    if pair.obstacles or not first.n:
-        return ModelComparison(first, second, (), pair.obstacles, pair.notes, nothing, nothing, nothing, {}, 0)
+    if obstacles or not first.n:
+        return ModelComparison(first, second, (), obstacles, pair.notes, nothing, nothing, nothing, {}, 0)
     rng = np.random.default_rng(seed)
     speed = np.minimum(first.limits["velocity"], SPEED)
     q, v = first.random(rng, states), rng.uniform(-1.0, 1.0, (states, first.n)) * speed
@@ -171,6 +175,31 @@ def compare(
     return ModelComparison(
         first, second, tuple(order), (), pair.notes, _rms(tau), _rms(change), np.abs(change).max(axis=0), terms, states
     )
+
+
+def _differing_loops(pair: Pairs) -> tuple[str, ...]:
+    """A sentence if the closures of the two robots do not constrain them alike: the rows H, and the step H⁺ h that closes h."""
+    both = [closures(robot) for robot in (pair.first, pair.second)]
+    if not any(both):
+        return ()
+    if all(both):
+        rng, different = np.random.default_rng(0), False
+        for q in pair.first.random(rng, STATES_OF_LOOPS):
+            (P, p), (R, r) = map(_constrained, (pair.first, pair.second), both, (q, pair.state_of_second(q)))
+            back = pair.coordinates
+            different |= max(np.abs(R[np.ix_(back, back)] - P).max(), np.abs(r[back] - p).max()) > FILE_PRECISION
+        if not different:
+            return ()
+    kinds = [", ".join(sorted({type(closure).__name__ for closure in x})) for x in both]
+    names = [f"{counted(len(x), 'closure')} ({kind})" if x else "none" for x, kind in zip(both, kinds, strict=True)]
+    return (f"loops are closed differently: {names[0]} in the first robot, {names[1]} in the second",)
+
+
+def _constrained(robot: Robot, closed_by: tuple[Closure, ...], q: Array) -> tuple[Array, Array]:
+    """H⁺ H and H⁺ h at a configuration."""
+    h, H, _ = (np.asarray(x, dtype=float) for x in closure_rows(robot, closed_by, q, np.zeros(robot.n)))
+    inverse = np.linalg.pinv(H, rcond=LOOP_RANK_TOLERANCE)
+    return inverse @ H, inverse @ h
 
 
 class _Effects:

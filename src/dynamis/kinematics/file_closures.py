@@ -24,7 +24,10 @@ def closures(robot: Robot) -> tuple[Closure, ...]:
         raise InputError(f"robot must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
     found = _of_files.get(robot)
     if found is None:
-        found = _of_files[robot] = tuple(map(_of_description, robot.description.closures))
+        found = tuple(map(_of_description, robot.description.closures))
+        for closure in found:
+            closure.check(robot)
+        _of_files[robot] = found
     return found
 
 

@@ -62,18 +62,22 @@ def check_closures(closures: Iterable[Any], links: Collection[str], joints: Coll
             continue
         where = f"closure of {printable(str(x.first))}"
         if x.kind not in CLOSURES:
-            found = f"the kind is {printable(str(x.kind))}"
+            found = f"the kind is {printable(str(x.kind))}" if x.kind else "the kind is missing"
             report.error("closure", where, found, ", ".join(CLOSURES), "correct the kind", x.line)
             continue
         of, known = ("joint", joints) if x.kind == "coupled" else ("link", links)
         names = [x.first, *([x.second] if x.second or x.kind != "coupled" else []), *([x.axis_of] if x.axis_of else [])]
+        if x.first == x.second:
+            found = f"it connects {of} {printable(str(x.first))} to itself"
+            report.error("closure", where, found, f"two {of}s", "name another one", x.line)
         for name in names:
             if name not in known:
                 near = " or ".join(map(printable, near_names(str(name), known, 2)))
-                found = f"there is no {of} {printable(str(name))}"
+                found = f"there is no {of} {printable(str(name))}" if name else f"one of its two {of}s is missing"
                 report.error("closure", where, found, f"a {of} of this file", f"name {near}" if near else "correct it", x.line)
         axes = [x.axis, *([] if x.second_axis is None else [x.second_axis])]
         if not all(np.shape(axis) == (3,) and np.isfinite(axis).all() and np.any(axis) for axis in axes):
             report.error("closure", where, "an axis is zero", "three numbers, not all 0", "correct the axis", x.line)
         if x.kind == "distance" and not 0.0 < x.length < np.inf:
-            report.error("closure", where, f"the length is {x.length}", "a positive number", "correct the length", x.line)
+            found = f"the length is {x.length:g}" if x.length else "the length is missing or 0"
+            report.error("closure", where, found, "a positive number", "give the length of the rod", x.line)

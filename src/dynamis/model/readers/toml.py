@@ -146,10 +146,8 @@ class _Reader:
         return d
 
     def read_closure(self, row: TomlTable) -> LoopClosure:
-        row.only(_KEYS["closure"], ("kind", "first"))
         x = LoopClosure(row.text("kind", ""), row.text("first", ""), row.text("second", ""), line=row.line)
-        if x.kind in CLOSURES:
-            row.only({"kind", "first", "second", *CLOSURES[x.kind]})
+        row.only({"kind", "first", "second", *CLOSURES[x.kind]} if x.kind in CLOSURES else _KEYS["closure"], ("kind", "first"))
         x.ratio, x.offset, x.length = (row.real(key, getattr(x, key)) for key in ("ratio", "offset", "length"))
         x.axis_of = row.text("axis_of", "")
         for key in ("axis", "second_axis", "higher"):
