@@ -4,8 +4,10 @@ import re
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import dynamis as dy
+from dynamis.cli.commands import cli
 from dynamis.model.closures import CLOSURES
 
 MECHANISMS = {
@@ -59,7 +61,6 @@ def test_an_attached_mechanism_keeps_its_closures(tmp_path):
         hand = dy.load(tmp_path / "hand.toml")
     (closure,) = dy.loops.closures(dy.load("ur5e").attach(hand, "tool0", prefix="hand_"))
     assert (closure.frame_a, closure.normal_frame) == ("hand_coupler_end", "hand_base")
-    assert dy.loops.closures(hand.subtree(hand.link_names[1])) == ()
 
 
 def test_a_joint_that_is_a_polynomial_is_locked_with_the_other_one(tmp_path):
@@ -129,3 +130,45 @@ def written(mechanism):
     from dynamis.kinematics.file_closures import described
 
     return [described(x) for x in mechanism.closures]
+
+
+@pytest.fixture
+def four_bar(tmp_path):
+    dy.loops.four_bar().write(tmp_path / "four_bar.toml")
+    with pytest.warns(dy.ModelWarning, match="loops closed by"):
+        return dy.load(tmp_path / "four_bar.toml")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda robot: dy.simulate(robot, 0.01),
+        lambda robot: dy.rollouts(robot, 0.01, robot.home()[None]),
+        lambda robot: dy.linearize(robot, robot.home()),
+        lambda robot: dy.write_fmu(robot, "unused/four_bar.fmu", binary=False),
+        lambda robot: dy.optimize.trajectory(robot, robot.home(), robot.home(), 0.1, nodes=5),
+    ],
+    ids=["simulate", "rollouts", "linearize", "fmu", "optimize"],
+)
+def test_functions_of_the_tree_warn_of_open_loops(four_bar, use, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "unused").mkdir()
+    with pytest.warns(dy.ModelWarning, match=r"closes loops \(plane of 'coupler_end' and 'rocker_end'\), which are open in"):
+        use(four_bar)
+
+
+def test_closures_are_listed(four_bar, tmp_path):
+    assert "1 closure of loops" in repr(four_bar)
+    result = CliRunner().invoke(cli, ["info", str(tmp_path / "four_bar.toml")])
+    assert "Closures of loops" in result.output
+    assert "coupler_end" in result.output
+
+
+def test_a_constrained_robot_in_place_of_a_robot_is_refused_with_the_cure():
+    with pytest.raises(dy.InputError, match="got ConstrainedRobot; its attribute robot is the tree"):
+        dy.linearize(dy.loops.four_bar(), [0.0] * 3)
+
+
+def test_a_subtree_names_the_loops_it_cuts(four_bar):
+    with pytest.warns(dy.ModelWarning, match="closures of 'coupler_end' end outside of what 'crank' carries"):
+        four_bar.subtree("crank")

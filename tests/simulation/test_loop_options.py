@@ -175,7 +175,9 @@ def test_a_tree_whose_file_closes_loops_is_simulated_with_one_warning():
     d = loop.robot.description
     d.closures.append(LoopClosure("point", "coupler_end", "rocker_end"))
     robot = dy.Robot(d)
-    with pytest.warns(ModelWarning, match=r"'coupler_end on rocker_end'.*dynamis.constrained\(robot\).simulate") as found:
+    with pytest.warns(
+        ModelWarning, match=r"point of 'coupler_end' and 'rocker_end'.*dynamis.constrained\(robot\).simulate"
+    ) as found:
         dy.simulate(robot, 0.01, loop.home(), points=2)
     assert found[0].filename == __file__
     dy.simulate(robot, 0.01, loop.home(), points=2)

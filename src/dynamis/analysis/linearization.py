@@ -14,7 +14,7 @@ from dynamis.display import counted, linearization_card, modes_card
 from dynamis.errors import InputError, printable
 from dynamis.model.joints import Free, Spherical
 from dynamis.robot import Robot
-from dynamis.robot.checks import check_numeric, warn_of_actuators
+from dynamis.robot.checks import check_numeric, warn_of_actuators, warn_of_open_loops
 from dynamis.spatial import motion_cross
 from dynamis.tolerances import EPS, NEGLIGIBLE, RANK_TOLERANCE
 
@@ -245,6 +245,7 @@ def linearize(robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated:
     else:
         held = inputs.one_state(tau, n, "tau").astype(float)
     warn_of_actuators(robot, "the linear model")
+    warn_of_open_loops(robot, "the linear model")
     da = robot.forward_dynamics_derivatives(at, rates, held)
     A = np.block([[_carried(robot, rates), np.eye(n)], [da.dq, da.dv]])
     B = np.vstack([np.zeros((n, len(columns))), da.dtau[:, columns]])

@@ -58,6 +58,9 @@ def print_summary(summary: dict[str, Any], robot: Robot) -> None:
     ]
     title = "Moving bodies: each link with the links fixed to it; centre of mass in the frame of the link"
     _print_some(title, ("body", "mass [kg]", "centre of mass [m]", "principal moments [kg m²]"), bodies)
+    if summary["closures"]:
+        rows = [(x["kind"], x["first"], x["second"] or None) for x in summary["closures"]]
+        _print_some("Closures of loops, which the functions of the tree leave open", ("kind", "first", "second"), rows)
     if not robot.model.symbolic and robot.model.base.mass:
         echo(f"  The base, with the links fixed to it, has a mass of {number(robot.model.base.mass)} kg")
         echo()

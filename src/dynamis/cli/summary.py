@@ -42,6 +42,7 @@ def summarise(robot: Robot) -> dict[str, Any]:
         "joints": [_joint(joint) for joint in joints],
         "links": [_link(body.name, model.inertia_in_link_frame(i)) for i, body in model.links],
         "frames": list(robot.link_names),
+        "closures": [{"kind": x.kind, "first": x.first, "second": x.second} for x in description.closures],
     }
     if robot.n:
         q = robot.home()

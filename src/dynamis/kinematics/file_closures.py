@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Sequence
 
-from dynamis.errors import InputError, ModelWarning, printable
+from dynamis.errors import InputError
 from dynamis.kinematics.closures import Closure, Coupled, Distance, InPlane, Pin, Point, Weld
 from dynamis.model.closures import LoopClosure
 from dynamis.robot import Robot
-from dynamis.robot.checks import check_numeric
+from dynamis.robot.checks import check_is_robot, check_numeric
 
 
 def closures(robot: Robot) -> tuple[Closure, ...]:
@@ -20,8 +19,7 @@ def closures(robot: Robot) -> tuple[Closure, ...]:
     >>> dy.loops.closures(dy.load("ur5e"))
     ()
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
+    check_is_robot(robot)
     found = _of_files.get(robot)
     if found is None:
         found = tuple(map(_of_description, robot.description.closures))
@@ -32,22 +30,6 @@ def closures(robot: Robot) -> tuple[Closure, ...]:
 
 
 _of_files: weakref.WeakKeyDictionary[Robot, tuple[Closure, ...]] = weakref.WeakKeyDictionary()
-_warned: weakref.WeakSet[Robot] = weakref.WeakSet()
-
-
-def warn_of_open_loops(robot: Robot, stacklevel: int) -> None:
-    """Warn, once for each robot, that its motion is that of the tree, without the loops of its file."""
-    if not robot.description.closures or robot in _warned:
-        return
-    _warned.add(robot)
-    first, *others = (closure.labels[0].partition(":")[0] for closure in closures(robot))
-    more = f" and {len(others)} more" if others else ""
-    warnings.warn(
-        f"the file of robot {printable(robot.name)} closes loops ({printable(first)}{more}), which are open in this motion: "
-        "dynamis.constrained(robot).simulate(…) closes them",
-        ModelWarning,
-        stacklevel=stacklevel + 1,
-    )
 
 
 def _of_description(x: LoopClosure) -> Closure:

@@ -22,7 +22,7 @@ from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.optimize.step_dynamics import TABLEAUS, Feedback, StepDynamics
 from dynamis.robot import Robot
-from dynamis.robot.checks import warn_of_actuators
+from dynamis.robot.checks import warn_of_actuators, warn_of_open_loops
 from dynamis.robot.inputs import broadcast_batch
 from dynamis.scalar import Node
 
@@ -84,6 +84,7 @@ class Step(StepDynamics):
     ) -> None:  # fmt: skip
         super().__init__(robot, h, method, actuated, friction_velocity, parameters, wrenches, moving_base, feedback, references)
         warn_of_actuators(robot, "the step", limited=True)
+        warn_of_open_loops(robot, "the step")
 
     def __repr__(self) -> str:
         parameters = f", {counted(len(self.parameters), 'parameter')}" if self.parameters else ""

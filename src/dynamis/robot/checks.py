@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, ModelWarning, printable
 from dynamis.model.actuators import Actuator, Saturated
+from dynamis.robot.base import RobotBase
 from dynamis.robot.robot import Robot
 from dynamis.scalar import Node
 
@@ -18,7 +20,8 @@ from dynamis.scalar import Node
 def check_is_robot(robot: Any) -> None:
     """Refuse what is no robot."""
     if not isinstance(robot, Robot):
-        raise InputError(f"robot must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}")
+        tree = "; its attribute robot is the tree, without the constraints" if isinstance(robot, RobotBase) else ""
+        raise InputError(f"robot must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}{tree}")
 
 
 def check_numeric(robot: Any, parameters: Sequence[Node] = ()) -> None:
@@ -50,6 +53,20 @@ def warn_of_actuators(robot: Robot, where: str, *, limited: bool = False, stackl
     if names:
         text = f"the actuators of {', '.join(names)} are not part of {where}, whose inputs are joint torques"
         warnings.warn(text, ModelWarning, stacklevel=stacklevel)
+
+
+_warned: weakref.WeakSet[Robot] = weakref.WeakSet()
+
+
+def warn_of_open_loops(robot: Robot, where: str, *, closed: str = "dynamis.constrained(robot)", stacklevel: int = 3) -> None:
+    """Warn, once for each robot, that the loops of its file are open in a function; ``closed`` closes them."""
+    loops = [f"{x.kind} of {' and '.join(printable(y) for y in (x.first, x.second) if y)}" for x in robot.description.closures]
+    if not loops or robot in _warned:
+        return
+    _warned.add(robot)
+    more = f" and {len(loops) - 1} more" if len(loops) > 1 else ""
+    text = f"the file of robot {printable(robot.name)} closes loops ({loops[0]}{more}), which are open in {where}"
+    warnings.warn(f"{text}: {closed} closes them", ModelWarning, stacklevel=stacklevel)
 
 
 def _only_limits(actuator: Actuator) -> bool:

@@ -83,11 +83,17 @@ class Editing(Configurations, CentroidalFunctions):
     def subtree(self, link: str) -> Self:
         """Return a link and all that it carries as a robot, with the link fixed to the world.
 
+        A warning names closures of loops with links or joints that it does not carry.
+
         >>> import dynamis as dy
         >>> dy.load("ur5e").subtree("forearm_link").joint_names
         ('wrist_1_joint', 'wrist_2_joint', 'wrist_3_joint')
         """
-        return self._rebuilt(editing.subtree(self._description, self.model.frame(link).name))
+        made = editing.subtree(self._description, self.model.frame(link).name)
+        if lost := [printable(x.first) for x in self._description.closures if x not in made.closures]:
+            text = f"closures of {', '.join(lost)} end outside of what {printable(link)} carries: their loops are open"
+            warnings.warn(text, ModelWarning, stacklevel=2)
+        return self._rebuilt(made)
 
     def placed(self, pose: Pose | Any) -> Self:
         """Return the robot with its root link at ``pose`` (a `Pose` or a 4 × 4 matrix) in the world, where gravity is the same.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dynamis.algorithms.kinematics import MovingBase
-from dynamis.display import robot_card
+from dynamis.display import counted, robot_card
 from dynamis.errors import ConversionError, InputError, ModelWarning, printable
 from dynamis.files.atomic_write import write_file
 from dynamis.model.actuators import Actuator
@@ -158,7 +158,8 @@ class Robot(Differentiation, Editing):
 
     def __repr__(self) -> str:
         kind = "symbolic " if self.model.symbolic else ""
-        return f"<{kind}Robot {printable(self.name)}: {self.model.size_text}>"
+        loops = f", {counted(len(self._description.closures), 'closure')} of loops" if self._description.closures else ""
+        return f"<{kind}Robot {printable(self.name)}: {self.model.size_text}{loops}>"
 
     def _repr_html_(self) -> str:
         return robot_card(self.model, self._description)

@@ -25,11 +25,10 @@ from dynamis.kinematics.closures import Closure, closure_rows
 from dynamis.robot import Robot
 from dynamis.scalar import factorise, is_number, maximum, solve_lower, solve_upper
 from dynamis.spatial.inertia import mirrored
-from dynamis.tolerances import PROXIMAL_REGULARISATION
+from dynamis.tolerances import NEGLIGIBLE, PROXIMAL_REGULARISATION
 
 Array = npt.NDArray[Any]
 PROXIMAL_STEPS = 4
-NEGLIGIBLE_ROW = 1e-9  # m or rad per rad or m: √EPS below it a row is rounding error, of a constraint that always holds
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,7 +110,8 @@ def factors(robot: Robot, q: Array) -> tuple[Array, Array]:
 
 
 def solve_constrained(robot: Robot, contacts: Contacts, q: Array, J: Array, r: Array, b: Array) -> Array:
-    """(x, λ) with M x = r + Jᵀ λ and J x = b."""
+    """(x, λ) with M x = r + Jᵀ λ and J x = b; rounding errors in place of a row, of a constraint that always holds, change
+    nothing."""
     if not contacts.closures and all(is_number(x) and x == 0.0 for x in J.flat):
         some = ", ".join([*contacts.labels[:6], *(["…"] if len(contacts.labels) > 6 else [])])
         raise SingularError(
@@ -122,7 +122,7 @@ def solve_constrained(robot: Robot, contacts: Contacts, q: Array, J: Array, r: A
     Y, z = solve_upper(L, J.T), solve_upper(L, r)
     W = Y / d[:, None]
     D, wanted = mirrored(Y.T, W.T), b - W.T @ z
-    weight = PROXIMAL_REGULARISATION * np.sum(np.diagonal(D)) / len(D) + NEGLIGIBLE_ROW**2 * np.sum(1.0 / d) / len(d)
+    weight = PROXIMAL_REGULARISATION * np.sum(np.diagonal(D)) / len(D) + NEGLIGIBLE**2 * np.sum(1.0 / d) / len(d)
     A, d_A = factorise(D + weight * np.eye(len(D)))
 
     def regularised(b: Array) -> Array:

@@ -17,10 +17,10 @@ from dynamis.compiler.cuda_time_stepper import RK4
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import card, counted, short
 from dynamis.errors import InputError, ModelWarning, PerformanceWarning, printable, unknown_name
-from dynamis.kinematics.file_closures import warn_of_open_loops
 from dynamis.model.massless import describe_motion, massless_motion
 from dynamis.model.model import Model
 from dynamis.robot import Robot
+from dynamis.robot.checks import warn_of_open_loops
 from dynamis.robot.inputs import broadcast_batch
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.closed_loop import ClosedLoop
@@ -230,7 +230,7 @@ class BatchSimulation:
         if not isinstance(robot, Robot):
             raise InputError(f"rollouts takes a robot, got {type(robot).__name__}; dynamis.load gives one")
         if contacts is None:
-            warn_of_open_loops(robot, stacklevel=2)
+            warn_of_open_loops(robot, "this motion", closed="dynamis.constrained(robot).simulate(…)")
         if not isinstance(every, int | np.integer) or every < 1:
             raise InputError(f"every= must be a number of steps, an integer of at least 1, got {every!r}")
         if not all(isinstance(x, int | float | np.number) and 0 < x < np.inf for x in (t, step)):

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, ModelWarning
-from dynamis.kinematics.file_closures import warn_of_open_loops
 from dynamis.robot import Robot
-from dynamis.robot.checks import check_numeric
+from dynamis.robot.checks import check_numeric, warn_of_open_loops
 from dynamis.scalar import FunctionState
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.adaptive import METHODS, integrate
@@ -190,7 +189,7 @@ def _start(mechanism: Mechanism, q0: Any, v0: Any, before: Trajectory | None) ->
         return mechanism.check_start(before.q[-1], before.v[-1])
     robot = mechanism.robot
     if not mechanism.closures:
-        warn_of_open_loops(robot, stacklevel=3)
+        warn_of_open_loops(robot, "this motion", closed="dynamis.constrained(robot).simulate(…)", stacklevel=4)
     q = robot.home() if q0 is None else state_vector(robot, q0, robot.nq, "q0")
     v = np.zeros(robot.n) if v0 is None else state_vector(robot, v0, robot.n, "v0")
     return mechanism.check_start(q, v)

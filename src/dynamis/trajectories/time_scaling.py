@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
-from dynamis.robot.checks import check_numeric, torque_limits, warn_of_actuators
+from dynamis.robot.checks import check_numeric, torque_limits, warn_of_actuators, warn_of_open_loops
 from dynamis.tolerances import NEGLIGIBLE
 from dynamis.trajectories.collision_free import collision_free
 from dynamis.trajectories.constraints import Limits, intervals, use
@@ -65,6 +65,7 @@ def time_optimal(
         _check_positions(robot, way)
     given = {"torque": torque, "velocity": velocity, "acceleration": acceleration}
     warn_of_actuators(robot, "the motion", limited=True)
+    warn_of_open_loops(robot, "the limits of the motion")
     own = {"torque": torque_limits(robot), "velocity": robot.limits["velocity"], "acceleration": np.full(robot.n, np.inf)}
     limits = Limits(**{name: own[name] if x is None else bounds(x, robot.n, name) for name, x in given.items()})
     moving = np.abs(way.derivative().peaks()) > 0.0

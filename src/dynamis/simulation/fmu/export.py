@@ -21,7 +21,7 @@ from dynamis.compiler import c_text
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import check_place, write_file
 from dynamis.robot import Robot
-from dynamis.robot.checks import check_numeric
+from dynamis.robot.checks import check_numeric, warn_of_open_loops
 from dynamis.scalar import directional
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.fixed_step import Flow
@@ -74,6 +74,7 @@ def write_fmu(
     check_numeric(robot)
     if not robot.n:
         raise InputError(f"robot {printable(robot.name)} has no moving joints")
+    warn_of_open_loops(robot, "the unit", closed="dynamis.constrained(robot).simulate(…)")
     unit = _Unit(robot, friction, actuators, frame, wrench, gravity, float(step), derivatives)
     return write_file(target, unit.archive(version, _identifier(target.stem), binary, target.name))
 
