@@ -77,7 +77,7 @@ def test_logs_without_noise_give_the_base_parameters_to_nine_digits(name):
         fit.fit_factors(e.whole, e.names)
     else:
         fit.fit(e.X, e.y, joint=e.joint, names=e.names)
-    expected = base.values(LinearModel(truth, friction=base.model.friction, spring="stiffness" in base.model.terms).prior)
+    expected = base.values(LinearModel(truth, friction=base.model.friction).prior)
     which = kinds(base)
     for kind in set(which):
         off, size = np.abs(fit.coef_ - expected)[which == kind], np.abs(expected[which == kind]).max()

@@ -155,3 +155,14 @@ def test_a_rotor_on_a_link_is_looked_for_once():
     assert kinds.count("rotor") == 1  # the first motor stands on the base
     q, v, a = states(robot)
     assert np.allclose(model.regressor(q, v, a) @ model.prior, robot.inverse_dynamics(q, v, a), rtol=1e-10, atol=1e-10)
+
+
+def test_springs_are_those_of_the_robot_unless_all_are_wanted():
+    robot = dy.load("planar_2r_melchiorri").replace(friction={"joint1": {"stiffness": 20.0}})
+
+    def springs(**options):
+        return [name for name in LinearModel(robot, **options).names if name.endswith(".stiffness")]
+
+    assert springs() == ["joint1.stiffness"]
+    assert springs(spring=True) == ["joint1.stiffness", "joint2.stiffness"]
+    assert springs(spring=False) == []

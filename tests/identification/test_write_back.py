@@ -252,3 +252,16 @@ def test_formats_that_do_not_hold_all_parameters_are_refused_with_the_cure(suffi
     ):
         write_identified(base, full_parameters(base, base.prior), base.prior, tmp_path / f"robot{suffix}")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("spring", [None, True])
+def test_no_written_spring_is_negative(spring, tmp_path):
+    robot = dy.load("planar_2r_melchiorri").replace(friction={"joint1": {"stiffness": 20.0}})
+    t, w, phase = np.arange(2000)[:, None] * 0.005, np.array([1.3, 2.1]), np.array([0.0, 1.0])
+    q, v, a = np.sin(w * t + phase), w * np.cos(w * t + phase), -(w**2) * np.sin(w * t + phase)
+    tau = robot.inverse_dynamics(q, v, a) - 0.5 * np.array([0.0, 1.0]) * q + np.random.default_rng(0).normal(size=q.shape)
+    found = dy.identify(LinearModel(robot, spring=spring), Samples.of(q, v, a, tau, period=0.005), compare=())
+    found.write(tmp_path / "arm.toml")
+    stiffness = dy.load(tmp_path / "arm.toml").model.stiffness  # a warning is an error here
+    assert stiffness[0] == pytest.approx(20.0, rel=0.05)
+    assert 0.0 <= stiffness[1] < 1e-6

@@ -50,9 +50,9 @@ def full_parameters(
 ) -> Array:
     """Return π (p,) with B π = coef, nearest to the prior.
 
-    Every link is physically consistent, and friction and rotors are not negative. If no such robot has these base parameters,
-    ``infeasible="raise"`` raises `InfeasibleError` naming the links, and "nearest" returns the consistent robot with the
-    nearest base parameters: in standard errors if ``covariance`` is given, else in relative distance.
+    Every link is physically consistent, and friction, rotors and springs are not negative. If no such robot has these base
+    parameters, ``infeasible="raise"`` raises `InfeasibleError` naming the links, and "nearest" returns the consistent robot
+    with the nearest base parameters: in standard errors if ``covariance`` is given, else in relative distance.
 
     >>> import dynamis as dy, numpy as np
     >>> base = dy.identification.base_parameters(dy.load("ur5e"))

@@ -76,9 +76,10 @@ class LinearModel:
     "coulomb" sign v, "coulomb_bias" (direction-dependent Coulomb friction), "stribeck" (Coulomb friction that decays over
     ``stribeck_speed``), "quadratic" v|v|, "power" √|v| sign v; "elbow.power" is a term of one joint. With ``smooth`` (rad/s)
     the sign is tanh(v / smooth), closer to real drives and filtered velocities. ``offset`` adds a constant torque, such as that
-    of a sensor or a gravity spring. ``presliding`` adds presliding friction with this displacement in rad, for all joints or by
-    joint: near standstill the torque depends on the previous motion [Dahl 1968]. ``couplings`` are pairs of joints where the
-    second joint's motor turns with both: its inertia and friction act on the pair. ``columns`` are user-defined.
+    of a sensor or a gravity spring. ``spring`` adds the stiffness of every joint; by default those of the robot's springs.
+    ``presliding`` adds presliding friction with this displacement in rad, for all joints or by joint: near standstill the
+    torque depends on the previous motion [Dahl 1968]. ``couplings`` are pairs of joints where the second joint's motor turns
+    with both: its inertia and friction act on the pair. ``columns`` are user-defined.
 
     >>> import dynamis as dy
     >>> model = dy.identification.LinearModel(dy.load("ur5e"))
@@ -112,7 +113,7 @@ class LinearModel:
         drives = robot.model
         if friction is None:
             friction = ("viscous", "coulomb", "coulomb_bias") if np.any(drives.coulomb_bias) else ("viscous", "coulomb")
-        spring = bool(np.any(drives.stiffness)) if spring is None else spring
+        self.springs = {k for k in range(robot.n) if (drives.stiffness[k] != 0.0 if spring is None else spring)}
         self.friction, self.own_friction = _friction(robot, friction)
         if "stribeck" in (*self.friction, *(term for _, term in self.own_friction)) and stribeck_speed is None:
             raise InputError("Stribeck friction needs its characteristic speed, such as stribeck_speed=0.1")
@@ -124,7 +125,7 @@ class LinearModel:
             *self.friction,
             *(["offset"] if offset else []),
             *(["rotor"] if rotor else []),
-            *(["stiffness"] if spring else []),
+            *(["stiffness"] if self.springs else []),
         )
         self.couplings = tuple(tuple(_coordinate(robot, joint) for joint in pair) for pair in couplings)
         for pair in self.couplings:
@@ -153,7 +154,8 @@ class LinearModel:
         on_links = {k for _, body in riding for k in body.dof}
         single = {k: [term for j, term in self.own_friction if j == k] for k in self.driven}
         every = [(k, term) for k in self.driven for term in (*self.terms, *single[k])]
-        self._pairs = [(k, term) for k, term in every if term != "rotor" or k not in on_links]
+        absent = {(k, "rotor") for k in on_links} | {(k, "stiffness") for k in self.driven if k not in self.springs}
+        self._pairs = [pair for pair in every if pair not in absent]
         labels += [(robot.coordinate_names[k], term) for k, term in self._pairs]
         prior += [float(known[term][k]) if term in known else 0.0 for k, term in self._pairs]
         labels += [(body.name, "inertia") for _, body in riding]

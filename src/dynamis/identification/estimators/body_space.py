@@ -35,7 +35,7 @@ from dynamis.spatial import Inertia
 
 Array = npt.NDArray[Any]
 
-NOT_NEGATIVE = ("viscous", "coulomb", "rotor", "inertia")
+NOT_NEGATIVE = ("viscous", "coulomb", "rotor", "inertia", "stiffness")
 ROOM = 1e-4  # relative to the prior inertia: a link with less in some direction is called flat
 
 STATES = 64
@@ -51,9 +51,9 @@ class BodySpace:
     (lower, upper) in kg, and ((x, y, z) lower, (x, y, z) upper) in m in the link's frame; ``total_mass`` is that of all moving
     links. ``boxes`` (`link_boxes`) are those within which the whole mass of a link lies, as ``com`` in its frame:
     ∫ (x − lower) (upper − x) dm ≥ 0 along each axis, which bounds the centre of mass and the moments of inertia.
-    ``bounds`` are those of friction and other scalars by parameter name; Coulomb and viscous friction and rotor inertias
-    are never negative. ``sizes`` (p,) are the typical sizes of friction and other scalars, and of masses missing in the file:
-    by default they are derived from the robot's own torques.
+    ``bounds`` are those of friction and other scalars by parameter name; Coulomb and viscous friction, rotor inertias and
+    spring stiffnesses are never negative. ``sizes`` (p,) are the typical sizes of friction and other scalars, and of masses
+    missing in the file: by default they are derived from the robot's own torques.
     """
 
     def __init__(
