@@ -316,3 +316,19 @@ def test_a_link_with_the_name_world_is_renamed_and_said_so(tmp_path):
 def test_what_changes_the_motion_is_warned_of_by_write(tmp_path):
     with pytest.warns(dy.ModelWarning, match="does not hold all of robot.*rotor inertias: 6 elements"):
         dy.load("puma560").write(tmp_path / "puma.sdf")
+
+
+@pytest.mark.parametrize("kind", ["cylindrical", "planar", "spherical"])
+def test_only_what_is_lost_of_joints_with_several_axes_is_told(kind, tmp_path):
+    d = dy.Description("slide").add_link("base")
+    d.add_link("slide", "base", kind, axis=(0, 0, 1), inertia=dy.solids.sphere(0.1, mass=1.0))
+    d.joints[0].drive.viscous, d.joints[0].drive.coulomb = 0.5, 0.3
+    robot = dy.Robot(d)
+    if kind == "spherical":
+        assert losses(d, ".sdf") == ["limits and friction of spherical and free joints: 1 element, 'slide_joint'"]
+        return
+    robot.write(tmp_path / "slide.sdf")  # a warning is an error here
+    again, q, (v, a) = dy.load(tmp_path / "slide.sdf"), robot.random(0), np.random.default_rng(0).normal(size=(2, robot.n))
+    np.testing.assert_array_equal(again.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a))
+    d.joints[0].limits.effort = 10.0
+    assert losses(d, ".sdf") == ["limits of joints with several axes: 1 element, 'slide_joint'"]
