@@ -36,6 +36,17 @@ def test_clamped_steps_are_minima_between_bounds():
     assert exact >= 195  # four iterations need not find the last active bound
 
 
+def test_clamped_steps_need_not_have_bounds():
+    rng, exact = np.random.default_rng(0), 0
+    low, high = np.array([-np.inf, -np.inf, -0.1, -0.1]), np.array([np.inf, 0.1, np.inf, 0.1])
+    for _ in range(200):
+        R, b = rng.normal(size=(6, 4)), rng.normal(size=6)
+        k, _, _ = clamped_step(R.T @ R, -R.T @ b, low, high)  # a NumPy warning is an error here
+        best = lsq_linear(R, b, (low, high), tol=1e-12)
+        exact += 0.5 * ((R @ k - b) ** 2).sum() - best.cost < 1e-9 * best.cost
+    assert exact >= 195
+
+
 def test_the_compiled_recursion_is_that_of_numbers(arm):
     rng = np.random.default_rng(1)
     step = dy.optimize.Step(arm, 0.02)

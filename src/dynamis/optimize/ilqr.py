@@ -91,7 +91,7 @@ def clamped_step(Q_uu: Array, Q_u: Array, low: Array, high: Array) -> tuple[Arra
         k = solve_positive(H, (1.0 - free) * k - free * (Q_u + Q_uu @ ((1.0 - free) * k)))
         slope = Q_u + Q_uu @ k
         beyond = _greater(k, high) + _greater(low, k)
-        side = 2.0 * _greater(0.5 * (low + high), k) - 1.0  # 1 at the lower bound
+        side = 2.0 * _greater(high - k, k - low) - 1.0  # 1 at the lower bound
         released = (1.0 - free) * _greater(0.0 * slope, side * slope)  # the cost decreases away from the bound
         free = free * (1.0 - beyond) + released
         k = maximum(minimum(k, high), low)
