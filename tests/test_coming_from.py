@@ -51,6 +51,14 @@ def test_a_row_says_the_same_on_both_sides(names, title, theirs, ours):
     assert np.abs(found - expected).max() <= 1e-9 * max(1.0, np.abs(expected).max())
 
 
+def test_manipulability_is_that_of_all_six_rows(names):
+    """The definition of the Robotics Toolbox, whose default is axes="all": √det(J Jᵀ) of the whole Jacobian."""
+    (ours,) = re.findall(r"^\| `robot.manipulability\(q\)` \| `([^`]+)` \|", TEXT, flags=re.M)
+    known = names("Robotics Toolbox for Python")
+    J = known["robot"].jacobian(known["q"])
+    assert eval(ours, known) == pytest.approx(np.sqrt(np.linalg.det(J @ J.T)), rel=1e-9)
+
+
 def test_every_section_has_rows():
     assert len(SECTIONS) == 6
     assert len(list(rows())) > 55
