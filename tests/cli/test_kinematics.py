@@ -88,3 +88,21 @@ def test_targets_that_are_not_understood(options, cure):
 
 def test_all_frames_and_one_frame():
     assert run("pose", "ur5e", "--all", "--frame", "tool0").exit_code == 2
+
+
+def test_kinematics_of_symbolic_arms_need_no_masses():
+    lengths = ["--set", "a_1=0.5", "--set", "a_2=0.4"]
+    found = json.loads(run("pose", "planar_2r", "--q", "0.3,0.7", *lengths, "--json").output)
+    robot = dy.load(
+        "planar_2r", parameters=dict.fromkeys(("g", "l_1", "l_2", "m_1", "m_2", "I_1", "I_2"), 1.0) | {"a_1": 0.5, "a_2": 0.4}
+    )
+    assert np.abs(found["matrix"] - robot.pose([0.3, 0.7])).max() < 1e-15
+    assert np.abs(found["jacobian"] - robot.jacobian([0.3, 0.7])).max() < 1e-15
+    back = json.loads(
+        run("ik", "planar_2r", "--position", listed(found["position"]), "--q0", "0.2,0.5", *lengths, "--json").output
+    )
+    assert back["q"] == pytest.approx([0.3, 0.7], abs=1e-6)
+    result = run("pose", "planar_2r", "--q", "0,0", *lengths[:2])
+    assert result.exit_code == 2
+    assert "without values: a_2. Give each a number, in SI units: --set a_2=1\n" in result.output
+    assert "without values: I_1, I_2, g," in run("statics", "planar_2r", "--q", "0,0", *lengths).output

@@ -54,7 +54,7 @@ def pose(
 ) -> None:
     if every and frame is not None:
         raise InputError("--all lists all frames: omit --frame")
-    loaded, at = load_at(robot, q, degrees, settings)
+    loaded, at = load_at(robot, q, degrees, settings, kinematic=True)
     if every:
         frames = {name: _described(X) for name, X in zip(loaded.link_names, loaded.poses(at), strict=True)}
         if as_json:
@@ -94,7 +94,7 @@ def inverse_kinematics(
     from dynamis.kinematics.inverse_kinematics import inverse_kinematics as solve
 
     target = _target(position, rpy, quaternion, degrees)
-    loaded, start = load_at(robot, q0, degrees, settings, "--q0")
+    loaded, start = load_at(robot, q0, degrees, settings, "--q0", kinematic=True)
     name = loaded.model.frame(frame).name
     found = solve(loaded, target, name, q0=start, limits=not no_limits)
     reached = _described(loaded.pose(found.q, name))

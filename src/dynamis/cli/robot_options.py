@@ -26,10 +26,10 @@ def robot_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def load_at(
-    robot: str, q: str | None, degrees: bool | None, settings: tuple[str, ...], option: str = "--q"
+    robot: str, q: str | None, degrees: bool | None, settings: tuple[str, ...], option: str = "--q", *, kinematic: bool = False
 ) -> tuple[Robot, Any]:  # fmt: skip
-    """The robot, and the configuration asked for."""
-    found = loaded(robot, settings)
+    """The robot, for its kinematics only if ``kinematic`` (see `loaded`), and the configuration asked for."""
+    found = loaded(robot, settings, kinematic=kinematic)
     return found, vector(found, q, "q", option, degrees=degrees)
 
 

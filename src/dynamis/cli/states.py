@@ -72,20 +72,43 @@ def state_options(third: str, about: str) -> Callable[[Callable[..., Any]], Call
     return add
 
 
-def loaded(robot: str, settings: tuple[str, ...], floating: bool = False) -> Robot:
-    """The robot. Refused are parameters without values, with the options that give them, and robots without moving joints."""
+def loaded(robot: str, settings: tuple[str, ...], floating: bool = False, kinematic: bool = False) -> Robot:
+    """The robot. Refused are parameters without values, with the options that give them, and robots without moving joints.
+
+    With ``kinematic`` only the parameters on which the poses of the links depend need values; where others have none, gravity,
+    inertias and drives are not those of the robot.
+    """
     from dynamis.cli.loading import load
 
     found = load(robot, base="floating" if floating else "fixed", parameters=assignments(settings) or None)
     if found.model.symbolic:
-        symbols = found.description.symbol_names()
-        example = " ".join(f"--set {name}={9.81 if name == 'g' else 1}" for name in symbols[:3])
-        raise InputError(
-            f"{printable(found.name)} has symbolic parameters without values: {', '.join(symbols)}. "
-            f"Give each a number, in SI units: {example}{' …' if len(symbols) > 3 else ''}"
-        )
+        symbols = found.description.symbol_names(kinematic=kinematic)
+        if symbols:
+            example = " ".join(f"--set {name}={9.81 if name == 'g' else 1}" for name in symbols[:3])
+            raise InputError(
+                f"{printable(found.name)} has symbolic parameters without values: {', '.join(symbols)}. "
+                f"Give each a number, in SI units: {example}{' …' if len(symbols) > 3 else ''}"
+            )
+        found = _kinematics_of(found)
     require_joints(found)
     return found
+
+
+def _kinematics_of(robot: Robot) -> Robot:
+    """The robot with unit inertias, without drives."""
+    import numpy as np
+
+    from dynamis.model.description import STANDARD_GRAVITY, Drive, MassProperties
+    from dynamis.robot import Robot as Made
+
+    d = robot.description
+    d.gravity = np.array(STANDARD_GRAVITY)
+    for link in d.links:
+        if link.mass_properties is not None:
+            link.mass_properties = MassProperties(1.0, np.zeros(3), np.eye(3))
+    for joint in d.joints:
+        joint.drive, joint.actuator = Drive(), None
+    return Made(d)
 
 
 def require_joints(robot: Robot) -> None:

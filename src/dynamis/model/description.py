@@ -243,12 +243,18 @@ class Description(Fields):
     def copy(self) -> Description:
         return _copied(self)
 
-    def symbol_names(self) -> list[str]:
-        """The names of all symbols, sorted."""
-        values: list[Any] = list(np.asarray(self.gravity).flat)
+    def symbol_names(self, *, kinematic: bool = False) -> list[str]:
+        """The names of all symbols, or of those on which the poses of the links depend, sorted."""
+        values: list[Any] = []
         for joint in self.joints:
             values += [x for pose in (joint.origin, joint.tail) for array in pose for x in array.flat]
             values += [*joint.axis, *(joint.axis2 if joint.axis2 is not None else ()), joint.pitch]
+        return _symbols(values if kinematic else values + self._dynamic_values())
+
+    def _dynamic_values(self) -> list[Any]:
+        """Gravity, and the numbers of drives, actuators and masses."""
+        values: list[Any] = list(np.asarray(self.gravity).flat)
+        for joint in self.joints:
             values += [getattr(joint.drive, name) for name in DRIVE_NUMBERS]
             actuator = joint.actuator.numbers.values() if joint.actuator is not None else ()
             values += [*(joint.drive.motor_axis or ()), *actuator]
@@ -256,7 +262,7 @@ class Description(Fields):
             if link.mass_properties is not None:
                 m = link.mass_properties
                 values += [m.mass, *m.com, *m.tensor.flat]
-        return sorted({node.args[0] for node in topological(values) if node.op == "symbol"})
+        return values
 
     def require_numbers(self, target: str) -> None:
         """Raise a `ConversionError` if there are symbols: the target contains numbers only."""
@@ -363,6 +369,11 @@ def _copied(x: Any) -> Any:
         vars(new).update({name: _copied(part) for name, part in vars(x).items()})
         return new
     return copy.deepcopy(x)
+
+
+def _symbols(values: list[Any]) -> list[str]:
+    """The names of the symbols in expressions, sorted."""
+    return sorted({node.args[0] for node in topological(values) if node.op == "symbol"})
 
 
 def _find(items: Any, name: str, kind: str) -> Any:
