@@ -106,3 +106,13 @@ def test_kinematics_of_symbolic_arms_need_no_masses():
     assert result.exit_code == 2
     assert "without values: a_2. Give each a number, in SI units: --set a_2=1\n" in result.output
     assert "without values: I_1, I_2, g," in run("statics", "planar_2r", "--q", "0,0", *lengths).output
+
+
+def test_advice_on_directions_that_the_robot_lacks_is_for_the_command_line():
+    result = run("ik", "scara", "--position", "0.4,0.2,0.3", "--rpy", "0,0.5,0")
+    assert result.exit_code == 1
+    text = " ".join(result.output.split())
+    assert "in 4 of the 6 independent directions of the task; omit --rpy or --quaternion joint positions" in text
+    assert "roll, pitch, yaw [deg] 0 0 0 –" in text
+    data = json.loads(run("ik", "planar_2r_melchiorri", "--position", "0.4,0.2,0.3", "--json").output)
+    assert data["status"].endswith("in 2 of the 3 independent directions of the task")

@@ -25,6 +25,9 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"set offset=True", "add --offset"),
     (r"couplings=\[\('([^']+)', '([^']+)'\)\]", r"--couple \1,\2"),
     (r"add friction '(\w+)'", r"add \1 to --friction"),
+    (r"use kind='position', or exclude directions with zeros in weights=", "omit --rpy or --quaternion"),
+    (r"; exclude directions with zeros in weights=", ""),
+    (r"a solution exists: increase restarts=", "a solution exists: start from another --q0"),
     (r", or set outliers=True", ", or leave out --no-outliers"),
 )  # fmt: skip
 

@@ -10,9 +10,11 @@ import click
 from dynamis.cli.configurations import UNITS, degrees_option, entries_of
 from dynamis.cli.console import echo, print_json
 from dynamis.cli.error_handling import plain_errors
+from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import frame_option, json_option, numbers, set_option, start_option
 from dynamis.cli.robot_options import ROW_NAMES, load_at, robot_options
+from dynamis.display import without_rounding
 from dynamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -97,14 +99,14 @@ def inverse_kinematics(
     loaded, start = load_at(robot, q0, degrees, settings, "--q0", kinematic=True)
     name = loaded.model.frame(frame).name
     found = solve(loaded, target, name, q0=start, limits=not no_limits)
-    reached = _described(loaded.pose(found.q, name))
+    reached, status = _described(loaded.pose(found.q, name)), for_command_line(found.status)
     if as_json:
         print_json({
-            "robot": loaded.name, "frame": name, "found": bool(found.found), "q": found.q, "status": found.status,
+            "robot": loaded.name, "frame": name, "found": bool(found.found), "q": found.q, "status": status,
             "position_error": found.position_error, "rotation_error": found.rotation_error, "reached": reached,
         })  # fmt: skip
     else:
-        echo(f"{loaded.name}: configuration for {name} {found.status}", hang=2)
+        echo(f"{loaded.name}: configuration for {name} {status}", hang=2)
         _print_configuration(loaded, found.q)
         _print_pose(f"pose of {name} there", reached)
     if not found.found:
@@ -162,16 +164,17 @@ def _described(X: Any) -> dict[str, Any]:
 def _print_pose(title: str, x: dict[str, Any]) -> None:
     import numpy as np
 
+    rpy = without_rounding(x["rpy"], 1.0)
     print_table(title, ("", "x", "y", "z", "w"), [
-        ("position [m]", *x["position"], None), ("roll, pitch, yaw [rad]", *x["rpy"], None),
-        ("roll, pitch, yaw [deg]", *np.rad2deg(x["rpy"]), None), ("quaternion", *x["quaternion"]),
+        ("position [m]", *x["position"], None), ("roll, pitch, yaw [rad]", *rpy, None),
+        ("roll, pitch, yaw [deg]", *np.rad2deg(rpy), None), ("quaternion", *x["quaternion"]),
     ])  # fmt: skip
 
 
 def _print_configuration(robot: Robot, q: Any) -> None:
     import numpy as np
 
-    q = np.where(np.abs(q) < 1e-12, 0.0, q)
+    q = without_rounding(q, 1.0)
     listed = "  --q " + ",".join(f"{x:.10g}" for x in q)
     if robot.nq != robot.n:
         echo(listed)
