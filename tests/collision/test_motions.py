@@ -42,7 +42,7 @@ def test_if_every_solution_collides_the_status_names_the_pair(robot, floor):
     blocked = floor.with_obstacles({"ball": Obstacle("sphere", 0.1, target[:3, 3])})
     found = dy.inverse_kinematics(robot, target, collision=blocked, restarts=10)
     assert not found.found
-    assert "every solution found is in collision: 'wrist_3_link' and 'ball' are -0.1" in found.status
+    assert "every solution found is in collision: 'wrist_3_link' and 'ball' overlap by 0.1" in found.status
     assert found.error < 1e-9
 
 

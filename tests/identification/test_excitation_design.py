@@ -305,7 +305,7 @@ def test_links_do_not_collide_along_a_motion():
     assert scene.in_collision(careless.sample(100.0)[1]).any()
     assert not scene.in_collision(careful.sample(100.0)[1]).any()
     assert careful.condition < careful.condition_before * 10.0
-    with pytest.raises(dy.InputError, match="start= is in collision"):
+    with pytest.raises(dy.InputError, match=r"start= is in collision: .* overlap by \S+ m; choose"):
         design_excitation(robot, collision=scene, start=[0.0, 0.5, 0.5, 0.0, 0.0, 0.0], **options)
     with pytest.raises(dy.InputError, match="a Scene of this robot"):
         design_excitation(dy.load("panda"), collision=scene, **options)

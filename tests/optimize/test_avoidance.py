@@ -125,7 +125,7 @@ def test_what_cannot_be_avoided_is_said_with_the_pair():
 
 def test_ends_in_collision_other_scenes_and_collocation_are_refused():
     robot = slider()
-    with pytest.raises(dy.InputError, match=r"the start is in collision: 'y' and 'ball' are -0\.5 m apart"):
+    with pytest.raises(dy.InputError, match=r"the start is in collision: 'y' and 'ball' overlap by 0\.5 m, and a distance of"):
         dy.optimize.trajectory(robot, [1.0, 0.0], [2.0, 0.0], 2.0, collision=among(robot))
     with pytest.raises(dy.InputError, match="the goal is in collision"):
         dy.optimize.trajectory(robot, [0.0, 0.0], [1.5, 0.0], 2.0, collision=among(robot, margin=0.1))

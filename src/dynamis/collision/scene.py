@@ -48,6 +48,12 @@ class Nearest:
     points: Array
     normal: Array
 
+    @property
+    def status(self) -> str:
+        """How far the two are apart, or how deep they overlap."""
+        pair = " and ".join(map(printable, self.pair))
+        return f"{pair} overlap by {-self.distance:.3g} m" if self.distance < 0.0 else f"{pair} are {self.distance:.3g} m apart"
+
     def __repr__(self) -> str:
         return short(f"<Nearest {' and '.join(map(printable, self.pair))}: {self.distance:.6g} m>")
 

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import counted
-from dynamis.errors import printable
 from dynamis.kinematics.collision_check import CollisionCheck
 from dynamis.kinematics.damped_least_squares import Reached, descend
 from dynamis.kinematics.ik_priorities import lower_priorities
@@ -75,9 +74,7 @@ def _collides(collision: CollisionCheck, q: Array) -> str:
     collide = collision.in_collision(q)
     if not collide.all():
         return EXISTS
-    near = collision.nearest(q[0])[0]
-    first, second = map(printable, near.pair)
-    return f"every solution found is in collision: {first} and {second} are {near.distance:.3g} m apart"
+    return f"every solution found is in collision: {collision.nearest(q[0])[0].status}"
 
 
 def _largest_errors(task: Problem, q: Array) -> str:

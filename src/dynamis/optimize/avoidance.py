@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, printable
+from dynamis.errors import InputError
 from dynamis.kinematics.collision_check import CollisionCheck
 
 Array = npt.NDArray[Any]
@@ -91,8 +91,7 @@ class Avoidance:
         for q, name in ((start, "start"), (goal, "goal")):
             near = self.scene.nearest(q, 1)
             if near and near[0].distance < self.keep:
-                pair = " and ".join(map(printable, near[0].pair))
                 raise InputError(
-                    f"the {name} is in collision: {pair} are {near[0].distance:.3g} m apart, of which {self.keep:.3g} m are "
-                    f"required; choose another {name}, or a scene with a smaller margin="
+                    f"the {name} is in collision: {near[0].status}, and a distance of {self.keep:.3g} m is required; "
+                    f"choose another {name}, or a scene with a smaller margin="
                 )

@@ -120,7 +120,7 @@ def design_excitation(
     if start is not None:
         check_start(rows, wanted, "start=")
         if collides is not None and collides(wanted[None])[0]:
-            raise InputError(f"start= is in collision: {collision.nearest(wanted, 1)[0]}; choose another start")
+            raise InputError(f"start= is in collision: {collision.nearest(wanted, 1)[0].status}; choose another start")
     q0 = wanted if start is not None else find_start(rows, wanted, rng, collides)
 
     logs = None if after is None else LogInformation(base, after)

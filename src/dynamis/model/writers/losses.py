@@ -56,8 +56,8 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
         tell("meshes", sorted(name for name, kind in shapes if kind == "mesh"), minor=True)
         tell("actuators", of(lambda j: j.actuator is not None))
         tell("motors on links, written as reflected inertias", of(lambda j: j.drive.motor_link is not None))
-        several = [name for name, kind in JOINT_TYPES.items() if kind.degrees > 1 and name != "universal"]
-        tell("limits of joints with several axes", of(lambda j: j.type in several and _limited(j)))
+        tell("limits of joints with several axes",
+             of(lambda j: JOINT_TYPES[j.type].degrees > 1 and j.type != "universal" and _limited(j)))  # fmt: skip
         tell("universal joints, written as two hinges", of(lambda j: j.type == "universal"), minor=True)
     elif suffix == ".mjcf":
         tell("meshes", sorted(name for name, kind in shapes if kind == "mesh"), minor=True)
@@ -79,8 +79,8 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
         tell("rotor inertias", of(_rotor))
         tell("actuators", of(lambda j: j.actuator is not None))
         tell("limits of joints with several axes", of(lambda j: j.type in ("planar", "cylindrical") and _limited(j)))
-        rubbing = of(lambda j: j.type in ("spherical", "free") and (_limited(j) or j.drive.viscous or j.drive.coulomb))
-        tell("limits and friction of spherical and free joints", rubbing)
+        tell("limits and friction of spherical and free joints",
+             of(lambda j: j.type in ("spherical", "free") and (_limited(j) or j.drive.viscous or j.drive.coulomb)))  # fmt: skip
         tell("names with ::, written with /", [x for x in every if "::" in x] if not_nested(d) else [])
         reserved = [x for x in every if "::" not in x and plain_name(x) != x and x not in world]
         tell("names that SDF reserves, written with link_", reserved)
