@@ -78,6 +78,9 @@ def test_what_does_not_fit_is_refused():
     robot = dy.load("panda")
     with pytest.raises(dy.InputError, match=r"q must have shape \(…, 7\), got \(6,\)"):
         robot.on(BASE).gravity(np.zeros(6))
+    for wrong in ("x", [None] * 7, np.full(7, np.nan)):
+        with pytest.raises(dy.InputError, match="tau must have"):
+            robot.on(BASE).forward_dynamics(np.zeros(7), np.zeros(7), wrong)
     with pytest.raises(AttributeError, match="jacobian"):
         robot.on(BASE).jacobean(np.zeros(7))
     with pytest.raises(dy.InputError, match="takes a MovingBase"):

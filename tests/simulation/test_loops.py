@@ -82,6 +82,8 @@ def test_rods_whose_ends_coincide_are_refused_not_divided_by():
         (lambda: rows(TREE, Point("hand", "flaot"), TREE.neutral()), "did you mean 'float'"),
         (lambda: rows(TREE, Coupled("arm_joint", "float_joint"), TREE.neutral()), "no coordinate"),
         (lambda: rows(TREE, Coupled("arm_joint", "arm_joint"), TREE.neutral()), "two different joints"),
+        (lambda: Coupled("arm_joint", "hand_joint", higher=3), "coefficients such as"),
+        (lambda: rows(TREE, Coupled("arm_joint", "hand_joint", higher=("x",)), TREE.neutral()), "finite numbers"),
         (lambda: rows(TREE, ["hand"], TREE.neutral()), "a closure is"),
         (lambda: rows(TREE, [], TREE.neutral()), "no contacts given"),
         (lambda: rows(TREE, Weld("hand", "hand"), TREE.neutral()), "same body"),

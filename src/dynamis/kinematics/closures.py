@@ -301,6 +301,8 @@ class Coupled(Closure):
     higher: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.higher, Sequence | np.ndarray):
+            raise InputError(f"higher= takes coefficients such as (0.1, -0.2), got {self.higher!r}")
         object.__setattr__(self, "higher", tuple(self.higher))
 
     @property

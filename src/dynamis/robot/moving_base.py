@@ -65,9 +65,15 @@ class OnMovingBase:
         return np.concatenate([np.broadcast_to(first, (*own.shape[:-1], len(first))), own], axis=-1)
 
     def _checked(self, name: str, x: Any) -> Array:
-        own = np.asarray(x, dtype=float)
-        if own.shape[-1:] != (self._sizes[name],):
-            raise InputError(f"{name} must have shape (…, {self._sizes[name]}), got {own.shape}")
+        size = self._sizes[name]
+        try:
+            own = np.asarray(x, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"{name} must have {size} numbers, got {x!r}") from None
+        if own.shape[-1:] != (size,):
+            raise InputError(f"{name} must have shape (…, {size}), got {own.shape}")
+        if not np.isfinite(own).all():
+            raise InputError(f"{name} must have finite numbers, got {own}")
         return own
 
     def __repr__(self) -> str:

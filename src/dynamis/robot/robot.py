@@ -272,11 +272,12 @@ class Robot(Differentiation, Editing):
         >>> arm.on(ship).velocity(arm.home(), [0.0] * 7, "panda_link0").tolist()
         [0.1, 0.0, 0.0, 0.0, 0.0, 0.2]
         """
-        if moving_base(base).symbolic or self.model.symbolic:
+        moved = moving_base(base)
+        if moved.symbolic or self.model.symbolic:
             raise InputError("robot.on(base) takes numbers; inverse_dynamics(…, base=base) takes symbols, too")
         if self._floating.n == self.n:
             raise InputError(f"robot {printable(self.name)} has a free base: its q, v and a begin with the motion of the base")
-        return OnMovingBase(self._floating, base)
+        return OnMovingBase(self._floating, moved)
 
     @cached_property
     def _floating(self) -> Robot:
