@@ -14,7 +14,14 @@ import numpy.typing as npt
 from dynamis.model.model import Model
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose
-from dynamis.symbolic.equivalence import MAX_TYPED_DENOMINATOR, Exponents, is_noise, largest_coefficients, rounded_difference, size
+from dynamis.symbolic.equivalence import (
+    MAX_TYPED_DENOMINATOR,
+    Exponents,
+    is_noise,
+    largest_coefficients,
+    rounded_difference,
+    size,
+)
 from dynamis.symbolic.expression import Expression
 from dynamis.tolerances import NEGLIGIBLE, PRINTED_AS_ZERO, SUM_ROUNDING
 

@@ -85,7 +85,9 @@ class Unactuated:
                 continue
             eliminated = [k for k in self.zero or self.free if self._is_eliminated(k, torque, nodes)]
             for joints in self._choices():
-                if set(joints) <= {*self.zero, *eliminated} and all(self._reduced(difference(torque, x), joints).is_zero for x in nodes):
+                if set(joints) <= {*self.zero, *eliminated} and all(
+                    self._reduced(difference(torque, x), joints).is_zero for x in nodes
+                ):
                     found[index] = replace(entry, node=torque.node(), also=(), texts=(), condition=condition(joints))
                     break
             else:
