@@ -145,3 +145,33 @@ def test_a_diagonal_matrix_is_given_by_diag(text):
 def test_diag_may_be_used_as_a_factor_of_a_vector():
     found = parse_answer(r"g = \operatorname{diag}(m_1, m_2) [l_1; l_2]", vocabulary()).of("g")
     assert [set(show(found[k].node).split("*")) for k in sorted(found)] == [{"m_1", "l_1"}, {"m_2", "l_2"}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "g_1 = m_1\n\n-(-m_2) = g_2",
+        "g_1 = m_1\n-(-m_2) = g_2",
+        "m_1 = g_1, -(-m_2) = g_2",
+        "3 m_1/3 = g_1\n-2 m_2\n+ 3 m_2 = g_2",
+        "3 m_1/3 = g_1.\n-2 m_2 +\n3 m_2 = g_2",
+        "g_1 = 2 m_1\n- m_1\n-(-m_2) = g_2",
+        "g_1 = 2 m_1\n% the second part\n- m_1\n= m_1\n\n+ m_2 = g_2",
+        "2 m_1\n- m_1 = g_1\n+ m_2 = g_2",
+        r"\begin{align} 3 m_1/3 &= g_1 \\ -2 m_2 & \\ + 3 m_2 &= g_2 \end{align}",
+    ],
+)
+def test_an_equation_that_begins_with_a_sign_is_not_part_of_the_one_before(text):
+    answer = parse_answer(text, vocabulary())
+    values = {name: 1.0 + k for k, name in enumerate(NAMES)}
+    for entry, name in zip((answer.of("g")[0,], answer.of("g")[1,]), ("m_1", "m_2"), strict=True):
+        for node in (entry.node, *entry.also):
+            close(number(node, values), values[name])
+
+
+def test_the_equations_of_a_robot_are_read_as_they_are_printed():
+    form = dy.load("scara").closed_form()
+    for between in ("\n", "\n\n"):
+        verdict = dy.check_answer(form, "equations", between.join(map(str, form.equations)))
+        assert verdict.correct
+        assert verdict.complete

@@ -236,3 +236,10 @@ def test_large_numbers_and_powers_are_written_whole():
     assert algebra.of_node(x / 3.0).latex() == r"\tfrac{1}{3} x"
     assert str(algebra.of_node(x / 3.0)) == "1/3*x"
     assert algebra.of_node(0.0 * x).latex() == "0"
+
+
+def test_numbers_of_a_robot_are_decimals_and_a_factor_of_minus_one_is_a_sign():
+    first, *_, last = map(str, dy.load("scara").closed_form().equations)
+    assert first.startswith("(25.395 + 11.25*c2)*q_1'' + (10.0625 + 5.625*c2)*q_2'' - q_4'' - 11.25*s2*q_1'*q_2'")
+    assert last == "-q_1'' - q_2'' + 1.4*q_4'' + 2*q_4' = tau_4"
+    assert r"-\ddot{q}_1 - \ddot{q}_2 + 1.4 \ddot{q}_4" in dy.load("scara").closed_form().equations[-1].latex()

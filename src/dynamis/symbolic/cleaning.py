@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, log2
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,14 @@ import numpy.typing as npt
 from dynamis.model.model import Model
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose
-from dynamis.symbolic.equivalence import MAX_TYPED_DENOMINATOR, Exponents, is_noise, largest_coefficients, size
+from dynamis.symbolic.equivalence import (
+    MAX_TYPED_DENOMINATOR,
+    Exponents,
+    is_noise,
+    largest_coefficients,
+    rounded_difference,
+    size,
+)
 from dynamis.symbolic.expression import Expression
 from dynamis.tolerances import NEGLIGIBLE, PRINTED_AS_ZERO, SUM_ROUNDING
 
@@ -62,6 +69,18 @@ def without_rounding_noise(value: Expression) -> Expression:
     largest = largest_coefficients(ring, terms)
     kept = {e: c for e, c in terms.items() if not is_noise(ring, e, c, largest)}
     return value if len(kept) == len(terms) else Expression(value.algebra, ring.context.from_dict(kept), value.denominator)
+
+
+def difference(a: Expression, b: Expression) -> Expression:
+    """a − b, without terms that are rounding errors of the coefficients of a."""
+    if not (a.expanded and b.expanded):
+        return cast("Expression", a - b)
+    ring, x, y = a.algebra.ring, (a.numerator, a.denominator), (b.numerator, b.denominator)
+    numerator = rounded_difference(ring, x, y)
+    below = [d for d in (a.denominator, b.denominator) if d is not None]
+    if not below:
+        return Expression(a.algebra, numerator)
+    return Expression(a.algebra, *ring.ratio(numerator, below[0] if len(below) == 1 else ring.reduced(ring.product(*below))))
 
 
 def summed(parts: Sequence[Expression]) -> Expression:

@@ -95,8 +95,8 @@ TEXT = Way(lambda x, n: x.text(n), plain_text, "*", (("(", ")"), ("(", ")")))
 def times(entry: Expression, factor: str, notation: Any, way: Way) -> str:
     """An expression and what it multiplies."""
     written = way.write(entry, notation)
-    if written == "1":
-        return factor
+    if written in ("1", "-1"):
+        return written[:-1] + factor
     if not entry.expanded:
         return f"({written}){way.between}{factor}"
     letters = entry.algebra.letters.with_notation(notation)

@@ -47,11 +47,7 @@ def equivalent(a: Any, b: Any) -> bool:
 
 def same(ring: Ring, a: Any, b: Any) -> bool:
     """Whether two nodes of a ring are equal, by cross-multiplication; decimals, such as cos(0.3), are so to rounding."""
-    x, y = ring.value(a), ring.value(b)
-    difference = ring.difference(x, y)
-    return bool(difference.is_zero()) or is_rounding_noise(
-        ring, difference, x[0] if y[1] is None else ring.reduced(ring.product(x[0], y[1]))
-    )
+    return bool(rounded_difference(ring, ring.value(a), ring.value(b)).is_zero())
 
 
 def _nodes(x: Any) -> Any:
@@ -65,12 +61,27 @@ def _nodes(x: Any) -> Any:
     raise InputError(f"equivalent requires symbols, expressions, numbers or arrays of them, got {type(x).__name__}")
 
 
-def is_rounding_noise(ring: Ring, difference: Polynomial, beside: Polynomial) -> bool:
-    """Whether a difference of computed decimals is within their rounding errors."""
-    if all(int(c.q) <= MAX_TYPED_DENOMINATOR for c in difference.coeffs()):
-        return False
-    largest = largest_coefficients(ring, beside.to_dict())
-    return all(is_noise(ring, e, c, largest, 100 * SUM_ROUNDING) for e, c in difference.to_dict().items())
+def rounded_difference(ring: Ring, x: Any, y: Any) -> Polynomial:
+    """The numerator of x − y over the product of their denominators, without rounding errors of computed decimals."""
+    difference = ring.difference(x, y)
+    if difference.is_zero():
+        return difference
+    above, below = x[0], y[1]
+    return without_rounding(ring, difference, above if below is None else ring.reduced(ring.product(above, below)))
+
+
+def without_rounding(ring: Ring, difference: Polynomial, beside: Polynomial) -> Polynomial:
+    """A difference from ``beside``, without terms whose coefficients are rounding errors of computed decimals.
+
+    A rounding error has a long denominator, except beside large coefficients: 98100000.00000001 - 98100000.
+    """
+    terms, largest = difference.to_dict(), largest_coefficients(ring, beside.to_dict())
+    kept = {e: c for e, c in terms.items() if int(c.q) == 1 or not is_noise(ring, e, c, largest, _noise(c))}
+    return difference if len(kept) == len(terms) else ring.context.from_dict(kept)
+
+
+def _noise(c: Any) -> float:
+    return 100 * SUM_ROUNDING if int(c.q) > MAX_TYPED_DENOMINATOR else SUM_ROUNDING
 
 
 def largest_coefficients(ring: Ring, terms: Mapping[Exponents, Any]) -> dict[Exponents, float]:

@@ -15,7 +15,11 @@ MAX_PRINTED_INTEGER = 10**12
 
 
 def latex(arrangement: Sum, ring: Ring, letters: SymbolPrinter, digits: int = 6) -> str:
-    """The arrangement in LaTeX; decimals rounded to so many digits."""
+    """The arrangement in LaTeX; decimals rounded to so many digits.
+
+    Without symbolic parameters the numbers are those of a robot, measured: 11.25 beside 25.395, and not 45/4.
+    """
+    measured = ring.positions is not None
     name = cache(lambda atom: letters.latex(ring, atom))
 
     def factor(x: Atom | Sum, power: int, inner: str) -> str:
@@ -25,11 +29,12 @@ def latex(arrangement: Sum, ring: Ring, letters: SymbolPrinter, digits: int = 6)
         left, right = (r"\bigl(", r"\bigr)") if nested else ("(", ")")
         return raised(left + inner + right, power)
 
-    return _written(arrangement, lambda size: _number_latex(size, digits), factor, " ")
+    return _written(arrangement, lambda size: _number_latex(size, digits, measured), factor, " ")
 
 
 def text(arrangement: Sum, ring: Ring, letters: SymbolPrinter, digits: int = 6, *, decimals: bool = False) -> str:
     """The arrangement in plain text, which can be read back; with ``decimals``, fractions are written as decimals."""
+    measured = ring.positions is not None
     name = cache(lambda atom: letters.text(ring, atom))
 
     def factor(x: Atom | Sum, power: int, inner: str) -> str:
@@ -37,7 +42,7 @@ def text(arrangement: Sum, ring: Ring, letters: SymbolPrinter, digits: int = 6, 
         return written + (f"^{power}" if power != 1 else "")
 
     def number(size: Fraction) -> str:
-        return _decimal(size, digits) if decimals and size.denominator > 1 else _number_text(size, digits)
+        return _decimal(size, digits) if decimals and size.denominator > 1 else _number_text(size, digits, measured)
 
     return _written(arrangement, number, factor, "*")
 
@@ -75,23 +80,25 @@ def raised(written: str, power: int) -> str:
     return f"{written}^{power}" if power < 10 else f"{written}^{{{power}}}"
 
 
-def _number_latex(x: Fraction, digits: int) -> str:
+def _number_latex(x: Fraction, digits: int, measured: bool) -> str:
     if x.denominator == 1 and x < MAX_PRINTED_INTEGER:
         return str(x.numerator)
-    if _is_fraction(x):
+    if _is_fraction(x, digits, measured):
         return rf"\tfrac{{{x.numerator}}}{{{x.denominator}}}"
     written = _decimal(x, digits)
     mantissa, _, exponent = written.partition("e")
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
-def _is_fraction(x: Fraction) -> bool:
-    """Whether someone would write ½ or ⅓ rather than a decimal such as 17.4."""
-    return x.denominator <= MAX_DENOMINATOR and x.denominator % 5 != 0 and x < MAX_PRINTED_INTEGER
+def _is_fraction(x: Fraction, digits: int, measured: bool) -> bool:
+    """Whether someone would write ½ or ⅓ rather than a decimal such as 17.4; of a measured number, only ⅓."""
+    if x.denominator > MAX_DENOMINATOR or x.denominator % 5 == 0 or x >= MAX_PRINTED_INTEGER:
+        return False
+    return not (measured and Fraction(_decimal(x, digits)) == x)
 
 
-def _number_text(x: Fraction, digits: int) -> str:
-    if (x.denominator == 1 and x < MAX_PRINTED_INTEGER) or _is_fraction(x):
+def _number_text(x: Fraction, digits: int, measured: bool) -> str:
+    if (x.denominator == 1 and x < MAX_PRINTED_INTEGER) or _is_fraction(x, digits, measured):
         return str(x.numerator) if x.denominator == 1 else f"{x.numerator}/{x.denominator}"
     return _decimal(x, digits)
 

@@ -30,7 +30,7 @@ def layout(tokens: Sequence[Token], source: Source) -> Layout:
     """The formulas and the prose of a text."""
     kept, inner = _without_inner_prose(_opened(expand_diagonals(_matched(tokens, source)), source))
     found = Layout([], inner, set())
-    for line in _lines(kept):
+    for line in _lines(kept, source):
         own = _without_prose(line)
         for formula in own.formulas:
             found.formulas.extend(_pieces(formula, source))
@@ -136,27 +136,66 @@ def _with_depth(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
         depth += max(0, _DEPTH.get(token.kind, 0))
 
 
-def _lines(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Formulas on separate lines. A line that ends or begins with an operator is continued."""
+def _lines(tokens: Sequence[Token], source: Source) -> Iterator[list[Token]]:
+    """Formulas on separate lines. A line that ends or begins with an operator is continued, unless an equation begins."""
     line: list[Token] = []
     last: Token | None = None
+    equals = -1  # the position of the last = sign in the line
     following = _following(tokens)
-    for (token, depth), after in zip(_with_depth(tokens), following, strict=True):
+    for k, ((token, depth), after) in enumerate(zip(_with_depth(tokens), following, strict=True)):
         outside = depth == 0
         if outside and token.kind in ("break", "semicolon"):
             if any(t is not None and t.text == "=" for t in (last, after)):
                 continue  # a formula broken into two displays at an = sign
             yield line
-            line, last = [], None
+            line, last, equals = [], None, -1
         elif outside and token.kind in ("newline", "row"):
-            if last is None or _is_operator(last) or _is_operator(after):
+            if last is None or _is_operator(last) or tokens[k - 1].kind in ("newline", "row"):
+                continue
+            if _is_operator(after) and not _begins_equation(line, equals, tokens, following, k, source):
                 continue
             yield line
-            line, last = [], None
+            line, last, equals = [], None, -1
         else:
+            if outside and token.kind == "sign" and token.text == "=":
+                equals = len(line)
             line.append(token)
             last = last if token.kind == "soft" else token
     yield line
+
+
+def _begins_equation(
+    line: Sequence[Token], equals: int, tokens: Sequence[Token], following: Sequence[Token | None], k: int, source: Source
+) -> bool:
+    """Whether the operator that follows token k begins another equation than the line's, whose last = is at ``equals``.
+
+    A sign does after an empty line, or in a line with its own = sign. After … = τ_1, whose right-hand side is complete, the
+    = sign can also be in a line that continues it.
+    """
+    after = following[k]
+    if equals < 0 or after is None or after.text not in "+-":
+        return False
+    if source.has_blank_line(line[-1].end, after.at):
+        return True
+    complete = len(line) - equals < 4 and _is_name(line[equals + 1 :]) and not _is_name(members(line)[0])
+    depth = 0
+    last: Token | None = None
+    for token, beyond in ((tokens[j], following[j]) for j in range(k + 1, len(tokens))):
+        depth += _DEPTH.get(token.kind, 0)
+        if depth == 0 and token.kind == "sign" and token.text == "=":
+            return True
+        if depth == 0 and token.kind in ("break", "semicolon"):
+            return False
+        if depth == 0 and token.kind in ("newline", "row") and last is not None and not _is_operator(last):
+            if not (complete and _is_operator(beyond)):
+                return False
+        elif token.kind not in (*GAPS, "row"):
+            last = token
+    return False
+
+
+def _is_name(tokens: Sequence[Token]) -> bool:
+    return [t.kind for t in tokens if t.kind not in (*GAPS, "comma", "stop")] == ["word"]
 
 
 def _following(tokens: Sequence[Token]) -> list[Token | None]:
@@ -254,7 +293,8 @@ def _pieces(line: Sequence[Token], source: Source) -> list[list[Token]]:
         piece = _without_stop(part)
         if not piece:
             continue
-        begins = _is_equation(piece) and not _is_operator(piece[0])
+        signed = gap is not None and gap.kind == "comma" and piece[0].text in "+-"
+        begins = _is_equation(piece) and (signed or not _is_operator(piece[0]))
         if found and not begins and gap is not None and gap.kind == "comma" and not _is_operator(piece[0]):
             raise source.error(gap.at, "a comma inside a formula", "write a decimal point, as in 9.81, or a list in [ ]")
         if found and not (begins and _is_equation(found[-1])):

@@ -63,6 +63,10 @@ class Source:
         """The text at that position, on one line."""
         return " ".join(self._given[at:end].split())
 
+    def has_blank_line(self, at: int, end: int) -> bool:
+        """Whether there is an empty line in this range; one with a comment is not."""
+        return re.search(r"\n[ \t]*\n", self._given[at:end]) is not None
+
     def error(self, at: int, found: str, cure: str) -> FormatError:
         """The error at a position: location, message, correction, and the line with a caret."""
         at = min(at, len(self._given))

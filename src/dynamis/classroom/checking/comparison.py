@@ -6,6 +6,7 @@ import math
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,7 @@ from dynamis.symbolic import printing
 from dynamis.symbolic.angles import linear_form, needs_division
 from dynamis.symbolic.arrangement import Terms, terms_of
 from dynamis.symbolic.closed_form import ClosedForm
+from dynamis.symbolic.equivalence import MAX_TYPED_DENOMINATOR, rounded_difference, same
 from dynamis.symbolic.expression import Algebra, Expression
 from dynamis.symbolic.notation import Notation, plain_text
 from dynamis.symbolic.ring import Polynomial, Ring
@@ -176,10 +178,11 @@ class AnswerComparison:
         entries = [(i, j) for i in range(n) for j in range(n)]
         if self.asked.name != "coriolis" or set(self.given) != set(entries):
             return None
-        difference = {index: self.given[index].node - self.right[index] for index in entries}
-        if any(not self._is_zero(sum((difference[i, j] * v[j] for j in range(n)), 0.0)) for i in range(n)):
+        given = {index: self.given[index].node for index in entries}
+        products = ([sum((C[i, j] * v[j] for j in range(n)), 0.0) for i in range(n)] for C in (self.right, given))
+        if not all(map(self._are_same, *products)):
             return None
-        skew = all(self._is_zero(difference[i, j] + difference[j, i]) for i, j in entries if i <= j)
+        skew = all(self._are_same(self.right[i, j] + self.right[j, i], given[i, j] + given[j, i]) for i, j in entries if i <= j)
         rate = unicodedata.normalize("NFC", self.letters.notation.inertia + "\u0307")
         message = (
             "C q̇ is right: this is a factorisation other than by Christoffel symbols. "
@@ -187,9 +190,8 @@ class AnswerComparison:
         )
         return Cause(message, message)
 
-    def _is_zero(self, node: Any) -> bool:
-        numerator, _ = Ring.of([node], self.form.algebra.ring.angles).value(node)
-        return bool(numerator.is_zero())
+    def _are_same(self, right: Any, given: Any) -> bool:
+        return same(Ring.of([right, given], self.form.algebra.ring.angles), right, given)
 
 
 class EntryComparison:
@@ -207,22 +209,22 @@ class EntryComparison:
     def same(self, right: Any, given: Any, tolerance: float) -> bool:
         """Whether two expressions are equal; with a tolerance, coefficients to this fraction of the largest one."""
         correct, answer = self._over_common_denominator(right, given)
-        difference = self.ring.reduced(answer - correct)
+        difference = answer - correct
         if not tolerance:
             return bool(difference.is_zero())
         size = max((abs(_fraction(c)) for c in correct.coeffs()), default=Fraction(0))
         return all(abs(_fraction(c)) <= Fraction(tolerance) * size for c in difference.coeffs())
 
     def _over_common_denominator(self, right: Any, given: Any) -> tuple[Polynomial, Polynomial]:
-        (p, q), (r, s) = self.ring.value(right), self.ring.value(given)
-        return self.ring.reduced(p if s is None else self.ring.product(p, s)), self.ring.reduced(
-            r if q is None else self.ring.product(r, q)
-        )
+        """The numerators; coefficients that agree up to rounding are those of the correct one in both."""
+        x, y = self.ring.value(right), self.ring.value(given)
+        correct = x[0] if y[1] is None else self.ring.reduced(self.ring.product(x[0], y[1]))
+        return correct, correct - rounded_difference(self.ring, x, y)
 
     def _difference(self, right: Any, given: Any) -> Polynomial:
         """given − right as a polynomial; of quotients, brought to a common denominator."""
         p, r = self._over_common_denominator(right, given)
-        return self.ring.reduced(r - p)
+        return r - p
 
     def constant_shift(self, right: Any, given: Any) -> str:
         """given − right as text if it does not depend on the state; otherwise empty."""
@@ -286,7 +288,8 @@ class EntryComparison:
         )
 
     def _terms(self, p: Polynomial) -> Terms:
-        return terms_of(p if self.by_joint else dressed(self.ring, p))
+        terms = terms_of(p if self.by_joint else dressed(self.ring, p))
+        return {monomial: _without_last_digits(c) for monomial, c in terms.items()}
 
     def _write(self, terms: Terms) -> str:
         dense = {}
@@ -354,6 +357,11 @@ def _no_terms(node: Any) -> Cause:
 
 def _fraction(c: Any) -> Fraction:
     return Fraction(int(c.p), int(c.q))
+
+
+def _without_last_digits(c: Fraction) -> Fraction:
+    """A computed decimal to 13 digits, so that it can be the negative or a multiple of one in an answer: 98.10000000000001."""
+    return c if c.denominator <= MAX_TYPED_DENOMINATOR else Fraction(f"{Decimal(c.numerator) / Decimal(c.denominator):.13g}")
 
 
 def refuse_high_degrees(answers: list[Any]) -> None:

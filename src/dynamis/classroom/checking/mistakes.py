@@ -8,6 +8,7 @@ from typing import Any, cast
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.symbolic.closed_form import ClosedForm
+from dynamis.symbolic.equivalence import same
 from dynamis.symbolic.expression import Expression
 from dynamis.symbolic.notation import plain_text
 from dynamis.symbolic.ring import Ring
@@ -30,7 +31,7 @@ def mistaken_for(form: ClosedForm, asked: Quantity, index: Index, given: Any, ri
         return None
     for node, cause in _candidates(form, asked, index, right):
         ring = Ring.of([node, given], form.algebra.ring.angles, [*form.q, *form.v, *form.a])
-        if ring.same(ring.value(node), ring.value(given)):
+        if same(ring, node, given):
             return cause
     return None
 

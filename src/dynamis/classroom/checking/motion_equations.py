@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from dynamis.classroom.checking.unactuated import Unactuated, without_zeros
 from dynamis.errors import InputError, printable
 from dynamis.scalar import topological
 from dynamis.symbolic import factored
+from dynamis.symbolic.cleaning import difference
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.expression import Algebra, Expression
 from dynamis.symbolic.ring import Ring
@@ -164,9 +165,18 @@ class _Solver:
         return sorted(absent, key=lambda k: k not in zero)
 
     def residual(self, node: Any) -> Expression:
-        """An equation with the correct torques; zero for one that is right."""
+        """An equation with the correct torques; zero, up to rounding, for one that is right."""
         values = {id(t): self.correct[k] for k, t in enumerate(self.form.tau)}
-        return self.algebra.of_node(factored.replaced(node, values))
+        equation, residual = self.algebra.of_node(node), self.algebra.of_node(factored.replaced(node, values))
+        if residual.is_zero or equation.denominator is not None:
+            return residual
+        rest = self._without_torques(equation)
+        return difference(rest, rest - residual)
+
+    def _without_torques(self, equation: Expression) -> Expression:
+        for t in self.form.tau:
+            equation = equation - equation.diff(t) * t
+        return equation
 
     def joints(self, equations: Sequence[Located], given: set[int], free: Sequence[int]) -> list[int | None]:
         """The joint whose torque each equation determines, another one for each, of those that are not ``given``.
@@ -218,14 +228,13 @@ class _Solver:
         slope = slopes[joint]
         if slope.is_zero:
             raise self._error(equation, f"the torque of joint {joint + 1} cancels in this equation")
-        if slope.numerator.is_constant() and self.algebra.of_node(node).denominator is None:
+        others = {k: c for k, c in slopes.items() if k != joint and not c.is_zero}
+        if slope.numerator.is_constant() and not others and self.algebra.of_node(node).denominator is None:
             # the terms stay as they are written, for the messages
-            values: Mapping[int, Any] = {id(t): 0.0 if k == joint else self.correct[k] for k, t in enumerate(self.form.tau)}
-            return factored.replaced(node, values) / -slope.node()
-        rest = above
-        for k, c in slopes.items():
-            tau = self.algebra.of_node(self.form.tau[k])
-            rest = rest - c * tau if k == joint else rest + c * (self.algebra.of_node(self.correct[k]) - tau)
+            return factored.replaced(node, {id(self.form.tau[joint]): 0.0}) / -slope.node()
+        rest = self._without_torques(above)
+        for k, c in others.items():
+            rest = difference(rest, -c * self.correct[k])
         return (-rest / slope).node()
 
     def _numerator(self, node: Any) -> Expression:

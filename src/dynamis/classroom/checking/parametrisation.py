@@ -19,6 +19,7 @@ from dynamis.classroom.checking.mistakes import is_small
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.scalar import topological
 from dynamis.symbolic.closed_form import ClosedForm
+from dynamis.symbolic.equivalence import same
 from dynamis.symbolic.expression import Expression
 from dynamis.symbolic.ring import Polynomial, Ring
 
@@ -55,7 +56,7 @@ def _are_same(form: ClosedForm, nodes: Mapping[Index, Any], parameters: list[Exp
     """Whether an answer has exactly these parameters, in this order."""
     ring = Ring.of([*nodes.values(), *(x.node() for x in parameters)], form.algebra.ring.angles)
     pairs = [(nodes.get((k,)), x.node()) for k, x in enumerate(parameters)]
-    return len(nodes) == len(pairs) and all(x is not None and ring.same(ring.value(x), ring.value(y)) for x, y in pairs)
+    return len(nodes) == len(pairs) and all(x is not None and same(ring, y, x) for x, y in pairs)
 
 
 def _matched(ring: Ring, nodes: Mapping[Index, Any], parameters: list[Expression]) -> tuple[dict[Index, Expression], int]:
@@ -63,7 +64,7 @@ def _matched(ring: Ring, nodes: Mapping[Index, Any], parameters: list[Expression
     rest = list(parameters)
     found: dict[Index, Expression] = {}
     for index, node in nodes.items():
-        equal = next((k for k, x in enumerate(rest) if ring.same(ring.value(x.node()), ring.value(node))), None)
+        equal = next((k for k, x in enumerate(rest) if same(ring, x.node(), node)), None)
         if equal is not None:
             found[index] = rest.pop(equal)
     count, size = len(found), max(len(parameters), *(index[0] + 1 for index in nodes))

@@ -15,6 +15,7 @@ from dynamis.classroom.answers import Located
 from dynamis.classroom.checking.mistakes import is_small
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.scalar import Node
+from dynamis.symbolic.cleaning import difference
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.expression import Algebra, Expression
 
@@ -63,7 +64,7 @@ class Unactuated:
                 break
         else:
             scaled = {k: self._scaled(residuals[0], k) for k in candidates}
-            joint = min(candidates, key=lambda k: len(scaled[k] - self.torque[k]))
+            joint = min(candidates, key=lambda k: len(difference(self.torque[k], scaled[k])))
             others = tuple(self._scaled(x, joint).node() for x in residuals[1:])
             found = replace(equation, node=scaled[joint].node(), also=others, texts=(), condition=condition([joint]))
         self.free = [k for k in self.free if k != joint]
@@ -80,17 +81,19 @@ class Unactuated:
                 continue
             torque = self.torque[index[0]]
             nodes = [self.algebra.of_node(x) for x in (entry.node, *entry.also)]
-            if all((x - torque).is_zero for x in nodes):
+            if all(difference(torque, x).is_zero for x in nodes):
                 continue
             eliminated = [k for k in self.zero or self.free if self._is_eliminated(k, torque, nodes)]
             for joints in self._choices():
-                if set(joints) <= {*self.zero, *eliminated} and all(self._reduced(x - torque, joints).is_zero for x in nodes):
+                if set(joints) <= {*self.zero, *eliminated} and all(
+                    self._reduced(difference(torque, x), joints).is_zero for x in nodes
+                ):
                     found[index] = replace(entry, node=torque.node(), also=(), texts=(), condition=condition(joints))
                     break
             else:
                 # the acceleration may be forgotten rather than eliminated: the fewest wrong terms decide
                 reduced = self._reduced(torque, eliminated)
-                if len(nodes[0] - reduced) < len(nodes[0] - torque):
+                if len(difference(reduced, nodes[0])) < len(difference(torque, nodes[0])):
                     correct[index] = self.form.algebra.of_node(reduced.node())
                     found[index] = replace(entry, condition=condition(eliminated))
         return found, replace(asked, entries=correct)
@@ -114,8 +117,8 @@ class Unactuated:
         for k in joints:
             a, pivot = self.form.a[k], torques.pop(k)
             slope = pivot.diff(a)
-            torques = {j: row - row.diff(a) / slope * pivot for j, row in torques.items()}
-            x = x - x.diff(a) / slope * pivot
+            torques = {j: difference(row, row.diff(a) / slope * pivot) for j, row in torques.items()}
+            x = difference(x, x.diff(a) / slope * pivot)
         return x
 
     def _scaled(self, x: Expression, joint: int) -> Expression:
@@ -123,7 +126,7 @@ class Unactuated:
         torque = self.torque[joint]
         slopes = [(x.diff(a), torque.diff(a)) for a in self.form.a] if self.small else []
         multiples = [x, -x, *(x * right / given for given, right in slopes if not given.is_zero and not right.is_zero)]
-        return min(multiples, key=lambda multiple: len(multiple - torque))
+        return min(multiples, key=lambda multiple: len(difference(torque, multiple)))
 
 
 def condition(joints: Collection[int]) -> str:
