@@ -5,6 +5,7 @@ import json
 import numpy as np
 from click.testing import CliRunner
 
+import dynamis as dy
 from dynamis.cli.commands import cli
 
 
@@ -122,3 +123,15 @@ def test_the_lectures_study(tmp_path):
     assert result.exit_code == 0, result.output
     assert len(result.output.splitlines()) == 8
     assert (tmp_path / "study.png").stat().st_size > 20_000
+
+
+def test_loops_of_a_file_are_closed_unless_they_are_left_open(tmp_path):
+    loop, path = dy.loops.four_bar(), tmp_path / "four_bar.toml"
+    loop.write(path)
+    words = ["simulate", str(path), "--time", "0.2", "--points", "3", "--json"]
+    closed, free = (json.loads(run(*words, *more).stdout) for more in ([], ["--open-loops"]))
+    expected = loop.simulate(0.2, points=3)
+    assert np.abs(np.array(closed["q"]) - expected.q[-1]).max() < 1e-9
+    assert np.abs(np.array(free["q"]) - dy.simulate(loop.robot, 0.2, points=3).q[-1]).max() < 1e-9
+    assert "loops closed by 1 closure: largest error" in run(*words[:-1], "-o", str(tmp_path / "motion.csv")).output
+    assert (tmp_path / "motion.csv").read_text().count("\n") == 4

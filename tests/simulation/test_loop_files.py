@@ -157,6 +157,16 @@ def test_functions_of_the_tree_warn_of_open_loops(four_bar, use, tmp_path, monke
         use(four_bar)
 
 
+def test_a_mechanism_keeps_its_home_and_others_find_one(four_bar):
+    assert np.abs(dy.constrained(four_bar).home() - dy.loops.four_bar().home()).max() < 1e-9
+    without = four_bar.description
+    without.appearance.pose.clear()  # from zero the bars do not close
+    with pytest.raises(dy.InputError, match="do not close from this guess"):
+        dy.constrained(dy.Robot(without)).assemble(np.zeros(3))
+    closed = dy.constrained(dy.Robot(without))
+    assert np.abs(closed.jacobian(closed.home())).max() > 0.0
+
+
 def test_closures_are_listed(four_bar, tmp_path):
     assert "1 closure of loops" in repr(four_bar)
     result = CliRunner().invoke(cli, ["info", str(tmp_path / "four_bar.toml")])

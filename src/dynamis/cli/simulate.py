@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +32,8 @@ MAX_EVENTS_LISTED = 20  # listed
 
 HELP = """Simulate the motion of a robot under gravity, friction and constant torques.
 
-    Torques above the effort limits are applied as given, and reported.
+    Torques above the effort limits are applied as given, and reported. Loops that the file closes are closed; the initial state
+    is the nearest one with closed loops.
 
     Ctrl-C and the limit of computing time (--seconds) end the simulation: the motion up to then is reported and written.
 
@@ -60,6 +63,7 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 @click.option("--step", type=POSITIVE, help="Step of the fixed-step methods, largest step of the adaptive ones, in s.")
 @click.option("--stops", type=click.Choice(["hard", "compliant"]),
               help="Joint limits as inelastic stops, or as springs of 10 000 N m/rad (N/m). Default: no stops.")  # fmt: skip
+@click.option("--open-loops", is_flag=True, help="Leave the loops that the file closes open.")
 @click.option("--seconds", type=POSITIVE, default=60.0, show_default=True,
               help="Limit of the computing time in s; the motion until then is kept.")  # fmt: skip
 @click.option("--points", type=Integer(2), default=501, show_default=True, help="Number of output points.")
@@ -72,19 +76,18 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 @plain_errors
 def simulate(
     robot: str, duration: float, q0: str | None, v0: str | None, degrees: bool | None, torque: str | None, friction: str,
-    method: str, step: float | None, stops: str | None, seconds: float, points: int, floating: bool,
+    method: str, step: float | None, stops: str | None, open_loops: bool, seconds: float, points: int, floating: bool,
     settings: tuple[str, ...], output: Path | None, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    from dynamis.simulation.simulate import simulate as run
-
     check_output(output, (".csv", ".npz", ".parquet", ".json"))
     check_pictures(plot)
     found = loaded(robot, settings, floating)
     start, rates = vector(found, q0, "q", "--q0", degrees), vector(found, v0, "v", "--v0")
+    run, start, rates, chosen = _prepared(found, None if q0 is None else start, rates, method, open_loops)
     with Bar() as bar:
         motion = run(
-            found, duration, start, rates, torque=None if torque is None else vector(found, torque, "tau", "--tau / --torque"),
-            friction=friction, method=method, step=step, stops=_stops(found, stops), seconds=seconds, points=points,
+            duration, start, rates, torque=None if torque is None else vector(found, torque, "tau", "--tau / --torque"),
+            friction=friction, step=step, stops=_stops(found, stops), seconds=seconds, points=points, **chosen,
             progress=lambda x: bar.show(x, f"simulating, t = {x * duration:.4g} s of {duration:g} s"),
         )  # fmt: skip
     _note_step(method, step)
@@ -106,6 +109,22 @@ def simulate(
         if interrupted and written:
             echo("  with the motion up to the interruption")
     sys.exit(130 if interrupted else 0 if motion.complete else 1)
+
+
+def _prepared(
+    robot: Robot, q: Any, v: Any, method: str, open_loops: bool
+) -> tuple[Callable[..., Trajectory], Any, Any, dict[str, str]]:  # fmt: skip
+    """What simulates the robot, with its loops closed if it has any, its initial state (default: home), and the method."""
+    from dynamis.simulation.loops.constrained_robot import constrained
+    from dynamis.simulation.simulate import simulate as run
+
+    if open_loops or not robot.description.closures:
+        return partial(run, robot), q, v, {"method": method}
+    closed = constrained(robot)
+    q = closed.home() if q is None else closed.assemble(q)
+    context = click.get_current_context()
+    given = context.get_parameter_source("method") is not click.core.ParameterSource.DEFAULT
+    return closed.simulate, q, closed.assemble_velocity(q, v), {"method": method} if given else {}
 
 
 def _note_step(method: str, step: float | None) -> None:
@@ -136,6 +155,10 @@ def _print(motion: Trajectory) -> None:
             echo(f"  final {name}: " + " ".join(number(float(x), 6) for x in values[-1]), hang=4)
     warn_limits(motion, "; --stops keeps joints within their limits")
     warn_excess(motion.robot, "effort", motion.tau, units(motion.robot))
+    drift = getattr(motion, "drift", None)  # of closed loops
+    if drift is not None:
+        loops = counted(len(robot.description.closures), "closure")
+        echo(f"  loops closed by {loops}: largest error {float(drift.max()):.1e} m or rad", hang=4)
     start, end = (number(float(x), 6) for x in (motion.energy[0], motion.energy[-1]))
     error = float(abs(motion.energy_error).max())
     echo(f"  energy: initial {start} J, final {end} J; largest error of the energy balance {error:.1e} J", hang=4)

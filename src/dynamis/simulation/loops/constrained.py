@@ -9,7 +9,7 @@ acceleration is unique, and the multipliers have minimum norm.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from dynamis.tolerances import FILE_PRECISION, RECURSION_ROUNDING, SOLUTION_TOLE
 
 Array = npt.NDArray[Any]
 MIN_DAMPING, MAX_DAMPING = 1e-12, 1e8
+GUESSES = 50  # random configurations from which loops are closed
 
 
 class Solution(NamedTuple):
@@ -152,6 +153,18 @@ def assembled(
             f"{abs(now.h[worst]):.3g} (all of h: {np.linalg.norm(now.h):.3g}); check the lengths, or give a closer guess"
         )
     return q
+
+
+def closed_configuration(robot: Robot, assemble: Callable[[Array], Array]) -> Array:
+    """The first that is found from the pose of the file for views, the robot's home, and random configurations."""
+    pose, failed = robot.description.appearance.pose, None
+    for guess in (*([robot.q(pose)] if pose else []), robot.home(), *robot.random(0, GUESSES)):
+        try:
+            return assemble(guess)
+        except InputError as error:
+            failed = failed or error
+    assert failed is not None
+    raise failed
 
 
 def _damped_step(H: Array, h: Array, damping: float) -> Array:

@@ -27,7 +27,7 @@ from dynamis.simulation.contact_equations import (
     solve_constrained,
 )
 from dynamis.simulation.contact_forces import contact_forces, per_contact
-from dynamis.simulation.loops.constrained import assembled, correct, solve
+from dynamis.simulation.loops.constrained import assembled, closed_configuration, correct, solve
 from dynamis.simulation.loops.constraints import Constraints, Independence, alike, evaluate, held_at, independence
 from dynamis.simulation.loops.loop_motion import Loops
 from dynamis.simulation.loops.loop_trajectory import LoopTrajectory
@@ -120,8 +120,8 @@ class ConstrainedRobot(RobotBase):
         return self.contacts.closures
 
     def home(self) -> Array:
-        """Start of motions by default: the robot's home with its loops closed, or that of a mechanism of `dynamis.loops`."""
-        return self.assemble(self.robot.home()) if self._home is None else self._home.copy()
+        """Start of motions by default: that of a mechanism of `dynamis.loops`, or one in which the loops are closed."""
+        return closed_configuration(self.robot, self.assemble) if self._home is None else self._home.copy()
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the robot with its closures to a .toml, .mjcf or .usda file, as `Robot.write` does.
@@ -136,6 +136,9 @@ class ConstrainedRobot(RobotBase):
             raise InputError("no file format has rigid contacts: write self.robot, or the closures of loops only")
         description = self.robot.description
         description.closures = [described(x) for x in self.closures]
+        if self._home is not None:
+            places = [c for c in self.model.coordinates if c.q_index is not None]
+            description.appearance.pose = {c.joint: float(self._home[c.q_index]) for c in places}
         Robot(description).write(path)
 
     # functions of one state
