@@ -57,7 +57,7 @@ def check_closures(closures: Iterable[Any], links: Collection[str], joints: Coll
     for x in closures:
         if not isinstance(x, LoopClosure):
             repair = "closures of dynamis.loops are given to dynamis.constrained(robot, closures=…)"
-            found = f"closures contains {printable(repr(x))}"
+            found = f"closures contains {printable(str(x))}"
             report.error("closure", "robot", found, "LoopClosure(kind, first, second)", repair)
             continue
         where = f"closure of {printable(str(x.first))}"

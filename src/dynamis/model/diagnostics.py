@@ -98,8 +98,8 @@ class Report:
     def warn_of_closures(self, where: str, found: str) -> None:
         """A file whose loops the tree of the robot does not have."""
         self.warn(
-            "closures", where, found, "a tree", "use dynamis.constrained(robot) for the motion with closed loops",
-            "the functions of the robot are those of the tree; dynamis.loops.closures(robot) has the constraints",
+            "closures", where, found, "a tree", "use dynamis.constrained(robot), or the command dynamis simulate",
+            "the functions of the robot are those of the tree; dynamis.constrained(robot) and dynamis simulate close the loops",
         )  # fmt: skip
 
     @property
