@@ -1,15 +1,19 @@
 """Generated C compiles without a warning, passes its own test under sanitizers, and carries no foreign text."""
 
+import ctypes
 import re
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import dynamis as dy
 from dynamis.cli.commands import cli
+from dynamis.compiler import c_text
 from dynamis.compiler.c_text import argument_names
+from dynamis.compiler.kernel import Kernel
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 FLAGS = [
@@ -85,9 +89,11 @@ def test_only_generated_identifiers_and_a_short_list_of_functions_occur(tmp_path
         joint.name = f'q; system("{k}") //'
     _, source = dy.Robot(d).write_c("inverse_dynamics", tmp_path)
     body = re.sub(r"/\*.*?\*/", "", source.read_text(), flags=re.S).split("#ifdef")[0]
+    body = re.sub(r"static inline.*?\n}\n", "", body, flags=re.S)  # sine and cosine
     words = set(re.findall(r"[A-Za-z_]\w*", re.sub(r"\d[\d.]*(e[-+]?\d+)?", "0", body)))
     words = {w for w in words if not re.fullmatch(r"(v|q|a|tau)\d*0?", w)}
-    assert words <= {"include", "dynamis_inverse_dynamics", "h", "math", "void", "const", "double", "sin", "cos", "e"}
+    known = {"include", "dynamis_inverse_dynamics", "dynamis_inverse_dynamics_sincos", "h", "math"}
+    assert words <= known | {"void", "const", "double", "sin", "cos", "e"}
 
 
 def test_arguments_have_the_names_they_have_in_python(tmp_path):
@@ -149,3 +155,28 @@ def test_export_and_show_on_the_command_line(tmp_path):
     wrong = CliRunner().invoke(cli, ["export", "ur5e", "gravitation"])
     assert wrong.exit_code == 2
     assert "gravity" in wrong.output
+
+
+@pytest.mark.skipif(not COMPILERS, reason="no C compiler on this machine")
+@pytest.mark.parametrize("flags", [["-O0"], ["-O2"], ["-O3", "-march=native"]], ids=" ".join)
+def test_sines_and_cosines_hold_everywhere(tmp_path, flags):
+    """Over all quadrants, next to multiples of π/2, beyond the range of the reduction, and where there is no angle."""
+    rng = np.random.default_rng(0)
+    near = np.arange(-40_000, 40_000, 7) * (np.pi / 2)
+    angles = [rng.uniform(-10.0, 10.0, 20_000), near, np.nextafter(near, np.inf), rng.uniform(-1e5, 1e5, 20_000)]
+    x = np.concatenate([*angles, rng.uniform(-1e12, 1e12, 1000), [0.0, 5e-324, 1e5, -1e5, np.nextafter(1e5, 2e5)]])
+    code = Kernel([lambda x: np.array([np.sin(x[0]), np.cos(x[0])])], [("x", 1)], "pair").code
+    _, source = c_text.write_pair(tmp_path, "pair", c_text.render(code, "pair", "double", "pair", []))
+    library = tmp_path / "pair.so"
+    subprocess.run([COMPILERS[0], *flags, "-shared", "-fPIC", str(source), "-o", str(library), "-lm"], check=True)
+    function = ctypes.CDLL(str(library)).pair
+    result = np.empty(2)
+    found = []
+    for angle in np.append(x, [np.nan, np.inf]):
+        given = np.array([angle])
+        function(ctypes.c_void_p(given.ctypes.data), ctypes.c_void_p(result.ctypes.data))
+        found.append(result.copy())
+    found = np.array(found)
+    expected = np.stack([np.sin(x), np.cos(x)], axis=-1)
+    assert np.all(np.abs(found[:-2] - expected) <= 2 * np.spacing(np.abs(expected)))
+    assert np.all(np.isnan(found[-2:]))

@@ -16,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler.c_expressions import Expressions
-from dynamis.compiler.code import Code
+from dynamis.compiler.code import TRIGONOMETRIC, Code, Operand
+from dynamis.compiler.schedule import schedule
+from dynamis.compiler.sincos import DOUBLE, LARGEST_ANGLE
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import write_file
 from dynamis.version import __version__
@@ -30,8 +32,30 @@ _KEYWORDS = (
     "auto break case char const continue default do double else enum extern float for goto if inline int long register "
     "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"
 )
-_FUNCTIONS = "sin cos asin acos atan2 exp log tanh sqrt floor fabs fmax y0 y1 yn j0 j1 jn gamma main printf bad s k"
+_FUNCTIONS = "sin cos sincos asin acos atan2 exp log tanh sqrt floor fabs fmax y0 y1 yn j0 j1 jn gamma main printf bad s k"
 RESERVED = {*_KEYWORDS.split(), *_FUNCTIONS.split(), *(f"{name}f" for name in _FUNCTIONS.split())}
+
+# Parts of π/2 of 33 bits, whose products with integers up to 2^20 are exact without fused multiply-adds [fdlibm].
+_HALF_PI = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
+_SINE_AND_COSINE = """\
+/* Sine and cosine within 2 units in the last place; large angles are left to the C library. */
+static inline void {name}(double x, double *sine, double *cosine)
+{{
+    if (!(fabs(x) <= {largest})) {{
+        *sine = sin(x);
+        *cosine = cos(x);
+        return;
+    }}
+    const int n = (int)(x * {two_over_pi} + (x < 0.0 ? -0.5 : 0.5));
+    const double r = ((x - n * {half_pi[0]!r}) - n * {half_pi[1]!r}) - n * {half_pi[2]!r};
+    const double z = r * r;
+    const double s = r + r * (z * ({sine}));
+    const double c = {cosine};
+    const double odd = n & 1 ? c : s, even = n & 1 ? s : c;
+    *sine = n & 2 ? -odd : odd;
+    *cosine = (n + 1) & 2 ? -even : even;
+}}
+"""
 
 
 def write_pair(folder: str | os.PathLike[str], identifier: str, texts: Sequence[str]) -> list[Path]:
@@ -61,7 +85,7 @@ def render(
         )
     if precision not in ("double", "float"):
         raise InputError(f"precision {precision!r} is unknown; choose 'double' or 'float'")
-    t = _Text(code, identifier, precision, results)
+    t = _Text(schedule(code), identifier, precision, results)
     about = plain(comment)
     return t.header(about), t.source(about, states)
 
@@ -83,11 +107,29 @@ def argument_names(wanted: Sequence[str], fallback: str, taken: set[str]) -> lis
 
 class _Text(Expressions):
     def __init__(self, code: Code, identifier: str, precision: str, results: Sequence[str]) -> None:
-        taken = {identifier}
+        self.sincos = f"{identifier}_sincos"
+        taken = {identifier, self.sincos}
         self.given = argument_names([name for name, _ in code.arguments], "in", taken)
         super().__init__(code, precision, _FUSED, self.given)
         self.code, self.name = code, identifier
         self.results = argument_names([*results, *[""] * (len(code.outputs) - len(results))], "out", taken)
+
+        self.pairs = _pairs(code) if precision == "double" else {}
+
+    def definitions(self) -> list[str]:
+        """The sine and cosine of one angle, where the code needs both."""
+        if not self.pairs:
+            return []
+        polynomials = {"sine": self.horner(DOUBLE.sine), "cosine": self.horner((*DOUBLE.cosine, -0.5, 1.0))}
+        constants = {"largest": LARGEST_ANGLE, "two_over_pi": DOUBLE.two_over_pi, "half_pi": _HALF_PI}
+        return [_SINE_AND_COSINE.format(name=self.sincos, **constants, **polynomials)]
+
+    def horner(self, coefficients: Sequence[float]) -> str:
+        text = self.number(coefficients[0])
+        for k, c in enumerate(coefficients[1:]):
+            text = f"({text})" if k else text
+            text = f"{text} * z {'-' if c < 0 else '+'} {self.number(abs(c))}"
+        return text
 
     def prototype(self) -> str:
         sizes = [size for _, size in self.code.arguments]
@@ -109,7 +151,15 @@ class _Text(Expressions):
         return "\n".join([*lines, self.prototype() + ";", "", "#ifdef __cplusplus", "}", "#endif", "#endif", ""])
 
     def source(self, about: str, states: list[list[Array]]) -> str:
-        lines = [f"/* {about} */", f'#include "{self.name}.h"', "#include <math.h>", "", self.prototype(), "{"]
+        lines = [
+            f"/* {about} */",
+            f'#include "{self.name}.h"',
+            "#include <math.h>",
+            "",
+            *self.definitions(),
+            self.prototype(),
+            "{",
+        ]
         used = {x for i in self.code.instructions for x in i.args if isinstance(x, int)}
         used |= {x for values in self.code.outputs for x in values if isinstance(x, int)}
         start = 0
@@ -118,7 +168,12 @@ class _Text(Expressions):
                 lines.append(f"    (void){name};")
             start += size
         for k, i in enumerate(self.code.instructions, len(self.inputs)):
-            lines.append(f"    const {self.type} v{k} = {self.expression(i)};")
+            pair = self.pairs.get(i.args[0]) if i.op in TRIGONOMETRIC else None
+            if pair is None:
+                lines.append(f"    const {self.type} v{k} = {self.expression(i)};")
+            elif k == min(pair):
+                lines.append(f"    double v{pair[0]}, v{pair[1]};")
+                lines.append(f"    {self.sincos}({self.operand(i.args[0])}, &v{pair[0]}, &v{pair[1]});")
         for r, values in enumerate(self.code.outputs):
             lines += [f"    {self.results[r]}[{k}] = {self.operand(x)};" for k, x in enumerate(values)]
         return "\n".join([*lines, "}", "", *self.selftest(states)])
@@ -155,6 +210,12 @@ class _Text(Expressions):
             "",
         ]
         return lines
+
+
+def _pairs(code: Code) -> dict[Operand, tuple[int, int]]:
+    """(number of the sine, number of the cosine) by angle, where the code has both."""
+    found = {(i.op, i.args[0]): k for k, i in enumerate(code.instructions, code.inputs) if i.op in TRIGONOMETRIC}
+    return {angle: (k, found["cos", angle]) for (op, angle), k in found.items() if op == "sin" and ("cos", angle) in found}
 
 
 def evaluate(code: Code, state: list[Array]) -> list[Array]:
