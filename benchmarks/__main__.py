@@ -22,6 +22,7 @@ from rich.console import Console
 from benchmarks import (
     contact,
     first_call,
+    generated_c,
     gpu,
     growth,
     identification,
@@ -61,6 +62,7 @@ SECTIONS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "inverse-kinematics": inverse_kinematics.measure,
     "optimal-control": optimal_control.measure,
     "optimizers": optimizers.measure,
+    "generated-c": generated_c.measure,
     "identification": identification.measure,
     "gpu": gpu.measure,
 }

@@ -112,6 +112,20 @@ def _contact(section: Row) -> str:
     return _table(head, lines)
 
 
+def _generated_c(section: Row) -> str:
+    versions = section["rows"][0]["version"]
+    head = ["function of", "operations", *(f"{x} {versions[x]} {section['flags'][x]}" for x in versions)]
+    lines = [
+        [
+            f"{_robot(row['robot'])}: {row['function'].replace('_', ' ')}",
+            str(row["operations"]),
+            *(f"{row['ns'][x]:.0f}" for x in versions),
+        ]
+        for row in section["rows"]
+    ]
+    return _table(head, lines)
+
+
 TABLES: dict[str, Callable[[Row], str]] = {
-    "throughput": _throughput, "latency": _latency, "growth": _growth, "contact": _contact,
+    "throughput": _throughput, "latency": _latency, "growth": _growth, "contact": _contact, "generated-c": _generated_c,
 }  # fmt: skip

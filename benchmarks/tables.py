@@ -22,7 +22,7 @@ def print_section(console: Console, name: str, section: Row) -> None:
         "closed-form": print_closed_forms, "rollouts": _rollouts, "integrators": _integrators, "gpu": _gpu,
         "task-space": _task_space, "inverse-kinematics": _inverse_kinematics, "optimal-control": _optimal_control,
         "optimizers": _optimizers,
-        "contact": _contact,
+        "contact": _contact, "generated-c": _generated_c,
         "identification": _identification,
     }  # fmt: skip
     printers[name](console, section)
@@ -219,6 +219,15 @@ def _contact(console: Console, section: Row) -> None:
             shown(row, "pinocchio", theirs), "–" if row["times_faster"] is None else _ratio(row["times_faster"]),
             "–" if row["single_ratio"] is None else f"{row['single_ratio']:.2f}", end_section=row["function"] == "constrained",
         )  # fmt: skip
+    console.print(table)
+
+
+def _generated_c(console: Console, section: Row) -> None:
+    compilers = list(section["flags"])
+    table = empty_table("Exported C, nanoseconds per call, one core", "robot", "function", "operations", *compilers, names=2)
+    for row in section["rows"]:
+        times = [f"{row['ns'][x]:.0f}" if x in row["ns"] else "–" for x in compilers]
+        table.add_row(row["robot"], _words(row["function"]), str(row["operations"]), *times)
     console.print(table)
 
 

@@ -314,3 +314,22 @@ def test_forward_dynamics_costs_less_through_the_mass_matrix_on_small_arms():
 def test_kernels_are_called_directly_on_this_interpreter():
     """Where they are not, everything works but slowly, and the tests of direct calls are skipped: this one is not."""
     assert direct.available()
+
+
+@pytest.mark.parametrize("used_elsewhere", [False, True])
+@pytest.mark.parametrize(
+    "negated",
+    [lambda x: x[0] * x[1], lambda x: x[0] + x[1], lambda x: x[0] * x[1] + x[2], lambda x: x[0]],
+    ids=["mul", "add", "fma", "x"],
+)
+def test_a_negated_divisor_is_one_division(negated, used_elsewhere):
+    """−b divides twice; b is a product or sum that a fused multiply-add may take in."""
+
+    def quotients(x):
+        d = -negated(x)
+        return np.array([x[0] / d, x[1] / d, *([d + x[2], d] if used_elsewhere else [])])
+
+    kernel = Kernel([quotients], [("x", 3)], "quotients")
+    x = np.array([0.5, 0.25, -2.0])
+    np.testing.assert_allclose(kernel(x), quotients(x), rtol=EPS["double"])
+    assert sum(i.op == "div" for i in kernel.code.instructions) == 1

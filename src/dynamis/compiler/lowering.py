@@ -138,21 +138,22 @@ class _Lowering:
     def code(self) -> Code:
         # a sum that is one term of a recursion over links stays a sum, so that not all its terms wait for the recursion
         recursion = self._recursions() if self.colour else {}
+        # of −b that is only divided by, `_reciprocal` needs b
+        divisors = {id(x) for x in self.order if x.op == "neg" and self.uses[id(x)] == self.divisions[id(x)] > 1}
+        added = [node for node in self.order if node.op in SUMS and id(node) not in divisors]
         inner = {
             id(a)
-            for node in self.order
-            if node.op in SUMS
+            for node in added
             for a in node.args
             if self._is_once(a, SUMS) and (id(node) not in recursion or recursion.get(id(a)) == recursion[id(node)])
         }
-        sums = {id(node): self._terms(node, inner) for node in self.order if node.op in SUMS and id(node) not in inner}
+        sums = {id(node): self._terms(node, inner) for node in added if id(node) not in inner}
         fused = self._fused_products(list(sums.values()))
+        apart = inner | fused | divisors  # have no value of their own
         for node in self.order:
-            if node.op == "neg" and self.uses[id(node)] == self.divisions[id(node)] > 1:
-                continue  # `_reciprocal` needs the positive number alone
             if id(node) in sums:
                 self.value[id(node)] = self._sum(sums[id(node)], fused)
-            elif id(node) not in inner and id(node) not in fused:
+            elif id(node) not in apart:
                 self.value[id(node)] = self._instruction(node)
         outputs = tuple(tuple(self.operand(x) for x in result.flat) for result in self.results)
         shapes = tuple((f"out{k}", result.shape) for k, result in enumerate(self.results))
@@ -240,9 +241,9 @@ class _Lowering:
         return self.emit(node.op, *(self.operand(x) for x in node.args))
 
     def _reciprocal(self, b: Node) -> Operand:
-        """1 / b, one division for b and −b."""
+        """1 / b, one division for b and −b, if b is computed by itself."""
         if id(b) not in self.reciprocal:
-            negative = b.op == "neg"
+            negative = b.op == "neg" and id(b.args[0]) in self.value
             self.reciprocal[id(b)] = (
                 self.emit("neg", self._reciprocal(b.args[0])) if negative else self.emit("div", 1.0, self.operand(b))
             )
