@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from dynamis.simulation.fmu.export import write_fmu
     from dynamis.simulation.friction import Coulomb, LuGre, Smooth, Stribeck
     from dynamis.simulation.hard_stops import HardStops
-    from dynamis.simulation.loops.constrained_robot import constrained
+    from dynamis.simulation.loops.constrain import constrained
     from dynamis.simulation.noise import Noise
     from dynamis.simulation.rollouts import BatchSimulation, rollouts
     from dynamis.simulation.sampling import Sampled
@@ -98,7 +98,7 @@ _HOMES = {
     "dynamis.scalar": ("evaluate", "symbol"),
     "dynamis.spatial": ("Inertia", "Pose", "solids"),
     "dynamis.simulation.sampling": ("Sampled",),
-    "dynamis.simulation.loops.constrained_robot": ("constrained",),
+    "dynamis.simulation.loops.constrain": ("constrained",),
     "dynamis.simulation.contact": ("Ball", "Plane", "contact", "joint_stops"),
     "dynamis.simulation.controllers": ("Controller",),
     "dynamis.simulation.fmu.export": ("write_fmu",),

@@ -262,6 +262,11 @@ def test_constrained_accelerations_forces_and_impulses_agree(folder, path, point
         a, forces = held.forward_dynamics(q, resting, tau)
         contact = pin.constraintDynamics(model, data, pq, order.to_pin(resting), ptau, models, datas, settings)[order.v]
         assert relative_error(a, contact) < 1e-6
+        a, forces = held.forward_dynamics_derivatives(q, rest, tau)
+        pin.constraintDynamics(model, data, pq, rest, ptau, models, datas, settings)
+        pin.computeConstraintDynamicsDerivatives(model, data, models, datas, settings)
+        for found, theirs in zip(a, (data.ddq_dq, data.ddq_dv, data.ddq_dtau), strict=True):
+            assert np.abs(found - theirs[np.ix_(order.v, order.v)]).max() < 1e-6 * (1.0 + np.abs(theirs).max())
         after, impulse = held.impulse(q, v, 0.3)
         assert relative_error(after, pin.impulseDynamics(model, data, pq, pv, J, 0.3, 0.0)[order.v]) < 1e-8
         assert relative_error(impulse, data.impulse_c) < 1e-8

@@ -82,6 +82,12 @@ class AccelerationDerivatives(_Derivatives):
     dtau = property(lambda self: self._part(2))
 
 
+class ForceDerivatives(AccelerationDerivatives):
+    """∂λ/∂q, ∂λ/∂v and ∂λ/∂τ, each (…, rows, n): rows are contact forces, columns the directions of q, v and τ."""
+
+    __slots__ = ()
+
+
 def inverse_dynamics_derivatives(model: Model, q: Array, v: Array, a: Array) -> Array:
     """(∂τ/∂q, ∂τ/∂v, ∂τ/∂v̇) (3, n, n) of the complete model."""
     state = SpatialState(model, q, v, a)

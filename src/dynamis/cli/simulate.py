@@ -115,7 +115,7 @@ def _prepared(
     robot: Robot, q: Any, v: Any, method: str, open_loops: bool
 ) -> tuple[Callable[..., Trajectory], Any, Any, dict[str, str]]:  # fmt: skip
     """What simulates the robot, with its loops closed if it has any, its initial state (default: home), and the method."""
-    from dynamis.simulation.loops.constrained_robot import constrained
+    from dynamis.simulation.loops.constrain import constrained
     from dynamis.simulation.simulate import simulate as run
 
     if open_loops or not robot.description.closures:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,14 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.algorithms.derivatives import AccelerationDerivatives, ForceDerivatives
 from dynamis.algorithms.registry import Algorithm
 from dynamis.display import card, counted, short
 from dynamis.errors import InputError, SingularError, printable
-from dynamis.kinematics.closures import Closure, closure_rows, named_frame
-from dynamis.kinematics.file_closures import described, given_closures
+from dynamis.kinematics.closures import Closure, closure_rows
+from dynamis.kinematics.file_closures import described
 from dynamis.robot import Robot
 from dynamis.robot.base import RobotBase, direct
-from dynamis.robot.checks import check_numeric
+from dynamis.robot.differentiation import Derivatives
 from dynamis.scalar import maximum, solve_upper
 from dynamis.simulation.contact_equations import (
     Contacts,
@@ -28,6 +30,7 @@ from dynamis.simulation.contact_equations import (
 )
 from dynamis.simulation.contact_forces import contact_forces, per_contact
 from dynamis.simulation.loops.constrained import assembled, closed_configuration, correct, solve
+from dynamis.simulation.loops.constrained_derivatives import constrained_derivatives, row_derivatives
 from dynamis.simulation.loops.constraints import Constraints, Independence, alike, evaluate, held_at, independence
 from dynamis.simulation.loops.loop_motion import Loops
 from dynamis.simulation.loops.loop_trajectory import LoopTrajectory
@@ -39,46 +42,6 @@ from dynamis.tolerances import FILE_PRECISION, LOOP_RANK_TOLERANCE, RECURSION_RO
 
 Array = npt.NDArray[Any]
 BAUMGARTE = 20.0  # 1/s: gains of simulations where none are given
-
-
-def constrained(
-    robot: Robot,
-    points: str | Sequence[str] = (),
-    frames: str | Sequence[str] = (),
-    closures: Closure | Sequence[Closure] | None = None,
-    *,
-    alpha: float = 0.0,
-    beta: float = 0.0,
-) -> ConstrainedRobot:
-    """A robot whose ``points`` and ``frames`` touch something rigid, and whose loops are closed by ``closures``.
-
-    Points (origins of named frames) do not accelerate, frames do not turn either. ``closures`` are those of `dynamis.loops`, by
-    default those that the file of the robot describes.
-    ``alpha`` and ``beta`` (1/s) stabilise the constraints as Baumgarte does: J v̇ + J̇ v = −2α J v − β² h, with h = 0 for
-    points and frames, which have no reference position.
-
-    >>> import dynamis as dy, numpy as np
-    >>> robot = dy.load("go2", base="floating")
-    >>> stance = dy.constrained(robot, points=["FL_foot", "FR_foot", "RL_foot", "RR_foot"])
-    >>> q = robot.home()
-    >>> a, forces = stance.forward_dynamics(q, np.zeros(18), np.zeros(18))
-    >>> forces.shape, bool(abs(stance.jacobian(q) @ a).max() < 1e-9)
-    ((12,), True)
-    """
-    check_numeric(robot)
-    if not all(isinstance(x, str | Sequence) for x in (points, frames)):
-        raise InputError("points= and frames= must be names of frames, such as points=['FL_foot', 'FR_foot']")
-    at_points, at_frames = ((x,) if isinstance(x, str) else tuple(x) for x in (points, frames))
-    for name in (*at_points, *at_frames):
-        if named_frame(robot, name).body == 0:
-            raise InputError(f"frame {printable(name)} is fixed to the base: a contact there constrains nothing")
-    held = given_closures(robot, closures)
-    if not (*at_points, *at_frames, *held):
-        raise InputError("no contacts given: name points=, frames= or closures=; without any, use robot.forward_dynamics")
-    for gain, value in (("alpha", alpha), ("beta", beta)):
-        if not (isinstance(value, int | float) and np.isfinite(value) and value >= 0.0):
-            raise InputError(f"{gain}= must be a non-negative number (1/s), got {value!r}")
-    return ConstrainedRobot(robot, Contacts(at_points, at_frames, held, float(alpha), float(beta)))
 
 
 class ConstrainedRobot(RobotBase):
@@ -228,6 +191,32 @@ class ConstrainedRobot(RobotBase):
             if not doubt <= 1.0:
                 correct(self.robot, self.contacts, found, failed, q, v, tau, [0.0] if target is None else target)
         return found[accelerations], found[forces]
+
+    def forward_dynamics_derivatives(
+        self, q: Any, v: Any, tau: Any, wrenches: Mapping[str, Any] | None = None, *, acceleration: Any = None
+    ) -> tuple[AccelerationDerivatives, ForceDerivatives]:
+        """Derivatives by q, v and τ of the accelerations, each (…, n, n), and of the contact forces, each (…, rows, n).
+
+        The arguments are those of `forward_dynamics`; wrenches and ``acceleration`` are constant. Columns for q are directions
+        of v. Where rows are redundant, the derivatives of the forces of least norm hold as long as their rank stays.
+
+        >>> import dynamis as dy, numpy as np
+        >>> loop = dy.loops.four_bar()
+        >>> da, df = loop.forward_dynamics_derivatives(loop.home(), np.zeros(3), [1.0, 0.0, 0.0])
+        >>> da.dq.shape, df.dtau.shape
+        ((3, 3), (2, 3))
+        """
+        a, force = self.forward_dynamics(q, v, tau, wrenches, acceleration=acceleration)
+        torques = self.robot.inverse_dynamics_derivatives(q, v, a, wrenches).array
+        found = constrained_derivatives(
+            self.robot.mass_matrix_inverse(q), self.jacobian(q), torques, force,
+            lambda y: np.asarray(self._row_derivatives.jacobian(q, v, a, force, y)),
+        )  # fmt: skip
+        return AccelerationDerivatives(found[0]), ForceDerivatives(found[1])
+
+    @functools.cached_property
+    def _row_derivatives(self) -> Derivatives:
+        return row_derivatives(self.robot, self.contacts)
 
     def reduced_dynamics(
         self, q: Any, v: Any, tau: Any, wrenches: Mapping[str, Any] | None = None, *,
