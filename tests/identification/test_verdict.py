@@ -176,9 +176,18 @@ def test_torques_at_their_limit_are_told():
     assert "12 N m" in finding.sentence
     case = simulated()
     effort = np.full(7, np.inf)
-    effort[1] = 0.8 * np.abs(case.rows.y[case.rows.joint == 1]).max()
-    (finding,) = verdict(case.judged(), equations=case.rows, effort=effort).about("saturation")
+    effort[1] = np.abs(case.rows.y[case.rows.joint == 1]).max()
+    clipped = simulated(noise=0.001, spoil=lambda t, q, v, a, tau: np.clip(tau, -0.7 * effort, 0.7 * effort))
+    (finding,) = verdict(clipped.judged(), equations=clipped.rows, effort=0.7 * effort).about("saturation")
     assert "joint2" in finding.sentence
+    assert not verdict(case.judged(), equations=case.rows, effort=0.7 * effort).about("saturation"), "the limit is another one"
+
+
+def test_terms_that_were_tried_are_not_advised():
+    case = simulated(spoil=lambda t, q, v, a, tau: tau + 2.0)
+    said = verdict(case.judged(), equations=case.rows)
+    assert any("offset=True" in item.sentence for item in said.about("missing"))
+    assert not verdict(case.judged(), equations=case.rows, terms_chosen=True).about("missing")
 
 
 def test_rough_standstill_is_told():

@@ -42,7 +42,8 @@ class Identification:
     ``validated`` is true if the comparison uses separate validation logs, whose equations are ``validated_rows``, instead of
     held-out blocks of the same logs. ``call`` is Python code that repeats the identification, if all arguments are file names,
     numbers and the like. ``log_findings`` are problems of the logs that limit the grade, ``limits`` the residuals on held-out
-    motion [%] that do so. ``refit`` identifies another model from the same samples.
+    motion [%] that do so. ``refit`` identifies another model from the same samples. ``terms_chosen``: terms
+    which predict held-out motion better were added to the model.
     """
 
     base: BaseParameters
@@ -59,6 +60,7 @@ class Identification:
     limits: tuple[float, float, float] = RESIDUAL
     validated_rows: Equations | None = None
     refit: Callable[[LinearModel], Identification] | None = None
+    terms_chosen: bool = False
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -108,7 +110,7 @@ class Identification:
         return verdict(
             self.statistics, self.validation, equations=self.equations, inconsistent=self._inconsistent, masses=self._masses,
             effort=effort, log_findings=self.log_findings, limits=self.limits,
-            regularised=isinstance(self.estimator, PhysicallyConsistent | Ridge),
+            regularised=isinstance(self.estimator, PhysicallyConsistent | Ridge), terms_chosen=self.terms_chosen,
         )  # fmt: skip
 
     @property

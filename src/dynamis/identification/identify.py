@@ -168,6 +168,7 @@ def identify(
         label(estimator), tuple(notes),
         validated=fresh is not None, call=call, log_findings=tuple(caps), limits=limits, validated_rows=fresh,
         refit=functools.partial(_refit, main, runs, validate=unseen, folds=folds, block_seconds=block_seconds),
+        terms_chosen=not isinstance(robot, LinearModel),
     )  # fmt: skip
     tell(1.0, "done")
     return found

@@ -31,6 +31,10 @@ MOST = 0.5  # fraction of a residual's variance: a missing term that explains mo
 ROUGH = 2.0  # ratio of residuals near standstill and in motion to be reported
 FAR, HEAVY = 2.5, 0.05  # ratio of the masses of a link, and difference relative to the whole mass of the file, to be reported
 FLAT = 1e-9  # relative to the range of the torque: equal to the maximum
+AT_LIMIT, BEYOND_LIMIT = (
+    0.99,
+    1.05,
+)  # relative to the effort limit: from here on at it; no limit of the drive, as it is exceeded
 EXACT = 1e-3  # percent: below sensor resolution, so the shape of the residual is ignored
 CURES = {
     "dry": "Coulomb friction (add friction 'coulomb')",
@@ -40,6 +44,7 @@ CURES = {
     "inertia": "motor-side inertia (set rotor=True, or check the gear ratio)",
     "offset": "a constant torque (set offset=True, and check the sensor's zero)",
 }
+CHOSEN = ("stribeck", "quadratic", "offset")  # terms chosen by their prediction of held-out motion (`model_terms`)
 # findings that a delay, a joint zero or another fault of the log may cause
 EFFECTS = {
     "overfit": "a residual that is larger on held-out motion than in training",
@@ -127,6 +132,7 @@ def verdict(
     log_findings: Sequence[LogFinding] = (),
     limits: tuple[float, float, float] = RESIDUAL,
     regularised: bool = False,
+    terms_chosen: bool = False,
 ) -> Verdict:
     """Assess a fit by its statistics, its prediction of held-out motion, and its residuals.
 
@@ -134,7 +140,7 @@ def verdict(
     the reason of their physical inconsistency, ``masses`` to their masses in the file and as identified; ``effort`` (n,) are
     the torque limits; ``log_findings`` are problems of the logs that limit the grade; ``limits`` are the residuals on held-out
     motion, in percent, above which a result is no longer good, usable and doubtful. ``regularised`` tells that the estimator
-    already uses the prior, for the advice.
+    already uses the prior, ``terms_chosen`` that terms which predict held-out motion better are in the model, for the advice.
     """
     found = [VerdictItem("log", f.caps, f"{f.text[:1].upper()}{f.text[1:]}; {f.cure}.") for f in log_findings]
     found += [*_excitation(statistics, regularised), *_level(statistics, validation, limits)]
@@ -145,7 +151,8 @@ def verdict(
     if equations is not None:
         rows, e = equations, statistics.residual
         shown = {part.joint for part in statistics.joints if part.percent > EXACT}
-        terms = [term for term in missing_terms(rows, e) if term.joint in shown]
+        tried = CHOSEN if terms_chosen else ()
+        terms = [term for term in missing_terms(rows, e) if term.joint in shown and term.kind not in tried]
         shape += [*_missing(terms, statistics), *_standstill(rows, e, shown - {term.joint for term in terms})]
         found += _saturation(rows, effort)
     if (statistics.percent if validation is None else validation.held_out) <= SMALL * limits[0]:
@@ -221,9 +228,9 @@ def _overfit(v: Validation, regularised: bool) -> list[VerdictItem]:
         return [VerdictItem("overfit", severity, text)]
     text = (
         f"The residual on held-out motion is {ratio:.2g} times that on the motion used for training: the fit "
-        f"overfits this log. Use more data{' or' if regularised else ','} fewer (essential) parameters"
-        f"{'' if regularised else ', or a regularised estimator'}."
+        "overfits this log. Use more data"
     )
+    text += "." if regularised else ", fewer (essential) parameters, or a regularised estimator."
     return [VerdictItem("overfit", severity, text)]
 
 
@@ -357,8 +364,8 @@ def _saturation(rows: Equations, effort: Any) -> list[VerdictItem]:
         if len(own) < 50 or not np.ptp(own) > 0.0:
             continue
         ends = [own >= own.max() - FLAT * np.ptp(own), own <= own.min() + FLAT * np.ptp(own)]
-        if limit > 0.0:
-            ends.append(np.abs(own) >= 0.99 * limit)
+        if np.abs(own).max() <= BEYOND_LIMIT * limit:
+            ends.append(np.abs(own) >= AT_LIMIT * limit)
         share = max(float(np.mean(end)) for end in ends)
         if share * len(own) >= max(5.0, 0.005 * len(own)):
             names.append(f"{name} ({100 * share:.2g} % of its rows at {np.abs(own).max():.3g} {unit})")
