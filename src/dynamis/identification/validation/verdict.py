@@ -31,10 +31,8 @@ MOST = 0.5  # fraction of a residual's variance: a missing term that explains mo
 ROUGH = 2.0  # ratio of residuals near standstill and in motion to be reported
 FAR, HEAVY = 2.5, 0.05  # ratio of the masses of a link, and difference relative to the whole mass of the file, to be reported
 FLAT = 1e-9  # relative to the range of the torque: equal to the maximum
-AT_LIMIT, BEYOND_LIMIT = (
-    0.99,
-    1.05,
-)  # relative to the effort limit: from here on at it; no limit of the drive, as it is exceeded
+AT_LIMIT = 0.99  # of the effort limit: torques from here on are at it
+BEYOND_LIMIT = 1.02  # of the effort limit: torques from here on show that it is not that of the drive
 EXACT = 1e-3  # percent: below sensor resolution, so the shape of the residual is ignored
 CURES = {
     "dry": "Coulomb friction (add friction 'coulomb')",
