@@ -142,6 +142,34 @@ def real_time_loop(out):
         assert "µs per cycle" in out
 
 
+def swing_up(out):
+    assert out.startswith("converged")
+    most, hold = numbers(r"largest torque # N m; # N m would hold", out)
+    assert most <= 800.0 < hold
+    assert numbers(r"ends # rad from the goal", out)[0] < 0.05
+
+
+def least_effort(out):
+    assert out.startswith("converged")
+    smooth, best = (numbers(rf"{name}: effort #", out)[0] for name in ("Quintic", "Least effort"))
+    assert best < 0.5 * smooth
+
+
+def gradients_elsewhere(out):
+    lines = out.strip().splitlines()
+    assert [line.split(":")[0] for line in lines] == ["casadi", "jax", "torch", "numba"]
+    for line in lines:
+        assert "pip install 'dynamis[" in line or numbers(r"relative difference #,", line)[0] < 1e-12
+
+
+def solvers_elsewhere(out):
+    names = [line.split(":")[0] for line in out.strip().splitlines()]
+    assert names == ["iLQR", "Crocoddyl", "aligator", "acados", "Gymnasium"]
+    (ours,) = numbers(r"iLQR: converged.*cost #", out)
+    if "Crocoddyl: not installed" not in out:
+        assert numbers(r"Crocoddyl: .*cost #", out)[0] == pytest.approx(ours, rel=1e-2)
+
+
 def tuned_gains(out):
     assert "never higher: True" in out
     first, last = numbers(r"after 1 s: # rad, then # rad", out)
