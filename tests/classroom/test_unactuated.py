@@ -31,6 +31,15 @@ RIGHT = {  # each with the findings: right with this note
     "set to zero last": (rf"{CART} \\ \tau_2 = 0", {"tau_1": IF}),
     "solved for the force": (
         r"F = (M + m \sin^2\theta) \ddot x - m \sin\theta (l \dot\theta^2 - g \cos\theta)", {"tau_1": IF}),
+    "the other acceleration eliminated": (POLE_F, {"tau_1": IF}),
+    "the other acceleration eliminated, with a number": (POLE_F.replace("F", r"\tau_1"), {"tau_1": IF}),
+    "the other acceleration eliminated, declared": (rf"{POLE_F}, \tau_2 = 0", {"tau_1": IF}),
+    "the other acceleration eliminated, multiplied": (
+        r"l (M + m \sin^2\theta) \ddot\theta = (M + m) g \sin\theta - \cos\theta (F + m l \dot\theta^2 \sin\theta)",
+        {"tau_1": IF}),
+    "the other acceleration eliminated, divided": (
+        r"\ddot\theta = \frac{g \sin\theta + \cos\theta \frac{-F - m l \dot\theta^2 \sin\theta}{M + m}}"
+        r"{l (1 - \frac{m \cos^2\theta}{m + M})}", {"tau_1": IF}),
     "both solved": (rf"{CART_F} \\ {POLE_F}", {"tau_1": IF, "tau_2": IF}),
     "zero on the right": (f"{LAGRANGE_2} = 0", {"tau_2": IF}),
     "zero on the left": (f"0 = {LAGRANGE_2}", {"tau_2": IF}),
@@ -54,6 +63,29 @@ def test_equations_of_passive_joints_are_right_if_their_torques_vanish(cart_pole
     assert verdict.correct, verdict.report()
     assert {f.entry: f.note for f in verdict.findings} == findings
     assert not dy.check_answer(cart_pole, "equations", text.replace("g ", "2 g ")).correct
+
+
+WRONG = {  # what is replaced in POLE_F, and the cause
+    "sign of the rate": (("F + m", "F - m"), "the sign of c2^2*s2: m*l*c2^2*s2*q_2'^2 should be -m*l*c2^2*s2*q_2'^2"),
+    "factor 2": (("g ", "2 g "), "a factor 2: 2*M*g*c2*s2 should be M*g*c2*s2"),
+    "missing mass": (("(M + m) g", "M g"), "missing: m*g*c2*s2"),
+    "missing rate": ((r" + m l \dot\theta^2 \sin\theta", ""), "missing: -m*l*c2^2*s2*q_2'^2"),
+    "missing length": (("{l (M", "{(M"), "a missing factor: l in m*l*c2*s2^2*q_2''"),
+    "cosine for sine": ((r"m \sin^2", r"m \cos^2"), "sine and cosine exchanged: c2^2 should be s2^2 in m*l*c2*s2^2*q_2''"),
+    "sign of the force": ((r"- \cos", r"+ \cos"), "the sign of c2*s2^2"),
+}
+
+
+@pytest.mark.parametrize(("slip", "cause"), WRONG.values(), ids=WRONG)
+def test_a_wrong_equation_with_the_other_acceleration_eliminated_stays_wrong(cart_pole, slip, cause):
+    (finding,) = dy.check_answer(cart_pole, "equations", POLE_F.replace(*slip)).wrong
+    assert finding.cause.startswith(cause)
+    assert finding.correct.endswith(IF)
+
+
+def test_a_sum_of_equations_that_eliminates_no_acceleration_is_wrong(cart_pole):
+    assert not dy.check_answer(cart_pole, "equations", rf"F = {LAGRANGE_1} + {LAGRANGE_2}").correct
+    assert not dy.check_answer(cart_pole, "equations", rf"F = {LAGRANGE_1} + \cos\theta ({LAGRANGE_2})").correct
 
 
 def test_the_verdict_says_which_joint_is_not_actuated(cart_pole):
@@ -133,3 +165,14 @@ def test_several_joints_may_be_passive(double):
     eliminated = row[0] * double.algebra.of_node(double.a[0]) + row[1] * x + row[2] * y + h[0]
     (finding,) = dy.check_answer(double, "equations", f"F = {eliminated}").findings
     assert finding.note == "if τ_2 = τ_3 = 0 (joints 2 and 3 not actuated)"
+
+
+def test_two_accelerations_may_be_eliminated_by_two_passive_joints(double):
+    """The force by the acceleration of the first pendulum alone."""
+    rows = list(double.torque)
+    for joint in (0, 2):  # q̈_1 and q̈_3, by the equations of the pendulums
+        a, pivot = double.a[joint], rows.pop()
+        rows = [row - row.diff(a) / pivot.diff(a) * pivot for row in rows]
+    (finding,) = dy.check_answer(double, "equations", f"F = {rows[0]}").findings
+    assert finding.note == "if τ_2 = τ_3 = 0 (joints 2 and 3 not actuated)"
+    assert not dy.check_answer(double, "equations", f"F = {rows[0]} + m*g").correct

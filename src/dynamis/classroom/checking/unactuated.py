@@ -1,7 +1,8 @@
 """Joints without actuators: equations that hold if their torques vanish.
 
-With τ_p = 0 the equation of motion of joint p determines its acceleration, which other equations may have eliminated:
-an equation that is linear in q̈ holds if it is a combination of those with the correct torques and of τ_p(q, q̇, q̈) = 0.
+With τ_p = 0 the equation of motion of joint p determines one acceleration, its own or another, which other equations may have
+eliminated: an equation that is linear in q̈ holds if it is a combination of those with the correct torques and of
+τ_p(q, q̇, q̈) = 0, with coefficients that depend on q.
 """
 
 from __future__ import annotations
@@ -83,19 +84,22 @@ class Unactuated:
             nodes = [self.algebra.of_node(x) for x in (entry.node, *entry.also)]
             if all(difference(torque, x).is_zero for x in nodes):
                 continue
-            eliminated = [k for k in self.zero or self.free if self._is_eliminated(k, torque, nodes)]
+            absent = self._absent(torque, nodes)
+            passive = self._passive(absent)
             for joints in self._choices():
-                if set(joints) <= {*self.zero, *eliminated} and all(
-                    self._reduced(difference(torque, x), joints).is_zero for x in nodes
+                if set(joints) <= {*self.zero, *passive} and (
+                    len(set(joints) - set(self.zero)) <= len(absent)
+                    and all(self._reduced(difference(torque, x), joints).is_zero for x in nodes)
                 ):
                     found[index] = replace(entry, node=torque.node(), also=(), texts=(), condition=condition(joints))
                     break
             else:
                 # the acceleration may be forgotten rather than eliminated: the fewest wrong terms decide
-                reduced = self._reduced(torque, eliminated)
+                used = passive[: len(absent)]
+                reduced = self._reduced(torque, used, absent)
                 if len(difference(reduced, nodes[0])) < len(difference(torque, nodes[0])):
                     correct[index] = self.form.algebra.of_node(reduced.node())
-                    found[index] = replace(entry, condition=condition(eliminated))
+                    found[index] = replace(entry, condition=condition(used))
         return found, replace(asked, entries=correct)
 
     def _choices(self) -> list[list[int]]:
@@ -106,18 +110,27 @@ class Unactuated:
         sets = [*single, self.zero, [*self.zero, *(k for k in self.free if k not in self.zero)]]
         return [joints for k, joints in enumerate(sets) if joints and joints not in sets[:k]]
 
-    def _is_eliminated(self, joint: int, torque: Expression, nodes: Sequence[Expression]) -> bool:
-        """Whether an acceleration of the correct equation does not occur in the answer."""
-        a = self.form.a[joint]
-        return not torque.diff(a).is_zero and all(x.diff(a).is_zero for x in nodes)
+    def _absent(self, torque: Expression, nodes: Sequence[Expression]) -> list[int]:
+        """The joints whose accelerations are in the correct equation and not in the answer."""
+        every = enumerate(self.form.a)
+        return [k for k, a in every if not torque.diff(a).is_zero and all(x.diff(a).is_zero for x in nodes)]
 
-    def _reduced(self, x: Expression, joints: Sequence[int]) -> Expression:
-        """An expression with the accelerations of joints eliminated, whose torques are zero."""
-        torques = {k: self.torque[k] for k in joints}
-        for k in joints:
-            a, pivot = self.form.a[k], torques.pop(k)
+    def _passive(self, absent: Sequence[int]) -> list[int]:
+        """The joints without torque whose equations determine accelerations that are absent, their own ones first."""
+        rows = [k for k in self.zero or self.free if any(not self.torque[k].diff(self.form.a[j]).is_zero for j in absent)]
+        return sorted(rows, key=lambda k: k not in absent)
+
+    def _reduced(self, x: Expression, joints: Sequence[int], accelerations: Sequence[int] | None = None) -> Expression:
+        """An expression with ``accelerations`` eliminated, by default those of the joints, whose torques are zero."""
+        rows = [self.torque[k] for k in joints]
+        for k in joints if accelerations is None else accelerations:
+            a = self.form.a[k]
+            at = next((i for i, row in enumerate(rows) if not row.diff(a).is_zero), None)
+            if at is None:
+                continue
+            pivot = rows.pop(at)
             slope = pivot.diff(a)
-            torques = {j: difference(row, row.diff(a) / slope * pivot) for j, row in torques.items()}
+            rows = [difference(row, row.diff(a) / slope * pivot) for row in rows]
             x = difference(x, x.diff(a) / slope * pivot)
         return x
 
