@@ -40,7 +40,9 @@ STYLE = _set(
 TEXT = _set("text mbox intertext shortintertext")
 REMARK = TEXT | _set("label tag ref eqref hspace vspace color")
 # a text made of these is a unit, which belongs to the number before it; other texts with letters are prose
-UNIT = _set("N Nm Nmm m mm cm km kg g s ms rad deg Hz J W V A")
+UNIT = _set("N Nm Nmm Nms m mm cm km kg kgm g s ms rad deg Hz J W V A")
+SI_UNIT = _set("unit si")  # commands of siunitx, with the unit as argument; those of SI_NUMBER have a number before it
+SI_NUMBER = _set("SI qty num ang")
 SPACE = _set(
     ", ; : ! > / thinspace displaystyle textstyle scriptstyle limits nolimits hline nonumber notag left right bigl bigr Bigl"
     " Bigr biggl biggr Biggl Biggr big Big bigg Bigg bf rm it noindent centering"

@@ -16,6 +16,7 @@ from dynamis.classroom.answers.names import Address, Names, address_of, is_same
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tokens import tokens_of
 from dynamis.classroom.answers.tree import Evaluation, Grid, Name, Tree, Value, names_in, whole_terms
+from dynamis.classroom.answers.units import without_units
 from dynamis.classroom.answers.vocabulary import Vocabulary
 from dynamis.display import short
 from dynamis.errors import FormatError, printable
@@ -89,9 +90,11 @@ class _Reading:
         return self.source.error(self.source.at(line, 1), found, cure)
 
     def chains(self) -> Iterator[Chain]:
-        found, prose, self.remarks = layout(tokens_of(self.source), self.source)
+        tokens, units = without_units(tokens_of(self.source), self.source, self.vocabulary)
+        found, prose, self.remarks = layout(tokens, self.source)
         self.vocabulary = self.names.vocabulary = self.vocabulary.defining(replaced_names(found, self.vocabulary))
         self.prose = [self.quoted(passage[0].at, passage[-1].end) for passage in prose]
+        self.prose += [(line, f"{unit} (a unit)") for line, unit in (self.quoted(t.at, t.end) for t in units)]
         heads = [first_target(statement, self.vocabulary) for statement in found]
         defined = {target.address for target in heads if target is not None}
         for statement in found:

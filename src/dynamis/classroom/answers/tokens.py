@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import NamedTuple
 
@@ -111,6 +112,16 @@ class _Lexer:
                 self.at = match.end() - 1
                 self.add("number", match[1], 1)
 
+    def si_number(self, name: str, length: int) -> None:
+        """\\SI{9.81}{…}, \\num{9.81}, \\ang{90}."""
+        text, length = self.argument(length)
+        match = _NUMBER.fullmatch(text.strip())
+        if match is None:
+            raise self.source.error(self.at, f"\\{name} without a number", f"write a number, as in \\{name}{{9.81}}")
+        if name in ("SI", "qty"):
+            length = self.argument(length)[1]
+        self.add("number", repr(math.radians(float(match[0]))) if name == "ang" else match[0], length)
+
     def dollar(self, two: str) -> None:
         if two == "$$":
             self.formulas = 0 if self.formulas else 1
@@ -178,6 +189,10 @@ class _Lexer:
         elif name in latex.STEP:
             bounds = _BOUNDS.match(self.text, self.at + length)
             self.add("step", name, length + (len(bounds[0]) if bounds else 0))
+        elif name in latex.SI_UNIT:
+            self.add("soft", "unit", self.argument(length)[1])
+        elif name in latex.SI_NUMBER:
+            self.si_number(name, length)
         elif name in latex.REMARK or self.is_text(name, length):
             self.remark(name, length)
         elif name in latex.SPACE:

@@ -1,0 +1,174 @@
+r"""Units behind a formula, which are no part of it: ``\,\mathrm{N\,m}``, ``[N m]``, ``22.5 kg m^2``.
+
+A name of the robot or of the answer takes precedence: where m is a mass, ``m`` and ``\mathrm{m}`` are that mass, while ``N m`` is a
+unit as long as there is no N.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from dynamis.classroom.answers.latex import UNIT
+from dynamis.classroom.answers.names import FUNCTION_OF, Names, address_of
+from dynamis.classroom.answers.source import Source
+from dynamis.classroom.answers.tables import GAPS
+from dynamis.classroom.answers.tokens import Token
+from dynamis.classroom.answers.vocabulary import Vocabulary
+from dynamis.classroom.answers.words import spell
+from dynamis.errors import FormatError
+
+_UPRIGHT = re.compile(r"\\(?:mathrm|textrm|mathsf|mathup)\b")
+_UPRIGHT_BEFORE = re.compile(r"\\(?:mathrm|textrm|mathsf|mathup)\s*\Z")
+_UNMISTAKABLE = frozenset({"Nm", "Nms", "Nmm", "kg", "kgm", "rad", "Hz"})  # also without upright letters or brackets
+_NO_UNIT_ALONE = frozenset({"g", "m"})  # rather a parameter that this robot does not have
+_RM = re.compile(r"\{\s*\\rm\b")
+_POWER = re.compile(r"\^ (?:[0-9]|- [0-9]|\{ (?:- )?[0-9] \})")
+_ENDS_TERM = ("comma", "stop", "semicolon", "cell", "row", "close", "end", "break", *GAPS)
+_STYLE_LENGTH = 16  # of the longest command before a brace, with spaces
+
+
+class _Run(NamedTuple):
+    """Units up to the token ``end``: their words with their positions, whether one is divided, whether they stand upright."""
+
+    end: int
+    words: tuple[tuple[str, int], ...]
+    divided: bool = False
+    upright: bool = False
+
+
+def without_units(tokens: Sequence[Token], source: Source, vocabulary: Vocabulary) -> tuple[list[Token], list[Token]]:
+    """The tokens with a gap in place of each unit, and the units that are marked neither by upright letters nor by brackets."""
+    is_known = _Known(_names(tokens, source, vocabulary))
+    found: list[Token] = []
+    bare: list[Token] = []
+    k = 0
+    while k < len(tokens):
+        token = tokens[k]
+        bracketed = token.text == "["
+        run = _run(tokens, k + bracketed, source) if _follows_value(found) and token.kind in ("word", "open") else None
+        if run is None or (bracketed and not (run.end < len(tokens) and tokens[run.end].text == "]")):
+            found.append(token)
+            k += 1
+            continue
+        end = run.end + bracketed
+        strangers = [at for _, at in run.words if not is_known(tokens[at])]
+        alone = [name for name, _ in run.words] in ([["g"]] if found[-1].kind == "number" else [["g"], ["m"]])
+        if strangers and (bracketed or (run.upright and not alone)):
+            _add_gap(found, token, tokens[end - 1], run)
+        elif strangers and not run.upright and _ends_term(tokens, end):
+            first = strangers[0]  # the names before it are factors: m g N m
+            found += tokens[k:first]
+            own = run._replace(words=tuple(word for word in run.words if word[1] >= first))
+            if _is_unmistakable(own, found):
+                bare.append(Token("soft", "unit", tokens[first].at, tokens[end - 1].end))
+                _add_gap(found, tokens[first], tokens[end - 1], own)
+            else:
+                found += tokens[first:end]
+        else:
+            found += tokens[k:end]
+        k = end
+    return found, bare
+
+
+def _names(tokens: Sequence[Token], source: Source, vocabulary: Vocabulary) -> Names:
+    """The names of the robot and those on the left of an = sign."""
+    defined = {spell(a.units) for a, b in pairwise(t for t in tokens if t.kind not in GAPS) if a.units and b.text == "="}
+    return Names(vocabulary, source, {address_of(key) for key in defined})
+
+
+class _Known:
+    """Whether a word consists of names that have a meaning in the answer."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.found: dict[str, bool] = {}
+
+    def __call__(self, token: Token) -> bool:
+        key = spell(token.units)
+        if key not in self.found:
+            try:
+                self.found[key] = bool(self.names.split(token))
+            except FormatError:
+                self.found[key] = False
+        return self.found[key]
+
+
+def _follows_value(found: Sequence[Token]) -> bool:
+    """Whether a value ends here; a sign of multiplication may follow it."""
+    last = [t for t in found[-6:] if t.kind not in GAPS][-2:]
+    if last and last[-1].kind == "sign" and last[-1].text == "*":
+        last.pop()
+    if not last or last[-1].kind not in ("number", "word", "close", "end"):
+        return False
+    return last[-1].kind != "word" or spell(last[-1].units) not in FUNCTION_OF
+
+
+def _run(tokens: Sequence[Token], k: int, source: Source, inside: bool = False) -> _Run | None:
+    """The units that begin at a token; None for something else."""
+    words: list[tuple[str, int]] = []
+    divided, upright, end = False, False, k
+    while k < len(tokens):
+        token = tokens[k]
+        if words and token.kind == "sign" and token.text in "*/":
+            divided |= token.text == "/"
+            k += 1
+            continue
+        styled = _UPRIGHT.match(token.text) is not None or (token.text == "{" and not inside and _is_upright(token, source))
+        if styled and words and not upright:
+            break  # of m g \mathrm{N m} the letters before are another run
+        if token.kind == "word" and spell(token.units) in UNIT:
+            upright |= styled
+            words.append((spell(token.units), k))
+            k += 1
+        elif styled and token.text == "{":
+            inner = _run(tokens, k + 1, source, inside=True)
+            if inner is None or inner.end >= len(tokens) or tokens[inner.end].text != "}":
+                break
+            upright = True
+            words += inner.words
+            divided |= inner.divided
+            k = inner.end + 1
+        else:
+            break
+        end = k = _after_power(tokens, k)
+    return _Run(end, tuple(words), divided, upright) if words else None
+
+
+def _is_upright(brace: Token, source: Source) -> bool:
+    """Whether the braces that open here hold upright letters: \\mathrm{…} or {\\rm …}."""
+    before = source.text[max(0, brace.at - _STYLE_LENGTH) : brace.at]
+    return _UPRIGHT_BEFORE.search(before) is not None or _RM.match(source.text, brace.at) is not None
+
+
+def _after_power(tokens: Sequence[Token], k: int) -> int:
+    """The position after the exponent of a unit: m^2, s^{-1}."""
+    texts = [t.text for t in tokens[k : k + 5]]
+    lengths = [n for n in range(2, len(texts) + 1) if _POWER.fullmatch(" ".join(texts[:n]))]
+    return k + lengths[0] if lengths else k
+
+
+def _ends_term(tokens: Sequence[Token], end: int) -> bool:
+    following = tokens[end] if end < len(tokens) else None
+    return following is None or following.kind in _ENDS_TERM or (following.kind == "sign" and following.text in "+-=")
+
+
+def _is_unmistakable(run: _Run, found: Sequence[Token]) -> bool:
+    """Whether units without any mark are read as such, not as names that are missing in the robot."""
+    names = [name for name, _ in run.words]
+    number = bool(found) and found[-1].kind == "number"
+    if any(name in _UNMISTAKABLE for name in names) or (names[0] == "N" and (len(names) > 1 or number)):
+        return True
+    return number and (run.divided or (len(names) == 1 and names[0] not in _NO_UNIT_ALONE))
+
+
+def _add_gap(found: list[Token], first: Token, last: Token, run: _Run) -> None:
+    """Add a gap for a unit; the sign of multiplication before it goes, and degrees become radians."""
+    if found[-1].kind == "sign" and found[-1].text == "*":
+        found.pop()
+    if [name for name, _ in run.words] == ["deg"] and found[-1].kind == "number":
+        found[-1] = found[-1]._replace(text=repr(math.radians(float(found[-1].text))))
+    found.append(Token("soft", "unit", first.at, last.end))
