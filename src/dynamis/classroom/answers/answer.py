@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dynamis.errors import unknown_name
-from dynamis.scalar import Scalar
+from dynamis.scalar import Node, Scalar
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class Answer:
     derivations (with ∂, sums or whole vectors), which are not read; ``prose`` the words in \\text with the
     symbols between them. ``equations`` hold, as expressions equal to zero, those equations that determine unknowns of the
     vocabulary and have none of them alone on one side, and where there are unknowns those of accelerations.
+    ``constants`` are the symbols of names that have no meaning in the vocabulary, if it allows them.
     """
 
     file: str
@@ -43,6 +44,7 @@ class Answer:
     skipped: tuple[tuple[int, str], ...] = ()
     prose: tuple[tuple[int, str], ...] = ()
     equations: tuple[Located, ...] = ()
+    constants: Mapping[str, Node] = field(default_factory=dict)
 
     @property
     def letters(self) -> tuple[str, ...]:

@@ -9,11 +9,11 @@ from itertools import accumulate, pairwise
 
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tokens import Token
-from dynamis.classroom.answers.vocabulary import Vocabulary, rate_of
+from dynamis.classroom.answers.vocabulary import Vocabulary, is_symbol, rate_of
 from dynamis.classroom.answers.words import Unit, spell
 from dynamis.errors import printable, unknown_name
 from dynamis.model.readers.expressions import CONSTANTS, FUNCTIONS
-from dynamis.scalar import Node
+from dynamis.scalar import Node, symbol
 
 Address = tuple[str, tuple[int, ...]]  # the letter and the indices of an entry, from 0; a definition has no indices
 RECIPROCAL_OF = {"sec": "cos", "csc": "sin", "cot": "tan"}
@@ -44,7 +44,8 @@ class Names:
     """The vocabulary of a robot and the names defined by an answer.
 
     ``scalars`` and ``tables`` are the addresses of single equations and the letters of matrices; ``arguments`` holds the
-    arguments of a definition, ("q2",) for h(q_2) = …, so that h(q_2) is not parsed as a product later.
+    arguments of a definition, ("q2",) for h(q_2) = …, so that h(q_2) is not parsed as a product later. ``constants`` are the
+    symbols of names without meaning, where the vocabulary allows them.
     """
 
     vocabulary: Vocabulary
@@ -52,6 +53,7 @@ class Names:
     scalars: set[Address] = field(default_factory=set)
     tables: set[str] = field(default_factory=set)
     arguments: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    constants: dict[str, Node] = field(default_factory=dict)
     _known: dict[str, bool] = field(default_factory=dict)
 
     def is_own(self, key: str) -> bool:
@@ -90,6 +92,8 @@ class Names:
                         best[cut] = (count, ways, start)
                     elif count == best[cut][0]:
                         best[cut] = (count, best[cut][1] + ways, best[cut][2])
+        if size not in best and self._is_constant(spelled(max(best), size)):
+            best[size] = (0, 1, max(best))
         if size not in best:
             raise self._unknown(token, cuts, max(best))
         if best[size][1] > 1:
@@ -103,6 +107,13 @@ class Names:
             ends.append(best[ends[-1]][2])
         ends.reverse()
         return [self._piece(token, start, end) for start, end in pairwise(ends)]
+
+    def _is_constant(self, key: str) -> bool:
+        """Whether a name without meaning is that of a constant, where these are allowed; it has a symbol from then on."""
+        if not self.vocabulary.constants or not (key == "const" or is_symbol(key)) or self.vocabulary.number(key):
+            return False
+        self.constants.setdefault(key, symbol(re.sub(r"(?<=[A-Za-z])(?=[0-9])", "_", key, count=1)))
+        return True
 
     def _piece(self, token: Token, start: int, end: int) -> Token:
         units = token.units

@@ -77,7 +77,7 @@ class _Reading:
         if not self.entries and not self.definitions and not self.equations:
             raise self.no_answer()
         skipped, prose, equations = tuple(self.skipped), tuple(self.prose), tuple(self.equations)
-        return Answer(self.source.file, self.entries, self.definitions, skipped, prose, equations)
+        return Answer(self.source.file, self.entries, self.definitions, skipped, prose, equations, dict(self.names.constants))
 
     def no_answer(self) -> FormatError:
         if not self.skipped:
@@ -210,6 +210,8 @@ class _Reading:
             value = self.vocabulary.resolve(key)
             if value is None:
                 value = self.vocabulary.unknown(key)
+            if value is None:
+                value = self.names.constants.get(key)
             assert value is not None  # the grammar lets only known names through
             return value
         found: Any = self.values[id(rule)][-1]

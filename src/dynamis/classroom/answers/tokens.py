@@ -264,7 +264,7 @@ class _Lexer:
         if text in latex.FUNCTION:
             self.found.append(Token("word", text, self.at, self.at + whole, (Unit(text, self.at, False),)))
             self.at += whole
-        elif text.casefold() in latex.CONSTANT and self.found and self.found[-1].text in "+-":
+        elif text.casefold() in latex.CONSTANT and self.found and self.found[-1].text in "+-=":
             self.found.append(Token("word", text, self.at, self.at + whole, (Unit("const", self.at, False),)))
             self.at += whole
         elif text.casefold() in latex.SYMMETRIC:

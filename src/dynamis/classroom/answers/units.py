@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -77,7 +78,7 @@ def without_units(tokens: Sequence[Token], source: Source, vocabulary: Vocabular
 def _names(tokens: Sequence[Token], source: Source, vocabulary: Vocabulary) -> Names:
     """The names of the robot and those on the left of an = sign."""
     defined = {spell(a.units) for a, b in pairwise(t for t in tokens if t.kind not in GAPS) if a.units and b.text == "="}
-    return Names(vocabulary, source, {address_of(key) for key in defined})
+    return Names(replace(vocabulary, constants=False), source, {address_of(key) for key in defined})
 
 
 class _Known:

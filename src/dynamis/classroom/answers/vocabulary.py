@@ -48,6 +48,7 @@ class Vocabulary:
     ``unknowns`` are the quantities that equations may determine, such as the torques: an answer may define them, or use them.
     ``numbers`` are parameters that other robots have as symbols, for messages. ``joints`` are the names of joints, by which
     their variables may be called where no parameter has the name; ``own`` are names that the answer defines itself.
+    With ``constants``, a letter without meaning is a constant: the height of the datum of a potential energy.
 
     >>> from dynamis.scalar import symbol
     >>> q, v, a = ([symbol(f"{x}1")] for x in "qva")
@@ -66,6 +67,7 @@ class Vocabulary:
     numbers: Mapping[str, KnownNumber] = field(default_factory=dict)
     joints: Mapping[str, int] = field(default_factory=dict)
     own: frozenset[str] = frozenset()
+    constants: bool = False
 
     def __post_init__(self) -> None:
         sizes = {"q": len(self.q), "v": len(self.v), "a": len(self.a), "revolute": len(self.revolute)}

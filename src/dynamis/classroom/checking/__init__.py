@@ -19,7 +19,8 @@ from dynamis.classroom.checking.parametrisation import reference
 from dynamis.classroom.checking.quantities import Quantity, canonical, names, other_quantity, quantity
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import FormatError, InputError, printable
-from dynamis.scalar import Node, symbol, topological
+from dynamis.scalar import Node, directional, topological
+from dynamis.symbolic import factored
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of, parameter_latex
 
@@ -57,6 +58,8 @@ def check_answer(
     answer, used = _read(form, asked, text, notation, parameters or {}, file)
     given: Mapping[tuple[int, ...], Located] = {}
     notes = [f"not read (line {line}): {passage}" for line, passage in answer.prose]
+    if named := [str(x) for x in answer.constants.values() if not _is_datum(x, asked)]:
+        notes.append(f"not of the robot, taken as constant{'s' if len(named) > 1 else ''} of the datum: {' and '.join(named)}")
     if asked.name == "equations":
         given, asked, unactuated = solved_torques(form, asked, answer)
         notes += [f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated]
@@ -67,10 +70,19 @@ def check_answer(
     decimals = not robot_symbols(form) or re.search(DECIMAL, text) is not None
     rounding = _rounding(text, products=not robot_symbols(form))
     verdict = AnswerComparison(form, asked, entries, used, tolerance, rounding, decimals).verdict()
+    if answer.constants and not verdict.correct:  # the constants are not what is wrong
+        values = {id(x): 0.0 for x in answer.constants.values() if not _is_factor(x, form, answer)}
+        entries = {index: _with_values(x, values) for index, x in entries.items()}
+        verdict = AnswerComparison(form, asked, entries, used, tolerance, rounding, decimals).verdict()
     notes += _unchecked(form, asked, answer, entries)
     if remark.text:
         verdict = replace(verdict, remark=remark.text, hint=remark.hint)
     return replace(verdict, notes=tuple(notes))
+
+
+def _with_values(entry: Located, values: Mapping[int, float]) -> Located:
+    nodes = [factored.replaced(x, values) for x in (entry.node, *entry.also)]
+    return replace(entry, node=nodes[0], also=tuple(nodes[1:]))
 
 
 def _unchecked(form: ClosedForm, asked: Quantity, answer: Answer, checked: Mapping[tuple[int, ...], Located]) -> list[str]:
@@ -107,9 +119,6 @@ def _read(
     unknowns = torque_names(form) if asked.name == "equations" else {}
     if not unknowns:
         extra = {**torque_names(form, ("tau",)), **extra}
-    if asked.has_datum:  # U_0 or const: the value at the datum
-        free = {"const", *(f"{letter}_0" for letter in asked.letters)} - robot_symbols(form).keys()
-        extra = {**dict.fromkeys(free, symbol(f"{asked.letters[0]}_0")), **extra}
     own = form.notation if choice is None else notation_of(choice)
     tried = [own] if choice is not None else [own, *(n for n in NOTATIONS.values() if n.rename and n is not own)]
     refused: FormatError | None = None
@@ -119,7 +128,34 @@ def _read(
         except FormatError as error:
             refused = refused or error
     assert refused is not None
+    if asked.has_datum:  # with the value or the height at the datum as a constant: U_0, h, const
+        return _read_with_constants(form, asked, vocabulary(form, asked, own, extra), text, file, refused), own
     raise refused
+
+
+def _read_with_constants(
+    form: ClosedForm, asked: Quantity, names: Vocabulary, text: str, file: str, refused: FormatError
+) -> Answer:
+    """An answer with names that have no meaning in terms independent of the state; otherwise the error that it was ``refused``."""
+    try:
+        answer = parse_answer(text, replace(names, constants=True), file)
+    except FormatError:
+        raise refused from None
+    if any(_is_factor(x, form, answer) for x in answer.constants.values() if not _is_datum(x, asked)):
+        raise refused
+    return answer
+
+
+def _is_datum(constant: Node, asked: Quantity) -> bool:
+    """Whether a name means a constant wherever it stands: U_0, const."""
+    return str(constant) in ("const", *(f"{letter}_0" for letter in asked.letters))
+
+
+def _is_factor(constant: Node, form: ClosedForm, answer: Answer) -> bool:
+    """Whether a constant multiplies functions of the state."""
+    state = {id(x) for x in (*form.q, *form.v, *form.a)}
+    slopes = directional([node for _, x in answer.formulas() for node in (x.node, *x.also)], [constant], [1.0])
+    return any(id(n) in state for n in topological(slopes))
 
 
 def vocabulary(
