@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dynamis.classroom.answers.latex import CLOSING, MATRIX
 from dynamis.classroom.answers.source import Source
-from dynamis.classroom.answers.tables import GAPS, end_of_group, expand_diagonals, parts_cells
+from dynamis.classroom.answers.tables import GAPS, end_of_group, expand_diagonals, lists_of_tuples, parts_cells
 from dynamis.classroom.answers.tokens import Token
 from dynamis.errors import printable
 
@@ -28,7 +28,7 @@ class Layout(NamedTuple):
 
 def layout(tokens: Sequence[Token], source: Source) -> Layout:
     """The formulas and the prose of a text."""
-    kept, inner = _without_inner_prose(_opened(expand_diagonals(_matched(tokens, source)), source))
+    kept, inner = _without_inner_prose(_opened(expand_diagonals(lists_of_tuples(_matched(tokens, source))), source))
     found = Layout([], inner, set())
     for line in _lines(kept, source):
         own = _without_prose(line)

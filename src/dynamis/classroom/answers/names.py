@@ -133,6 +133,8 @@ class Names:
         if number is not None:
             found = f"{written} is not a symbol of this robot: {number.kind}"
             return self.source.error(piece.at, found, f"write {number.value:g} in place of {written}")
+        if piece.text == "e":
+            return self.source.error(piece.at, "e is not a symbol of this robot", "write exp(x) for a power of e")
         found = str(unknown_name("quantity", written, list(dict.fromkeys([*self.vocabulary.names(), *own]))))
         if reached:
             found = f"after {printable(self.source.text[token.at : piece.at])} there is {found}"

@@ -68,6 +68,7 @@ def matrix_cells(tokens: Sequence[Token], at: int, source: Source) -> tuple[Rows
             rows.append([])
     if len(rows) > 1 and rows[-1] == [[]]:
         rows.pop()
+    _leave_open(rows)
     _refuse_empty(rows, tokens, at, source)
     return rows, end + 1
 
@@ -102,6 +103,37 @@ def _cell(tokens: Sequence[Token]) -> list[Token]:
     """The tokens of a cell; one that only says \\text{sym.} is left open, as * is."""
     cell = [t for t in tokens if t.kind not in GAPS or t.text == "symmetric"]  # which may belong to a list within
     return [Token("sign", "*", cell[0].at, cell[0].end)] if [t.text for t in cell] == ["symmetric"] else cell
+
+
+def _leave_open(rows: Rows) -> None:
+    """Leave the empty cells on that side of the diagonal open on which a cell says \\text{sym.} or *."""
+    opened = [(i, j) for i, row in enumerate(rows) for j, cell in enumerate(row) if [t.text for t in cell] == ["*"]]
+    sides = {i > j for i, j in opened if i != j}
+    for i, row in enumerate(rows):
+        for j, cell in enumerate(row):
+            if not cell and i != j and (i > j) in sides:
+                row[j] = [rows[opened[0][0]][opened[0][1]][0]]
+
+
+def lists_of_tuples(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens with the brackets of tuples, as in g = (a, b)^T, written as those of lists."""
+    found = list(tokens)
+    open_: list[int] = []
+    tuples: list[bool] = []
+    last: Token | None = None
+    for k, token in enumerate(tokens):
+        if token.kind in ("open", "begin"):
+            open_.append(k if token.text == "(" and (last is None or last.text == "=") else -1)
+            tuples.append(False)
+        elif token.kind in ("close", "end") and open_:
+            if tuples.pop() and open_[-1] >= 0 and token.text == ")":
+                found[open_[-1]] = found[open_[-1]]._replace(text="[")
+                found[k] = token._replace(text="]")
+            open_.pop()
+        elif token.kind == "comma" and tuples:
+            tuples[-1] = True
+        last = token if token.kind not in (*GAPS, "row", "break") else last
+    return found
 
 
 def parts_cells(token: Token) -> bool:

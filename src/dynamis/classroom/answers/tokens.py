@@ -20,6 +20,8 @@ _BRACED = re.compile(r"\s*\{([^{}]*)\}")
 _OPENING_BRACE = re.compile(r"\s*\{")
 _UNIT_POWER = re.compile(r"\s*\^\s*(?:\{\s*-?[0-9]\s*\}|[0-9])")
 _BOUNDS = re.compile(r"(?:\s*[_^]\s*(?:\{[^{}]*\}|\\[A-Za-z]+|[^\s{}\\]))*")  # of a sum or an integral
+_DEGREES = re.compile(r"\s*(?:\^\s*(?:\{\s*(?:\\circ|°)\s*\}|\\circ(?![A-Za-z])|°)|\\degree(?![A-Za-z])|°)")
+_LABEL = re.compile(r"\s*[_^](?=\s*\{)")
 _DECIMAL_COMMA = re.compile(r"\{,\}[0-9]")
 
 
@@ -49,6 +51,7 @@ class _Lexer:
         self.source, self.text = source, source.text
         self.at = 0
         self.found: list[Token] = []
+        self.skips: dict[int, int] = {}  # braces of boxes and labels of braces, from their first position to the next
         self.formulas = 0  # how many marks of a formula are open: inside, the end of a line means nothing
 
     def run(self) -> list[Token]:
@@ -63,7 +66,9 @@ class _Lexer:
     def next(self) -> None:
         c = self.text[self.at]
         two = self.text[self.at : self.at + 2]
-        if c == "\n":
+        if self.at in self.skips:
+            self.add("soft", "box", self.skips[self.at] - self.at)
+        elif c == "\n":
             self.add("soft" if self.formulas else "newline", c, 1)
         elif c.isspace() or c == "~":
             self.at += 1
@@ -95,6 +100,8 @@ class _Lexer:
             self.word()
         elif c == "\\":
             self.command()
+        elif c in "°±∓":
+            raise self.sign_error(c)
         else:
             raise self.source.error(
                 self.at, f"the character {printable(c)} is not a mathematical symbol", "delete it, or put % before comments"
@@ -103,7 +110,34 @@ class _Lexer:
     def number(self, text: str) -> None:
         if _DECIMAL_COMMA.match(self.text, self.at + len(text)):
             raise self.source.error(self.at + len(text), "a decimal comma", "write a point, as in 9.81")
-        self.add("number", text, len(text))
+        if degrees := _DEGREES.match(self.text, self.at + len(text)):
+            self.add("number", repr(math.radians(float(text))), degrees.end() - self.at)
+        else:
+            self.add("number", text, len(text))
+
+    def sign_error(self, sign: str) -> Exception:
+        if sign in ("°", "circ", "degree"):
+            return self.source.error(self.at, "degrees without a number", "write them after a number, as in 90°; q is in radians")
+        return self.source.error(self.at, "± gives two values", "write the sign that holds for this robot, + or −")
+
+    def box(self, length: int) -> None:
+        """\\boxed{M = …}: the braces around an equation are dropped, those around a part of one stay."""
+        text, whole = self.argument(length)
+        if "=" in text or "\\\\" in text:
+            self.skips[self.at + whole - 1] = self.at + whole
+            self.add("soft", "box", whole - len(text) - 1)
+        else:
+            self.at += length
+
+    def brace(self, length: int) -> None:
+        """\\underbrace{…}_{…}: its label is not read."""
+        text, whole = self.argument(length)
+        end = self.at + whole
+        if label := _LABEL.match(self.text, end):
+            self.skips[end] = end + self.argument(label.end() - self.at)[1] - whole
+        self.at = end - len(text) - 2 if text else self.at + length
+        if text:
+            self.add("open", "{", 1)
 
     def single_digits(self, count: int) -> None:
         """The arguments of a command that are written without braces: \\frac12 takes one digit at a time."""
@@ -189,6 +223,12 @@ class _Lexer:
         elif name in latex.STEP:
             bounds = _BOUNDS.match(self.text, self.at + length)
             self.add("step", name, length + (len(bounds[0]) if bounds else 0))
+        elif name in latex.BOX:
+            self.box(length)
+        elif name in latex.BRACE:
+            self.brace(length)
+        elif name in ("pm", "mp", "circ", "degree"):
+            raise self.sign_error(name)
         elif name in latex.SI_UNIT:
             self.add("soft", "unit", self.argument(length)[1])
         elif name in latex.SI_NUMBER:

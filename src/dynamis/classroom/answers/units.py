@@ -65,7 +65,7 @@ def without_units(tokens: Sequence[Token], source: Source, vocabulary: Vocabular
             found += tokens[k:first]
             own = run._replace(words=tuple(word for word in run.words if word[1] >= first))
             if _is_unmistakable(own, found):
-                bare.append(Token("soft", "unit", tokens[first].at, tokens[end - 1].end))
+                bare += [Token("soft", "unit", tokens[first].at, tokens[end - 1].end)] if own.words[0][0] != "deg" else []
                 _add_gap(found, tokens[first], tokens[end - 1], own)
             else:
                 found += tokens[first:end]

@@ -23,6 +23,7 @@ from dynamis.scalar import Node, directional, topological
 from dynamis.symbolic import factored
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of, parameter_latex
+from dynamis.tolerances import NEGLIGIBLE
 
 DECIMAL = r"(?<![0-9.])[0-9]*\.[0-9]+"
 MIN_ROUNDED_DIGITS = 4  # a decimal with fewer significant digits, such as 9.81, is taken as exact
@@ -105,11 +106,14 @@ def _unchecked(form: ClosedForm, asked: Quantity, answer: Answer, checked: Mappi
 
 
 def _rounding(text: str, *, products: bool) -> float:
-    """The relative rounding error of the decimals of a text, or of ``products`` of two of them; 0 if all are short."""
+    """The relative rounding error of the decimals of a text, or of ``products`` of two of them; 0 if all are short.
+
+    It is half a unit of the last digit: 0.99999 is not 1, which would be 1.0000.
+    """
     written = re.findall(DECIMAL, text)
-    digits = [len(number.replace(".", "").lstrip("0")) for number in written]
-    rounded = [k for k in digits if k >= MIN_ROUNDED_DIGITS]
-    return (1.0 if products else 0.5) * 10.0 ** (1 - min(rounded)) if rounded else 0.0
+    rounded = [x for x in written if len(x.replace(".", "").lstrip("0")) >= MIN_ROUNDED_DIGITS]
+    halves = [(float(x), 0.5 * 10.0 ** -len(x.split(".")[1])) for x in rounded]
+    return (2.0 if products else 1.0) * max((half / (x - half) for x, half in halves), default=0.0) * (1.0 + NEGLIGIBLE)
 
 
 def _read(
