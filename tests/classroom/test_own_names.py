@@ -148,6 +148,17 @@ def test_a_decimal_is_right_to_half_a_unit_of_its_last_digit():
     arm = dy.load("planar_2r").closed_form()
     assert dy.check_answer(arm, "gravity", "g_2 = 3 * 0.3333 m_2 l_2 g c_12").correct
     assert not dy.check_answer(arm, "gravity", "g_2 = 1.001 m_2 l_2 g c_12").correct
+    loaded = dy.load("planar_2r", parameters={"m_1": 2.0, "m_2": 1.5, "g": 9.81}).closed_form()
+    for number, right in (("14.715", True), ("14.72", True), ("14.71", True), ("14.70", False), ("14.73", False)):
+        assert dy.check_answer(loaded, "gravity", f"g_2 = {number} l_2 c_12").correct == right
+
+
+@pytest.mark.parametrize("number", ["0.99999", "0.9999", "1.0001", "1.00004"])
+def test_one_is_rounded_to_one(number):
+    arm = dy.load("planar_2r").closed_form()
+    for text in ("M_22 = I_2 + 1.0000 m_2 l_2^2", "M_11 = I_1 + 1.0000 m_1 l_1^2 + m_2 (a_1^2 + l_2^2 + 2 a_1 l_2 c_2) + I_2"):
+        assert dy.check_answer(arm, "mass-matrix", text).correct
+        assert not dy.check_answer(arm, "mass-matrix", text.replace("1.0000", number)).correct
 
 
 def test_a_wide_tolerance_is_named_and_rounded_equalities_are_read():

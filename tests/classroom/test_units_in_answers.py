@@ -77,12 +77,14 @@ def test_names_that_the_answer_defines_are_no_units(arm):
 @pytest.mark.parametrize("name", ["m", r"\mathrm{m}", "N", "s", "V"])
 def test_a_letter_without_number_before_it_is_an_unknown_name(arm, name):
     with pytest.raises(dy.FormatError, match="no quantity named"):
-        dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 c_{{12}} {name}" if "math" in name else f"g_2 = g l_2 c_{{12}} {name}")
+        dy.check_answer(
+            arm, "gravity", f"g_2 = m_2 g l_2 c_{{12}} {name}" if "math" in name else f"g_2 = g l_2 c_{{12}} {name}"
+        )
 
 
 @pytest.mark.parametrize("value", ["22.5 g", "22.5 m", r"22.5\,\mathrm{g}"])
 def test_a_parameter_that_the_robot_has_as_a_number_is_no_unit(in_numbers, value):
-    with pytest.raises(dy.FormatError, match="symbol of this robot|no quantity named"):
+    with pytest.raises(dy.FormatError, match=r"symbol of this robot|no quantity named"):
         dy.check_answer(in_numbers, "mass-matrix", f"M_{{22}} = {value}")
 
 

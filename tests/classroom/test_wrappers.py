@@ -31,7 +31,9 @@ def test_boxes_and_labels_of_braces_are_no_part_of_a_formula(arm, text):
     assert not dy.check_answer(arm, "gravity", text.replace("l_2", "2 l_2", 1)).correct
 
 
-@pytest.mark.parametrize("angle", ["90°", r"90^\circ", r"90^{\circ}", "90^°", r"90\degree", "90 deg", r"90\,\mathrm{deg}", r"\ang{90}"])
+@pytest.mark.parametrize(
+    "angle", ["90°", r"90^\circ", r"90^{\circ}", "90^°", r"90\degree", "90 deg", r"90\,\mathrm{deg}", r"\ang{90}"]
+)
 def test_degrees_after_a_number_are_degrees(arm, angle):
     verdict = dy.check_answer(arm, "gravity", rf"g_2 = m_2 g l_2 \sin({angle} - q_1 - q_2)")
     assert verdict.correct, verdict.report()

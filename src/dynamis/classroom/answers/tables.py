@@ -116,22 +116,25 @@ def _leave_open(rows: Rows) -> None:
 
 
 def lists_of_tuples(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with the brackets of tuples, as in g = (a, b)^T, written as those of lists."""
+    """The tokens with the brackets of tuples, as in g = (a, b)^T, written as those of lists; (1,5) has a decimal comma."""
     found = list(tokens)
     open_: list[int] = []
     tuples: list[bool] = []
+    words, words_before = 0, dict[int, int]()
     last: Token | None = None
     for k, token in enumerate(tokens):
         if token.kind in ("open", "begin"):
             open_.append(k if token.text == "(" and (last is None or last.text == "=") else -1)
             tuples.append(False)
+            words_before[k] = words
         elif token.kind in ("close", "end") and open_:
-            if tuples.pop() and open_[-1] >= 0 and token.text == ")":
-                found[open_[-1]] = found[open_[-1]]._replace(text="[")
+            start = open_.pop()
+            if tuples.pop() and start >= 0 and token.text == ")" and words > words_before[start]:
+                found[start] = found[start]._replace(text="[")
                 found[k] = token._replace(text="]")
-            open_.pop()
         elif token.kind == "comma" and tuples:
             tuples[-1] = True
+        words += token.kind == "word"
         last = token if token.kind not in (*GAPS, "row", "break") else last
     return found
 

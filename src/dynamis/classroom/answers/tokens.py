@@ -23,6 +23,7 @@ _BOUNDS = re.compile(r"(?:\s*[_^]\s*(?:\{[^{}]*\}|\\[A-Za-z]+|[^\s{}\\]))*")  # 
 _DEGREES = re.compile(r"\s*(?:\^\s*(?:\{\s*(?:\\circ|°)\s*\}|\\circ(?![A-Za-z])|°)|\\degree(?![A-Za-z])|°)")
 _LABEL = re.compile(r"\s*[_^](?=\s*\{)")
 _DECIMAL_COMMA = re.compile(r"\{,\}[0-9]")
+_WRAPPERS = latex.BOX | latex.BRACE | latex.SI_UNIT | latex.SI_NUMBER | {"pm", "mp", "circ", "degree"}
 
 
 class Token(NamedTuple):
@@ -117,7 +118,9 @@ class _Lexer:
 
     def sign_error(self, sign: str) -> Exception:
         if sign in ("°", "circ", "degree"):
-            return self.source.error(self.at, "degrees without a number", "write them after a number, as in 90°; q is in radians")
+            return self.source.error(
+                self.at, "degrees without a number", "write them after a number, as in 90°; q is in radians"
+            )
         return self.source.error(self.at, "± gives two values", "write the sign that holds for this robot, + or −")
 
     def box(self, length: int) -> None:
@@ -223,16 +226,8 @@ class _Lexer:
         elif name in latex.STEP:
             bounds = _BOUNDS.match(self.text, self.at + length)
             self.add("step", name, length + (len(bounds[0]) if bounds else 0))
-        elif name in latex.BOX:
-            self.box(length)
-        elif name in latex.BRACE:
-            self.brace(length)
-        elif name in ("pm", "mp", "circ", "degree"):
-            raise self.sign_error(name)
-        elif name in latex.SI_UNIT:
-            self.add("soft", "unit", self.argument(length)[1])
-        elif name in latex.SI_NUMBER:
-            self.si_number(name, length)
+        elif name in _WRAPPERS:
+            self.wrapper(name, length)
         elif name in latex.REMARK or self.is_text(name, length):
             self.remark(name, length)
         elif name in latex.SPACE:
@@ -241,6 +236,19 @@ class _Lexer:
                 self.at += 1
         elif not self.word():
             self.unread(name, length)
+
+    def wrapper(self, name: str, length: int) -> None:
+        """A command around a formula or a number, a unit, or a sign without a value."""
+        if name in latex.BOX:
+            self.box(length)
+        elif name in latex.BRACE:
+            self.brace(length)
+        elif name in latex.SI_UNIT:
+            self.add("soft", "unit", self.argument(length)[1])
+        elif name in latex.SI_NUMBER:
+            self.si_number(name, length)
+        else:
+            raise self.sign_error(name)
 
     def unread(self, name: str, length: int) -> None:
         if name in latex.STYLE:  # its argument is more than a name: it stays, as a group in braces

@@ -1,7 +1,7 @@
 r"""Units behind a formula, which are no part of it: ``\,\mathrm{N\,m}``, ``[N m]``, ``22.5 kg m^2``.
 
-A name of the robot or of the answer takes precedence: where m is a mass, ``m`` and ``\mathrm{m}`` are that mass, while ``N m`` is a
-unit as long as there is no N.
+A name of the robot or of the answer takes precedence: where m is a mass, ``m`` and ``\mathrm{m}`` are that mass, while ``N m``
+is a unit as long as there is no N.
 """
 
 from __future__ import annotations

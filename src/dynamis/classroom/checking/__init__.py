@@ -140,12 +140,15 @@ def _read(
 def _read_with_constants(
     form: ClosedForm, asked: Quantity, names: Vocabulary, text: str, file: str, refused: FormatError
 ) -> Answer:
-    """An answer with names that have no meaning in terms independent of the state; otherwise the error that it was ``refused``."""
+    """An answer with names without meaning in terms independent of the state; otherwise the error with which it was ``refused``."""
     try:
         answer = parse_answer(text, replace(names, constants=True), file)
     except FormatError:
         raise refused from None
-    if any(_is_factor(x, form, answer) for x in answer.constants.values() if not _is_datum(x, asked)):
+    others = [x for x in answer.constants.values() if not _is_datum(x, asked)]
+    state = {id(x) for x in form.q}
+    used = {id(n) for n in topological([node for _, x in answer.formulas() for node in (x.node, *x.also)])}
+    if others and (not state & used or any(_is_factor(x, form, answer) for x in others)):  # U = m g z is without a value
         raise refused
     return answer
 

@@ -70,6 +70,12 @@ class AnswerComparison:
         return needs_division(forms, self.form.algebra.ring.angles)
 
     @cached_property
+    def in_numbers(self) -> bool:
+        """Whether the robot has no symbols, so that coefficients are sums of products of numbers, which may cancel."""
+        state = {id(x) for vector in (self.form.q, self.form.v, self.form.a, self.form.tau, self.form.w) for x in vector}
+        return all(n.op != "symbol" or id(n) in state for n in topological(list(self.right.values())))
+
+    @cached_property
     def _common(self) -> EntryComparison:
         return EntryComparison(self, [*self.right.values(), *self.plain])
 
@@ -128,7 +134,7 @@ class AnswerComparison:
                 continue
             if self.tolerance and comparison.same(right, node, self.tolerance):
                 note = f"within the tolerance of {self.tolerance:g}"
-            elif self.rounding > self.tolerance and comparison.same(right, node, self.rounding):
+            elif self.rounding > self.tolerance and comparison.same(right, node, self.rounding, each=not self.in_numbers):
                 note = TO_THE_DIGITS
             elif comparison.same_numerically(right, node):
                 note = BY_NUMBERS
@@ -206,14 +212,18 @@ class EntryComparison:
         self.ring = Ring.of(nodes, [replace(a, base=None, sign=1) for a in angles] if by_joint else angles, symbols)
         self.algebra = Algebra(self.ring, whole.letters)
 
-    def same(self, right: Any, given: Any, tolerance: float) -> bool:
-        """Whether two expressions are equal; with a tolerance, coefficients to this fraction of the largest one."""
+    def same(self, right: Any, given: Any, tolerance: float, *, each: bool = False) -> bool:
+        """Whether two expressions are equal; with a tolerance, coefficients to this fraction of the largest one, or ``each``.
+
+        With ``each``, coefficients may differ by this fraction of themselves; those that should be zero, of the largest one.
+        """
         correct, answer = self._over_common_denominator(right, given)
         difference = answer - correct
         if not tolerance:
             return bool(difference.is_zero())
         size = max((abs(_fraction(c)) for c in correct.coeffs()), default=Fraction(0))
-        return all(abs(_fraction(c)) <= Fraction(tolerance) * size for c in difference.coeffs())
+        own = {e: abs(_fraction(c)) for e, c in correct.to_dict().items()} if each else {}
+        return all(abs(_fraction(c)) <= Fraction(tolerance) * own.get(e, size) for e, c in difference.to_dict().items())
 
     def _over_common_denominator(self, right: Any, given: Any) -> tuple[Polynomial, Polynomial]:
         """The numerators; coefficients that agree up to rounding are those of the correct one in both."""
