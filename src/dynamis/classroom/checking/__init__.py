@@ -140,7 +140,7 @@ def _read(
 def _read_with_constants(
     form: ClosedForm, asked: Quantity, names: Vocabulary, text: str, file: str, refused: FormatError
 ) -> Answer:
-    """An answer with names without meaning in terms independent of the state; otherwise the error with which it was ``refused``."""
+    """An answer with names without meaning in terms independent of the state; or the error with which it was ``refused``."""
     try:
         answer = parse_answer(text, replace(names, constants=True), file)
     except FormatError:
