@@ -8,6 +8,7 @@ from typing import Any
 
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.quantities import Quantity
+from dynamis.errors import InputError
 from dynamis.scalar import Node, directional, topological
 from dynamis.symbolic import factored
 from dynamis.symbolic.closed_form import ClosedForm
@@ -28,7 +29,10 @@ def linearised(form: ClosedForm, asked: Quantity, index: tuple[int, ...], given:
     for offsets in _equilibria(form):
         right = _shifted(form, asked.entries[index].node(), offsets)
         for variables in ([*form.q, *form.v, *form.a], [*form.q]):  # the second keeps products of rates
-            first_order = _first_order(right, variables)
+            try:
+                first_order = _first_order(right, variables)
+            except InputError:  # an eliminated acceleration, divided by zero here
+                continue
             if isinstance(first_order, Node) and _are_proportional(form, first_order, given):
                 return _cause(form, offsets)
     return None
