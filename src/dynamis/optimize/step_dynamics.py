@@ -15,8 +15,9 @@ from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
+from dynamis.robot.dry_friction import without_dry_friction
 from dynamis.scalar import Node, call_with_symbols, pulled_back, solve_positive, tanh, where
-from dynamis.simulation.motion import any_nonzero, without_dry_friction
+from dynamis.simulation.motion import any_nonzero
 from dynamis.spatial import Pose
 from dynamis.tolerances import TANH_SERIES_TWO_TERMS
 from dynamis.trajectories.validate import positive
@@ -80,8 +81,8 @@ class StepDynamics:
         if foreign:
             names = f"the symbols of the robot are {', '.join(map(printable, known))}" if known else "the robot has no symbols"
             raise InputError(
-                f"parameters= has the symbol {printable(foreign[0][1])}, which {whose}; {names}, and robot.replace(…) gives it "
-                "others, such as robot.replace(gravity=[0, 0, -dynamis.symbol('g')])"
+                f"parameters= has the symbol {printable(foreign[0][1])}, which {whose}; {names}, and robot.replace(…) adds "
+                "some, such as robot.replace(gravity=[0, 0, -dynamis.symbol('g')])"
             )
 
     @property
