@@ -232,7 +232,9 @@ def test_a_motion_with_other_nodes_or_another_duration_is_a_guess(arm, method):
 def test_a_resampled_motion_keeps_its_ends_and_its_path(arm):
     first = dy.optimize.trajectory(arm, DOWN, [-1.0, 0.3], 1.0, nodes=40)
     step = dy.optimize.Step(arm, 2.0 / 80)
-    problem = Problem(step, (first.q[0], first.v[0]), (first.q[-1], first.v[-1]), 80, {"effort": 1.0, "velocity": 0.1}, True, 1e-4)
+    problem = Problem(
+        step, (first.q[0], first.v[0]), (first.q[-1], first.v[-1]), 80, {"effort": 1.0, "velocity": 0.1}, True, 1e-4
+    )
     found = fitted(problem, first)
     assert np.allclose(found.q[::2], first.q)
     assert np.allclose(found.v[::2], 0.5 * first.v)  # twice as long
@@ -243,7 +245,9 @@ def test_a_resampled_motion_keeps_its_ends_and_its_path(arm):
 @pytest.mark.parametrize("method", ["ilqr", "collocation"])
 def test_a_duration_too_short_for_the_velocity_limits_is_refused(arm, method):
     slow = limited(arm, 2000.0, 0.5)
-    with pytest.raises(dy.InputError, match=r"joint1 has to move by 1 .*limit is 0\.5: the duration must be at least 2 s, got 1 s"):
+    with pytest.raises(
+        dy.InputError, match=r"joint1 has to move by 1 .*limit is 0\.5: the duration must be at least 2 s, got 1 s"
+    ):
         dy.optimize.trajectory(slow, [-1.5, 0.0], [-0.5, 0.0], 1.0, nodes=20, method=method)
     assert dy.optimize.trajectory(slow, [-1.5, 0.0], [-0.5, 0.0], 1.0, nodes=20, limits=False)
 

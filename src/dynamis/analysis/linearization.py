@@ -25,6 +25,7 @@ Array = npt.NDArray[Any]
 # A double zero eigenvalue of a rigid mode has a Jordan block of size two: rounding of A by ε ‖A‖ moves it by √(ε ‖A‖)
 # times its condition, at most 6 on the humanoid of the library.
 ZERO_EIGENVALUE_FACTOR = 16.0
+SMOOTH = "dynamis.linearize(robot, q, friction_velocity=0.05), on the command line --friction-velocity 0.05"
 
 
 @dataclass(frozen=True, repr=False)
@@ -256,7 +257,7 @@ def linearize(
     warn_of_actuators(robot, "the linear model")
     warn_of_open_loops(robot, "the linear model")
     if friction_velocity is None:
-        warn_at_rest(robot, "the dynamics", rates, "dynamis.linearize(robot, q, friction_velocity=0.05)")
+        warn_at_rest(robot, "the dynamics", rates, SMOOTH)
         if "the dynamics" in robot.evaluator.warned:  # of the same derivative
             robot.evaluator.warned.add("forward_dynamics")
     da = dynamics.forward_dynamics_derivatives(at, rates, held)

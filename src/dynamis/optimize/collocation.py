@@ -97,7 +97,8 @@ def _iteration_callback(casadi: Any, opti: Any, noted: Callable[[Any, Any], None
     class Report(casadi.Callback):  # type: ignore[misc, unused-ignore]
         def __init__(self) -> None:
             super().__init__()
-            self.calls, self.error = 0, None
+            self.calls = 0
+            self.error: BaseException | None = None
             self.construct("report", {})
 
         def get_n_in(self) -> int:

@@ -66,7 +66,8 @@ class Jumps:
 
     def __init__(self, robot: Any, kernel: Kernel, wrt: Sequence[str], key: Any) -> None:
         self.robot, self.kernel, self.key = robot, kernel, key
-        varied, place = [], 0
+        varied: list[int] = []
+        place = 0
         for name, size in kernel.arguments:
             varied += range(place, place + size) if name in wrt else ()
             place += size
@@ -104,7 +105,7 @@ class Jumps:
         if not at.any():
             return
         reached = np.flatnonzero(at.reshape(-1, at.shape[-1]).any(axis=0))
-        changing = [self._found[k] for k in reached if self._changes(k, at, arguments)]
+        changing = [self._found[k] for k in reached if self._changes(int(k), at, arguments)]
         if changing:
             self.robot.evaluator.warned.add(self.key)
             cure = IN_FUNCTIONS.format("robot.differentiate")
