@@ -25,7 +25,7 @@ Array = npt.NDArray[Any]
 # A double zero eigenvalue of a rigid mode has a Jordan block of size two: rounding of A by ε ‖A‖ moves it by √(ε ‖A‖)
 # times its condition, at most 6 on the humanoid of the library.
 ZERO_EIGENVALUE_FACTOR = 16.0
-SMOOTH = "dynamis.linearize(robot, q, friction_velocity=0.05), on the command line --friction-velocity 0.05"
+SMOOTH = "dynamis.linearize(robot, q, friction_velocity=0.05)"
 
 
 @dataclass(frozen=True, repr=False)
