@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ import numpy.typing as npt
 from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.compiler.batches import check_destination
 from dynamis.compiler.cuda import on_gpu
-from dynamis.compiler.kernel import Kernel, UncheckedError
+from dynamis.compiler.direct import direct_function, is_connected
+from dynamis.compiler.kernel import Kernel
 from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.interop.replay import EXPRESSIONS, replay
@@ -58,6 +59,7 @@ class Derivatives:
             self.places[name] = slice(end, end + size)
             end += size
         self.size = end
+        self._calls: dict[Kernel, Callable[..., Any]] = {}
         self._jumps = Jumps(robot, kernel, self.wrt, named or self)
         for one in (kernel, jacobian):
             if one is not None and one.checks is None:  # made for these derivatives, and not compiled yet
@@ -100,17 +102,22 @@ class Derivatives:
     def _differentiated(self, kernel: Kernel, arguments: Sequence[Any]) -> Any:
         """A derivative, with a warning where it does not exist."""
         found = self._evaluated(kernel, arguments)
-        if self._jumps.any and not any(map(on_gpu, arguments)):
+        if self._jumps.found and not on_gpu(found):
             self._jumps.warn(arguments[: len(self._kernel.arguments)])
         return found
 
     def _evaluated(self, kernel: Kernel, arguments: Sequence[Any]) -> Any:
-        """The result of a kernel; numbers that are not finite and quaternions of another norm than 1 are refused."""
-        if all(type(x) is np.ndarray and x.ndim == 1 for x in arguments):
-            try:
-                return kernel.checked(*arguments)  # compiled code has found all values to be finite
-            except UncheckedError:
-                pass
+        """The result of a kernel; numbers that are not finite and quaternions of another norm than 1 are refused.
+
+        Compiled code that checks its values answers arrays of ordinary layout; all others are checked here.
+        """
+        call = self._calls.get(kernel)
+        if call is None:
+            checked = partial(self._checked, kernel)
+            call = self._calls[kernel] = direct_function(kernel.name, checked) or checked
+        return call(*arguments)
+
+    def _checked(self, kernel: Kernel, *arguments: Any) -> Any:
         if len(arguments) == len(kernel.arguments) and not any(map(on_gpu, arguments)):
             inputs, nq = self._robot.inputs, self._model.nq
             given = zip(kernel.arguments, arguments, strict=True)
@@ -118,7 +125,11 @@ class Derivatives:
                 name: inputs.vector(x, size, name if size == nq or name not in CONFIGURATIONS else f"argument {name}")
                 for (name, size), x in given
             })  # fmt: skip
-        return kernel(*arguments)
+        found = kernel(*arguments)
+        call = self._calls[kernel]
+        if kernel.is_compiled and not isinstance(call, partial) and not is_connected(call):
+            kernel.connect(call, checked=True)
+        return found
 
     # the compiled functions
 

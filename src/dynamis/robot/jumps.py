@@ -32,6 +32,8 @@ IN_FUNCTIONS = "step = dynamis.optimize.Step(robot, 0.01), and {}(step.continuou
 def warn_at_rest(robot: Any, function: str, v: Any, cure: str = "", stacklevel: int = 3) -> None:
     """Warn, once for each robot and function, of a derivative at zero velocity of a joint with dry friction."""
     evaluator = robot.evaluator
+    if type(v) is np.ndarray and v.dtype.kind == "f" and np.count_nonzero(v) == v.size:  # all joints move, as is usual
+        return
     if not evaluator.dry or function in evaluator.warned or on_gpu(v):
         return
     try:
@@ -71,23 +73,19 @@ class Jumps:
         for name, size in kernel.arguments:
             varied += range(place, place + size) if name in wrt else ()
             place += size
-        self._found = _candidates(kernel.code, varied)
-        self._trials = [0] * len(self._found)
-
-    @property
-    def any(self) -> bool:
-        return bool(self._found)
+        self.found = _candidates(kernel.code, varied)
+        self._trials = [0] * len(self.found)
 
     @cached_property
     def _distances(self) -> Kernel:
         """Of a state from each jump, zero at it."""
         code = self.kernel.code
-        needed = _needed(code, [x for _, instruction in self._found for x in instruction.args])
+        needed = _needed(code, [x for _, instruction in self.found for x in instruction.args])
 
         def distances(*vectors: Array) -> Array:
             values = _values(code, [x for vector in vectors for x in vector], EXPRESSIONS, needed)
             found: list[Any] = []
-            for _, (op, args) in self._found:
+            for _, (op, args) in self.found:
                 operands = [values[x] if isinstance(x, int) else x for x in args]
                 if op == "floor":
                     found.append(abs(operands[0] - EXPRESSIONS["floor"](operands[0] + 0.5)))
@@ -101,11 +99,12 @@ class Jumps:
         """Warn, once, if one of the states is at a jump that changes the result."""
         if self.key in self.robot.evaluator.warned:
             return
-        at = np.asarray(self._distances(*arguments)) == 0.0
-        if not at.any():
+        distances = np.asarray(self._distances(*arguments))
+        if np.count_nonzero(distances) == distances.size:
             return
+        at = distances == 0.0
         reached = np.flatnonzero(at.reshape(-1, at.shape[-1]).any(axis=0))
-        changing = [self._found[k] for k in reached if self._changes(int(k), at, arguments)]
+        changing = [self.found[k] for k in reached if self._changes(int(k), at, arguments)]
         if changing:
             self.robot.evaluator.warned.add(self.key)
             cure = IN_FUNCTIONS.format("robot.differentiate")
@@ -120,7 +119,7 @@ class Jumps:
         inputs = [x for a in arguments for x in np.broadcast_to(a, (*at.shape[:-1], np.shape(a)[-1]))[where]]
         code = self.kernel.code
         with np.errstate(all="ignore"):
-            here, beyond = (_results(code, _values(code, inputs, NUMBERS, None, other)) for other in (None, self._found[k][0]))
+            here, beyond = (_results(code, _values(code, inputs, NUMBERS, None, other)) for other in (None, self.found[k][0]))
         both = np.isfinite(here) & np.isfinite(beyond)
         return bool((here[both] != beyond[both]).any())
 
