@@ -64,3 +64,14 @@ def test_bad_input_ends_with_2():
     assert result.exit_code == 2
     assert "did you mean" in result.output
     assert run(ARM, "--q", "1,2,3").exit_code == 2
+
+
+def test_dry_friction_at_rest_is_said_and_smoothed_on_request():
+    at = ("puma560", "--q=0,0,0,0,0,0")
+    said = " ".join(run(*at).stderr.split())
+    assert "the dry friction of 'waist'" in said
+    assert "coulomb · tanh(v / 0.05): --friction-velocity 0.05" in said
+    smooth = run(*at, "--json", "--friction-velocity", "0.1")
+    assert not smooth.stderr
+    near = dy.linearize(dy.load("puma560"), np.zeros(6), friction_velocity=0.1)
+    assert np.array(json.loads(smooth.stdout)["A"]) == pytest.approx(near.A)

@@ -28,6 +28,7 @@ def test_values_are_those_of_the_method(name):
     assert relative_error(found.reshape(expected.shape), expected) < 1e-12
 
 
+@pytest.mark.filterwarnings("ignore:the dry friction")  # of derivatives at rest
 @pytest.mark.parametrize("seed", [1, 4, 6])
 def test_trees_with_every_joint_type(seed):
     rng = np.random.default_rng(seed)

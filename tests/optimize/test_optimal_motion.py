@@ -10,6 +10,7 @@ from scipy.optimize import lsq_linear
 
 import dynamis as dy
 from dynamis.optimize.ilqr import Quadratic, Sweeps, clamped_step
+from dynamis.optimize.problem import Problem, fitted
 
 DOWN, UP = [-np.pi / 2, 0.0], [np.pi / 2, 0.0]
 
@@ -190,3 +191,70 @@ def test_a_collocation_without_solution_says_that_the_equations_of_motion_are_vi
     motion = dy.optimize.trajectory(weak, DOWN, UP, 1.0, nodes=10, method="collocation", iterations=30)
     assert not motion.converged
     assert "the equations of motion are violated by" in motion.status
+
+
+def solved(arm, method, **options):
+    if method == "collocation":
+        pytest.importorskip("casadi", reason="CasADi is not installed: pip install 'dynamis[casadi]'")
+    return dy.optimize.trajectory(arm, DOWN, [-1.0, 0.3], 1.0, **{"nodes": 20, "method": method, **options})
+
+
+@pytest.mark.parametrize("method", ["ilqr", "collocation"])
+@pytest.mark.parametrize("kind", [ZeroDivisionError, KeyboardInterrupt])
+def test_an_exception_of_the_users_function_ends_the_search(arm, method, kind, capfd):
+    seen = []
+
+    def progress(*now):
+        seen.append(now)
+        if len(seen) == 3:
+            raise kind("of the user")
+
+    with pytest.raises(kind, match="of the user"):
+        solved(arm, method, progress=progress)
+    assert [k for k, _, _ in seen] == [1, 2, 3]
+    assert "".join(capfd.readouterr()) == ""
+    with pytest.raises(dy.InputError, match=r"progress must be a function of \(iteration, cost, goal error\), such as print"):
+        solved(arm, method, progress=True)
+
+
+@pytest.mark.parametrize("method", ["ilqr", "collocation"])
+def test_a_motion_with_other_nodes_or_another_duration_is_a_guess(arm, method):
+    first = solved(arm, method)
+    for nodes, duration in ((13, 1.0), (45, 1.0), (20, 1.4)):
+        fresh = dy.optimize.trajectory(arm, DOWN, [-1.0, 0.3], duration, nodes=nodes, method=method)
+        again = dy.optimize.trajectory(arm, DOWN, [-1.0, 0.3], duration, nodes=nodes, method=method, guess=first)
+        assert again
+        assert abs(again.cost - fresh.cost) < 1e-3 * fresh.cost
+    with pytest.raises(dy.InputError, match="guess is a motion of a robot with 2 coordinates"):
+        dy.optimize.trajectory(dy.load("ur5e"), np.zeros(6), np.full(6, 0.1), method=method, guess=first)
+
+
+def test_a_resampled_motion_keeps_its_ends_and_its_path(arm):
+    first = dy.optimize.trajectory(arm, DOWN, [-1.0, 0.3], 1.0, nodes=40)
+    step = dy.optimize.Step(arm, 2.0 / 80)
+    problem = Problem(
+        step, (first.q[0], first.v[0]), (first.q[-1], first.v[-1]), 80, {"effort": 1.0, "velocity": 0.1}, True, 1e-4
+    )
+    found = fitted(problem, first)
+    assert np.allclose(found.q[::2], first.q)
+    assert np.allclose(found.v[::2], 0.5 * first.v)  # twice as long
+    assert np.array_equal(found.tau[::2], first.tau)
+    assert found.gains.shape == (80, 2, 4)
+
+
+@pytest.mark.parametrize("method", ["ilqr", "collocation"])
+def test_a_duration_too_short_for_the_velocity_limits_is_refused(arm, method):
+    slow = limited(arm, 2000.0, 0.5)
+    with pytest.raises(
+        dy.InputError, match=r"joint1 has to move by 1 .*limit is 0\.5: the duration must be at least 2 s, got 1 s"
+    ):
+        dy.optimize.trajectory(slow, [-1.5, 0.0], [-0.5, 0.0], 1.0, nodes=20, method=method)
+    assert dy.optimize.trajectory(slow, [-1.5, 0.0], [-0.5, 0.0], 1.0, nodes=20, limits=False)
+
+
+def test_a_collocation_names_an_infeasible_problem(arm):
+    pytest.importorskip("casadi", reason="CasADi is not installed: pip install 'dynamis[casadi]'")
+    slow = limited(arm, 2000.0, 1.0)  # just reached at the largest velocity, but not from rest
+    motion = dy.optimize.trajectory(slow, [-1.5, 0.0], [-0.5, 0.0], 1.0, nodes=20, method="collocation")
+    assert not motion
+    assert motion.status.startswith("infeasible: no motion near that after")

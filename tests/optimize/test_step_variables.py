@@ -214,3 +214,19 @@ def test_a_base_may_move_by_symbols_and_bad_motions_are_refused():
     for bad in ("text", [np.nan] * 6, np.zeros(3)):
         with pytest.raises(dy.InputError, match=r"[bB]ase"):
             robot.inverse_dynamics(*STATE, base=dy.MovingBase(dy.Pose.identity(), bad, np.zeros(6)))
+
+
+def test_parameters_that_nothing_contains_are_refused():
+    arm, m, k = dy.load("planar_2r_melchiorri"), dy.symbol("m"), dy.symbol("k")
+    loaded = arm.replace(payload=dy.solids.sphere(0.05, mass=m))
+
+    def law(robot, q, v, r):
+        return -k * (q - r)
+
+    assert dy.optimize.Step(loaded, 0.01, parameters=[k, m], feedback=law).parameters == (k, m)
+    with pytest.raises(dy.InputError, match=r"the symbol 'm', which robot .* does not contain; the robot has no symbols"):
+        dy.optimize.Step(arm, 0.01, parameters=[m])
+    with pytest.raises(dy.InputError, match=r"the symbol 'k', which robot .* the symbols of the robot are 'm'"):
+        dy.optimize.Step(loaded, 0.01, parameters=[m, k])
+    with pytest.raises(dy.InputError, match=r"the symbol 'z', which neither robot .* nor feedback= contains"):
+        dy.optimize.Step(loaded, 0.01, parameters=[m, k, dy.symbol("z")], feedback=law)

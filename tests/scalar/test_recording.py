@@ -358,3 +358,16 @@ def test_products_of_entries_and_arrays_are_recorded():
         lambda x: np.maximum(np.concatenate([x[:3], [x[4]]]) * np.sin(x[1]), 0.0),
     ):
         assert "max(" in str(call_with_symbols(function, x))
+
+
+def inverted(x):
+    A = np.array([[2.0 + x[0], x[1]], [x[1], 3.0]])
+    return np.linalg.solve(A, np.array([1.0, x[2]])) + np.linalg.inv(A) @ np.asarray([x[0], 1.0])
+
+
+def test_matrices_made_of_entries_are_solved():
+    x = np.array([symbol(f"x{k}") for k in range(3)], dtype=object)
+    values = np.array([0.1, 0.2, -0.4])
+    assert np.allclose(Program(list(x), call_with_symbols(inverted, x))(*values), inverted(values))
+    with pytest.raises(InputError, match=r"numpy\.linalg\.eigvalsh cannot be recorded"):
+        call_with_symbols(lambda x: np.linalg.eigvalsh(np.array([[x[0], 1.0], [1.0, x[1]]])), x)

@@ -15,6 +15,8 @@ from dynamis.errors import InputError, printable
 from dynamis.model.joints import Free, Spherical
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric, warn_of_actuators, warn_of_open_loops
+from dynamis.robot.dry_friction import SmoothedRobot
+from dynamis.robot.jumps import warn_at_rest
 from dynamis.spatial import motion_cross
 from dynamis.tolerances import EPS, NEGLIGIBLE, RANK_TOLERANCE
 
@@ -23,6 +25,7 @@ Array = npt.NDArray[Any]
 # A double zero eigenvalue of a rigid mode has a Jordan block of size two: rounding of A by ε ‖A‖ moves it by √(ε ‖A‖)
 # times its condition, at most 6 on the humanoid of the library.
 ZERO_EIGENVALUE_FACTOR = 16.0
+SMOOTH = "dynamis.linearize(robot, q, friction_velocity=0.05)"
 
 
 @dataclass(frozen=True, repr=False)
@@ -218,11 +221,17 @@ class Linearization:
         return linearization_card(self)
 
 
-def linearize(robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated: Any = "joints") -> Linearization:
+def linearize(
+    robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated: Any = "joints", friction_velocity: float | None = None
+) -> Linearization:
     """Linearise the dynamics at a state; v defaults to zero, τ to the torques that give zero acceleration.
 
     Without ``tau`` the actuated torques are chosen for zero acceleration, as far as possible. ``actuated`` names the
-    coordinates whose torques are the inputs; by default all but those of a free base. Dry friction is treated as constant.
+    coordinates whose torques are the inputs; by default all but those of a free base.
+
+    Dry friction is treated as constant, as in a sliding joint: A holds during motion. At rest, where dry friction jumps and
+    holds the joint, a `ModelWarning` says so. With ``friction_velocity``, in rad/s or m/s, dry friction is coulomb_bias +
+    coulomb · tanh(v / friction_velocity), whose slope damps motions much slower than that.
 
     >>> import dynamis as dy
     >>> hanging = dy.load("planar_2r_melchiorri")
@@ -240,17 +249,22 @@ def linearize(robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated:
     at = inputs.one_state(q, robot.nq, "q").astype(float)
     rates = np.zeros(n) if v is None else inputs.one_state(v, n, "v").astype(float)
     columns = inputs.coordinates(actuated, "actuated")
+    dynamics: Any = robot if friction_velocity is None else SmoothedRobot(robot, friction_velocity)
     if tau is None:
-        held = np.where(np.isin(np.arange(n), columns), robot.inverse_dynamics(at, rates, np.zeros(n)), 0.0)
+        held = np.where(np.isin(np.arange(n), columns), dynamics.inverse_dynamics(at, rates, np.zeros(n)), 0.0)
     else:
         held = inputs.one_state(tau, n, "tau").astype(float)
     warn_of_actuators(robot, "the linear model")
     warn_of_open_loops(robot, "the linear model")
-    da = robot.forward_dynamics_derivatives(at, rates, held)
+    if friction_velocity is None:
+        warn_at_rest(robot, "the dynamics", rates, SMOOTH)
+        if "the dynamics" in robot.evaluator.warned:  # of the same derivative
+            robot.evaluator.warned.add("forward_dynamics")
+    da = dynamics.forward_dynamics_derivatives(at, rates, held)
     A = np.block([[_carried(robot, rates), np.eye(n)], [da.dq, da.dv]])
     B = np.vstack([np.zeros((n, len(columns))), da.dtau[:, columns]])
     names = tuple(robot.coordinate_names[k] for k in columns)
-    return Linearization(robot, at, rates, held, robot.forward_dynamics(at, rates, held), A, B, names)
+    return Linearization(robot, at, rates, held, dynamics.forward_dynamics(at, rates, held), A, B, names)
 
 
 def _carried(robot: Robot, v: Array) -> Array:

@@ -28,6 +28,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"use kind='position', or exclude directions with zeros in weights=", "omit --rpy or --quaternion"),
     (r"; exclude directions with zeros in weights=", ""),
     (r"a solution exists: increase restarts=", "a solution exists: start from another --q0"),
+    (r"dynamis\.linearize\(robot, q, friction_velocity=([\d.]+)\)", r"--friction-velocity \1"),
     (r", or set outliers=True", ", or leave out --no-outliers"),
 )  # fmt: skip
 

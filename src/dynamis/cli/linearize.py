@@ -23,7 +23,7 @@ MAX_DOF_OF_MATRICES = 8  # larger matrices do not fit a terminal
 HELP = """Linearize the dynamics about a state.
 
     Prints the torque that keeps the velocities, the modes, the lower halves of A and B, stability and controllability.
-    Coulomb friction is not part of the linear equations.
+    Coulomb friction is taken as constant, as during motion; --friction-velocity smooths it.
 
     \b
     Examples:
@@ -40,13 +40,14 @@ HELP = """Linearize the dynamics about a state.
 @click.option("--tau", metavar="NUMBERS", help="Torques in N m and N. Default: the torques that keep the velocities constant.")
 @degrees_option("--q")
 @click.option("--actuated", metavar="NAMES", help="Actuated coordinates, separated by commas. Default: all but a free base.")
+@click.option("--friction-velocity", type=float, metavar="NUMBER", help="Coulomb friction F tanh(v / NUMBER), in rad/s or m/s.")
 @floating_option
 @set_option
 @json_option
 @plain_errors
 def linearize(
     robot: str, q: str | None, v: str | None, tau: str | None, degrees: bool | None, actuated: str | None, floating: bool,
-    settings: tuple[str, ...], as_json: bool,
+    settings: tuple[str, ...], as_json: bool, friction_velocity: float | None,
 ) -> None:  # fmt: skip
     from dynamis.analysis.linearization import linearize as find
 
@@ -54,7 +55,8 @@ def linearize(
     inputs = names(actuated, "--actuated", found.coordinate_names[0]) or "joints"
     rates = None if v is None else vector(found, v, "v")
     torques = None if tau is None else vector(found, tau, "tau")
-    near = find(found, vector(found, q, "q", degrees=degrees), rates, torques, actuated=inputs)
+    at = vector(found, q, "q", degrees=degrees)
+    near = find(found, at, rates, torques, actuated=inputs, friction_velocity=friction_velocity)
     if as_json:
         print_json(near.as_dict())
     else:

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.robot import Robot
+from dynamis.robot.dry_friction import without_dry_friction
 from dynamis.scalar import tanh
-from dynamis.simulation.motion import without_dry_friction
 
 Array = npt.NDArray[Any]
 

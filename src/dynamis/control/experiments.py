@@ -35,7 +35,7 @@ from dynamis.errors import InputError, ReachWarning, printable, unknown_name
 from dynamis.kinematics.box import check_robot
 from dynamis.kinematics.tasks import Orientation, Position, Task
 from dynamis.robot import Robot
-from dynamis.simulation.motion import without_dry_friction
+from dynamis.robot.dry_friction import without_dry_friction
 from dynamis.simulation.simulate import simulate
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.task_space.motions import Circle, Line

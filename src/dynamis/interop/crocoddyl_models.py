@@ -10,8 +10,11 @@ import numpy as np
 from dynamis.errors import InputError, MissingExtraError
 
 
-def crocoddyl_model(robot: Any, costs: Any, columns: Sequence[int], limits: Any) -> Any:
-    """A `DifferentialActionModelAbstract` with x = (q, v), where u are the torques of the columns, within ± limits."""
+def crocoddyl_model(robot: Any, costs: Any, columns: Sequence[int], limits: Any, dynamics: Any) -> Any:
+    """A `DifferentialActionModelAbstract` with x = (q, v), where u are the torques of the columns, within ± limits.
+
+    ``dynamics`` has the forward dynamics and its derivatives: the robot, or one with smooth friction.
+    """
     try:
         import crocoddyl
     except ImportError:
@@ -42,13 +45,13 @@ def crocoddyl_model(robot: Any, costs: Any, columns: Sequence[int], limits: Any)
 
         def calc(self, data: Any, x: Any, u: Any = None) -> None:
             if u is not None:
-                data.xout = robot.forward_dynamics(*_state(x, u))
+                data.xout = dynamics.forward_dynamics(*_state(x, u))
             self.costs.calc(data.costs, *((x,) if u is None else (x, u)))
             data.cost = data.costs.cost
 
         def calcDiff(self, data: Any, x: Any, u: Any = None) -> None:  # name given by Crocoddyl
             if u is not None:
-                da = robot.forward_dynamics_derivatives(*_state(x, u))
+                da = dynamics.forward_dynamics_derivatives(*_state(x, u))
                 data.Fx, data.Fu = np.hstack([da.dq, da.dv]), da.dtau[:, columns]
             self.costs.calcDiff(data.costs, *((x,) if u is None else (x, u)))
 

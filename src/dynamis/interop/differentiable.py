@@ -20,10 +20,13 @@ Array = npt.NDArray[Any]
 class Differentiable:
     """A kernel with one result, and the way to its Jacobian with respect to all inputs in order.
 
-    ``make_jacobian`` gives a kernel with one more axis at the end; without it the code is differentiated.
+    ``make_jacobian`` gives a kernel with one more axis at the end; without it the code is differentiated. ``warn`` is called
+    before that, once.
     """
 
-    def __init__(self, kernel: Kernel, make_jacobian: Callable[[], Kernel] | None = None) -> None:
+    def __init__(
+        self, kernel: Kernel, make_jacobian: Callable[[], Kernel] | None = None, warn: Callable[[], None] | None = None
+    ) -> None:
         if len(kernel.code.results) != 1:
             raise InputError(
                 f"{kernel.name} returns {len(kernel.code.results)} arrays: return one, such as np.concatenate of them"
@@ -31,7 +34,7 @@ class Differentiable:
         self.kernel = kernel
         self.sizes = [size for _, size in kernel.arguments]
         self.shape = kernel.code.results[0][1]
-        self._make_jacobian = make_jacobian
+        self._make_jacobian, self._warn = make_jacobian, warn
 
     @property
     def name(self) -> str:
@@ -39,6 +42,8 @@ class Differentiable:
 
     @cached_property
     def jacobian(self) -> Differentiable:
+        if self._warn is not None:
+            self._warn()
         if self._make_jacobian is not None:
             return Differentiable(self._make_jacobian())
         return Differentiable(Kernel([self._differentiated], self.kernel.arguments, f"{self.name}_jacobian"))

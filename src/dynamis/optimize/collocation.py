@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, MissingExtraError
-from dynamis.optimize.problem import OptimalMotion, Problem, made_motion
+from dynamis.optimize.problem import OptimalMotion, Problem, fitted, made_motion
 
 Array = npt.NDArray[Any]
+INFEASIBLE = ("Infeasible_Problem_Detected", "Restoration_Failed", "Not_Enough_Degrees_Of_Freedom")  # of IPOPT
 
 
 def collocate(
@@ -31,8 +32,9 @@ def collocate(
     n, h = robot.n, problem.step.h
     if robot.nq != n:
         raise InputError('method="collocation" is for robots without quaternions; use method="ilqr"')
-    if guess is not None and not (isinstance(guess, OptimalMotion) and guess.q.shape == (N + 1, n)):
-        raise InputError(f"guess must be an OptimalMotion with {N} steps of this robot")
+    if guess is not None and not isinstance(guess, OptimalMotion):
+        raise InputError(f"guess of a collocation must be an OptimalMotion of this robot, got {type(guess).__name__}")
+    first: Any = problem.quintic if guess is None else fitted(problem, guess)
 
     opti = casadi.Opti()
     q, v, a = (opti.variable(n, N + 1) for _ in range(3))
@@ -52,20 +54,18 @@ def collocate(
     used = torque[step.columns, :]
     cost = 0.5 * h * casadi.sum1((casadi.DM(problem.r).T @ used**2 + casadi.DM(problem.w).T @ v**2) @ casadi.DM(share))
     opti.minimize(cost)
-    first = problem.quintic if guess is None else guess
     opti.set_initial(q, first.q.T)
     opti.set_initial(v, first.v.T)
     opti.set_initial(a, np.gradient(first.v, h, axis=0).T)
     history: list[float] = []
+    reached = casadi.Function("reached", [opti.x], [q[:, N]])
 
-    def noted(iteration: int) -> None:
-        if iteration == 0:  # the guess
-            return
-        history.append(float(opti.debug.value(cost)))
+    def noted(x: Any, value: Any) -> None:
+        history.append(float(value))
         if progress is not None:
-            progress(iteration, history[-1], float(np.abs(opti.debug.value(q[:, N]) - problem.goal[0]).max()))
+            progress(len(history), history[-1], float(np.abs(reached(x).full().ravel() - problem.goal[0]).max()))
 
-    opti.callback(noted)
+    report = _iteration_callback(casadi, opti, noted)
     options: dict[str, Any] = {
         "print_level": 0,
         "sb": "yes",
@@ -73,15 +73,54 @@ def collocate(
         "tol": 1e-8,
         "constr_viol_tol": problem.tolerance,
     }
-    opti.solver("ipopt", {"print_time": False, "error_on_fail": False}, options)
+    opti.solver("ipopt", {"print_time": False, "error_on_fail": False, "iteration_callback": report}, options)
     with contextlib.suppress(RuntimeError):  # the last iterate is kept, and its statistics
         opti.solve_limited()
+    if report.error is not None:
+        raise report.error
     stats = opti.stats()
     x, y, u = (np.atleast_2d(opti.debug.value(item)).reshape(-1, N + 1).T for item in (q, v, used))
     held, gains = 0.5 * (u[:-1] + u[1:]), np.zeros((N, step.inputs, 2 * n))
     rows, low, high = (np.ravel(opti.debug.value(item))[: 2 * n * N] for item in (opti.g, opti.lbg, opti.ubg))
     defect = float(np.maximum(low - rows, rows - high).max(initial=0.0))  # of the equations of motion, which come first
-    return made_motion(problem, x, y, held, gains, int(stats["iter_count"]), bool(stats["success"]), np.array(history), defect)
+    return made_motion(
+        problem, x, y, held, gains, int(stats["iter_count"]), bool(stats["success"]), np.array(history), defect,
+        str(stats["return_status"]) in INFEASIBLE,
+    )  # fmt: skip
+
+
+def _iteration_callback(casadi: Any, opti: Any, noted: Callable[[Any, Any], None]) -> Any:
+    """Calls ``noted(x, cost)`` after each iteration. An exception stops the solver and is kept in ``error``: CasADi would print
+    it with the whole state of the solver, and go on."""
+    sizes = {"x": (opti.nx, 1), "g": (opti.ng, 1), "p": (opti.np, 1), "f": (1, 1)}
+
+    class Report(casadi.Callback):  # type: ignore[misc, unused-ignore]
+        def __init__(self) -> None:
+            super().__init__()
+            self.calls = 0
+            self.error: BaseException | None = None
+            self.construct("report", {})
+
+        def get_n_in(self) -> int:
+            return int(casadi.nlpsol_n_out())
+
+        def get_n_out(self) -> int:
+            return 1
+
+        def get_sparsity_in(self, place: int) -> Any:
+            name = casadi.nlpsol_out(place).removeprefix("lam_")
+            return casadi.Sparsity.dense(*sizes[name])
+
+        def eval(self, values: Any) -> list[int]:
+            self.calls += 1
+            if self.calls > 1 and self.error is None:  # the first is the guess
+                try:
+                    noted(values[0], values[1])
+                except BaseException as error:  # also KeyboardInterrupt
+                    self.error = error
+            return [int(self.error is not None)]
+
+    return Report()
 
 
 def _bound(opti: Any, problem: Problem, q: Any, v: Any, torque: Any) -> None:

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.kinematics.collision_check import checked_collision
 from dynamis.optimize.collocation import collocate
 from dynamis.optimize.costs import GoalCost
 from dynamis.optimize.ilqr import Iterate, Sweeps, minimise
-from dynamis.optimize.problem import OptimalMotion, Problem, made_motion
+from dynamis.optimize.problem import OptimalMotion, Problem, fitted, made_motion
 from dynamis.optimize.step_dynamics import METHODS
 from dynamis.optimize.steps import Step
 from dynamis.robot import Robot
@@ -61,9 +60,10 @@ def trajectory(
 
     ``method="ilqr"`` is a shooting method with compiled sweeps; ``integrator`` is that of `Step`. ``method="collocation"``
     requires CasADi and solves for all nodes at once by IPOPT, by the trapezoidal rule and without feedback gains. ``guess``,
-    where to start from, is an `OptimalMotion` or torques (nodes, m); by default a quintic from start to goal for robots with a
-    torque in every coordinate, otherwise no torques. ``tolerance`` is that of goal and limits, in rad and m.
-    ``progress(iteration, cost, goal error)`` is called in between.
+    where to start from, is an `OptimalMotion`, interpolated if it has other nodes, or (iLQR) torques (nodes, m); by default a
+    quintic from start to goal for robots with a torque in every coordinate, otherwise no torques. ``tolerance`` is that of
+    goal and limits, in rad and m. ``progress(iteration, cost, goal error)`` is called in between; an exception of it ends the
+    search.
 
     With ``collision``, a `collision.Scene`, links keep its margin from each other and from obstacles (iLQR only). Where the
     way of the quintic collides, the first motion takes a detour that does not, if a search at random finds one. ``clearance``
@@ -99,6 +99,8 @@ def trajectory(
         raise InputError('collision= requires method="ilqr"; collocation has no distances')
     problem = Problem(step, begin, end, count, w, limits, positive(tolerance, "tolerance"), scene)
     most = _whole(iterations, "iterations", 1)
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress must be a function of (iteration, cost, goal error), such as print, got {progress!r}")
     return collocate(problem, guess, most, progress) if method == "collocation" else solve(problem, guess, most, progress)
 
 
@@ -144,11 +146,7 @@ def _first(problem: Problem, sweeps: Sweeps, guess: Any, cost: GoalCost) -> Iter
     q0, v0 = problem.start
     gains = np.zeros((N, m, 2 * n))
     if isinstance(guess, OptimalMotion):
-        if guess.tau.shape != (N, n) or guess.robot.nq != step.robot.nq:
-            raise InputError(
-                f"guess has {counted(len(guess.tau), 'step')} of a robot with "
-                f"{counted(guess.robot.n, 'coordinate')}, expected {N} and {n}"
-            )
+        guess = fitted(problem, guess)
         reference = Iterate(guess.q, guess.v, guess.tau[:, step.columns], np.inf, guess.gains[:, step.columns])
         gains = reference.gains
     elif guess is not None:

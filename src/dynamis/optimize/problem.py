@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from dynamis.optimize.detours import Detours
 from dynamis.optimize.steps import Step
 from dynamis.robot import Robot
 from dynamis.robot.checks import torque_limits
+from dynamis.tolerances import NEGLIGIBLE
 
 Array = npt.NDArray[Any]
 SPEED_SCALE = 0.3  # s: an error of 1 rad/s at the goal counts as one of 0.3 rad
@@ -71,6 +72,26 @@ class OptimalMotion:
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot positions, velocities, torques with their limits, and the cost over the iterations."""
         return plotted("optimal_motion", self, path)
+
+
+def fitted(problem: Problem, guess: OptimalMotion) -> OptimalMotion:
+    """A motion of the same robot with the nodes and the duration of a problem, interpolated where it has others."""
+    robot, own, t = problem.step.robot, guess.robot, problem.times
+    if (own.n, own.nq) != (robot.n, robot.nq):
+        raise InputError(
+            f"guess is a motion of a robot with {counted(own.n, 'coordinate')}, expected one of {printable(robot.name)} with "
+            f"{robot.n}"
+        )
+    count, pace = len(guess.tau), guess.t[-1] / t[-1]
+    if count == problem.nodes and abs(pace - 1.0) < NEGLIGIBLE:
+        return guess
+    s = np.linspace(0.0, count, len(t))
+    k = np.minimum(s.astype(int), count - 1)
+    part = (s - k)[:, None]
+    q = robot.integrate(guess.q[k], part * robot.difference(guess.q[k], guess.q[k + 1]))
+    v = pace * (guess.v[k] + part * (guess.v[k + 1] - guess.v[k]))
+    held = np.minimum(((np.arange(len(t) - 1) + 0.5) * count / (len(t) - 1)).astype(int), count - 1)  # at half a step
+    return replace(guess, t=t, q=q, v=v, tau=guess.tau[held], gains=guess.gains[held])
 
 
 class Quintic(NamedTuple):
@@ -130,8 +151,23 @@ class Problem:
                     f"the {what} of {step.robot.coordinate_names[k % n]} at the {name}, {x[k]:.4g}, is outside its limits "
                     f"{self.x_low[k]:.4g} … {self.x_high[k]:.4g}; {cure}"
                 )
+        self._check_duration()
         if cost.avoidance is not None:
             cost.avoidance.check_ends(start[0], goal[0])
+
+    def _check_duration(self) -> None:
+        """Refuse a duration in which a joint does not reach its goal with its largest velocity."""
+        robot, duration, n = self.step.robot, self.times[-1], self.step.robot.n
+        distance = np.abs(robot.difference(self.start[0], self.goal[0]))
+        distance[[c.q_index is None for c in robot.model.coordinates]] = 0.0
+        least = np.maximum(distance - self.tolerance, 0.0) / self.x_high[n:]
+        k = int(np.argmax(least))
+        if least[k] > duration:
+            raise InputError(
+                f"{robot.coordinate_names[k]} has to move by {distance[k]:.4g} and its velocity limit is "
+                f"{self.x_high[n + k]:.4g}: the duration must be at least {distance[k] / self.x_high[n + k]:.4g} s, got "
+                f"{duration:.4g} s; allow a longer duration, or use limits=False"
+            )
 
     def cost(self) -> GoalCost:
         return GoalCost(
@@ -154,9 +190,12 @@ class Problem:
 
 def made_motion(
     problem: Problem, q: Array, v: Array, u: Array, gains: Array, iterations: int, converged: bool, history: Array,
-    defect: float = 0.0,
+    defect: float = 0.0, infeasible: bool = False,
 ) -> OptimalMotion:  # fmt: skip
-    """The result, with its status in words; ``defect`` is the largest violation of the equations of motion."""
+    """The result, with its status in words; ``defect`` is the largest violation of the equations of motion.
+
+    ``infeasible``: the solver has found that no motion near this one meets all constraints.
+    """
     step, n = problem.step, problem.step.robot.n
     cost, t = problem.cost(), problem.times
     goal_error, limit_error, _ = cost.violation(q, v)
@@ -167,17 +206,20 @@ def made_motion(
     if not converged:
         saturated = np.mean(np.abs(u) > 0.999 * problem.high, axis=0)
         k = int(np.argmax(saturated))
-        cure = "allow more iterations, a longer duration, or start from a better guess"
+        cure = f"allow {'' if infeasible else 'more iterations, '}a longer duration, or start from a better guess"
         if saturated[k] > 0.3:
             name = step.robot.coordinate_names[step.columns[k]]
             cure = f"{name} is at its torque limit during {100.0 * saturated[k]:.0f} % of the motion: allow a longer duration"
         if clearance is not None and not clearance.free:
             cure = f"{clearance.status}: start from a motion around it (guess=), or allow a longer duration"
         broken = f"the equations of motion are violated by {defect:.2g}, " if defect > problem.tolerance else ""
-        status = (
-            f"not converged after {counted(iterations, 'iteration')}: {broken}goal missed by {goal_error:.2g}, limits "
-            f"by {limit_error:.2g}; {cure}"
+        after = f"after {counted(iterations, 'iteration')}"
+        begin = (
+            f"infeasible: no motion near that {after} keeps dynamics, goal and limits"
+            if infeasible
+            else f"not converged {after}"
         )
+        status = f"{begin}: {broken}goal missed by {goal_error:.2g}, limits by {limit_error:.2g}; {cure}"
     return OptimalMotion(
         step.robot, t, q, v, tau, K, problem.running_cost(v, u), goal_error, limit_error, iterations,
         converged, status, history, clearance,

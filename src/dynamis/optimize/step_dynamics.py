@@ -12,11 +12,12 @@ import numpy.typing as npt
 from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.algorithms.kinematics import MovingBase
 from dynamis.display import counted
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
+from dynamis.robot.dry_friction import without_dry_friction
 from dynamis.scalar import Node, call_with_symbols, pulled_back, solve_positive, tanh, where
-from dynamis.simulation.motion import any_nonzero, without_dry_friction
+from dynamis.simulation.motion import any_nonzero
 from dynamis.spatial import Pose
 from dynamis.tolerances import TANH_SERIES_TWO_TERMS
 from dynamis.trajectories.validate import positive
@@ -64,6 +65,25 @@ class StepDynamics:
         self._plain = robot.nq == robot.n
         self._further = bool(self.parameters or self.frames or moving_base)
         self._damped = method == "euler" and (any_nonzero(robot.model.viscous) or any_nonzero(robot.model.coulomb))
+        self._refuse_unused()
+
+    def _refuse_unused(self) -> None:
+        """Refuse parameters that are neither symbols of the robot nor of the feedback."""
+        known = self.robot.description.symbol_names()
+        foreign = [(k, str(x)) for k, x in enumerate(self.parameters) if str(x) not in known]
+        whose = f"robot {printable(self.robot.name)} does not contain"
+        if foreign and self.feedback is not None:
+            code = self._command_kernel.code
+            used = {x for instruction in code.instructions for x in instruction.args} | set(code.outputs[0])
+            first = code.inputs - len(self.parameters)
+            foreign = [(k, name) for k, name in foreign if first + k not in used]
+            whose = f"neither robot {printable(self.robot.name)} nor feedback= contains"
+        if foreign:
+            names = f"the symbols of the robot are {', '.join(map(printable, known))}" if known else "the robot has no symbols"
+            raise InputError(
+                f"parameters= has the symbol {printable(foreign[0][1])}, which {whose}; {names}, and robot.replace(…) adds "
+                "some, such as robot.replace(gravity=[0, 0, -dynamis.symbol('g')])"
+            )
 
     @property
     def inputs(self) -> int:
@@ -201,10 +221,21 @@ class StepDynamics:
 
     @cached_property
     def _command(self) -> Any:
-        def command(robot: Robot, q: Array, v: Array, u: Array) -> Array:
+        return self.robot.differentiate(self._named_feedback, parameters=self.parameters, u=self.inputs)
+
+    @cached_property
+    def _command_kernel(self) -> Any:
+        return self.robot.compile(self._named_feedback, parameters=self.parameters, u=self.inputs)
+
+    @property
+    def _named_feedback(self) -> Callable[..., Array]:
+        """`commanded`, under the name of the user's function."""
+
+        def feedback(robot: Robot, q: Array, v: Array, u: Array) -> Array:
             return self.commanded(robot, q, v, u)
 
-        return self.robot.differentiate(command, parameters=self.parameters, u=self.inputs)
+        feedback.__name__ = f"feedback {getattr(self.feedback, '__name__', 'function')}"
+        return feedback
 
     @cached_property
     def _rates(self) -> Any:

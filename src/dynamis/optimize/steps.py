@@ -24,6 +24,7 @@ from dynamis.optimize.step_dynamics import TABLEAUS, Feedback, StepDynamics
 from dynamis.robot import Robot
 from dynamis.robot.checks import warn_of_actuators, warn_of_open_loops
 from dynamis.robot.inputs import broadcast_batch
+from dynamis.robot.jumps import IN_FUNCTIONS, warn_of_jumps
 from dynamis.scalar import Node
 
 Array = npt.NDArray[Any]
@@ -228,6 +229,10 @@ class Step(StepDynamics):
     @cached_property
     def _pullback(self) -> Kernel:
         """The product of a costate with A, B and ∂x'/∂p, which are not formed."""
+        if self.feedback is not None:
+            warn_of_jumps(
+                self.robot, self._command_kernel, self._command_kernel, IN_FUNCTIONS.format("robot.differentiate"), stacklevel=4
+            )
         return self.robot.compile(self.pulled_back, parameters=self.parameters, u=self.inputs, costate=2 * self.robot.n)
 
     def _linear(self, q: Array, v: Array, u: Array, p: Sequence[Array]) -> Array:
@@ -359,6 +364,10 @@ def _spread(value: Any, shape: tuple[int, ...], like: Array, name: str) -> Array
     try:
         if cupy is not None:
             return cupy.broadcast_to(cupy.asarray(value, like.dtype), shape)
-        return np.broadcast_to(np.asarray(value, float), shape)
+        found = np.broadcast_to(np.asarray(value, float), shape)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be numbers of shape {shape}, got shape {np.shape(value)}") from None
+    if not np.isfinite(found).all():
+        where = [int(k) for k in np.argwhere(~np.isfinite(found))[0]]
+        raise InputError(f"{name}{where} is {found[tuple(where)]}; every entry must be a finite number")
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,16 @@ import numpy.typing as npt
 
 from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.compiler.batches import check_destination
+from dynamis.compiler.cuda import on_gpu
+from dynamis.compiler.direct import direct_function, is_connected
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.interop.replay import EXPRESSIONS, replay
 from dynamis.model.model import Frame, Model
+from dynamis.robot.inputs import CONFIGURATIONS, broadcast_batch
 from dynamis.robot.interop import JACOBIANS, Interop
+from dynamis.robot.jumps import Jumps
 from dynamis.scalar import Node, directional, gradient
 
 Array = npt.NDArray[Any]
@@ -30,12 +34,15 @@ class Derivatives:
     its flattened array.
     """
 
-    def __init__(self, model: Model, kernel: Kernel, wrt: Sequence[str] | None, jacobian: Kernel | None = None) -> None:
+    def __init__(
+        self, robot: Any, kernel: Kernel, wrt: Sequence[str] | None, jacobian: Kernel | None = None, named: str | None = None
+    ) -> None:
         if len(kernel.code.results) != 1:
             raise InputError(
                 f"{kernel.name} returns {counted(len(kernel.code.results), 'array')}: return one, as np.concatenate of them"
             )
-        self._model, self._kernel, self._own_jacobian = model, kernel, jacobian
+        model: Model = robot.model
+        self._robot, self._model, self._kernel, self._own_jacobian = robot, model, kernel, jacobian
         names = [name for name, _ in kernel.arguments]
         chosen = names if wrt is None else list(wrt) if np.iterable(wrt) else [wrt]
         for name in chosen:
@@ -52,40 +59,77 @@ class Derivatives:
             self.places[name] = slice(end, end + size)
             end += size
         self.size = end
+        self._calls: dict[Kernel, Callable[..., Any]] = {}
+        self._jumps = Jumps(robot, kernel, self.wrt, named or self)
+        for one in (kernel, jacobian):
+            if one is not None and one.checks is None:  # made for these derivatives, and not compiled yet
+                one.checks = robot.evaluator.checks(dict(one.arguments))
 
     def __repr__(self) -> str:
         return f"<Derivatives of {self._kernel.name}: {self.shape} by {', '.join(self.wrt)} ({self.size})>"
 
     def value(self, *arguments: Any) -> Any:
         """y (…, shape of y)."""
-        return self._kernel(*arguments)
+        return self._evaluated(self._kernel, arguments)
 
     def jacobian(self, *arguments: Any) -> Any:
         """∂y/∂x (…, shape of y, size of x)."""
-        return self._jacobian(*arguments)
+        return self._differentiated(self._jacobian, arguments)
 
     def jvp(self, *arguments: Any) -> Any:
         """Jacobian-vector product (…, shape of y); the last argument is the direction (…, size of x)."""
-        return self._jvp(*arguments)
+        return self._differentiated(self._jvp, arguments)
 
     def vjp(self, *arguments: Any) -> Any:
         """Vector-Jacobian product (…, size of x); the last argument holds the weights λ (…, number of entries of y)."""
-        return self._vjp(*arguments)
+        return self._differentiated(self._vjp, arguments)
 
     def hessian(self, *arguments: Any) -> Any:
         """∂²y/∂x² (…, shape of y, size of x, size of x): the derivative of the Jacobian is the last axis.
 
         Where q holds quaternions, directions do not commute and the two last axes are not symmetric.
         """
-        return self._hessian(*arguments)
+        return self._differentiated(self._hessian, arguments)
 
     def weighted_hessian(self, *arguments: Any) -> Any:
         """Σ λᵢ ∂²yᵢ/∂x² (…, size of x, size of x); the last argument holds the weights λ."""
-        return self._weighted_hessian(*arguments)
+        return self._differentiated(self._weighted_hessian, arguments)
 
     def hvp(self, *arguments: Any) -> Any:
         """Σ λᵢ ∂²yᵢ/∂x² times a direction (…, size of x); the last two arguments are the weights and the direction."""
-        return self._hvp(*arguments)
+        return self._differentiated(self._hvp, arguments)
+
+    def _differentiated(self, kernel: Kernel, arguments: Sequence[Any]) -> Any:
+        """A derivative, with a warning where it does not exist."""
+        found = self._evaluated(kernel, arguments)
+        if self._jumps.found and not on_gpu(found):
+            self._jumps.warn(arguments[: len(self._kernel.arguments)])
+        return found
+
+    def _evaluated(self, kernel: Kernel, arguments: Sequence[Any]) -> Any:
+        """The result of a kernel; numbers that are not finite and quaternions of another norm than 1 are refused.
+
+        Compiled code that checks its values answers arrays of ordinary layout; all others are checked here.
+        """
+        call = self._calls.get(kernel)
+        if call is None:
+            checked = partial(self._checked, kernel)
+            call = self._calls[kernel] = direct_function(kernel.name, checked) or checked
+        return call(*arguments)
+
+    def _checked(self, kernel: Kernel, *arguments: Any) -> Any:
+        if len(arguments) == len(kernel.arguments) and not any(map(on_gpu, arguments)):
+            inputs, nq = self._robot.inputs, self._model.nq
+            given = zip(kernel.arguments, arguments, strict=True)
+            broadcast_batch({
+                name: inputs.vector(x, size, name if size == nq or name not in CONFIGURATIONS else f"argument {name}")
+                for (name, size), x in given
+            })  # fmt: skip
+        found = kernel(*arguments)
+        call = self._calls[kernel]
+        if kernel.is_compiled and not isinstance(call, partial) and not is_connected(call):
+            kernel.connect(call, checked=True)
+        return found
 
     # the compiled functions
 
@@ -118,7 +162,7 @@ class Derivatives:
         def second(*x: Array) -> Array:
             return self._columns(_values(kernel, x), x)
 
-        return Kernel([second], self._kernel.arguments, f"{self._kernel.name}_hessian")
+        return self._of(second, self._kernel.arguments, "hessian")
 
     @cached_property
     def _weighted_hessian(self) -> Kernel:
@@ -145,7 +189,11 @@ class Derivatives:
         def made(*vectors: Array) -> Array:
             return function(lambda *x: _values(self._kernel, x), *vectors)
 
-        return Kernel([made], [*self._kernel.arguments, *further.items()], f"{self._kernel.name}_{name}")
+        return self._of(made, [*self._kernel.arguments, *further.items()], name)
+
+    def _of(self, function: Callable[..., Array], arguments: Sequence[tuple[str, int]], name: str) -> Kernel:
+        checks = self._robot.evaluator.checks(dict(arguments))
+        return Kernel([function], arguments, f"{self._kernel.name}_{name}", checks=checks)
 
     def _has_directions(self, name: str) -> bool:
         return name == "q" and self._model.nq != self._model.n
@@ -199,8 +247,11 @@ def derivatives_with_wrenches(
 ) -> Array:  # fmt: skip
     """Derivatives (…, 3, n, n) of a method of (q, v, x, wrenches) by q, v and x, for wrenches on these frames."""
     frames, wrenches = pushed
-    arrays = [np.asarray(x, dtype=dtype) for x in (*state, *(value for value, _ in wrenches.values()))]
-    batch = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+    third = "a" if name == "inverse_dynamics" else "tau"
+    given = {"q": (state[0], robot.nq), "v": (state[1], robot.n), third: (state[2], robot.n), **wrenches}
+    checked = {x: robot.inputs.vector(value, size, x) for x, (value, size) in given.items()}
+    batch = broadcast_batch(checked)
+    arrays = [x if dtype is None else x.astype(dtype) for x in checked.values()]
     forces = np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in arrays[3:]], axis=-1)
 
     def function(robot: Any, q: Array, v: Array, x: Array, w: Array) -> Array:
@@ -210,7 +261,9 @@ def derivatives_with_wrenches(
     key = name, axes, *(frame.name for frame in frames)
     made = robot.evaluator.derivatives
     if key not in made:
-        made[key] = robot.differentiate(function, ("q", "v", "x"), x=robot.n, w=6 * len(frames))
+        function.__name__ = name
+        kernel = robot.compile(function, x=robot.n, w=6 * len(frames))
+        made[key] = Derivatives(robot, kernel, ("q", "v", "x"), named=name)
     found = np.stack(np.split(np.asarray(made[key].jacobian(*arrays[:3], forces)), 3, axis=-1), axis=-3)
     if out is None:
         return found
@@ -230,7 +283,11 @@ class Differentiation(Interop):
 
         ``wrt`` names the arguments to differentiate by, by default all; ``"parameters"`` are the symbols of ``parameters``.
         The result has the Jacobian, its products with vectors from both sides, the Hessian, and the products that optimisers
-        use, for one state or batches. Dry friction is piecewise constant; its derivative is zero.
+        use, for one state or batches. Arguments are checked as those of the methods are.
+
+        The derivative of what is piecewise constant, such as dry friction, sign and floor, is zero; a `ModelWarning` says so
+        where it does not exist, at zero velocity of a joint with dry friction. Steps have smooth friction:
+        ``step = dynamis.optimize.Step(robot, 0.01)`` and ``robot.differentiate(step.continuous, u=step.inputs)``.
 
         >>> import dynamis as dy, numpy as np
         >>> robot = dy.load("planar_2r_melchiorri")
@@ -244,5 +301,6 @@ class Differentiation(Interop):
         kernel = self._kernel_of(function, frame, parameters, sizes)
         own = isinstance(function, str) and function in JACOBIANS and not parameters and wrt is None
         return Derivatives(
-            self.model, kernel, [wrt] if isinstance(wrt, str) else wrt, self.compile(JACOBIANS[str(function)]) if own else None
-        )
+            self, kernel, [wrt] if isinstance(wrt, str) else wrt, self.compile(JACOBIANS[str(function)]) if own else None,
+            function if isinstance(function, str) else None,
+        )  # fmt: skip

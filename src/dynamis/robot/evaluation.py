@@ -20,7 +20,7 @@ from dynamis.model.model import Frame, Model, fingerprint
 from dynamis.model.reframe import reframe
 from dynamis.model.regroup import regroup
 from dynamis.robot.inputs import CONFIGURATIONS, QUATERNION_TOLERANCE, Inputs, broadcast_batch
-from dynamis.scalar import TracedArray, computed_once
+from dynamis.scalar import Node, TracedArray, computed_once
 
 Array = npt.NDArray[Any]
 Given = dict[str, tuple[Any, int]]  # arguments with the lengths they must have
@@ -47,8 +47,15 @@ class Evaluator:
         self.sizes = {**dict.fromkeys(CONFIGURATIONS, model.nq), **dict.fromkeys(("v", "a", "tau", "dv"), model.n), "s": 1}
         self.kernels: dict[Any, Kernel] = {}
         self.derivatives: dict[Any, Any] = {}  # of functions with wrenches
+        self.warned: set[Any] = set()  # functions that have warned of derivatives at a jump
         self._lean_models: dict[str, Model] = {}
         self._asked: Counter[Any] = Counter()
+
+    @functools.cached_property
+    def dry(self) -> tuple[int, ...]:
+        """The coordinates with dry friction, of numbers or symbols."""
+        both = zip(self.model.coulomb, self.model.coulomb_bias, strict=True)
+        return tuple(k for k, pair in enumerate(both) if any(isinstance(x, Node) or x != 0.0 for x in pair))
 
     def evaluate(
         self, algorithm: Algorithm, given: Given, options: Mapping[str, Any], *, compiled: bool = True,
@@ -171,7 +178,7 @@ class Evaluator:
             methods = self.methods(algorithm, options)
             functions = [functools.partial(function, model, **options) for model, function in methods]
             identity = f"{' '.join(dict.fromkeys(fingerprint(model) for model, _ in methods))} {key!r}"
-            made = Kernel(functions, list(sizes.items()), algorithm.name, identity, checks=self._checks(sizes))
+            made = Kernel(functions, list(sizes.items()), algorithm.name, identity, checks=self.checks(sizes))
             found = self.kernels.setdefault(key, made)  # the same kernel for all threads
         return found
 
@@ -181,11 +188,11 @@ class Evaluator:
             self.kernels[key] = make()
         return self.kernels[key]
 
-    def _checks(self, sizes: Mapping[str, int]) -> Checks:
+    def checks(self, sizes: Mapping[str, int]) -> Checks:
         """Of the values a kernel computes with: finite, and with unit quaternions."""
         starts, place = [], 0
         for name, size in sizes.items():
-            if name in CONFIGURATIONS:
+            if name in CONFIGURATIONS and size == self.model.nq:
                 starts += [place + quaternion.start for quaternion in self.inputs.quaternions]
             place += size
         return Checks(tuple(starts), QUATERNION_TOLERANCE)

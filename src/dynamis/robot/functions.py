@@ -20,6 +20,7 @@ from dynamis.model.model import Frame
 from dynamis.robot.base import RobotBase, direct
 from dynamis.robot.differentiation import derivatives_with_wrenches
 from dynamis.robot.inputs import moving_base
+from dynamis.robot.jumps import warn_at_rest
 
 Array = npt.NDArray[Any]
 Wrenches = Mapping[str, Any]
@@ -199,8 +200,9 @@ class StateFunctions(RobotBase):
         """Derivatives ∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of the inverse dynamics, each (…, n, n), with friction, rotors and springs.
 
         Derivatives with respect to q are along the entries of v (for a quaternion: rotations of the moving frame); dry
-        friction is treated as constant. ``wrenches`` are as for `inverse_dynamics`, constant in the world or, with
-        ``axes="local"``, in the frames. ``out`` is a result to overwrite, or an array (…, 3, n, n), as ``array`` of a result.
+        friction is treated as constant (a `ModelWarning` says so at rest, where it jumps). ``wrenches`` are as for
+        `inverse_dynamics`, constant in the world or, with ``axes="local"``, in the frames. ``out`` is a result to overwrite, or
+        an array (…, 3, n, n), as ``array`` of a result.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")
@@ -209,6 +211,8 @@ class StateFunctions(RobotBase):
         (6, 6)
         """
         out = out.array if isinstance(out, TorqueDerivatives) else out
+        if self.evaluator.dry:
+            warn_at_rest(self, "inverse_dynamics", v)
         if wrenches:
             pushed = self._at_frames(wrenches, axes)
             return TorqueDerivatives(derivatives_with_wrenches(self, "inverse_dynamics", (q, v, a), pushed, axes, out, dtype))
@@ -230,6 +234,8 @@ class StateFunctions(RobotBase):
         ``wrenches`` and ``out`` are as for `inverse_dynamics_derivatives`.
         """
         out = out.array if isinstance(out, AccelerationDerivatives) else out
+        if self.evaluator.dry:
+            warn_at_rest(self, "forward_dynamics", v)
         if wrenches:
             found = derivatives_with_wrenches(
                 self, "forward_dynamics", (q, v, tau), self._at_frames(wrenches, axes), axes, out, dtype

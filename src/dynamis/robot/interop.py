@@ -19,6 +19,8 @@ from dynamis.files.atomic_write import write_file
 from dynamis.interop.casadi_functions import casadi_function
 from dynamis.interop.differentiable import Differentiable
 from dynamis.robot.compilation import Compilation
+from dynamis.robot.dry_friction import SmoothedRobot
+from dynamis.robot.jumps import IN_FUNCTIONS, warn_of_dry_friction, warn_of_jumps
 from dynamis.scalar import Node
 
 
@@ -58,6 +60,7 @@ class Interop(Compilation):
         """
         kernel = self._kernel_of(function, frame, parameters, sizes)
         results = [ALGORITHMS[function].result] if isinstance(function, str) else []
+        warn_of_jumps(self, kernel, function if isinstance(function, str) else kernel, IN_FUNCTIONS.format("robot.casadi"))
         own = f"{function}_derivatives" if self._has_jacobian(function, parameters) else None
         return casadi_function(kernel.code, results, name, self.kernel(own).code if own else None)
 
@@ -76,7 +79,7 @@ class Interop(Compilation):
         >>> [path.name for path in files][:2]
         ['gravity.c', 'gravity_values.h']
         """
-        found = self._differentiable(function, frame, parameters, sizes)
+        found = self._differentiable(function, frame, parameters, sizes, "casadi")
         code, jacobian = found.kernel.code, found.jacobian.kernel.code
         own = re.sub(r"\W", "_", found.name.lower()).strip("_") or "function" if name is None else name
         about = f"{found.name} of {self.name}"
@@ -104,7 +107,7 @@ class Interop(Compilation):
         """
         from dynamis.interop.jax_functions import jax_function
 
-        return jax_function(self._differentiable(function, frame, parameters, sizes))
+        return jax_function(self._differentiable(function, frame, parameters, sizes, "jax"))
 
     def torch(
         self, function: Callable[..., Any] | str, /, *, frame: str | None = None, parameters: Sequence[Node] = (), **sizes: int
@@ -117,7 +120,7 @@ class Interop(Compilation):
         """
         from dynamis.interop.torch_functions import torch_function
 
-        return torch_function(self._differentiable(function, frame, parameters, sizes))
+        return torch_function(self._differentiable(function, frame, parameters, sizes, "torch"))
 
     def numba(
         self, function: Callable[..., Any] | str, /, *, frame: str | None = None, parameters: Sequence[Node] = (), **sizes: int
@@ -135,11 +138,14 @@ class Interop(Compilation):
 
         return numba_function(self._kernel_of(function, frame, parameters, sizes))
 
-    def crocoddyl(self, costs: Any, *, actuated: Any = "joints") -> Any:
+    def crocoddyl(self, costs: Any, *, actuated: Any = "joints", friction_velocity: float | None = None) -> Any:
         """A differential action model of Crocoddyl: the forward dynamics of this robot, with its derivatives, and costs.
 
         ``costs`` is a `crocoddyl.CostModelSum` of states (q, v), a `crocoddyl.StateVector` of 2n entries, and of the torques of
         the ``actuated`` coordinates, by default all. Torques are bounded by their limits. Robots with quaternions are refused.
+
+        Dry friction jumps at rest, where it has no derivative: with ``friction_velocity``, such as 0.05 rad/s, it is
+        coulomb_bias + coulomb · tanh(v / friction_velocity).
 
         >>> import dynamis as dy
         >>> robot = dy.load("planar_2r_melchiorri")
@@ -150,7 +156,11 @@ class Interop(Compilation):
         from dynamis.interop.crocoddyl_models import crocoddyl_model
 
         columns = self.inputs.actuated(actuated)
-        return crocoddyl_model(self, costs, columns, self.limits["effort"][columns])
+        dynamics: Any = self if friction_velocity is None else SmoothedRobot(self, friction_velocity)
+        model = crocoddyl_model(self, costs, columns, self.limits["effort"][columns], dynamics)
+        if friction_velocity is None:
+            warn_of_dry_friction(self, "forward_dynamics", "robot.crocoddyl(costs, friction_velocity=0.05)")
+        return model
 
     def _kernel_of(
         self, function: Callable[..., Any] | str, frame: str | None, parameters: Sequence[Node], sizes: dict[str, Any]
@@ -164,12 +174,18 @@ class Interop(Compilation):
         return self.compile(function, parameters=parameters, **sizes)
 
     def _differentiable(
-        self, function: Callable[..., Any] | str, frame: str | None, parameters: Sequence[Node], sizes: dict[str, Any]
-    ) -> Differentiable:
+        self, function: Callable[..., Any] | str, frame: str | None, parameters: Sequence[Node], sizes: dict[str, Any],
+        library: str,
+    ) -> Differentiable:  # fmt: skip
         kernel = self._kernel_of(function, frame, parameters, sizes)
+
+        def warn() -> None:
+            key = function if isinstance(function, str) else kernel
+            warn_of_jumps(self, kernel, key, IN_FUNCTIONS.format(f"robot.{library}"), stacklevel=5)
+
         if not self._has_jacobian(function, parameters):
-            return Differentiable(kernel)
-        return Differentiable(kernel, lambda: self.compile(JACOBIANS[str(function)]))
+            return Differentiable(kernel, warn=warn)
+        return Differentiable(kernel, lambda: self.compile(JACOBIANS[str(function)]), warn)
 
     def _has_jacobian(self, function: Callable[..., Any] | str, parameters: Sequence[Node]) -> bool:
         """Derivatives are along v: only where q has no quaternions are they those with respect to q."""

@@ -28,6 +28,15 @@ def _holding_symbols(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+def _of_nodes(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Arrays made of nodes, whose functions are then recorded: np.linalg.solve(np.array([[q[0], 1.0], [1.0, 3.0]]), b)."""
+
+    def made(*arguments: Any, **named: Any) -> Any:
+        return traced(make(*arguments, **named))
+
+    return made
+
+
 def _of_symbols(function: Callable[..., Any], recorded: Callable[..., Any]) -> Callable[..., Any]:
     def called(*arguments: Any) -> Any:
         return (recorded if any(isinstance(x, NumpyProtocol) for x in arguments) else function)(*arguments)
@@ -43,6 +52,7 @@ def _substitute(module: types.ModuleType, functions: dict[str, Callable[..., Any
 
 
 _ARRAYS = {name: _holding_symbols(getattr(np, name)) for name in ARRAYS}
+_ARRAYS |= {name: _of_nodes(getattr(np, name)) for name in ("array", "asarray")}
 _IN_NUMPY = dict(zip(SAME_IN_NUMPY, SAME_IN_NUMPY, strict=True)) | OTHERS_IN_NUMPY
 _MATH = {name: _of_symbols(getattr(math, name), getattr(np, other)) for name, other in _IN_NUMPY.items()}
 _SUBSTITUTES: dict[int, Any] = {id(np): _substitute(np, _ARRAYS), id(math): _substitute(math, _MATH)}

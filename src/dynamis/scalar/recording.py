@@ -12,7 +12,7 @@ from dynamis.scalar.branches import NumberNeededError, branches, deciding
 from dynamis.scalar.function_state import FunctionState
 from dynamis.scalar.functions import where
 from dynamis.scalar.node import Node
-from dynamis.scalar.numpy_protocol import plain, traced
+from dynamis.scalar.numpy_protocol import REFUSALS, plain, traced
 from dynamis.scalar.recorded_modules import recorded_modules
 from dynamis.scalar.recording_check import differs, entries, nodes_of, with_numbers
 
@@ -28,7 +28,8 @@ def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: An
     """``function(*arguments, **named)`` for arguments that may be symbols: if-statements are followed both ways and joined.
 
     The function is called twice on one path: if the results differ, it has a state of its own and is refused. If it needs
-    numbers, it is called again with arrays of numpy.zeros that hold symbols and functions of math that take them.
+    numbers, it is called again with arrays of numpy.zeros that hold symbols, arrays of numpy.array whose functions are
+    recorded, and functions of math that take symbols.
 
     >>> from dynamis.scalar import symbol
     >>> def law(x):
@@ -42,11 +43,13 @@ def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: An
     try:
         try:
             result = _recorded(function, arguments, named)
-        except NumberNeededError as error:
+        except (NumberNeededError, TypeError) as error:
+            if isinstance(error, TypeError) and not any(text in str(error) for text in REFUSALS):
+                raise
             try:
                 with recorded_modules(function):
                     result = _recorded(function, arguments, named)
-            except NumberNeededError:
+            except (NumberNeededError, TypeError):
                 raise error from None
     except DynamisError:
         raise

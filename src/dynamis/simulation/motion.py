@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from dynamis.algorithms.configuration_rate import configuration_rate
 from dynamis.kinematics.closures import Closure
 from dynamis.robot import Robot
+from dynamis.robot.dry_friction import without_dry_friction
 from dynamis.scalar import FunctionState, Node
 from dynamis.simulation.actuators import Actuator
 from dynamis.simulation.contact_equations import Contacts, constrained_accelerations, projected
@@ -30,23 +30,9 @@ LIFTS_OFF = "lifts off"  # a contact that would have to pull
 DIVERGED_POSITION = 1e15  # in rad or m: double precision does not resolve a radian there
 
 
-# made once for each robot, as its compiled functions come with it
-_smooth: weakref.WeakKeyDictionary[Robot, Robot] = weakref.WeakKeyDictionary()
-
-
 def any_nonzero(values: Array) -> bool:
     """Whether an entry is a symbol or not zero."""
     return any(isinstance(x, Node) or x != 0.0 for x in values)
-
-
-def without_dry_friction(robot: Robot) -> Robot:
-    """The same robot with viscous friction only."""
-    if not (any_nonzero(robot.model.coulomb) or any_nonzero(robot.model.coulomb_bias)):
-        return robot
-    if robot not in _smooth:
-        joints = [j.name for j in robot.description.joints if j.type != "fixed"]
-        _smooth[robot] = robot.replace(friction={name: {"coulomb": 0.0, "coulomb_bias": 0.0} for name in joints})
-    return _smooth[robot]
 
 
 def controller_name(robot: Robot) -> str:

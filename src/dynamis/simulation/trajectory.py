@@ -16,9 +16,9 @@ from dynamis.algorithms.dynamics import TorqueLedger
 from dynamis.display import as_table, call_by_name, counted, plotted, short, trajectory_card
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
+from dynamis.robot.dry_friction import without_dry_friction
 from dynamis.simulation.dense import Dense, between_points, unit_quaternions
 from dynamis.simulation.events import EventRecord
-from dynamis.simulation.motion import without_dry_friction
 from dynamis.simulation.sampling import Samples
 
 Array = npt.NDArray[Any]

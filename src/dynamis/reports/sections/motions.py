@@ -112,7 +112,8 @@ def _unstable_direction(robot: Robot, q: Array) -> Array | None:
     if np.abs(robot.gravity(q)).max() > NEGLIGIBLE:
         return None
     index = np.array([c.q_index for c in robot.model.coordinates])
-    values, directions = np.linalg.eigh(robot.inverse_dynamics_derivatives(q, np.zeros(robot.n), np.zeros(robot.n)).dq)
+    rest = np.zeros(robot.n)
+    values, directions = np.linalg.eigh(robot.differentiate("inverse_dynamics", "q").jacobian(q, rest, rest))
     if values[0] > -NEGLIGIBLE:
         return None
     way = np.zeros(robot.nq)
