@@ -41,7 +41,12 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
         given = [jnp.asarray(x, computed) for x in arguments]
         function.check([x.shape for x in given])
         rank = max(x.ndim for x in given)
-        return batch(*(x.reshape((1,) * (rank - x.ndim) + x.shape) for x in given)).astype(dtype)
+        result = batch(*(x.reshape((1,) * (rank - x.ndim) + x.shape) for x in given))
+        if any(isinstance(x, jax.core.Tracer) for x in given):
+            # JAX takes calls of machine code for equal on all devices of a shard_map: products of nothing, which are 1 and
+            # which XLA removes, make the result vary over the devices like the arguments
+            result = result * math.prod(x[..., :0].prod() for x in given)
+        return result.astype(dtype)
 
     def of_batch(*arrays: Any) -> Any:
         """Of arrays with the same number of axes; those of the batch may have length 1."""
