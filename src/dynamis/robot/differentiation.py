@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.configuration_rate import configuration_rate
-from dynamis.compiler.batches import check_destination
+from dynamis.algorithms.registry import ALGORITHMS
+from dynamis.compiler.batches import broadcast_batch, check_destination
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import counted
 from dynamis.errors import InputError
@@ -199,8 +200,9 @@ def derivatives_with_wrenches(
 ) -> Array:  # fmt: skip
     """Derivatives (…, 3, n, n) of a method of (q, v, x, wrenches) by q, v and x, for wrenches on these frames."""
     frames, wrenches = pushed
+    names = *ALGORITHMS[name].arguments, *wrenches
     arrays = [np.asarray(x, dtype=dtype) for x in (*state, *(value for value, _ in wrenches.values()))]
-    batch = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+    batch = broadcast_batch(dict(zip(names, arrays, strict=True)))
     forces = np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in arrays[3:]], axis=-1)
 
     def function(robot: Any, q: Array, v: Array, x: Array, w: Array) -> Array:

@@ -111,6 +111,8 @@ class Interop(Compilation):
     ) -> Any:
         """A function of PyTorch tensors on the processor, differentiable any number of times; leading axes are batches.
 
+        The result has the type of the tensors; half precision is computed in single precision.
+
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")
         >>> dynamics = robot.torch("forward_dynamics")  # doctest: +SKIP
