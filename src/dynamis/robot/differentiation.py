@@ -63,7 +63,7 @@ class Derivatives:
 
     def jacobian(self, *arguments: Any) -> Any:
         """∂y/∂x (…, shape of y, size of x)."""
-        return self._jacobian(*arguments)
+        return self.jacobian_kernel(*arguments)
 
     def jvp(self, *arguments: Any) -> Any:
         """Jacobian-vector product (…, shape of y); the last argument is the direction (…, size of x)."""
@@ -91,7 +91,8 @@ class Derivatives:
     # the compiled functions
 
     @cached_property
-    def _jacobian(self) -> Kernel:
+    def jacobian_kernel(self) -> Kernel:
+        """The compiled function of `jacobian`."""
         if self._own_jacobian is not None:
             return self._own_jacobian
         if self._count == 1:  # one backward sweep
@@ -114,7 +115,7 @@ class Derivatives:
 
     @cached_property
     def _hessian(self) -> Kernel:
-        kernel = self._jacobian
+        kernel = self.jacobian_kernel
 
         def second(*x: Array) -> Array:
             return self._columns(_values(kernel, x), x)
