@@ -57,5 +57,6 @@ class Differentiable:
             if not array.shape or array.shape[-1] != size:
                 shape = tuple(array.shape)
                 raise InputError(f"{argument} has shape {shape}: its last axis must have the {size} entries of {argument}")
-        named = {name: array for (name, _), array in zip(self.kernel.arguments, arrays, strict=True)}
-        broadcast_batch(named, broadcast_shapes)
+        if any(array.shape[:-1] != arrays[0].shape[:-1] for array in arrays):
+            named = {name: array for (name, _), array in zip(self.kernel.arguments, arrays, strict=True)}
+            broadcast_batch(named, broadcast_shapes)
