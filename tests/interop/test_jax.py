@@ -63,6 +63,8 @@ def test_half_precision_is_computed_in_single_and_complex_numbers_are_refused():
 def test_wrong_lengths_are_refused():
     with pytest.raises(dy.InputError, match="last axis must have the 7 entries of v"):
         ROBOT.jax("inverse_dynamics")(np.zeros(7), np.zeros(6), np.zeros(7))
+    with pytest.raises(dy.InputError, match=r"axes do not broadcast: q \(2, 7\), v \(3, 7\)"):
+        ROBOT.jax("kinetic_energy")(np.zeros((2, 7)), np.zeros((3, 7)))
 
 
 def test_arguments_broadcast_like_arrays_of_numpy():

@@ -36,6 +36,16 @@ def test_arguments_are_broadcast_and_single_precision_is_kept():
     assert ROBOT.torch("inverse_dynamics")(*single).dtype == torch.float32
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_computed_in_single_and_kept(dtype):
+    q = torch.tensor(STATES[0], dtype=dtype, requires_grad=True)
+    found = ROBOT.torch("gravity")(q)
+    found.sum().backward()
+    assert found.dtype == q.grad.dtype == dtype
+    assert relative_error(found.detach().double().numpy(), ROBOT.gravity(q.detach().double().numpy())) < 0.02
+    assert ROBOT.torch("gravity")(torch.zeros(7, dtype=torch.int64)).dtype == torch.float64
+
+
 def test_a_scalar_of_one_state_has_a_gradient():
     q, v = tensors(STATES[0][0], STATES[1][0])
     energy = ROBOT.torch("kinetic_energy")(q, v)
@@ -49,6 +59,10 @@ def test_wrong_lengths_and_several_results_are_refused():
         ROBOT.torch("inverse_dynamics")(torch.zeros(7), torch.zeros(6), torch.zeros(7))
     with pytest.raises(dy.InputError, match="takes tensors or arrays of numbers"):
         ROBOT.torch("gravity")(None)
+    with pytest.raises(dy.InputError, match=r"tensors of real numbers, got torch.complex128, torch.float64"):
+        ROBOT.torch("inverse_dynamics")(1j * torch.as_tensor(STATES[0]), *map(torch.as_tensor, STATES[1:]))
+    with pytest.raises(dy.InputError, match=r"axes do not broadcast: q \(2, 7\), v \(3, 7\)"):
+        ROBOT.torch("kinetic_energy")(torch.zeros(2, 7), torch.zeros(3, 7))
     with pytest.raises(dy.InputError, match="returns 2 arrays"):
         ROBOT.torch(lambda robot, q: (q, robot.gravity(q)))
 
@@ -89,3 +103,54 @@ def test_torch_compile_takes_the_call_as_one_operation():
     torch.compile(loss, backend="aot_eager", fullgraph=True)(*compiled).backward()
     for a, b in zip(compiled, plain, strict=True):
         np.testing.assert_allclose(a.grad, b.grad, atol=1e-12 * float(b.grad.abs().max()))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:The .grad attribute:UserWarning")  # of the compiler itself
+@pytest.mark.parametrize(
+    "name", ["grad", "jacrev", "jacfwd", "hessian", "jvp", "vmap", "vmap of grad", "vmap of jacfwd", "autograd"]
+)
+def test_torch_compile_of_transforms_and_derivatives_inside(name):
+    arm = dy.load("planar_2r_melchiorri")
+    dynamics = arm.torch("forward_dynamics")
+    q, v, tau = tensors(*random_states(np.random.default_rng(1), arm, 3))
+    q1, v1, tau1 = q[0].detach(), v[0].detach(), tau[0].detach()
+
+    def loss(q, v, tau):
+        return dynamics(q, v, tau).square().sum()
+
+    func = torch.func
+    function, given = {
+        "grad": (func.grad(loss, argnums=(0, 1, 2)), (q1, v1, tau1)),
+        "jacrev": (func.jacrev(dynamics, argnums=(0, 1, 2)), (q1, v1, tau1)),
+        "jacfwd": (func.jacfwd(dynamics, argnums=(0, 1, 2)), (q1, v1, tau1)),
+        "hessian": (func.hessian(loss), (q1, v1, tau1)),
+        "jvp": (lambda *x: func.jvp(dynamics, x, x)[1], (q1, v1, tau1)),
+        "vmap": (func.vmap(dynamics), (q.detach(), v.detach(), tau.detach())),
+        "vmap of grad": (func.vmap(func.grad(loss)), (q.detach(), v.detach(), tau.detach())),
+        "vmap of jacfwd": (func.vmap(func.jacfwd(dynamics)), (q.detach(), v.detach(), tau.detach())),
+        "autograd": (lambda *x: torch.autograd.grad(loss(*x), x), (q, v, tau)),
+    }[name]  # fmt: skip
+    torch.compiler.reset()
+    found = torch.compile(function, backend="aot_eager")(*given)  # which may be the first to ask for the derivative
+    expected = function(*given)
+    for a, b in zip(*((x,) if torch.is_tensor(x) else x for x in (found, expected)), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12 * float(b.abs().max()))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the compiler itself
+def test_compiled_and_exported_functions_take_batches_of_any_length():
+    gravity = ROBOT.torch("gravity")
+    compiled = torch.compile(lambda q: gravity(q).sin(), backend="aot_eager", fullgraph=True, dynamic=True)
+
+    class Module(torch.nn.Module):
+        def forward(self, q):
+            return gravity(q).sin()
+
+    torch.compiler.reset()
+    exported = torch.export.export(
+        Module(), (torch.zeros(4, 7),), dynamic_shapes={"q": {0: torch.export.Dim("batch")}}
+    ).module()
+    for count in (2, 3, 5):
+        q = torch.zeros(count, 7)
+        np.testing.assert_array_equal(compiled(q), gravity(q).sin())
+        np.testing.assert_array_equal(exported(q), gravity(q).sin())

@@ -41,3 +41,14 @@ def test_no_wrench_changes_nothing_and_the_result_has_its_place():
         earlier = function(v, q, a)
         assert function(q, v, a, out=earlier).array is earlier.array
         assert np.array_equal(earlier.array, function(q, v, a).array)
+
+
+def test_batches_that_do_not_match_are_refused_with_their_shapes():
+    robot = dy.load("ur5e")
+    q, others = np.zeros((3, 6)), np.zeros((4, 6))
+    with pytest.raises(dy.InputError, match=r"do not broadcast: q \(3, 6\), v \(3, 6\), tau \(3, 6\), .*tool0 \(4, 6\)"):
+        robot.forward_dynamics_derivatives(q, q, q, {"tool0": others})
+    with pytest.raises(dy.InputError, match=r"do not broadcast: q \(3, 6\), v \(4, 6\)"):
+        robot.differentiate("kinetic_energy").jacobian(q, others)
+    with pytest.raises(dy.InputError, match=r"do not broadcast: q \(3, 6\), v \(4, 6\)"):
+        robot.compile(lambda robot, q, v: robot.gravity(q) + v)(q, others)

@@ -272,6 +272,7 @@ EXPORT_HELP = """Write a function of a robot as C99: header and source with a se
           dynamis_inverse_dynamics.c -lm && ./a.out
       dynamis export ur5e forward_dynamics --name ur5e_acceleration -o controller
       dynamis export ur5e jacobian --frame tool0
+      dynamis export ur5e forward_dynamics --jacobian --order column
     """
 PRECISION = click.option(
     "--precision", type=click.Choice(["double", "float"]), default="double", show_default=True, help="Floating-point precision."
@@ -286,23 +287,25 @@ PRECISION = click.option(
 @click.option("-o", "--out", type=FOLDER, default=Path(), show_default="current folder", metavar="FOLDER",
               help="Output folder.")  # fmt: skip
 @click.option("--name", metavar="NAME", help="Name of the C function and of both files. Default: dynamis_FUNCTION.")
+@click.option("--jacobian", is_flag=True, help="Write the Jacobian by all arguments too, as NAME_jacobian.")
+@click.option("--order", type=click.Choice(["row", "column"]), default="row", show_default=True, help="Storage of matrices.")
 @frame_option
 @floating_option
 @set_option
 @json_option
 @plain_errors
 def export(
-    robot: str, function: str, precision: str, out: Path, name: str | None, frame: str | None, floating: bool,
-    settings: tuple[str, ...], as_json: bool,
+    robot: str, function: str, precision: str, out: Path, name: str | None, jacobian: bool, order: str, frame: str | None,
+    floating: bool, settings: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
     found = loaded(robot, settings, floating)
     with waiting("writing"):
-        written = found.write_c(function, out, name=name, precision=precision, frame=frame)
+        written = found.write_c(function, out, name=name, precision=precision, frame=frame, jacobian=jacobian, order=order)
     _say_written(written, as_json)
     if not as_json:
-        source = next(path for path in written if path.suffix == ".c")
-        click.echo(f"self-test:\n  cc -std=c99 -O2 -D{source.stem.upper()}_SELFTEST \\")
-        click.echo(f"      {shlex.quote(str(source))} \\\n      -lm -o selftest && ./selftest")
+        for source in (path for path in written if path.suffix == ".c"):
+            click.echo(f"self-test:\n  cc -std=c99 -O2 -D{source.stem.upper()}_SELFTEST \\")
+            click.echo(f"      {shlex.quote(str(source))} \\\n      -lm -o selftest && ./selftest")
 
 
 def _say_written(paths: list[Path], as_json: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,17 @@ from dynamis.errors import InputError
 Array = npt.NDArray[Any]
 
 LATE = 200_000  # work, in cost times states, that is done while a sleeping thread wakes: some 0.05 ms
+
+
+def broadcast_batch(
+    arrays: Mapping[str, Any], broadcast_shapes: Callable[..., tuple[int, ...]] = np.broadcast_shapes
+) -> tuple[int, ...]:
+    """The common batch shape of named arrays, or of tensors with their own ``broadcast_shapes``."""
+    try:
+        return broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
+    except (ValueError, RuntimeError):
+        shapes = ", ".join(f"{name} {tuple(a.shape)}" for name, a in arrays.items())
+        raise InputError(f"the leading (batch) axes do not broadcast: {shapes}") from None
 
 
 def ordinary(array: Array, dtype: np.dtype[Any], batch: tuple[int, ...]) -> Array:

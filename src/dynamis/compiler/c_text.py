@@ -6,11 +6,13 @@ Names of robots and joints reach the text only as filtered comments.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +27,11 @@ from dynamis.version import __version__
 
 Array = npt.NDArray[Any]
 
+# of the entries of a matrix: the letter of NumPy, and a sentence for the header
+ORDERS: dict[str, tuple[Literal["C", "F"], str]] = {
+    "row": ("C", "Matrices are stored row by row."),
+    "column": ("F", "Matrices are stored column by column: the first index varies fastest."),
+}
 _FUSED = {"fma": "{} * {} + {}", "fms": "{} * {} - {}", "fnma": "{2} - {0} * {1}"}
 
 
@@ -72,22 +79,38 @@ def write_pair(folder: str | os.PathLike[str], identifier: str, texts: Sequence[
 
 
 def render(
-    code: Code, identifier: str, precision: str, comment: str, states: list[list[Array]], results: Sequence[str] = ()
-) -> tuple[str, str]:
+    code: Code, identifier: str, precision: str, comment: str, states: list[list[Array]], results: Sequence[str] = (),
+    order: str = "row",
+) -> tuple[str, str]:  # fmt: skip
     """(header, source). ``states`` are inputs of the self-test; the expected results are computed by interpreting the code.
 
-    ``results`` are the names of the output arguments. With ``-D<IDENTIFIER>_SELFTEST`` the source has a ``main`` that evaluates
-    the function at these states and returns 0 if all results agree.
+    ``results`` are the names of the output arguments, ``order`` that of the entries of matrices. With
+    ``-D<IDENTIFIER>_SELFTEST`` the source has a ``main`` that evaluates the function at these states and returns 0 if all
+    results agree.
     """
+    check_name(identifier)
+    if precision not in ("double", "float"):
+        raise InputError(f"precision {precision!r} is unknown; choose 'double' or 'float'")
+    if order not in ORDERS:
+        raise InputError(f"order {order!r} is unknown; choose 'row' or 'column'")
+    t = _Text(schedule(_stored(code, order)), identifier, precision, results)
+    about = plain(comment)
+    return t.header(about, ORDERS[order][1]), t.source(about, states)
+
+
+def check_name(identifier: str) -> None:
+    """Refuse a name that a function in C cannot have."""
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,60}", identifier) or identifier in RESERVED:
         raise InputError(
             f"the C name {identifier!r} must be lower-case letters, digits and _, starting with a letter, and not a C keyword"
         )
-    if precision not in ("double", "float"):
-        raise InputError(f"precision {precision!r} is unknown; choose 'double' or 'float'")
-    t = _Text(schedule(code), identifier, precision, results)
-    about = plain(comment)
-    return t.header(about), t.source(about, states)
+
+
+def _stored(code: Code, order: str) -> Code:
+    """The code with its results in this order of their entries."""
+    places = [np.arange(math.prod(shape)).reshape(shape).ravel(ORDERS[order][0]) for _, shape in code.results]
+    outputs = tuple(tuple(values[k] for k in where) for values, where in zip(code.outputs, places, strict=True))
+    return replace(code, outputs=outputs)
 
 
 def plain(comment: str) -> str:
@@ -138,9 +161,9 @@ class _Text(Expressions):
         results = [f"{self.type} {name}[{max(1, len(values))}]" for name, values in outputs]
         return f"void {self.name}({', '.join(arguments + results)})"
 
-    def header(self, about: str) -> str:
+    def header(self, about: str, storage: str) -> str:
         guard = f"{self.name.upper()}_H"
-        lines = [f"/* {about}", f" * Written by dynamis {__version__}. SI units. Matrices are stored row by row."]
+        lines = [f"/* {about}", f" * Written by dynamis {__version__}. SI units. {storage}"]
         for own, (name, size) in zip(self.given, self.code.arguments, strict=True):
             label = "" if own == name else re.sub(r"[^A-Za-z0-9 _]", "?", name) + ", "
             lines.append(f" * input {own}: {label}{size} number{'s' * (size != 1)}")

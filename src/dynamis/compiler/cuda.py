@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.compiler.batches import broadcast_batch
 from dynamis.compiler.code import Code
 from dynamis.compiler.cuda_text import block_size, render
 from dynamis.errors import InputError, MissingExtraError
@@ -185,7 +186,7 @@ class CudaKernel:
                 )
         single = all(a.dtype == np.float32 for a in arrays)
         dtype = np.float32 if single else np.float64
-        batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+        batch = broadcast_batch({name: a for (name, _), a in zip(self.code.arguments, arrays, strict=True)})
         count = int(np.prod(batch))
         outs = [cupy.empty((*batch, *shape), dtype) for _, shape in self.code.results]
         if count:

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from dynamis.compiler import cache as disk
 from dynamis.compiler import jit
 from dynamis.compiler.background import Background, collector_paused
-from dynamis.compiler.batches import LATE, check_destination, in_threads, ordinary
+from dynamis.compiler.batches import LATE, broadcast_batch, check_destination, in_threads, ordinary
 from dynamis.compiler.code import Code, with_checks
 from dynamis.compiler.cuda import CudaKernel, cupy_if_used, on_gpu
 from dynamis.compiler.direct import Loops, connect, direct_function
@@ -306,6 +306,7 @@ class Kernel:
                 raise InputError(
                     f"{name} must be a numeric array with {size} entries on its last axis; got {array.dtype} {array.shape}"
                 )
+        broadcast_batch({name: array for (name, _), array in zip(self.arguments, arrays, strict=True)})
         return self.run(arrays, out)
 
     @property

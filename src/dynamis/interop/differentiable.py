@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.compiler.batches import broadcast_batch
 from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError
 from dynamis.interop.replay import EXPRESSIONS, replay
@@ -53,10 +54,14 @@ class Differentiable:
         (flat,) = replay(self.kernel.code, inputs, EXPRESSIONS)
         return jacobian(np.array(flat, dtype=object).reshape(self.shape), inputs)
 
-    def check(self, shapes: list[tuple[int, ...]]) -> None:
-        """The last axes must have the lengths of the arguments."""
-        if len(shapes) != len(self.sizes):
-            raise InputError(f"{self.name} takes {len(self.sizes)} arguments, got {len(shapes)}")
-        for (argument, size), shape in zip(self.kernel.arguments, shapes, strict=True):
-            if not shape or shape[-1] != size:
+    def check(self, arrays: Sequence[Any], broadcast_shapes: Callable[..., Any] = np.broadcast_shapes) -> None:
+        """The last axes must have the lengths of the arguments, and the axes before them must broadcast."""
+        if len(arrays) != len(self.sizes):
+            raise InputError(f"{self.name} takes {len(self.sizes)} arguments, got {len(arrays)}")
+        for (argument, size), array in zip(self.kernel.arguments, arrays, strict=True):
+            if not array.shape or array.shape[-1] != size:
+                shape = tuple(array.shape)
                 raise InputError(f"{argument} has shape {shape}: its last axis must have the {size} entries of {argument}")
+        if any(array.shape[:-1] != arrays[0].shape[:-1] for array in arrays):
+            named = {name: array for (name, _), array in zip(self.kernel.arguments, arrays, strict=True)}
+            broadcast_batch(named, broadcast_shapes)

@@ -7,7 +7,7 @@ on other devices, in versions of JAX without foreign functions, and on the proce
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
@@ -39,9 +39,9 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
             raise InputError(f"{function.name} takes arrays of real numbers, got {dtype}")
         computed = dtype if dtype in (np.float32, np.float64) else np.float32  # half precision too
         given = [jnp.asarray(x, computed) for x in arguments]
-        function.check([x.shape for x in given])
+        function.check(given)
         rank = max(x.ndim for x in given)
-        return batch(*(x.reshape((1,) * (rank - x.ndim) + x.shape) for x in given)).astype(dtype)
+        return _varying(batch(*(x.reshape((1,) * (rank - x.ndim) + x.shape) for x in given)), given).astype(dtype)
 
     def of_batch(*arrays: Any) -> Any:
         """Of arrays with the same number of axes; those of the batch may have length 1."""
@@ -79,12 +79,10 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
     def call(*arrays: Any) -> Any:
         return np.asarray(kernel(*map(np.asarray, arrays)), arrays[0].dtype)
 
-    differentiated: list[Callable[..., Any]] = []
+    jacobian = lru_cache(maxsize=1)(lambda: jax_function(function.jacobian))
 
     def tangent(primals: Any, tangents: Any) -> Any:
-        if not differentiated:
-            differentiated.append(jax_function(function.jacobian))
-        J, batch = differentiated[0](*primals), jnp.broadcast_shapes(*(x.shape[:-1] for x in primals))
+        J, batch = jacobian()(*primals), jnp.broadcast_shapes(*(x.shape[:-1] for x in primals))
         change = jnp.concatenate([jnp.broadcast_to(t, (*batch, t.shape[-1])) for t in tangents], axis=-1)
         along = change.reshape(*batch, *(1,) * len(function.shape), -1)
         return evaluate(*primals), (J * along).sum(-1)
@@ -93,6 +91,19 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
     evaluate: Callable[..., Any] = jax.custom_jvp(value)
     evaluate.defjvp(tangent)  # type: ignore[attr-defined]
     return evaluate
+
+
+def _varying(result: Any, arguments: Sequence[Any]) -> Any:
+    """The result as one that differs between the devices of a ``shard_map`` where the arguments do.
+
+    JAX takes what machine code returns for equal on all devices. Products of no numbers, which are 1 and which XLA removes,
+    relate it to the arguments in all versions of JAX.
+    """
+    import jax
+
+    if any(isinstance(x, jax.core.Tracer) for x in arguments):
+        result = result * math.prod(x[..., :0].prod() for x in arguments)
+    return result
 
 
 @lru_cache(maxsize=1)

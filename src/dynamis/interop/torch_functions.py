@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,35 +22,37 @@ def torch_function(function: Differentiable) -> Callable[..., Any]:
         import torch
     except ImportError:
         raise MissingExtraError("PyTorch functions require PyTorch: pip install 'dynamis[torch]'") from None
-    differentiated: list[Callable[..., Any]] = []
+    orders = [function]  # with its Jacobian, the Jacobian of that, ..., as they are asked for
 
-    def jacobian(*arguments: Any) -> Any:
-        if not differentiated:
-            differentiated.append(torch_function(function.jacobian))
-        return differentiated[0](*arguments)
-
-    def run(*arguments: Any) -> Any:
+    def run(order: int, *arguments: Any) -> Any:
+        while len(orders) <= order:
+            orders.append(orders[-1].jacobian)
+        kernel = orders[order].kernel
         if arguments[0].is_cuda:
             with queued_on(torch.cuda.current_stream(arguments[0].device).cuda_stream, arguments[0].device.index):
-                return torch.from_dlpack(function.kernel.cuda(*(x.detach() for x in arguments)))
-        return torch.from_numpy(np.asarray(function.kernel(*(x.detach().numpy() for x in arguments))))  # or a NumPy number
+                return torch.from_dlpack(kernel.cuda(*(x.detach() for x in arguments)))
+        return torch.from_numpy(np.asarray(kernel(*(x.detach().numpy() for x in arguments))))  # or a NumPy number
+
+    def shape(order: int) -> tuple[int, ...]:
+        return (*function.shape, *(sum(function.sizes),) * order)
 
     def keep(ctx: Any, inputs: Any, output: Any) -> None:  # noqa: ARG001, names given by PyTorch
-        ctx.save_for_backward(*inputs)
+        ctx.order = inputs[0]
+        ctx.save_for_backward(*inputs[1:])
 
     def pull_back(ctx: Any, gradient: Any) -> Any:
         arguments = ctx.saved_tensors
-        J = jacobian(*arguments)
-        axes = tuple(range(-1 - len(function.shape), -1))
+        J = apply(ctx.order + 1, *arguments)
+        axes = tuple(range(-1 - len(shape(ctx.order)), -1))
         total = (J * gradient.unsqueeze(-1)).sum(axes) if axes else J * gradient.unsqueeze(-1)
         parts = torch.split(total, function.sizes, dim=-1)
-        return tuple(_as_argument(part, x) for part, x in zip(parts, arguments, strict=True))
+        return None, *(_as_argument(part, x) for part, x in zip(parts, arguments, strict=True))
 
     # what torch.compile leaves as it is: shape and gradient are known, the inside is not looked at
-    schema = f"({', '.join(f'Tensor x{k}' for k in range(len(function.sizes)))}) -> Tensor"
+    schema = f"(int order, {', '.join(f'Tensor x{k}' for k in range(len(function.sizes)))}) -> Tensor"
     operation = torch.library.custom_op(f"dynamis::function{next(_count)}", run, mutates_args=(), schema=schema)
     operation.register_fake(
-        lambda *x: x[0].new_empty((*torch.broadcast_shapes(*(one.shape[:-1] for one in x)), *function.shape))
+        lambda order, *x: x[0].new_empty((*torch.broadcast_shapes(*(one.shape[:-1] for one in x)), *shape(order)))
     )
     operation.register_autograd(pull_back, setup_context=keep)
 
@@ -59,24 +62,30 @@ def torch_function(function: Differentiable) -> Callable[..., Any]:
         backward = staticmethod(pull_back)
 
         @staticmethod
-        def forward(*arguments: Any) -> Any:
-            return operation(*arguments)
+        def forward(order: int, *arguments: Any) -> Any:
+            return operation(order, *arguments)
 
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
             keep(ctx, inputs, output)
-            ctx.save_for_forward(*inputs)
+            ctx.save_for_forward(*inputs[1:])
 
         @staticmethod
-        def vmap(_: Any, dims: Any, *arguments: Any) -> Any:
-            rank = max(x.ndim - (dim is not None) for x, dim in zip(arguments, dims, strict=True))
-            return Evaluation.apply(*(_leading(x, dim, rank) for x, dim in zip(arguments, dims, strict=True))), 0
+        def vmap(_: Any, dims: Any, order: int, *arguments: Any) -> Any:
+            rank = max(x.ndim - (dim is not None) for x, dim in zip(arguments, dims[1:], strict=True))
+            return apply(order, *(_leading(x, dim, rank) for x, dim in zip(arguments, dims[1:], strict=True))), 0
 
         @staticmethod
-        def jvp(ctx: Any, *tangents: Any) -> Any:
-            J = jacobian(*ctx.saved_tensors)
-            change = torch.cat([x.expand(*J.shape[: J.ndim - 1 - len(function.shape)], -1) for x in tangents], dim=-1)
-            return (J * change.reshape(*change.shape[:-1], *(1,) * len(function.shape), -1)).sum(-1)
+        def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
+            J, axes = apply(ctx.order + 1, *ctx.saved_tensors), len(shape(ctx.order))
+            change = torch.cat([x.expand(*J.shape[: J.ndim - 1 - axes], -1) for x in tangents], dim=-1)
+            return (J * change.reshape(*change.shape[:-1], *(1,) * axes, -1)).sum(-1)
+
+    transformable = torch.compiler.disable(Evaluation.apply)  # torch.compile cannot trace what torch.func does with it
+
+    def apply(order: int, *arguments: Any) -> Any:
+        traced = torch.compiler.is_compiling() and not torch._C._are_functorch_transforms_active()
+        return (operation if traced else transformable)(order, *arguments)
 
     def evaluate(*arguments: Any) -> Any:
         try:
@@ -87,11 +96,14 @@ def torch_function(function: Differentiable) -> Callable[..., Any]:
         if len(places) > 1 or {place.type for place in places} - {"cpu", "cuda"}:
             found = ", ".join(sorted(map(str, places)))
             raise InputError(f"{function.name} takes tensors on the processor or on one NVIDIA GPU, got some on {found}")
-        dtypes = {x.dtype for x in given if x.is_floating_point()}
-        dtype = torch.float32 if dtypes == {torch.float32} else torch.float64
-        function.check([tuple(x.shape) for x in given])
-        apply = operation if torch.compiler.is_compiling() else Evaluation.apply
-        return apply(*(x.to(dtype).contiguous() for x in given))
+        if any(x.is_complex() for x in given):
+            found = ", ".join(sorted({str(x.dtype) for x in given}))
+            raise InputError(f"{function.name} takes tensors of real numbers, got {found}")
+        dtypes = [x.dtype for x in given if x.is_floating_point()]
+        dtype = reduce(torch.promote_types, dtypes) if dtypes else torch.float64
+        computed = dtype if dtype is torch.float64 else torch.float32  # half precision too
+        function.check(given, torch.broadcast_shapes)
+        return apply(0, *(x.to(computed).contiguous() for x in given)).to(dtype)
 
     evaluate.__name__ = evaluate.__qualname__ = function.name
     return evaluate

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.compiler.batches import broadcast_batch
 from dynamis.compiler.cuda import as_cupy, cupy_if_used, on_gpu
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table, march
@@ -23,7 +24,6 @@ from dynamis.errors import InputError
 from dynamis.optimize.step_dynamics import TABLEAUS, Feedback, StepDynamics
 from dynamis.robot import Robot
 from dynamis.robot.checks import warn_of_actuators, warn_of_open_loops
-from dynamis.robot.inputs import broadcast_batch
 from dynamis.robot.jumps import IN_FUNCTIONS, warn_of_jumps
 from dynamis.scalar import Node
 

@@ -1,26 +1,19 @@
-"""Compiled functions of a robot: the user's own, those of its methods, their reports and their C code."""
+"""Compiled functions of a robot: the user's own, those of its methods, and their reports."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-import os
-import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dynamis.algorithms.registry import ALGORITHMS, Algorithm
-from dynamis.compiler import c_text
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.lowering import trace
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.model import fingerprint
 from dynamis.robot.configurations import Configurations
 from dynamis.robot.evaluation import MAX_INSTRUCTIONS
-from dynamis.robot.inputs import CONFIGURATIONS
 from dynamis.robot.kernel_report import KernelReport, kernel_report
 from dynamis.scalar import Node, call_with_symbols
 
@@ -157,35 +150,6 @@ class Compilation(Configurations):
         """
         counts = self.kernel(name).code.cost()
         return {**counts, "total": sum(counts.values())}
-
-    def write_c(
-        self, function: str | Kernel, folder: str | os.PathLike[str], *, name: str | None = None, precision: str = "double",
-        frame: str | None = None, states: int = 20,
-    ) -> list[Path]:  # fmt: skip
-        """Write a function as dependency-free C99: header and source with a self-test.
-
-        ``function`` is a method such as "inverse_dynamics", or what `compile` makes of a function of your own. The C function
-        and both files are named ``name``, by default dynamis_FUNCTION. Its arguments are named as here, then come the results.
-        Existing files are replaced atomically.
-        """
-        rng = np.random.default_rng(0)
-        algorithm = None if isinstance(function, Kernel) else algorithm_named(function)
-        kernel = function if isinstance(function, Kernel) else self.kernel(function, frame=frame)
-        if algorithm is None and frame is not None:
-            raise InputError("frame= applies to methods of the robot; a function of your own has its frame inside")
-        batches = [
-            self.random(rng, states) if x in CONFIGURATIONS and size == self.nq else rng.uniform(-1.0, 1.0, (states, size))
-            for x, size in kernel.arguments
-        ]
-        if algorithm is not None:  # raises where it is defined nowhere
-            given = {x: (batch[0], size) for (x, size), batch in zip(kernel.arguments, batches, strict=True)}
-            self.evaluator.evaluate(algorithm, given, self._options_of(algorithm, frame))
-        vectors = [[batch[s] for batch in batches] for s in range(states)]
-        called = re.sub(r"\W", "_", kernel.name.lower()).strip("_") or "function"
-        identifier = f"dynamis_{called}" if name is None else name
-        results = [] if algorithm is None else [algorithm.result]
-        texts = c_text.render(kernel.code, identifier, precision, f"{kernel.name} of {self.name}", vectors, results)
-        return c_text.write_pair(folder, identifier, texts)
 
 
 def algorithm_named(name: str) -> Algorithm:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.configuration_rate import configuration_rate
-from dynamis.compiler.batches import check_destination
+from dynamis.compiler.batches import broadcast_batch, check_destination
 from dynamis.compiler.cuda import on_gpu
 from dynamis.compiler.direct import direct_function, is_connected
 from dynamis.compiler.kernel import Kernel
@@ -18,7 +18,7 @@ from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.interop.replay import EXPRESSIONS, replay
 from dynamis.model.model import Frame, Model
-from dynamis.robot.inputs import CONFIGURATIONS, broadcast_batch
+from dynamis.robot.inputs import CONFIGURATIONS
 from dynamis.robot.interop import JACOBIANS, Interop
 from dynamis.robot.jumps import Jumps
 from dynamis.scalar import Node, directional, gradient
@@ -74,7 +74,7 @@ class Derivatives:
 
     def jacobian(self, *arguments: Any) -> Any:
         """∂y/∂x (…, shape of y, size of x)."""
-        return self._differentiated(self._jacobian, arguments)
+        return self._differentiated(self.jacobian_kernel, arguments)
 
     def jvp(self, *arguments: Any) -> Any:
         """Jacobian-vector product (…, shape of y); the last argument is the direction (…, size of x)."""
@@ -134,7 +134,8 @@ class Derivatives:
     # the compiled functions
 
     @cached_property
-    def _jacobian(self) -> Kernel:
+    def jacobian_kernel(self) -> Kernel:
+        """The compiled function of `jacobian`."""
         if self._own_jacobian is not None:
             return self._own_jacobian
         if self._count == 1:  # one backward sweep
@@ -157,7 +158,7 @@ class Derivatives:
 
     @cached_property
     def _hessian(self) -> Kernel:
-        kernel = self._jacobian
+        kernel = self.jacobian_kernel
 
         def second(*x: Array) -> Array:
             return self._columns(_values(kernel, x), x)

@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.registry import Algorithm, Function, Invariance
-from dynamis.compiler.batches import check_destination
+from dynamis.compiler.batches import broadcast_batch, check_destination
 from dynamis.compiler.cuda import as_cupy, on_gpu
 from dynamis.compiler.kernel import DOUBLE, SINGLE, Checks, Kernel, UncheckedError
 from dynamis.errors import InputError, SingularError
 from dynamis.model.model import Frame, Model, fingerprint
 from dynamis.model.reframe import reframe
 from dynamis.model.regroup import regroup
-from dynamis.robot.inputs import CONFIGURATIONS, QUATERNION_TOLERANCE, Inputs, broadcast_batch
+from dynamis.robot.inputs import CONFIGURATIONS, QUATERNION_TOLERANCE, Inputs
 from dynamis.scalar import Node, TracedArray, computed_once
 
 Array = npt.NDArray[Any]
@@ -47,7 +47,8 @@ class Evaluator:
         self.sizes = {**dict.fromkeys(CONFIGURATIONS, model.nq), **dict.fromkeys(("v", "a", "tau", "dv"), model.n), "s": 1}
         self.kernels: dict[Any, Kernel] = {}
         self.derivatives: dict[Any, Any] = {}  # of functions with wrenches
-        self.warned: set[Any] = set()  # functions that have warned of derivatives at a jump
+        self.warned: set[Any] = set()  # functions that have warned of derivatives at a jump, or need not any more
+        self.looks: Counter[str] = Counter()  # of their calls at rest
         self._lean_models: dict[str, Model] = {}
         self._asked: Counter[Any] = Counter()
 

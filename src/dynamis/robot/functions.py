@@ -211,7 +211,7 @@ class StateFunctions(RobotBase):
         (6, 6)
         """
         out = out.array if isinstance(out, TorqueDerivatives) else out
-        if self.evaluator.dry:
+        if "inverse_dynamics" not in self.evaluator.warned:
             warn_at_rest(self, "inverse_dynamics", v)
         if wrenches:
             pushed = self._at_frames(wrenches, axes)
@@ -234,7 +234,7 @@ class StateFunctions(RobotBase):
         ``wrenches`` and ``out`` are as for `inverse_dynamics_derivatives`.
         """
         out = out.array if isinstance(out, AccelerationDerivatives) else out
-        if self.evaluator.dry:
+        if "forward_dynamics" not in self.evaluator.warned:
             warn_at_rest(self, "forward_dynamics", v)
         if wrenches:
             found = derivatives_with_wrenches(

@@ -131,15 +131,6 @@ def _of_scalars(array: Array, name: str) -> Array:
     return np.array(scalars, dtype=object).reshape(array.shape)
 
 
-def broadcast_batch(arrays: dict[str, Array]) -> tuple[int, ...]:
-    """The common batch shape of the arrays."""
-    try:
-        return np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
-        raise InputError(f"the leading (batch) axes do not broadcast: {shapes}") from None
-
-
 def moving_base(base: MovingBase | None) -> MovingBase:
     """The motion of the base; none is rest."""
     if base is None:

@@ -82,6 +82,7 @@ class Interop(Compilation):
         found = self._differentiable(function, frame, parameters, sizes, "casadi")
         code, jacobian = found.kernel.code, found.jacobian.kernel.code
         own = re.sub(r"\W", "_", found.name.lower()).strip("_") or "function" if name is None else name
+        c_text.check_name(own)
         about = f"{found.name} of {self.name}"
         parts = {"values": code, "jacobian": jacobian}
         texts = {part: c_text.render(x, f"{own}_{part}", "double", about, [], [part]) for part, x in parts.items()}
@@ -113,6 +114,8 @@ class Interop(Compilation):
         self, function: Callable[..., Any] | str, /, *, frame: str | None = None, parameters: Sequence[Node] = (), **sizes: int
     ) -> Any:
         """A function of PyTorch tensors on the processor, differentiable any number of times; leading axes are batches.
+
+        The result has the type of the tensors; half precision is computed in single precision.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")
@@ -167,11 +170,13 @@ class Interop(Compilation):
     ) -> Kernel:
         if isinstance(function, str) and not parameters and not sizes:
             return self.kernel(function, frame=frame)
+        if isinstance(function, Kernel) and (parameters or sizes):
+            raise InputError("a compiled function has its parameters and the lengths of its arguments already")
         if frame is not None:
             raise InputError(
                 "frame= applies to methods given by name, without parameters=; a function of your own has its frame inside"
             )
-        return self.compile(function, parameters=parameters, **sizes)
+        return function if isinstance(function, Kernel) else self.compile(function, parameters=parameters, **sizes)
 
     def _differentiable(
         self, function: Callable[..., Any] | str, frame: str | None, parameters: Sequence[Node], sizes: dict[str, Any],

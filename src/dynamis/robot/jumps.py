@@ -24,18 +24,23 @@ Array = npt.NDArray[Any]
 NUMBERS: dict[str, Callable[..., Any]] = {**ARITHMETIC, **MEANING}
 COMPARISONS = ("lt", "le")  # a function may ask whether a divisor is zero (eq) without a jump of its value
 WORDS = {"sign": "sign", "floor": "floor, round or remainder", "lt": "comparison", "le": "comparison"}
+LOOKS = 50  # calls of a function whose states are looked at
 TRIALS = 3  # states at which a comparison has changed nothing, after which it is left out
 MOST_NAMED = 4  # joints or operations
 IN_FUNCTIONS = "step = dynamis.optimize.Step(robot, 0.01), and {}(step.continuous, u=step.inputs) for its (q̇, v̇)"
 
 
 def warn_at_rest(robot: Any, function: str, v: Any, cure: str = "", stacklevel: int = 3) -> None:
-    """Warn, once for each robot and function, of a derivative at zero velocity of a joint with dry friction."""
+    """Warn, once for each robot and function, of a derivative at zero velocity of a joint with dry friction.
+
+    The first calls are looked at: later ones take no time for it.
+    """
     evaluator = robot.evaluator
-    if type(v) is np.ndarray and v.dtype.kind == "f" and np.count_nonzero(v) == v.size:  # all joints move, as is usual
-        return
     if not evaluator.dry or function in evaluator.warned or on_gpu(v):
         return
+    evaluator.looks[function] += 1
+    if evaluator.looks[function] > LOOKS:
+        evaluator.warned.add(function)
     try:
         rates = np.asarray(v)
     except (TypeError, ValueError):  # refused by the function itself
@@ -74,7 +79,7 @@ class Jumps:
             varied += range(place, place + size) if name in wrt else ()
             place += size
         self.found = _candidates(kernel.code, varied)
-        self._trials = [0] * len(self.found)
+        self._trials, self._looks = [0] * len(self.found), 0
 
     @cached_property
     def _distances(self) -> Kernel:
@@ -96,9 +101,10 @@ class Jumps:
         return Kernel([distances], self.kernel.arguments, f"{self.kernel.name}_jumps")
 
     def warn(self, arguments: Sequence[Any], stacklevel: int = 4) -> None:
-        """Warn, once, if one of the states is at a jump that changes the result."""
-        if self.key in self.robot.evaluator.warned:
+        """Warn, once, if one of the states of the first calls is at a jump that changes the result."""
+        if self.key in self.robot.evaluator.warned or self._looks >= LOOKS:
             return
+        self._looks += 1
         distances = np.asarray(self._distances(*arguments))
         if np.count_nonzero(distances) == distances.size:
             return

@@ -24,7 +24,7 @@ from dynamis.model.description import Description, Drive, Joint, Limits, MassPro
 from dynamis.model.diagnostics import Report
 from dynamis.model.load import describe_mujoco, describe_object, load_description
 from dynamis.model.plausibility import check_drive
-from dynamis.robot.differentiation import Differentiation
+from dynamis.robot.c_code import CCode
 from dynamis.robot.editing import Editing
 from dynamis.robot.inputs import moving_base
 from dynamis.robot.moving_base import OnMovingBase
@@ -118,7 +118,7 @@ def from_roboticstoolbox(robot: Any) -> Robot:
     return Robot(describe_object(describe_toolbox, robot, "roboticstoolbox robot"), _checked=True)
 
 
-class Robot(Differentiation, Editing):
+class Robot(CCode, Editing):
     """An immutable robot model with its dynamics and kinematics functions.
 
     The last axis of q (nq), v, a, tau (n) is the joint; leading axes are batches and broadcast as in NumPy. Units are SI.

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from dynamis.compiler.batches import broadcast_batch
 from dynamis.compiler.cuda_time_stepper import Stages
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table, march
 from dynamis.display import counted
 from dynamis.errors import DynamisError, InputError, SingularError, printable
-from dynamis.robot.inputs import broadcast_batch
 from dynamis.scalar import FunctionState, hidden_state_error
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.noise import Noise

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.singularity import singular_mass_error
+from dynamis.compiler.batches import broadcast_batch
 from dynamis.compiler.cuda_time_stepper import RK4
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import card, counted, short
@@ -21,7 +22,6 @@ from dynamis.model.massless import describe_motion, massless_motion
 from dynamis.model.model import Model
 from dynamis.robot import Robot
 from dynamis.robot.checks import warn_of_open_loops
-from dynamis.robot.inputs import broadcast_batch
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.contact import contacts_in
