@@ -36,11 +36,12 @@ def warn_at_rest(robot: Any, function: str, v: Any, cure: str = "", stacklevel: 
     The first calls are looked at: later ones take no time for it.
     """
     evaluator = robot.evaluator
-    if not evaluator.dry or function in evaluator.warned or on_gpu(v):
+    if function in evaluator.warned or on_gpu(v):
         return
     evaluator.looks[function] += 1
-    if evaluator.looks[function] > LOOKS:
+    if not evaluator.dry or evaluator.looks[function] > LOOKS:
         evaluator.warned.add(function)
+        return
     try:
         rates = np.asarray(v)
     except (TypeError, ValueError):  # refused by the function itself
