@@ -90,19 +90,31 @@ class Plan:
 
         self.signals = {name: (*place(table, columns), scale) for name, (table, columns, scale) in found.items()}
         self.time = None if time is None else (*place(time[0], [time[1]]), time[2])
-        sides = {LETTERS[name]: s.side for name, s in self.mapping.signals.items() if s.side is not None}
-        if "current" in sides:
-            sides.setdefault("tau", sides["current"])
         transmission = self.mapping.transmission_of(robot)
-        # of signals without a side of their own: that of the positions, or of the others if they agree
-        known = {sides["q"]} if "q" in sides else set(sides.values())
-        side = known.pop() if len(known) == 1 else "motor" if transmission is not None else "joint"
+        sides, said = self._sides(found, geared=transmission is not None)
         self.source = ", ".join(table.path.name for table in self.tables)
         self.about: dict[str, Any] = {
-            "names": robot.coordinate_names, "side": side, "sides": sides, "transmission": transmission, "source": self.source,
-            "notes": tuple(note for table in self.tables for note in table.notes),
+            "names": robot.coordinate_names, "side": sides["q"], "sides": sides, "transmission": transmission, "source": self.source,
+            "notes": (*(note for table in self.tables for note in table.notes), *said),
             "columns": {LETTERS[name]: columns for name, (_, columns, _) in found.items()},
         }  # fmt: skip
+
+    def _sides(self, found: dict[str, Assigned], *, geared: bool) -> tuple[dict[str, str], list[str]]:
+        """Return the side of positions ("joint" if not given), that of each signal that has its own, and notes.
+
+        With a transmission, torques of joints and of motors differ by its ratios, so that their side must be given.
+        """
+        sides = {LETTERS[name]: s.side for name, s in self.mapping.signals.items() if s.side is not None}
+        if "current" in sides and "torque" not in found:
+            sides.setdefault("tau", sides["current"])
+        positions = sides.setdefault("q", "joint")
+        if not geared or "tau" in sides:
+            return sides, []
+        section = "torque" if "torque" in found else "current"
+        if positions == "joint":
+            why = "there is a [transmission], and torques of joints and of motors differ by its ratios"
+            raise InputError(f'{self.whose}[{section}] has no side; set side = "motor" or side = "joint" there: {why}')
+        return sides, [f"{self.whose}[{section}] has no side: it is taken as that of the positions, {positions}"]
 
     def _table(self, file: str | None) -> LogTable:
         """Return the table of a file named in the mapping, or of the main one; each is opened once."""
