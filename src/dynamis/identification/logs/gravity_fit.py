@@ -113,6 +113,13 @@ class GravityFit:
                 break
         return Gravity(g, level, (rest**2).mean(axis=0) / self.variance, self.y - rest)
 
+    @property
+    def observable(self) -> bool:
+        """Whether the torques depend on all components of gravity."""
+        squares = np.einsum("ijk,ijl->kl", *[self.prior[self.moments] @ self.G] * 2)
+        sizes = np.linalg.eigvalsh(squares)
+        return bool(sizes[0] > UNEXCITED * sizes[-1])
+
     def _torques(self, pi: Array, g: Array, c: Array) -> Array:
         return np.asarray(self.X @ pi + (pi[self.moments] @ self.G) @ (g - self.known) + self.offsets @ c)
 
@@ -148,7 +155,7 @@ def mounting(fit: FreeFit, motion: MotionSummary, corrected: MotionSummary) -> M
     elif not known.any() or best.angle(known) > LEAST_ANGLE:
         direction = best.vector / strength
         direction[np.abs(direction) < ALONG_AXIS] = 0.0
-        tried = direction * size / np.linalg.norm(direction)
+        tried = direction * (size if own.observable else strength) / np.linalg.norm(direction)
     else:
         return None
     if np.array_equal(tried, known):
