@@ -279,7 +279,7 @@ def test_only_selected_or_essential_parameters_are_fitted(folder):
 
 def test_the_gravity_of_another_mounting_is_an_option_and_the_cure(truth, folder, tmp_path):
     hung = write(tmp_path / "hung.csv", *motion(truth.replace(gravity=-np.array(truth.model.gravity)), 3))
-    other = ",".join(f"{-x:g}" for x in truth.model.gravity)
+    other = ",".join(f"{0.0 - x:g}" for x in truth.model.gravity)
     refused = run(folder / "arm.toml", hung, "--compare", "none")
     assert refused.exit_code == 2
     assert f"set the gravity of the robot: --gravity {other}" in " ".join(refused.stderr.split())

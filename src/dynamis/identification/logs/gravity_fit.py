@@ -24,6 +24,7 @@ STEPS = 12  # Gauss–Newton iterations
 STANDARD = 9.81  # m/s²
 WEAK = 0.3  # gravity relative to that of the file, below which the torques contain none
 LEAST_ANGLE = np.radians(10.0)  # a smaller tilt may be due to centres of mass that are off
+WHOLE = 0.1  # deviation from the size of gravity up to which none of it acts along all joint axes
 ALONG_AXIS = 0.03  # components of a direction that are taken as zero
 GOOD = 0.15  # unexplained fraction of the torques, mean over the joints, up to which a fit is good
 CLEAR = 0.2  # decrease of the level, per torque, that is clear: the noise of all joints is lower by a fifth
@@ -155,7 +156,8 @@ def mounting(fit: FreeFit, motion: MotionSummary, corrected: MotionSummary) -> M
     elif not known.any() or best.angle(known) > LEAST_ANGLE:
         direction = best.vector / strength
         direction[np.abs(direction) < ALONG_AXIS] = 0.0
-        tried = direction * (size if own.observable else strength) / np.linalg.norm(direction)
+        whole = own.observable or abs(strength / size - 1.0) < WHOLE
+        tried = direction * (size if whole else strength) / np.linalg.norm(direction)
     else:
         return None
     if np.array_equal(tried, known):
