@@ -279,13 +279,29 @@ def test_only_selected_or_essential_parameters_are_fitted(folder):
 
 def test_the_gravity_of_another_mounting_is_an_option_and_the_cure(truth, folder, tmp_path):
     hung = write(tmp_path / "hung.csv", *motion(truth.replace(gravity=-np.array(truth.model.gravity)), 3))
-    other = ",".join(f"{-x:g}" for x in truth.model.gravity)
-    assert run(folder / "arm.toml", hung, "--compare", "none").exit_code == 1
+    other = ",".join(f"{0.0 - x:g}" for x in truth.model.gravity)
+    refused = run(folder / "arm.toml", hung, "--compare", "none")
+    assert refused.exit_code == 2
+    assert f"set the gravity of the robot: --gravity {other}" in " ".join(refused.stderr.split())
     cure = for_command_line("set the gravity of the robot: gravity=(0,0,9.81)", cli.get_command(None, "identify"))
     assert cure == "set the gravity of the robot: --gravity 0,0,9.81"
     assert for_command_line("add couplings=[('a', 'b')]", cli.get_command(None, "identify")) == "add --couple a,b"
     assert run(folder / "arm.toml", hung, "--compare", "none", f"--gravity={other}").exit_code == 0
     assert "three numbers" in run(folder / "arm.toml", hung, "--gravity", "9.81").stderr
+
+
+def test_a_joint_that_the_log_lacks_is_locked_by_an_option(folder, truth, tmp_path):
+    t, q, _ = motion(truth, 4)
+    one = truth.reduced({truth.joint_names[1]: 0.3})
+    rates = np.gradient(q[:, :1], t, axis=0), np.gradient(np.gradient(q[:, :1], t, axis=0), t, axis=0)
+    tau = one.inverse_dynamics(q[:, :1], *rates)
+    np.savetxt(tmp_path / "one.csv", np.column_stack([t, q[:, :1], tau]), delimiter=",", header="t,q1,tau1", comments="")
+    second = truth.joint_names[1]
+    assert for_command_line(f"lock it: robot.reduced({{'{second}': 0.3}})") == f"lock it: --lock {second}=0.3"
+    result = run(folder / "arm.toml", tmp_path / "one.csv", "--compare", "none", "--lock", f"{second}=0.3", "--json")
+    assert result.exit_code in (0, 1), result.stderr
+    assert not any(second in name for name in json.loads(result.stdout)["parameters"])
+    assert "--lock takes a joint" in run(folder / "arm.toml", tmp_path / "one.csv", "--lock", second).stderr
 
 
 def test_what_is_not_there_is_said(folder):

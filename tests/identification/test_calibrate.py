@@ -208,3 +208,38 @@ def test_poses_that_do_not_move_are_refused(moves, message):
     q = robot.random(0, size=40) if moves else np.zeros((40, 6))
     with pytest.raises(InputError, match=message):
         calibrate(robot, Poses.of(q, np.zeros((40, 3))))
+
+
+def test_one_pose_far_off_is_named_in_an_accepted_calibration_and_can_be_left_out(measured, tmp_path):
+    believed, _, _, q, poses = measured
+    position = poses[:, :3, 3] + 0.04 * np.eye(40)[7][:, None]
+    found = calibrate(believed, Poses.of(q, position))
+    assert found.outliers == (7,)
+    believed.write(tmp_path / "arm.toml")
+    np.savetxt(tmp_path / "poses.csv", np.column_stack([q, position]), delimiter=",", header="q1,q2,q3,x,y,z", comments="")
+    call = ["calibrate", str(tmp_path / "arm.toml"), str(tmp_path / "poses.csv"), "--unknowns", "base,tool,zero"]
+    result = CliRunner().invoke(cli, call)
+    assert result.exit_code == 0
+    assert "pose 8 by 0.0" in " ".join(result.output.split())
+    assert "--leave-out 8" in " ".join(result.output.split())
+    result = CliRunner().invoke(cli, [*call, "--leave-out", "8"])
+    assert result.exit_code == 0
+    assert "leave" not in result.output
+    assert "from 1 to 40" in CliRunner().invoke(cli, [*call, "--leave-out", "41"]).stderr
+
+
+def test_clean_poses_have_no_outliers(found):
+    assert found.outliers == ()
+
+
+def test_units_in_the_names_of_columns_are_read(measured, tmp_path):
+    believed, _, _, q, poses = measured
+    table = np.column_stack([np.degrees(q), 1e3 * poses[:, :3, 3]])
+    head = "q1 [deg],q2 [deg],q3 [deg],x [mm],y [mm],z [mm]"
+    np.savetxt(tmp_path / "poses.csv", table, delimiter=",", header=head, comments="")
+    read = Poses.read(tmp_path / "poses.csv", believed)
+    assert np.allclose(read.q, q)
+    assert np.allclose(read.position, poses[:, :3, 3])
+    np.savetxt(tmp_path / "poses.csv", table, delimiter=",", header=head.replace("x [mm]", "x [deg]"), comments="")
+    with pytest.raises(InputError, match=r"'x \[deg\]' has a unit of angle"):
+        Poses.read(tmp_path / "poses.csv", believed)

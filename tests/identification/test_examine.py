@@ -310,3 +310,16 @@ def test_positions_and_torques_in_each_others_columns_are_not_degrees():
     codes = {f.code for f in examine(replace(CLEAN, q=CLEAN.tau, tau=CLEAN.q, v=None), UR)}
     assert "swapped signals" in codes
     assert "degrees" not in codes
+
+
+def test_a_fast_joint_without_limits_is_judged_by_its_speed_and_named_alone():
+    robot = dy.load("scara")
+    free = robot.replace(limits={robot.coordinate_names[3]: {"lower": -np.inf, "upper": np.inf, "velocity": np.inf}})
+    log = measured(robot)
+    q = log.q.copy()
+    q[:, 3] = 40.0 * np.sin(2.0 * log.t)
+    found = [f for f in examine(replace(log, q=q, v=None, a=None), free) if f.code == "degrees"]
+    assert len(found) == 1
+    assert "per second; in rad/s, no arm is that fast" in found[0].text
+    assert "inf" not in found[0].text
+    assert f'"{found[0].column} [deg]"' in found[0].cure

@@ -16,6 +16,7 @@ ROBOTS = {name: dy.load(name) for name in ("ur5e", "panda", "puma560", "stanford
 
 
 RATE = 50.0  # Hz
+TILT = 0.05  # error of the direction of gravity, in rad
 
 
 def sampled(robot, seed=3, friction=0.3, noise=0.02, reach=0.5, seconds=8.0, rate=RATE):
@@ -222,3 +223,45 @@ def test_signs_and_orders_of_columns_may_be_changed_after_the_filter():
             assert np.allclose(changed.friction, anew.friction, atol=1e-12)
             assert np.allclose(changed.torque, motion.torque) != torque
             assert np.allclose(changed.friction, motion.friction) != moved
+
+
+@pytest.mark.parametrize("name", ["ur5e", "puma560", "stanford"])
+@pytest.mark.parametrize(
+    ("gravity", "words"),
+    [((9.81, 0.0, 0.0), "mounted otherwise"), ((0.0, -9.81, 0.0), "mounted otherwise"), ((0.0, 0.0, 9.81), "from the ceiling"),
+     ((2.9, 0.0, -9.37), "mounted otherwise"), ((0.0, 4.7, -8.61), "mounted otherwise")],
+    ids=["wall", "other wall", "ceiling", "17 degrees", "29 degrees"],
+)  # fmt: skip
+def test_any_mounting_is_named_with_its_gravity_although_the_file_is_inaccurate(name, gravity, words):
+    robot = ROBOTS[name]
+    real = dy.control.perturbed(robot, 0.2, seed=7)
+    (found,) = examine_torques(sampled(real.replace(gravity=gravity), friction=0.2), robot)
+    assert (found.severity, found.code) == ("error", "mounting")
+    assert words in found.text
+    assert re.search(r"was measured, \S+ N( m)? expected without the correction, \S+ N( m)? with it", found.text)
+    named = np.array(re.search(r"gravity=\((.*)\)", found.cure)[1].split(","), float)
+    assert np.linalg.norm(named - gravity) < TILT * 9.81
+
+
+@pytest.mark.parametrize("name", ["ur5e", "stanford"])
+def test_torques_without_gravity_are_named(name):
+    robot = ROBOTS[name]
+    samples = sampled(dy.control.perturbed(robot, 0.2, seed=7), friction=0.2)
+    (found,) = examine_torques(changed(samples, tau=samples.tau - robot.gravity(samples.q)), robot)
+    assert (found.severity, found.code) == ("error", "no gravity")
+    assert "fit the file without gravity" in found.text
+    assert "gravity=(0,0,0)" in found.cure
+
+
+def test_gravity_along_all_axes_is_not_guessed():
+    robot = ROBOTS["planar_2r_melchiorri"]  # gravity acts along -y
+    (found,) = examine_torques(sampled(robot.replace(gravity=[3.0, 0.0, -9.34]), friction=0.1), robot)
+    named = np.array(re.search(r"gravity=\((.*)\)", found.cure)[1].split(","), float)
+    assert np.linalg.norm(named - [3.0, 0.0, 0.0]) < TILT * 9.81
+
+
+@pytest.mark.parametrize(("name", "seed"), [("ur5e", 1), ("ur5e", 2), ("panda", 3), ("stanford", 4), ("puma560", 5)])
+def test_a_file_that_is_30_percent_off_is_no_other_mounting(name, seed):
+    robot = ROBOTS[name]
+    real = dy.control.perturbed(robot, 0.3, seed=seed)
+    assert examine_torques(sampled(real, seed=20 + seed, friction=[0.3, 1.0][seed % 2]), robot) == []

@@ -207,3 +207,45 @@ def test_units_of_torque_are_read_with_a_space_or_a_point(unit, factor):
     from dynamis.identification.logs.mapping import TORQUES
 
     assert TORQUES[unit] == factor
+
+
+def geared(position, torque):
+    return BASE.replace("[torque]", f"{position}[torque]") + f"{torque}[transmission]\nratios = [100, 50]\n"
+
+
+@pytest.mark.parametrize(
+    ("position", "torque", "sides"),
+    [("", 'side = "motor"\n', ("joint", "motor")), ('side = "motor"\n', 'side = "joint"\n', ("motor", "joint")),
+     ('side = "motor"\n', "", ("motor", "motor"))],
+)  # fmt: skip
+def test_positions_are_those_of_joints_unless_their_side_is_given(tmp_path, position, torque, sides):
+    (tmp_path / "run.csv").write_text("t,p1,p2,m1,m2\n0,1,2,3,4\n0.1,1,2,3,4\n")
+    text = geared(position, torque)
+    log = read_log(tmp_path / "run.csv", ARM, Mapping.parse(text))
+    assert (log.side_of("q"), log.side_of("tau")) == sides
+    assert bool(log.notes) == (torque == "")
+
+
+def test_torques_beside_a_transmission_need_a_side(tmp_path):
+    (tmp_path / "run.csv").write_text("t,p1,p2,m1,m2\n0,1,2,3,4\n")
+    with pytest.raises(InputError, match=r'\[torque\] has no side; set side = "motor" or side = "joint" there'):
+        read_log(tmp_path / "run.csv", ARM, Mapping.parse(geared("", "")))
+
+
+def test_the_template_of_a_mapping_contains_what_was_recognised(tmp_path):
+    (tmp_path / "run.csv").write_text("time_ms,q1,q2,load1,load2\n0,1,2,3,4\n")
+    with pytest.raises(InputError) as error:
+        read_log(tmp_path / "run.csv", ARM)
+    template = str(error.value).partition("such as:\n")[2]
+    assert 'column = "time_ms"\nunit = "ms"' in template
+    assert 'columns = ["q1", "q2"]' in template
+    assert '[torque]\ncolumns = ["…", "…"]' in template
+
+
+def test_joints_that_a_log_lacks_are_named_with_the_cure(tmp_path):
+    robot = dy.load("ur5e")
+    names = [f"{word}{k}" for word in ("q", "tau") for k in range(1, 6)]
+    (tmp_path / "run.csv").write_text(",".join(["t", *names]) + "\n" + ",".join(["0"] * 11) + "\n")
+    with pytest.raises(InputError, match=r"robot\.reduced\(\{'wrist_3_joint': …\}\)"):
+        read_log(tmp_path / "run.csv", robot)
+    assert read_log(tmp_path / "run.csv", robot.reduced({"wrist_3_joint": 0.0})).n == 5

@@ -144,3 +144,16 @@ def test_forces_of_prismatic_joints_are_in_newtons():
     assert [j.unit for j in s.joints] == ["N m", "N m", "N", "N m"]
     for panels in (plot_torques(case.rows, case.rows.X @ s.coef), plot_friction(case.rows, s.coef)):
         assert [ax.get_ylabel() for ax in visible(panels)] == ["N m", "N m", "N", "N m"]
+
+
+def test_friction_is_a_curve_of_the_velocity_with_the_unit_of_each_joint():
+    case = simulated("scara", seconds=4.0)
+    panels = visible(plot_friction(case.rows, case.judged().coef))
+    assert [ax.get_xlabel() for ax in panels] == ["rad/s", "rad/s", "m/s", "rad/s"]
+    for ax in panels:
+        (curve,) = [line for line in ax.lines if line.get_label() == "friction of the model"]
+        v, friction = curve.get_data()
+        assert (np.diff(v) > 0.0).all()
+        assert (np.diff(friction) >= -1e-9 * np.ptp(friction)).all()  # viscous and Coulomb friction: no spikes
+    planar, s = arm()
+    assert plot_friction(planar.rows, s.coef).figure.get_supxlabel() == "velocity [rad/s]"

@@ -230,3 +230,34 @@ def test_a_residual_far_below_the_limit_may_be_larger_than_in_training():
     for limit, severity in ((10.0 * v.held_out, 0), (2.0 * v.held_out, 2)):
         (found,) = verdict(judged, grown, limits=(limit, 2.0 * limit, 3.0 * limit)).about("overfit")
         assert found.severity == severity
+
+
+def test_a_term_of_the_model_is_not_said_to_be_missing():
+    rng = np.random.default_rng(3)
+
+    def spoil(t, q, v, a, tau):  # static friction in pauses
+        return tau - 4.0 * np.sign(v) * (np.abs(v) < 0.1 * np.abs(v).max(axis=0)) + 0.01 * rng.normal(size=tau.shape)
+
+    sentences = [f.sentence for f in judged(validate=False, spoil=spoil).about("missing")]
+    assert sentences
+    assert all("missing in the model" not in x for x in sentences if "Coulomb" in x)
+    assert any("slow=…" in x for x in sentences)
+
+
+def test_the_residual_of_the_worst_joint_and_its_percentage_belong_together():
+    (residual,) = clean().about("residual")
+    percent, left, torque = re.search(r"with (\S+) % \((\S+) of (\S+) N", residual.sentence).groups()
+    assert float(left) / float(torque) == pytest.approx(float(percent) / 100.0, rel=0.02)
+
+
+def test_a_heavier_last_link_may_be_a_load():
+    s = simulated().judged()
+    last = {"a": (5.0, 5.0), "b": (5.0, 1.0), "c": (0.2, 4.0)}
+    (found,) = verdict(s, masses=last).about("masses")
+    assert found.severity == 2
+    assert "dynamis payload" in found.sentence
+    (found,) = verdict(s, masses=last | {"b": (5.0, 5.0)}).about("masses")
+    assert found.severity == 0
+    assert "dynamis payload" in found.sentence
+    (found,) = verdict(s, masses={"a": (5.0, 1.0), "b": (5.0, 1.0), "c": (0.2, 0.2)}).about("masses")
+    assert "payload" not in found.sentence

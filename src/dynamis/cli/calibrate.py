@@ -16,14 +16,18 @@ from dynamis.cli.output_files import check_output
 from dynamis.cli.param_types import Integer
 from dynamis.cli.progress import waiting
 from dynamis.display import counted
+from dynamis.errors import InputError, printable
 
 if TYPE_CHECKING:
     from dynamis.identification.calibrate import Calibration
 
+MOST_NAMED = 5  # outliers
+
 HELP = """Calibrate the geometry of a robot from poses of a frame measured by a laser tracker or a camera.
 
     POSES is a CSV file with one line per pose: a column for each joint (its name, or q1, q2, … in rad or m), x, y, z in m and,
-    if measured, the quaternion qx, qy, qz, qw. Unknowns that the poses cannot determine keep the values of the file.
+    if measured, the quaternion qx, qy, qz, qw. Other units are given in the names of the columns: q1 [deg], x [mm].
+    Unknowns that the poses cannot determine keep the values of the file.
 
     Exit status: 0 the held-out errors are smaller than those of the file; 1 they are not, and no file is written; 2 bad input.
 
@@ -41,11 +45,13 @@ HELP = """Calibrate the geometry of a robot from poses of a frame measured by a 
               help="Kinds of unknowns, of all joints: base, tool, zero, length, tilt. The first have precedence.")  # fmt: skip
 @click.option("--frame", metavar="NAME", help="Measured frame. Default: the tip.")
 @click.option("--folds", type=Integer(2, 1000), default=5, show_default=True, help="Number of cross-validation folds.")
+@click.option("--leave-out", metavar="NUMBERS", help="Poses that are not used, numbered from 1: 12,31.")
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="Write the calibrated robot, .urdf or .toml.")
 @json_option
 @plain_errors
 def calibrate(
-    robot: str, poses: Path, unknowns: str, frame: str | None, folds: int, out: Path | None, as_json: bool
+    robot: str, poses: Path, unknowns: str, frame: str | None, folds: int, leave_out: str | None, out: Path | None,
+    as_json: bool,
 ) -> None:  # fmt: skip
     import numpy as np
 
@@ -57,27 +63,50 @@ def calibrate(
     loaded = load(robot)
     with waiting("calibrating"):
         kinds = [word.strip() for word in unknowns.split(",")]
-        found = run(loaded, Poses.read(poses, loaded), kinds, frame=frame, folds=folds)
+        measured = Poses.read(poses, loaded)
+        left_out = _numbers(leave_out, len(measured))
+        found = run(loaded, measured.without(left_out), kinds, frame=frame, folds=folds)
+        kept = np.setdiff1d(np.arange(len(measured)), left_out)
     worse = bool((found.after >= found.before).any())
     written = None if out is None or worse else found.write(out)
     if as_json:
-        print_json({**_as_dict(found), "written": [] if written is None else [str(out)]})
+        print_json({**_as_dict(found, kept), "written": [] if written is None else [str(out)]})
     else:
         _print(found)
         if written is not None:
             print_written([written.path])
             print_notes(written.notes)
+        median = float(np.median(found.pose_errors))
         if worse:
             k = int(found.pose_errors.argmax())
-            usual = f"the median is {number(float(np.median(found.pose_errors)), 3)} m"
-            pose = f"pose {k + 1} has the largest error, {number(float(found.pose_errors[k]), 3)} m ({usual})"
-            kept = "" if out is None else "; no file is written"
-            text = f"the calibrated robot predicts held-out poses no better{kept}. Look for outliers, units, the frame: {pose}"
+            usual = f"the median is {number(median, 3)} m"
+            pose = f"pose {kept[k] + 1} has the largest error, {number(float(found.pose_errors[k]), 3)} m ({usual})"
+            none = "" if out is None else "; no file is written"
+            text = f"the calibrated robot predicts held-out poses no better{none}. Look for outliers, units, the frame: {pose}"
             bullet("warning:", text)
+        elif found.outliers:
+            bullet("warning:", _outliers(found, kept, left_out, median))
     raise SystemExit(int(worse))
 
 
-def _as_dict(found: Calibration) -> dict[str, Any]:
+def _numbers(given: str | None, count: int) -> list[int]:
+    """The indices of poses numbered from 1."""
+    words = [] if given is None else given.split(",")
+    if wrong := [word for word in words if not word.strip().isdecimal() or not 1 <= int(word) <= count]:
+        raise InputError(f"--leave-out takes numbers of poses from 1 to {count}, such as 12,31; got {printable(wrong[0])}")
+    return [int(word) - 1 for word in words]
+
+
+def _outliers(found: Calibration, kept: Any, left_out: list[int], median: float) -> str:
+    worst = found.outliers[:MOST_NAMED]
+    each = [f"pose {kept[k] + 1} by {number(float(found.pose_errors[k]), 3)} m" for k in worst]
+    more = f", and {counted(len(found.outliers) - len(worst), 'other')}" if len(found.outliers) > len(worst) else ""
+    every = ",".join(str(k + 1) for k in sorted([*left_out, *(int(kept[k]) for k in worst)]))
+    cure = f"measure again or leave out: --leave-out {every}"
+    return f"far from the prediction by the other poses: {', '.join(each)}{more} (the median is {number(median, 3)} m); {cure}"
+
+
+def _as_dict(found: Calibration, kept: Any) -> dict[str, Any]:
     spans, fixed = found.intervals, found.unidentifiable
     return {
         "robot": found.original.name,
@@ -89,6 +118,7 @@ def _as_dict(found: Calibration) -> dict[str, Any]:
         "held_out": {name: {"before": float(old), "after": float(new)}
                      for name, old, new in zip(found.groups, found.before, found.after, strict=True)},
         "pose_errors": found.pose_errors.tolist(),
+        "outliers": [int(kept[k]) + 1 for k in found.outliers],
         "base": found.base.matrix().tolist(),
     }  # fmt: skip
 

@@ -16,6 +16,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"base='floating'", "--floating"),
     (r"parameters= (?:goes|go) with", "--set goes with"),
     (r"(?:robot\.)?replace\(gravity=[^)]*\)\)?", "--no-gravity"),
+    (r"robot\.reduced\(\{(.*?)\}\)", lambda match: _locks(match[1])),
     (r"compliant stops \(joint_stops\)", "--stops compliant"),
     (r"LinearModel\(rotor=False\)(?:, or replace\(rotors='reflected'\) first)?", "--no-rotor"),
     (r"\bin a mapping\b(?!, a)", "in a mapping (--mapping FILE.toml)"),
@@ -37,6 +38,12 @@ def _settings(call: str) -> str:
     """The options for load(…, parameters={'m1': …}): one for each name, where the message has them."""
     names = re.findall(r"'([^']+)': …", call)
     return " ".join(f"--set {name}=VALUE" for name in names) or "--set NAME=VALUE"
+
+
+def _locks(pairs: str) -> str:
+    """The options for robot.reduced({'finger': 0.02})."""
+    found = re.findall(r"'([^']+)': ([^,]+)", pairs)
+    return " ".join(f"--lock {name}={'VALUE' if value == '…' else value}" for name, value in found)
 
 
 # arguments of the Python interface under another name than the option's

@@ -57,13 +57,25 @@ _OPTIONS = (
     click.option("--gravity", metavar="X,Y,Z",
                  help="Gravity in the base frame, in m/s²: 0,0,9.81 for a robot hung from the ceiling, 9.81,0,0 for one on a "
                  "wall. Default: that of the robot file."),
+    click.option("--lock", multiple=True, metavar="JOINT=VALUE",
+                 help="Joint that the log does not contain, such as a finger of a gripper, and its position in rad or m; "
+                 "repeatable."),
     click.option("--no-outliers", is_flag=True, help="Do not search for outliers."),
 )  # fmt: skip
 
 
 def mounted(robot: Robot, options: dict[str, Any]) -> Robot:
-    """Remove --gravity from the options of a command, and return the robot with this gravity."""
-    vector = numbers(options.pop("gravity"), "--gravity")
+    """Remove --gravity and --lock from the options of a command, and return the robot with this gravity and these joints
+    locked."""
+    vector, locked = numbers(options.pop("gravity"), "--gravity"), {}
+    for text in options.pop("lock"):
+        name, _, value = text.rpartition("=")
+        try:
+            locked[name] = float(value)
+        except ValueError:
+            raise InputError(f"--lock takes a joint and its position, such as --lock finger_joint=0.02; got {text!r}") from None
+    if locked:
+        robot = robot.reduced(locked)
     if vector is None:
         return robot
     if len(vector) != 3:

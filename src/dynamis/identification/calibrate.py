@@ -40,6 +40,7 @@ AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 SIX = ("x", "y", "z", "rx", "ry", "rz")
 GEOMETRIC = {"zero": ("",), "length": tuple(AXES), "tilt": tuple(AXES), "base": SIX, "tool": SIX}
 SIGNALS = {"gain": ("",), "bias": ("",), "delay": ("",)}
+OUTLIER = 6.0  # error of a pose, relative to the median, of an outlier
 STATES = 32
 MOST_TURNS, LARGEST_SPAN = 2.0, 5.0  # of joints; of measured positions relative to those of the robot
 
@@ -138,6 +139,13 @@ class Calibration:
         """The 95 % confidence intervals by name."""
         wide, errors = t_quantile(self.freedom, 0.975), self.errors
         return {name: (x - wide * errors[name], x + wide * errors[name]) for name, x in self.values.items()}
+
+    @property
+    def outliers(self) -> tuple[int, ...]:
+        """The indices of poses whose error is many times the median, the largest first."""
+        errors = self.pose_errors
+        order = np.argsort(-errors, kind="stable")
+        return tuple(int(k) for k in order if errors[k] > OUTLIER * np.median(errors))
 
     @property
     def unidentifiable(self) -> tuple[str, ...]:

@@ -265,6 +265,10 @@ class LinearModel:
             block[k, column] = self._term(term, v[k], a[k], stretch)
         return block
 
+    def friction_of(self, term: str, v: Array) -> Array:
+        """Return the column of a friction term at velocities (N,)."""
+        return np.array([self._term(term, float(x), 0.0, 0.0) for x in v])
+
     def _term(self, term: str, v: Any, a: Any, stretch: Any) -> Any:
         s = sign(v) if self.smooth is None else tanh(v / self.smooth)
         return TERMS[term](s, v, a, stretch, self.stribeck_speed)

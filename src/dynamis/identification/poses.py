@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import numpy.typing as npt
 
 from dynamis.display import as_table
 from dynamis.errors import InputError, printable
+from dynamis.identification.logs.mapping import LENGTHS, factor
+from dynamis.identification.logs.plan import bare
 from dynamis.identification.logs.table import CsvTable
 from dynamis.robot import Robot
 from dynamis.spatial import rotation
@@ -51,21 +54,42 @@ class Poses:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], robot: Robot) -> Poses:
-        """Read a CSV file with a column for each joint (its name, or q1, q2, …), x, y, z [m] and optionally qx, qy, qz, qw."""
+        """Read a CSV file with a column for each joint (its name, or q1, q2, …), x, y, z and optionally qx, qy, qz, qw.
+
+        Units are rad and m, or those in the names of the columns, such as "q1 [deg]" and "x [mm]".
+        """
         table = CsvTable(Path(path))
+        columns = {name: (column, unit or "m") for column in table.names for name, unit in [bare(column, "position")]}
         names = list(robot.coordinate_names)
-        if not set(names) <= set(table.names):
+        if not set(names) <= set(columns):
             names = [f"q{k + 1}" for k in range(robot.n)]
         wanted = [*names, "x", "y", "z"]
-        if "qw" in table.names:
+        if "qw" in columns:
             wanted += ["qx", "qy", "qz", "qw"]
-        missing = [name for name in wanted if name not in table.names]
+        missing = [name for name in wanted if name not in columns]
         if missing:
             expected = f"{', '.join(names)}, x, y, z and, if measured, qx, qy, qz, qw"
             raise InputError(f"{printable(str(path))} has no column {printable(missing[0])}; expected {expected}")
-        blocks = [np.column_stack(block.columns) for block in table.blocks(wanted, 1 << 16)]
-        values = np.concatenate(blocks).astype(float)
+        lengths = [not c.revolute for c in robot.model.coordinates] + [True] * 3
+        for name, length in zip(wanted, lengths, strict=False):
+            column, unit = columns[name]
+            if column != name and length != (unit in LENGTHS):
+                raise InputError(f"{printable(str(path))}: column {printable(column)} has a unit of {_kind(not length)}")
+        scale = np.array([factor("position", columns[name][1]) for name in wanted])
+        blocks = [np.column_stack(block.columns) for block in table.blocks([columns[x][0] for x in wanted], 1 << 16)]
+        values = np.concatenate(blocks).astype(float) * scale
         return cls.of(values[:, : robot.n], values[:, robot.n :])
+
+    def without(self, poses: Sequence[int]) -> Poses:
+        """Return all but some poses, given by their indices.
+
+        >>> Poses.of(np.zeros((5, 6)), np.zeros((5, 3))).without([0, 3])
+        <Poses: 3 positions>
+        """
+        if wrong := [k for k in poses if not 0 <= k < len(self)]:
+            raise InputError(f"there is no pose {wrong[0] + 1} to leave out: there are {len(self)}")
+        kept = np.setdiff1d(np.arange(len(self)), poses)
+        return Poses(self.q[kept], self.position[kept], None if self.rotation is None else self.rotation[kept])
 
     def __len__(self) -> int:
         return len(self.q)
@@ -74,3 +98,7 @@ class Poses:
         return f"<Poses: {len(self)} {'positions' if self.rotation is None else 'poses'}>"
 
     _repr_html_ = as_table
+
+
+def _kind(length: bool) -> str:
+    return "length" if length else "angle"

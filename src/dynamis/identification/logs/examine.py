@@ -184,8 +184,12 @@ def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, LogFind
             limit = bounds[joint] if far[joint] else 2.0 * np.pi
             row, column = int(rows[int(np.argmax(np.abs(q[:, joint]) > limit))]), log.column("q", joint)
             text = f"column {printable(column)} seems to be in degrees: it reaches {log.q[row, joint]:.5g} at {log.where(row)}"
-            text += f", the limits are {lower[joint]:.4g} and {upper[joint]:.4g} rad"
-            cure = 'name the columns "q1 [deg]" and so on, or set unit = "deg" in a mapping'
+            if far[joint]:
+                text += f", the limits are {lower[joint]:.4g} and {upper[joint]:.4g} rad"
+            else:
+                most = f"the limit is {fastest[joint]:.4g}" if np.isfinite(fastest[joint]) else "no arm is that fast"
+                text += f", and {speed[joint]:.4g} per second; in rad/s, {most}"
+            cure = f'name the column "{column} [deg]", or set units = […] in a mapping, one per column'
             yield joint, LogFinding("error", "degrees", column, row, text, cure)
 
 
@@ -302,7 +306,11 @@ def _torques(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
             row = int(rows[0])
             text = f"column {printable(column)} is {tau[0] + 0.0:.6g} in every row from {log.where(row)} on: not measured"
             severity = "error" if moves else "warning"
-            yield LogFinding(severity, "flat torque", column, row, text, "check that the drive reports torques")
+            c, cure = robot.model.coordinates[joint], "check that the drive reports torques"
+            if c.q_index is not None and np.ptp(_taken(log.q, rows)[:, c.q_index]) < HELD and log.side_of("q") == "joint":
+                lock = f"{{{c.name!r}: {log.q[row, c.q_index]:.4g}}}"
+                cure += f"; or, as the joint does not move, lock it: robot.reduced({lock})"
+            yield LogFinding(severity, "flat torque", column, row, text, cure)
             continue
         largest = np.abs(tau).max()
         if log.side_of("tau") == "joint" and largest > OVER * limit:

@@ -5,9 +5,8 @@ A cause is reported only if its correction, applied to the log and refitted, exp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,9 @@ from dynamis.identification.base_parameters import BaseParameters, base_paramete
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.explained import Explained, explained
 from dynamis.identification.logs.free_fit import Delay, FreeFit, Zeros
+from dynamis.identification.logs.gravity_fit import Mounting, mounting
 from dynamis.identification.logs.log import LogFinding
+from dynamis.identification.logs.mistakes import LARGEST, Trial, mistakes, mistakes_made
 from dynamis.identification.logs.motion_summary import MotionSummary, summary
 from dynamis.identification.samples import Samples
 from dynamis.robot import Robot
@@ -33,10 +34,12 @@ ANOTHER_ROBOT = 0.1  # explained fraction below which the model is of another ro
 CLEAR_GAIN = 0.7  # explained fraction beyond friction above which the scale of the model can be assessed
 UNITS = {1e3: "in N mm or mN m, or a thousand times too large", 1e-3: "in kN m, or a thousand times too small",
          180.0 / np.pi: "of a motion in degrees", np.pi / 180.0: "per degree"}  # fmt: skip
+MATCHES = 0.95  # explained fraction beyond friction above which gravity is that of the file
+HEAVY = 0.2  # torque of a joint relative to the largest, above which it is evidence of the mounting
+UPSIDE_DOWN = 170.0  # degrees between gravity and that of the file
 FAR = 3.0  # scale factor of currents, or of a wrong gear ratio, too large for model errors
 LOW, HIGH = 1.0 / 1.5, 2.5  # scale factors beyond which torques or masses are wrong; a payload increases torques
 ALONE = 2.5  # ratio of the scale of one joint to that of the others
-VERIFIED = 0.35  # unexplained fraction of the torques below which a refit after the correction is good
 
 
 def examine_torques(
@@ -69,18 +72,17 @@ def examine_torques(
         return [LogFinding("error", "few samples", None, max(count - 1, 0), text, "record a run of some seconds")]
     motion, rows = summary(runs)
     report = _Report(motion, rows, runs[0].source, robot, columns or {})
-    last = explained(robot, motion)
+    first = last = explained(robot, motion)
     if robot.nq != robot.n or len(motion.torque) < FEWEST:
         return [*report.scales(last), *report.another_robot(last)]
     fit = FreeFit(base_parameters(LinearModel(robot)) if base is None else base)
     zeros, delay = fit.zeros(motion), fit.delay(motion)
-    if zeros is not None and zeros.after < min(FITTED, FALLS * zeros.before) and (delay is None or zeros.after < delay.after):
-        return [report.zeros(zeros)]
-    if delay is not None and delay.after < min(FITTED, FALLS * delay.before):
-        return [report.delay(delay)]
-    made, last = mistakes_made(robot, motion, last, fit)
-    if made:
-        return [report.mistake(trial) for trial in made]
+    found, corrected, last = _one_cause(report, fit, zeros, delay, last)
+    turned = mounting(fit, motion, corrected) if first.model_share < MATCHES else None
+    if turned is not None:
+        return [report.mounting(turned)]
+    if found:
+        return found
     small = [] if zeros is None or zeros.after > FITTED else [report.zeros(zeros)]
     small += [] if delay is None else [report.delay(delay)]
     if (gain := fit.factor(motion)) is not None:
@@ -91,6 +93,20 @@ def examine_torques(
     if not others and (pair := fit.shared_motor(motion)) is not None:
         small.append(report.coupled(*pair))
     return [*small, *report.scales(last), *others]
+
+
+def _one_cause(
+    report: _Report, fit: FreeFit, zeros: Zeros | None, delay: Delay | None, now: Explained
+) -> tuple[list[LogFinding], MotionSummary, Explained]:
+    """Return the findings of zeros, a delay or mistakes if they explain the torques, the corrected motion, and how much of it
+    is explained."""
+    motion = report.motion
+    if zeros is not None and zeros.after < min(FITTED, FALLS * zeros.before) and (delay is None or zeros.after < delay.after):
+        return [report.zeros(zeros)], replace(motion, q=motion.q + zeros.of(fit.n)), now
+    if delay is not None and delay.after < min(FITTED, FALLS * delay.before):
+        return [report.delay(delay)], replace(motion, tau=motion.shifted(delay.seconds)), now
+    made, then = mistakes_made(report.robot, motion, now, fit)
+    return [report.mistake(trial) for trial in made], made[-1].motion if made else motion, then
 
 
 def zero_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -> LogFinding | None:
@@ -108,7 +124,7 @@ def exchange_finding(runs: Sequence[Samples], base: BaseParameters, weight: floa
     if n > LARGEST or len(motion.torque) < FEWEST:
         return None
     fit = FreeFit(base, weight)
-    trials = [m for m in mistakes(n, np.zeros(3)) if (m.code, m.where) == ("swapped", "torque and motion")]
+    trials = [m for m in mistakes(n) if (m.code, m.where) == ("swapped", "torque and motion")]
     levels = [fit.level(mistake.undo(motion)) for mistake in trials]
     if not levels or min(levels) >= fit.level(motion):
         return None
@@ -130,12 +146,15 @@ class _Report:
         known = self.columns.get(signal, ())
         return known[joint] if len(known) == len(self.names) else f"{signal}.{self.names[joint]}"
 
-    def _instant(self, joint: int, expected: Array) -> tuple[int, str]:
-        """Return the row at which the torque of a joint differs most from the expected one (N,), and both in words."""
+    def _instant(self, joint: int, expected: Array, corrected: Array | None = None) -> tuple[int, str]:
+        """Return the row at which the torque of a joint differs most from the expected one (N,), and both in words, with the
+        one expected after a correction that leaves the torques as they are."""
         k = int(np.argmax(np.abs(expected - self.motion.torque[:, joint])))
         measured, at = self.motion.torque[k, joint], int(self.motion.rows[k])
         unit = self.robot.model.coordinates[joint].effort_unit
         values = f"{measured:.4g} {unit} was measured, {expected[k]:.4g} {unit} expected"
+        if corrected is not None:
+            values += f" without the correction, {corrected[k]:.4g} {unit} with it"
         return int(self.rows[at]), f"at t = {self.motion.t[at]:.6g} s {values}"
 
     def zeros(self, zeros: Zeros) -> LogFinding:
@@ -167,7 +186,10 @@ class _Report:
         i, j = mistake.joints[0], mistake.joints[-1]
         if len(mistake.joints) > 2:
             i = int(np.argmax(self.motion.torque.std(axis=0)))
-        row, instant = self._instant(i, trial.then.fitted[:, i])
+        if mistake.where == "motion":
+            row, instant = self._instant(i, trial.before.fitted[:, i], trial.then.fitted[:, i])
+        else:
+            row, instant = self._instant(i, trial.then.fitted[:, i])
         letter, also = ("tau", "q") if mistake.where == "torque" else ("q", "tau")
         one, other = self._column(letter, i), self._column(letter, j)
         also = f", or {also}," if trial.elsewhere else f" and {also}" if mistake.where == "torque and motion" else ""
@@ -179,18 +201,31 @@ class _Report:
             text = f"{self.source}all torques seem to have the wrong sign: inverted, {explains}; {instant}"
             cure = f"invert them: signs = [{', '.join(['-1'] * len(self.names))}] in a mapping"
             return LogFinding("error", "wrong sign", self._column("tau", i), row, text, cure)
-        if mistake.code == "mounting":
-            vector = ",".join(f"{-x + 0.0:.4g}" for x in self.robot.model.gravity)
-            text = (
-                f"{self.source}the robot seems to be hung from the ceiling: with gravity ({vector}) m/s², {explains}; {instant}"
-            )
-            return LogFinding("error", "mounting", None, row, text, f"set the gravity of the robot: gravity=({vector})")
         if mistake.code == "swapped":
             text = f"{self.source}columns {printable(one)} and {printable(other)}{also} seem to be swapped"
             text += f": swapped back, {explains}; {instant}"
             return LogFinding("error", "swapped", one, row, text, "swap them, or give their order in a mapping")
         text = f"{self.source}column {printable(one)}{also} seems to have the wrong sign: inverted, {explains}; {instant}"
         return LogFinding("error", "wrong sign", one, row, text, "invert it: signs = […] in a mapping")
+
+    def mounting(self, found: Mounting) -> LogFinding:
+        """Return the finding for torques that fit the file with another gravity, or with none."""
+        here = _Report(found.motion, self.rows[found.samples], "", self.robot, self.columns)
+        before, now = explained(self.robot, found.motion), 1.0 - found.after.left
+        size = np.sqrt(before.variance)
+        joint = int(np.argmax(np.where(size > HEAVY * size.max(), now - before.fraction, -np.inf)))
+        row, instant = here._instant(joint, before.fitted[:, joint], found.after.fitted[:, joint])
+        explains = f"{100 * now[joint]:.0f} % of the torque of {printable(self.names[joint])} would be explained"
+        explains += f" instead of {100 * before.fraction[joint]:.0f} %"
+        vector = ",".join(f"{x + 0.0:.4g}" for x in found.after.vector)
+        if not found.after.vector.any():
+            text = f"{self.source}the torques fit the file without gravity: with none, {explains}; {instant}"
+            cure = "log the whole torques, those of the gravity compensation included, or set no gravity: gravity=(0,0,0)"
+            return LogFinding("error", "no gravity", self._column("tau", joint), row, text, cure)
+        turn = np.degrees(found.after.angle(np.asarray(self.robot.model.gravity, float)))
+        how = "hung from the ceiling" if turn > UPSIDE_DOWN else "mounted otherwise than in its file"
+        text = f"{self.source}the robot seems to be {how}: with gravity ({vector}) m/s², {explains}; {instant}"
+        return LogFinding("error", "mounting", None, row, text, f"set the gravity of the robot: gravity=({vector})")
 
     def exchanged(self, i: int, j: int) -> LogFinding:
         """Return the finding for two joints whose positions and torques are exchanged."""
@@ -278,91 +313,3 @@ class _Report:
         )
         cure = "pass the correct robot; or check its mounting (gravity), joint zeros and units, and the order of the columns"
         yield LogFinding(severity, "another robot", column, row, text, cure)
-
-
-DEGREE = np.pi / 180.0
-BETTER = 0.4  # required increase of the explained fraction
-GOOD = 0.6  # fraction that counts as explained
-NO_WORSE = 0.15  # tolerated decrease for any joint
-SIMPLER = 0.05  # required advantage over mistakes earlier in the list
-SHAPE = 0.8  # explained fraction beyond friction above which the model is correct up to scale
-LARGEST = 12  # joints up to which pairs of columns are tried
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A kind of mistake, the joints of its columns, and its correction. "motion" columns are those of q, v and a."""
-
-    code: str
-    joints: tuple[int, ...]
-    where: str
-    undo: Callable[[MotionSummary], MotionSummary]
-
-
-def mistakes(n: int, gravity: Array) -> Iterator[Mistake]:
-    """Yield all mistakes tried for a robot of n joints, the most frequent first."""
-    if gravity.any():
-        yield Mistake("mounting", tuple(range(n)), "mounting", lambda m: m)
-    if n > 1:
-        yield Mistake("inverted", tuple(range(n)), "torque", _undone("torque", np.negative))
-    for where in ("torque", "motion", "torque and motion"):
-        for i in range(n):
-            signs = np.where(np.arange(n) == i, -1.0, 1.0)
-            yield Mistake("wrong sign", (i,), where, _undone(where, lambda x, s=signs: x * s))
-    yield Mistake("degrees", tuple(range(n)), "motion", _undone("motion", lambda x: x * DEGREE))
-    for where in ("torque", "motion", "torque and motion") if n <= LARGEST else ():
-        for i, j in combinations(range(n), 2):
-            order = np.arange(n)
-            order[[i, j]] = j, i
-            yield Mistake("swapped", (i, j), where, _undone(where, lambda x, o=order: x[:, o]))
-
-
-def _undone(where: str, change: Callable[..., Array]) -> Callable[[MotionSummary], MotionSummary]:
-    return lambda m: m.changed(change, motion="motion" in where, torque="torque" in where)
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """A corrected mistake: the increase of the explained torque, and whether another correction would explain as much."""
-
-    mistake: Mistake
-    motion: MotionSummary
-    then: Explained
-    growth: float
-    elsewhere: bool = False
-
-
-def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained, fit: FreeFit) -> tuple[list[Trial], Explained]:
-    """Return the mistakes whose correction makes the model explain the torques, and the explanation after correction."""
-    made: list[Trial] = []
-    first = now
-    while len(made) < robot.n and ((now.fraction < GOOD).any() or (now.model_share < 0.5 and now.speaks.any())):
-        every = mistakes(robot.n, np.asarray(robot.model.gravity, float))
-        trials = [t for t in (_tried(robot, mistake, motion, now) for mistake in every) if t is not None]
-        if not trials:
-            break
-        most = max(t.growth for t in trials)
-        best = next(t for t in trials if t.growth > most - SIMPLER)
-        rivals = [t for t in trials if t.growth > most - SIMPLER and t.mistake.where != best.mistake.where]
-        elsewhere = any((t.mistake.code, t.mistake.joints) == (best.mistake.code, best.mistake.joints) for t in rivals)
-        made.append(replace(best, elsewhere=elsewhere))
-        motion, now = best.motion, best.then
-        if best.mistake.code in ("mounting", "inverted"):
-            break
-    if made and fit.unexplained(motion).mean() > VERIFIED:
-        return [], first
-    return made, now
-
-
-def _tried(robot: Robot, mistake: Mistake, motion: MotionSummary, now: Explained) -> Trial | None:
-    """Return a trial if the correction explains clearly more, improves its own joints and harms no other."""
-    without = mistake.undo(motion)
-    known = now.predicted if mistake.where == "torque" else None  # the motion is as logged
-    then = explained(robot, without, known, reversed_gravity=mistake.code == "mounting")
-    growth = float((then.fraction - now.fraction).sum())
-    if then.model_share > SHAPE and then.speaks.any():
-        growth += max(0.0, then.model_share - max(now.model_share, 0.0))
-    about = list(mistake.joints)
-    helped = (then.fraction[about] > GOOD).any() if len(about) > 2 else (then.fraction[about] > GOOD).all()
-    harmless = (then.fraction > np.minimum(now.fraction, GOOD) - NO_WORSE).all()
-    return Trial(mistake, without, then, growth) if growth > BETTER and helped and harmless else None

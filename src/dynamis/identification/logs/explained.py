@@ -68,18 +68,13 @@ class Explained:
         return np.asarray(self.foretold > 0.3 * self.left)
 
 
-def explained(
-    robot: Robot, motion: MotionSummary, predicted: Array | None = None, *, reversed_gravity: bool = False
-) -> Explained:
-    """Fit the model and free friction to the torques of a run; with reversed gravity, as if the robot were upside down.
+def explained(robot: Robot, motion: MotionSummary, predicted: Array | None = None) -> Explained:
+    """Fit the model and free friction to the torques of a run.
 
     ``predicted`` are the filtered torques of the model (rows, n), where they are known.
     """
     if predicted is None:
-        predicted = np.asarray(robot.inverse_dynamics(motion.q, motion.v, motion.a))
-        if reversed_gravity:
-            predicted = predicted - 2.0 * np.asarray(robot.gravity(motion.q))
-        predicted = motion.filtered(predicted)
+        predicted = motion.filtered(np.asarray(robot.inverse_dynamics(motion.q, motion.v, motion.a)))
     columns = np.empty((predicted.shape[1], 5, len(predicted)))
     columns[:, :3], columns[:, 3], columns[:, 4] = motion.friction.transpose(1, 2, 0), predicted.T, motion.torque.T
     columns -= columns.mean(axis=2, keepdims=True)

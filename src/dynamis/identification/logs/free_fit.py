@@ -174,6 +174,10 @@ class FreeFit:
         """Return the fraction (n,) of the variance of each torque that the fit leaves."""
         return self._left(self._fit(motion.thinned(MOST_ROWS)).rest)
 
+    def columns(self, motion: MotionSummary) -> Array:
+        """Return the filtered columns (rows, n, r + n) of the base parameters and offsets of a motion."""
+        return self._regressor(motion)
+
     def _fit(self, motion: MotionSummary, within: Array | None = None) -> WeightedFit:
         """Return the fit to a motion, or to those of its rows that lie ``within``."""
         if motion not in self._fits:

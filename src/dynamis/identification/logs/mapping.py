@@ -6,6 +6,7 @@ import json
 import math
 import os
 import tomllib
+from collections.abc import Mapping as TableMapping
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -130,22 +131,33 @@ class Mapping:
         return _mapping(table, source)
 
     @staticmethod
-    def skeleton(columns: Sequence[str], robot: Robot) -> str:
+    def skeleton(
+        columns: Sequence[str],
+        robot: Robot,
+        found: TableMapping[str, Sequence[str | None]] | None = None,
+        time: tuple[str, str] | None = None,
+    ) -> str:
         """Return a template of a mapping with every section, to be completed and saved as a .toml file; its lines fit a
-        terminal. ``columns`` are those of a file."""
-        blank, place = (_array("columns", ["…"] * count) for count in (robot.n, robot.nq))
+        terminal. ``columns`` are those of a file; those ``found`` for the joints, and the time column and its unit, are filled
+        in."""
+        known = dict(found or {})
+        place, torque = (
+            _array("columns", [name or "…" for name in known.get(signal) or [None] * count])
+            for signal, count in (("position", robot.nq), ("torque", robot.n))
+        )
+        column, unit = time or ("…", "s")
         lines = [
             *_listed(columns),
             "# rate = 1000            # Hz, instead of [time] if there is no time column",
             "[time]",
-            'column = "…"',
-            'unit = "s"               # s, ms, us, ns',
+            f"column = {_quoted(column)}",
+            f"{f'unit = {_quoted(unit)}':25}# s, ms, us, ns",
             "[position]",
             *place,
             'unit = "rad"             # rad, deg, rev, m, mm',
             'side = "joint"           # or "motor"',
             "[torque]",
-            *blank,
+            *torque,
             'unit = "N m"',
             "# [velocity], [acceleration], [current]: likewise, if measured",
             "[joints]",

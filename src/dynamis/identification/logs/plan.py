@@ -90,19 +90,32 @@ class Plan:
 
         self.signals = {name: (*place(table, columns), scale) for name, (table, columns, scale) in found.items()}
         self.time = None if time is None else (*place(time[0], [time[1]]), time[2])
-        sides = {LETTERS[name]: s.side for name, s in self.mapping.signals.items() if s.side is not None}
-        if "current" in sides:
-            sides.setdefault("tau", sides["current"])
         transmission = self.mapping.transmission_of(robot)
-        # of signals without a side of their own: that of the positions, or of the others if they agree
-        known = {sides["q"]} if "q" in sides else set(sides.values())
-        side = known.pop() if len(known) == 1 else "motor" if transmission is not None else "joint"
+        sides, said = self._sides(found, geared=transmission is not None)
         self.source = ", ".join(table.path.name for table in self.tables)
         self.about: dict[str, Any] = {
-            "names": robot.coordinate_names, "side": side, "sides": sides, "transmission": transmission, "source": self.source,
-            "notes": tuple(note for table in self.tables for note in table.notes),
+            "names": robot.coordinate_names, "side": sides["q"], "sides": sides, "transmission": transmission,
+            "source": self.source,
+            "notes": (*(note for table in self.tables for note in table.notes), *said),
             "columns": {LETTERS[name]: columns for name, (_, columns, _) in found.items()},
         }  # fmt: skip
+
+    def _sides(self, found: dict[str, Assigned], *, geared: bool) -> tuple[dict[str, str], list[str]]:
+        """Return the side of the positions ("joint" if not given) and of signals with a side of their own, and notes.
+
+        With a transmission, torques of joints and of motors differ by its ratios, so that their side must be given.
+        """
+        sides = {LETTERS[name]: s.side for name, s in self.mapping.signals.items() if s.side is not None}
+        if "current" in sides and "torque" not in found:
+            sides.setdefault("tau", sides["current"])
+        positions = sides.setdefault("q", "joint")
+        if not geared or "tau" in sides:
+            return sides, []
+        section = "torque" if "torque" in found else "current"
+        if positions == "joint":
+            why = "there is a [transmission], and torques of joints and of motors differ by its ratios"
+            raise InputError(f'{self.whose}[{section}] has no side; set side = "motor" or side = "joint" there: {why}')
+        return sides, [f"{self.whose}[{section}] has no side: it is taken as that of the positions, {positions}"]
 
     def _table(self, file: str | None) -> LogTable:
         """Return the table of a file named in the mapping, or of the main one; each is opened once."""
@@ -127,7 +140,12 @@ class Plan:
         columns = [column for table in self.opened.values() for column in table.names]
         count = self.robot.nq if name == "position" else self.robot.n
         found = nearly_found(name, columns, self.robot.coordinate_names, count)
-        return f": {found}; it is a log of another robot, or lacks some joints" if found else ""
+        if not found:
+            return ""
+        own = partly_found(name, columns, self.robot)
+        lacks = [joint for joint, column in zip(self.robot.coordinate_names, own, strict=False) if column is None]
+        cure = f"lacks some joints; {_locking(lacks)}" if lacks else "has more joints than the robot"
+        return f": {found}; it is a log of another robot, or {cure}"
 
     def _mapped(self, name: str, signal: Signal) -> Assigned:
         table = self._table(signal.file)
@@ -142,10 +160,11 @@ class Plan:
         else:
             columns = self._named(name, table)
         if len(columns) != count:
+            lacks = [joint for joint in self.robot.coordinate_names if joint not in joints]
             names = ", ".join(map(printable, self.robot.coordinate_names[:8])) + (", …" if self.robot.n > 8 else "")
             raise InputError(
                 f"{self.whose}[{name}] has {counted(len(columns), 'column')}, but the robot needs {count} "
-                f"({names}); name one for each"
+                f"({names}); name one for each{f', or {_locking(lacks)}' if lacks else ''}"
             )
         given = [unit or SI[name] for unit in signal.units or (bare(c, name)[1] for c in columns)]
         units = self._each(np.array(given), count, f"[{name}] unit")
@@ -222,7 +241,8 @@ class Plan:
         left_out = "".join(f"; {table.left_out}" for table in tables if table.left_out)
         names = ", ".join(table.label for table in tables)
         text = f"{self.whose}{names}: {why}{left_out}. Describe the columns in a mapping, a .toml file such as:\n"
-        template = Mapping.skeleton(columns, self.robot)
+        found = {name: partly_found(name, columns, self.robot) for name in ("position", "torque")}
+        template = Mapping.skeleton(columns, self.robot, found, time_found(columns))
         return InputError(text + template).with_template(template)
 
 
@@ -302,6 +322,26 @@ def nearly_found(signal: str, columns: Sequence[str], joints: Sequence[str], cou
                 first, last = (printable(numbered[k][0]) for k in (min(numbered), max(numbered)))
                 return f"{first} to {last} are {counted(len(numbered), 'column')}, but the robot needs {count}"
     return ""
+
+
+def partly_found(signal: str, columns: Sequence[str], robot: Robot) -> list[str | None]:
+    """Return the column of each joint as far as the names tell, None for the others; empty if there are none."""
+    joints, count = robot.coordinate_names, robot.nq if signal == "position" else robot.n
+    best: list[str | None] = []
+    for word in WORDS[signal]:
+        ways = [[plain[x][0] if x in plain else None for x in want] for plain, want in _wanted(signal, word, columns, joints)]
+        groups = _numbered(signal, word, columns).values()
+        ways += [[g[k][0] if k in g else None for k in range(min(g), min(g) + count)] for g in groups]
+        for way in ways:
+            if len(way) == count and sum(x is not None for x in way) > sum(x is not None for x in best):
+                best = way
+    return best
+
+
+def _locking(joints: Sequence[str]) -> str:
+    """Advice to lock joints."""
+    pairs = ", ".join(f"{joint!r}: …" for joint in joints)
+    return f"lock what it lacks where it stood: robot.reduced({{{pairs}}})"
 
 
 def _by_joint(signal: str, word: str, columns: Sequence[str], joints: Sequence[str]) -> Iterator[Found]:

@@ -139,7 +139,8 @@ def together(blocks: Sequence[Block]) -> Block:
 
 class CsvTable(LogTable):
     """A .csv or similar file with commas, semicolons, tabs or spaces between the columns. Lines starting with # are comments;
-    the last one before the numbers may contain the column names.
+    the last one before the numbers may contain the column names. Where columns are not separated by commas, numbers may have
+    decimal commas.
 
     Blocks of whole lines are parsed by NumPy; only a block that fails is parsed cell by cell, to read empty cells as missing
     values or to name the line and the column of an error.
@@ -177,7 +178,8 @@ class CsvTable(LogTable):
         head = self._decoded(text, lines)
         self.delimiter = delimiter_of(head)
         cells = cells_of(head, self.delimiter)
-        if all(map(_is_number, cells)):
+        numbers = [x.replace(",", ".") for x in cells] if self.delimiter != "," and "." not in head else cells
+        if all(map(_is_number, numbers)):
             # no header line: a comment may contain the names
             named = cells_of(self._decoded(comment, lines), self.delimiter)
             self._names = tuple(named if len(named) == len(cells) else (f"column_{k + 1}" for k in range(len(cells))))
@@ -228,6 +230,8 @@ class CsvTable(LogTable):
         Columns that are not ``chosen`` may have any content.
         """
         lines = text.count(b"\n") + (not text.endswith(b"\n"))
+        if self.delimiter != "," and b"." not in text:  # decimal commas; with points, a comma may mean anything
+            text = text.replace(b",", b".")
         separator = None if self.delimiter == " " else self.delimiter
         if text.strip():
             try:

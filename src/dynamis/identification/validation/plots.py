@@ -6,7 +6,7 @@ import io
 import os
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dynamis.documents.html_blocks import escaped
 from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE, Panels, heading, legend_outside, new_figure, save, tidy
+from dynamis.identification.equations import Regressor
 from dynamis.identification.validation.describe import label
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.residuals import relative
@@ -199,26 +200,53 @@ def plot_friction(equations: Equations, coef: Any, path: Path = None) -> Any:
     friction = {f"{joint}.{kind}" for joint in equations.joints for kind in FRICTION}
     shown = np.array([name in friction for name in equations.names])
     # a joint's torque depends on the friction of other joints through shared motors only
-    fitted, curves = equations.predict(np.stack([beta, np.where(shown, beta, 0.0)], axis=1)).T
+    fitted, filtered = equations.predict(np.stack([beta, np.where(shown, beta, 0.0)], axis=1)).T
     e = equations.y - fitted
     figure, axes = joint_panels(len(equations.joints), 2.0)
     rng = np.random.default_rng(0)
     for j, (name, ax) in enumerate(zip(equations.joints, axes, strict=True)):
         at = np.flatnonzero(equations.joint == j)
         own = [k for k, parameter in enumerate(equations.names) if parameter in {f"{name}.{kind}" for kind in FRICTION}]
-        curve = curves[at]
         some = np.sort(rng.choice(len(at), min(MOST_DOTS, len(at)), replace=False)) if len(at) else np.zeros(0, int)
-        _dots(ax, equations.v[at][some], (curve + e[at])[some], color=STRUCTURE, alpha=0.5, label="with residual")
-        order = np.argsort(equations.v[at], kind="stable")
-        order = order[:: max(1, len(order) // MOST_POINTS)]
-        ax.plot(equations.v[at][order], curve[order], color=GOOD, linewidth=2.0, label="friction of the model")
+        v = equations.v[at]
+        law = _friction_law(equations, beta, j)
+        curve = filtered[at][some] if law is None else law(v[some])
+        _dots(ax, v[some], curve + e[at][some], color=STRUCTURE, alpha=0.5, label="with residual")
+        if law is None or not len(at):
+            order = np.argsort(v, kind="stable")
+            order = order[:: max(1, len(order) // MOST_POINTS)]
+            speeds, curve = v[order], filtered[at][order]
+        else:
+            ends = [-1e-9 * np.ptp(v), 1e-9 * np.ptp(v)] if v.min() < 0.0 < v.max() else []
+            speeds = np.sort(np.append(np.linspace(v.min(), v.max(), MOST_POINTS), ends))
+            curve = law(speeds)
+        ax.plot(speeds, curve, color=GOOD, linewidth=2.0, label="friction of the model")
         heading(ax, label(name) if own else f"{label(name)}: no friction in the model", 10)
         ax.set_ylabel(equations.units[j], fontsize=9)
         ax.tick_params(labelsize=8)
         tidy(ax)
-    figure.supxlabel("velocity [rad/s]", fontsize=9)
+    units = ["m/s" if unit == "N" else "rad/s" for unit in equations.units]
+    for ax, unit in zip(axes, units if len(set(units)) > 1 else (), strict=False):
+        ax.set_xlabel(unit, fontsize=8)
+    figure.supxlabel("velocity" if len(set(units)) > 1 else f"velocity [{units[0]}]", fontsize=9)
     _legend_above(figure, axes[0])
     return save(figure, path)
+
+
+def _friction_law(equations: Equations, beta: Array, joint: int) -> Callable[[Array], Array] | None:
+    """Return the friction of a joint as a function of its velocity, without the filter of the rows; None if the equations
+    were given as a matrix."""
+    if not isinstance(equations.source, Regressor):
+        return None
+    model, names = equations.source.base.model, equations.names
+    own = [kind for kind in FRICTION if f"{equations.joints[joint]}.{kind}" in names]
+    factors = [beta[names.index(f"{equations.joints[joint]}.{kind}")] for kind in own]
+
+    def law(v: Array) -> Array:
+        parts = [x * model.friction_of(kind, v) for kind, x in zip(own, factors, strict=True)]
+        return np.asarray(sum(parts, np.zeros(len(v))))
+
+    return law
 
 
 EDGE = 2.2  # axis limit; intervals beyond it end in an arrow

@@ -37,12 +37,16 @@ EXACT = 1e-3  # percent: below sensor resolution, so the shape of the residual i
 CURES = {
     "dry": "Coulomb friction (add friction 'coulomb')",
     "viscous": "viscous friction (add friction 'viscous')",
-    "stribeck": "friction that increases near standstill (add friction 'stribeck', or leave slow samples out)",
+    "stribeck": "friction that increases near standstill (add friction 'stribeck', or leave slow samples out: slow=…)",
     "quadratic": "friction quadratic in the velocity (add friction 'quadratic')",
     "inertia": "motor-side inertia (set rotor=True, or check the gear ratio)",
     "offset": "a constant torque (set offset=True, and check the sensor's zero)",
 }
 CHOSEN = ("stribeck", "quadratic", "offset")  # terms chosen by their prediction of held-out motion (`model_terms`)
+PARAMETERS = {"dry": "coulomb", "viscous": "viscous", "stribeck": "stribeck", "quadratic": "quadratic", "inertia": "rotor",
+              "offset": "offset"}  # fmt: skip
+AT_REST = "friction is different near standstill, as in pauses. Leave slow samples out: slow=…"
+HELD = "it is held by the prior or a bound. Compare with estimator='weighted'"
 # findings that a delay, a joint zero or another fault of the log may cause
 EFFECTS = {
     "overfit": "a residual that is larger on held-out motion than in training",
@@ -151,7 +155,7 @@ def verdict(
         shown = {part.joint for part in statistics.joints if part.percent > EXACT}
         tried = CHOSEN if terms_chosen else ()
         terms = [term for term in missing_terms(rows, e) if term.joint in shown and term.kind not in tried]
-        shape += [*_missing(terms, statistics), *_standstill(rows, e, shown - {term.joint for term in terms})]
+        shape += [*_missing(terms, statistics, rows.names), *_standstill(rows, e, shown - {term.joint for term in terms})]
         found += _saturation(rows, effort)
     if (statistics.percent if validation is None else validation.held_out) <= SMALL * limits[0]:
         shape = [replace(item, severity=0) for item in shape]  # a residual this small may have any shape
@@ -194,9 +198,10 @@ def _level(s: Statistics, validation: Validation | None, limits: tuple[float, fl
         both = zip(validation.joints, validation.held_out_joints, strict=True)
         by_joint = {name: float(x) for name, x in both if np.isfinite(x)} or by_joint
     worst = max(by_joint, key=lambda name: by_joint[name])
-    size = next(
-        (f" ({j.rms:.3g} of {j.torque:.3g} {j.unit} RMS on the fitted motion)" for j in s.joints if j.joint == worst), ""
-    )
+    # of separate validation logs the torques are not known here
+    same = validation is None or len(validation.folds) > 1
+    sizes = (f" ({by_joint[worst] / 100 * j.torque:.3g} of {j.torque:.3g} {j.unit} RMS)" for j in s.joints if j.joint == worst)
+    size = next(sizes, "") if same else ""
     parts = f"the worst joint is {worst} with {by_joint[worst]:.3g} %{size}"
     beside = f" ({_compared(validation)})" if validation is not None else ""
     findings = [VerdictItem("residual", severity, f"The residual {where} is {overall:.3g} % of the torque{beside}; {parts}.")]
@@ -307,27 +312,36 @@ def _consistency(inconsistent: Mapping[str, str] | None) -> list[VerdictItem]:
 
 
 def _masses(masses: Mapping[str, tuple[float, float]]) -> list[VerdictItem]:
-    """Name the links whose masses are far from those of the file, if there are several: one may carry a load."""
+    """Name the links whose masses are far from those of the file: several may be those of another robot, the last of a load."""
     least = HEAVY * sum(old for old, _ in masses.values())
     far = [
         (name, old, new) for name, (old, new) in masses.items() if abs(new - old) > least and max(new / old, old / new) > FAR
     ]
-    if len(far) < 2:
+    loaded = bool(far) and far[-1][0] == [*masses][-1] and far[-1][2] > far[-1][1]
+    if len(far) < 2 and not loaded:
         return []
     names = listed([f"{name} ({new:.3g} kg instead of {old:.3g} kg)" for name, old, new in far])
+    load = "if it carried a load, identify that instead (dynamis payload, identify_payload)"
+    if len(far) < 2:
+        return [VerdictItem("masses", 0, f"The mass of {names} is far from that of the file: {load}.")]
     text = f"The masses of {names} are far from those of the file: it may describe another robot. Check its lengths and axes, "
-    return [VerdictItem("masses", 2, text + "which are not identified.")]
+    return [VerdictItem("masses", 2, f"{text}which are not identified{f'; or, {load}' if loaded else ''}.")]
 
 
-def _missing(terms: Sequence[Symptom], s: Statistics) -> list[VerdictItem]:
+def _missing(terms: Sequence[Symptom], s: Statistics, names: Sequence[str]) -> list[VerdictItem]:
+    """Name the terms that explain the residuals; ``names`` are the parameters, among which such a term may already be."""
     findings = []
+    known = {(term.joint, term.kind) for term in terms if f"{term.joint}.{PARAMETERS.get(term.kind)}" in names}
     left = {part.joint: part.percent for part in s.joints}
-    for kind in dict.fromkeys(term.kind for term in terms):
-        own = [term for term in terms if term.kind == kind]
+    for kind, there in dict.fromkeys((term.kind, (term.joint, term.kind) in known) for term in terms):
+        own = [term for term in terms if term.kind == kind and ((term.joint, kind) in known) == there]
         joints = listed([f"{term.joint} ({100 * term.explained:.0f} %)" for term in own], 8)
         if kind == "delay":
             shifts = listed([f"{1e3 * abs(term.size):.0f} ms {'late' if term.size > 0 else 'early'}" for term in own], 8)
             text = f"A time shift explains much of the residual of {joints}: the torque is {shifts}. Align it first."
+        elif there:
+            what, why = CURES[kind].split(" (")[0], AT_REST if kind in ("dry", "stribeck") else HELD
+            text = f"Much of the residual of {joints} has the form of {what}, which is already in the model: {why}."
         else:
             text = f"Much of the residual of {joints} is due to a term missing in the model: {CURES[kind]}."
         grave = [term.joint for term in own if term.explained > MOST and left[term.joint] > RESIDUAL[1]]
@@ -350,7 +364,7 @@ def _standstill(rows: Equations, e: Array, joints: set[str]) -> list[VerdictItem
     if not names:
         return []
     text = f"Residuals near standstill are larger than in motion: {listed(names)}. Friction is different there: "
-    return [VerdictItem("standstill", 1, text + "leave slow samples out, or model stiction.")]
+    return [VerdictItem("standstill", 1, text + "leave slow samples out (slow=…), or model stiction.")]
 
 
 def _saturation(rows: Equations, effort: Any) -> list[VerdictItem]:

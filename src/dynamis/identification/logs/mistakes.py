@@ -1,0 +1,104 @@
+"""Mistakes of a log in signs, order and units of columns: each is undone, and made if the model then explains the torques."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.identification.logs.explained import Explained, explained
+from dynamis.identification.logs.free_fit import FreeFit
+from dynamis.identification.logs.motion_summary import MotionSummary
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+VERIFIED = 0.35  # unexplained fraction of the torques below which a refit after the correction is good
+DEGREE = np.pi / 180.0
+BETTER = 0.4  # required increase of the explained fraction
+GOOD = 0.6  # fraction that counts as explained
+NO_WORSE = 0.15  # tolerated decrease for any joint
+SIMPLER = 0.05  # required advantage over mistakes earlier in the list
+SHAPE = 0.8  # explained fraction beyond friction above which the model is correct up to scale
+LARGEST = 12  # joints up to which pairs of columns are tried
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A kind of mistake, the joints of its columns, and its correction. "motion" columns are those of q, v and a."""
+
+    code: str
+    joints: tuple[int, ...]
+    where: str
+    undo: Callable[[MotionSummary], MotionSummary]
+
+
+def mistakes(n: int) -> Iterator[Mistake]:
+    """Yield all mistakes tried for a robot of n joints, the most frequent first."""
+    if n > 1:
+        yield Mistake("inverted", tuple(range(n)), "torque", _undone("torque", np.negative))
+    for where in ("torque", "motion", "torque and motion"):
+        for i in range(n):
+            signs = np.where(np.arange(n) == i, -1.0, 1.0)
+            yield Mistake("wrong sign", (i,), where, _undone(where, lambda x, s=signs: x * s))
+    yield Mistake("degrees", tuple(range(n)), "motion", _undone("motion", lambda x: x * DEGREE))
+    for where in ("torque", "motion", "torque and motion") if n <= LARGEST else ():
+        for i, j in combinations(range(n), 2):
+            order = np.arange(n)
+            order[[i, j]] = j, i
+            yield Mistake("swapped", (i, j), where, _undone(where, lambda x, o=order: x[:, o]))
+
+
+def _undone(where: str, change: Callable[..., Array]) -> Callable[[MotionSummary], MotionSummary]:
+    return lambda m: m.changed(change, motion="motion" in where, torque="torque" in where)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A corrected mistake: the torques explained before and after, the increase, and whether another correction would explain
+    as much."""
+
+    mistake: Mistake
+    motion: MotionSummary
+    before: Explained
+    then: Explained
+    growth: float
+    elsewhere: bool = False
+
+
+def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained, fit: FreeFit) -> tuple[list[Trial], Explained]:
+    """Return the mistakes whose correction makes the model explain the torques, and the explanation after correction."""
+    made: list[Trial] = []
+    first = now
+    while len(made) < robot.n and ((now.fraction < GOOD).any() or (now.model_share < 0.5 and now.speaks.any())):
+        trials = [t for t in (_tried(robot, mistake, motion, now) for mistake in mistakes(robot.n)) if t is not None]
+        if not trials:
+            break
+        most = max(t.growth for t in trials)
+        best = next(t for t in trials if t.growth > most - SIMPLER)
+        rivals = [t for t in trials if t.growth > most - SIMPLER and t.mistake.where != best.mistake.where]
+        elsewhere = any((t.mistake.code, t.mistake.joints) == (best.mistake.code, best.mistake.joints) for t in rivals)
+        made.append(replace(best, elsewhere=elsewhere))
+        motion, now = best.motion, best.then
+        if best.mistake.code == "inverted":
+            break
+    if made and fit.unexplained(motion).mean() > VERIFIED:
+        return [], first
+    return made, now
+
+
+def _tried(robot: Robot, mistake: Mistake, motion: MotionSummary, now: Explained) -> Trial | None:
+    """Return a trial if the correction explains clearly more, improves its own joints and harms no other."""
+    without = mistake.undo(motion)
+    known = now.predicted if mistake.where == "torque" else None  # the motion is as logged
+    then = explained(robot, without, known)
+    growth = float((then.fraction - now.fraction).sum())
+    if then.model_share > SHAPE and then.speaks.any():
+        growth += max(0.0, then.model_share - max(now.model_share, 0.0))
+    about = list(mistake.joints)
+    helped = (then.fraction[about] > GOOD).any() if len(about) > 2 else (then.fraction[about] > GOOD).all()
+    harmless = (then.fraction > np.minimum(now.fraction, GOOD) - NO_WORSE).all()
+    return Trial(mistake, without, now, then, growth) if growth > BETTER and helped and harmless else None
