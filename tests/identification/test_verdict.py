@@ -259,5 +259,8 @@ def test_a_heavier_last_link_may_be_a_load():
     (found,) = verdict(s, masses=last | {"b": (5.0, 5.0)}).about("masses")
     assert found.severity == 0
     assert "dynamis payload" in found.sentence
+    (found,) = verdict(s, masses={"a": (5.0, 0.5), "b": (5.0, 5.0)}).about("masses")
+    assert "far below" in found.sentence
+    assert found.severity == 2
     (found,) = verdict(s, masses={"a": (5.0, 1.0), "b": (5.0, 1.0), "c": (0.2, 0.2)}).about("masses")
     assert "payload" not in found.sentence

@@ -1,8 +1,8 @@
 """Torque explained by a prior model, beyond that explained by friction and inertia of the drives.
 
-The torque of a joint is s τ̂ + F_v q̇ + F_c sign(q̇) + I_a q̈ + constant, where τ̂ is the torque of the model and s, F_v, F_c,
-I_a ≥ 0 are free: with these signs friction and inertia cannot absorb a wrong sign, and neither a model without friction nor a
-joint dominated by friction counts against the log.
+The torque of a joint is s τ̂ + F_v q̇ + F_c sign(q̇) + I_a q̈ + constant, where τ̂ is the torque of the model without its
+friction and s, F_v, F_c, I_a ≥ 0 are free: with these signs friction and inertia cannot absorb a wrong sign, and neither a
+model without friction nor a joint dominated by friction counts against the log.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.algorithms.joint_physics import dry_torque, viscous_torque
 from dynamis.identification.logs.motion_summary import MotionSummary
 from dynamis.robot import Robot
 
@@ -73,8 +74,9 @@ def explained(robot: Robot, motion: MotionSummary, predicted: Array | None = Non
 
     ``predicted`` are the filtered torques of the model (rows, n), where they are known.
     """
-    if predicted is None:
-        predicted = motion.filtered(np.asarray(robot.inverse_dynamics(motion.q, motion.v, motion.a)))
+    if predicted is None:  # without the friction of the file, which may be a placeholder
+        friction = viscous_torque(robot.model, motion.v) + dry_torque(robot.model, motion.v)
+        predicted = motion.filtered(np.asarray(robot.inverse_dynamics(motion.q, motion.v, motion.a)) - friction)
     columns = np.empty((predicted.shape[1], 5, len(predicted)))
     columns[:, :3], columns[:, 3], columns[:, 4] = motion.friction.transpose(1, 2, 0), predicted.T, motion.torque.T
     columns -= columns.mean(axis=2, keepdims=True)

@@ -23,6 +23,8 @@ GOOD = 0.6  # fraction that counts as explained
 NO_WORSE = 0.15  # tolerated decrease for any joint
 SIMPLER = 0.05  # required advantage over mistakes earlier in the list
 SHAPE = 0.8  # explained fraction beyond friction above which the model is correct up to scale
+WEIGHT = 10.0  # of the inertias of the file: standard errors of 30 %
+RIVAL = 0.02  # decrease of the level, per torque, with which another mistake is more likely
 LARGEST = 12  # joints up to which pairs of columns are tried
 
 
@@ -62,6 +64,7 @@ class Trial:
     as much."""
 
     mistake: Mistake
+    logged: MotionSummary
     motion: MotionSummary
     before: Explained
     then: Explained
@@ -85,9 +88,25 @@ def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained, fit: Free
         motion, now = best.motion, best.then
         if best.mistake.code == "inverted":
             break
-    if made and fit.unexplained(motion).mean() > VERIFIED:
-        return [], first
+    if made:
+        made = _most_likely(robot, made, fit)
+        motion, now = made[-1].motion, made[-1].then
+        left = fit.unexplained(motion)
+        if left.mean() > VERIFIED or left[[j for trial in made for j in trial.mistake.joints]].max() > VERIFIED:
+            return [], first
     return made, now
+
+
+def _most_likely(robot: Robot, made: list[Trial], fit: FreeFit) -> list[Trial]:
+    """Return these mistakes, or another single one if the torques and the inertias of the file are more likely with it."""
+    prior, motion, before = FreeFit(fit.base, WEIGHT), made[0].logged, made[0].before
+    every = [mistake for mistake in mistakes(robot.n) if mistake.code in ("wrong sign", "swapped")]
+    levels = [prior.level(mistake.undo(motion)) for mistake in every]
+    if not levels or min(levels) > prior.level(made[-1].motion) - RIVAL * motion.torque.size:
+        return made
+    best = every[int(np.argmin(levels))]
+    then = explained(robot, best.undo(motion))
+    return [Trial(best, motion, best.undo(motion), before, then, 0.0)]
 
 
 def _tried(robot: Robot, mistake: Mistake, motion: MotionSummary, now: Explained) -> Trial | None:
@@ -101,4 +120,4 @@ def _tried(robot: Robot, mistake: Mistake, motion: MotionSummary, now: Explained
     about = list(mistake.joints)
     helped = (then.fraction[about] > GOOD).any() if len(about) > 2 else (then.fraction[about] > GOOD).all()
     harmless = (then.fraction > np.minimum(now.fraction, GOOD) - NO_WORSE).all()
-    return Trial(mistake, without, now, then, growth) if growth > BETTER and helped and harmless else None
+    return Trial(mistake, motion, without, now, then, growth) if growth > BETTER and helped and harmless else None

@@ -30,9 +30,11 @@ BARELY = 0.7  # ratio to the residual of the mean torque above which the motion 
 MOST = 0.5  # fraction of a residual's variance: a missing term that explains more is a defect if the residual is large
 ROUGH = 2.0  # ratio of residuals near standstill and in motion to be reported
 FAR, HEAVY = 2.5, 0.05  # ratio of the masses of a link, and difference relative to the whole mass of the file, to be reported
+ABSURD = 5.0  # ratio of the masses of a link that no error of a file explains
 FLAT = 1e-9  # relative to the range of the torque: equal to the maximum
 AT_LIMIT = 0.99  # of the effort limit: torques from here on are at it
 BEYOND_LIMIT = 1.02  # of the effort limit: torques from here on show that it is not that of the drive
+WORSE_THAN_NONE = 120.0  # percent of its torque left on held-out motion: predicting none would leave 100
 EXACT = 1e-3  # percent: below sensor resolution, so the shape of the residual is ignored
 CURES = {
     "dry": "Coulomb friction (add friction 'coulomb')",
@@ -208,7 +210,7 @@ def _level(s: Statistics, validation: Validation | None, limits: tuple[float, fl
     bad = [f"{name} ({x:.3g} %)" for name, x in by_joint.items() if x > limits[2]]
     if bad and severity < 2:
         text = f"The torque of {listed(bad)} is hardly explained: it is small, noisy, or has unmodelled friction."
-        findings.append(VerdictItem("residual", 1, text))
+        findings.append(VerdictItem("residual", 2 if by_joint[worst] > WORSE_THAN_NONE else 1, text))
     return findings
 
 
@@ -318,9 +320,12 @@ def _masses(masses: Mapping[str, tuple[float, float]]) -> list[VerdictItem]:
         (name, old, new) for name, (old, new) in masses.items() if abs(new - old) > least and max(new / old, old / new) > FAR
     ]
     loaded = bool(far) and far[-1][0] == [*masses][-1] and far[-1][2] > far[-1][1]
+    names = listed([f"{name} ({new:.3g} kg instead of {old:.3g} kg)" for name, old, new in far])
+    if len(far) == 1 and (ratio := far[0][1] / far[0][2]) > FAR:  # no load makes a link lighter
+        text = f"The mass of {names} is far below that of the file: check the unit and drive gain of its torques, and the file."
+        return [VerdictItem("masses", 2 if ratio > ABSURD else 1, text)]
     if len(far) < 2 and not loaded:
         return []
-    names = listed([f"{name} ({new:.3g} kg instead of {old:.3g} kg)" for name, old, new in far])
     load = "if it carried a load, identify that instead (dynamis payload, identify_payload)"
     if len(far) < 2:
         return [VerdictItem("masses", 0, f"The mass of {names} is far from that of the file: {load}.")]
