@@ -1,4 +1,4 @@
-"""Cubic splines through samples, and spikes replaced by them: single samples, or a few in a row, far from their neighbours."""
+"""Cubic splines through samples, long gaps bridged by fits, and spikes replaced: a few samples far from their neighbours."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ GAUSS = 1.4826  # standard deviation over median absolute deviation of normal no
 SHOWN = 6
 NEGLIGIBLE = 1e-17  # coefficient of an unknown in the equation of another, relative to its own
 FEWEST = 4  # samples of a cubic
+SPLINED = 4  # missing samples: a longer gap is bridged by a fit instead of a spline
+BESIDE = 2  # samples on either side to which it is fitted, relative to the missing ones
 
 
 class CubicSpline:
@@ -83,6 +85,34 @@ def _tridiagonal(before: Array, after: Array, right: Array) -> Array:
         rest[:-far] -= after[:-far, None] * right[far:]
         before, after, right, far = lower / scale, upper / scale, rest / scale[:, None], 2 * far
     return right
+
+
+def bridged(x: Array, missing: Array) -> Array:
+    """Return signals (N, …) with the samples of long gaps on cubics fitted to samples on both sides.
+
+    The slopes of a spline beside a gap are those of noise, whose effect grows with the gap; a fit to as many samples as are
+    missing, on either side, averages it.
+    """
+    result = x
+    for first, last in stretches(missing):
+        many = last - first
+        near = np.arange(max(first - BESIDE * many, 0), min(last + BESIDE * many, len(x)))
+        known = near[~missing[near]]
+        if many < SPLINED or (known < first).sum() < many or (known >= last).sum() < many:
+            continue
+        result = x.copy() if result is x else result
+        at = np.arange(first, last)
+        middle, width = 0.5 * (first + last - 1), 0.5 * (near[-1] - near[0])
+        powers = [np.vander((k - middle) / width, 4) for k in (known, at)]
+        fitted = np.linalg.lstsq(powers[0], x[known].reshape(len(known), -1), rcond=None)[0]
+        result[first:last] = (powers[1] @ fitted).reshape(many, *x.shape[1:])
+    return result
+
+
+def stretches(mask: Array) -> list[tuple[int, int]]:
+    """Return the first row, and that after the last one, of each stretch where a mask is true."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 class Repaired(NamedTuple):
