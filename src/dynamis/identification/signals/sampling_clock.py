@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.errors import InputError
-from dynamis.identification.signals.outliers import CubicSpline, bridged
+from dynamis.identification.signals.outliers import bridged, interpolation
 from dynamis.identification.signals.sampling_period import (
     BURST,
     COHERENT,
@@ -44,8 +44,7 @@ SHOWN = 6  # rows listed in a note
 class Run:
     """An uninterrupted part of a log: its ``rows`` in order of time, and the tick of an even clock for each.
 
-    ``start`` is the time of tick 0, ``times`` are the sampling times of the rows; ``clocked`` tells whether there is an even
-    clock behind the stamps.
+    ``start`` is the time of tick 0, ``times`` are the sampling times of the rows.
     """
 
     start: float
@@ -53,7 +52,6 @@ class Run:
     rows: Array
     ticks: Array
     times: Array
-    clocked: bool = True
 
     def __len__(self) -> int:
         return int(self.ticks[-1]) + 1
@@ -84,18 +82,18 @@ class Run:
         return bool(np.abs(self.times - (self.start + self.period * self.ticks)).max() <= SAME * self.period)
 
     def resample(self, values: Any) -> Array:
-        """Return values (rows, …) of this run's rows at the even times: unchanged if sampled at a tick, else by spline."""
+        """Return values (rows, …) of this run's rows at the even times: unchanged if sampled at a tick, else interpolated."""
         x = np.asarray(values, dtype=float)
         if len(x) != len(self.rows):
             raise InputError(f"this run has {counted(len(self.rows), 'row')}, but {len(x)} values are given")
         if not self.even:
-            return bridged(CubicSpline(self.times, x)(self.t), self.missing)
+            return bridged(interpolation(self.times, x)(self.t), self.missing)
         missing = self.missing
         if len(x) == len(self) and not missing.any():
             return x
         result = np.empty((len(self), *x.shape[1:]))
         result[self.ticks] = x
-        result[missing] = CubicSpline(self.ticks.astype(float), x)(np.flatnonzero(missing))
+        result[missing] = interpolation(self.times, x)(self.t[missing])
         return bridged(result, missing)
 
 
@@ -128,13 +126,17 @@ class Notes(list[str]):
 
 @dataclass(frozen=True, eq=False)
 class Clock:
-    """The even clock of a log: its period [s], its runs, the number of missing samples, and of duplicates."""
+    """The even clock of a log: its period [s], its runs, the number of missing samples, and of duplicates.
+
+    ``bursts`` tells whether many rows have almost the same stamp, so that they are taken to be consecutive.
+    """
 
     period: float
     runs: tuple[Run, ...]
     dropped: int
     duplicated: int
     notes: tuple[str, ...]
+    bursts: bool = False
 
 
 def repair(
@@ -189,13 +191,13 @@ def repair(
     stamps = strays_restamped(stamps, rows, h, gap, notes)
     parts = in_parts(stamps, rows, h, gap, notes)
     parts, duplicated = without_duplicates(stamps, parts, h, again, notes)
-    even = [stamps[part] for part in parts]
+    even, bursts = [stamps[part] for part in parts], in_a_row and jitter == "stamps"
     if in_a_row and coarse and any(_drifts(x, h) for x in even):
         stamps = stamps.copy()
         for part, x in zip(parts, even, strict=True):
             stamps[part] = without_rounding(x, h)
         notes.append("stamps too coarse for the sampling (many rows share one) and of no even clock: averaged over neighbours")
-        jitter, in_a_row, clocked = "samples", False, False
+        jitter, in_a_row, clocked, bursts = "samples", False, False, False
     elif in_a_row and (coarse or jitter == "stamps"):
         why, clocked = "too coarse for the sampling (many rows share one)" if coarse else "in bursts", True
         notes.append(f"stamps {why}: period {h:.6g} s from their average rate; single missing samples are not detectable")
@@ -205,7 +207,7 @@ def repair(
     else:
         clocked = coherence(even, h) >= COHERENT
     runs = tuple(_run(stamps, part, h, jitter, in_a_row, clocked) for part in parts)
-    return Clock(h, runs, *_told(stamps, runs, h, duplicated, jitter, notes))
+    return Clock(h, runs, *_told(stamps, runs, h, duplicated, jitter, notes), bursts)
 
 
 def _drifts(s: Array, h: float) -> bool:
@@ -227,7 +229,7 @@ def repair_with_positions(stamps: Any, q: Array, *, repeats: Any = None, **optio
     longest = max(errors.runs, key=len)
     rows = longest.rows[:COMPARED]
     x = np.where(np.isfinite(q[rows]), q[rows], 0.0)
-    limit = CLEARLY if longest.clocked else 1.0 / CLEARLY
+    limit = 1.0 / CLEARLY if errors.bursts else CLEARLY
     return errors if _roughness(longest.times[:COMPARED], x) < limit * _roughness(np.asarray(stamps)[rows], x) else true
 
 
@@ -251,7 +253,7 @@ def _run(t: Array, part: Array, h: float, jitter: str, in_a_row: bool, clocked: 
     )
     start = float(np.median(s - h * ticks)) if clocked or jitter == "stamps" else float(s[0])
     if jitter == "stamps" or in_a_row or len(s) < 4:
-        return Run(start, h, part, ticks, start + h * ticks, clocked)
+        return Run(start, h, part, ticks, start + h * ticks)
     if np.abs(s - start - h * ticks).max() > SAME * h:
         kept = _apart(s, CLOSE * h)
         part, s = part[kept], s[kept]
@@ -259,7 +261,7 @@ def _run(t: Array, part: Array, h: float, jitter: str, in_a_row: bool, clocked: 
     # even times must be within the stamps
     first = int(np.ceil((s[0] - start) / h - SAME))
     last = int(np.floor((s[-1] - start) / h + SAME))
-    return Run(start + first * h, h, part, np.clip(ticks - first, 0, max(last - first, 0)), s, clocked)
+    return Run(start + first * h, h, part, np.clip(ticks - first, 0, max(last - first, 0)), s)
 
 
 def _apart(s: Array, least: float) -> list[int]:
