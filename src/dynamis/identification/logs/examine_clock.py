@@ -18,6 +18,9 @@ Array = npt.NDArray[Any]
 LONG = 2.5  # periods between two samples from which one is missing
 SPREADS = 12.0  # median deviations tolerated for an irregular clock
 FEW = 0.01  # fraction of the rows up to which `prepare` drops, interpolates or sorts them
+MOST_REPEATED = 0.9  # fraction of repeated times up to which they are rounded
+WHOLE, OFTEN = 0.01, 0.9  # of the unit of rounded times: deviation of steps from multiples; fraction of steps of two or less
+STILL_MOVING = 0.25  # displacement between rows with one time, relative to that between others: these are not repeated rows
 SLOWEST = 0.5  # s: a longer period cannot resolve motion; such times are in another unit
 BESIDE = 5  # rows on either side of a gap that determine the velocity
 CERTAIN = 8.0  # standard deviations by which the displacement over a gap must differ from velocity × time for a clock jump
@@ -37,9 +40,15 @@ def clock_findings(log: Log, robot: Robot) -> Iterator[LogFinding]:
         return
     cure = "sort the rows by time, or split the log there"
     yield from _not_increasing(log, "time goes back", steps < 0.0, "time decreases", cure)
-    cure = "remove the repeated rows, or set rate in a mapping"
-    yield from _not_increasing(log, "time repeated", steps == 0.0, "the time of the previous row is repeated", cure)
     ahead = steps[steps > 0.0]
+    if _rounded(log, robot, steps):
+        row = int(np.flatnonzero(steps == 0.0)[0]) + 1
+        text = f"the times are rounded to {ahead.min():.6g} s: several rows share one, first at {log.where(row)}"
+        cure = "they are averaged over neighbours; log them with more digits"
+        yield LogFinding("warning", "time rounded", "t", row, text, cure)
+    else:
+        cure = "remove the repeated rows, or set rate in a mapping"
+        yield from _not_increasing(log, "time repeated", steps == 0.0, "the time of the previous row is repeated", cure)
     if not len(ahead):
         return
     period = float(np.median(ahead))
@@ -91,6 +100,18 @@ def _not_increasing(log: Log, code: str, which: Array, what: str, cure: str) -> 
         text = f"{what} at {log.where(row)}, from {log.t[row - 1]:.9g} to {log.t[row]:.9g} s{many}"
         twice = code == "time repeated" and all(np.array_equal(x[rows], x[rows - 1]) for x in (log.q, log.tau))
         yield LogFinding("error", code, "t", row, text, cure, mends=twice or count <= max(1.0, FEW * len(log)))
+
+
+def _rounded(log: Log, robot: Robot, steps: Array) -> bool:
+    """Return whether times are multiples of a unit coarser than the sampling: many repeat while the robot moves."""
+    repeated = float(np.mean(steps == 0.0)) if len(steps) else 0.0
+    if not FEW < repeated < MOST_REPEATED or not (steps >= 0.0).all():
+        return False
+    units = steps / steps[steps > 0.0].min()
+    if np.abs(units - np.rint(units)).max() > WHOLE or np.mean(units < 2.5) < OFTEN:
+        return False
+    moved = np.linalg.norm(displacement(robot, log.q[:-1], log.q[1:]), axis=1)
+    return bool(np.nanmean(moved[steps == 0.0]) > STILL_MOVING * np.nanmean(moved[steps > 0.0]))
 
 
 def _slow_clock(log: Log, period: float) -> LogFinding:

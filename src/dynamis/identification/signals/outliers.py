@@ -1,4 +1,4 @@
-"""Cubic splines through samples, long gaps bridged by fits, and spikes replaced: a few samples far from their neighbours."""
+"""Interpolation of samples by cubic splines or lines, and spikes replaced: a few samples far from their neighbours."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ SHOWN = 6
 NEGLIGIBLE = 1e-17  # coefficient of an unknown in the equation of another, relative to its own
 FEWEST = 4  # samples of a cubic
 COMPARED = 20_000  # samples for which kinds of interpolation are compared
-SPLINED = 4  # missing samples: a longer gap is bridged by a fit instead of a spline
-BESIDE = 2  # samples on either side to which it is fitted, relative to the missing ones
 
 
 class CubicSpline:
@@ -105,28 +103,6 @@ def interpolation(t: Array, values: Array) -> CubicSpline:
     if (np.log(straight + 1e-300) - np.log(curved + 1e-300)).mean() < 0.0:
         spline.slopes = None
     return spline
-
-
-def bridged(x: Array, missing: Array) -> Array:
-    """Return signals (N, …) with the samples of long gaps on cubics fitted to samples on both sides.
-
-    The slopes of a spline beside a gap are those of noise, whose effect grows with the gap; a fit to as many samples as are
-    missing, on either side, averages it.
-    """
-    result = x
-    for first, last in stretches(missing):
-        many = last - first
-        near = np.arange(max(first - BESIDE * many, 0), min(last + BESIDE * many, len(x)))
-        known = near[~missing[near]]
-        if many < SPLINED or (known < first).sum() < many or (known >= last).sum() < many:
-            continue
-        result = x.copy() if result is x else result
-        at = np.arange(first, last)
-        middle, width = 0.5 * (first + last - 1), 0.5 * (near[-1] - near[0])
-        powers = [np.vander((k - middle) / width, 4) for k in (known, at)]
-        fitted = np.linalg.lstsq(powers[0], x[known].reshape(len(known), -1), rcond=None)[0]
-        result[first:last] = (powers[1] @ fitted).reshape(many, *x.shape[1:])
-    return result
 
 
 def stretches(mask: Array) -> list[tuple[int, int]]:

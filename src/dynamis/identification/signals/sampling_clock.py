@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.errors import InputError
-from dynamis.identification.signals.outliers import bridged, interpolation
+from dynamis.identification.signals.outliers import interpolation
 from dynamis.identification.signals.sampling_period import (
     BURST,
     COHERENT,
@@ -87,14 +87,14 @@ class Run:
         if len(x) != len(self.rows):
             raise InputError(f"this run has {counted(len(self.rows), 'row')}, but {len(x)} values are given")
         if not self.even:
-            return bridged(interpolation(self.times, x)(self.t), self.missing)
+            return interpolation(self.times, x)(self.t)
         missing = self.missing
         if len(x) == len(self) and not missing.any():
             return x
         result = np.empty((len(self), *x.shape[1:]))
         result[self.ticks] = x
         result[missing] = interpolation(self.times, x)(self.t[missing])
-        return bridged(result, missing)
+        return result
 
 
 class Notes(list[str]):
