@@ -162,6 +162,56 @@ def test_missing_samples_are_told_from_jumps_of_the_clock():
     assert [f.code for f in examine(replace(CLEAN, t=jitter, v=None), UR)] == []
 
 
+@pytest.mark.parametrize("rate", [250.0, 1000.0])
+@pytest.mark.parametrize("lost", [0.01, 0.1, 0.2])
+@pytest.mark.parametrize("resolution", [1e-4, 1e-5])
+def test_lost_rows_of_coarse_encoders_are_no_clock_jumps(rate, lost, resolution):
+    for seed in range(4):
+        log = measured(UR, seed, noise=resolution, rate=rate, seconds=10.0)
+        kept = np.random.default_rng(seed).random(len(log)) >= lost
+        log = replace(log, t=log.t[kept], q=np.round(log.q[kept] / resolution) * resolution, v=None, tau=log.tau[kept])
+        assert [f.code for f in examine(log, UR) if f.severity == "error"] == []
+
+
+def test_polled_logs_have_no_clock_jumps():
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        steps = np.where(rng.random(8000) < 0.05, rng.uniform(1, 8, 8000), rng.uniform(0.6, 1.4, 8000))
+        t = np.cumsum(steps) * 1e-3
+        q = np.sin(np.outer(t, 1.0 + 0.2 * np.arange(6))) + 1e-4 * rng.normal(size=(8000, 6))
+        assert [f for f in examine(Log(t, q, np.cos(q), names=UR.coordinate_names), UR) if f.code == "clock jump"] == []
+
+
+@pytest.mark.parametrize("periods", [5, 20, 200])
+def test_clock_jumps_are_found_among_lost_rows(periods):
+    for seed in range(4):
+        log = measured(UR, seed, noise=1e-5)
+        kept = np.random.default_rng(seed).random(len(log)) >= 0.05
+        kept[595:606] = True
+        t = np.where(np.arange(len(log)) >= 600, log.t + periods * 0.005, log.t)
+        log = replace(log, t=t[kept], q=log.q[kept], v=None, tau=log.tau[kept])
+        only(examine(log, UR), "error", "clock jump", "t", int(kept[:600].sum()))
+
+
+def test_late_stamps_that_are_caught_up_are_no_clock_jumps():
+    t = CLEAN.t.copy()
+    for k in range(50, 1150, 50):
+        t[k : k + 5] = t[k + 4] + 1e-4 * np.arange(5)
+    assert not [f for f in examine(replace(CLEAN, t=t, v=None), UR) if f.severity == "error"]
+
+
+def test_rounded_times_are_averaged_and_noted():
+    log = measured(UR, noise=1e-5, rate=1000.0)
+    t = np.cumsum(1e-3 * np.random.default_rng(3).uniform(0.3, 1.7, len(log)))
+    found = examine(replace(log, t=np.round(t, 3), v=None), UR)
+    (rounded,) = [f for f in found if f.column == "t"]
+    assert (rounded.severity, rounded.code) == ("warning", "time rounded")
+    assert "rounded to 0.001 s" in rounded.text
+    rows = np.repeat(np.arange(len(log)), 1 + (np.arange(len(log)) % 10 == 0))  # each tenth row twice, with another torque
+    log = replace(log, t=log.t[rows], q=log.q[rows], v=None, tau=log.tau[rows] + 1e-3 * np.arange(len(rows))[:, None])
+    assert "time repeated" in [f.code for f in examine(log, UR) if f.severity == "error"]
+
+
 def test_joints_that_are_held_are_named():
     q, v = CLEAN.q.copy(), CLEAN.v.copy()
     q[:, 3], v[:, 3] = 0.7, 0.0

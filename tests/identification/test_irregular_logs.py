@@ -246,3 +246,25 @@ def test_terms_that_the_log_needs_are_added_to_the_model():
     found = identify(ARM, replace(CLEAN, tau=TAU + np.outer(100.0 * fast * np.abs(fast), [1.0, 0.0])), compare=())
     assert any(f"quadratic friction of {ARM.coordinate_names[0]}" in note for note in found.notes)
     assert not any("terms added" in note for note in identify(ARM, CLEAN, compare=(), estimator="weighted").notes)
+
+
+@pytest.mark.parametrize("kind", ["polled", "delayed", "lost", "rounded"])
+def test_logs_of_uneven_and_lossy_clocks_are_identified(kind):
+    rng, count = np.random.default_rng(7), 12_000
+    steps = {
+        "polled": rng.uniform(0.3, 1.7, count),
+        "delayed": np.where(rng.random(count) < 0.05, rng.uniform(1.0, 8.0, count), rng.uniform(0.6, 1.4, count)),
+        "lost": rng.geometric(0.8, count).astype(float),
+        "rounded": rng.uniform(0.3, 1.7, count),
+    }
+    w, phase = np.array([1.3, 2.1]), np.array([0.0, 1.0])
+    wanted = np.sin(np.outer(np.linspace(0.0, 8.0, 50), [1.7, 1.1])) * [1.0, 0.7]
+    t = np.cumsum(steps[kind]) * 1e-3
+    angle = w * t[:, None] + phase
+    tau = ARM.inverse_dynamics(np.sin(angle), w * np.cos(angle), -(w**2) * np.sin(angle))
+    q = np.round((np.sin(angle) + 2e-5 * rng.normal(size=angle.shape)) / 5e-5) * 5e-5
+    log = Log(np.round(t, 3 if kind == "rounded" else 6), q, tau + rng.normal(size=tau.shape), names=ARM.coordinate_names)
+    found = identify(LinearModel(ARM, friction=(), rotor=False), log, estimator="ordinary", compare=())
+    truth = ARM.inverse_dynamics(wanted, wanted[::-1], -wanted)
+    error = np.linalg.norm(found.robot.inverse_dynamics(wanted, wanted[::-1], -wanted) - truth) / np.linalg.norm(truth)
+    assert error < 5e-4

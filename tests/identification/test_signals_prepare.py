@@ -357,3 +357,28 @@ def test_rows_with_a_time_are_not_said_to_have_none():
     notes = prepare(SimpleNamespace(t=t, q=q, tau=np.zeros_like(q), source=""), robot, cutoff=10.0).notes
     assert any("q is not finite" in note for note in notes)
     assert not any("without a time" in note for note in notes)
+
+
+@pytest.mark.parametrize("kind", ["uniform", "exponential", "delays", "lost"])
+def test_gaps_short_against_the_filter_do_not_void_a_log(kind):
+    rng, rate, count = np.random.default_rng(2), 1000.0, 12_000
+    steps = {
+        "uniform": rng.uniform(0.3, 1.7, count),
+        "exponential": rng.exponential(1.0, count),
+        "delays": np.where(rng.random(count) < 0.05, rng.uniform(1.0, 8.0, count), rng.uniform(0.6, 1.4, count)),
+        "lost": rng.geometric(0.8, count).astype(float),
+    }[kind]
+    t = np.cumsum(steps / rate)
+    w = np.array([2.0, 3.1])
+    q = np.round((np.sin(np.outer(t, w)) + 2e-5 * rng.standard_normal((count, 2))) / 1e-4) * 1e-4
+    ready = prepare(SimpleNamespace(t=t, q=q, tau=q), ARM)
+    (run,) = ready
+    assert np.isclose(run.period, (1.0 if kind == "lost" else steps.mean()) / rate, rtol=0.03)
+    assert run.use.mean() > 0.9
+    assert np.abs(run.a + w**2 * np.sin(np.outer(run.t, w))).max() < 0.2
+    assert not any("replaced by an even clock" in note for note in ready.notes)
+    # beside a gap that is not short, nothing is used
+    far = np.abs(t - t[count // 2]) > 0.06
+    (run,) = prepare(SimpleNamespace(t=t[far], q=q[far], tau=q[far]), ARM, gap=200.0)
+    assert not run.use[np.abs(run.t - t[count // 2]) < 0.06].any()
+    assert run.use.mean() > 0.6

@@ -193,3 +193,43 @@ def test_the_spline_is_that_of_scipy(count, steps):
     wanted = np.sort(source.uniform(t[0], t[-1], 500))
     expected = Reference(t, x)(wanted)
     assert np.abs(CubicSpline(t, x)(wanted) - expected).max() < 1e-9 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("jitter", ["samples", "stamps"])
+@pytest.mark.parametrize("kind", ["uniform", "delayed"])
+def test_the_period_of_polled_stamps_is_their_mean_step_and_drift_is_not_missing_samples(jitter, kind):
+    steps = rng().uniform(0.3, 1.7, N) if kind == "uniform" else 0.6 + rng().exponential(0.4, N).clip(0.0, 1.5)
+    stamps = np.cumsum(H * steps)
+    clock = repair(stamps, jitter=jitter)
+    assert np.isclose(clock.period, np.diff(stamps).mean(), rtol=1e-3)
+    assert clock.dropped == 0
+    assert len(clock.runs) == 1
+    if jitter == "samples":
+        rms = 100 * np.sqrt(np.mean((np.diff(stamps) - clock.period) ** 2)) / clock.period
+        assert f"RMS {rms:.1f} % of a period in their steps" in " ".join(clock.notes)
+
+
+@pytest.mark.parametrize("jitter", ["samples", "stamps"])
+def test_an_even_clock_is_found_behind_very_uneven_stamps(jitter):
+    for seed in range(5):
+        stamps = EVEN + 0.4 * H * np.random.default_rng(seed).uniform(-1, 1, N)
+        clock = repair(stamps, jitter=jitter)
+        assert np.isclose(clock.period, H, rtol=1e-5), seed
+        assert clock.dropped <= 1  # the first or the last stamp may be nearer to another tick
+
+
+def test_rounded_stamps_of_polled_samples_are_averaged_over_neighbours():
+    times = np.cumsum(0.001 * rng().uniform(0.3, 1.7, N))
+    clock = repair(np.round(times, 3), repeats=np.zeros(N, bool))
+    (run,) = clock.runs
+    assert (run.resample(times) - run.t).std() < 0.0004
+    assert "of no even clock: averaged over neighbours" in clock.notes[0]
+
+
+def test_noise_at_uneven_times_is_not_amplified_and_smooth_signals_are_splined():
+    times = np.cumsum(H * rng().exponential(1.0, N))
+    (run,) = repair(times, jitter="samples", gap=20.0).runs
+    kept = times[run.rows]
+    noise = rng().normal(size=len(kept))
+    assert run.resample(noise).std() < 0.85
+    assert np.abs(run.resample(np.sin(3 * kept)) - np.sin(3 * run.t)).max() < 1e-5

@@ -13,7 +13,8 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.logs.examine_clock import FEW, clock_findings, displacement
 from dynamis.identification.logs.log import SIGNALS, Log, LogFinding
 from dynamis.identification.samples import not_finite
-from dynamis.identification.signals.stages import HELD, stretches
+from dynamis.identification.signals.outliers import stretches
+from dynamis.identification.signals.stages import HELD
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]

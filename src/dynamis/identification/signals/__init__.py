@@ -3,8 +3,9 @@
 prepare         from a log to samples
 windows         the same for logs longer than memory
 stages          the steps of `prepare` for one run: signals at the joints, rows in use
-sampling_clock  time stamps: the period, uninterrupted runs, missing and repeated samples
-outliers        cubic splines, and spikes replaced by them
+sampling_clock  time stamps: uninterrupted runs, missing and repeated samples
+sampling_period the period behind time stamps, even or not
+outliers        interpolation by splines or lines, and spikes replaced by it
 filters         zero-phase low-pass filter, cut-off frequency between motion and noise, velocities and accelerations
 """
 

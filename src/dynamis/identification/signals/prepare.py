@@ -24,6 +24,7 @@ from dynamis.identification.signals.stages import (
     beside_gaps,
     found_cutoff,
     kept_rows,
+    long_gaps,
     motion,
     on_the_clock,
     usable_stamps,
@@ -36,6 +37,7 @@ ROWS = 5.0  # kept per period of the parallel low-pass
 PARALLEL = 5.0  # automatic parallel low-pass, relative to the band with 99 % of the power of the velocities
 SMOOTHING = 5.0  # highest automatic cut-off of the derivatives, relative to the parallel low-pass
 SLOW = 0.01  # automatic limit of slow rows, relative to the joint's highest speed
+WIDEST = 25.0  # periods: gaps interpolated for a first estimate of the cut-off
 INTERPOLATED = 0.25  # of a period of the cut-off: longer gaps are not interpolated
 
 
@@ -122,7 +124,7 @@ def prepare(
     stamps = usable_stamps(raw, GAP if gap is None else gap, robot.coordinate_names, notes)
     clock = _clock(raw, stamps, jitter, period, GAP if gap is None else gap, notes)
     if gap is None and len(clock.runs) > 1:
-        gap = _tolerated_gap(raw, clock, cutoff, robot)
+        gap = _tolerated_gap(raw, _clock(raw, stamps, jitter, period, WIDEST, notes), cutoff, automatic, robot)
         clock = _clock(raw, stamps, jitter, period, gap, notes) if gap > GAP else clock
     notes += clock.notes
     runs = [on_the_clock(raw, run, robot, logged, outliers, delay, notes) for run in clock.runs if len(run.rows) >= SHORTEST]
@@ -154,7 +156,7 @@ def prepare(
             continue
         if automatic and slow is None and parallel is not None:
             slowest = SLOW * np.abs(v).max(axis=0)
-        use = _used(run, v, slowest, edge, Decimation(clock.period, parallel, every or 1))
+        use = _used(run, v, slowest, edge, cutoff, Decimation(clock.period, parallel, every or 1))
         cut: dict[str, Any] = {"t": run.t[rows], "use": use[rows], "period": clock.period, "source": raw.source}
         arrays = (x[rows] for x in (q, v, a, run.tau))
         samples.append(Samples.of(*arrays, **cut, parallel=parallel, every=every or 1, smooth_torque=smooth_torque))
@@ -168,15 +170,20 @@ def prepare(
     return Prepared(samples, tuple(notes), chosen)
 
 
-def _used(run: Even, v: Array, slowest: Array, edge: float, filtered: Decimation) -> Array:
-    """Return which samples (N, n) are used: of joints that are not slow, and not beside gaps."""
+def _used(run: Even, v: Array, slowest: Array, edge: float, cutoff: float | None, filtered: Decimation) -> Array:
+    """Return which samples (N, n) are used: of joints that are not slow, and not in gaps or beside long ones.
+
+    A row of the parallel filter, which averages over gaps short against its period, is used also if its middle is in one.
+    """
     assert filtered.period is not None
     # after the parallel filter, a short fast segment is as slow as its neighbourhood
     parallel = filtered.cutoff
     speed = v if parallel is None or not slowest.any() else low_pass(v, filtered.period, parallel)
     use = run.use & (np.abs(speed) >= slowest)
     if run.gaps.any():
-        use &= ~beside_gaps(run.gaps, int(np.ceil(edge / filtered.period)), filtered.taps)[:, None]
+        long = long_gaps(run.gaps, filtered.period, parallel or cutoff)
+        lost = beside_gaps(long, int(np.ceil(edge / filtered.period)), filtered.taps)
+        use &= ~(lost if parallel is not None else lost | run.gaps)[:, None]
     return np.asarray(use)
 
 
@@ -208,16 +215,17 @@ def _clock(raw: Measured, stamps: Array, jitter: str, period: float | None, gap:
     return repair(stamps, jitter=jitter, **options)
 
 
-def _tolerated_gap(raw: Measured, clock: Clock, cutoff: float | None, robot: Robot) -> float:
+def _tolerated_gap(raw: Measured, clock: Clock, cutoff: float | None, automatic: bool, robot: Robot) -> float:
     """Return the number of periods over which signals below the cut-off can be interpolated."""
     longest = max(clock.runs, key=len)
     if cutoff is None:
         if robot.nq > robot.n or len(longest) < FEWEST or not np.isfinite(raw.q[longest.rows]).all():
             return GAP
         try:
-            cutoff = suggest_cutoff(raw.at_joints("q", longest.resample(raw.q[longest.rows])), clock.period).value
+            found = suggest_cutoff(raw.at_joints("q", longest.resample(raw.q[longest.rows])), clock.period)
         except InputError:  # no joint moves
             return GAP
+        cutoff = min(found.value, SMOOTHING * PARALLEL * found.band) if automatic and found.band > 0.0 else found.value
     return max(GAP, INTERPOLATED / (cutoff * clock.period))
 
 

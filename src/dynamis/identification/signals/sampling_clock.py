@@ -15,20 +15,28 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.errors import InputError
-from dynamis.identification.signals.outliers import CubicSpline
+from dynamis.identification.signals.outliers import interpolation
+from dynamis.identification.signals.sampling_period import (
+    BURST,
+    COHERENT,
+    clock_period,
+    coherence,
+    deviations,
+    first_period,
+    ticks_of,
+    without_rounding,
+)
 
 Array = npt.NDArray[Any]
 
 GAP = 5.0  # periods: longer gaps are not interpolated
 HOLE = 2.5  # periods between two samples above which the values in between are interpolated, not measured
 CLOSE = 0.2  # periods: of two samples closer than this, a spline would amplify the noise
-POLLED = 0.1  # of a period: with a larger spread of the steps there is no even clock behind the stamps
 COARSE = 0.01  # fraction of rows with a repeated stamp but other values above which stamps are coarser than the sampling
-CLEARLY = 0.8  # ratio of the roughness below which stamps are taken to be erroneous
+CLEARLY = 0.8  # ratio of the deviations of the positions from smooth curves below which stamps are taken to be erroneous
+COMPARED = 20_000  # rows in which they are compared
+USUAL = 0.98  # quantile of the deviations above which they are spikes
 SAME = 1e-3  # periods: closer stamps are equal
-BURSTS = 1.5  # ratio of the mean to the median step above which samples come in bursts
-SPANS = 20_000  # spans averaged to refine the period
-BURST = 50  # samples: a delay may be caught up within as many
 SHOWN = 6  # rows listed in a note
 
 
@@ -63,24 +71,29 @@ class Run:
         empty[self.ticks] = False
         return empty
 
+    @property
+    def holes(self) -> Array:
+        """Mask of the steps from a row to the next between which a sample is missing."""
+        return np.diff(self.ticks) > 1 if self.even else np.diff(self.times) > HOLE * self.period
+
     @functools.cached_property
     def even(self) -> bool:
         """Whether the values were sampled at the ticks."""
         return bool(np.abs(self.times - (self.start + self.period * self.ticks)).max() <= SAME * self.period)
 
     def resample(self, values: Any) -> Array:
-        """Return values (rows, …) of this run's rows at the even times: unchanged if sampled at a tick, else by spline."""
+        """Return values (rows, …) of this run's rows at the even times: unchanged if sampled at a tick, else interpolated."""
         x = np.asarray(values, dtype=float)
         if len(x) != len(self.rows):
             raise InputError(f"this run has {counted(len(self.rows), 'row')}, but {len(x)} values are given")
         if not self.even:
-            return CubicSpline(self.times, x)(self.t)
+            return interpolation(self.times, x)(self.t)
         missing = self.missing
         if len(x) == len(self) and not missing.any():
             return x
         result = np.empty((len(self), *x.shape[1:]))
         result[self.ticks] = x
-        result[missing] = CubicSpline(self.ticks.astype(float), x)(np.flatnonzero(missing))
+        result[missing] = interpolation(self.times, x)(self.t[missing])
         return result
 
 
@@ -113,13 +126,17 @@ class Notes(list[str]):
 
 @dataclass(frozen=True, eq=False)
 class Clock:
-    """The even clock of a log: its period [s], its runs, the number of missing samples, and of duplicates."""
+    """The even clock of a log: its period [s], its runs, the number of missing samples, and of duplicates.
+
+    ``bursts`` tells whether many rows have almost the same stamp, so that they are taken to be consecutive.
+    """
 
     period: float
     runs: tuple[Run, ...]
     dropped: int
     duplicated: int
     notes: tuple[str, ...]
+    bursts: bool = False
 
 
 def repair(
@@ -168,49 +185,79 @@ def repair(
             f"repeats has shape {again.shape}; expected one boolean for each of the {counted(len(stamps), 'stamp')}"
         )
     coarse = float(np.mean((np.diff(stamps[rows]) == 0.0) & ~again[rows][1:])) > COARSE
-    h, in_a_row = first_period(stamps[rows], coarse, notes) if period is None else (float(period), False)
+    h, in_a_row = first_period(stamps[rows], coarse) if period is None else (float(period), False)
     if not (np.isfinite(h) and h > 0.0):
         raise InputError(f"the time stamps do not increase (period {h!r} s); check that this column is the time in seconds")
     stamps = strays_restamped(stamps, rows, h, gap, notes)
     parts = in_parts(stamps, rows, h, gap, notes)
     parts, duplicated = without_duplicates(stamps, parts, h, again, notes)
-    if period is None and not in_a_row:
-        steps = np.concatenate([np.diff(stamps[part]) for part in parts])
-        polled = jitter == "samples" and len(steps) > 0 and float(np.median(np.abs(steps - h))) > POLLED * h
-        h = float(steps[steps < gap * h].mean()) if polled else refined([stamps[part] for part in parts], h)
-    runs = tuple(_run(stamps, part, h, jitter, in_a_row) for part in parts)
-    return Clock(h, runs, *_told(stamps, runs, h, duplicated, jitter, notes))
+    even, bursts = [stamps[part] for part in parts], in_a_row and jitter == "stamps"
+    if in_a_row and coarse and any(_drifts(x, h) for x in even):
+        stamps = stamps.copy()
+        for part, x in zip(parts, even, strict=True):
+            stamps[part] = without_rounding(x, h)
+        notes.append("stamps too coarse for the sampling (many rows share one) and of no even clock: averaged over neighbours")
+        jitter, in_a_row, clocked, bursts = "samples", False, False, False
+    elif in_a_row and (coarse or jitter == "stamps"):
+        why, clocked = "too coarse for the sampling (many rows share one)" if coarse else "in bursts", True
+        notes.append(f"stamps {why}: period {h:.6g} s from their average rate; single missing samples are not detectable")
+    elif period is None:
+        h, clocked = clock_period(even, h, gap)
+        in_a_row = not clocked and jitter == "stamps"
+    else:
+        clocked = coherence(even, h) >= COHERENT
+    runs = tuple(_run(stamps, part, h, jitter, in_a_row, clocked) for part in parts)
+    return Clock(h, runs, *_told(stamps, runs, h, duplicated, jitter, notes), bursts)
+
+
+def _drifts(s: Array, h: float) -> bool:
+    """Return whether coarse stamps deviate from an even clock by more than their rounding."""
+    off = s - h * np.arange(len(s))
+    steps = np.diff(s)
+    return len(s) > BURST and float(np.std(off)) > float(np.median(steps[steps > 0.0]))
 
 
 def repair_with_positions(stamps: Any, q: Array, *, repeats: Any = None, **options: Any) -> Clock:
     """Return the even clock for which the positions (N, n) are smoother: uneven stamps are true sampling times, or errors.
 
-    Positions at the wrong times have jitter in proportion to their velocity, visible in their third differences.
+    Positions at the wrong times deviate from smooth curves in proportion to their velocity.
     """
     true = repair(stamps, jitter="samples", repeats=repeats, **options)
     if all(run.even for run in true.runs):
         return true
     errors = repair(stamps, jitter="stamps", repeats=repeats, **options)
-    return errors if _roughness(errors, q) < CLEARLY * _roughness(true, q) else true
+    longest = max(errors.runs, key=len)
+    rows = longest.rows[:COMPARED]
+    x = np.where(np.isfinite(q[rows]), q[rows], 0.0)
+    limit = 1.0 / CLEARLY if errors.bursts else CLEARLY
+    return errors if _roughness(longest.times[:COMPARED], x) < limit * _roughness(np.asarray(stamps)[rows], x) else true
 
 
-def _roughness(clock: Clock, q: Array) -> float:
-    """Return the geometric mean over the joints of the RMS third difference of the positions."""
-    longest = max(clock.runs, key=len)
-    x = longest.resample(np.where(np.isfinite(q), q, 0.0)[longest.rows])
-    rough = np.quantile(np.abs(np.diff(x, 3, axis=0)), 0.8, axis=0) if len(x) > 3 else np.zeros(1)  # not spikes
-    return float(np.exp(np.mean(np.log(rough[rough > 0.0])))) if (rough > 0.0).any() else 0.0
+def _roughness(t: Array, q: Array) -> float:
+    """Return the geometric mean over the joints of the mean deviation of positions at these times from smooth curves."""
+    off = np.abs(deviations(t, q))
+    if not len(off):
+        return 0.0
+    mean = np.minimum(off, np.quantile(off, USUAL, axis=0)).mean(axis=0)
+    return float(np.exp(np.mean(np.log(mean[mean > 0.0])))) if (mean > 0.0).any() else 0.0
 
 
-def _run(t: Array, part: Array, h: float, jitter: str, in_a_row: bool) -> Run:
+def _run(t: Array, part: Array, h: float, jitter: str, in_a_row: bool, clocked: bool) -> Run:
     s = t[part]
-    ticks = np.arange(len(s)) if in_a_row else ticks_of(s, h)
-    start = float(np.median(s - h * ticks))
+    ticks = (
+        np.arange(len(s))
+        if in_a_row
+        else ticks_of(s, h)
+        if clocked or jitter == "stamps"
+        else np.rint((s - s[0]) / h).astype(int)
+    )
+    start = float(np.median(s - h * ticks)) if clocked or jitter == "stamps" else float(s[0])
     if jitter == "stamps" or in_a_row or len(s) < 4:
         return Run(start, h, part, ticks, start + h * ticks)
     if np.abs(s - start - h * ticks).max() > SAME * h:
         kept = _apart(s, CLOSE * h)
-        part, s, ticks = part[kept], s[kept], ticks[kept]
+        part, s = part[kept], s[kept]
+        ticks = np.rint((s - start) / h).astype(int)
     # even times must be within the stamps
     first = int(np.ceil((s[0] - start) / h - SAME))
     last = int(np.floor((s[-1] - start) / h + SAME))
@@ -229,35 +276,20 @@ def _apart(s: Array, least: float) -> list[int]:
 def _told(
     t: Array, runs: Sequence[Run], h: float, duplicated: int, jitter: str, notes: Notes
 ) -> tuple[int, int, tuple[str, ...]]:
-    before = [run.rows[np.flatnonzero(np.diff(run.ticks) > 1) + 1] for run in runs]
+    before = [run.rows[np.flatnonzero(run.holes) + 1] for run in runs]
     dropped = sum(int(run.missing.sum()) for run in runs)
     if dropped:
-        notes.append(
-            f"{counted(dropped, 'missing sample')} interpolated and not used, before {notes.which(np.concatenate(before))}"
-        )
-    off = np.concatenate([t[run.rows] - (run.start + run.period * run.ticks) for run in runs])
-    if np.abs(off).max() > 0.01 * h:
-        done = "replaced by an even clock" if jitter == "stamps" else "kept, and the values interpolated at even times"
+        notes.append(f"{counted(dropped, 'missing sample')} interpolated, before {notes.which(np.concatenate(before))}")
+    if jitter == "stamps":
+        off = np.concatenate([t[run.rows] - (run.start + run.period * run.ticks) for run in runs])
+        what, done = "", "replaced by an even clock"
+    else:
+        steps = np.concatenate([np.diff(run.times)[~run.holes] for run in runs if not run.even] or [np.full(1, h)])
+        off, what, done = steps - h, " in their steps", "kept, and the values interpolated at even times"
+    if len(off) and np.abs(off).max() > 0.01 * h:
         rms, most = 100.0 * float(np.sqrt(np.mean(off**2))) / h, 100.0 * np.abs(off).max() / h
-        notes.append(f"uneven stamps (RMS {rms:.1f} % of a period, at most {most:.1f} %) {done}, period {h:.6g} s")
+        notes.append(f"uneven stamps (RMS {rms:.1f} % of a period{what}, at most {most:.1f} %) {done}, period {h:.6g} s")
     return dropped, duplicated, tuple(notes)
-
-
-def first_period(t: Array, coarse: bool, notes: Notes) -> tuple[float, bool]:
-    """Return the period, and whether single steps do not show missing samples, so that rows are assumed consecutive."""
-    steps = np.diff(t)
-    ahead = steps[steps > 0.0]
-    step = float(np.median(ahead)) if len(ahead) else 0.0
-    span = min(BURST, len(t) - 1)
-    rate = float(np.median(t[span:] - t[:-span])) / span
-    if coarse or (rate > BURSTS * step and not (steps == 0.0).any()):
-        # slope of all stamps over their indices, without the gaps
-        even = np.cumsum(np.where(np.abs(steps) > BURST * rate, rate, steps))
-        rate = float(np.polynomial.polynomial.polyfit(np.arange(len(even)), even, 1)[1])
-        why = "too coarse for the sampling (many rows share one)" if coarse else "in bursts"
-        notes.append(f"stamps {why}: period {rate:.6g} s from their average rate; single missing samples are not detectable")
-        return rate, True
-    return step, False
 
 
 def strays_restamped(t: Array, rows: Array, h: float, gap: float, notes: Notes) -> Array:
@@ -330,43 +362,3 @@ def without_duplicates(t: Array, parts: list[Array], h: float, repeats: Array, n
     if twice:
         notes.append(f"rows with the stamp of the previous one dropped: {notes.which(twice)}")
     return kept, len(twice)
-
-
-def refined(parts: list[Array], h: float) -> float:
-    """Refine the period over longer and longer spans: each determines the number of periods of the next one.
-
-    Only the fractional part is used, averaged as an angle, since samples may be missing in any span.
-    """
-    span = 1
-    while any(len(s) > 2 * span for s in parts):
-        periods = np.concatenate([s[span:] - s[:-span] for s in parts if len(s) > span]) / h
-        periods = periods[:: max(1, len(periods) // SPANS)]
-        z = np.exp(2j * np.pi * periods).mean()
-        if abs(z) < max(0.05, 5.0 / np.sqrt(len(periods))):
-            break  # the stamps drift too much
-        h *= 1.0 + float(np.angle(z)) / (2.0 * np.pi * periods.mean())
-        span *= 4
-    # least squares over all runs, each with its own offset
-    above = below = 0.0
-    for s in parts:
-        if len(s) > 2:
-            n = ticks_of(s, h).astype(float)
-            r = s - h * n
-            near = np.abs(r - np.median(r)) <= 4.0 * np.median(np.abs(r - np.median(r))) + 1e-9 * h
-            n, r = n[near] - n[near].mean(), r[near] - r[near].mean()
-            above, below = above + float(n @ r), below + float(n @ n)
-    return float(h + above / below) if below else h
-
-
-def ticks_of(s: Array, h: float) -> Array:
-    """Return the tick of each stamp: increasing integers nearest the stamps [isotonic regression of ticks − row numbers]."""
-    order = np.arange(len(s))
-    ahead = (s - s[0]) / h - order
-    ahead -= np.median(ahead - np.round(ahead))  # the first stamp is no better than any other
-    nearest = np.round(ahead)
-    if np.abs(ahead - nearest).max(initial=0.0) > 0.25 or (np.diff(nearest) < 0.0).any():  # else the regression changes nothing
-        from scipy.optimize import isotonic_regression
-
-        nearest = np.round(isotonic_regression(ahead).x)
-    ticks = nearest.astype(int) + order
-    return ticks - ticks[0]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.signals.filters import Cutoff, derivatives, low_pass, suggest_cutoff
-from dynamis.identification.signals.outliers import remove_spikes
+from dynamis.identification.signals.outliers import remove_spikes, stretches
 from dynamis.identification.signals.sampling_clock import Notes, Run
 from dynamis.identification.transmission import Transmission
 from dynamis.robot import Robot
@@ -27,7 +27,8 @@ STALE = 20  # rows: a longer repetition of all values is rest
 FROZEN = 20  # rows: a shorter repetition of one value is the resolution of the sensor
 LONGER = 10.0  # ratio of a repetition of one torque to the usual ones, from which it is not the resolution of the sensor
 VARIES = 0.2  # change of a joint's velocity, relative to its highest one, with which its torque must change
-LONG_GAP = 3  # missing samples: beside a longer gap nothing is used
+LONG_GAP = 0.1  # of a period of the filter's cut-off: beside a longer gap nothing is used
+FEW_MISSING = 3  # samples: a gap of fewer is short, whatever the cut-off
 LOST = 0.05  # of the weight of a filter: with more of it on interpolated samples, the result is not used
 TURN = 2.0 * np.pi
 NEAR_A_TURN = 0.5  # rad
@@ -37,7 +38,7 @@ NEAR_A_TURN = 0.5  # rad
 class Even:
     """Signals of one run at even times, at the joints; ``v`` and ``a`` only if taken from the log.
 
-    ``gaps`` marks interpolated samples in gaps of `LONG_GAP` or more: there noise of the neighbours grows with the gap.
+    ``gaps`` marks interpolated samples, ``use`` (N, n) those without spikes.
     """
 
     t: Array
@@ -52,7 +53,7 @@ class Even:
 def on_the_clock(
     raw: Measured, run: Run, robot: Robot, logged: Sequence[str], outliers: bool, delay: float, notes: Notes
 ) -> Even:
-    """Return a run without spikes, at even times, at the joints; interpolated samples are not used.
+    """Return a run without spikes, at even times, at the joints.
 
     The torques are those logged ``delay`` [s] later.
     """
@@ -79,11 +80,16 @@ def on_the_clock(
     use = np.ones((len(run), robot.n), dtype=bool)
     for j in range(robot.n):
         use[run.ticks[bad[:, j]], j] = False
-    use[run.missing] = False
-    gaps = np.zeros(len(run), dtype=bool)
-    for first, last in stretches(run.missing):
-        gaps[first:last] = last - first >= LONG_GAP
-    return Even(run.t, values["q"], values["tau"], values.get("v"), values.get("a"), use, gaps)
+    return Even(run.t, values["q"], values["tau"], values.get("v"), values.get("a"), use, run.missing)
+
+
+def long_gaps(gaps: Array, period: float, cutoff: float | None) -> Array:
+    """Return the samples in gaps that are not short against a period of a filter at this cut-off [Hz]."""
+    least = FEW_MISSING if cutoff is None else max(FEW_MISSING, LONG_GAP / (cutoff * period))
+    long = np.zeros_like(gaps)
+    for first, last in stretches(gaps):
+        long[first:last] = last - first >= least
+    return long
 
 
 def beside_gaps(gaps: Array, reach: int, taps: Array) -> Array:
@@ -146,12 +152,6 @@ def _recorded_before(raw: Measured) -> Array:
         again[:] = True
         again[np.unique(np.column_stack([raw.t, raw.q, raw.tau]), axis=0, return_index=True)[1]] = False
     return again
-
-
-def stretches(mask: Array) -> list[tuple[int, int]]:
-    """Return the first row, and that after the last one, of each stretch where a mask is true."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
-    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def frozen_stretches(q: Array, t: Array) -> list[tuple[int, int, int]]:
