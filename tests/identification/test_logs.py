@@ -384,21 +384,3 @@ def test_what_is_not_installed_is_named_with_its_extra(tmp_path, monkeypatch, su
     (tmp_path / f"run.{suffix}").write_bytes(b"anything")
     with pytest.raises(MissingExtraError, match=r"pip install 'dynamis\[logs\]'"):
         read_log(tmp_path / f"run.{suffix}", ARM)
-
-
-@pytest.mark.parametrize("head", ["t;q1;q2;tau1;tau2\n", ""])
-@pytest.mark.parametrize("mark", [";", "\t"])
-def test_decimal_commas_are_read_where_columns_are_not_separated_by_commas(tmp_path, head, mark):
-    (tmp_path / "run.csv").write_text((head + "0;1,5;2;-3,25;4e-1\n0,01;1,5;2;-3,25;\n").replace(";", mark))
-    robot = dy.load("planar_2r_melchiorri")
-    columns = [f"column_{k}" for k in range(1, 6)]
-    mapping = {"time": {"column": columns[0]}, "position": {"columns": columns[1:3]}, "torque": {"columns": columns[3:]}}
-    log = read_log(tmp_path / "run.csv", robot, None if head else Mapping.parse(_toml(mapping)))
-    assert log.t.tolist() == [0.0, 0.01]
-    assert log.q.tolist() == [[1.5, 2.0]] * 2
-    assert log.tau[0].tolist() == [-3.25, 0.4]
-    assert np.isnan(log.tau[1, 1])
-
-
-def _toml(table):
-    return "".join(f"[{name}]\n" + "".join(f"{key} = {value!r}\n" for key, value in x.items()) for name, x in table.items())

@@ -26,13 +26,15 @@ Found = list[tuple[str, str]]  # the columns of a signal in the order of the joi
 Assigned = tuple[LogTable, tuple[str, ...], Array]  # the table of a signal, its columns and their SI factors
 WORDS = {
     "position": ("q", "pos", "position", "positions", "angle", "angles", "joint_position", "joint_positions", "joint_pos",
-                 "joint_angle", "joint_angles", "q_meas", "q_measured", "actual_q", "actual_joint_positions"),
+                 "joint_angle", "joint_angles", "q_meas", "q_measured", "actual_q", "actual_joint_positions", "pos_j",
+                 "angle_j"),
     "velocity": ("v", "qd", "dq", "vel", "velocity", "velocities", "qdot", "q_dot", "speed", "joint_velocity",
                  "joint_velocities", "joint_vel", "qd_meas", "dq_meas", "actual_qd", "actual_joint_velocities"),
     "acceleration": ("a", "qdd", "ddq", "acc", "accel", "acceleration", "accelerations", "qddot", "q_ddot",
                      "joint_acceleration"),
     "torque": ("tau", "torque", "torques", "effort", "efforts", "e", "joint_torque", "joint_torques", "joint_effort", "tau_j",
-               "tau_meas", "tau_measured", "eff", "actual_current_as_torque", "actual_torque", "actual_torques"),
+               "tau_meas", "tau_measured", "eff", "actual_current_as_torque", "actual_torque", "actual_torques",
+               "torque_j", "mot_torque", "motor_torque", "joint_moment", "joint_moments"),
     "current": ("i", "current", "currents", "motor_current", "motor_currents", "actual_current"),
 }  # fmt: skip
 TIME_WORDS = ("t", "time", "timestamp", "times", "stamp", "__time")
@@ -391,6 +393,6 @@ def _numbered(signal: str, word: str, columns: Sequence[str]) -> dict[str, dict[
         if match is None:
             continue
         folder, _, last = match["word"].rpartition("/")
-        if last.lower() == word:
+        if last.lower().replace(" ", "_") == word:
             groups.setdefault(folder, {})[int(match["number"])] = (column, unit)
     return groups
