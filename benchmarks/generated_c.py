@@ -13,7 +13,7 @@ from dynamis import load
 
 ROBOT = "kuka_iiwa14"
 FUNCTIONS = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
-COMPILERS = {"gcc": ["-O3", "-march=native"], "clang": ["-O3", "-march=native", "-ffp-contract=fast"]}
+COMPILERS = {"gcc": ["-O3", "-march=native"], "clang": ["-O3", "-march=native", "-ffp-contract=fast", "-fno-slp-vectorize"]}
 STATES = 64
 CALLS, TURNS, QUICK_TURNS = 6400, 200, 20
 _PROGRAM = """\
