@@ -10,6 +10,7 @@ import dynamis as dy
 from dynamis.compiler import cuda_text
 from dynamis.optimize import steps
 from dynamis.optimize.step_dynamics import METHODS
+from dynamis.tolerances import EPS
 
 kp = dy.symbol("kp")
 
@@ -85,3 +86,22 @@ def test_arrays_of_another_shape_are_refused_on_a_gpu(monkeypatch):
     monkeypatch.setattr(steps, "as_cupy", np.asarray)
     with pytest.raises(dy.InputError, match=r"v has shape \(4, 1\); its last axis must have"):
         step.rollout(q, v[:, :1], u[None])
+
+
+def test_second_derivatives_of_a_free_body_are_those_along_rotation_vectors():
+    step = floating("euler")
+    robot, rng = step.robot, np.random.default_rng(2)
+    n, size = robot.n, 2 * robot.n + step.inputs
+    q, v, u, weights = robot.random(rng), *(rng.normal(size=k) for k in (n, step.inputs, 2 * n))
+    following = step.rollout(q, v, u[None])[0][1]
+
+    def weighted(x):
+        Q, V = step.rollout(robot.integrate(q, x[:n]), v + x[n : 2 * n], (u + x[2 * n :])[None])
+        return weights[:n] @ robot.difference(following, Q[1]) + weights[n:] @ V[1]
+
+    found = step.weighted_hessian(q, v, u, weights)
+    h = EPS**0.25
+    for _ in range(20):
+        a, b = h * np.eye(size)[rng.integers(size, size=2)]
+        expected = (weighted(a + b) - weighted(a - b) - weighted(b - a) + weighted(-a - b)) / (4.0 * h * h)
+        assert found[a != 0][:, b != 0].item() == pytest.approx(expected, abs=1e-5 * np.abs(found).max() + 10.0 * EPS / h**2)

@@ -115,10 +115,16 @@ class Step(StepDynamics):
         return self._linear(q, v, u, p)[..., self._columns[1] :]
 
     def weighted_hessian(self, q: Any, v: Any, u: Any, weights: Any, p: Any = None) -> Array:
-        """Σ λᵢ ∂²x'ᵢ/∂(x, u, p)² (…, 2n + m + k, 2n + m + k) for the weights λ (…, 2n)."""
-        if not self._plain:
-            raise InputError("second derivatives of steps are available for robots without quaternions")
-        return np.asarray(self._differentiated.weighted_hessian(*self._checked(q, v, u, p), weights))
+        """Σ λᵢ ∂²x'ᵢ/∂(x, u, p)² (…, 2n + m + k, 2n + m + k) for the weights λ (…, 2n).
+
+        Where q holds quaternions, changes of q and of the next one are rotation vectors: those of `integrate` and `difference`.
+        """
+        q, v, u, *p = self._checked(q, v, u, p)
+        if self._plain:
+            return np.asarray(self._differentiated.weighted_hessian(q, v, u, *p, weights))
+        # of the derivative of Aᵀ λ, what is not symmetric comes from directions that do not commute
+        slopes = np.asarray(self._pullback_derivatives.jacobian(q, v, u, weights, *p))
+        return np.asarray(slopes + slopes.swapaxes(-1, -2)) / 2.0
 
     def gradient(self, q: Any, v: Any, u: Any, states: Any, inputs: Any = 0.0, p: Any = None) -> Gradient:
         """Gradient of a cost of the motion (q, v) (N + 1, …) with the inputs u (N, …, m), by one backward sweep.
@@ -234,6 +240,12 @@ class Step(StepDynamics):
                 self.robot, self._command_kernel, self._command_kernel, IN_FUNCTIONS.format("robot.differentiate"), stacklevel=4
             )
         return self.robot.compile(self.pulled_back, parameters=self.parameters, u=self.inputs, costate=2 * self.robot.n)
+
+    @cached_property
+    def _pullback_derivatives(self) -> Any:
+        wrt = ("q", "v", "u", *(("parameters",) if self.parameters else ()))
+        sizes = {"u": self.inputs, "costate": 2 * self.robot.n}
+        return self.robot.differentiate(self.pulled_back, wrt, parameters=self.parameters, **sizes)
 
     def _linear(self, q: Array, v: Array, u: Array, p: Sequence[Array]) -> Array:
         """A, B and ∂x'/∂p side by side (…, 2n, 2n + m + k)."""

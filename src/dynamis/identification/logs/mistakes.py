@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.identification.logs.explained import Explained, explained
-from dynamis.identification.logs.free_fit import FreeFit
+from dynamis.identification.logs.free_fit import MOST_ROWS, FreeFit
 from dynamis.identification.logs.motion_summary import MotionSummary
 from dynamis.robot import Robot
 
@@ -102,7 +102,8 @@ def _most_likely(robot: Robot, made: list[Trial], fit: FreeFit) -> list[Trial]:
     prior, motion, before = FreeFit(fit.base, WEIGHT), made[0].logged, made[0].before
     every = [mistake for mistake in mistakes(robot.n) if mistake.code in ("wrong sign", "swapped")]
     levels = [prior.level(mistake.undo(motion)) for mistake in every]
-    if not levels or min(levels) > prior.level(made[-1].motion) - RIVAL * motion.torque.size:
+    count = motion.thinned(MOST_ROWS).torque.size
+    if not levels or min(levels) > prior.level(made[-1].motion) - RIVAL * count:
         return made
     best = every[int(np.argmin(levels))]
     then = explained(robot, best.undo(motion))
