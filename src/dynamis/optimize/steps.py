@@ -244,8 +244,8 @@ class Step(StepDynamics):
     @cached_property
     def _pullback_derivatives(self) -> Any:
         wrt = ("q", "v", "u", *(("parameters",) if self.parameters else ()))
-        sizes = {"u": self.inputs, "costate": 2 * self.robot.n}
-        return self.robot.differentiate(self.pulled_back, wrt, parameters=self.parameters, **sizes)
+        n = self.robot.n
+        return self.robot.differentiate(self.pulled_back, wrt, parameters=self.parameters, u=self.inputs, costate=2 * n)
 
     def _linear(self, q: Array, v: Array, u: Array, p: Sequence[Array]) -> Array:
         """A, B and ∂x'/∂p side by side (…, 2n, 2n + m + k)."""
