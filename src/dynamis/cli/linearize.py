@@ -14,6 +14,7 @@ from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import floating_option, json_option, names, q_option, set_option, v_option
+from dynamis.cli.param_types import POSITIVE
 from dynamis.cli.states import loaded, units, vector
 from dynamis.display import counted
 from dynamis.tolerances import NEGLIGIBLE
@@ -40,7 +41,9 @@ HELP = """Linearize the dynamics about a state.
 @click.option("--tau", metavar="NUMBERS", help="Torques in N m and N. Default: the torques that keep the velocities constant.")
 @degrees_option("--q")
 @click.option("--actuated", metavar="NAMES", help="Actuated coordinates, separated by commas. Default: all but a free base.")
-@click.option("--friction-velocity", type=float, metavar="NUMBER", help="Coulomb friction F tanh(v / NUMBER), in rad/s or m/s.")
+@click.option(
+    "--friction-velocity", type=POSITIVE, metavar="NUMBER", help="Coulomb friction F tanh(v / NUMBER), in rad/s or m/s."
+)
 @floating_option
 @set_option
 @json_option
