@@ -1,7 +1,6 @@
 r"""Units behind a formula are no part of it, in all usual spellings; the names of the robot take precedence."""
 
 import pytest
-from textbook_robots import CART_POLE
 
 import dynamis as dy
 
@@ -11,16 +10,6 @@ MARKED = (
     r"\si{\newton\metre}", r"\,\mathrm{kg\,m^2/s^2}", r"\mathrm{kg \cdot m^{2} \cdot s^{-2}}",
 )  # fmt: skip
 BARE = ("Nm", "N m", "N·m", "N*m", r"\, N \cdot m", "kg m^2/s^2", "kg·m²·s^{-2}")
-
-
-@pytest.fixture(scope="module")
-def arm():
-    return dy.load("planar_2r").closed_form()
-
-
-@pytest.fixture(scope="module")
-def cart_pole():
-    return dy.load(CART_POLE).closed_form()
 
 
 @pytest.fixture(scope="module")

@@ -1,21 +1,10 @@
 """Boxes, labelled braces, degrees and tuples, as answers usually have them."""
 
 import pytest
-from textbook_robots import CART_POLE
 
 import dynamis as dy
 
 BOTH = r"g_1 = (m_1 l_1 + m_2 a_1) g c_1 + m_2 g l_2 c_{12}", r"g_2 = m_2 g l_2 c_{12}"
-
-
-@pytest.fixture(scope="module")
-def arm():
-    return dy.load("planar_2r").closed_form()
-
-
-@pytest.fixture(scope="module")
-def cart_pole():
-    return dy.load(CART_POLE).closed_form()
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.identification.estimators.body_space import BodySpace
-from dynamis.identification.logs.free_fit import MOST_ROWS, FreeFit
+from dynamis.identification.logs.free_fit import MOST_ROWS, RIVAL, WEIGHT, FreeFit
 from dynamis.identification.logs.motion_summary import MotionSummary
 from dynamis.identification.nonlinear import UNEXCITED
 
 Array = npt.NDArray[Any]
-WEIGHT = 10.0  # of the inertias of the file: standard errors of 30 %
 CONVERGED = 1e-3  # change of the level, per torque
 STEPS = 12  # Gauss–Newton iterations
 STANDARD = 9.81  # m/s²
@@ -28,7 +27,6 @@ WHOLE = 0.1  # deviation from the size of gravity up to which none of it acts al
 ALONG_AXIS = 0.03  # components of a direction that are taken as zero
 GOOD = 0.15  # unexplained fraction of the torques, mean over the joints, up to which a fit is good
 CLEAR = 0.2  # decrease of the level, per torque, that is clear: the noise of all joints is lower by a fifth
-RIVAL = 0.02  # decrease of the level, per torque, beyond that with another correction
 MOMENTS = 4  # parameters of a link on which gravity acts: its mass and first moments
 PRECISE = 1e-3  # noise relative to the torque of a joint, below which a better fit proves nothing
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.identification.logs.explained import Explained, explained
-from dynamis.identification.logs.free_fit import MOST_ROWS, FreeFit
+from dynamis.identification.logs.free_fit import MOST_ROWS, RIVAL, WEIGHT, FreeFit
 from dynamis.identification.logs.motion_summary import MotionSummary
 from dynamis.robot import Robot
 
@@ -23,8 +23,6 @@ GOOD = 0.6  # fraction that counts as explained
 NO_WORSE = 0.15  # tolerated decrease for any joint
 SIMPLER = 0.05  # required advantage over mistakes earlier in the list
 SHAPE = 0.8  # explained fraction beyond friction above which the model is correct up to scale
-WEIGHT = 10.0  # of the inertias of the file: standard errors of 30 %
-RIVAL = 0.02  # decrease of the level, per torque, with which another mistake is more likely
 LARGEST = 12  # joints up to which pairs of columns are tried
 
 
