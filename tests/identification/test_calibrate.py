@@ -243,3 +243,36 @@ def test_units_in_the_names_of_columns_are_read(measured, tmp_path):
     np.savetxt(tmp_path / "poses.csv", table, delimiter=",", header=head.replace("x [mm]", "x [deg]"), comments="")
     with pytest.raises(InputError, match=r"'x \[deg\]' has a unit of angle"):
         Poses.read(tmp_path / "poses.csv", believed)
+
+
+SOFT = np.array([0.0, 2e-4, 3e-4])  # rad/(N m)
+
+
+def test_compliances_of_the_joints_are_found_from_poses_under_gravity():
+    robot = three_joints()
+    q = robot.random(3, size=60)
+    rng = np.random.default_rng(4)
+    real = q.copy()
+    for _ in range(50):  # the links rest where the springs carry their weight
+        real = q - SOFT * robot.gravity(real)
+    tracked = robot.pose(real)
+    tracked[:, :3, 3] += 2e-5 * rng.normal(size=(60, 3))
+    found = calibrate(robot, Poses.of(q, tracked), ["zero", "compliance"])
+    for k in (1, 2):
+        low, high = found.intervals[f"compliance.joint{k}"]
+        assert found.values[f"compliance.joint{k}"] == pytest.approx(SOFT[k], rel=0.05)
+        assert high - low < 0.1 * SOFT[k]
+    # no torque of gravity acts about the vertical
+    assert "compliance.joint0" in found.unidentifiable
+    assert found.after[0] < 5e-5 < 1e-3 < found.before[0]
+
+
+def test_compliances_of_the_joints_are_found_from_a_log_of_torques():
+    robot, log = simulated("three joints", 5, seconds=30.0, error=0.0)
+    soft = np.array([0.0, 0.0, 4e-3])
+    deflected = dy.identification.Log(log.t, log.q + soft * log.tau, log.tau, names=log.names)  # encoders before the springs
+    found = calibrate(robot, deflected, ["compliance"])
+    low, high = found.intervals["compliance.joint2"]
+    assert found.values["compliance.joint2"] == pytest.approx(soft[2], rel=0.25)
+    assert low < soft[2] < high
+    assert abs(found.values["compliance.joint1"]) < 1e-3

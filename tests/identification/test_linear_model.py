@@ -1,11 +1,13 @@
 """The model to be identified: its columns are the torques of unit parameters, whatever they are."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 import dynamis as dy
 from dynamis.identification import Column, LinearModel
-from dynamis.identification.linear_model import Past
+from dynamis.identification.samples import Samples
 
 
 def states(robot, count=20, seed=0):
@@ -115,12 +117,13 @@ def test_presliding_follows_its_definition_however_the_motion_is_cut(pieces):
     t = np.linspace(0.0, 5.0, 400)
     q = np.column_stack([t, 0.05 * np.sin(3 * t) + 0.01 * np.sin(17 * t)])
     q[200:220] = q[200]  # a rest
-    past = Past(model)
-    found = np.concatenate([past.advance(part) for part in np.array_split(q, pieces)])[:, 0]
+    states, run = model.sample_states(), Samples.of(q, 0 * q, 0 * q, 0 * q)
+    edges = np.linspace(0, len(q), pieces + 1).astype(int)
+    found = np.concatenate([states.advance(run[i:j]) for i, j in itertools.pairwise(edges)])[:, 0]
     assert np.allclose(found, dahl(q[:, 1], 0.01), atol=1e-12)
     Y = model.regressor(q, np.zeros_like(q), np.zeros_like(q), found[:, None])
     assert np.allclose(Y[:, 1, model.index("joint2.presliding")], found)
-    with pytest.raises(dy.InputError, match="past="):
+    with pytest.raises(dy.InputError, match="states="):
         model.regressor(q, q, q)
 
 

@@ -42,7 +42,8 @@ HELP = """Calibrate the geometry of a robot from poses of a frame measured by a 
 @click.argument("robot")
 @click.argument("poses", type=FILE)
 @click.option("--unknowns", metavar="KINDS", default="base,tool,zero,length", show_default=True,
-              help="Kinds of unknowns, of all joints: base, tool, zero, length, tilt. The first have precedence.")  # fmt: skip
+              help="Kinds of unknowns, of all joints: base, tool, zero, length, tilt, compliance; the first have "
+              "precedence.")  # fmt: skip
 @click.option("--frame", metavar="NAME", help="Measured frame. Default: the tip.")
 @click.option("--folds", type=Integer(2, 1000), default=5, show_default=True, help="Number of cross-validation folds.")
 @click.option("--leave-out", metavar="NUMBERS", help="Poses that are not used, numbered from 1: 12,31.")

@@ -48,7 +48,8 @@ def _locks(pairs: str) -> str:
 
 # arguments of the Python interface under another name than the option's
 RENAMED = {
-    "stribeck_speed": "stribeck", "torque_limits": "limits", "joint_stiffness": "springs", "letters": "letters", "q": "q",
+    "stribeck_speed": "stribeck", "reference_temperature": "temperature",
+    "torque_limits": "limits", "joint_stiffness": "springs", "letters": "letters", "q": "q",
     "wrenches": "wrenches", "frame": "frame", "base_compliance": "base", "null_space": "null_damping", "block_seconds": "block",
 }  # fmt: skip
 REPEATED = re.compile(r", on the command line (--[a-z-]+)(?: [A-Z=]+)?")  # once the option itself is named

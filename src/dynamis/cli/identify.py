@@ -85,13 +85,16 @@ HELP = """Identify the dynamic parameters of a robot from logs.
               help="Fit only these base parameters by weighted least squares, or 'essential': those needed to explain the "
               "torques. The others are zero.")  # fmt: skip
 @click.option("--friction", metavar="TERMS",
-              help="Friction terms: viscous, coulomb, coulomb_bias, stribeck, quadratic, power; or none.")  # fmt: skip
+              help="Friction terms: viscous, coulomb, coulomb_bias, stribeck, quadratic, power, load, "
+              "viscous_temperature, coulomb_temperature; or none.")  # fmt: skip
 @click.option("--offset", is_flag=True, help="Identify a constant torque offset of each joint.")
 @click.option("--no-rotor", is_flag=True, help="Do not identify rotor inertias.")
 @click.option("--spring", is_flag=True, help="Identify joint springs.")
 @click.option("--smooth", type=NUMBER, metavar="SPEED",
               help="Model Coulomb friction as tanh(v / SPEED), in rad/s or m/s.")  # fmt: skip
 @click.option("--stribeck", type=NUMBER, metavar="SPEED", help="Stribeck velocity, in rad/s or m/s.")
+@click.option("--temperature", type=NUMBER, metavar="CELSIUS",
+              help="Reference temperature of friction that depends on logged temperatures.")  # fmt: skip
 @click.option("--presliding", multiple=True, metavar="[JOINT=]ANGLE",
               help="Presliding displacement of Coulomb friction in rad, for all joints or one; repeatable.")  # fmt: skip
 @click.option("--couple", multiple=True, metavar="A,B",
@@ -156,7 +159,7 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
     sys.exit(0 if grade in ("good", "usable") else 1)
 
 
-MODEL_OPTIONS = ("friction", "offset", "no_rotor", "spring", "smooth", "stribeck", "presliding", "couple")
+MODEL_OPTIONS = ("friction", "offset", "no_rotor", "spring", "smooth", "stribeck", "temperature", "presliding", "couple")
 
 
 def _model(robot: Any, options: dict[str, Any]) -> LinearModel | Robot:
@@ -173,8 +176,8 @@ def _model(robot: Any, options: dict[str, Any]) -> LinearModel | Robot:
             raise InputError(f"--couple takes two joints, such as --couple wrist_2,wrist_3, got {','.join(pair)!r}")
     return LinearModel(
         robot, friction=terms, offset=options["offset"], rotor=not options["no_rotor"], spring=options["spring"] or None,
-        smooth=options["smooth"], stribeck_speed=options["stribeck"], presliding=_presliding(options["presliding"]),
-        couplings=[(first, second) for first, second in pairs],
+        smooth=options["smooth"], stribeck_speed=options["stribeck"], reference_temperature=options["temperature"],
+        presliding=_presliding(options["presliding"]), couplings=[(first, second) for first, second in pairs],
     )  # fmt: skip
 
 

@@ -92,30 +92,30 @@ class BaseParameters:
         """Return B π."""
         return self.B @ np.asarray(parameters, float)
 
-    def regressor(self, q: Any, v: Any, a: Any, past: Any = None) -> Array:
+    def regressor(self, q: Any, v: Any, a: Any, states: Any = None) -> Array:
         """Return the independent columns of the regressor, (…, n, rank)."""
-        return np.asarray(self._kernel(q, v, a, self.model.checked_past(past)))
+        return np.asarray(self._kernel(q, v, a, self.model.checked_states(q, v, a, states)))
 
     @functools.cached_property
     def _kernel(self) -> Kernel:
-        def columns(robot: Robot, q: Array, v: Array, a: Array, past: Array) -> Array:
-            return self.model.rows(robot, q, v, a, past)[:, self.independent]
+        def columns(robot: Robot, q: Array, v: Array, a: Array, states: Array) -> Array:
+            return self.model.rows(robot, q, v, a, states)[:, self.independent]
 
-        return self.model.robot.compile(columns, identity=self.identity, past=self.model.past_size)
+        return self.model.robot.compile(columns, identity=self.identity, states=self.model.state_size)
 
-    def entries(self, q: Any, v: Any, a: Any, past: Any) -> Array:
+    def entries(self, q: Any, v: Any, a: Any, states: Any) -> Array:
         """Return the entries of the regressor where `pattern` is true, joint by joint, (N, entries)."""
-        return np.asarray(self._entries_kernel(q, v, a, past))
+        return np.asarray(self._entries_kernel(q, v, a, states))
 
     @functools.cached_property
     def _entries_kernel(self) -> Kernel:
         joint, column = np.nonzero(self.pattern)
 
-        def entries(robot: Robot, q: Array, v: Array, a: Array, past: Array) -> Array:
-            return self.model.rows(robot, q, v, a, past)[joint, self.independent[column]]
+        def entries(robot: Robot, q: Array, v: Array, a: Array, states: Array) -> Array:
+            return self.model.rows(robot, q, v, a, states)[joint, self.independent[column]]
 
         identity = None if self.identity is None else f"{self.identity} {np.packbits(self.pattern).tolist()}"
-        return self.model.robot.compile(entries, identity=identity, past=self.model.past_size)
+        return self.model.robot.compile(entries, identity=identity, states=self.model.state_size)
 
     @property
     def identity(self) -> str | None:
@@ -232,5 +232,5 @@ def _shows_if_tilted(model: LinearModel) -> Array:
     shown = np.zeros(len(model.names), bool)
     for _ in range(3):
         q, (v, a) = robot.random(rng), rng.normal(size=(2, robot.n))
-        shown |= np.abs(model.rows(robot, q, v, a, np.ones(model.past_size))).max(axis=0) > NEVER
+        shown |= np.abs(model.rows(robot, q, v, a, np.ones(model.state_size))).max(axis=0) > NEVER
     return shown

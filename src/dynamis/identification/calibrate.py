@@ -1,4 +1,4 @@
-"""Calibration: joint zeros, lengths, tilts, base and tool pose, gains, biases and delays from measured poses or torques.
+"""Calibration: joint zeros, lengths, tilts, elasticity, base and tool pose, gains, biases and delays from poses or torques.
 
 Every geometric unknown is the coordinate of a virtual joint inserted into the robot, so that poses and torques of the changed
 geometry come from the same functions as those of the robot; a joint zero is added to the coordinate of its own joint.
@@ -38,7 +38,7 @@ from dynamis.spatial.pose import Pose
 Array = npt.NDArray[Any]
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 SIX = ("x", "y", "z", "rx", "ry", "rz")
-GEOMETRIC = {"zero": ("",), "length": tuple(AXES), "tilt": tuple(AXES), "base": SIX, "tool": SIX}
+GEOMETRIC = {"zero": ("",), "length": tuple(AXES), "tilt": tuple(AXES), "compliance": ("",), "base": SIX, "tool": SIX}
 SIGNALS = {"gain": ("",), "bias": ("",), "delay": ("",)}
 OUTLIER = 6.0  # error of a pose, relative to the median, of an outlier
 STATES = 32
@@ -166,7 +166,7 @@ class Calibration:
 
     @property
     def robot(self) -> Robot:
-        """The robot with the estimated geometry; gains, biases, delays and the base pose are not part of a robot."""
+        """The robot with the estimated geometry; elasticity, gains, biases, delays and the base pose are not part of it."""
         description = self.original.description
         for unknown, value in zip(self.unknowns, map(float, self.solution.values), strict=True):
             if unknown.kind in ("zero", "length", "tilt") and value != 0.0:
@@ -204,7 +204,7 @@ class Calibration:
 
 def _expanded(given: Sequence[Unknown | str], robot: Robot, poses: bool) -> list[Unknown]:
     """Return the unknowns, with kinds replaced by those of all joints and axes."""
-    kinds = GEOMETRIC if poses else {**{k: GEOMETRIC[k] for k in ("zero", "length", "tilt")}, **SIGNALS}
+    kinds = GEOMETRIC if poses else {**{k: GEOMETRIC[k] for k in ("zero", "length", "tilt", "compliance")}, **SIGNALS}
     names, found = robot.coordinate_names, list[Unknown]()
     for each in given:
         if isinstance(each, Unknown):
@@ -336,12 +336,17 @@ class _PoseRows:
             self.aligned = _alignment(wide.robot.pose(self.q, wide.frame)[:, :3, 3], measured.position)
         self.position = (measured.position - self.aligned.p) @ self.aligned.R
         self.rotation = None if measured.rotation is None else self.aligned.R.T @ measured.rotation
+        # torques of gravity, which deflect elastic joints
+        self.torque = wide.coordinates(wide.original.gravity(measured.q))
         size = 3 if self.rotation is None else 6
         self.group = np.tile(np.arange(size) // 3, len(self.q))
         self.block = np.repeat(np.arange(len(self.q)), size)
 
     def __call__(self, theta: Array) -> tuple[Array, Array]:
-        q = self.q + sum(x * one_of(self.wide.names, u.coordinate) for u, x in zip(self.unknowns, theta, strict=True))
+        q = self.q.copy()
+        for u, x in zip(self.unknowns, theta, strict=True):
+            elastic = u.kind == "compliance"
+            q += -x * self.torque * one_of(self.wide.names, u.joint) if elastic else x * one_of(self.wide.names, u.coordinate)
         X = self.wide.robot.pose(q, self.wide.frame)
         parts = [self.position - X[:, :3, 3]]
         if self.rotation is not None:

@@ -18,6 +18,7 @@ from dynamis.identification.estimators.regularised import PhysicallyConsistent
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.examine_torques import exchange_finding, zero_finding
 from dynamis.identification.logs.log import LogFinding
+from dynamis.identification.model_terms import with_estimated_links
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.outliers import CubicSpline
 from dynamis.identification.validation.held_out import Folds, cross_validate, validations
@@ -67,7 +68,7 @@ def _coupled(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimat
         mixed = np.eye(len(names))
         mixed[b, a] = carried
         corrected = [replace(run, tau=run.tau @ mixed) for run in runs]
-        refit = Folds(equations(base, corrected), folds.k, seconds=folds.seconds, guard=folds.guard)
+        refit = folds.of_rows(equations(base, corrected))
         left = _lower_residuals(finding, folds, refit, estimator, PhysicallyConsistent(base))
         if left is not None and left[1] < least:
             found, least = (carried, left), left[1]
@@ -176,8 +177,9 @@ def _corrected(folds: Folds, runs: Sequence[Samples], finding: LogFinding) -> Fo
     """Return the equations of the corrected runs in the same folds."""
     source = folds.rows.source
     assert isinstance(source, Regressor)
-    rows = equations(source.base, [_corrected_run(run, finding) for run in runs])
-    return Folds(rows, folds.k, seconds=folds.seconds, guard=folds.guard)
+    corrected = [_corrected_run(run, finding) for run in runs]
+    base = with_estimated_links(source.base, corrected, 2) if source.base.model.is_loaded else source.base
+    return folds.of_rows(equations(base, corrected))
 
 
 def _corrected_run(run: Samples, finding: LogFinding) -> Samples:

@@ -16,7 +16,6 @@ from dynamis.display import as_table, counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.factors import FactorSums, FoldFactors
-from dynamis.identification.linear_model import Past
 from dynamis.identification.samples import Decimation, Samples, as_runs, means
 
 Array = npt.NDArray[Any]
@@ -191,9 +190,9 @@ class Matrix:
 class Regressor:
     """Rows of a regressor along runs of samples, filtered as the samples specify, without unused rows.
 
-    ``more`` are further columns behind those of the base parameters: ``columns(v, a, z)`` returns their values, arrays (N, k),
-    with the presliding states z of the model ``sticking``, ``of_joint(j, values)`` their indices and entries in the torque of
-    joint j, from filtered values.
+    ``more`` are further columns behind those of the base parameters: ``columns(part, states)`` returns their values, arrays
+    (N, k), with the states of its samples (``sample_states()``), ``of_joint(j, values)`` their indices and entries in the
+    torque of joint j, from filtered values.
     """
 
     base: BaseParameters
@@ -224,7 +223,8 @@ class Regressor:
 
     def filtered(self, run: Samples) -> Iterator[Array]:
         """Yield the entries of the regressor, and more columns, after the filter of the run: (instants, entries)."""
-        filtered, pasts = filter_of(run), [Past(self.base.model), *([] if self.more is None else [Past(self.more.sticking)])]
+        filtered = filter_of(run)
+        states = [x.sample_states() for x in ((self.base.model,) if self.more is None else (self.base.model, self.more))]
         d, weights = filtered.averaged, filtered.weights
         if d < LARGE and len(filtered.taps) <= 2 * filtered.every:  # few rows: averages would take longer
             d, weights = 1, filtered.taps
@@ -233,7 +233,7 @@ class Regressor:
         size = max(1, (CHUNK if d < LARGE else 2 * CHUNK) // d) * d  # of large groups a few samples are evaluated
         for low in range(0, len(run), size):
             part = run[low : low + size]
-            entries = self._means(part, d, [past.advance(part.q) for past in pasts])
+            entries = self._means(part, d, [x.advance(part) for x in states])
             held.append(entries[skipped:])
             length += len(held[-1])
             skipped = max(0, skipped - len(entries))
@@ -246,7 +246,7 @@ class Regressor:
                 held, length = [x[count * step :]], max(0, length - count * step)
 
     def _means(self, part: Samples, d: int, states: Sequence[Array]) -> Array:
-        """Return the means of the entries over groups of d samples, with the presliding states of all samples.
+        """Return the means of the entries over groups of d samples, with the states of all samples (`SampleStates`).
 
         Where no joint reverses, and both the motion and the entries are smooth, a mean is that of a few samples, with weights.
         """
@@ -263,11 +263,11 @@ class Regressor:
         found[~few] = means(self._entries(part, states[0], every).reshape(-1, found.shape[1]), d)
         if self.more is None:
             return found
-        return np.hstack([found, *(means(x, d) for x in self.more.columns(part.v, part.a, states[1]))])
+        return np.hstack([found, *(means(x, d) for x in self.more.columns(part, states[1]))])
 
-    def _entries(self, part: Samples, past: Array, at: Any) -> Array:
+    def _entries(self, part: Samples, states: Array, at: Any) -> Array:
         """Return the entries at samples (groups, k) of a part, (groups, k, entries)."""
-        q, v, a, z = (x[at].reshape(-1, x.shape[1]) for x in (part.q, part.v, part.a, past))
+        q, v, a, z = (x[at].reshape(-1, x.shape[1]) for x in (part.q, part.v, part.a, states))
         found = self.base.entries(q, v, a, z)
         return found if isinstance(at, slice) else found.reshape(*at.shape, found.shape[1])
 
@@ -345,6 +345,8 @@ def check_size(run: Samples, base: BaseParameters) -> None:
             f"robot {printable(robot.name)} has "
             f"{robot.nq} and {robot.n}"
         )
+    if run.temperature is None and base.model.reference_temperature is not None:
+        raise InputError(f"{run!r} has no temperatures, on which friction of the model depends: log them")
 
 
 def filter_of(run: Samples) -> Decimation:

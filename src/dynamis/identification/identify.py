@@ -17,7 +17,7 @@ from dynamis.display import counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.corrections import absorbed_mistakes, verified
-from dynamis.identification.equations import equations
+from dynamis.identification.equations import Equations, Regressor, equations
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.estimator import Estimator, LeastSquares, WeightedLeastSquares
 from dynamis.identification.estimators.regularised import PhysicallyConsistent, Ridge
@@ -27,7 +27,7 @@ from dynamis.identification.logs.examine import examine
 from dynamis.identification.logs.examine_torques import examine_torques
 from dynamis.identification.logs.log import Log, LogFinding, one_per_cause, raise_errors
 from dynamis.identification.logs.reading import log_beginning
-from dynamis.identification.model_terms import better_settings
+from dynamis.identification.model_terms import better_settings, with_estimated_links
 from dynamis.identification.samples import Decimation, Samples
 from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.signals.windows import WINDOW, prepare_in_windows
@@ -120,33 +120,27 @@ def identify(
     if constraints and estimator != "consistent":
         raise InputError(f"constraints= are those of the estimator 'consistent', not of {label(estimator)!r}")
     tell = progress or (lambda _, __: None)
-    notes: list[str] = []
-    caps: list[LogFinding] = []
+    notes, caps = list[str](), list[LogFinding]()
     tell(0.0, "reading logs")
     base = base_parameters(model)
     seen: list[Array] = []
     runs = _samples(logs, base, mapping, signals or {}, examined, notes, caps, seen)
-    rows = equations(base, runs)
     if not isinstance(robot, LinearModel):
         tell(0.2, "choosing the terms of the model")
-        settings, note = better_settings(rows, _reach(runs))
-        if settings:
-            notes.append(note)
-            base = base_parameters(LinearModel(model.robot, **settings))
-            rows = equations(base, runs)
+    rows, unloaded = _with_terms(base, runs, notes, given=isinstance(robot, LinearModel))
+    base = _base_of(rows)
     tell(0.4, f"fitting ({label(estimator)})")
     reach, seconds = _reach(runs), block_seconds if validate is None else None
     # rows whose filter reaches into a held-out block depend on it and are not fitted
     separate = Folds(rows, folds, seconds=seconds, guard=min(reach, 0.1 * seconds) if seconds else reach)
     caps = [kept for f in caps if (kept := verified(f, separate, runs, chosen("consistent", base, constraints)))]
     if examined and not caps:
-        caps = absorbed_mistakes(separate, runs, _beginning(runs))
+        caps = absorbed_mistakes(separate if unloaded is None else separate.of_rows(unloaded), runs, _beginning(runs))
     if only is not None:
         estimator = _selected(estimator, only, separate)
     main = separate.fit(chosen(estimator, base, constraints))
     others = {name: chosen(other, base, constraints) for name, other in others_by_name(estimator, compare).items()}
-    used = tuple(seen)
-    unseen = None if validate is None else _samples(validate, base, mapping, signals or {}, examined, notes, caps, used)
+    unseen = None if validate is None else _samples(validate, base, mapping, signals or {}, examined, notes, caps, tuple(seen))
     fresh = None if unseen is None else equations(base, unseen)
     fits: dict[str, Array] = {}
     for number, (name, each) in enumerate({label(estimator): main, **others}.items()):
@@ -224,6 +218,32 @@ def _literal(value: Any) -> str:
 def _reach(runs: Sequence[Samples]) -> float:
     """Return half the duration of the filter of the equations, in s."""
     return max(len(Decimation(run.period, run.parallel, run.every).taps) * (run.period or 0.0) / 2.0 for run in runs)
+
+
+def _with_terms(
+    base: BaseParameters, runs: Sequence[Samples], notes: list[str], *, given: bool
+) -> tuple[Equations, Equations | None]:
+    """Return the equations of runs, with the terms that predict held-out motion better unless the model is ``given``.
+
+    If friction depends on the load, the second equations are without it, for mistakes of positions, which change the load.
+    """
+    model, rows = base.model, equations(base, runs)
+    plain: dict[str, Any] = {**model.settings, "friction": [term for term in model.friction if term != "load"]}
+    if not given:
+        settings, plain, note = better_settings(rows, _reach(runs))
+        if settings:
+            notes.append(note)
+            base = base_parameters(LinearModel(model.robot, **settings))
+            rows = equations(base, runs)
+    if not base.model.is_loaded:
+        return rows, None
+    rows = equations(with_estimated_links(base, runs, repeated=2), runs)
+    return rows, equations(base_parameters(LinearModel(model.robot, **plain)), runs)
+
+
+def _base_of(rows: Equations) -> BaseParameters:
+    assert isinstance(rows.source, Regressor)
+    return rows.source.base
 
 
 def _samples(

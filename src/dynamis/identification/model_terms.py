@@ -6,6 +6,7 @@ The normal equations of all candidate columns are formed once, by block and join
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,12 @@ from dynamis.errors import InputError
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import Equations, Regressor
 from dynamis.identification.estimators.factors import normal_solution
+from dynamis.identification.friction_terms import TEMPERATURE
 from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.logs.free_fit import FreeFit
+from dynamis.identification.logs.motion_summary import summary
+from dynamis.identification.samples import Samples
+from dynamis.identification.validation.describe import readable
 from dynamis.identification.validation.held_out import Folds
 
 Array = npt.NDArray[Any]
@@ -26,6 +32,7 @@ NOTHING_LEFT = 1.0  # percent of the torque: a residual that needs no further te
 FOLDS = 5
 SMOOTH = (0.02, 0.05, 0.1)  # rad/s, widths of tanh(v / width)
 STRIBECK = 0.1  # rad/s
+WARMING = 2.0  # K: change of a joint's temperature in a log from which its friction may depend on it
 PRESLIDING = 0.01  # rad
 
 
@@ -38,9 +45,15 @@ class Candidate:
     columns: Array
     replaces: Array
 
+    @property
+    def loaded(self) -> bool:
+        """Whether it is friction that depends on the load."""
+        return any(term.endswith("load") for term in self.settings.get("friction", ()))
 
-def better_settings(rows: Equations, guard: float = 0.0) -> tuple[dict[str, Any], str]:
-    """Return the arguments of `LinearModel` that improve the prediction of held-out motion, and a note; {} if none does.
+
+def better_settings(rows: Equations, guard: float = 0.0) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """Return the arguments of `LinearModel` that improve the prediction of held-out motion, those without friction that depends
+    on the load, and a note; {} if none does.
 
     Rows within ``guard`` seconds of held-out ones are not fitted, since filters mix them.
     """
@@ -48,16 +61,31 @@ def better_settings(rows: Equations, guard: float = 0.0) -> tuple[dict[str, Any]
     base = rows.source.base
     robot = base.model.robot
     if robot.nq != robot.n or len(rows) < 10 * base.rank or len(base.model.driven) != robot.n:
-        return {}, ""
-    terms = _Terms(base)
+        return {}, {}, ""
+    terms = _Terms(with_estimated_links(base, rows.source.runs), _reference_temperature(rows.source.runs))
     dry = np.array([k for k, name in enumerate(base.names) if name.endswith(".coulomb")], int)
     try:
         trials = _Trials(rows, terms, base.rank, guard)
     except InputError:  # too short to hold out blocks beyond the reach of the filter
-        return {}, ""
-    chosen, settings, words = np.arange(base.rank), dict[str, Any](), list[str]()
+        return {}, {}, ""
+    candidates = _candidates(base, terms, dry)
+    settings, words, residuals = _added(trials, base.rank, candidates)
+    if not settings:
+        rows.share(trials.rows)
+        return {}, {}, ""
+    note = f"terms added to the model because they predict held-out motion better: {', '.join(words)}"
+    note += f" (residual {residuals[1]:.3g} % instead of {residuals[0]:.3g} %)"
+    unloaded, _, _ = _added(trials, base.rank, [c for c in candidates if not c.loaded])
+    return settings, unloaded, note
+
+
+def _added(
+    trials: _Trials, rank: int, candidates: Sequence[Candidate]
+) -> tuple[dict[str, Any], list[str], tuple[float, float]]:
+    """Return the settings and the words of the candidates that are added, and the residuals [%] before and after."""
+    chosen, settings, words = np.arange(rank), dict[str, Any](), list[str]()
     before = trials.residual(chosen)
-    now, left = before, _candidates(base, terms.at, dry)
+    now, left = before, list(candidates)
     while left and now > NOTHING_LEFT:
         results = [trials.residual(_with(chosen, c)) for c in left]
         if min(results) > FALLS * now:
@@ -72,29 +100,42 @@ def better_settings(rows: Equations, guard: float = 0.0) -> tuple[dict[str, Any]
             settings[key] = tuple(dict.fromkeys((*settings.get(key, ()), *value))) if adds else value
         words.append(c.words)
         left = [x for x in left if not (set(x.settings) & set(c.settings) & {"smooth", "offset"})]
-    if not settings:
-        rows.share(trials.rows)
-        return {}, ""
-    note = f"terms added to the model because they predict held-out motion better: {', '.join(words)}"
-    return settings, f"{note} (residual {now:.3g} % instead of {before:.3g} %)"
+    return settings, words, (before, now)
 
 
-def _candidates(base: BaseParameters, at: dict[str, Array], dry: Array) -> list[Candidate]:
-    names, none = base.model.robot.coordinate_names, np.array([], int)
+def with_estimated_links(base: BaseParameters, runs: Sequence[Samples], repeated: int = 1) -> BaseParameters:
+    """Return the base parameters with the load of friction from links fitted to the runs: those of the file may be wrong."""
+    motion, _ = summary(runs)
+    own = base.model.is_inertial[base.independent]
+    links = np.zeros(len(base.model.link_parameters))
+    for _ in range(repeated):
+        links[base.independent[own]] = FreeFit(base).parameters(motion)[own]
+        base = replace(base, model=base.model.with_links(links))
+    return base
+
+
+def _candidates(base: BaseParameters, terms: _Terms, dry: Array) -> list[Candidate]:
+    names, none, at = base.model.robot.coordinate_names, np.array([], int), terms.at
     usual = base.model.friction
     found = [
         Candidate("offsets", {"offset": True}, at["offset"], none),
         Candidate(f"presliding over {PRESLIDING:g} rad", {"presliding": PRESLIDING}, at["presliding"], none),
     ]
     found += [Candidate(f"tanh(v / {speed:g}) for sign v", {"smooth": speed}, at[f"smooth {speed:g}"], dry) for speed in SMOOTH]
-    for term in ("stribeck", "quadratic", "power"):
+    for term in ("stribeck", "quadratic", "power", "load"):
         settings: dict[str, Any] = {"friction": (*usual, term)}
         if term == "stribeck":
             settings["stribeck_speed"] = STRIBECK
-        found.append(Candidate(f"{term} friction", settings, at[term], none))
+        kind = readable(term)
+        found.append(Candidate(kind, settings, at[term], none))
         for k, name in enumerate(names):
             one = {**settings, "friction": (*usual, f"{name}.{term}")}
-            found.append(Candidate(f"{term} friction of {name}", one, at[term][[k]], none))
+            found.append(Candidate(f"{kind} of {name}", one, at[term][[k]], none))
+    if terms.reference is not None:
+        for some in (TEMPERATURE, *((term,) for term in TEMPERATURE)):
+            settings = {"friction": (*usual, *some), "reference_temperature": terms.reference}
+            kind = " and ".join(readable(term) for term in some)
+            found.append(Candidate(kind, settings, np.concatenate([at[term] for term in some]), none))
     for k in range(len(names) - 1):
         pair = (names[k], names[k + 1])
         found.append(Candidate(f"coupling of {pair[0]} and {pair[1]}", {"couplings": (pair,)}, at[f"coupling {k}"], none))
@@ -107,24 +148,32 @@ def _with(chosen: Array, c: Candidate) -> Array:
 
 class _Terms:
     """The candidate terms of a robot with n joints, further columns of its `Regressor`: of diagonal terms, one for each joint,
-    then three of each coupling. ``at`` are the indices of each kind among all columns, behind those of the base parameters."""
+    then three of each coupling. ``at`` are the indices of each kind among all columns, behind those of the base parameters;
+    terms of temperature have a ``reference`` in °C."""
 
-    def __init__(self, base: BaseParameters) -> None:
-        self.n = base.model.robot.n
-        self.sticking = LinearModel(base.model.robot, presliding=PRESLIDING)
-        self.kinds = ("offset", *(f"smooth {speed:g}" for speed in SMOOTH), "stribeck", "quadratic", "power", "presliding")
+    def __init__(self, base: BaseParameters, reference: float | None) -> None:
+        self.n, self.reference, robot = base.model.robot.n, reference, base.model.robot
+        self.warming = () if reference is None else TEMPERATURE
+        terms = LinearModel(robot, presliding=PRESLIDING, friction=("load", *self.warming), reference_temperature=reference)
+        self.sample_states = terms.with_links(base.model.link_parameters).sample_states
+        self.kinds = ("offset", *(f"smooth {speed:g}" for speed in SMOOTH), "stribeck", "quadratic", "power", "load")
+        self.kinds += (*self.warming, "presliding")
         first, n = base.rank, self.n
         self.at = {kind: first + n * k + np.arange(n) for k, kind in enumerate(self.kinds)}
         first += n * len(self.kinds)
         self.at |= {f"coupling {k}": first + 3 * k + np.arange(3) for k in range(n - 1)}
         self.count = n * len(self.kinds) + 3 * (n - 1)
 
-    def columns(self, v: Array, a: Array, z: Array) -> list[Array]:
-        """Return the terms (N, k) with presliding states z: diagonal ones of all joints, then the signs of the velocities of
-        pairs of joints, and the accelerations and velocities of all joints."""
+    def columns(self, part: Samples, states: Array) -> list[Array]:
+        """Return the terms (N, k) of samples with these states: diagonal ones of all joints, then the signs of the velocities
+        of pairs of joints, and the accelerations and velocities of all joints."""
+        v, a = part.v, part.a
         s, size = np.sign(v), np.abs(v)
+        z, *warmer, load = np.split(states, states.shape[1] // self.n, axis=1)
         terms = [np.ones_like(v), *(np.tanh(v / speed) for speed in SMOOTH), s * np.exp(-((v / STRIBECK) ** 2))]
-        return [*terms, v * size, s * np.sqrt(size), z, np.sign(v[:, :-1] + v[:, 1:]), a, v]
+        terms += [v * size, s * np.sqrt(size), s * np.abs(load)]
+        terms += [x * dT for dT in warmer for x in (v, s)]
+        return [*terms, z, np.sign(v[:, :-1] + v[:, 1:]), a, v]
 
     def of_joint(self, j: int, filtered: Array) -> tuple[Array, Array]:
         """Return the indices (c,) of the terms in a joint's torque, behind the base parameters, and their values (N, c)."""
@@ -136,6 +185,14 @@ class _Terms:
                 own += [a[:, other], v[:, other], signs[:, pair]]
                 places += [kinds * n + 3 * pair + k for k in range(3)]
         return np.array(places), np.stack(own, axis=1)
+
+
+def _reference_temperature(runs: Sequence[Samples]) -> float | None:
+    """Return the mean temperature of all joints in °C, rounded, if the runs have temperatures and one of them changes."""
+    known = [run.temperature for run in runs if run.temperature is not None]
+    if len(known) < len(runs) or max(float(np.ptp(x, axis=0).max()) for x in known) < WARMING:
+        return None
+    return float(round(float(np.mean([x.mean() for x in known]))))
 
 
 class _Trials:

@@ -33,7 +33,8 @@ class Unknown:
     """A quantity to estimate: its ``prior`` mean and standard deviation ``sigma``, its bounds, and whether it is ``frozen``.
 
     ``kind`` is "zero" (a position to add to that of ``joint``), "length" (a coordinate of the joint's origin in its parent's
-    frame, along ``axis`` x, y or z), "tilt" (a rotation of the joint's frame about its ``axis``), "base" or "tool" (a
+    frame, along ``axis`` x, y or z), "tilt" (a rotation of the joint's frame about its ``axis``), "compliance" (in rad/(N m) or
+    m/N: elasticity between the encoder and the link, whose position is lower by compliance · torque), "base" or "tool" (a
     coordinate x, y, z or a rotation rx, ry, rz of the base in the measuring frame, or of the measured frame in its link),
     "gain" and "bias" (of a torque sensor: it measures (1 + gain) τ + bias), "delay" (of the torques, in s), or any name with
     ``change``, a function of the measurements and the value that returns the corrected measurements. All are corrections, zero

@@ -34,7 +34,7 @@ class Samples:
     ``use`` (N, n) is a mask of the torques to use: leave out a joint that hardly moves, since its Coulomb friction is then
     unknown. ``parallel`` is the cut-off frequency in Hz of a low-pass filter applied to both regressor and torque, of which
     every ``every``-th row is kept; with ``smooth_torque`` the logged torque was already filtered, and only the regressor is.
-    ``period`` is None for unrelated instants.
+    ``period`` is None for unrelated instants. ``temperature`` (N, n) is that of the joints in °C, if measured.
     """
 
     t: Array
@@ -48,6 +48,7 @@ class Samples:
     every: int = 1
     smooth_torque: bool = False
     source: str = ""
+    temperature: Array | None = None
 
     @classmethod
     def of(
@@ -64,6 +65,7 @@ class Samples:
         every: int = 1,
         smooth_torque: bool = False,
         source: str = "",
+        temperature: Any = None,
     ) -> Samples:
         """Return samples from arrays with one row per instant; all values must be finite.
 
@@ -76,7 +78,8 @@ class Samples:
         """
         whose = f" of {printable(source)}" if source else ""
         arrays = {}
-        for name, value in (("q", q), ("v", v), ("a", a), ("tau", tau)):
+        given = {"q": q, "v": v, "a": a, "tau": tau} | ({} if temperature is None else {"temperature": temperature})
+        for name, value in given.items():
             array = np.asarray(value, float)
             if array.ndim != 2:
                 raise InputError(

@@ -224,8 +224,8 @@ class _AtRest(LinearModel):
     def __init__(self, model: LinearModel) -> None:
         self.__dict__.update(model.__dict__)
 
-    def rows(self, robot: Robot, q: Array, v: Array, a: Array, past: Array) -> Array:
-        return super().rows(robot, q, 0.0 * v, 0.0 * a, past)
+    def rows(self, robot: Robot, q: Array, v: Array, a: Array, states: Array) -> Array:
+        return super().rows(robot, q, 0.0 * v, 0.0 * a, states)
 
 
 def _groups(poses: Array, tolerance: float) -> Array:

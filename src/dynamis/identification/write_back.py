@@ -125,8 +125,8 @@ def prove_round_trip(path: str | os.PathLike[str], base: BaseParameters, coef: A
         raise InputError(f"{printable(str(path))} has other joints than robot {printable(robot.name)}, or in another order")
     rng = np.random.default_rng(0)
     q, (v, a) = robot.random(rng, size=STATES), rng.normal(size=(2, STATES, robot.n))
-    # files cannot hold presliding friction: compared at zero presliding state
-    wanted = base.regressor(q, v, a, np.zeros((STATES, base.model.past_size))) @ np.asarray(coef, dtype=float)
+    # files cannot hold presliding friction, nor temperatures: compared at zero presliding and the reference temperature
+    wanted = base.regressor(q, v, a, np.zeros((STATES, base.model.state_size))) @ np.asarray(coef, dtype=float)
     # not compiled: used once, and the uncompiled algorithm is the reference
     found = np.array([regressor.regressor(there.model, *state) @ there.parameters for state in zip(q, v, a, strict=True)])
     size = np.maximum(np.abs(wanted).max(axis=0), 1e-6 * np.abs(wanted).max())
@@ -295,7 +295,14 @@ def representable(linear: LinearModel) -> LinearModel:
         return linear
     own = (f"{linear.robot.coordinate_names[k]}.{term}" for k, term in linear.own_friction if term in HELD)
     friction = tuple(dict.fromkeys(("viscous", "coulomb", *(term for term in linear.friction if term in HELD), *own)))
-    plain: dict[str, Any] = {"smooth": None, "stribeck_speed": None, "presliding": None, "couplings": (), "columns": ()}
+    plain: dict[str, Any] = {
+        "smooth": None,
+        "stribeck_speed": None,
+        "reference_temperature": None,
+        "presliding": None,
+        "couplings": (),
+        "columns": (),
+    }
     return LinearModel(linear.robot, **{**linear.settings, **plain, "friction": friction})
 
 

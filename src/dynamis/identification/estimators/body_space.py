@@ -281,12 +281,12 @@ class TypicalSizes:
     """
 
     def __init__(self, model: LinearModel) -> None:
-        q, v, a, past = model.random_states(np.random.default_rng(11), STATES)
+        q, v, a, states = model.random_states(np.random.default_rng(11), STATES)
         limit = np.asarray(model.robot.limits["velocity"], dtype=float)
         known = np.isfinite(limit) & (limit > 0.0)
         stretch = np.where(known, SHARE_OF_LIMIT / SPEED * limit, 1.0)
         # a user-defined column may be undefined there
-        self.rows = np.nan_to_num(model.regressor(q, stretch * v, stretch * a, past), posinf=0.0, neginf=0.0)
+        self.rows = np.nan_to_num(model.regressor(q, stretch * v, stretch * a, states), posinf=0.0, neginf=0.0)
         self.columns = np.sqrt(np.mean(self.rows**2, axis=0))
 
     def of_model(self, prior: Array) -> Array:

@@ -125,9 +125,10 @@ class Regressor:
     def __init__(self, base: BaseParameters, noise: Any = None) -> None:
         robot = base.model.robot
         self.base, self.robot = base, robot
-        if base.model.presliding:
+        if base.model.sample_states().size:
             raise InputError(
-                "presliding friction depends on the previous motion: design with a model without it, and identify with it"
+                "presliding friction depends on the previous motion, or friction on temperature: design with a model without "
+                "it, and identify with it"
             )
         try:
             self.noise = np.ones(robot.n) if noise is None else np.broadcast_to(np.asarray(noise, float), (robot.n,))

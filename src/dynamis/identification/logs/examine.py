@@ -11,13 +11,14 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.logs.examine_clock import FEW, clock_findings, displacement
-from dynamis.identification.logs.log import SIGNALS, Log, LogFinding
+from dynamis.identification.logs.log import Log, LogFinding
 from dynamis.identification.samples import not_finite
 from dynamis.identification.signals.outliers import stretches
 from dynamis.identification.signals.stages import HELD
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
+CHECKED = ("t", "q", "v", "a", "tau", "current")  # temperatures are often logged at a lower rate
 FEWEST = 30  # samples: a joint has up to thirteen parameters, and each needs more than one equation
 
 # positions
@@ -82,7 +83,7 @@ def examine(log: Log, robot: Robot) -> list[LogFinding]:
         few = LogFinding("error", "few samples", None, max(len(log) - 1, 0), text, "record a run of some seconds")
         return [*findings, few]
     usable = np.ones(len(log), bool)
-    for values in (getattr(log, name) for name in ("t", *SIGNALS) if findings):
+    for values in (getattr(log, name) for name in CHECKED if findings):
         usable &= True if values is None else np.isfinite(values.reshape(len(log), -1)).all(axis=1)
     rows = np.flatnonzero(usable)
     if len(rows) < FEWEST:
@@ -92,7 +93,7 @@ def examine(log: Log, robot: Robot) -> list[LogFinding]:
 
 
 def _not_finite(log: Log) -> Iterator[LogFinding]:
-    for signal in ("t", *SIGNALS):
+    for signal in CHECKED:
         values = getattr(log, signal)
         if values is None:
             continue

@@ -124,6 +124,8 @@ class TorqueRows:
                 return replace(motion, tau=motion.shifted(value))
             case "gain":
                 return replace(motion, tau=motion.tau / (1.0 + value * one_of(self.joints, unknown.joint)))
+            case "compliance":
+                return motion.deflected(value * one_of(self.joints, unknown.joint), value * one_of(self.names, unknown.joint))
             case "bias":
                 return replace(motion, tau=motion.tau - value * one_of(self.joints, unknown.joint))
         return replace(motion, q=motion.q + value * one_of(self.names, unknown.coordinate))
@@ -175,6 +177,10 @@ class FreeFit:
     def unexplained(self, motion: MotionSummary) -> Array:
         """Return the fraction (n,) of the variance of each torque that the fit leaves."""
         return self._left(self._fit(motion.thinned(MOST_ROWS)).rest)
+
+    def parameters(self, motion: MotionSummary) -> Array:
+        """Return the base parameters (r,) of the fit."""
+        return self._fit(motion.thinned(MOST_ROWS)).beta[: self.base.rank]
 
     def columns(self, motion: MotionSummary) -> Array:
         """Return the filtered columns (rows, n, r + n) of the base parameters and offsets of a motion."""

@@ -14,17 +14,18 @@ from dynamis.errors import InputError, printable
 
 Array = npt.NDArray[Any]
 SIDES = ("joint", "motor")
-SIGNALS = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "torque", "current": "current"}
+SIGNALS = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "torque", "current": "current",
+           "temperature": "temperature"}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Log:
     """Raw signals of one run in SI units, one row per sample; neither filtered nor repaired.
 
-    ``t`` (N,), ``q`` (N, nq), ``tau`` (N, n), and optionally ``v``, ``a``, ``current`` (N, n). The columns are in the order of
-    the robot's coordinates, ``names``. ``side`` is "joint" or "motor", the side of all signals not in ``sides``, such as
-    {"tau": "motor"} for joint positions with motor torques; for motors, ``transmission`` holds the matrix ``R`` and ``zero`` of
-    q = R⁻¹ q_motor + zero, τ = Rᵀ τ_motor. ``epoch`` is the offset subtracted from calendar times, in s.
+    ``t`` (N,), ``q`` (N, nq), ``tau`` (N, n), and optionally ``v``, ``a``, ``current``, ``temperature`` [°C] (N, n). The
+    columns are in the order of the robot's coordinates, ``names``. ``side`` is "joint" or "motor", the side of all signals not
+    in ``sides``, such as {"tau": "motor"} for joint positions with motor torques; for motors, ``transmission`` holds the matrix
+    ``R`` and ``zero`` of q = R⁻¹ q_motor + zero, τ = Rᵀ τ_motor. ``epoch`` is the offset subtracted from calendar times, in s.
 
     ``source`` is the file, ``first_row`` the number of the first sample in it, in units of ``row_word`` ("line", "row",
     "message"); ``rows`` holds all row numbers if some lines of the file are not samples. ``notes`` say how it was read.
@@ -44,6 +45,7 @@ class Log:
     v: Array | None = None
     a: Array | None = None
     current: Array | None = None
+    temperature: Array | None = None
     names: tuple[str, ...] = ()
     side: str = "joint"
     transmission: Mapping[str, Array] | None = None
@@ -95,7 +97,7 @@ class Log:
         return f"{printable(self.source) + ' ' if self.source else ''}{self.row_word} {self.numbers[row]}"
 
     def column(self, signal: str, joint: int) -> str:
-        """Return the column name in the file, for a signal "q", "v", "a", "tau" or "current"."""
+        """Return the column name in the file, for a signal "q", "v", "a", "tau", "current" or "temperature"."""
         known = self.columns.get(signal, ())
         if joint < len(known):
             return known[joint]
@@ -121,9 +123,8 @@ class Log:
 
     def _motor_side(self) -> str:
         """The signals of the motors, for the representation."""
-        motors = [
-            name for name in SIGNALS if name != "current" and getattr(self, name) is not None and self.side_of(name) == "motor"
-        ]
+        known = [name for name in ("q", "v", "a", "tau") if getattr(self, name) is not None]
+        motors = [name for name in known if self.side_of(name) == "motor"]
         every = all(self.side_of(name) == "motor" for name in ("q", "tau"))
         return "; motor side" if every else f"; motor side: {', '.join(motors)}" if motors else ""
 

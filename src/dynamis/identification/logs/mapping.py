@@ -21,7 +21,7 @@ from dynamis.identification.logs.log import SIDES
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-SIGNALS = ("position", "velocity", "acceleration", "torque", "current")
+SIGNALS = ("position", "velocity", "acceleration", "torque", "current", "temperature")
 LARGEST_FILE = 1_000_000  # bytes; a larger file is not a mapping
 SIGNAL_KEYS = ("file", "columns", "pattern", "unit", "units", "side", "signs")
 KEYS = {
@@ -51,8 +51,10 @@ UNITS = {
     "acceleration": ACCELERATIONS,
     "torque": TORQUES,
     "current": CURRENTS,
+    "temperature": dict.fromkeys(("°C", "C", "degC", "celsius"), 1.0),
 }
-SI = {"time": "s", "position": "rad", "velocity": "rad/s", "acceleration": "rad/s^2", "torque": "N m", "current": "A"}
+SI = {"time": "s", "position": "rad", "velocity": "rad/s", "acceleration": "rad/s^2", "torque": "N m", "current": "A",
+      "temperature": "°C"}  # fmt: skip
 SHOWN = 40  # columns listed
 WIDTH = 79  # columns of a terminal: longer lines would be broken, and a broken comment is no TOML
 
@@ -159,7 +161,7 @@ class Mapping:
             "[torque]",
             *torque,
             'unit = "N m"',
-            "# [velocity], [acceleration], [current]: likewise, if measured",
+            "# [velocity], [acceleration], [current], [temperature]: likewise, if measured",
             "[joints]",
             *_array("order", robot.coordinate_names),
         ]

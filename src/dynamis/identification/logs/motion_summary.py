@@ -30,6 +30,7 @@ class MotionSummary:
     t: Array
     run: Array
     filters: tuple[Decimation, ...]
+    temperature: Array | None = None
 
     def filtered(self, x: Array) -> Array:
         """Filter an array with one row per sample, run by run."""
@@ -76,7 +77,7 @@ class MotionSummary:
         if any(keep.cutoff for keep in self.filters):
             return replace(self, filters=tuple(replace(keep, every=step * keep.every) for keep in self.filters))
         q, v, a, tau, t, run = (x[::step] for x in (self.q, self.v, self.a, self.tau, self.t, self.run))
-        return MotionSummary(q, v, a, tau, t, run, self.filters)
+        return MotionSummary(q, v, a, tau, t, run, self.filters, None if self.temperature is None else self.temperature[::step])
 
     @property
     def runs(self) -> Iterator[Samples]:
@@ -84,7 +85,9 @@ class MotionSummary:
         for k, keep in enumerate(self.filters):
             own = slice(None) if len(self.filters) == 1 else self.run == k
             t, q, v, a, tau = (x[own] for x in (self.t, self.q, self.v, self.a, self.tau))
-            yield Samples(t, q, v, a, tau, np.ones(tau.shape, bool), keep.period, keep.cutoff, keep.every)
+            warm = None if self.temperature is None else self.temperature[own]
+            use = np.ones(tau.shape, bool)
+            yield Samples(t, q, v, a, tau, use, keep.period, keep.cutoff, keep.every, temperature=warm)
 
     def later(self, delays: Array) -> Array:
         """Return the filtered torques (rows, n, k) logged later by k delays, interpolated after the filter; NaN beyond runs."""
@@ -96,6 +99,20 @@ class MotionSummary:
             inside = (at >= t[0]) & (at <= t[-1])
             parts.append(np.where(inside[..., None], found.reshape(*at.shape, -1), np.nan).transpose(0, 2, 1))
         return np.concatenate(parts)
+
+    def deflected(self, joints: Array, coordinates: Array) -> MotionSummary:
+        """Return the motion behind springs with these compliances, of the joints (n,) of torques and of the coordinates of q,
+        which torques deflect: q − C τ, with its derivatives by differences."""
+        own, at = np.flatnonzero(joints), np.flatnonzero(coordinates)
+        q, v, a = self.q.copy(), self.v.copy(), self.a.copy()
+        for k in range(len(self.filters)):
+            run = np.flatnonzero(self.run == k)
+            x = joints[own] * self.tau[np.ix_(run, own)]
+            q[np.ix_(run, at)] -= x
+            for motion in (v, a) if len(run) > 1 else ():
+                x = np.gradient(x, self.t[run], axis=0)
+                motion[np.ix_(run, own)] -= x
+        return replace(self, q=q, v=v, a=a)
 
     def shifted(self, seconds: float) -> Array:
         """Return the torques logged this much later."""
@@ -118,12 +135,14 @@ def summary(runs: Sequence[Samples], most: int = MOST_SAMPLES) -> tuple[MotionSu
     Samples are averaged in groups far shorter than a period of the filter; without a filter, one in so many is kept.
     """
     total = sum(len(run.tau) for run in runs)
+    warm = all(getattr(run, "temperature", None) is not None for run in runs)
     parts: list[list[Array]] = []
     filters: list[Decimation] = []
     before = 0
     for run in runs:
         cutoff, period = getattr(run, "parallel", None), getattr(run, "period", None)
         arrays = [np.asarray(x, float) for x in (run.q, run.v, run.a, run.tau, np.asarray(run.t)[:, None])]
+        arrays.append(np.asarray(run.temperature) if warm else np.zeros((len(run.tau), 0)))
         index = np.arange(before, before + len(run.tau))
         before += len(run.tau)
         if cutoff is None or period is None:
@@ -139,5 +158,6 @@ def summary(runs: Sequence[Samples], most: int = MOST_SAMPLES) -> tuple[MotionSu
         if keep.rows(len(index)):
             parts.append([*reduced, np.full(len(index), len(filters)), index])
             filters.append(keep)
-    q, v, a, tau, t, number, rows = (np.concatenate(x)[:most] for x in zip(*parts, strict=True))
-    return MotionSummary(q, v, a, tau, t[:, 0], number, tuple(filters[: int(number[-1]) + 1])), rows
+    q, v, a, tau, t, temperature, number, rows = (np.concatenate(x)[:most] for x in zip(*parts, strict=True))
+    filtered = tuple(filters[: int(number[-1]) + 1])
+    return MotionSummary(q, v, a, tau, t[:, 0], number, filtered, temperature if warm else None), rows

@@ -16,6 +16,7 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.logs.array_tables import Hdf5Table, NpzTable, ParquetTable, mat_table
 from dynamis.identification.logs.bag_table import SUFFIXES as BAGS
 from dynamis.identification.logs.bag_table import BagTable
+from dynamis.identification.logs.log import SIGNALS as LOGGED
 from dynamis.identification.logs.mapping import LENGTHS, SI, SIGNALS, UNITS, Mapping, Signal, factor
 from dynamis.identification.logs.table import CsvTable, LogTable
 from dynamis.robot import Robot
@@ -36,12 +37,13 @@ WORDS = {
                "tau_meas", "tau_measured", "eff", "actual_current_as_torque", "actual_torque", "actual_torques",
                "torque_j", "mot_torque", "motor_torque", "joint_moment", "joint_moments"),
     "current": ("i", "current", "currents", "motor_current", "motor_currents", "actual_current"),
+    "temperature": ("temperature", "temperatures", "temp", "joint_temperature", "joint_temperatures", "motor_temperature"),
 }  # fmt: skip
 TIME_WORDS = ("t", "time", "timestamp", "times", "stamp", "__time")
 SEPARATORS = ".", "_", "/", " ", "-", ":"
 UNIT = re.compile(r"^(?P<name>.*?)\s*[\[(](?P<unit>[^\[\]()]+)[\])]$")
 NUMBERED = re.compile(r"^(?P<word>.*?)[._ :/-]?\[?(?P<number>\d+)\]?$")
-LETTERS = {"position": "q", "velocity": "v", "acceleration": "a", "torque": "tau", "current": "current"}
+LETTERS = {signal: letter for letter, signal in LOGGED.items()}
 CURES = {
     ".npy": "save it with numpy.savez under names: t=…, q=…, tau=…",
     ".bag": "it is a ROS 1 bag: convert it to ROS 2 with rosbags-convert",
@@ -141,8 +143,7 @@ class Plan:
     def _nearly_found(self, name: str) -> str:
         columns = [column for table in self.opened.values() for column in table.names]
         count = self.robot.nq if name == "position" else self.robot.n
-        found = nearly_found(name, columns, self.robot.coordinate_names, count)
-        if not found:
+        if not (found := nearly_found(name, columns, self.robot.coordinate_names, count)):
             return ""
         own = partly_found(name, columns, self.robot)
         lacks = [joint for joint, column in zip(self.robot.coordinate_names, own, strict=False) if column is None]
@@ -191,6 +192,8 @@ class Plan:
         try:
             return signal_found(name, table.names, self.robot)
         except InputError as error:
+            if name == "temperature":  # not needed
+                return None
             raise self._unclear(str(error)) from None
 
     def _check_units(self, name: str, units: Array) -> None:
@@ -389,8 +392,7 @@ def _numbered(signal: str, word: str, columns: Sequence[str]) -> dict[str, dict[
     groups: dict[str, dict[int, tuple[str, str]]] = {}
     for column in columns:
         name, unit = bare(column, signal)
-        match = NUMBERED.match(name)
-        if match is None:
+        if (match := NUMBERED.match(name)) is None:
             continue
         folder, _, last = match["word"].rpartition("/")
         if last.lower().replace(" ", "_") == word:

@@ -205,3 +205,16 @@ def _interpolate(x: Array, bad: Array) -> None:
     inside = (wanted > good[0]) & (wanted < good[-1])
     x[wanted[inside]] = CubicSpline(good, x[good])(wanted[inside])
     x[: good[0]], x[good[-1] + 1 :] = x[good[0]], x[good[-1]]
+
+
+def filled(x: Array | None) -> Array | None:
+    """Return slow signals (N, n) interpolated where they are not finite, since they are often logged at a lower rate than
+    positions; None if some column has no finite value.
+
+    >>> filled(np.array([[20.0], [np.nan], [21.0]])).ravel()
+    array([20. , 20.5, 21. ])
+    """
+    if x is None or not np.isfinite(x).any(axis=0).all():
+        return None
+    at = np.arange(len(x))
+    return np.column_stack([np.interp(at, at[known], c[known]) for c, known in zip(x.T, np.isfinite(x).T, strict=True)])

@@ -157,11 +157,11 @@ def prepare(
         if automatic and slow is None and parallel is not None:
             slowest = SLOW * np.abs(v).max(axis=0)
         use = _used(run, v, slowest, edge, cutoff, Decimation(clock.period, parallel, every or 1))
-        cut: dict[str, Any] = {"t": run.t[rows], "use": use[rows], "period": clock.period, "source": raw.source}
-        arrays = (x[rows] for x in (q, v, a, run.tau))
-        samples.append(Samples.of(*arrays, **cut, parallel=parallel, every=every or 1, smooth_torque=smooth_torque))
-    left_out = len(clock.runs) - len(samples)
-    if left_out:
+        arrays = {"q": q, "v": v, "a": a, "tau": run.tau, "t": run.t, "use": use, "temperature": run.temperature}
+        cut: dict[str, Any] = {name: None if x is None else x[rows] for name, x in arrays.items()}
+        filters: dict[str, Any] = {"parallel": parallel, "every": every or 1, "smooth_torque": smooth_torque}
+        samples.append(Samples.of(**cut, **filters, period=clock.period, source=raw.source))
+    if left_out := len(clock.runs) - len(samples):
         notes.append(f"{left_out} of {counted(len(clock.runs), 'run')} dropped: too short for the filters, or without motion")
     if not samples:
         raise InputError(f"no run of the log is long enough to be used ({'; '.join(notes)})")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.signals.filters import Cutoff, derivatives, low_pass, suggest_cutoff
-from dynamis.identification.signals.outliers import remove_spikes, stretches
+from dynamis.identification.signals.outliers import filled, remove_spikes, stretches
 from dynamis.identification.signals.sampling_clock import Notes, Run
 from dynamis.identification.transmission import Transmission
 from dynamis.robot import Robot
@@ -48,6 +48,7 @@ class Even:
     a: Array | None
     use: Array
     gaps: Array
+    temperature: Array | None = None
 
 
 def on_the_clock(
@@ -80,7 +81,8 @@ def on_the_clock(
     use = np.ones((len(run), robot.n), dtype=bool)
     for j in range(robot.n):
         use[run.ticks[bad[:, j]], j] = False
-    return Even(run.t, values["q"], values["tau"], values.get("v"), values.get("a"), use, run.missing)
+    warm = None if raw.temperature is None else run.resample(raw.temperature[run.rows])
+    return Even(run.t, values["q"], values["tau"], values.get("v"), values.get("a"), use, run.missing, warm)
 
 
 def long_gaps(gaps: Array, period: float, cutoff: float | None) -> Array:
@@ -300,6 +302,7 @@ class Measured:
     transmission: Transmission | None
     source: str
     motor: frozenset[str] = frozenset(("q", "v", "a", "tau"))  # signals of the motors, if there is a transmission
+    temperature: Array | None = None
 
     @classmethod
     def of(cls, log: Any, robot: Robot, transmission: Any, drive_gains: Any) -> Measured:
@@ -308,10 +311,10 @@ class Measured:
         t = np.asarray(log.t, dtype=float)
         if t.ndim != 1:
             raise InputError(f"t{whose} has shape {t.shape}; expected one time per sample")
-        arrays: dict[str, Any] = {name: getattr(log, name, None) for name in ("q", "tau", "v", "a", "current")}
+        arrays: dict[str, Any] = {name: getattr(log, name, None) for name in ("q", "tau", "v", "a", "current", "temperature")}
         if drive_gains is not None:
             arrays["tau"] = _torques(arrays.pop("current"), drive_gains, robot, whose)
-        for name, size in (("q", robot.nq), ("tau", robot.n), ("v", robot.n), ("a", robot.n)):
+        for name, size in (("q", robot.nq), ("tau", robot.n), ("v", robot.n), ("a", robot.n), ("temperature", robot.n)):
             if arrays[name] is None:
                 if name in ("q", "tau"):
                     raise InputError(f"the log{whose} has no {name}")
@@ -326,7 +329,9 @@ class Measured:
         between = _transmission(log, robot, transmission, whose)
         sides = {name: _side_of(log, name) for name in ("q", "v", "a", "tau")}
         motor = frozenset(name for name, side in sides.items() if side != "joint")
-        return cls(t, arrays["q"], arrays["tau"], arrays["v"], arrays["a"], between, source, motor)
+        return cls(
+            t, arrays["q"], arrays["tau"], arrays["v"], arrays["a"], between, source, motor, filled(arrays["temperature"])
+        )
 
     @functools.cached_property
     def repeats(self) -> Array:

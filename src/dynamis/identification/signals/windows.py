@@ -27,7 +27,7 @@ from dynamis.robot import Robot
 Array = npt.NDArray[Any]
 
 WINDOW = 262_144  # samples: longer logs are prepared in windows
-ARRAYS = ("t", "q", "v", "a", "tau", "use")  # of `Samples`
+ARRAYS = ("t", "q", "v", "a", "tau", "use", "temperature")  # of `Samples`
 MOST_NOTES = 20  # on windows after the first
 
 
@@ -121,6 +121,8 @@ class Spool:
         self._like = samples
         if begins or not self.edges:
             self.edges.append(self.count)
+        if samples.temperature is None and (unused := self.files.pop("temperature", None)):  # in no part, if not in all
+            unused.close()
         for name, file in self.files.items():
             try:
                 file.write(np.ascontiguousarray(getattr(samples, name)).tobytes())
@@ -144,5 +146,5 @@ class Spool:
         found = []
         for low, high in itertools.pairwise([*self.edges, self.count]):
             part: dict[str, Any] = {name: x[low:high] for name, x in maps.items()}
-            found.append(replace(like, **part))
+            found.append(replace(like, **{"temperature": None} | part))
         return found

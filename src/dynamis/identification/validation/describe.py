@@ -7,7 +7,9 @@ from collections.abc import Sequence
 WORDS = {
     "m": "mass", "mx": "first moment along x", "my": "first moment along y", "mz": "first moment along z",
     "viscous": "viscous friction", "coulomb": "Coulomb friction", "coulomb_bias": "Coulomb friction asymmetry",
-    "stribeck": "Stribeck friction", "quadratic": "quadratic friction", "power": "power friction", "offset": "torque offset",
+    "stribeck": "Stribeck friction", "quadratic": "quadratic friction", "power": "power friction",
+    "load": "load-dependent friction", "viscous_temperature": "temperature dependence of viscous friction",
+    "coulomb_temperature": "temperature dependence of Coulomb friction", "offset": "torque offset",
     "rotor": "rotor inertia", "stiffness": "spring stiffness", "inertia": "inertia of the rotor",
 }  # fmt: skip
 
@@ -22,7 +24,7 @@ def readable(name: str) -> str:
     words = WORDS.get(kind)
     if words is None and len(kind) == 3 and kind[0] == "I" and set(kind[1:]) <= set("xyz"):
         words = f"moment of inertia {kind[1:]}" if kind[1] == kind[2] else f"product of inertia {kind[1:]}"
-    return f"{words} of {owner}" if words and owner else name
+    return (f"{words} of {owner}" if owner else words) if words else name
 
 
 def listed(items: Sequence[str], most: int = 6) -> str:

@@ -146,6 +146,10 @@ class Folds:
             raise InputError("the guard leaves no rows to fit: use longer blocks or a smaller guard")
         self._factors: dict[int | None, FoldFactors] = {}
 
+    def of_rows(self, rows: Equations) -> Folds:
+        """Return other equations of the same runs in the same folds."""
+        return Folds(rows, self.k, seconds=self.seconds, guard=self.guard)
+
     @functools.cached_property
     def groups(self) -> Groups:
         """The triangular factors of groups of rows: those of one part that are fitted for the same folds."""
