@@ -1,6 +1,7 @@
 """dynamis control."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -170,3 +171,14 @@ def test_a_name_without_c_is_refused():
     result = CliRunner().invoke(cli, ["control", "planar_2r_melchiorri", "--goal", "0.5,0.5", "--name", "law"])
     assert result.exit_code == 2
     assert "needs --c" in result.output
+
+
+def test_joints_that_static_friction_holds_off_the_goal_are_named(tmp_path):
+    description = dy.load(ARM).description
+    description.joint("joint2").drive = replace(description.joint("joint2").drive, coulomb=500.0)
+    path = tmp_path / "stiff.toml"
+    dy.Robot(description).write(path)
+    words = [str(path), "--goal", "0.3,0.2", "--error", "20", "--seed", "3"]
+    assert json.loads(run(*words, "--json").stdout)["held_by_friction"] == ["joint2"]
+    assert "held off the goal by static friction: joint2" in " ".join(run(*words).output.split())
+    assert json.loads(run(ARM, "--goal", "0.3,0.2", "--json").stdout)["held_by_friction"] == []

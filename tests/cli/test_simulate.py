@@ -135,3 +135,14 @@ def test_loops_of_a_file_are_closed_unless_they_are_left_open(tmp_path):
     assert np.abs(np.array(free["q"]) - dy.simulate(loop.robot, 0.2, points=3).q[-1]).max() < 1e-9
     assert "loops closed by 1 closure: largest error" in run(*words[:-1], "-o", str(tmp_path / "motion.csv")).output
     assert (tmp_path / "motion.csv").read_text().count("\n") == 4
+
+
+def test_an_initial_state_that_loops_change_is_told(tmp_path):
+    loop, path = dy.loops.four_bar(), tmp_path / "four_bar.toml"
+    loop.write(path)
+    words = ["simulate", str(path), "--time", "0.1", "--points", "3"]
+    home = ",".join(f"{x:.17g}" for x in loop.home())
+    assert "does not close the loops" not in run(*words, "--q0", home).output
+    told = " ".join(run(*words, "--q0", "0.5,0,0").output.split())
+    assert "--q0 does not close the loops; the nearest state that does has" in told
+    assert "instead of 0.5" in told

@@ -179,3 +179,28 @@ def test_the_method_is_kept_where_it_was_chosen_or_nothing_is_stiff(monkeypatch,
     robot = dy.load("ur5e")
     law = (lambda t, q, v: -100.0 * q - 20.0 * v) if options else None
     assert dy.simulate(robot, 0.02 if options else 2.0, controller=law, **options).status == "completed"
+
+
+@pytest.mark.parametrize("method", ["DOP853", "RK45", "Radau", "LSODA", "BDF"])
+def test_steps_of_the_torque_on_a_ball_joint_are_integrated(method):
+    robot = ball_joint()
+    pushed = simulate(robot, 1.0, torque=lambda t: [0.0, 0.0, 1.0 * (t > 0.5)], method=method, rtol=1e-6, atol=1e-8)
+    assert pushed.status == "completed"
+    assert np.abs(np.linalg.norm(pushed.q, axis=1) - 1.0).max() < 1e-12
+    smooth = simulate(robot, 1.0, torque=lambda t: [0.0, 0.0, 1.0 * (t > 0.5)], step=1e-3, rtol=1e-8)
+    assert np.abs(np.abs(pushed.q[-1]) - np.abs(smooth.q[-1])).max() < 1e-4
+
+
+def test_steps_of_wrenches_and_torques_on_a_floating_robot_are_integrated():
+    dog = dy.load("go2", base="floating")
+    joints = np.r_[np.zeros(6), np.ones(12)]
+    assert simulate(dog, 0.6, torque=lambda t: (t > 0.3) * joints, points=11).status == "completed"
+    assert simulate(dog, 0.6, wrenches={"base": lambda t: [0, 0, 0, 5.0 * (t > 0.2), 0, 0]}, points=11).status == "completed"
+    assert simulate(dog, 0.6, disturbance=lambda t: (t > 0.3) * joints, points=11).status == "completed"
+
+
+def test_a_motion_under_excessive_torques_ends_soon():
+    motion = simulate(dy.load("ur5e"), 0.2, torque=np.full(6, 1000.0))
+    assert "diverged" in motion.status
+    assert "check the torques" in motion.status
+    assert motion.statistics["evaluations"] < 5000

@@ -121,3 +121,34 @@ def test_smooth_friction_takes_part_in_every_stage():
     assert np.abs(stepped.q[-1] - tight.q[-1]).max() < 1e-8
     assert stepped.friction[1:] == pytest.approx(0.1 + 0.5 * np.tanh(stepped.v[1:] / 1e-2), abs=1e-12)
     assert np.abs(stepped.ledger.total - stepped.tau).max() < 1e-9
+
+
+def test_a_fast_spin_is_integrated_with_long_steps():
+    body = free_body().replace(gravity=(0.0, 0.0, 0.0))
+    spin = [0.0, 0.0, 0.0, 20.0, 5.0, -7.0]
+    exact = simulate(body, 1.0, v0=spin, rtol=1e-12, atol=1e-12, points=3).q[-1]
+    off = []
+    for step in (1e-2, 5e-3):
+        motion = simulate(body, 1.0, v0=spin, method="rk4", step=step, torque=lambda t: np.zeros(6), points=11)
+        assert motion.status == "completed"
+        off.append(np.abs(motion.q[-1] - exact).max())
+    assert off[0] < 1e-4
+    assert off[0] / off[1] > 12.0  # of order four
+
+
+@pytest.mark.parametrize("method", ["euler", "rk4"])
+def test_the_number_of_output_times_does_not_shorten_steps(method):
+    coarse = simulate(ARM, 1.0, method=method, step=0.1)
+    assert len(coarse.t) == 11
+    assert coarse.statistics["steps"] == 10
+    assert np.array_equal(coarse.q[-1], simulate(ARM, 1.0, method=method, step=0.1, points=11).q[-1])
+    assert simulate(ARM, 1.0, method=method, step=3e-4).statistics["steps"] == pytest.approx(3334, rel=0.01)
+    assert len(simulate(ARM, 1.0, method=method, step=1e-3).t) == 501
+
+
+def test_steps_longer_than_the_distance_of_output_times_are_refused():
+    with pytest.raises(dy.InputError, match=r"longer than the 0.002 s between output times.*points=11"):
+        simulate(ARM, 1.0, method="rk4", step=0.1, points=501)
+    with pytest.raises(dy.InputError, match="use at most step=1"):
+        simulate(ARM, 1.0, method="rk4", step=2.0)
+    simulate(ARM, [0.0, 0.001, 0.002, 0.5], method="rk4", step=0.1)  # some may be closer to each other

@@ -80,3 +80,20 @@ def test_arguments_that_rollouts_does_not_have_are_named_with_the_right_ones():
         dy.rollouts(arm, 0.1, np.zeros((3, 2)), torque=np.ones(2))
     with pytest.raises(dy.NameLookupError, match=r"did you mean .controller"):
         dy.rollouts(arm, 0.1, np.zeros((3, 2)), controler=None)
+
+
+def test_a_controller_that_changes_its_variables_is_announced_during_the_first_steps():
+    class Integral:
+        def __init__(self):
+            self.total, self.t = 0.0, 0.0
+
+        def __call__(self, t, q, v):
+            self.total, self.t = self.total + (t - self.t) * q[0], t
+            return [-self.total, 0.0]
+
+    law = Integral()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(dy.ModelWarning, match="changed its variable"):
+            dy.simulate(dy.load("planar_2r_melchiorri"), 5.0, q0=[0.1, 0.2], controller=law)
+    assert law.t < 0.5

@@ -32,11 +32,17 @@ def configuration_rate(model: Model, q: Array, v: Array) -> Array:
 
 
 def moved(model: Model, q: Array, rate: Array) -> Array:
-    """q + rate, projected to the manifold: normalised quaternions."""
-    result = q + rate
+    """q + rate, projected to the manifold."""
+    return normalised(model, q + rate)
+
+
+def normalised(model: Model, q: Array) -> Array:
+    """The configuration with quaternions of norm 1."""
+    result = q
     for _, body in model.moving:
         if body.motion.nq > body.motion.nv:
             part = slice(body.q_index.stop - 4, body.q_index.stop)
+            result = result.copy() if result is q else result
             result[part] = result[part] / sqrt(np.dot(result[part], result[part]))
     return result
 

@@ -39,7 +39,7 @@ OF_THE_TIP = ("operational-space", "impedance")  # their goal is a position of t
 
 HELP = """Simulate a controller on a smooth motion to a goal, and check its stability conditions.
 
-    Dry friction is smoothed near zero velocity, so joints creep instead of sticking; dynamis simulate models stiction.
+    Dry friction holds joints at rest as long as the law's torque is below it; such joints are named.
 
     A tip goal out of reach is reported as a warning, with its distance from the workspace.
 
@@ -75,9 +75,14 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
 @click.option("--time", "--duration", "duration", type=POSITIVE, default=2.0, show_default=True, help="Simulated time in s.")
 @click.option("--move", type=POSITIVE, help="Duration of the reference motion in s. Default: half of --time.")
 @click.option("--error", type=NUMBER, default=0.0, show_default=True,
-              help="Largest error of masses, centres of mass and inertias in the controller's model, in percent.")  # fmt: skip
+              help="Largest error of masses, centres of mass, inertias, friction and rotors in the controller's model, "
+              "in percent.")  # fmt: skip
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the parameter errors.")
-@click.option("--rate", type=POSITIVE, help="Sample rate of the controller in Hz, for the stability check.")
+@click.option(
+    "--rate",
+    type=POSITIVE,
+    help="Sample rate of the controller in Hz, for the stability check; the simulated one is continuous.",
+)
 @click.option("--step", type=POSITIVE, help="Integration step in s. Default: chosen from the control law.")
 @click.option("--seconds", type=POSITIVE, help="Time limit of the simulation, in s of computing time.")
 @set_option
@@ -152,6 +157,10 @@ def _print(found: LawComparison) -> None:
     print_table(f"Torques{f' [{unit}]' if unit else ''}", ("joint", "peak", "limit", "used"), torques)
     if made.beyond_limits:
         echo((f"torque limits exceeded: {', '.join(made.beyond_limits)}", {"fg": "red", "bold": True}))
+    if made.held_by_friction:
+        held = ", ".join(map(clean_name, made.held_by_friction))
+        text = f"held off the goal by static friction: {held}; the law's torque for the error is below it"
+        echo((text, {"fg": "yellow"}))
     warn_limits(made.trajectory)
     expected = zip(track.names, track.largest, bounds, strict=True)
     larger = [name for name, x, bound in expected if bound is not None and x > bound]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dynamis.simulation.trajectory import Trajectory
 
 MAX_EVENTS_LISTED = 20  # listed
+ASSEMBLED = 1e-6  # rad, m, rad/s or m/s: a larger change of the initial state by closed loops is reported
 
 HELP = """Simulate the motion of a robot under gravity, friction and constant torques.
 
@@ -66,7 +67,7 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 @click.option("--open-loops", is_flag=True, help="Leave the loops that the file closes open.")
 @click.option("--seconds", type=POSITIVE, default=60.0, show_default=True,
               help="Limit of the computing time in s; the motion until then is kept.")  # fmt: skip
-@click.option("--points", type=Integer(2), default=501, show_default=True, help="Number of output points.")
+@click.option("--points", type=Integer(2), show_default="501, or that of the steps", help="Number of output points.")
 @floating_option
 @set_option
 @click.option("-o", "--out", "--output", "output", type=FILE, metavar="FILE",
@@ -76,7 +77,7 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 @plain_errors
 def simulate(
     robot: str, duration: float, q0: str | None, v0: str | None, degrees: bool | None, torque: str | None, friction: str,
-    method: str, step: float | None, stops: str | None, open_loops: bool, seconds: float, points: int, floating: bool,
+    method: str, step: float | None, stops: str | None, open_loops: bool, seconds: float, points: int | None, floating: bool,
     settings: tuple[str, ...], output: Path | None, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     check_output(output, (".csv", ".npz", ".parquet", ".json"))
@@ -121,10 +122,29 @@ def _prepared(
     if open_loops or not robot.description.closures:
         return partial(run, robot), q, v, {"method": method}
     closed = constrained(robot)
-    q = closed.home() if q is None else closed.assemble(q)
+    found = closed.home() if q is None else closed.assemble(q)
+    rates = closed.assemble_velocity(found, v)
+    if q is not None:
+        _note_assembly("q0", robot.by_name(q), robot.by_name(found))
+    if v is not None:
+        _note_assembly("v0", robot.by_name(v), robot.by_name(rates))
     context = click.get_current_context()
     given = context.get_parameter_source("method") is not click.core.ParameterSource.DEFAULT
-    return closed.simulate, q, closed.assemble_velocity(q, v), {"method": method} if given else {}
+    return closed.simulate, found, rates, {"method": method} if given else {}
+
+
+def _note_assembly(name: str, given: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+    """State which coordinates the closed loops change."""
+    import numpy as np
+
+    pairs = {joint: (np.atleast_1d(x), np.atleast_1d(given[joint])) for joint, x in found.items()}
+    apart = {joint: pair for joint, pair in pairs.items() if np.abs(pair[0] - pair[1]).max() > ASSEMBLED}
+    each = {joint: [",".join(f"{x:.6g}" for x in part) for part in pair] for joint, pair in apart.items()}
+    changed = [f"{clean_name(joint)} {there} instead of {here}" for joint, (there, here) in each.items()]
+    if changed:
+        print_warning(
+            f"--{name} does not close the loops; the nearest state that does has {', '.join(changed)}", label="note: "
+        )
 
 
 def _note_step(method: str, step: float | None) -> None:

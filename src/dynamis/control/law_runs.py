@@ -22,6 +22,7 @@ from dynamis.task_space.motions import Circle, Line
 from dynamis.tolerances import NEGLIGIBLE
 
 Array = npt.NDArray[Any]
+STUCK = 1e-4  # rad or m: a smaller error at rest is not reported
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,6 +80,12 @@ class LawRun:
         over = self.tracking.peak > robot.limits["effort"]
         return tuple(name for name, x in zip(robot.coordinate_names, over, strict=True) if x)
 
+    @property
+    def held_by_friction(self) -> tuple[str, ...]:
+        """The joints that static friction holds off the goal at the end; of laws whose goal is one of the joints."""
+        names = self.trajectory.robot.coordinate_names
+        return stuck_joints(self.trajectory, self.tracking.last) if tuple(self.tracking.names) == tuple(names) else ()
+
     def as_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         track, robot = self.tracking, self.trajectory.robot
@@ -94,7 +101,7 @@ class LawRun:
         return {
             "law": self.name, "status": self.trajectory.status, "largest_error": float(self.error.max()),
             "peak_torque": self.peak_torque, "peak_joint": self.peak_joint, "tracking": rows, "torques": torques,
-            "beyond_limits": list(self.beyond_limits),
+            "beyond_limits": list(self.beyond_limits), "held_by_friction": list(self.held_by_friction),
             "stability": None if self.stability is None else self.stability.as_dict(),
             **({} if self.null_space is None else self.null_space.as_dict()),
         }  # fmt: skip
@@ -168,6 +175,13 @@ class LawComparison:
 
     def __repr__(self) -> str:
         return short(f"<LawComparison of {', '.join(run.name for run in self.runs)} on {printable(self.robot.name)}>")
+
+
+def stuck_joints(motion: Trajectory, off: Array) -> tuple[str, ...]:
+    """The joints with dry friction that are at rest in the end, with an error ``off`` (n) there."""
+    robot = motion.robot
+    held = (motion.v[-1] == 0.0) & (robot.model.coulomb > 0.0) & (np.abs(off) > STUCK)
+    return tuple(name for name, x in zip(robot.coordinate_names, held, strict=True) if x)
 
 
 def torque_limited(motion: Trajectory) -> dict[str, float]:

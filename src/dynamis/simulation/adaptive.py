@@ -16,7 +16,7 @@ from dynamis.simulation.friction import StickingLaw
 from dynamis.simulation.hard_stops import Sides, Stop, Stops, laws_with_stops
 from dynamis.simulation.motion import LIFTS_OFF, MAX_TRIAL_VELOCITY, EquationsOfMotion
 from dynamis.simulation.pieces import REACHED, Pieces
-from dynamis.simulation.sources import SourceError
+from dynamis.simulation.sources import SourceError, warn_of_states
 from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, RunawayError, StiffnessDetector, run_piece
 from dynamis.simulation.stick_slip import UnsettledError, scale_of, sizes
 from dynamis.tolerances import NEGLIGIBLE, RECURSION_ROUNDING, TIME_ROUNDING
@@ -207,8 +207,8 @@ class _Run:
         if len(v) and np.abs(v).max() > self.motion.fastest:
             k = int(np.argmax(np.abs(v)))
             raise RunawayError(
-                f"the velocity of {self.names[k]} diverged ({v[k]:.3g}) at t = {t:.6g} s: check the sign of the feedback, "
-                "lower its gains, or sample it more often"
+                f"the velocity of {self.names[k]} diverged ({v[k]:.3g}) at t = {t:.6g} s: check the torques; of feedback, "
+                "check the sign, lower its gains, or sample it more often"
             )
         if self.clock is not None and self.clock.reminds:
             speed = float(np.abs(v).max(initial=0.0))
@@ -221,7 +221,7 @@ class _Run:
         if self.progress is not None:
             self.progress((t - self.start) / (self.end - self.start))
         if self.motion.state is not None:
-            self.motion.state.look()
+            warn_of_states(self.motion.state)
         return self.motion.accepted(t, y)
 
     def _keep(self, piece: Piece, state: _State) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.algorithms.configuration_rate import configuration_rate, moved
+from dynamis.algorithms.configuration_rate import configuration_rate, moved, normalised
 from dynamis.errors import InputError
 from dynamis.scalar import maximum, solve_positive
 from dynamis.simulation.motion import EquationsOfMotion
@@ -70,6 +70,8 @@ class Flow:
         return x if not len(x) else self.inner_rates(t, q, v, x, self.motion.power(q, v, tau, wrenches))
 
     def rates(self, t: Any, q: Array, v: Array, x: Array) -> State:
+        """q̇, v̇ and ẋ; the quaternions of intermediate stages are normalised."""
+        q = normalised(self.model, q)
         tau, wrenches = self.forces(t, q, v, x)
         return (
             configuration_rate(self.model, q, v),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.algorithms.configuration_rate import configuration_rate
+from dynamis.algorithms.configuration_rate import configuration_rate, normalised
 from dynamis.kinematics.closures import Closure
 from dynamis.robot import Robot
 from dynamis.robot.dry_friction import without_dry_friction
@@ -105,9 +105,13 @@ class EquationsOfMotion:
         return len(self.bristles) + sum(x.size for x in self.actuators.values()) + self.command.size
 
     def split(self, y: Array) -> tuple[Array, Array, Array]:
-        """(q, v, z) of a state; z holds the states of bristles, actuators and controller, in this order."""
+        """(q, v, z) of a state; z holds the states of bristles, actuators and controller, in this order.
+
+        Quaternions of trial steps are normalised: integration rules leave the unit sphere between the points of a motion.
+        """
         nq, moving = self._ends
-        return y[:nq], y[nq:moving], y[moving:-1]
+        q = y[:nq] if self.plain else normalised(self.robot.model, y[:nq])
+        return q, y[nq:moving], y[moving:-1]
 
     def start(self, q: Array, v: Array) -> Array:
         """The initial state: undeflected bristles, actuators at rest relative to their joints, zero work."""

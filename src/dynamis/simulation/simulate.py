@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, ModelWarning
+from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric, warn_of_open_loops
 from dynamis.scalar import FunctionState
@@ -19,7 +18,7 @@ from dynamis.simulation.compiled_pieces import CompiledPieces
 from dynamis.simulation.contact import contacts_in, step_for
 from dynamis.simulation.controllers import SIGNATURES, Controller, Law, as_law
 from dynamis.simulation.events import Watcher
-from dynamis.simulation.fixed_step import RULES, check_step_length
+from dynamis.simulation.fixed_step import MAX_STEPS, RULES, check_step_length
 from dynamis.simulation.friction import laws_of
 from dynamis.simulation.hard_stops import AtStop, HardStops, Stops, laws_with_stops
 from dynamis.simulation.motion import (
@@ -42,7 +41,17 @@ from dynamis.simulation.resume import (
     with_memory,
 )
 from dynamis.simulation.sampling import Held, Sampled, integrate_stepwise
-from dynamis.simulation.sources import Command, Source, SourceError, plain_wrenches, source, torque_source, wrench_sources
+from dynamis.simulation.sources import (
+    HAS_A_STATE,
+    Command,
+    Source,
+    SourceError,
+    plain_wrenches,
+    source,
+    torque_source,
+    warn_of_states,
+    wrench_sources,
+)
 from dynamis.simulation.stepped import Pushes, TracedMotion, march_one
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.trajectory import Trajectory
@@ -50,12 +59,7 @@ from dynamis.tolerances import EPS
 
 Array = npt.NDArray[Any]
 MIN_RTOL = 100.0 * EPS  # of SciPy's integrators
-
-
-HAS_A_STATE = (
-    "it has a state of its own, such as an integral, a mode or a random generator, and integration calls it several times per "
-    "step. Sample it, controller=dynamis.Sampled(function, rate=1000.0), or integrate its states, dynamis.Controller"
-)
+POINTS = 501  # output times by default
 
 
 def simulate(
@@ -76,14 +80,15 @@ def simulate(
     step: float | None = None,
     rtol: float | None = None,
     atol: float | None = None,
-    points: int = 501,
+    points: int | None = None,
     resume: Trajectory | None = None,
     seconds: float | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
     """Simulate the motion from q0, v0 (default: at rest in the home configuration) for the time ``t``.
 
-    ``t`` is a duration, (start, end), or the output times. ``torque`` is constant or a function of t; ``controller`` a
+    ``t`` is a duration, (start, end), or the output times; the first two have ``points`` output times, by default 501, or as
+    many as there are steps if these are fewer. ``torque`` is constant or a function of t; ``controller`` a
     function of (t, q, v) or (robot, t, q, v) that returns torques, as `rollouts` takes it; ``wrenches`` maps frames to wrenches
     in world axes, constant or functions.
     ``friction`` is "model" (the robot's Coulomb friction, with sticking), "smooth", "none", or a mapping of coordinates to
@@ -102,7 +107,7 @@ def simulate(
     other arguments should be the same as before; internal states of friction, actuators and samples are continued.
 
     A function that raises an exception, Ctrl-C and the computing-time limit ``seconds`` end the simulation: ``status`` gives
-    the reason, and the motion so far is returned. A function that fails at the start raises its exception.
+    the reason, and the motion so far is returned. A function that fails at the start raises a `SourceError`.
 
     >>> import dynamis as dy
     >>> motion = simulate(dy.load("planar_2r_melchiorri"), 1.0)
@@ -112,7 +117,7 @@ def simulate(
     mechanism = _mechanism(robot)
     robot = mechanism.robot
     before = None if resume is None else check_resumable(resume, q0, v0, mechanism.closures)
-    times = output_times(t, points) if before is None else times_after(before, _given_times(t, points), points)
+    times = _times(t, _points(t, method, step) if points is None else points, before)
     laws = laws_of(robot.model, friction)
     method = mechanism.method(method, laws, stops)
     q, v = _start(mechanism, q0, v0, before)
@@ -127,7 +132,7 @@ def simulate(
     watcher = None if events is None else Watcher(events, robot.nq, robot.n)
     clock = Clock() if seconds is None else Clock(_seconds(seconds))
     command = law.command(robot, torque_source(robot, torque, held or function, None if hard else stops), checked=True)
-    fastest = DIVERGED_VELOCITY if law.torque is None and law.sampled is None else _fastest(robot, v)
+    fastest = _fastest(robot, v) if any(x is not None for x in (law.torque, law.sampled, torque)) else DIVERGED_VELOCITY
     motion = mechanism.motion(robot, laws, command, wrench_sources(robot, wrenches), drives, disturbing, fastest)
     motion.state = None if function is None or law.sampled is not None or law.traceable else FunctionState(function)
     y0 = motion.start(q, v) if before is None else state_at_stop(before, motion, held is not None)
@@ -136,14 +141,14 @@ def simulate(
     _check_start(motion, float(times[0]), y0)
     if function is not None and held is None:
         _check_stateless(command, float(times[0]), q, v)
-    _check_step(step, times)
     _check_jumps({"1/rate": held, "hold": noise}, times)
     located = hard is not None or watcher is not None or rtol is not None or atol is not None
     automatic = method is None
     method = method or ("DOP853" if located or not _is_stiff_by_contact_alone(motion, wrenches) else "time_stepping")
+    _check_step(step, times, method)
     if method == "time_stepping" and step is None:
         step = step_for(contacts_in(wrenches), y0[: robot.nq])
-    jumps: list[Held | NoiseSource] = [x for x in (held, noise) if x is not None]
+    jumps = [x for x in (held, noise) if x is not None]
     pushes = Pushes(torque, law, None if hard else stops, plain_wrenches(robot, wrenches), disturbance)
     if method in RULES:
         _check_fixed_steps(method, step, motion, hard, watcher)
@@ -170,7 +175,7 @@ def simulate(
 
 def _recorded(motion: EquationsOfMotion, made: Trajectory, before: Trajectory | None) -> Trajectory:
     if motion.state is not None:
-        _warn_of_states(motion.state)
+        warn_of_states(motion.state)
     made = motion.recorded(made)
     return made if before is None else joined(before, made)
 
@@ -216,17 +221,6 @@ def _check_stateless(command: Command, t: float, q: Array, v: Array) -> None:
         raise InputError(f"the controller returned different torques for the same time and state: {HAS_A_STATE}")
 
 
-def _warn_of_states(state: FunctionState) -> None:
-    """Warn of a controller that changed its variables: trial steps of the integration have changed them too."""
-    state.look()
-    if changed := state.seen:
-        text = (
-            f"the controller changed its variable {changed[0]!r} during the motion. If its torques depend on it, the motion is "
-            f"inaccurate: {HAS_A_STATE}"
-        )
-        warnings.warn(text, ModelWarning, stacklevel=4)
-
-
 def _check_start(motion: EquationsOfMotion, t: float, y: Array) -> None:
     """Raise where functions fail at the start, or the accelerations are undetermined there."""
     q, v, z = motion.split(y)
@@ -236,13 +230,28 @@ def _check_start(motion: EquationsOfMotion, t: float, y: Array) -> None:
     motion.acceleration(q, v, np.zeros(len(v)), None)
 
 
-def _check_step(step: Any, times: Array) -> None:
+def _check_step(step: Any, times: Array, method: str) -> None:
     """Also of adaptive methods, whose steps are not longer."""
     if step is None:
         return
     if not (isinstance(step, int | float | np.number) and 0 < step < np.inf):
         raise InputError(f"step must be a positive number of seconds, got {step!r}")
     check_step_length(float(step), float(times[0]), float(times[-1]))
+    longest = float(np.diff(times).max())
+    if method in RULES and longest < step * (1.0 - 1e-9):
+        most = int((times[-1] - times[0]) / step + 1e-9) + 1
+        cure = f"use points={most}, or step={longest:g} or less" if most > 1 else f"use at most step={longest:g}"
+        raise InputError(f"step={step:g} s is longer than the {longest:g} s between output times, at which steps end: {cure}")
+
+
+def _points(t: Any, method: str | None, step: Any) -> int:
+    """The number of output times where it is not given: they lie on the steps of a method with fixed ones."""
+    given = np.asarray(t, float).ravel() if np.ndim(t) < 2 else np.zeros(0)
+    length = float(given[-1] - (given[0] if len(given) > 1 else 0.0)) if 1 <= len(given) <= 2 else 0.0
+    if method not in RULES or not isinstance(step, int | float | np.number) or not 0.0 < step < np.inf or not length > 0.0:
+        return POINTS
+    steps = np.ceil(min(length / step, MAX_STEPS) - 1e-9)
+    return int(np.ceil(steps / np.ceil(steps / (POINTS - 1)))) + 1
 
 
 def _check_jumps(sources: Mapping[str, Held | NoiseSource | None], times: Array) -> None:
@@ -346,6 +355,10 @@ def _given_times(t: Any, points: int) -> Array:
     return given
 
 
+def _times(t: Any, points: int, before: Trajectory | None) -> Array:
+    return output_times(t, points) if before is None else times_after(before, _given_times(t, points), points)
+
+
 def output_times(t: Any, points: int) -> Array:
     given = _given_times(t, points)
     if len(given) == 1:
@@ -356,7 +369,7 @@ def output_times(t: Any, points: int) -> Array:
 
 
 def _fastest(robot: Robot, v: Array) -> float:
-    """A velocity that no motion of this robot under control has."""
+    """A velocity that no motion of this robot under control, or under torques that it is made for, has."""
     limits = robot.limits["velocity"]
     known = [*limits[np.isfinite(limits)], *np.abs(v)]
     return max(FEEDBACK_DIVERGED_VELOCITY, 100.0 * max(known, default=0.0))

@@ -6,6 +6,7 @@ A wrench is in world axes at the origin of its frame, unless given as a `Push`.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table, counted
-from dynamis.errors import DynamisError, InputError
+from dynamis.errors import DynamisError, InputError, ModelWarning
 from dynamis.robot import Robot
+from dynamis.scalar import FunctionState
 from dynamis.simulation.contact import Contact, ContactGroup, grouped
 
 Array = npt.NDArray[Any]
 Source = Callable[[float, Array, Array], Array]
+HAS_A_STATE = (
+    "it has a state of its own, such as an integral, a mode or a random generator, and integration calls it several times per "
+    "step. Sample it, controller=dynamis.Sampled(function, rate=1000.0), or integrate its states, dynamis.Controller"
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,18 @@ class Command:
     def of(source: Source) -> Command:
         """Torques without internal states."""
         return Command(lambda t, q, v, _x: source(t, q, v))
+
+
+def warn_of_states(state: FunctionState) -> None:
+    """Warn once of a controller that changed its variables: trial steps of the integration have changed them too."""
+    known = bool(state.seen)
+    state.look()
+    if not known and state.seen:
+        text = (
+            f"the controller changed its variable {state.seen[0]!r} during the motion. If its torques depend on it, the motion "
+            f"is inaccurate: {HAS_A_STATE}"
+        )
+        warnings.warn(text, ModelWarning, stacklevel=4)
 
 
 class SourceError(DynamisError):

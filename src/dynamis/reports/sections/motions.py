@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.control.computed_torque import ComputedTorque
+from dynamis.control.law_runs import stuck_joints
 from dynamis.display import counted
 from dynamis.documents.blocks import Curves, Player, Plot, Section
 from dynamis.documents.numbers import power, quantity, short, text, without_noise
@@ -188,7 +189,7 @@ def _show(
                 "time [s]",
                 f"q − q_d [{unit}]",
                 [Curves(t, lines)],
-                f"Largest error {text(float(np.abs(off[0]).max()), 2)} at the start, {last} [{unit}]."
+                f"Largest error {text(float(np.abs(off).max()), 2)}, {last} [{unit}]."
                 + held_by_friction(motion, off)
                 + _left_out(len(shown), robot.n, "largest errors, during the motion or at its end"),
                 player=name,
@@ -259,14 +260,12 @@ def shown_errors(off: Array) -> list[int]:
 
 def held_by_friction(motion: Trajectory, off: Array) -> str:
     """The explanation of errors that remain at the end, where Coulomb friction holds joints at rest."""
-    robot = motion.robot
-    held = (motion.v[-1] == 0.0) & (robot.model.coulomb > 0.0) & (np.abs(off[-1]) > 1e-4)
-    if not held.any():
+    held = stuck_joints(motion, off[-1])
+    if not held:
         return ""
     return (
-        f" At the end Coulomb friction holds {counted(int(held.sum()), 'joint')} at rest off the reference: the "
-        f"law has no integral action, and its "
-        f"torque for this error is below the static friction."
+        f" At the end Coulomb friction holds {counted(len(held), 'joint')} at rest off the reference: the law has no integral "
+        "action, and its torque for this error is below the static friction."
     )
 
 
