@@ -230,6 +230,7 @@ def test_a_residual_far_below_the_limit_may_be_larger_than_in_training():
     for limit, severity in ((10.0 * v.held_out, 0), (2.0 * v.held_out, 2)):
         (found,) = verdict(judged, grown, limits=(limit, 2.0 * limit, 3.0 * limit)).about("overfit")
         assert found.severity == severity
+        assert ("both are small" in found.sentence) == ("Use more data" not in found.sentence) == (severity == 0)
 
 
 def test_a_term_of_the_model_is_not_said_to_be_missing():

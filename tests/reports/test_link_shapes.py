@@ -1,9 +1,11 @@
 """Shapes of robots whose files have none."""
 
 import numpy as np
+import pytest
 
 import dynamis as dy
 from dynamis.reports.link_shapes import link_shapes
+from dynamis.reports.meshes.drawing import drawing_of
 from dynamis.reports.scene import scene_of
 
 CART_POLE = """
@@ -25,3 +27,17 @@ def test_a_cart_slides_on_a_rail_over_its_range():
     np.testing.assert_allclose(sorted(end[0] for end in ends), [-1.5, 0.5], atol=1e-12)
     np.testing.assert_allclose([end[1:] for end in ends], [[0.0, 0.2]] * 2, atol=1e-12)
     assert not scene_of(robot)["plate"]
+
+
+TWO_JOINTS = """<mujoco><worldbody>
+  <body name="cart"><joint name="along" type="slide" axis="1 0 0"/><joint name="about" axis="0 1 0"/>
+    <geom type="box" size="0.1 0.1 0.1" mass="1"/></body>
+</worldbody></mujoco>"""
+
+
+def test_nothing_is_drawn_between_two_joints_of_a_body(tmp_path):
+    pytest.importorskip("mujoco")
+    (tmp_path / "cart.xml").write_text(TWO_JOINTS)
+    robot = dy.load(tmp_path / "cart.xml")
+    assert [body.name for _, body in robot.model.moving] == ["cart/along", "cart"]
+    assert {part.body for part in drawing_of(robot).shapes if part.body} == {2}

@@ -243,3 +243,10 @@ def test_numbers_of_a_robot_are_decimals_and_a_factor_of_minus_one_is_a_sign():
     assert first.startswith("(25.395 + 11.25*c2)*q_1'' + (10.0625 + 5.625*c2)*q_2'' - q_4'' - 11.25*s2*q_1'*q_2'")
     assert last == "-q_1'' - q_2'' + 1.4*q_4'' + 2*q_4' = tau_4"
     assert r"-\ddot{q}_1 - \ddot{q}_2 + 1.4 \ddot{q}_4" in dy.load("scara").closed_form().equations[-1].latex()
+
+
+def test_rows_of_matrices_with_fractions_are_spaced():
+    form = dy.load("planar_2r_melchiorri").closed_form()
+    assert r"\\[0.4em]" not in form.g.latex()
+    x = form.g[0]
+    assert r"\\[0.4em]" in np.array([x / 3, x]).view(type(form.g)).latex()

@@ -272,7 +272,9 @@ def _float(coefficient: Any) -> float:
 
 def _matrix(entries: list[str], width: int) -> str:
     rows = [entries[k : k + width] for k in range(0, len(entries), width)]
-    body = r" \\ ".join(" & ".join(row) for row in rows)
+    # fractions of neighbouring rows would touch each other
+    apart = r" \\[0.4em] " if any("frac{" in entry for entry in entries) else r" \\ "
+    body = apart.join(" & ".join(row) for row in rows)
     return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
 
 

@@ -160,9 +160,14 @@ def verdict(
         shape += [*_missing(terms, statistics, rows.names), *_standstill(rows, e, shown - {term.joint for term in terms})]
         found += _saturation(rows, effort)
     if (statistics.percent if validation is None else validation.held_out) <= SMALL * limits[0]:
-        shape = [replace(item, severity=0) for item in shape]  # a residual this small may have any shape
+        shape = [_harmless(item) for item in shape]  # a residual this small may have any shape
     found += [*shape, *_consistency(inconsistent), *_masses(masses or {})]
     return Verdict(tuple(_without_effects(found) if any(f.caps > 1 for f in log_findings) else found))
+
+
+def _harmless(item: VerdictItem) -> VerdictItem:
+    sentence = f"{item.sentence.partition(':')[0]}; both are small." if item.topic == "overfit" else item.sentence
+    return replace(item, severity=0, sentence=sentence)
 
 
 def _without_effects(found: Sequence[VerdictItem]) -> list[VerdictItem]:

@@ -100,7 +100,8 @@ def _from_links(robot: Robot, shapes: dict[str, list[Shape]], meshes: _Meshes) -
     # every mesh is examined, so that the notes name all that are missing
     drawable = {name: [meshes.can_draw(shape) for shape in them] for name, them in shapes.items()}
     whole = {name: all(them) for name, them in drawable.items()}
-    made_up -= {model.frames[name].body for name, them in shapes.items() if them}
+    shown = {model.frames[name].body for name, them in shapes.items() if them}
+    made_up -= shown | (_between_joints(robot) if shown else set())
     made_up |= {model.frames[name].body for name, complete in whole.items() if not complete}
     for name, them in shapes.items():
         if whole[name]:
@@ -110,6 +111,12 @@ def _from_links(robot: Robot, shapes: dict[str, list[Shape]], meshes: _Meshes) -
         for shape in link_shapes(model, body, reach):
             drawn.append(Drawn(body, shape, None, None, *balls(shape)))
     return drawn, meshes
+
+
+def _between_joints(robot: Robot) -> set[int]:
+    """The bodies without mass that carry others: of links moved by several joints, as files of MuJoCo have them."""
+    carriers = {body.parent for _, body in robot.model.moving}
+    return {i for i, body in robot.model.moving if i in carriers and np.all(np.asarray(body.inertia.mass) == 0.0)}
 
 
 def _drawn(robot: Robot, name: str, shape: Shape, meshes: _Meshes) -> Drawn:
