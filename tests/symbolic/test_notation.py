@@ -14,7 +14,7 @@ from dynamis.model.description import Mimic
 from dynamis.scalar import symbol
 from dynamis.symbolic.closed_form import closed_form
 from dynamis.symbolic.equivalence import equivalent
-from dynamis.symbolic.expression import Algebra
+from dynamis.symbolic.expression import Algebra, Formulas
 from dynamis.symbolic.notation import NOTATIONS, Notation, SymbolPrinter, notation_of, parameter_latex
 from dynamis.symbolic.ring import Ring
 
@@ -246,7 +246,8 @@ def test_numbers_of_a_robot_are_decimals_and_a_factor_of_minus_one_is_a_sign():
 
 
 def test_rows_of_matrices_with_fractions_are_spaced():
-    form = dy.load("planar_2r_melchiorri").closed_form()
-    assert r"\\[0.4em]" not in form.g.latex()
-    x = form.g[0]
-    assert r"\\[0.4em]" in np.array([x / 3, x]).view(type(form.g)).latex()
+    x = symbol("x")
+    algebra = Algebra(Ring.of([x]), SymbolPrinter(NOTATIONS["dynamis"], {}, (True,)))
+    whole, third = algebra.of_node(x), algebra.of_node(x / 3.0)
+    assert np.array([whole, whole]).view(Formulas).latex() == r"\begin{bmatrix} x \\ x \end{bmatrix}"
+    assert np.array([third, whole]).view(Formulas).latex() == r"\begin{bmatrix} \tfrac{1}{3} x \\[0.4em] x \end{bmatrix}"
