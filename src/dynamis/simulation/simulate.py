@@ -246,9 +246,11 @@ def _check_step(step: Any, times: Array, method: str) -> None:
 
 def _points(t: Any, method: str | None, step: Any) -> int:
     """The number of output times where it is not given: they lie on the steps of a method with fixed ones."""
-    given = np.asarray(t, float).ravel() if np.ndim(t) < 2 else np.zeros(0)
-    length = float(given[-1] - (given[0] if len(given) > 1 else 0.0)) if 1 <= len(given) <= 2 else 0.0
-    if method not in RULES or not isinstance(step, int | float | np.number) or not 0.0 < step < np.inf or not length > 0.0:
+    if method not in RULES or not isinstance(step, int | float | np.number) or not 0.0 < step < np.inf:
+        return POINTS
+    given = _given_times(t, 2)
+    length = float(given[-1] - (given[0] if len(given) > 1 else 0.0))
+    if len(given) > 2 or not length > 0.0:
         return POINTS
     steps = np.ceil(min(length / step, MAX_STEPS) - 1e-9)
     return int(np.ceil(steps / np.ceil(steps / (POINTS - 1)))) + 1

@@ -294,7 +294,7 @@ class LoopMotion(EquationsOfMotion):
             return -self._normal_forces(t, y)[name]
 
         def depth(anchor: Anchor, _t: float, y: Array) -> float:
-            gap = self.robot.pose(y[: self.robot.nq], anchor.frame)[:3, 3] - anchor.position
+            gap = self.robot.pose(self.split(y)[0], anchor.frame)[:3, 3] - anchor.position
             return float(-gap @ self.loops.normals[anchor.frame]) - NEGLIGIBLE
 
         held = [x for x in self.loops.closures if isinstance(x, Anchor) and x.frame in self.loops.normals]
@@ -310,7 +310,8 @@ class LoopMotion(EquationsOfMotion):
         for held, _, points in phases(self.loops.closures, self.released, times):
             for k in points:
                 q, v, _ = self.split(found[k])
-                q[:], v[:], *_ = project(self.robot, held, q, v)
+                q, v, *_ = project(self.robot, held, q, v)
+                found[k, : len(q) + len(v)] = np.concatenate([q, v])
         return found
 
     def recorded(self, trajectory: Trajectory) -> LoopTrajectory:
