@@ -144,8 +144,9 @@ class Interop(Compilation):
     def crocoddyl(self, costs: Any, *, actuated: Any = "joints", friction_velocity: float | None = None) -> Any:
         """A differential action model of Crocoddyl: the forward dynamics of this robot, with its derivatives, and costs.
 
-        ``costs`` is a `crocoddyl.CostModelSum` of states (q, v), a `crocoddyl.StateVector` of 2n entries, and of the torques of
-        the ``actuated`` coordinates, by default all. Torques are bounded by their limits. Robots with quaternions are refused.
+        ``costs`` is a `crocoddyl.CostModelSum` of states (q, v) and of the torques of the ``actuated`` coordinates, by default
+        all but those of a free base. States are a `crocoddyl.StateVector` of 2n entries, or a `crocoddyl.StateMultibody` of
+        ``robot.to_pinocchio()``, for robots with quaternions and for residuals of frames. Torques are bounded by their limits.
 
         Dry friction jumps at rest, where it has no derivative: with ``friction_velocity``, such as 0.05 rad/s, it is
         coulomb_bias + coulomb · tanh(v / friction_velocity).
