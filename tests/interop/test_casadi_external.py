@@ -51,6 +51,47 @@ def test_matrices_are_stored_by_columns_without_zeros(tmp_path):
     assert np.abs(found - np.stack(columns, axis=-1)).max() < 1e-8
 
 
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity"])
+def test_hessians_are_those_of_expressions(tmp_path, name):
+    external, expressions = compiled(tmp_path, name, hessian=True), ROBOT.casadi(name)
+    weights = ca.DM(np.random.default_rng(1).normal(size=expressions.size_out(0)))
+
+    def hessian(function, kind):
+        x = [kind.sym(letter, ROBOT.n) for letter in expressions.name_in()]
+        y = ca.vec(weights * function(*x))
+        return np.array(ca.Function("H", x, [ca.hessian(ca.sumsqr(y) + ca.sum1(y), ca.vertcat(*x))[0]])(*GIVEN[: len(x)]))
+
+    found, expected = hessian(external, ca.MX), hessian(expressions, ca.SX)
+    assert np.abs(found - expected).max() <= 1e-10 * np.abs(expected).max()
+
+
+def test_without_hessian_there_are_first_derivatives_only(tmp_path):
+    assert [path.name for path in ROBOT.write_casadi("gravity", tmp_path)][-1] == "gravity_jacobian.c"
+    assert "adj1_gravity" not in (tmp_path / "gravity.c").read_text()
+
+
+def test_ipopt_takes_exact_hessians(tmp_path):
+    arm = dy.load("planar_2r_melchiorri")
+
+    def shortest(dynamics):
+        count, problem = 20, ca.Opti()
+        q, v, tau = (problem.variable(2, count + 1) for _ in range(3))
+        for k in range(count):
+            problem.subject_to(v[:, k + 1] == v[:, k] + 0.05 * dynamics(q[:, k], v[:, k], tau[:, k]))
+            problem.subject_to(q[:, k + 1] == q[:, k] + 0.05 * v[:, k + 1])
+        problem.subject_to(ca.vertcat(q[:, 0], v[:, 0], q[:, count], v[:, count]) == [0, 0, 0, 0, 1.2, -0.8, 0, 0])
+        problem.minimize(ca.sumsqr(tau))
+        problem.solver("ipopt", {"print_time": False}, {"print_level": 0, "sb": "yes", "hessian_approximation": "exact"})
+        solution = problem.solve()
+        return solution.stats()["iter_count"], solution.value(q)
+
+    (iterations, found), (others, expected) = (
+        shortest(f) for f in (compiled(tmp_path, "forward_dynamics", arm, hessian=True), arm.casadi("forward_dynamics"))
+    )
+    assert iterations == others
+    assert np.abs(found - expected).max() < 1e-8
+
+
 def test_parameters_steps_and_missing_arguments(tmp_path):
     m = dy.symbol("m")
     arm = dy.load("planar_2r_melchiorri").replace(payload=dy.solids.sphere(0.05, mass=m))

@@ -35,7 +35,9 @@ def test_products_are_those_of_jacobian_and_hessian(arm, name, count):
     assert relative_error(d.jvp(*given, x).reshape(3, -1), np.einsum("bij,bj->bi", J, x)) < 1e-12
     assert relative_error(d.vjp(*given, w), np.einsum("bi,bij->bj", w, J)) < 1e-12
     weighted = np.einsum("bi,bijk->bjk", w, H)
-    assert relative_error(d.weighted_hessian(*given, w), weighted) < 1e-12
+    found = d.weighted_hessian(*given, w)
+    assert relative_error(found, weighted) < 1e-12
+    assert np.array_equal(found, found.swapaxes(1, 2))
     assert relative_error(d.hvp(*given, w, x), np.einsum("bij,bj->bi", weighted, x)) < 1e-12
     assert relative_error(d.value(*given), getattr(arm, name)(*given)) < 1e-12
 

@@ -33,7 +33,7 @@ static const double {name}_zeros[{longest}] = {{0}};
 {tables}
 DYNAMIS_EXPORT int {name}(const double **arg, double **res, long long *iw, double *w, int mem)
 {{
-    (void)iw, (void)mem;
+    (void)res, (void)iw, (void)mem;
     {core}({arguments}, w);
 {copies}
     return 0;
@@ -100,26 +100,58 @@ class _Matrix:
         return [int(x) for x in self.places.T.ravel() if x >= 0]
 
 
-def render_casadi(code: Code, jacobian: Code, name: str, about: str, result: str) -> str:
-    """The file that includes the sources ``name_values.c`` and ``name_jacobian.c`` of a function with one result.
+def stored_entries(code: Code) -> list[int]:
+    """The entries of the result that are stored, in their order; of one that is zero the first, since C has no empty arrays."""
+    return _value(code, "").order or [0]
 
-    ``jacobian`` has one more axis at the end, of all inputs in a row.
+
+def render_casadi(code: Code, jacobian: Code, second: Sequence[Code], name: str, about: str, result: str) -> str:
+    """The file that includes the sources ``name_values.c``, ``name_jacobian.c``, … of a function with one result.
+
+    ``jacobian`` has one more axis at the end, of all inputs in a row. ``second`` is empty, or ∂(λ·y)/∂x, where λ are weights of
+    the stored entries, and the derivatives of that with respect to all inputs and weights.
     """
-    (_, shape), flat = code.results[0], code.outputs[0]
-    rows, columns = (*shape, 1, 1)[:2]
-    value = _Matrix(result, _places(flat).reshape(rows, columns))
-    inputs = [_Matrix(argument, np.arange(size)[:, None]) for argument, size in code.arguments]
-    slopes = _places(jacobian.outputs[0]).reshape(rows, columns, -1).transpose(1, 0, 2).reshape(rows * columns, -1)
-    blocks, start = [], 0
-    for argument, size in code.arguments:
-        blocks.append(_Matrix(f"jac_{result}_{argument}", slopes[:, start : start + size]))
-        start += size
-    includes = "\n".join(f'#include "{name}_{part}.c"' for part in ("values", "jacobian"))
-    return "".join([
-        _START.format(about=about, name=name, includes=includes),
-        _function(name, f"{name}_values", inputs, [], [value], len(flat)),
-        _function(f"jac_{name}", f"{name}_jacobian", inputs, [_Matrix(f"out_{result}", value.places)], blocks, slopes.size),
-    ])  # fmt: skip
+    value, inputs = _value(code, result), [_Matrix(argument, np.arange(size)[:, None]) for argument, size in code.arguments]
+    ends = np.cumsum([len(x.places) for x in inputs])
+    slopes = _places(jacobian.outputs[0]).reshape(*value.places.shape, -1).transpose(1, 0, 2).reshape(value.places.size, -1)
+    blocks = [
+        _Matrix(f"jac_{result}_{x.name}", part) for x, part in zip(inputs, np.split(slopes, ends[:-1], axis=1), strict=True)
+    ]
+    given = [*inputs, _Matrix(f"out_{result}", value.places)]
+    functions = {
+        "values": _function(name, f"{name}_values", inputs, inputs, [value], value.places.size),
+        "jacobian": _function(f"jac_{name}", f"{name}_jacobian", inputs, given, blocks, slopes.size),
+    }
+    if second:
+        weights, seconds = _Matrix(f"adj_{result}", value.places), _places(second[1].outputs[0]).reshape(ends[-1], -1)
+        core, given = [*inputs, weights], [*given, weights]
+        numbers = np.split(np.arange(ends[-1])[:, None], ends[:-1])
+        adjoints = [_Matrix(f"adj_{x.name}", part) for x, part in zip(inputs, numbers, strict=True)]
+        blocks = [
+            _Matrix(f"jac_{adjoint.name}_{x.name}", part)
+            for adjoint, rows in zip(adjoints, np.split(seconds, ends[:-1]), strict=True)
+            for x, part in zip(given, _by_argument(rows, ends, value), strict=True)
+        ]
+        unused = [_Matrix(f"out_{x.name}", x.places) for x in adjoints]
+        functions |= {
+            "adjoint": _function(f"adj1_{name}", f"{name}_adjoint", core, given, adjoints, ends[-1]),
+            "hessian": _function(f"jac_adj1_{name}", f"{name}_hessian", core, [*given, *unused], blocks, seconds.size),
+        }
+    includes = "\n".join(f'#include "{name}_{part}.c"' for part in functions)
+    return "".join([_START.format(about=about, name=name, includes=includes), *functions.values()])
+
+
+def _by_argument(rows: Array, ends: Array, value: _Matrix) -> list[Array]:
+    """Derivatives by inputs and by the weights of stored entries, as those by inputs, the result and weights of all entries."""
+    *by_inputs, by_stored = np.split(rows, ends, axis=1)
+    stored = np.flatnonzero(value.places.T.ravel() >= 0)
+    by_weights = np.full((len(rows), value.places.size), -1)
+    by_weights[:, stored] = by_stored[:, : len(stored)]
+    return [*by_inputs, np.full_like(by_weights, -1), by_weights]
+
+
+def _value(code: Code, name: str) -> _Matrix:
+    return _Matrix(name, _places(code.outputs[0]).reshape((*code.results[0][1], 1, 1)[:2]))
 
 
 def _places(flat: Sequence[Any]) -> Array:
@@ -127,9 +159,10 @@ def _places(flat: Sequence[Any]) -> Array:
 
 
 def _function(
-    name: str, core: str, inputs: Sequence[_Matrix], unused: Sequence[_Matrix], outputs: Sequence[_Matrix], work: int
+    name: str, core: str, used: Sequence[_Matrix], given: Sequence[_Matrix], outputs: Sequence[_Matrix], work: int
 ) -> str:
-    given, tables, copies = [*inputs, *unused], [], []
+    """A function of the given matrices that calls the core with those that it uses."""
+    tables, copies = [], []
     for letter, matrices in (("i", given), ("o", outputs)):
         for k, matrix in enumerate(matrices):
             tables.append(f"static const long long {name}_{letter}{k}[] = {{{', '.join(map(str, matrix.pattern))}}};")
@@ -139,9 +172,10 @@ def _function(
             tables.append(f"static const int {name}_w{k}[] = {{{', '.join(map(str, order))}}};")
             copies.append(f"    if (res[{k}])\n        for (int k = 0; k < {len(order)}; ++k)\n"
                           f"            res[{k}][k] = w[{name}_w{k}[k]];")  # fmt: skip
+    places = [k for k, matrix in enumerate(given) if any(matrix is x for x in used)]
     return _FUNCTION.format(
-        name=name, core=core, longest=max(len(x.places) for x in inputs), tables="\n".join(tables), copies="\n".join(copies),
-        arguments=", ".join(f"arg[{k}] ? arg[{k}] : {name}_zeros" for k in range(len(inputs))),
+        name=name, core=core, longest=max(1, *(len(x.order) for x in used)), tables="\n".join(tables), copies="\n".join(copies),
+        arguments=", ".join(f"arg[{k}] ? arg[{k}] : {name}_zeros" for k in places),
         n_in=len(given), n_out=len(outputs), names_in=_quoted(given), names_out=_quoted(outputs),
         patterns_in=", ".join(f"{name}_i{k}" for k in range(len(given))),
         patterns_out=", ".join(f"{name}_o{k}" for k in range(len(outputs))), work=max(1, work),

@@ -13,7 +13,7 @@ from dynamis.compiler.batches import broadcast_batch
 from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError
 from dynamis.interop.replay import EXPRESSIONS, replay
-from dynamis.scalar import jacobian
+from dynamis.scalar import jacobian, pulled_back, symmetric
 
 Array = npt.NDArray[Any]
 
@@ -48,6 +48,27 @@ class Differentiable:
         if self._make_jacobian is not None:
             return Differentiable(self._make_jacobian())
         return Differentiable(Kernel([self._differentiated], self.kernel.arguments, f"{self.name}_jacobian"))
+
+    def adjoint(self, places: Sequence[int], weights: str) -> Differentiable:
+        """∂(λ·y)/∂x by one backward sweep, where y are the entries at ``places``; λ is the last argument, named ``weights``.
+
+        Its Jacobian has the Hessian of λ·y, of which one triangle is computed, and beside it the transposed Jacobian of y.
+        """
+        arguments = [*self.kernel.arguments, (weights, len(places))]
+
+        def product(*vectors: Array) -> Array:
+            inputs = [x for vector in vectors[:-1] for x in vector]
+            (flat,) = replay(self.kernel.code, inputs, EXPRESSIONS)
+            return pulled_back([flat[k] for k in places], list(vectors[-1]), inputs)
+
+        def derivatives(*vectors: Array) -> Array:
+            inputs = [x for vector in vectors[:-1] for x in vector]
+            (flat,) = replay(self.jacobian.kernel.code, inputs, EXPRESSIONS)
+            slopes = np.array(flat, dtype=object).reshape(-1, len(inputs))[list(places)]
+            return np.hstack([symmetric(jacobian(product(*vectors), inputs)), slopes.T])
+
+        name = f"{self.name}_adjoint"
+        return Differentiable(Kernel([product], arguments, name), lambda: Kernel([derivatives], arguments, f"{name}_jacobian"))
 
     def _differentiated(self, *vectors: Array) -> Array:
         inputs = [x for vector in vectors for x in vector]

@@ -21,7 +21,7 @@ from dynamis.model.model import Frame, Model
 from dynamis.robot.inputs import CONFIGURATIONS
 from dynamis.robot.interop import JACOBIANS, Interop
 from dynamis.robot.jumps import Jumps
-from dynamis.scalar import Node, directional, gradient
+from dynamis.scalar import Node, directional, gradient, symmetric
 
 Array = npt.NDArray[Any]
 
@@ -168,7 +168,8 @@ class Derivatives:
     @cached_property
     def _weighted_hessian(self) -> Kernel:
         def weighted(f: Callable[..., Array], *x: Array) -> Array:
-            return self._columns(self._slope(f(*x[:-1]), x[:-1], x[-1]), x[:-1])
+            second = self._columns(self._slope(f(*x[:-1]), x[:-1], x[-1]), x[:-1])
+            return second if any(map(self._has_directions, self.wrt)) else symmetric(second)
 
         return self._made("weighted_hessian", weighted, weights=self._count)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from dynamis.algorithms.registry import ALGORITHMS
 from dynamis.compiler import c_text
-from dynamis.compiler.c_casadi import render_casadi
+from dynamis.compiler.c_casadi import render_casadi, stored_entries
 from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError
 from dynamis.files.atomic_write import write_file
@@ -66,12 +66,13 @@ class Interop(Compilation):
 
     def write_casadi(
         self, function: Callable[..., Any] | str, folder: str | os.PathLike[str], /, *, name: str | None = None,
-        frame: str | None = None, parameters: Sequence[Node] = (), **sizes: int,
+        frame: str | None = None, hessian: bool = False, parameters: Sequence[Node] = (), **sizes: int,
     ) -> list[Path]:  # fmt: skip
         """Write a function with one result, and its Jacobian, as C with the function interface of CasADi and acados.
 
         Compiled alone, the first file, ``name``.c, is a library for ``casadi.external(name, …)``, whose Jacobian is ours. It
-        includes the others. Matrices are stored by columns without entries that are always zero.
+        includes the others. Matrices are stored by columns without entries that are always zero. With ``hessian`` it also has
+        gradients of weighted results and their derivatives, of which solvers make exact Hessians.
 
         >>> import dynamis as dy, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -84,14 +85,17 @@ class Interop(Compilation):
         own = re.sub(r"\W", "_", found.name.lower()).strip("_") or "function" if name is None else name
         c_text.check_name(own)
         about = f"{found.name} of {self.name}"
-        parts = {"values": code, "jacobian": jacobian}
-        texts = {part: c_text.render(x, f"{own}_{part}", "double", about, [], [part]) for part, x in parts.items()}
         if len(found.shape) > 2:
             raise InputError(f"{found.name} returns an array of shape {found.shape}: return a vector or a matrix")
         result = (ALGORITHMS[function].result if isinstance(function, str) else "") or "out"
         label = result if re.fullmatch(r"[A-Za-z]\w*", result, re.ASCII) else "out"
+        parts = {"values": code, "jacobian": jacobian}
+        if hessian:
+            product = found.adjoint(stored_entries(code), f"adj_{label}")
+            parts |= {"adjoint": product.kernel.code, "hessian": product.jacobian.kernel.code}
+        texts = {part: c_text.render(x, f"{own}_{part}", "double", about, [], [part]) for part, x in parts.items()}
         paths = [path for part, pair in texts.items() for path in c_text.write_pair(folder, f"{own}_{part}", pair)]
-        text = render_casadi(code, jacobian, own, c_text.plain(about), label)
+        text = render_casadi(code, jacobian, list(parts.values())[2:], own, c_text.plain(about), label)
         return [write_file(Path(folder) / f"{own}.c", text.encode("ascii")), *paths]
 
     def jax(

@@ -2,7 +2,7 @@
 
 from dynamis.scalar import numpy_functions as numpy_functions  # fills the tables of numpy_protocol
 from dynamis.scalar.branches import computed_once
-from dynamis.scalar.derivative import directional, gradient, jacobian, pulled_back
+from dynamis.scalar.derivative import directional, gradient, jacobian, pulled_back, symmetric
 from dynamis.scalar.function_state import FunctionState
 from dynamis.scalar.functions import (
     acos,
@@ -63,6 +63,7 @@ __all__ = [
     "solve_upper",
     "sqrt",
     "symbol",
+    "symmetric",
     "tanh",
     "topological",
     "where",

@@ -62,6 +62,11 @@ def pulled_back(outputs: Sequence[Any], weights: Sequence[Any], inputs: Sequence
     return np.array([adjoint.get(id(x), 0.0) for x in inputs])
 
 
+def symmetric(second: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A Hessian from its lower triangle, which has the slopes by later inputs along earlier ones: the other is not computed."""
+    return np.where(np.tri(len(second), dtype=bool), second, second.T)
+
+
 def directional(outputs: Any, inputs: Sequence[Node], direction: Sequence[Any]) -> npt.NDArray[Any]:
     """d outputs / dε along ``inputs + ε direction``, by one forward sweep: the chain rule, Σ ∂f/∂xₖ dₖ."""
     branches.differentiated = True
