@@ -69,6 +69,54 @@ def test_derivatives_by_quaternions_are_along_rotations_of_the_moving_frame(ball
     assert relative_error(d.weighted_hessian(q, v, w), slopes) < 1e-7
 
 
+def test_every_configuration_has_directions_along_v(ball):
+    q0, q1, n = ball.random(0), ball.random(1), ball.n
+    d = ball.differentiate("difference")
+    assert d.places == {"q0": slice(0, n), "q1": slice(n, 2 * n)}
+    assert relative_error(d.jacobian(q0, q1), np.hstack(ball.difference_derivatives(q0, q1))) < 1e-12
+
+    def way(robot, q, q1):
+        return robot.difference(q, q1)
+
+    assert relative_error(ball.differentiate(way, q1=ball.nq).jacobian(q0, q1), d.jacobian(q0, q1)) < 1e-12
+    assert ball.differentiate("interpolate").size == 2 * n + 1
+    pair = ball.differentiate(lambda robot, q1: robot.gravity(robot.neutral())[:2] * q1, q1=2)  # no configuration
+    assert pair.size == 2
+
+
+def test_directions_of_all_arguments(ball):
+    m, n = dy.symbol("m"), ball.n
+    tool = ball.description.links[-1].name
+    loaded = ball.replace(gravity=[1.0, -2.0, -m])
+
+    def dynamics(robot, q, v, tau, w):
+        return robot.forward_dynamics(q, v, tau, {tool: w})
+
+    d = loaded.differentiate(dynamics, w=6, parameters=[m])
+    assert list(d.places) == ["q", "v", "tau", "w", "parameters"]
+    rng = np.random.default_rng(4)
+    q, *rest = ball.random(2), *(rng.normal(size=k) for k in (n, n, 6)), np.array([0.8])
+    x, weights, h = rng.normal(size=d.size), rng.normal(size=n), 1e-5
+
+    def along(function, *more):
+        def at(step):
+            return function(
+                ball.integrate(q, step * x[:n]),
+                *(y + step * x[d.places[k]] for k, y in zip(d.wrt[1:], rest, strict=True)),
+                *more,
+            )
+
+        return (at(h) - at(-h)) / (2 * h)
+
+    assert relative_error(d.jvp(q, *rest, x), along(d.value)) < 1e-7
+    assert relative_error(d.hvp(q, *rest, weights, x), along(d.vjp, weights)) < 1e-7
+    only = loaded.differentiate(dynamics, ("w", "parameters"), w=6, parameters=[m])
+    part = np.zeros(d.size)
+    part[3 * n :] = x[3 * n :]
+    assert relative_error(only.jvp(q, *rest, x[3 * n :]), d.jvp(q, *rest, part)) < 1e-12
+    assert relative_error(only.hvp(q, *rest, weights, x[3 * n :]), d.hvp(q, *rest, weights, part)[3 * n :]) < 1e-12
+
+
 def test_chosen_arguments_parameters_and_functions_of_ones_own(arm):
     m = dy.symbol("m")
     loaded = arm.replace(payload=dy.solids.sphere(0.05, mass=m))

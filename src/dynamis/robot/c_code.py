@@ -66,7 +66,7 @@ class CCode(Differentiation):
 
     def _columns_of(self, slopes: Derivatives) -> str:
         """The arguments with their columns of the Jacobian."""
-        along = {"q": ", along v"} if self.nq != self.n else {}
+        along = dict.fromkeys(CONFIGURATIONS, ", along v") if self.nq != self.n else {}
         return ", ".join(
             f"{name} (columns {place.start} to {place.stop - 1}{along.get(name, '')})" for name, place in slopes.places.items()
         )

@@ -29,9 +29,9 @@ Array = npt.NDArray[Any]
 class Derivatives:
     """Derivatives of y = f(x), where x are the arguments ``wrt`` in a row: compiled when first used, evaluated for batches.
 
-    An argument q contributes its n directions: derivatives are along the entries of v, for a quaternion along rotations of the
-    moving frame. ``places`` gives where each argument stands in x. Weights λ have one entry per entry of y, in the order of
-    its flattened array.
+    A configuration, an argument q, q0 or q1 of length nq, contributes its n directions: derivatives are along the entries of v,
+    for a quaternion along rotations of the moving frame. ``places`` gives where each argument stands in x, and in directions.
+    Weights λ have one entry per entry of y, in the order of its flattened array.
     """
 
     def __init__(
@@ -198,7 +198,10 @@ class Derivatives:
         return Kernel([function], arguments, f"{self._kernel.name}_{name}", checks=checks)
 
     def _has_directions(self, name: str) -> bool:
-        return name == "q" and self._model.nq != self._model.n
+        """A configuration with quaternions: directions are not its entries."""
+        return (
+            name in CONFIGURATIONS and self._model.nq != self._model.n and dict(self._kernel.arguments)[name] == self._model.nq
+        )
 
     def _arguments(self, vectors: Sequence[Array]) -> dict[str, Array]:
         return dict(zip((name for name, _ in self._kernel.arguments), vectors, strict=True))
