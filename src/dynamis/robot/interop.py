@@ -1,4 +1,4 @@
-"""Functions and models of a robot for CasADi, JAX, PyTorch, Numba and Crocoddyl."""
+"""Functions and models of a robot for CasADi, JAX, PyTorch, Numba, SymPy and Crocoddyl."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from dynamis.robot.compilation import Compilation
 from dynamis.robot.dry_friction import SmoothedRobot
 from dynamis.robot.jumps import IN_FUNCTIONS, warn_of_dry_friction, warn_of_jumps
 from dynamis.scalar import Node
+
+if TYPE_CHECKING:
+    from dynamis.interop.sympy_functions import SympyFunction
 
 
 def _torque_jacobian(robot: Any, q: Any, v: Any, a: Any) -> Any:
@@ -128,6 +131,26 @@ class Interop(Compilation):
         from dynamis.interop.torch_functions import torch_function
 
         return torch_function(self._differentiable(function, frame, parameters, sizes, "torch"))
+
+    def sympy(
+        self, function: Callable[..., Any] | str, /, *, frame: str | None = None, parameters: Sequence[Node] = (), **sizes: int
+    ) -> SympyFunction:
+        """A function as expressions of SymPy, in the symbols q1, …, qd1, …, qdd1, … and tau1, … of closed forms.
+
+        Nothing is expanded or simplified, so that the functions of large robots take seconds; `closed_form` gives formulas to
+        read. Numbers are exact. Piecewise functions and dry friction are such in SymPy as well.
+
+        >>> import dynamis as dy
+        >>> robot = dy.load("planar_2r_melchiorri")
+        >>> dynamics = robot.sympy("forward_dynamics")  # doctest: +SKIP
+        >>> slope = dynamics.result.diff(dynamics.arguments["q"][1])  # doctest: +SKIP
+        """
+        from dynamis.interop.sympy_functions import sympy_function
+        from dynamis.symbolic.sympy_form import load_sympy, safe_name, sympy_number, sympy_operations
+
+        library, kernel = load_sympy(), self._kernel_of(function, frame, parameters, sizes)
+        names = [safe_name(str(x)) for x in parameters]
+        return sympy_function(kernel.code, names, library, sympy_operations(), sympy_number)
 
     def numba(
         self, function: Callable[..., Any] | str, /, *, frame: str | None = None, parameters: Sequence[Node] = (), **sizes: int

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import keyword
 import math
+import operator
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -19,28 +22,66 @@ from dynamis.symbolic.ring import Atom, Ring
 from dynamis.symbolic.trig_rewriting import arc_terms
 
 _STATE = {"position": "q", "velocity": "qd", "acceleration": "qdd", "torque": "tau"}
-_FUNCTIONS = {"abs": "Abs", "max": "Max", "min": "Min"} | {
-    name: name for name in ("acos", "asin", "atan2", "cos", "exp", "floor", "log", "sign", "sin", "sqrt", "tanh")
-}
+_FUNCTIONS = ("acos", "asin", "atan2", "cos", "exp", "floor", "log", "sign", "sin", "sqrt", "tanh")
+
+
+def load_sympy() -> Any:
+    try:
+        import sympy
+    except ImportError:
+        raise MissingExtraError("SymPy is not installed: pip install 'dynamis[sympy]'") from None
+    return sympy
+
+
+def sympy_number(x: Any) -> Any:
+    """The number that is printed for a float, exactly."""
+    exact = x if isinstance(x, Fraction) else Fraction(repr(float(x)))
+    return load_sympy().Rational(exact.numerator, exact.denominator)
+
+
+def safe_name(name: str) -> str:
+    """A name that SymPy's parser, lambdify and Python itself do not understand otherwise, and no coordinate has."""
+    plain = name if re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) else re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
+    plain = plain[:60]
+    if not plain or plain in _reserved() or plain[0].isdigit() or re.fullmatch(r"(q|qd|qdd|tau)\d*", plain):
+        return f"p_{plain}" if plain else "p"
+    return plain
+
+
+@functools.cache
+def _reserved() -> set[str]:
+    return {*keyword.kwlist, *dir(builtins), *dir(math), *dir(np), *dir(load_sympy())}
+
+
+def sympy_operations() -> dict[str, Callable[..., Any]]:
+    """The operations of expressions on those of SymPy; truth is 1 or 0."""
+    sympy = load_sympy()
+
+    def relation(name: str) -> Callable[..., Any]:
+        return lambda a, b=0: sympy.Piecewise((1, getattr(sympy, name)(a, b)), (0, True))
+
+    return {
+        "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg,
+        "pivot": lambda value, *_: value, "keep": lambda value: value,
+        "where": lambda holds, a, b: sympy.Piecewise((a, sympy.Ne(holds, 0)), (b, True)),
+        "lt": relation("Lt"), "le": relation("Le"), "eq": relation("Eq"), "not": relation("Eq"),
+        "and": sympy.Min, "or": sympy.Max, "abs": sympy.Abs, "max": sympy.Max, "min": sympy.Min,
+        **{name: getattr(sympy, name) for name in _FUNCTIONS},
+    }  # fmt: skip
 
 
 class SympyForm:
     """Conversion of the expressions of one ring; ``names`` gives each symbol's name by its node's id."""
 
     def __init__(self, ring: Ring, letters: SymbolPrinter) -> None:
-        try:
-            import sympy
-        except ImportError:
-            raise MissingExtraError("SymPy is not installed: pip install 'dynamis[sympy]'") from None
-        self.sympy, self.ring, self.letters = sympy, ring, letters
-        # what SymPy's parser, lambdify and Python itself understand otherwise
-        self._reserved = {*keyword.kwlist, *dir(builtins), *dir(math), *dir(np), *dir(sympy)}
+        self.sympy, self.ring, self.letters = load_sympy(), ring, letters
+        self._operations = sympy_operations()
         self.names: dict[int, str] = {}
         self._name_all([a.node for a in ring.atoms if a.kind == "symbol" and a.node is not None])
 
     def of_sum(self, terms: Sum) -> Any:
         """An arranged sum of products."""
-        return mapped(terms, self.of_atom, self.number)
+        return mapped(terms, self.of_atom, sympy_number)
 
     def of_atom(self, atom: Atom) -> Any:
         if atom.kind in ("sine", "cosine"):
@@ -49,7 +90,7 @@ class SympyForm:
             return self.sympy.sin(angle) if atom.kind == "sine" else self.sympy.cos(angle)
         if atom.node is None:
             written = self.letters.names.get(atom.name, atom.name)
-            return self.sympy.Symbol(self._safe(written), real=True)
+            return self.sympy.Symbol(safe_name(written), real=True)
         return self.of_node(atom.node)
 
     def of_node(self, node: Any) -> Any:
@@ -59,36 +100,9 @@ class SympyForm:
             if n.op == "symbol":
                 made[id(n)] = self.sympy.Symbol(self._name_of(n), real=True)
             else:
-                made[id(n)] = self._applied(n.op, [made[id(a)] if isinstance(a, Node) else self.number(a) for a in n.args])
-        return made[id(node)] if isinstance(node, Node) else self.number(node)
-
-    def number(self, x: Any) -> Any:
-        exact = x if isinstance(x, Fraction) else Fraction(repr(float(x)))
-        return self.sympy.Rational(exact.numerator, exact.denominator)
-
-    def _applied(self, op: str, args: list[Any]) -> Any:
-        match op:
-            case "add":
-                return args[0] + args[1]
-            case "sub":
-                return args[0] - args[1]
-            case "mul":
-                return args[0] * args[1]
-            case "div":
-                return args[0] / args[1]
-            case "neg":
-                return -args[0]
-            case "pivot" | "keep":
-                return args[0]
-            case "where":
-                return self.sympy.Piecewise((args[1], self.sympy.Ne(args[0], 0)), (args[2], True))
-            case "lt" | "le" | "eq" | "not":
-                relation = {"lt": "Lt", "le": "Le", "eq": "Eq", "not": "Eq"}[op]
-                holds = getattr(self.sympy, relation)(args[0], args[1] if len(args) > 1 else 0)
-                return self.sympy.Piecewise((1, holds), (0, True))
-            case "and" | "or":
-                return (self.sympy.Min if op == "and" else self.sympy.Max)(*args)
-        return getattr(self.sympy, _FUNCTIONS[op])(*args)
+                operands = [made[id(a)] if isinstance(a, Node) else sympy_number(a) for a in n.args]
+                made[id(n)] = self._operations[n.op](*operands)
+        return made[id(node)] if isinstance(node, Node) else sympy_number(node)
 
     # names
 
@@ -105,20 +119,13 @@ class SympyForm:
             else:
                 waiting.append((node, own))
         # names that can stay as they are go first
-        for node, own in sorted(waiting, key=lambda item: self._safe(item[1]) != item[1]):
-            name, tries = self._safe(own), 1
+        for node, own in sorted(waiting, key=lambda item: safe_name(item[1]) != item[1]):
+            name, tries = safe_name(own), 1
             while name in taken:
                 tries += 1
-                name = f"{self._safe(own)}_{tries}"
+                name = f"{safe_name(own)}_{tries}"
             self.names[id(node)] = name
             taken.add(name)
 
     def _name_of(self, node: Node) -> str:
-        return self.names[id(node)] if id(node) in self.names else self._safe(str(node.args[0]))
-
-    def _safe(self, name: str) -> str:
-        plain = name if re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) else re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
-        plain = plain[:60]
-        if not plain or plain in self._reserved or plain[0].isdigit() or re.fullmatch(r"(q|qd|qdd|tau)\d*", plain):
-            return f"p_{plain}" if plain else "p"
-        return plain
+        return self.names[id(node)] if id(node) in self.names else safe_name(str(node.args[0]))
