@@ -148,6 +148,7 @@ def motion_of_legs(crocoddyl, dynamics):
     steps = [crocoddyl.IntegratedActionModelEuler(running, 0.02)] * 15
     problem = crocoddyl.ShootingProblem(START, steps, crocoddyl.IntegratedActionModelEuler(last, 0.0))
     solver = crocoddyl.SolverFDDP(problem)
+    solver.th_stop = 1e-7  # of the expected decrease; 1e-9, the default, is near the rounding of the cost
     assert solver.solve([], [], 20)
     return solver
 
@@ -168,7 +169,7 @@ def test_a_quadruped_moves_as_with_the_dynamics_of_crocoddyl(crocoddyl):
     skip_unless_right(GO2, own(on_manifold(crocoddyl, GO2, 12, 0.1, BENT, 0.1)), BENT)
     ours, theirs = (motion_of_legs(crocoddyl, dynamics) for dynamics in (WEIGHTLESS.crocoddyl, own))
     assert abs(ours.cost - theirs.cost) < 1e-9 * theirs.cost
-    assert np.abs(np.array(ours.xs) - np.array(theirs.xs)).max() < 1e-8
+    assert np.abs(np.array(ours.xs) - np.array(theirs.xs)).max() < 1e-7
 
 
 def test_residuals_of_frames_are_differentiated(crocoddyl):
