@@ -6,7 +6,8 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ MOTION, FORCE, STRUCTURE, INK, FAINT = "#2b5c8a", "#b5402f", "#7a7a7a", "#22303c
 GOOD, SEQUENCE = "#3f7d4e", "viridis"
 KINDS = ("png", "svg", "pdf", "jpg", "jpeg")
 FILE_DPI, NOTEBOOK_DPI = 160, 90
+VECTOR_DPI = 72  # of SVG and PDF in matplotlib
 PADDING = 0.1  # inches around panels and between the title and the edge
 CHARACTER_WIDTH, HANDLE_WIDTH, MAX_COLUMNS = 0.62, 5.0, 7  # of a legend; widths in font sizes
 TICK_MARGIN = 0.08  # of a long edge of a 3-D plot, at its ends: free of ticks
@@ -87,19 +89,33 @@ def _display_waiting() -> None:
 
 
 def _drawn(figure: Any, kind: str, dots: int) -> bytes:
-    """The file. matplotlib draws a figure with a layout engine twice, first for the layout, which pixels do not need."""
     page = io.BytesIO()
-    layout, dpi = figure.get_layout_engine(), figure.dpi
+    with laid_out(figure, kind, dots):
+        figure.savefig(page, format=kind, dpi=dots)
+    return page.getvalue()
+
+
+@contextmanager
+def laid_out(figure: Any, kind: str, dots: float) -> Iterator[None]:
+    """Margins for a file of this kind, then no layout engine: a figure that has one is drawn twice by matplotlib."""
+    from matplotlib.backend_bases import get_registered_canvas_class
+
+    layout, dpi, canvas = figure.get_layout_engine(), figure.dpi, figure.canvas
     try:
-        if layout is not None and kind in ("png", "jpg", "jpeg"):
-            figure.dpi = dots
+        if layout is not None:
+            pixels = kind in ("png", "jpg", "jpeg")
+            figure.dpi = dots if pixels else VECTOR_DPI
+            if not pixels:  # they measure text in their own way
+                get_registered_canvas_class(kind)(figure)
             layout.execute(figure)
             figure.set_layout_engine(None)
-        figure.savefig(page, format=kind, dpi=dots)
+        figure.dpi = dpi
+        figure.set_canvas(canvas)
+        yield
     finally:
         figure.dpi = dpi
+        figure.set_canvas(canvas)
         figure.set_layout_engine(layout)
-    return page.getvalue()
 
 
 def shades(count: int, name: str = SEQUENCE) -> Any:

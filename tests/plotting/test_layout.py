@@ -144,17 +144,22 @@ def test_labels_have_their_units_in_brackets():
     assert places == []
 
 
-def test_a_figure_of_pixels_is_drawn_once_in_the_same_layout_and_can_be_changed_afterwards(tmp_path, monkeypatch):
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_a_figure_is_drawn_once_in_the_same_layout_and_can_be_changed_afterwards(kind, tmp_path, monkeypatch):
+    from matplotlib import rcParams
     from matplotlib.figure import Figure
+
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")  # no time of writing in the files
+    monkeypatch.setitem(rcParams, "svg.hashsalt", "the same")
 
     figures = [new_figure(5.0, 3.0) for _ in range(2)]
     for figure in figures:
         figure.subplots(1, 2)[0].set(ylabel="N m", title="torque")
-    figures[1].savefig(tmp_path / "twice.png", dpi=drawing.FILE_DPI)
+    figures[1].savefig(tmp_path / f"twice.{kind}", dpi=drawing.FILE_DPI)
     draw, drawn = Figure.draw, []
     monkeypatch.setattr(Figure, "draw", lambda figure, renderer: drawn.append(figure) or draw(figure, renderer))
-    layout, dpi = figures[0].get_layout_engine(), figures[0].dpi
-    drawing.save(figures[0], tmp_path / "once.png")
+    before = figures[0].get_layout_engine(), figures[0].dpi, figures[0].canvas
+    drawing.save(figures[0], tmp_path / f"once.{kind}")
     assert len(drawn) == 1
-    assert (tmp_path / "once.png").read_bytes() == (tmp_path / "twice.png").read_bytes()
-    assert (figures[0].get_layout_engine(), figures[0].dpi) == (layout, dpi)
+    assert (tmp_path / f"once.{kind}").read_bytes() == (tmp_path / f"twice.{kind}").read_bytes()
+    assert (figures[0].get_layout_engine(), figures[0].dpi, figures[0].canvas) == before

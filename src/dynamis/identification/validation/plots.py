@@ -13,7 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.documents.html_blocks import escaped
-from dynamis.drawing import FAINT, FORCE, GOOD, INK, MOTION, STRUCTURE, Panels, heading, legend_outside, new_figure, save, tidy
+from dynamis.drawing import (
+    FAINT,
+    FORCE,
+    GOOD,
+    INK,
+    MOTION,
+    STRUCTURE,
+    Panels,
+    heading,
+    laid_out,
+    legend_outside,
+    new_figure,
+    save,
+    tidy,
+)
 from dynamis.identification.equations import Regressor
 from dynamis.identification.validation.describe import label
 from dynamis.identification.validation.held_out import Validation
@@ -366,7 +380,8 @@ def inline_svg(panels: Panels, alt: str, number: int = 0) -> str:
     with rc_context(settings), warnings.catch_warnings():
         # glyphs missing in the layout font are rendered by the browser
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        panels.figure.savefig(target, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        with laid_out(panels.figure, "svg", panels.figure.dpi):
+            panels.figure.savefig(target, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = target.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
