@@ -9,6 +9,7 @@ import pytest
 import dynamis as dy
 from dynamis.compiler import background, jit, kernel, llvm_text
 from dynamis.compiler.parts import in_parts
+from dynamis.compiler.sincos import LARGEST_ANGLE
 from dynamis.compiler.target import Target
 
 WIDE = Target("double", 4, 16)
@@ -51,6 +52,7 @@ def test_long_code_has_no_baseline(monkeypatch):
 
 @pytest.mark.parametrize("limit", ["STRAIGHT", "MANY_RESULTS"])
 def test_results_of_long_code_are_transposed_in_a_loop_with_the_same_bits(limit, monkeypatch):
+    monkeypatch.setattr(kernel, "WORTH_A_BASELINE", 100)  # baseline code has a lower limit
     code_of, states = derivatives()
     assert in_parts(code_of.code) is None
     expected = code_of(*states)
@@ -59,6 +61,31 @@ def test_results_of_long_code_are_transposed_in_a_loop_with_the_same_bits(limit,
     assert "call void @scatter0" in llvm_text.render(code_of.code, WIDE)
     part, _ = derivatives()
     assert np.array_equal(part(*states), expected)
+
+
+@pytest.mark.parametrize(("name", "function"), [("ur5e", "mass_matrix"), ("planar_2r_melchiorri", "inverse_dynamics")])
+def test_baseline_code_transposes_many_results_and_rows_of_two_in_a_loop_with_the_same_bits(name, function):
+    robot, rng = dy.load(name), np.random.default_rng(0)
+    made = robot.kernel(function)
+    states = rng.uniform(-1.0, 1.0, (len(made.arguments), 19, robot.n))
+    assert "call void @scatter0" in llvm_text.render(made.code, WIDE, quick=True)
+    assert "@scatter" not in llvm_text.render(made.code, WIDE)
+    before = made(*states)
+    assert kernel.wait_for_compiler(300.0)
+    assert len(made.compiled("double").loaded) == 2
+    assert np.array_equal(made(*states), before)
+
+
+def test_an_angle_too_large_for_the_reduction_is_brought_into_range_in_its_lane_only():
+    robot = dy.load("planar_2r_melchiorri")
+    q = np.zeros((19, 2)) + [0.4, -0.3]
+    q[5, 1], q[11, 0] = 1e9, -1e12
+    near = np.arctan2(np.sin(q), np.cos(q))
+    far = np.abs(q) > LARGEST_ANGLE
+    gravity = robot.kernel("gravity")
+    for _ in range(2):
+        assert np.array_equal(gravity(q), gravity(np.where(far, near, q)))
+        assert kernel.wait_for_compiler(300.0)
 
 
 def test_no_garbage_is_collected_while_code_is_made():

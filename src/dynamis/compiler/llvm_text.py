@@ -20,6 +20,7 @@ from dynamis.compiler.sincos import LARGEST_ANGLE
 from dynamis.compiler.target import SHORT, Target, literal
 
 STRAIGHT, MANY_RESULTS = 12_000, 800  # instructions, elements of results
+MANY_FOR_BASELINE = 24  # elements of results: baseline code is to be made quickly, and a loop is two thirds of the work
 
 _WEIGHTS = """!0 = !{!"branch_weights", i32 1, i32 100000}
 !1 = !{!"branch_weights", i32 100000, i32 1}"""
@@ -31,7 +32,7 @@ def render(code: Code, target: Target, quick: bool = False) -> str:
     """The module's text; ``loop`` is what NumPy calls. ``quick`` spends no time on the order of instructions, on which
     results do not depend."""
     parts = in_parts(code) if len(code.instructions) >= LONG else None
-    if parts is None and _is_transposed_in_a_loop(code, target):
+    if parts is None and _is_transposed_in_a_loop(code, target, quick):
         parts = one_part(code)
     if parts is None:
         plain = expand_sincos(code, target.precision)
@@ -39,13 +40,17 @@ def render(code: Code, target: Target, quick: bool = False) -> str:
         constants, frame, text = body.constants, 1 + body.registers.slots, [*body.functions, _call_all(body, target)]
     else:
         constants, frame, text = render_parts(code, parts, target, quick)
-    ready = [_table(constants, target), *_declarations(target), _slow_angle(target), *text]
+    slow = [_slow_angle(target)] if any("@slow_angle(" in part for part in text) else []
+    ready = [_table(constants, target), *_declarations(target), *slow, *text]
     return "\n".join([*ready, render_loop(code, target, frame * target.width, prepared=parts is not None), _WEIGHTS])
 
 
-def _is_transposed_in_a_loop(code: Code, t: Target) -> bool:
-    """Whether results are written as vectors, and transposed into rows in the end: LLVM takes long for the shuffles of many."""
+def _is_transposed_in_a_loop(code: Code, t: Target, quick: bool) -> bool:
+    """Whether results are written as vectors, and transposed into rows in the end: LLVM takes long for the shuffles of many,
+    and, in baseline code, for those that make vectors of rows of two."""
     results = sum(len(values) for values in code.outputs)
+    if quick and t.width > SHORT and (results >= MANY_FOR_BASELINE or any(size == 2 for _, size in code.arguments)):
+        return True
     return len(code.instructions) > STRAIGHT or (results >= MANY_RESULTS and t.width > SHORT)
 
 
@@ -80,18 +85,23 @@ def _slow_angle(t: Target) -> str:
     Others are left as they are, so that a state does not depend on its neighbours.
     """
     s = "" if t.precision == "double" else "f"
-    lines = [f"define internal {t.vector} @slow_angle({t.vector} %x) cold noinline {{"]
-    value = "poison"
-    for k in range(t.lanes):
-        lines += [
-            f"  %x{k} = extractelement {t.vector} %x, i32 {k}",
-            f"  %size{k} = call {t.precision} @llvm.fabs.f{t.bits}({t.precision} %x{k})",
-            f"  %far{k} = fcmp ogt {t.precision} %size{k}, {literal(LARGEST_ANGLE, t)}",
-            f"  %s{k} = call {t.precision} @sin{s}({t.precision} %x{k})",
-            f"  %c{k} = call {t.precision} @cos{s}({t.precision} %x{k})",
-            f"  %a{k} = call {t.precision} @atan2{s}({t.precision} %s{k}, {t.precision} %c{k})",
-            f"  %y{k} = select i1 %far{k}, {t.precision} %a{k}, {t.precision} %x{k}",
-            f"  %v{k} = insertelement {t.vector} {value}, {t.precision} %y{k}, i32 {k}",
-        ]
-        value = f"%v{k}"
-    return "\n".join([*lines, f"  ret {t.vector} {value}", "}"])
+    return f"""define internal {t.vector} @slow_angle({t.vector} %x) cold noinline {{
+entry:
+  br label %lane
+lane:
+  %k = phi i32 [ 0, %entry ], [ %next, %lane ]
+  %before = phi {t.vector} [ %x, %entry ], [ %after, %lane ]
+  %angle = extractelement {t.vector} %x, i32 %k
+  %size = call {t.precision} @llvm.fabs.f{t.bits}({t.precision} %angle)
+  %far = fcmp ogt {t.precision} %size, {literal(LARGEST_ANGLE, t)}
+  %s = call {t.precision} @sin{s}({t.precision} %angle)
+  %c = call {t.precision} @cos{s}({t.precision} %angle)
+  %a = call {t.precision} @atan2{s}({t.precision} %s, {t.precision} %c)
+  %near = select i1 %far, {t.precision} %a, {t.precision} %angle
+  %after = insertelement {t.vector} %before, {t.precision} %near, i32 %k
+  %next = add i32 %k, 1
+  %more = icmp ult i32 %next, {t.lanes}
+  br i1 %more, label %lane, label %done
+done:
+  ret {t.vector} %after
+}}"""
