@@ -78,7 +78,7 @@ def test_baseline_code_transposes_many_results_and_rows_of_two_in_a_loop_with_th
 
 def test_an_angle_too_large_for_the_reduction_is_brought_into_range_in_its_lane_only():
     robot = dy.load("planar_2r_melchiorri")
-    q = np.zeros((19, 2)) + [0.4, -0.3]
+    q = np.tile([0.4, -0.3], (19, 1))
     q[5, 1], q[11, 0] = 1e9, -1e12
     near = np.arctan2(np.sin(q), np.cos(q))
     far = np.abs(q) > LARGEST_ANGLE

@@ -28,6 +28,7 @@ SLIM = 0.01  # least second moment of a reference body, relative to its largest
 
 _UPPER = tuple((i, j) for j in range(4) for i in range(j + 1))  # column by column, as cone solvers pack a triangle
 _ROWS, _COLUMNS = (np.array(side) for side in zip(*_UPPER, strict=True))
+_PLACES = np.array([[_UPPER.index((min(i, j), max(i, j))) for j in range(4)] for i in range(4)])  # of a matrix's entries
 _STRETCH = np.where(_ROWS == _COLUMNS, 1.0, np.sqrt(2.0))  # so that |packed(X)| is the Frobenius norm of X
 
 
@@ -73,10 +74,7 @@ def packed(X: Array) -> Array:
 
 def unpacked(x: Array) -> Array:
     """Return the symmetric (…, 4, 4) matrix of ten packed numbers."""
-    x = np.asarray(x, dtype=float)
-    X = np.zeros((*x.shape[:-1], 4, 4))
-    X[..., _ROWS, _COLUMNS] = X[..., _COLUMNS, _ROWS] = x / _STRETCH
-    return X
+    return np.take(np.asarray(x, dtype=float) / _STRETCH, _PLACES, axis=-1)
 
 
 def upper_factor(J: Array) -> Array:
@@ -113,6 +111,7 @@ def _ten(parameters: Any) -> Array:
 
 LEAST = 1e-7  # margin ε, relative to the prior inertia
 ONE = packed(np.eye(4))
+UNITS = unpacked(np.eye(10))  # the matrix of each packed number
 GOAL = 1e-10
 _SMALL = [(i, j) for j in range(4) for i in range(j + 1)]
 _LARGE = [(i, j) for j in range(8) for i in range(j + 1)]

@@ -23,6 +23,7 @@ from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.pseudo_inertia import (
     LEAST,
+    UNITS,
     Rows,
     packed,
     parameters_of,
@@ -35,6 +36,7 @@ from dynamis.spatial import Inertia
 
 Array = npt.NDArray[Any]
 
+_ONE = np.eye(4)
 NOT_NEGATIVE = ("viscous", "coulomb", "rotor", "inertia", "stiffness")
 ROOM = 1e-4  # relative to the prior inertia: a link with less in some direction is called flat
 
@@ -74,6 +76,7 @@ class BodySpace:
         believed = np.linalg.solve(self.spun, self.prior)
         self.origin, C, self.wish = believed.copy(), np.zeros((p, p)), np.zeros(p)
         self.links = model.bodies
+        self.places = np.array([np.r_[place] for _, place in model.bodies], int).reshape(-1, 10)
         if sizes is None:
             sizes = TypicalSizes(model).of_model(self.prior)
         heavy = [believed[place][0] for _, place in model.bodies if believed[place][0] > 0.0]
@@ -83,7 +86,7 @@ class BodySpace:
         for _, place in model.bodies:
             self.origin[place] = well_inside(believed[place], stand_in_mass=stand_in, thin=thin)
             L = upper_factor(pseudo_inertia(self.origin[place]))
-            C[place, place] = parameters_of(L @ unpacked(np.eye(10)) @ L.T).T
+            C[place, place] = parameters_of(L @ UNITS @ L.T).T
             inverse = np.linalg.inv(L)
             J = inverse @ pseudo_inertia(believed[place]) @ inverse.T
             values, vectors = np.linalg.eigh(J)
@@ -112,7 +115,7 @@ class BodySpace:
 
     def matrices(self, x: Array) -> Array:
         """Return 1 + X of each link (links, 4, 4): positive semi-definite if physically consistent."""
-        return np.eye(4) + unpacked(np.stack([x[link.place] for link in self.links]))
+        return np.asarray(_ONE + unpacked(x[self.places]))
 
     def inside(self) -> Array:
         """Return a consistent x with scalar parameters strictly within their bounds; other bounds may be violated."""
@@ -127,10 +130,10 @@ class BodySpace:
         """Return K (p, p) with KᵀK half the Hessian of the penalty."""
         K = np.eye(len(x))
         if metric == "entropic":
-            for link, matrix in zip(self.links, self.matrices(x), strict=True):
-                values, vectors = np.linalg.eigh(matrix)  # the solver may leave the interior by its tolerance
-                inverse = (vectors / np.sqrt(np.maximum(values, LEAST))) @ vectors.T
-                K[link.place, link.place] = packed(inverse @ unpacked(np.eye(10)) @ inverse.T).T
+            values, vectors = np.linalg.eigh(self.matrices(x))  # the solver may leave the interior by its tolerance
+            inverse = (vectors / np.sqrt(np.maximum(values, LEAST))[:, None]) @ vectors.swapaxes(1, 2)
+            columns = packed(inverse[:, None] @ UNITS @ inverse.swapaxes(1, 2)[:, None])
+            K[self.places[:, :, None], self.places[:, None]] = columns.swapaxes(1, 2)
         return K
 
     def rows(self) -> Rows:

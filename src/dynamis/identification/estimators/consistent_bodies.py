@@ -70,8 +70,7 @@ def newton_steps(space: BodySpace, G: Array, g: Array, weight: float) -> Array |
     for _ in range(NEWTON):
         slope, bodies = G.T @ (G @ x - g), space.matrices(x)
         slope[k] += weight * (x - space.wish)[k]
-        for link, inverse in zip(space.links, np.linalg.inv(bodies), strict=True):
-            slope[link.place] += weight * (ONE - packed(inverse))
+        slope[space.places] += weight * (ONE - packed(np.linalg.inv(bodies)))
         K = space.curvature(x, "entropic")
         H = GG + weight * K.T @ K
         free = np.flatnonzero(~(fixed | ((x <= low) & (slope > 0.0)) | ((x >= high) & (slope < 0.0))))
