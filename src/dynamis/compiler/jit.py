@@ -67,6 +67,12 @@ def _machine(level: int) -> Any:
     return target.create_target_machine(cpu=name, features=features, opt=level, reloc="pic", codemodel="small", jit=True)
 
 
+@cache
+def _assembler(level: int) -> Any:
+    """A machine that is kept: what it finds out about the processor takes a tenth of the time of a short kernel."""
+    return _machine(level)
+
+
 @contextmanager
 def _our_order() -> Iterator[None]:
     """Let LLVM keep the order of instructions: it was chosen together with what waits in registers."""
@@ -80,7 +86,7 @@ def _our_order() -> Iterator[None]:
 def assemble(text: str, level: int) -> bytes:
     """Object code; level 0 is quick to make, 2 is quick to run."""
     with _lock, _our_order(), llvm.parse_assembly(text) as module:
-        return bytes(_machine(level).emit_object(module))
+        return bytes(_assembler(level).emit_object(module))
 
 
 def assembly(text: str, level: int = 2) -> str:
