@@ -24,6 +24,7 @@ from dynamis.compiler.target import LINE, Target, literal
 
 Array = npt.NDArray[Any]
 
+WORTH_A_TRANSPOSE = 48  # elements: fewer are moved one by one by baseline code, whose text is to be short
 AHEAD = 8  # cache lines of a result to ask for in advance
 
 
@@ -51,10 +52,10 @@ def render_parts(code: Code, parts: Parts, target: Target, quick: bool) -> tuple
     text = [
         *(_varying(name, table, target) for name, table in parts.tables.items()),
         *(
-            _gather(k, count, rooms[f"argument {k}"].start, bool(code.checks), target)
+            _gather(k, count, rooms[f"argument {k}"].start, bool(code.checks), target, quick)
             for k, (_, count) in enumerate(code.arguments)
         ),
-        *(_scatter(k, len(values), rooms[f"result {k}"].start, target) for k, values in enumerate(code.outputs)),
+        *(_scatter(k, len(values), rooms[f"result {k}"].start, target, quick) for k, values in enumerate(code.outputs)),
         *(function for body in bodies for function in body.functions),
         render_body(code, target, calls),
         _prepare(code, rooms, target),
@@ -178,11 +179,11 @@ def _prepare(code: Code, rooms: dict[str, _Room], t: Target) -> str:
     return _function("prepare(ptr noalias %frame)", text)
 
 
-def _gather(k: int, size: int, start: int, checked: bool, t: Target) -> str:
+def _gather(k: int, size: int, start: int, checked: bool, t: Target, quick: bool) -> str:
     """An argument of all lanes into an array of vectors, checked on the way."""
     text = Vectors(t)
     pointers = _pointers(text, "in", k)
-    whole = size - size % t.lanes
+    whole = 0 if quick and size < WORTH_A_TRANSPOSE else size - size % t.lanes
 
     def put(columns: list[str], at: str, first: int, total: str) -> str:
         for j, column in enumerate(columns):
@@ -197,21 +198,30 @@ def _gather(k: int, size: int, start: int, checked: bool, t: Target) -> str:
         total = put(text.transpose(rows), text.new(f"getelementptr {t.vector}, ptr %frame, i64 %k"), 0, "%sum")
         text.lines += [f"  %after = fadd {t.vector} {total}, zeroinitializer", *_block_foot(whole, t.lanes)]
     total = "%after" if whole else "zeroinitializer"
-    for e in range(whole, size):
+    looped = quick and size - whole > 1
+    at = "%frame"
+    elements: Sequence[int | str] = range(whole, size)
+    if looped:
+        text.lines += _elements_head(t, whole, total)
+        at, elements, total = text.new(f"getelementptr {t.vector}, ptr %frame, i64 %e"), ["%e"], "%before"
+    for e in elements:
         column = "poison"
         for lane, p in enumerate(pointers):
             one = text.new(
                 f"load {t.precision}, ptr {text.new(f'getelementptr {t.precision}, ptr {p}, i64 {e}')}, align {t.bytes}"
             )
             column = text.new(f"insertelement {t.vector} {column}, {t.precision} {one}, i32 {lane}")
-        total = put([column], "%frame", e, total)
+        total = put([column], at, 0 if isinstance(e, str) else e, total)
+    if looped:
+        text.lines += [f"  %total = fadd {t.vector} {total}, zeroinitializer", *_elements_foot(size)]
+        total = "%total"
     if checked:
         before = text.new(f"load {t.vector}, ptr %frame, align {t.width}")
         text.lines.append(f"  store {t.vector} {text.new(f'fadd {t.vector} {before}, {total}')}, ptr %frame, align {t.width}")
     return _function(f"gather{k}(ptr noalias %in, ptr noalias %frame)", text)
 
 
-def _scatter(k: int, size: int, start: int, t: Target) -> str:
+def _scatter(k: int, size: int, start: int, t: Target, quick: bool) -> str:
     """A result of all lanes from its array of vectors, one cache line of each state per turn.
 
     The processor does not foresee stores to as many rows as there are lanes, so their memory is asked for in advance.
@@ -219,7 +229,7 @@ def _scatter(k: int, size: int, start: int, t: Target) -> str:
     text = Vectors(t)
     pointers = _pointers(text, "out", k)
     line = max(t.lanes, LINE // t.bytes)
-    whole = size - size % line
+    whole = 0 if quick and size < WORTH_A_TRANSPOSE else size - size % line
 
     def take(at: str, place: int) -> str:
         from_ = text.new(f"getelementptr {t.vector}, ptr {at}, i64 {start + place}")
@@ -237,12 +247,20 @@ def _scatter(k: int, size: int, start: int, t: Target) -> str:
             for row, vector in zip(rows, vectors, strict=True):
                 text.store_row(vector, text.new(f"getelementptr {t.precision}, ptr {row}, i64 {first}"), t.lanes)
         text.lines += [f"  %after = fadd {t.vector} %sum, zeroinitializer", *_block_foot(whole, line)]
-    for e in range(whole, size):
-        column = take("%frame", e)
+    looped = quick and size - whole > 1
+    at = "%frame"
+    elements: Sequence[int | str] = range(whole, size)
+    if looped:
+        text.lines += _elements_head(t, whole, "zeroinitializer")
+        at, elements = text.new(f"getelementptr {t.vector}, ptr %frame, i64 %e"), ["%e"]
+    for e in elements:
+        column = take(at, 0 if isinstance(e, str) else e)
         for lane, p in enumerate(pointers):
             one = text.new(f"extractelement {t.vector} {column}, i32 {lane}")
-            at = text.new(f"getelementptr {t.precision}, ptr {p}, i64 {e}")
-            text.lines.append(f"  store {t.precision} {one}, ptr {at}, align {t.bytes}")
+            to = text.new(f"getelementptr {t.precision}, ptr {p}, i64 {e}")
+            text.lines.append(f"  store {t.precision} {one}, ptr {to}, align {t.bytes}")
+    if looped:
+        text.lines += [f"  %total = fadd {t.vector} %before, zeroinitializer", *_elements_foot(size)]
     return _function(f"scatter{k}(ptr noalias %out, ptr noalias %frame)", text)
 
 
@@ -268,6 +286,26 @@ def _block_foot(whole: int, step: int) -> list[str]:
         f"  %more = icmp slt i64 %next, {whole}",
         "  br i1 %more, label %block, label %rest",
         "rest:",
+    ]
+
+
+def _elements_head(t: Target, first: int, total: str) -> list[str]:
+    """A loop over single elements, with the sum of the checks: the least text."""
+    before = "rest" if first else "entry"
+    return [
+        "  br label %element",
+        "element:",
+        f"  %e = phi i64 [ {first}, %{before} ], [ %e1, %element ]",
+        f"  %before = phi {t.vector} [ {total}, %{before} ], [ %total, %element ]",
+    ]
+
+
+def _elements_foot(size: int) -> list[str]:
+    return [
+        "  %e1 = add i64 %e, 1",
+        f"  %again = icmp slt i64 %e1, {size}",
+        "  br i1 %again, label %element, label %done",
+        "done:",
     ]
 
 

@@ -20,23 +20,24 @@ declare double @log(double)
 declare double @tanh(double)
 declare double @atan2(double, double)
 define internal <2 x double> @slow_angle(<2 x double> %x) cold noinline {
-  %x0 = extractelement <2 x double> %x, i32 0
-  %size0 = call double @llvm.fabs.f64(double %x0)
-  %far0 = fcmp ogt double %size0, 0x40F86A0000000000
-  %s0 = call double @sin(double %x0)
-  %c0 = call double @cos(double %x0)
-  %a0 = call double @atan2(double %s0, double %c0)
-  %y0 = select i1 %far0, double %a0, double %x0
-  %v0 = insertelement <2 x double> poison, double %y0, i32 0
-  %x1 = extractelement <2 x double> %x, i32 1
-  %size1 = call double @llvm.fabs.f64(double %x1)
-  %far1 = fcmp ogt double %size1, 0x40F86A0000000000
-  %s1 = call double @sin(double %x1)
-  %c1 = call double @cos(double %x1)
-  %a1 = call double @atan2(double %s1, double %c1)
-  %y1 = select i1 %far1, double %a1, double %x1
-  %v1 = insertelement <2 x double> %v0, double %y1, i32 1
-  ret <2 x double> %v1
+entry:
+  br label %lane
+lane:
+  %k = phi i32 [ 0, %entry ], [ %next, %lane ]
+  %before = phi <2 x double> [ %x, %entry ], [ %after, %lane ]
+  %angle = extractelement <2 x double> %x, i32 %k
+  %size = call double @llvm.fabs.f64(double %angle)
+  %far = fcmp ogt double %size, 0x40F86A0000000000
+  %s = call double @sin(double %angle)
+  %c = call double @cos(double %angle)
+  %a = call double @atan2(double %s, double %c)
+  %near = select i1 %far, double %a, double %angle
+  %after = insertelement <2 x double> %before, double %near, i32 %k
+  %next = add i32 %k, 1
+  %more = icmp ult i32 %next, 2
+  br i1 %more, label %lane, label %done
+done:
+  ret <2 x double> %after
 }
 define internal void @segment0(ptr noalias %in, ptr noalias %out, ptr noalias %frame) {
 entry:

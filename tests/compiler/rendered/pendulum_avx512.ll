@@ -20,71 +20,24 @@ declare double @log(double)
 declare double @tanh(double)
 declare double @atan2(double, double)
 define internal <8 x double> @slow_angle(<8 x double> %x) cold noinline {
-  %x0 = extractelement <8 x double> %x, i32 0
-  %size0 = call double @llvm.fabs.f64(double %x0)
-  %far0 = fcmp ogt double %size0, 0x40F86A0000000000
-  %s0 = call double @sin(double %x0)
-  %c0 = call double @cos(double %x0)
-  %a0 = call double @atan2(double %s0, double %c0)
-  %y0 = select i1 %far0, double %a0, double %x0
-  %v0 = insertelement <8 x double> poison, double %y0, i32 0
-  %x1 = extractelement <8 x double> %x, i32 1
-  %size1 = call double @llvm.fabs.f64(double %x1)
-  %far1 = fcmp ogt double %size1, 0x40F86A0000000000
-  %s1 = call double @sin(double %x1)
-  %c1 = call double @cos(double %x1)
-  %a1 = call double @atan2(double %s1, double %c1)
-  %y1 = select i1 %far1, double %a1, double %x1
-  %v1 = insertelement <8 x double> %v0, double %y1, i32 1
-  %x2 = extractelement <8 x double> %x, i32 2
-  %size2 = call double @llvm.fabs.f64(double %x2)
-  %far2 = fcmp ogt double %size2, 0x40F86A0000000000
-  %s2 = call double @sin(double %x2)
-  %c2 = call double @cos(double %x2)
-  %a2 = call double @atan2(double %s2, double %c2)
-  %y2 = select i1 %far2, double %a2, double %x2
-  %v2 = insertelement <8 x double> %v1, double %y2, i32 2
-  %x3 = extractelement <8 x double> %x, i32 3
-  %size3 = call double @llvm.fabs.f64(double %x3)
-  %far3 = fcmp ogt double %size3, 0x40F86A0000000000
-  %s3 = call double @sin(double %x3)
-  %c3 = call double @cos(double %x3)
-  %a3 = call double @atan2(double %s3, double %c3)
-  %y3 = select i1 %far3, double %a3, double %x3
-  %v3 = insertelement <8 x double> %v2, double %y3, i32 3
-  %x4 = extractelement <8 x double> %x, i32 4
-  %size4 = call double @llvm.fabs.f64(double %x4)
-  %far4 = fcmp ogt double %size4, 0x40F86A0000000000
-  %s4 = call double @sin(double %x4)
-  %c4 = call double @cos(double %x4)
-  %a4 = call double @atan2(double %s4, double %c4)
-  %y4 = select i1 %far4, double %a4, double %x4
-  %v4 = insertelement <8 x double> %v3, double %y4, i32 4
-  %x5 = extractelement <8 x double> %x, i32 5
-  %size5 = call double @llvm.fabs.f64(double %x5)
-  %far5 = fcmp ogt double %size5, 0x40F86A0000000000
-  %s5 = call double @sin(double %x5)
-  %c5 = call double @cos(double %x5)
-  %a5 = call double @atan2(double %s5, double %c5)
-  %y5 = select i1 %far5, double %a5, double %x5
-  %v5 = insertelement <8 x double> %v4, double %y5, i32 5
-  %x6 = extractelement <8 x double> %x, i32 6
-  %size6 = call double @llvm.fabs.f64(double %x6)
-  %far6 = fcmp ogt double %size6, 0x40F86A0000000000
-  %s6 = call double @sin(double %x6)
-  %c6 = call double @cos(double %x6)
-  %a6 = call double @atan2(double %s6, double %c6)
-  %y6 = select i1 %far6, double %a6, double %x6
-  %v6 = insertelement <8 x double> %v5, double %y6, i32 6
-  %x7 = extractelement <8 x double> %x, i32 7
-  %size7 = call double @llvm.fabs.f64(double %x7)
-  %far7 = fcmp ogt double %size7, 0x40F86A0000000000
-  %s7 = call double @sin(double %x7)
-  %c7 = call double @cos(double %x7)
-  %a7 = call double @atan2(double %s7, double %c7)
-  %y7 = select i1 %far7, double %a7, double %x7
-  %v7 = insertelement <8 x double> %v6, double %y7, i32 7
-  ret <8 x double> %v7
+entry:
+  br label %lane
+lane:
+  %k = phi i32 [ 0, %entry ], [ %next, %lane ]
+  %before = phi <8 x double> [ %x, %entry ], [ %after, %lane ]
+  %angle = extractelement <8 x double> %x, i32 %k
+  %size = call double @llvm.fabs.f64(double %angle)
+  %far = fcmp ogt double %size, 0x40F86A0000000000
+  %s = call double @sin(double %angle)
+  %c = call double @cos(double %angle)
+  %a = call double @atan2(double %s, double %c)
+  %near = select i1 %far, double %a, double %angle
+  %after = insertelement <8 x double> %before, double %near, i32 %k
+  %next = add i32 %k, 1
+  %more = icmp ult i32 %next, 8
+  br i1 %more, label %lane, label %done
+done:
+  ret <8 x double> %after
 }
 define internal void @segment0(ptr noalias %in, ptr noalias %out, ptr noalias %frame) {
 entry:

@@ -20,39 +20,24 @@ declare float @logf(float)
 declare float @tanhf(float)
 declare float @atan2f(float, float)
 define internal <4 x float> @slow_angle(<4 x float> %x) cold noinline {
-  %x0 = extractelement <4 x float> %x, i32 0
-  %size0 = call float @llvm.fabs.f32(float %x0)
-  %far0 = fcmp ogt float %size0, 0x40F86A0000000000
-  %s0 = call float @sinf(float %x0)
-  %c0 = call float @cosf(float %x0)
-  %a0 = call float @atan2f(float %s0, float %c0)
-  %y0 = select i1 %far0, float %a0, float %x0
-  %v0 = insertelement <4 x float> poison, float %y0, i32 0
-  %x1 = extractelement <4 x float> %x, i32 1
-  %size1 = call float @llvm.fabs.f32(float %x1)
-  %far1 = fcmp ogt float %size1, 0x40F86A0000000000
-  %s1 = call float @sinf(float %x1)
-  %c1 = call float @cosf(float %x1)
-  %a1 = call float @atan2f(float %s1, float %c1)
-  %y1 = select i1 %far1, float %a1, float %x1
-  %v1 = insertelement <4 x float> %v0, float %y1, i32 1
-  %x2 = extractelement <4 x float> %x, i32 2
-  %size2 = call float @llvm.fabs.f32(float %x2)
-  %far2 = fcmp ogt float %size2, 0x40F86A0000000000
-  %s2 = call float @sinf(float %x2)
-  %c2 = call float @cosf(float %x2)
-  %a2 = call float @atan2f(float %s2, float %c2)
-  %y2 = select i1 %far2, float %a2, float %x2
-  %v2 = insertelement <4 x float> %v1, float %y2, i32 2
-  %x3 = extractelement <4 x float> %x, i32 3
-  %size3 = call float @llvm.fabs.f32(float %x3)
-  %far3 = fcmp ogt float %size3, 0x40F86A0000000000
-  %s3 = call float @sinf(float %x3)
-  %c3 = call float @cosf(float %x3)
-  %a3 = call float @atan2f(float %s3, float %c3)
-  %y3 = select i1 %far3, float %a3, float %x3
-  %v3 = insertelement <4 x float> %v2, float %y3, i32 3
-  ret <4 x float> %v3
+entry:
+  br label %lane
+lane:
+  %k = phi i32 [ 0, %entry ], [ %next, %lane ]
+  %before = phi <4 x float> [ %x, %entry ], [ %after, %lane ]
+  %angle = extractelement <4 x float> %x, i32 %k
+  %size = call float @llvm.fabs.f32(float %angle)
+  %far = fcmp ogt float %size, 0x40F86A0000000000
+  %s = call float @sinf(float %angle)
+  %c = call float @cosf(float %angle)
+  %a = call float @atan2f(float %s, float %c)
+  %near = select i1 %far, float %a, float %angle
+  %after = insertelement <4 x float> %before, float %near, i32 %k
+  %next = add i32 %k, 1
+  %more = icmp ult i32 %next, 4
+  br i1 %more, label %lane, label %done
+done:
+  ret <4 x float> %after
 }
 define internal void @segment0(ptr noalias %in, ptr noalias %out, ptr noalias %frame) {
 entry:

@@ -20,227 +20,294 @@ declare double @log(double)
 declare double @tanh(double)
 declare double @atan2(double, double)
 define internal <4 x double> @slow_angle(<4 x double> %x) cold noinline {
-  %x0 = extractelement <4 x double> %x, i32 0
-  %size0 = call double @llvm.fabs.f64(double %x0)
-  %far0 = fcmp ogt double %size0, 0x40F86A0000000000
-  %s0 = call double @sin(double %x0)
-  %c0 = call double @cos(double %x0)
-  %a0 = call double @atan2(double %s0, double %c0)
-  %y0 = select i1 %far0, double %a0, double %x0
-  %v0 = insertelement <4 x double> poison, double %y0, i32 0
-  %x1 = extractelement <4 x double> %x, i32 1
-  %size1 = call double @llvm.fabs.f64(double %x1)
-  %far1 = fcmp ogt double %size1, 0x40F86A0000000000
-  %s1 = call double @sin(double %x1)
-  %c1 = call double @cos(double %x1)
-  %a1 = call double @atan2(double %s1, double %c1)
-  %y1 = select i1 %far1, double %a1, double %x1
-  %v1 = insertelement <4 x double> %v0, double %y1, i32 1
-  %x2 = extractelement <4 x double> %x, i32 2
-  %size2 = call double @llvm.fabs.f64(double %x2)
-  %far2 = fcmp ogt double %size2, 0x40F86A0000000000
-  %s2 = call double @sin(double %x2)
-  %c2 = call double @cos(double %x2)
-  %a2 = call double @atan2(double %s2, double %c2)
-  %y2 = select i1 %far2, double %a2, double %x2
-  %v2 = insertelement <4 x double> %v1, double %y2, i32 2
-  %x3 = extractelement <4 x double> %x, i32 3
-  %size3 = call double @llvm.fabs.f64(double %x3)
-  %far3 = fcmp ogt double %size3, 0x40F86A0000000000
-  %s3 = call double @sin(double %x3)
-  %c3 = call double @cos(double %x3)
-  %a3 = call double @atan2(double %s3, double %c3)
-  %y3 = select i1 %far3, double %a3, double %x3
-  %v3 = insertelement <4 x double> %v2, double %y3, i32 3
-  ret <4 x double> %v3
+entry:
+  br label %lane
+lane:
+  %k = phi i32 [ 0, %entry ], [ %next, %lane ]
+  %before = phi <4 x double> [ %x, %entry ], [ %after, %lane ]
+  %angle = extractelement <4 x double> %x, i32 %k
+  %size = call double @llvm.fabs.f64(double %angle)
+  %far = fcmp ogt double %size, 0x40F86A0000000000
+  %s = call double @sin(double %angle)
+  %c = call double @cos(double %angle)
+  %a = call double @atan2(double %s, double %c)
+  %near = select i1 %far, double %a, double %angle
+  %after = insertelement <4 x double> %before, double %near, i32 %k
+  %next = add i32 %k, 1
+  %more = icmp ult i32 %next, 4
+  br i1 %more, label %lane, label %done
+done:
+  ret <4 x double> %after
 }
-define internal void @segment0(ptr noalias %in, ptr noalias %out, ptr noalias %frame) {
+define internal void @gather0(ptr noalias %in, ptr noalias %frame) {
 entry:
   %r1 = getelementptr ptr, ptr %in, i64 0
-  %r2 = load ptr, ptr %r1, align 8
-  %r3 = getelementptr double, ptr %r2, i64 1
-  %r4 = load double, ptr %r3, align 8
-  %r5 = insertelement <4 x double> poison, double %r4, i32 0
-  %r6 = getelementptr ptr, ptr %in, i64 1
-  %r7 = load ptr, ptr %r6, align 8
-  %r8 = getelementptr double, ptr %r7, i64 1
-  %r9 = load double, ptr %r8, align 8
-  %r10 = insertelement <4 x double> %r5, double %r9, i32 1
-  %r11 = getelementptr ptr, ptr %in, i64 2
-  %r12 = load ptr, ptr %r11, align 8
-  %r13 = getelementptr double, ptr %r12, i64 1
+  %r2 = getelementptr ptr, ptr %in, i64 1
+  %r3 = getelementptr ptr, ptr %in, i64 2
+  %r4 = getelementptr ptr, ptr %in, i64 3
+  %r5 = load ptr, ptr %r1, align 8
+  %r6 = load ptr, ptr %r2, align 8
+  %r7 = load ptr, ptr %r3, align 8
+  %r8 = load ptr, ptr %r4, align 8
+  br label %element
+element:
+  %e = phi i64 [ 0, %entry ], [ %e1, %element ]
+  %before = phi <4 x double> [ zeroinitializer, %entry ], [ %total, %element ]
+  %r9 = getelementptr <4 x double>, ptr %frame, i64 %e
+  %r10 = getelementptr double, ptr %r5, i64 %e
+  %r11 = load double, ptr %r10, align 8
+  %r12 = insertelement <4 x double> poison, double %r11, i32 0
+  %r13 = getelementptr double, ptr %r6, i64 %e
   %r14 = load double, ptr %r13, align 8
-  %r15 = insertelement <4 x double> %r10, double %r14, i32 2
-  %r16 = getelementptr ptr, ptr %in, i64 3
-  %r17 = load ptr, ptr %r16, align 8
-  %r18 = getelementptr double, ptr %r17, i64 1
+  %r15 = insertelement <4 x double> %r12, double %r14, i32 1
+  %r16 = getelementptr double, ptr %r7, i64 %e
+  %r17 = load double, ptr %r16, align 8
+  %r18 = insertelement <4 x double> %r15, double %r17, i32 2
+  %r19 = getelementptr double, ptr %r8, i64 %e
+  %r20 = load double, ptr %r19, align 8
+  %r21 = insertelement <4 x double> %r18, double %r20, i32 3
+  %r22 = getelementptr <4 x double>, ptr %r9, i64 1
+  store <4 x double> %r21, ptr %r22, align 32
+  %total = fadd <4 x double> %before, zeroinitializer
+  %e1 = add i64 %e, 1
+  %again = icmp slt i64 %e1, 2
+  br i1 %again, label %element, label %done
+done:
+  ret void
+}
+define internal void @gather1(ptr noalias %in, ptr noalias %frame) {
+entry:
+  %r1 = getelementptr ptr, ptr %in, i64 4
+  %r2 = getelementptr ptr, ptr %in, i64 5
+  %r3 = getelementptr ptr, ptr %in, i64 6
+  %r4 = getelementptr ptr, ptr %in, i64 7
+  %r5 = load ptr, ptr %r1, align 8
+  %r6 = load ptr, ptr %r2, align 8
+  %r7 = load ptr, ptr %r3, align 8
+  %r8 = load ptr, ptr %r4, align 8
+  %r9 = getelementptr double, ptr %r5, i64 0
+  %r10 = load double, ptr %r9, align 8
+  %r11 = insertelement <4 x double> poison, double %r10, i32 0
+  %r12 = getelementptr double, ptr %r6, i64 0
+  %r13 = load double, ptr %r12, align 8
+  %r14 = insertelement <4 x double> %r11, double %r13, i32 1
+  %r15 = getelementptr double, ptr %r7, i64 0
+  %r16 = load double, ptr %r15, align 8
+  %r17 = insertelement <4 x double> %r14, double %r16, i32 2
+  %r18 = getelementptr double, ptr %r8, i64 0
   %r19 = load double, ptr %r18, align 8
-  %r20 = insertelement <4 x double> %r15, double %r19, i32 3
-  %r21 = extractelement <4 x double> %r20, i32 0
-  %r22 = getelementptr ptr, ptr %out, i64 0
-  %r23 = load ptr, ptr %r22, align 8
-  store double %r21, ptr %r23, align 8
-  %r24 = extractelement <4 x double> %r20, i32 1
-  %r25 = getelementptr ptr, ptr %out, i64 1
-  %r26 = load ptr, ptr %r25, align 8
-  store double %r24, ptr %r26, align 8
-  %r27 = extractelement <4 x double> %r20, i32 2
-  %r28 = getelementptr ptr, ptr %out, i64 2
-  %r29 = load ptr, ptr %r28, align 8
-  store double %r27, ptr %r29, align 8
-  %r30 = extractelement <4 x double> %r20, i32 3
-  %r31 = getelementptr ptr, ptr %out, i64 3
-  %r32 = load ptr, ptr %r31, align 8
-  store double %r30, ptr %r32, align 8
-  %r33 = load double, ptr %r2, align 8
-  %r34 = insertelement <4 x double> poison, double %r33, i32 0
-  %r35 = load double, ptr %r7, align 8
-  %r36 = insertelement <4 x double> %r34, double %r35, i32 1
-  %r37 = load double, ptr %r12, align 8
-  %r38 = insertelement <4 x double> %r36, double %r37, i32 2
-  %r39 = load double, ptr %r17, align 8
-  %r40 = insertelement <4 x double> %r38, double %r39, i32 3
-  %r41 = getelementptr <4 x double>, ptr %frame, i64 1
-  store volatile <4 x double> %r20, ptr %r41, align 32
-  %r42 = fmul <4 x double> %r40, %r40
-  %r43 = getelementptr <4 x double>, ptr @table, i64 0
-  %r44 = load volatile <4 x double>, ptr %r43, align 32
-  %r45 = fcmp ogt <4 x double> %r42, %r44
-  %r46 = call i1 @llvm.vector.reduce.or.v4i1(<4 x i1> %r45)
-  br i1 %r46, label %far46, label %near46, !prof !0
-far46:
-  %r47 = call <4 x double> @slow_angle(<4 x double> %r40)
-  br label %near46
-near46:
-  %r48 = phi <4 x double> [ %r40, %entry ], [ %r47, %far46 ]
-  %r49 = getelementptr <4 x double>, ptr @table, i64 1
-  %r50 = load volatile <4 x double>, ptr %r49, align 32
-  %r51 = getelementptr <4 x double>, ptr @table, i64 2
-  %r52 = load volatile <4 x double>, ptr %r51, align 32
-  %r53 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r48, <4 x double> %r50, <4 x double> %r52)
-  %r54 = getelementptr <4 x double>, ptr @table, i64 2
-  %r55 = load volatile <4 x double>, ptr %r54, align 32
-  %r56 = fsub <4 x double> %r53, %r55
-  %r57 = getelementptr <4 x double>, ptr @table, i64 3
-  %r58 = load volatile <4 x double>, ptr %r57, align 32
-  %r59 = fneg <4 x double> %r56
-  %r60 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r59, <4 x double> %r58, <4 x double> %r48)
-  %r61 = getelementptr <4 x double>, ptr @table, i64 4
+  %r20 = insertelement <4 x double> %r17, double %r19, i32 3
+  %r21 = getelementptr <4 x double>, ptr %frame, i64 3
+  store <4 x double> %r20, ptr %r21, align 32
+  ret void
+}
+define internal void @gather2(ptr noalias %in, ptr noalias %frame) {
+entry:
+  %r1 = getelementptr ptr, ptr %in, i64 8
+  %r2 = getelementptr ptr, ptr %in, i64 9
+  %r3 = getelementptr ptr, ptr %in, i64 10
+  %r4 = getelementptr ptr, ptr %in, i64 11
+  %r5 = load ptr, ptr %r1, align 8
+  %r6 = load ptr, ptr %r2, align 8
+  %r7 = load ptr, ptr %r3, align 8
+  %r8 = load ptr, ptr %r4, align 8
+  %r9 = getelementptr double, ptr %r5, i64 0
+  %r10 = load double, ptr %r9, align 8
+  %r11 = insertelement <4 x double> poison, double %r10, i32 0
+  %r12 = getelementptr double, ptr %r6, i64 0
+  %r13 = load double, ptr %r12, align 8
+  %r14 = insertelement <4 x double> %r11, double %r13, i32 1
+  %r15 = getelementptr double, ptr %r7, i64 0
+  %r16 = load double, ptr %r15, align 8
+  %r17 = insertelement <4 x double> %r14, double %r16, i32 2
+  %r18 = getelementptr double, ptr %r8, i64 0
+  %r19 = load double, ptr %r18, align 8
+  %r20 = insertelement <4 x double> %r17, double %r19, i32 3
+  %r21 = getelementptr <4 x double>, ptr %frame, i64 4
+  store <4 x double> %r20, ptr %r21, align 32
+  ret void
+}
+define internal void @scatter0(ptr noalias %out, ptr noalias %frame) {
+entry:
+  %r1 = getelementptr ptr, ptr %out, i64 0
+  %r2 = getelementptr ptr, ptr %out, i64 1
+  %r3 = getelementptr ptr, ptr %out, i64 2
+  %r4 = getelementptr ptr, ptr %out, i64 3
+  %r5 = load ptr, ptr %r1, align 8
+  %r6 = load ptr, ptr %r2, align 8
+  %r7 = load ptr, ptr %r3, align 8
+  %r8 = load ptr, ptr %r4, align 8
+  br label %element
+element:
+  %e = phi i64 [ 0, %entry ], [ %e1, %element ]
+  %before = phi <4 x double> [ zeroinitializer, %entry ], [ %total, %element ]
+  %r9 = getelementptr <4 x double>, ptr %frame, i64 %e
+  %r10 = getelementptr <4 x double>, ptr %r9, i64 5
+  %r11 = load <4 x double>, ptr %r10, align 32
+  %r12 = extractelement <4 x double> %r11, i32 0
+  %r13 = getelementptr double, ptr %r5, i64 %e
+  store double %r12, ptr %r13, align 8
+  %r14 = extractelement <4 x double> %r11, i32 1
+  %r15 = getelementptr double, ptr %r6, i64 %e
+  store double %r14, ptr %r15, align 8
+  %r16 = extractelement <4 x double> %r11, i32 2
+  %r17 = getelementptr double, ptr %r7, i64 %e
+  store double %r16, ptr %r17, align 8
+  %r18 = extractelement <4 x double> %r11, i32 3
+  %r19 = getelementptr double, ptr %r8, i64 %e
+  store double %r18, ptr %r19, align 8
+  %total = fadd <4 x double> %before, zeroinitializer
+  %e1 = add i64 %e, 1
+  %again = icmp slt i64 %e1, 2
+  br i1 %again, label %element, label %done
+done:
+  ret void
+}
+define internal void @part0_0(ptr noalias %frame, i64 %turn) {
+entry:
+  %r1 = getelementptr <4 x double>, ptr %frame, i64 2
+  %r2 = load volatile <4 x double>, ptr %r1, align 32
+  %r3 = getelementptr <4 x double>, ptr %frame, i64 5
+  store volatile <4 x double> %r2, ptr %r3, align 32
+  %r4 = getelementptr <4 x double>, ptr %frame, i64 1
+  %r5 = load volatile <4 x double>, ptr %r4, align 32
+  %r6 = fmul <4 x double> %r5, %r5
+  %r7 = getelementptr <4 x double>, ptr @table, i64 0
+  %r8 = load volatile <4 x double>, ptr %r7, align 32
+  %r9 = fcmp ogt <4 x double> %r6, %r8
+  %r10 = call i1 @llvm.vector.reduce.or.v4i1(<4 x i1> %r9)
+  br i1 %r10, label %far10, label %near10, !prof !0
+far10:
+  %r11 = call <4 x double> @slow_angle(<4 x double> %r5)
+  br label %near10
+near10:
+  %r12 = phi <4 x double> [ %r5, %entry ], [ %r11, %far10 ]
+  %r13 = getelementptr <4 x double>, ptr @table, i64 1
+  %r14 = load volatile <4 x double>, ptr %r13, align 32
+  %r15 = getelementptr <4 x double>, ptr @table, i64 2
+  %r16 = load volatile <4 x double>, ptr %r15, align 32
+  %r17 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r12, <4 x double> %r14, <4 x double> %r16)
+  %r18 = getelementptr <4 x double>, ptr @table, i64 2
+  %r19 = load volatile <4 x double>, ptr %r18, align 32
+  %r20 = fsub <4 x double> %r17, %r19
+  %r21 = getelementptr <4 x double>, ptr @table, i64 3
+  %r22 = load volatile <4 x double>, ptr %r21, align 32
+  %r23 = fneg <4 x double> %r20
+  %r24 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r23, <4 x double> %r22, <4 x double> %r12)
+  %r25 = getelementptr <4 x double>, ptr @table, i64 4
+  %r26 = load volatile <4 x double>, ptr %r25, align 32
+  %r27 = fneg <4 x double> %r20
+  %r28 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r27, <4 x double> %r26, <4 x double> %r24)
+  %r29 = getelementptr <4 x double>, ptr @table, i64 5
+  %r30 = load volatile <4 x double>, ptr %r29, align 32
+  %r31 = fneg <4 x double> %r20
+  %r32 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r31, <4 x double> %r30, <4 x double> %r28)
+  %r33 = fmul <4 x double> %r32, %r32
+  %r34 = getelementptr <4 x double>, ptr @table, i64 6
+  %r35 = load volatile <4 x double>, ptr %r34, align 32
+  %r36 = getelementptr <4 x double>, ptr @table, i64 7
+  %r37 = load volatile <4 x double>, ptr %r36, align 32
+  %r38 = fneg <4 x double> %r35
+  %r39 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r38, <4 x double> %r33, <4 x double> %r37)
+  %r40 = getelementptr <4 x double>, ptr @table, i64 8
+  %r41 = load volatile <4 x double>, ptr %r40, align 32
+  %r42 = fneg <4 x double> %r39
+  %r43 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r42, <4 x double> %r33, <4 x double> %r41)
+  %r44 = getelementptr <4 x double>, ptr @table, i64 9
+  %r45 = load volatile <4 x double>, ptr %r44, align 32
+  %r46 = fneg <4 x double> %r43
+  %r47 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r46, <4 x double> %r33, <4 x double> %r45)
+  %r48 = getelementptr <4 x double>, ptr @table, i64 10
+  %r49 = load volatile <4 x double>, ptr %r48, align 32
+  %r50 = fneg <4 x double> %r47
+  %r51 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r50, <4 x double> %r33, <4 x double> %r49)
+  %r52 = getelementptr <4 x double>, ptr @table, i64 11
+  %r53 = load volatile <4 x double>, ptr %r52, align 32
+  %r54 = fneg <4 x double> %r51
+  %r55 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r54, <4 x double> %r33, <4 x double> %r53)
+  %r56 = fmul <4 x double> %r55, %r33
+  %r57 = fneg <4 x double> %r56
+  %r58 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r57, <4 x double> %r32, <4 x double> %r32)
+  %r59 = getelementptr <4 x double>, ptr @table, i64 12
+  %r60 = load volatile <4 x double>, ptr %r59, align 32
+  %r61 = getelementptr <4 x double>, ptr @table, i64 13
   %r62 = load volatile <4 x double>, ptr %r61, align 32
-  %r63 = fneg <4 x double> %r56
-  %r64 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r63, <4 x double> %r62, <4 x double> %r60)
-  %r65 = getelementptr <4 x double>, ptr @table, i64 5
+  %r63 = fneg <4 x double> %r60
+  %r64 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r63, <4 x double> %r33, <4 x double> %r62)
+  %r65 = getelementptr <4 x double>, ptr @table, i64 14
   %r66 = load volatile <4 x double>, ptr %r65, align 32
-  %r67 = fneg <4 x double> %r56
-  %r68 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r67, <4 x double> %r66, <4 x double> %r64)
-  %r69 = fmul <4 x double> %r68, %r68
-  %r70 = getelementptr <4 x double>, ptr @table, i64 6
-  %r71 = load volatile <4 x double>, ptr %r70, align 32
-  %r72 = getelementptr <4 x double>, ptr @table, i64 7
-  %r73 = load volatile <4 x double>, ptr %r72, align 32
-  %r74 = fneg <4 x double> %r71
-  %r75 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r74, <4 x double> %r69, <4 x double> %r73)
-  %r76 = getelementptr <4 x double>, ptr @table, i64 8
-  %r77 = load volatile <4 x double>, ptr %r76, align 32
-  %r78 = fneg <4 x double> %r75
-  %r79 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r78, <4 x double> %r69, <4 x double> %r77)
-  %r80 = getelementptr <4 x double>, ptr @table, i64 9
-  %r81 = load volatile <4 x double>, ptr %r80, align 32
-  %r82 = fneg <4 x double> %r79
-  %r83 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r82, <4 x double> %r69, <4 x double> %r81)
-  %r84 = getelementptr <4 x double>, ptr @table, i64 10
-  %r85 = load volatile <4 x double>, ptr %r84, align 32
-  %r86 = fneg <4 x double> %r83
-  %r87 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r86, <4 x double> %r69, <4 x double> %r85)
-  %r88 = getelementptr <4 x double>, ptr @table, i64 11
-  %r89 = load volatile <4 x double>, ptr %r88, align 32
-  %r90 = fneg <4 x double> %r87
-  %r91 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r90, <4 x double> %r69, <4 x double> %r89)
-  %r92 = fmul <4 x double> %r91, %r69
-  %r93 = fneg <4 x double> %r92
-  %r94 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r93, <4 x double> %r68, <4 x double> %r68)
-  %r95 = getelementptr <4 x double>, ptr @table, i64 12
-  %r96 = load volatile <4 x double>, ptr %r95, align 32
-  %r97 = getelementptr <4 x double>, ptr @table, i64 13
-  %r98 = load volatile <4 x double>, ptr %r97, align 32
-  %r99 = fneg <4 x double> %r96
-  %r100 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r99, <4 x double> %r69, <4 x double> %r98)
-  %r101 = getelementptr <4 x double>, ptr @table, i64 14
-  %r102 = load volatile <4 x double>, ptr %r101, align 32
-  %r103 = fneg <4 x double> %r100
-  %r104 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r103, <4 x double> %r69, <4 x double> %r102)
-  %r105 = getelementptr <4 x double>, ptr @table, i64 15
-  %r106 = load volatile <4 x double>, ptr %r105, align 32
-  %r107 = fneg <4 x double> %r104
-  %r108 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r107, <4 x double> %r69, <4 x double> %r106)
-  %r109 = getelementptr <4 x double>, ptr @table, i64 16
-  %r110 = load volatile <4 x double>, ptr %r109, align 32
-  %r111 = fneg <4 x double> %r108
-  %r112 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r111, <4 x double> %r69, <4 x double> %r110)
-  %r113 = getelementptr <4 x double>, ptr @table, i64 17
+  %r67 = fneg <4 x double> %r64
+  %r68 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r67, <4 x double> %r33, <4 x double> %r66)
+  %r69 = getelementptr <4 x double>, ptr @table, i64 15
+  %r70 = load volatile <4 x double>, ptr %r69, align 32
+  %r71 = fneg <4 x double> %r68
+  %r72 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r71, <4 x double> %r33, <4 x double> %r70)
+  %r73 = getelementptr <4 x double>, ptr @table, i64 16
+  %r74 = load volatile <4 x double>, ptr %r73, align 32
+  %r75 = fneg <4 x double> %r72
+  %r76 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r75, <4 x double> %r33, <4 x double> %r74)
+  %r77 = getelementptr <4 x double>, ptr @table, i64 17
+  %r78 = load volatile <4 x double>, ptr %r77, align 32
+  %r79 = fneg <4 x double> %r76
+  %r80 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r79, <4 x double> %r33, <4 x double> %r78)
+  %r81 = getelementptr <4 x double>, ptr @table, i64 18
+  %r82 = load volatile <4 x double>, ptr %r81, align 32
+  %r83 = fneg <4 x double> %r80
+  %r84 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r83, <4 x double> %r33, <4 x double> %r82)
+  %r85 = getelementptr <4 x double>, ptr @table, i64 19
+  %r86 = load volatile <4 x double>, ptr %r85, align 32
+  %r87 = fneg <4 x double> %r84
+  %r88 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r87, <4 x double> %r33, <4 x double> %r86)
+  %r89 = bitcast <4 x double> %r17 to <4 x i64>
+  %r90 = and <4 x i64> %r89, <i64 1, i64 1, i64 1, i64 1>
+  %r91 = bitcast <4 x i64> %r90 to <4 x double>
+  %r92 = bitcast <4 x double> %r17 to <4 x i64>
+  %r93 = shl <4 x i64> %r92, <i64 62, i64 62, i64 62, i64 62>
+  %r94 = bitcast <4 x i64> %r93 to <4 x double>
+  %r95 = bitcast <4 x double> %r94 to <4 x i64>
+  %r96 = and <4 x i64> %r95, <i64 -9223372036854775808, i64 -9223372036854775808, i64 -9223372036854775808, i64 -9223372036854775808>
+  %r97 = bitcast <4 x i64> %r96 to <4 x double>
+  %r98 = bitcast <4 x double> %r58 to <4 x i64>
+  %r99 = bitcast <4 x double> %r97 to <4 x i64>
+  %r100 = xor <4 x i64> %r98, %r99
+  %r101 = bitcast <4 x i64> %r100 to <4 x double>
+  %r102 = bitcast <4 x double> %r88 to <4 x i64>
+  %r103 = bitcast <4 x double> %r97 to <4 x i64>
+  %r104 = xor <4 x i64> %r102, %r103
+  %r105 = bitcast <4 x i64> %r104 to <4 x double>
+  %r106 = bitcast <4 x double> %r91 to <4 x i64>
+  %r107 = icmp ne <4 x i64> %r106, zeroinitializer
+  %r108 = select <4 x i1> %r107, <4 x double> %r105, <4 x double> %r101
+  %r109 = bitcast <4 x double> %r91 to <4 x i64>
+  %r110 = icmp ne <4 x i64> %r109, zeroinitializer
+  %r111 = fneg <4 x double> %r101
+  %r112 = select <4 x i1> %r110, <4 x double> %r111, <4 x double> %r105
+  %r113 = getelementptr <4 x double>, ptr %frame, i64 2
   %r114 = load volatile <4 x double>, ptr %r113, align 32
-  %r115 = fneg <4 x double> %r112
-  %r116 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r115, <4 x double> %r69, <4 x double> %r114)
-  %r117 = getelementptr <4 x double>, ptr @table, i64 18
-  %r118 = load volatile <4 x double>, ptr %r117, align 32
-  %r119 = fneg <4 x double> %r116
-  %r120 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r119, <4 x double> %r69, <4 x double> %r118)
-  %r121 = getelementptr <4 x double>, ptr @table, i64 19
-  %r122 = load volatile <4 x double>, ptr %r121, align 32
-  %r123 = fneg <4 x double> %r120
-  %r124 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r123, <4 x double> %r69, <4 x double> %r122)
-  %r125 = bitcast <4 x double> %r53 to <4 x i64>
-  %r126 = and <4 x i64> %r125, <i64 1, i64 1, i64 1, i64 1>
-  %r127 = bitcast <4 x i64> %r126 to <4 x double>
-  %r128 = bitcast <4 x double> %r53 to <4 x i64>
-  %r129 = shl <4 x i64> %r128, <i64 62, i64 62, i64 62, i64 62>
-  %r130 = bitcast <4 x i64> %r129 to <4 x double>
-  %r131 = bitcast <4 x double> %r130 to <4 x i64>
-  %r132 = and <4 x i64> %r131, <i64 -9223372036854775808, i64 -9223372036854775808, i64 -9223372036854775808, i64 -9223372036854775808>
-  %r133 = bitcast <4 x i64> %r132 to <4 x double>
-  %r134 = bitcast <4 x double> %r94 to <4 x i64>
-  %r135 = bitcast <4 x double> %r133 to <4 x i64>
-  %r136 = xor <4 x i64> %r134, %r135
-  %r137 = bitcast <4 x i64> %r136 to <4 x double>
-  %r138 = bitcast <4 x double> %r124 to <4 x i64>
-  %r139 = bitcast <4 x double> %r133 to <4 x i64>
-  %r140 = xor <4 x i64> %r138, %r139
-  %r141 = bitcast <4 x i64> %r140 to <4 x double>
-  %r142 = bitcast <4 x double> %r127 to <4 x i64>
-  %r143 = icmp ne <4 x i64> %r142, zeroinitializer
-  %r144 = select <4 x i1> %r143, <4 x double> %r141, <4 x double> %r137
-  %r145 = bitcast <4 x double> %r127 to <4 x i64>
-  %r146 = icmp ne <4 x i64> %r145, zeroinitializer
-  %r147 = fneg <4 x double> %r137
-  %r148 = select <4 x i1> %r146, <4 x double> %r147, <4 x double> %r141
-  %r149 = getelementptr <4 x double>, ptr %frame, i64 1
-  %r150 = load volatile <4 x double>, ptr %r149, align 32
-  %r151 = fmul <4 x double> %r150, %r148
-  %r152 = getelementptr <4 x double>, ptr @table, i64 20
-  %r153 = load volatile <4 x double>, ptr %r152, align 32
-  %r154 = fmul <4 x double> %r153, %r144
-  %r155 = getelementptr <4 x double>, ptr @table, i64 21
-  %r156 = load volatile <4 x double>, ptr %r155, align 32
-  %r157 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r156, <4 x double> %r151, <4 x double> %r154)
-  %r158 = fneg <4 x double> %r157
-  %r159 = extractelement <4 x double> %r158, i32 0
-  %r160 = getelementptr double, ptr %r23, i64 1
-  store double %r159, ptr %r160, align 8
-  %r161 = extractelement <4 x double> %r158, i32 1
-  %r162 = getelementptr double, ptr %r26, i64 1
-  store double %r161, ptr %r162, align 8
-  %r163 = extractelement <4 x double> %r158, i32 2
-  %r164 = getelementptr double, ptr %r29, i64 1
-  store double %r163, ptr %r164, align 8
-  %r165 = extractelement <4 x double> %r158, i32 3
-  %r166 = getelementptr double, ptr %r32, i64 1
-  store double %r165, ptr %r166, align 8
+  %r115 = fmul <4 x double> %r114, %r112
+  %r116 = getelementptr <4 x double>, ptr @table, i64 20
+  %r117 = load volatile <4 x double>, ptr %r116, align 32
+  %r118 = fmul <4 x double> %r117, %r108
+  %r119 = getelementptr <4 x double>, ptr @table, i64 21
+  %r120 = load volatile <4 x double>, ptr %r119, align 32
+  %r121 = call <4 x double> @llvm.fma.v4f64(<4 x double> %r120, <4 x double> %r115, <4 x double> %r118)
+  %r122 = fneg <4 x double> %r121
+  %r123 = getelementptr <4 x double>, ptr %frame, i64 6
+  store volatile <4 x double> %r122, ptr %r123, align 32
   ret void
 }
 define internal i1 @body(ptr noalias %in, ptr noalias %out, ptr noalias %frame) {
 entry:
-  call void @segment0(ptr %in, ptr %out, ptr %frame)
+  call void @gather0(ptr %in, ptr %frame)
+  call void @gather1(ptr %in, ptr %frame)
+  call void @gather2(ptr %in, ptr %frame)
+  call void @part0_0(ptr %frame, i64 0)
+  call void @scatter0(ptr %out, ptr %frame)
   ret i1 true
+}
+define internal void @prepare(ptr noalias %frame) {
+entry:
+  ret void
 }
 define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %services) {
 entry:
@@ -280,7 +347,7 @@ entry:
   %is3_0 = icmp eq i64 %core3_0, 8
   %all3_0 = and i1 true, %is3_0
   %copies = alloca [192 x i8], align 64
-  %frame = alloca [64 x i8], align 64
+  %frame = alloca [224 x i8], align 64
   br label %start
 done:
   ret void
@@ -301,6 +368,7 @@ start:
   %own3_1 = getelementptr i8, ptr %copies, i64 144
   %own3_2 = getelementptr i8, ptr %copies, i64 160
   %own3_3 = getelementptr i8, ptr %copies, i64 176
+  call void @prepare(ptr %frame)
   br label %head
 head:
   %i = phi i64 [ 0, %start ], [ %next, %after ]
