@@ -46,7 +46,7 @@ TEXTS = {
     "operations.c": lambda: c_source(every_operation, "double"),
     "operations_float.c": lambda: c_source(every_operation, "float"),
     "pendulum.c": lambda: c_source(pendulum, "double"),
-    "pendulum_casadi.c": lambda: render_casadi(code_of(pendulum), code_of(slope), "pendulum", "pendulum", "y"),
+    "pendulum_casadi.c": lambda: render_casadi(code_of(pendulum), code_of(slope), (), "pendulum", "pendulum", "y"),
     "operations.cu": lambda: cuda_text.render(code_of(every_operation), "f", "double"),
     "operations_float.cu": lambda: cuda_text.render(code_of(every_operation), "f", "float"),
     "pendulum_rk4.cu": lambda: render_march(code_of(pendulum), "f", "double", RK4),

@@ -163,7 +163,7 @@ def _move(
     # dry friction makes joints of small inertia stiff; an explicit step would not resolve it
     dry = bool(robot.model.coulomb.any())
     scheme = {"friction": "model", "method": "time_stepping"} if dry else {"friction": "smooth", "method": "rk4"}
-    options = {**scheme, "points": 401, "step": None}
+    options: dict[str, Any] = {**scheme, "step": None}
     return _Experiment(robot, chosen, goal, joint_move(here, there, duration=over), end, options, unreachable)
 
 

@@ -18,7 +18,7 @@ static const long long pendulum_o0[] = {2, 1, 0, 2, 0, 1};
 static const int pendulum_w0[] = {0, 1};
 DYNAMIS_EXPORT int pendulum(const double **arg, double **res, long long *iw, double *w, int mem)
 {
-    (void)iw, (void)mem;
+    (void)res, (void)iw, (void)mem;
     pendulum_values(arg[0] ? arg[0] : pendulum_zeros, arg[1] ? arg[1] : pendulum_zeros, arg[2] ? arg[2] : pendulum_zeros, w);
     if (res[0])
         for (int k = 0; k < 2; ++k)
@@ -77,7 +77,7 @@ static const long long jac_pendulum_o2[] = {2, 0, 0};
 static const int jac_pendulum_w0[] = {2, 1, 3};
 DYNAMIS_EXPORT int jac_pendulum(const double **arg, double **res, long long *iw, double *w, int mem)
 {
-    (void)iw, (void)mem;
+    (void)res, (void)iw, (void)mem;
     pendulum_jacobian(arg[0] ? arg[0] : jac_pendulum_zeros, arg[1] ? arg[1] : jac_pendulum_zeros, arg[2] ? arg[2] : jac_pendulum_zeros, w);
     if (res[0])
         for (int k = 0; k < 3; ++k)
