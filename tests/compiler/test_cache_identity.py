@@ -222,13 +222,15 @@ def test_regressors_from_disk_are_those_that_are_traced(folder, monkeypatch):
     models = [
         {}, {"friction": ("viscous", "coulomb", "quadratic")}, {"smooth": 0.05}, {"smooth": 0.06}, {"offset": True},
         {"rotor": False}, {"friction": stribeck, "stribeck_speed": 0.1}, {"friction": stribeck, "stribeck_speed": 0.2},
-        {"presliding": 0.01}, {"columns": [Column("own", lambda robot, q, v, a: v**3)]},
+        {"presliding": 0.01}, {"friction": ("load",)}, {"friction": ("viscous_temperature",), "reference_temperature": 30.0},
+        {"friction": ("load", "coulomb_temperature"), "reference_temperature": 30.0},
+        {"columns": [Column("own", lambda robot, q, v, a: v**3)]},
         {"columns": [Column("own", lambda robot, q, v, a: v**5)]},
     ]  # fmt: skip
 
     def regressors():
         made = [LinearModel(robot, **settings) for settings in models]
-        found = [model.regressor(q, v, a, np.full((4, model.past_size), 0.5)) for model in made]
+        found = [model.regressor(q, v, a, np.full((4, model.state_size), 0.5)) for model in made]
         assert wait_for_compiler(300.0)
         return found
 
