@@ -119,3 +119,20 @@ def test_a_height_that_no_torque_shows_is_not_a_number(tmp_path):
     result = run("planar_2r_melchiorri", tmp_path / "carrying.npz")
     assert result.exit_code == 0, result.output
     assert ", –) mm" in result.output
+
+
+def test_a_frame_that_does_not_carry_the_load_is_doubted(tmp_path):
+    d = dy.load("ur5e").description.copy()
+    finger = Inertia.about_com(0.05, [0.0, 0.02, 0.04], 1e-5 * np.eye(3))
+    d.add_link("finger", d.links[-1].name, "revolute", joint_name="finger_joint", axis=(1, 0, 0), inertia=finger)
+    arm = dy.Robot(d)
+    arm.write(tmp_path / "arm.toml")
+    np.savez(tmp_path / "carrying.npz", **motion(arm.replace(payload=BOX, payload_frame="wrist_3_link"), 1, 0.02))
+    result = run(tmp_path / "arm.toml", tmp_path / "carrying.npz")
+    words = " ".join(result.output.split())
+    assert result.exit_code == 1, words
+    assert "mm: doubtful" in words
+    assert "'wrist_3_link' fits clearly better: --frame wrist_3_link" in words
+    facts = json.loads(run(tmp_path / "arm.toml", tmp_path / "carrying.npz", "--json").stdout)
+    assert (facts["worse"], facts["better_frame"]) == (["finger_joint"], "wrist_3_link")
+    assert run(tmp_path / "arm.toml", tmp_path / "carrying.npz", "--frame", "wrist_3_link").exit_code == 0

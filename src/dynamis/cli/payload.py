@@ -30,6 +30,9 @@ HELP = """Identify mass, centre of mass and inertia of a payload from logs of th
     The values given are those of the physically consistent body that fits best; the least-squares estimate is listed beside
     them. Parameters that the motion does not excite are reported as not identifiable.
 
+    Exit status: 0 an estimate; 1 a doubtful one: with it, the torque of a joint is explained worse than without payload, so
+    that another link probably carries it; 2 bad input.
+
     \b
     Examples:
       dynamis payload ur5e carrying.csv --reference empty.csv
@@ -72,6 +75,7 @@ def payload(
     else:
         _print(found, loaded, notes)
         print_written([] if out is None else [out])
+    raise SystemExit(int(bool(found.worse)))
 
 
 def _runs(
@@ -111,6 +115,8 @@ def _as_dict(found: PayloadEstimate) -> dict[str, Any]:
         },
         "residual_before": [float(x) for x in found.residual_before],
         "residual_after": [float(x) for x in found.residual_after],
+        "worse": list(found.worse),
+        "better_frame": found.better_frame,
         "verdict": [for_command_line(sentence) for sentence in found.verdict],
     }
 
@@ -123,7 +129,8 @@ def _print(found: PayloadEstimate, robot: Robot, notes: list[str]) -> None:
         known = zip(found.com, found.identifiable[1:4], strict=True)
         centre = f"({', '.join(number(1000.0 * float(x), 3) if shown else '–' for x, shown in known)})"
         mass = (f"{number(found.mass, 3)} kg", {"bold": True})
-        echo(arm, ": payload ", mass, f" at {clean_name(found.frame)}, centre of mass {centre} mm")
+        grade = (": doubtful", {"fg": "yellow", "bold": True}) if found.worse else ""
+        echo(arm, ": payload ", mass, f" at {clean_name(found.frame)}, centre of mass {centre} mm", grade)
     else:
         echo(arm, f": no payload detected at {clean_name(found.frame)}")
     for sentence in found.verdict:

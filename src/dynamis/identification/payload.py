@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.payload_fit import (
     CORRECTIONS,
     Determined,
+    Fit,
     PayloadRows,
     consistent_parameters,
     determined,
@@ -37,7 +38,9 @@ class PayloadEstimate:
     parameters the motion does not excite. ``parameters`` (10) is the unconstrained least-squares estimate, NaN for unexcited
     parameters, with ``standard_errors`` (infinite there) and ``covariance``. ``identifiable`` (10) is a mask of the excited
     parameters, ``combinations`` are the identifiable combinations of the others. ``corrections`` maps joints to corrections of
-    the arm model. ``residual_before`` and ``residual_after`` (n) are RMS values. ``verdict`` is a list of sentences.
+    the arm model. ``residual_before`` and ``residual_after`` (n) are RMS values; ``worse`` are joints whose residual
+    the payload increases clearly: ``frame`` probably does not carry it, and ``better_frame`` is a link before it that fits
+    clearly better. ``verdict`` is a list of sentences.
     """
 
     frame: str
@@ -50,6 +53,8 @@ class PayloadEstimate:
     corrections: dict[str, dict[str, float]]
     residual_before: Array
     residual_after: Array
+    worse: tuple[str, ...]
+    better_frame: str | None
     verdict: tuple[str, ...]
     robot: Robot
 
@@ -120,16 +125,20 @@ def identify_payload(
     share = (FREELY if empty else 0.0) if arm is None else float(arm)
     if not share >= 0.0:
         raise InputError(f"arm= is the relative uncertainty of the arm's parameters and must not be negative; got {arm!r}")
-    rows = PayloadRows(robot, at.name, runs, empty, terms, share)
-    fit = rows.weighed()
+
+    def fitted(frame: str) -> tuple[Fit, Inertia, Array, Array]:
+        rows = PayloadRows(robot, frame, runs, empty, terms, share)
+        fit = rows.weighed()
+        body = consistent_parameters(fit.factor, fit.solution, size) if consistent else None
+        inertia = Inertia.from_parameters(determined(fit.factor, fit.solution, size).filled if body is None else body)
+        return fit, inertia, *rows.loaded_residuals(inertia.parameters, fit)
+
+    fit, inertia, before, after = fitted(at.name)
     found = determined(fit.factor, fit.solution, size)
-    inertia = Inertia.from_parameters(consistent_parameters(fit.factor, fit.solution, size) if consistent else found.filled)
     corrections = fit.corrections(inertia.parameters)[: robot.n * len(terms)].reshape(robot.n, len(terms))
-    before, after = np.zeros((2, robot.n))
-    for j, (joint, e) in enumerate(zip(rows.joints, rows.residuals(inertia.parameters, fit), strict=True)):
-        if joint.loaded.any():
-            before[j], after[j] = (float(np.sqrt(np.mean(x[joint.loaded] ** 2))) for x in (joint.A[:, -1], e))
     names, unsure = robot.coordinate_names, bool(terms) and not empty
+    spoiled = _spoiled(before, after) & (not _nothing(found))
+    better = _better_frame(robot, at.body, after, lambda frame: fitted(frame)[2:]) if spoiled.any() else None
     return PayloadEstimate(
         frame=at.name,
         inertia=inertia,
@@ -141,9 +150,44 @@ def identify_payload(
         corrections={names[j]: dict(zip(terms, map(float, c), strict=True)) for j, c in enumerate(corrections) if terms},
         residual_before=before,
         residual_after=after,
-        verdict=verdict(found, inertia, consistent, robot, before, after, corrected=unsure, trusted=not empty and share == 0.0),
+        worse=tuple(name for name, worse in zip(names, spoiled, strict=True) if worse),
+        better_frame=better,
+        verdict=verdict(
+            found,
+            inertia,
+            consistent,
+            robot,
+            before,
+            after,
+            corrected=unsure,
+            trusted=not empty and share == 0.0,
+            frame=at.name,
+            spoiled=spoiled,
+            better=better,
+        ),
         robot=robot.replace(payload=inertia, payload_frame=at.name),
     )
+
+
+def _spoiled(before: Array, after: Array) -> Array:
+    """Which joints have a clearly larger residual with the payload than without it."""
+    return np.asarray((after > WORSE * before) & (after > ROUNDING * before.max(initial=0.0)))
+
+
+def _better_frame(robot: Robot, body: int, after: Array, residuals: Callable[[str], tuple[Array, Array]]) -> str | None:
+    """The link between the base and ``body`` whose payload fits best, if clearly better than with the residuals ``after``."""
+    best, least = None, float("inf")
+    for i in list(robot.model.ancestors(body))[1:]:
+        link = robot.model.bodies[i]
+        if link is None or link.name not in robot.model.frames:
+            continue
+        without, own = residuals(link.name)
+        tiny = max(ROUNDING * float(without.max(initial=0.0)), 1e-300)
+        # relative to those of the frame, geometric mean of the joints: their likelihood, if the noise of each is unknown
+        ratio = float(np.exp(np.mean(np.log(np.maximum(own, tiny) / np.maximum(after, tiny)))))
+        if ratio < min(least, CLEARLY_BETTER) and not _spoiled(without, own).any():
+            best, least = link.name, ratio
+    return best
 
 
 def _terms(friction: Sequence[str] | None, referenced: bool) -> tuple[str, ...]:
@@ -156,6 +200,9 @@ def _terms(friction: Sequence[str] | None, referenced: bool) -> tuple[str, ...]:
     return tuple(term for term in CORRECTIONS if term in given)
 
 
+WORSE = 1.5  # residual of a joint with the payload relative to that without it: clearly larger
+ROUNDING = 1e-6  # relative to the largest residual without payload: those of logs without noise
+CLEARLY_BETTER = 0.9  # residual relative to that of another frame
 CLEAR = 3.0  # standard errors: a larger mass is significant
 NOTHING = "no load detected"
 
@@ -170,6 +217,9 @@ def verdict(
     *,
     corrected: bool,
     trusted: bool,
+    frame: str,
+    spoiled: Array,
+    better: str | None,
 ) -> tuple[str, ...]:
     """Return sentences on the payload ``inertia``, most important first."""
     lines = [_mass(found, float(inertia.mass))]
@@ -202,14 +252,14 @@ def verdict(
             if consistent
             else f"the {what} is not physically consistent; consistent=True gives the nearest consistent body"
         )
-    gained = before > 0.0
-    worst = int(np.argmax(np.where(gained, after / np.where(gained, before, 1.0), 0.0)))
-    if gained.any():
+    if spoiled.any():
+        lines.insert(1, _misplaced(robot, before, after, frame, spoiled, better))
+    elif (gained := before > 0.0).any():
+        worst = int(np.argmax(np.where(gained, after / np.where(gained, before, 1.0), 0.0)))
         share = max(0.0, 1.0 - np.sum(after**2) / np.sum(before**2))
         lines.append(
             f"{100.0 * share:.0f} % of the torque missing in the arm's model is explained; "
-            f"least at {printable(robot.coordinate_names[worst])}, RMS residual {before[worst]:.3g} → {after[worst]:.3g} "
-            f"{robot.model.coordinates[worst].effort_unit}"
+            f"least at {_residual(robot, worst, before, after)}"
         )
     if corrected:
         lines.append("offset and friction were corrected without a log of the unloaded arm: offsets may be due to weight")
@@ -219,11 +269,31 @@ def verdict(
     return tuple(lines)
 
 
+def _misplaced(robot: Robot, before: Array, after: Array, frame: str, spoiled: Array, better: str | None) -> str:
+    worst = int(np.argmax(np.where(spoiled, after / np.maximum(before, 1e-300), 0.0)))
+    fault = f"with the payload the torque of {_residual(robot, worst, before, after)}, is explained worse than without it"
+    if better is None:
+        cure = "name the link that carries it, frame=…, or allow for errors of the arm's model"
+    else:
+        cure = f"{printable(better)} fits clearly better: frame={better!r}"
+    return f"{fault}: {printable(frame)} probably does not carry the load; {cure}"
+
+
+def _residual(robot: Robot, joint: int, before: Array, after: Array) -> str:
+    change = f"{before[joint]:.3g} → {after[joint]:.3g} {robot.model.coordinates[joint].effort_unit}"
+    return f"{printable(robot.coordinate_names[joint])}, RMS residual {change}"
+
+
+def _nothing(found: Determined) -> bool:
+    """Whether the mass is known and not significant."""
+    return bool(found.determined[0] and found.parameters[0] < CLEAR * found.standard_errors[0])
+
+
 def _mass(found: Determined, mass: float) -> str:
     m, error = found.parameters[0], found.standard_errors[0]
     if not found.determined[0]:
         return "the mass is not identifiable on its own"
-    if m < CLEAR * error:
+    if _nothing(found):
         return f"{NOTHING}: least-squares mass {m:.4g} kg, standard error {error:.2g} kg"
     return f"mass {mass:.4g} kg, standard error {error:.2g} kg"
 

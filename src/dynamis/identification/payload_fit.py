@@ -258,6 +258,14 @@ class PayloadRows:
         known = np.concatenate([-fit.corrections(parameters), -parameters, [1.0]])
         return [rows.A @ known for rows in self.joints]
 
+    def loaded_residuals(self, parameters: Array, fit: Fit) -> tuple[Array, Array]:
+        """Return the RMS residuals of the loaded runs by joint, of the arm's model alone and with the payload."""
+        before, after = np.zeros((2, len(self.joints)))
+        for j, (joint, e) in enumerate(zip(self.joints, self.residuals(parameters, fit), strict=True)):
+            if joint.loaded.any():
+                before[j], after[j] = (float(np.sqrt(np.mean(x[joint.loaded] ** 2))) for x in (joint.A[:, -1], e))
+        return before, after
+
 
 def solve(A: Array, b: Array, rcond: float | None = REPEATED) -> Array:
     """Solve least squares with normalized columns; minimum-norm if rank-deficient."""
