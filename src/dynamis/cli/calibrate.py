@@ -11,12 +11,14 @@ from dynamis.cli.console import bullet, clean_name, echo, print_json, print_note
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
+from dynamis.cli.log_options import lock_option, locked
 from dynamis.cli.options import FILE, json_option
 from dynamis.cli.output_files import check_output
 from dynamis.cli.param_types import Integer
 from dynamis.cli.progress import waiting
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
+from dynamis.tolerances import RECURSION_ROUNDING
 
 if TYPE_CHECKING:
     from dynamis.identification.calibrate import Calibration
@@ -47,12 +49,13 @@ HELP = """Calibrate the geometry of a robot from poses of a frame measured by a 
 @click.option("--frame", metavar="NAME", help="Measured frame. Default: the tip.")
 @click.option("--folds", type=Integer(2, 1000), default=5, show_default=True, help="Number of cross-validation folds.")
 @click.option("--leave-out", metavar="NUMBERS", help="Poses that are not used, numbered from 1: 12,31.")
+@lock_option
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="Write the calibrated robot, .urdf or .toml.")
 @json_option
 @plain_errors
 def calibrate(
-    robot: str, poses: Path, unknowns: str, frame: str | None, folds: int, leave_out: str | None, out: Path | None,
-    as_json: bool,
+    robot: str, poses: Path, unknowns: str, frame: str | None, folds: int, leave_out: str | None,
+    lock: tuple[str, ...], out: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     import numpy as np
 
@@ -61,7 +64,7 @@ def calibrate(
     from dynamis.identification import calibrate as run
 
     check_output(out, (".urdf", ".toml"), (poses,))
-    loaded = load(robot)
+    loaded = locked(load(robot), lock)
     with waiting("calibrating"):
         kinds = [word.strip() for word in unknowns.split(",")]
         measured = Poses.read(poses, loaded)
@@ -108,12 +111,12 @@ def _outliers(found: Calibration, kept: Any, left_out: list[int], median: float)
 
 
 def _as_dict(found: Calibration, kept: Any) -> dict[str, Any]:
-    spans, fixed = found.intervals, found.unidentifiable
+    fixed = found.unidentifiable
     return {
         "robot": found.original.name,
         "unknowns": [
-            {"name": name, "value": value, "interval": None if name in fixed else list(spans[name])}
-            for name, value in found.values.items()
+            {"name": name, "value": value, "interval": None if name in fixed else list(span)}
+            for name, value, span in [*_base(found), *_corrections(found)]
         ],
         "not_identifiable": list(fixed),
         "held_out": {name: {"before": float(old), "after": float(new)}
@@ -124,22 +127,42 @@ def _as_dict(found: Calibration, kept: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _print(found: Calibration) -> None:
+Row = tuple[str, float, tuple[float, float]]
+
+
+def _base(found: Calibration) -> list[Row]:
+    """The pose of the base in the measuring frame, with intervals; nothing if it was taken as known."""
     from dynamis.spatial.rotation import to_rpy
 
-    fixed, spans = found.unidentifiable, found.intervals
+    if all(u.kind != "base" for u in found.unknowns):
+        return []
+    values = [*map(float, found.base.p), *map(float, to_rpy(found.base.R))]
+    return [(f"base.{name}", x, span) for x, (name, span) in zip(values, found.base_intervals.items(), strict=True)]
+
+
+def _corrections(found: Calibration) -> list[Row]:
+    """The other unknowns: corrections of the file."""
+    values, spans = found.values, found.intervals
+    return [(u.name, values[u.name], spans[u.name]) for u in found.unknowns if u.kind != "base"]
+
+
+def _print(found: Calibration) -> None:
+    fixed = found.unidentifiable
     identified = f"  {len(found.values) - len(fixed)} of {counted(len(found.values), 'unknown')} identified"
     echo((clean_name(found.original.name), {"bold": True}), identified)
     errors = zip(found.groups, found.before, found.after, strict=True)
     rows = [(name, number(float(old), 3), number(float(new), 3)) for name, old, new in errors]
     print_table("RMS error on held-out poses", ("", "original file", "calibrated"), rows)
-    rows = []
-    for name, value in found.values.items():
-        if name not in fixed:
-            rows.append((name, number(value), number(value - spans[name][0], 2)))
-    print_table("Corrections in rad or m", ("unknown", "value", "± 95 %"), rows)
-    if not found.base.is_identity():
-        place, angles = (", ".join(number(float(x)) for x in part) for part in (found.base.p, to_rpy(found.base.R)))
-        echo(f"  base in the measuring frame: position {place} m; roll, pitch, yaw {angles} rad", hang=4)
+    heads = ("unknown", "value", "± 95 %")
+    if base := _base(found):
+        print_table("Base in the measuring frame, in m or rad", heads, [_cells(row) for row in base])
+    if rows := [_cells(row) for row in _corrections(found) if row[0] not in fixed]:
+        print_table("Corrections in rad or m", heads, rows)
     if fixed:
         bullet("–", f"not identifiable, kept as in the file: {', '.join(fixed)}", dim=True)
+
+
+def _cells(row: Row) -> tuple[str, str, str]:
+    name, value, (low, high) = row
+    half = 0.5 * (high - low)
+    return name, number(value), f"< {RECURSION_ROUNDING:.0e}" if half <= RECURSION_ROUNDING else number(half, 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,6 +24,10 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+lock_option = click.option(
+    "--lock", multiple=True, metavar="JOINT=VALUE",
+    help="Joint that the file does not contain, such as a finger of a gripper, and its position in rad or m; repeatable.",
+)  # fmt: skip
 _OPTIONS = (
     click.option("--mapping", type=EXISTING, metavar="FILE",
                  help="TOML file that states the columns of the log, their units, gear ratios and couplings."),
@@ -57,9 +61,7 @@ _OPTIONS = (
     click.option("--gravity", metavar="X,Y,Z",
                  help="Gravity in the base frame, in m/s²: 0,0,9.81 for a robot hung from the ceiling, 9.81,0,0 for one on a "
                  "wall. Default: that of the robot file."),
-    click.option("--lock", multiple=True, metavar="JOINT=VALUE",
-                 help="Joint that the log does not contain, such as a finger of a gripper, and its position in rad or m; "
-                 "repeatable."),
+    lock_option,
     click.option("--no-outliers", is_flag=True, help="Do not search for outliers."),
 )  # fmt: skip
 
@@ -67,20 +69,24 @@ _OPTIONS = (
 def mounted(robot: Robot, options: dict[str, Any]) -> Robot:
     """Remove --gravity and --lock from the options of a command, and return the robot with this gravity and these joints
     locked."""
-    vector, locked = numbers(options.pop("gravity"), "--gravity"), {}
-    for text in options.pop("lock"):
-        name, _, value = text.rpartition("=")
-        try:
-            locked[name] = float(value)
-        except ValueError:
-            raise InputError(f"--lock takes a joint and its position, such as --lock finger_joint=0.02; got {text!r}") from None
-    if locked:
-        robot = robot.reduced(locked)
+    vector, robot = numbers(options.pop("gravity"), "--gravity"), locked(robot, options.pop("lock"))
     if vector is None:
         return robot
     if len(vector) != 3:
         raise InputError(f"--gravity takes three numbers, such as --gravity 0,0,9.81; got {len(vector)}")
     return robot.replace(gravity=vector)
+
+
+def locked(robot: Robot, given: Sequence[str]) -> Robot:
+    """The robot with the joints of --lock locked."""
+    positions = {}
+    for text in given:
+        name, _, value = text.rpartition("=")
+        try:
+            positions[name] = float(value)
+        except ValueError:
+            raise InputError(f"--lock takes a joint and its position, such as --lock finger_joint=0.02; got {text!r}") from None
+    return robot.reduced(positions) if positions else robot
 
 
 def signals(options: dict[str, Any]) -> dict[str, Any]:

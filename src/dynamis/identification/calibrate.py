@@ -25,7 +25,7 @@ from dynamis.identification.logs.log import Log
 from dynamis.identification.logs.motion_summary import MotionSummary, summary
 from dynamis.identification.logs.reading import read_log
 from dynamis.identification.nonlinear import Solution, Unknown, held_out_residuals, solve
-from dynamis.identification.poses import Poses
+from dynamis.identification.poses import Poses, pose_errors
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.validation.distributions import t_quantile
@@ -38,6 +38,7 @@ from dynamis.spatial.pose import Pose
 Array = npt.NDArray[Any]
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 SIX = ("x", "y", "z", "rx", "ry", "rz")
+PLACE = ("x", "y", "z", "roll", "pitch", "yaw")
 GEOMETRIC = {"zero": ("",), "length": tuple(AXES), "tilt": tuple(AXES), "compliance": ("",), "base": SIX, "tool": SIX}
 SIGNALS = {"gain": ("",), "bias": ("",), "delay": ("",)}
 OUTLIER = 6.0  # error of a pose, relative to the median, of an outlier
@@ -90,8 +91,7 @@ def calibrate(
     if len(rows.group) < 2 * free:
         raise InputError(
             f"{len(rows.group)} measured numbers are too few for {counted(free, 'unknown')} without priors: "
-            f"measure at least twice as "
-            "many as there are unknowns, or estimate fewer"
+            "measure at least twice as many as there are unknowns, or estimate fewer"
         )
     solution = solve(rows, chosen, group=rows.group, block=rows.block)
     both = held_out_residuals(rows, chosen, solution.values, group=rows.group, block=rows.block, folds=folds)
@@ -157,9 +157,17 @@ class Calibration:
         """The pose of the robot's base in the measuring frame."""
         return self.aligned @ self._six("base")
 
-    def _six(self, kind: str) -> Pose:
+    @property
+    def base_intervals(self) -> dict[str, tuple[float, float]]:
+        """The 95 % confidence intervals of x, y, z [m], roll, pitch and yaw [rad] of `base`."""
+        loose, (theta, P) = np.isnan(list(self.errors.values())), (self.solution.values, self.solution.covariance)
+        errors = pose_errors(lambda x: self.aligned @ self._six("base", x), theta, P, loose)
+        halves, values = t_quantile(self.freedom, 0.975) * errors, [*self.base.p, *rotation.to_rpy(self.base.R)]
+        return {name: (float(x - d), float(x + d)) for name, x, d in zip(PLACE, values, halves, strict=True)}
+
+    def _six(self, kind: str, values: Array | None = None) -> Pose:
         place = Pose.identity()
-        for unknown, value in zip(self.unknowns, self.solution.values, strict=True):
+        for unknown, value in zip(self.unknowns, self.solution.values if values is None else values, strict=True):
             if unknown.kind == kind:
                 place = place @ _displaced(np.array(AXES[unknown.axis[-1]]), float(value), unknown.axis.startswith("r"))
         return place
@@ -194,7 +202,11 @@ class Calibration:
         parts = zip(self.groups, self.before, self.after, strict=True)
         lines = [repr(self), *(f"held-out error, {name}: {old:.3g} before, {new:.3g} after" for name, old, new in parts)]
         spans = self.intervals
-        for name, value in self.values.items():
+        if any(u.kind == "base" for u in self.unknowns):
+            both = zip([*self.base.p, *rotation.to_rpy(self.base.R)], self.base_intervals.items(), strict=True)
+            place = (f"{name} {x:.6g} ± {x - low:.2g}" for x, (name, (low, _)) in both)
+            lines.append(f"base in the measuring frame [m, rad]: {', '.join(place)}")
+        for name, value in ((u.name, self.values[u.name]) for u in self.unknowns if u.kind != "base"):
             half = value - spans[name][0]
             lines.append(f"{name}: {value:.6g}" + (f" ± {half:.2g}" if np.isfinite(half) else " (prior value)"))
         return "\n".join(lines)
@@ -227,9 +239,7 @@ def _expanded(given: Sequence[Unknown | str], robot: Robot, poses: bool) -> list
         found += [Unknown(each, joint, axis) for joint in whose for axis in kinds[each]]
     twice = [u.name for u in found if [x.name for x in found].count(u.name) > 1]
     if twice or not found:
-        raise InputError(
-            f"unknown {twice[0]} is given twice" if twice else "no unknowns given: give at least one, such as 'zero'"
-        )
+        raise InputError(f"unknown {twice[0]} is given twice" if twice else "no unknowns given: give one, such as 'zero'")
     return found
 
 

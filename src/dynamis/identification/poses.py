@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,12 @@ import numpy.typing as npt
 from dynamis.display import as_table
 from dynamis.errors import InputError, printable
 from dynamis.identification.logs.mapping import LENGTHS, factor
-from dynamis.identification.logs.plan import bare
+from dynamis.identification.logs.plan import bare, locking
 from dynamis.identification.logs.table import CsvTable
 from dynamis.robot import Robot
 from dynamis.spatial import rotation
+from dynamis.spatial.pose import Pose
+from dynamis.tolerances import CENTRAL_DIFFERENCE_STEP, NEGLIGIBLE
 
 Array = npt.NDArray[Any]
 
@@ -60,16 +62,18 @@ class Poses:
         """
         table = CsvTable(Path(path))
         columns = {name: (column, unit or "m") for column in table.names for name, unit in [bare(column, "position")]}
-        names = list(robot.coordinate_names)
-        if not set(names) <= set(columns):
-            names = [f"q{k + 1}" for k in range(robot.n)]
+        ways = [list(robot.coordinate_names), [f"q{k + 1}" for k in range(robot.n)]]
+        names = max(ways, key=lambda way: sum(name in columns for name in way))
         wanted = [*names, "x", "y", "z"]
         if "qw" in columns:
             wanted += ["qx", "qy", "qz", "qw"]
         missing = [name for name in wanted if name not in columns]
         if missing:
             expected = f"{', '.join(names)}, x, y, z and, if measured, qx, qy, qz, qw"
-            raise InputError(f"{printable(str(path))} has no column {printable(missing[0])}; expected {expected}")
+            joints = [joint for joint, name in zip(robot.coordinate_names, names, strict=True) if name in missing]
+            cure = f"; {locking(joints)}" if 0 < 2 * len(joints) < robot.n else ""
+            lacks = f"has no column {', '.join(map(printable, missing))}"
+            raise InputError(f"{printable(str(path))} {lacks}; expected {expected}{cure}")
         lengths = [not c.revolute for c in robot.model.coordinates] + [True] * 3
         for name, length in zip(wanted, lengths, strict=False):
             column, unit = columns[name]
@@ -98,6 +102,22 @@ class Poses:
         return f"<Poses: {len(self)} {'positions' if self.rotation is None else 'poses'}>"
 
     _repr_html_ = as_table
+
+
+def pose_errors(pose: Callable[[Array], Pose], values: Array, covariance: Array, unknown: Array) -> Array:
+    """Return the standard errors (6,) of x, y, z [m], roll, pitch and yaw [rad] of a pose that depends on uncertain values;
+    NaN for those that depend on values in the mask ``unknown``."""
+
+    def numbers(x: Array) -> Array:
+        there = pose(x)
+        return np.concatenate([there.p, rotation.to_rpy(there.R)])
+
+    steps = CENTRAL_DIFFERENCE_STEP * np.eye(len(values))
+    change = np.array([numbers(values + step) - numbers(values - step) for step in steps]).reshape(-1, 6)
+    change[:, 3:] = np.remainder(change[:, 3:] + np.pi, 2.0 * np.pi) - np.pi  # of angles near ±π
+    J = change.T / (2.0 * CENTRAL_DIFFERENCE_STEP)
+    errors = np.sqrt(np.maximum(np.diag(J @ covariance @ J.T), 0.0))
+    return np.where((np.abs(J[:, unknown]) > NEGLIGIBLE).any(axis=1), np.nan, errors)
 
 
 def _kind(length: bool) -> str:

@@ -147,7 +147,7 @@ class Plan:
             return ""
         own = partly_found(name, columns, self.robot)
         lacks = [joint for joint, column in zip(self.robot.coordinate_names, own, strict=False) if column is None]
-        cure = f"lacks some joints; {_locking(lacks)}" if lacks else "has more joints than the robot"
+        cure = f"lacks some joints; {locking(lacks)}" if lacks else "has more joints than the robot"
         return f": {found}; it is a log of another robot, or {cure}"
 
     def _mapped(self, name: str, signal: Signal) -> Assigned:
@@ -167,7 +167,7 @@ class Plan:
             names = ", ".join(map(printable, self.robot.coordinate_names[:8])) + (", …" if self.robot.n > 8 else "")
             raise InputError(
                 f"{self.whose}[{name}] has {counted(len(columns), 'column')}, but the robot needs {count} "
-                f"({names}); name one for each{f', or {_locking(lacks)}' if lacks else ''}"
+                f"({names}); name one for each{f', or {locking(lacks)}' if lacks else ''}"
             )
         given = [unit or SI[name] for unit in signal.units or (bare(c, name)[1] for c in columns)]
         units = self._each(np.array(given), count, f"[{name}] unit")
@@ -343,7 +343,7 @@ def partly_found(signal: str, columns: Sequence[str], robot: Robot) -> list[str 
     return best
 
 
-def _locking(joints: Sequence[str]) -> str:
+def locking(joints: Sequence[str]) -> str:
     """Advice to lock joints."""
     pairs = ", ".join(f"{joint!r}: …" for joint in joints)
     return f"lock what it lacks where it stood: robot.reduced({{{pairs}}})"
