@@ -1,8 +1,13 @@
 """The common ground with the oracles is there: a version that ships few of its robots would leave little compared."""
 
+import warnings
+
+import numpy as np
+import pytest
 from real_robots import ROBOTS
 
 import dynamis as dy
+from dynamis.tolerances import RECURSION_ROUNDING
 
 
 def test_most_real_robots_are_shipped(folder):
@@ -13,3 +18,16 @@ def test_most_real_robots_are_shipped(folder):
 def test_the_weights_of_real_robots_agree_with_their_effort_limits(folder):
     files = [folder / path for path, _, _ in ROBOTS if (folder / path).is_file()]
     assert not [path.name for path in files if any(p.code == "mass-unit" for p in dy.check(path))]
+
+
+@pytest.mark.parametrize("path", [f"cassie_description/robots/{name}.sdf" for name in ("cassie", "cassie_v2", "cassie_simple")])
+def test_the_loops_of_a_walking_robot_are_closed_in_the_configuration_of_its_file(folder, path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dy.ModelWarning)
+        robot = dy.load(folder / path)
+    assert {x.kind for x in robot.description.closures} <= {"point", "plane"}
+    closures = dy.loops.closures(robot)
+    assert len(closures) >= 4
+    for closure in closures:
+        h, _, _ = closure.rows(robot, robot.neutral(), np.zeros(robot.n))
+        assert np.abs(h).max() < RECURSION_ROUNDING

@@ -13,7 +13,7 @@ from dynamis.robot.checks import check_is_robot, check_numeric
 
 
 def closures(robot: Robot) -> tuple[Closure, ...]:
-    """The closures that the file of a robot describes: equality constraints connect, weld and joint of MJCF.
+    """The closures that the file of a robot describes, such as equality constraints of MJCF and second joints of links of SDF.
 
     >>> import dynamis as dy
     >>> dy.loops.closures(dy.load("ur5e"))

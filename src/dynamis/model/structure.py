@@ -101,7 +101,10 @@ def _check_tree(description: Description, report: Report, *, sound: bool) -> Non
         if joint.child in incoming:
             first = incoming[joint.child]
             found = f"it is carried by joint {printable(first.name)} and by joint {printable(joint.name)}"
-            repair = "remove one of the joints; a closed loop is a constraint, not a second parent"
+            repair = (
+                "remove one of the joints; a closed loop is a [[closure]] of a TOML file, or a closure given to "
+                "dynamis.constrained(robot, closures=…)"
+            )
             report.error("two-parents", f"link {printable(joint.child)}", found, "one parent", repair, joint.line)
         else:
             incoming[joint.child] = joint

@@ -18,6 +18,7 @@ from dynamis.display import counted
 from dynamis.errors import printable
 from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, MassProperties, Mimic, Shape
 from dynamis.model.diagnostics import Report, format_error
+from dynamis.model.readers.loop_joints import CLOSING, close_loop, second_parents
 from dynamis.model.readers.sdf_frames import Model
 from dynamis.model.readers.sdf_text import Values, cleaned
 from dynamis.model.readers.spelling import SDF, check_spelling
@@ -63,6 +64,7 @@ class Reader(Values):
         pose = self.child(chosen, "pose", where)
         placed = self.pose(pose, where) if pose is not None else Pose.identity()
         model.add()
+        self.close_loops(where)
         self.place(model, placed)
         self.report.note_aside("model", self.d.aside)
         self.report.merge_repeated()  # a frame is followed from every element that stands on it
@@ -82,6 +84,27 @@ class Reader(Values):
         for other in (*(m for m in models if m is not found[0]), *holder.all("include")):
             self.leave("another model", printable(other.attributes.get("name", "") or self.word(other, "uri", "include")))
         return found[0]
+
+    def close_loops(self, where: str) -> None:
+        """The second joint of a link closes a loop."""
+        d = self.d
+        links, joints = (Fresh(x.name for x in parts) for parts in (d.links, d.joints))
+        loops = second_parents(d.joints)
+        # links that do not exist are errors of their own
+        for joint in (x for x in loops if x.type in CLOSING and x.parent and x.child):
+            d.joints.remove(joint)
+            ends = [(joint.parent, joint.origin), (joint.child, joint.tail.inverse())]
+            close_loop(d, joint.type, joint.name, ends, joint.axis, links, joints)
+            lost = [what for what, has in (("limits", joint.limits != Limits()), ("friction or spring", joint.drive != Drive()),
+                                           ("<mimic>", joint.mimic is not None)) if has]  # fmt: skip
+            if lost:
+                self.report.warn(
+                    "left-aside", f"joint {printable(joint.name)}", f"a joint that closes a loop has {' and '.join(lost)}", "",
+                    "exchange the order of the joints: the first one of a link stays in the tree",
+                    "this is left aside; the loop is closed", joint.line,
+                )  # fmt: skip
+        if d.closures:
+            self.report.warn_of_closures(where, f"loops closed by {counted(len(loops), 'second joint')} of links")
 
     def place(self, model: Model, placed: Pose) -> None:
         """The root link and the world: joints may start there; otherwise the root link keeps its pose in the model."""

@@ -16,9 +16,9 @@ import numpy as np
 
 from dynamis.display import counted
 from dynamis.errors import FormatError, near_names, printable
-from dynamis.model.closures import LoopClosure
 from dynamis.model.description import STANDARD_GRAVITY, Description, Fresh, Joint, Link
 from dynamis.model.diagnostics import Report, format_error
+from dynamis.model.readers.loop_joints import CLOSING, close_loop
 from dynamis.model.readers.sdf_text import cleaned
 from dynamis.model.readers.usd_bodies import MASS, mass_properties, shapes_of
 from dynamis.model.readers.usd_files import Prim, Stage, open_stage
@@ -31,7 +31,6 @@ ARTICULATION, BODY = "PhysicsArticulationRootAPI", "PhysicsRigidBodyAPI"
 BODY_READ = (*MASS, "physics:rigidBodyEnabled", "physics:kinematicEnabled", "physics:startsAsleep", "physics:simulationOwner")
 LOOP_READ = ("physics:axis", "physics:body", "physics:local", "physics:jointEnabled", "physics:exclude", "physics:collision")
 MAX_UNIT = 1e9  # kg or m
-LOOP_ARM = 0.1  # m between the two points by which a hinge closes a loop
 
 
 def read_usd(path: Path | None, data: bytes, report: Report) -> Description:
@@ -293,19 +292,12 @@ class Reader(Joints):
 
     def _close(self, d: Description, e: Edge) -> None:
         """A joint outside the tree: points or frames of two links that coincide."""
-        arm = Pose.translation(LOOP_ARM * e.axis)
-        kinds = {"spherical": [("point", Pose.identity())], "fixed": [("weld", Pose.identity())],
-                 "revolute": [("point", Pose.identity()), ("point", arm)]}  # fmt: skip
-        if e.kind not in kinds:
+        if e.kind not in CLOSING:
             self.leave(f"{e.kind} joints that close loops", e.prim)
             return
         self.leave_others(e.prim, LOOP_READ)
-        for number, (kind, X) in enumerate(kinds[e.kind]):
-            ends = []
-            for letter, path, at in (("a", e.a, e.X_a), ("b", e.b, e.X_b)):
-                ends.append(self.links.name(f"{e.prim.name}_{letter}" + (f"{number}" if number else "")))
-                d.add_link(ends[-1], self.names[path], origin=at @ X, joint_name=self.joints.name(f"{ends[-1]}_fixed"))
-            d.closures.append(LoopClosure(kind, ends[0], ends[1]))
+        ends = [(self.names[path], at) for path, at in ((e.a, e.X_a), (e.b, e.X_b))]
+        close_loop(d, e.kind, e.prim.name, ends, e.axis, self.links, self.joints)
 
     def _leave_rest(self, chosen: set[str]) -> None:
         for prim in self.stage.prims.values():
