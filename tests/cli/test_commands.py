@@ -369,3 +369,14 @@ def test_an_export_says_how_to_run_its_self_test(tmp_path):
     command = f"cc -std=c99 -O2 -DDYNAMIS_GRAVITY_SELFTEST '{source}' -lm -o selftest && ./selftest"
     assert shlex.split(result.stdout.partition("self-test:")[2].replace("\\\n", "")) == shlex.split(command)
     assert "#ifdef DYNAMIS_GRAVITY_SELFTEST" in source.read_text()
+
+
+def test_a_robot_without_joints_has_no_tables_of_them(run, tmp_path):
+    inertial = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="a">{inertial}</link></robot>')
+    result = run("info", tmp_path / "r.urdf")
+    assert result.exit_code == 0
+    assert "no moving joints" in result.output
+    assert "m/s, N" not in result.output
+    assert "Moving bodies" not in result.output
+    assert "The base, with the links fixed to it, has a mass of 2 kg" in result.output

@@ -91,3 +91,12 @@ def test_of_two_robots_the_xacro_file_takes_the_arguments(tmp_path):
     (tmp_path / "arm.xacro").write_text(macro[:at] + '<xacro:arg name="m" default="1"/>' + macro[at:])
     for names in (("arm.urdf", "arm.xacro"), ("arm.xacro", "arm.urdf")):
         assert run(*(tmp_path / name for name in names), "--arg", "m:=50").exit_code == 0
+
+
+def test_differences_of_rounding_are_none(files, tmp_path):
+    d = dy.load("ur5e").description
+    d.link("forearm_link").mass_properties.mass *= 1.0 + 1e-14
+    dy.Robot(d).write(tmp_path / "same.toml")
+    words = " ".join(run("ur5e", tmp_path / "same.toml", "--samples", "20").output.split())
+    assert "agree: torques are equal to rounding" in words
+    assert "e-1" not in words  # 1e-14 %

@@ -50,7 +50,7 @@ def test_what_is_not_read_of_a_file_is_listed_by_check_and_convert(run, tmp_path
     first, all_of_them = (f"<transmission> (7: 't0', 't1', 't2', 't3', {rest})" for rest in ("…", "'t4', 't5', 't6'"))
     checked, every = run("check", tmp_path / "r.urdf"), run("check", tmp_path / "r.urdf", "--all")
     assert f"note robot: left aside, without a counterpart: {first}" in checked.output
-    assert "no errors or warnings; --all lists each" in checked.output
+    assert "no errors or warnings; --all lists all notes" in checked.output
     assert all_of_them in every.output
     assert "--all" not in every.output
     notes = json.loads(run("check", tmp_path / "r.urdf", "--json").output)["notes"]

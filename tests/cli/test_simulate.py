@@ -146,3 +146,10 @@ def test_an_initial_state_that_loops_change_is_told(tmp_path):
     told = " ".join(run(*words, "--q0", "0.5,0,0").output.split())
     assert "--q0 does not close the loops; the nearest state that does has" in told
     assert "instead of 0.5" in told
+
+
+def test_a_method_may_be_given_in_any_case():
+    for method, step in (("rk45", ()), ("RK4", ("--step", "1e-2")), ("dop853", ())):
+        result = run("simulate", "planar_2r_melchiorri", "--time", "0.1", "--method", method, *step)
+        assert result.exit_code == 0, result.output
+    assert "RK45 adapts its step" in run("simulate", "scara", "--time", "0.1", "--method", "rk45", "--step", "0.01").output

@@ -225,3 +225,17 @@ def test_options_of_maps_need_a_map():
     refused = run("workspace", *ARM[:1], "--plane", "xz")
     assert refused.exit_code == 2
     assert "--plane is an option of maps: give --colour too" in refused.output
+
+
+def test_the_numbers_of_q_are_explained_by_the_joints_that_the_robot_has(tmp_path):
+    from dynamis.model.description import Description
+    from dynamis.robot import Robot
+    from dynamis.spatial import solids
+
+    body = solids.sphere(0.1, mass=1.0)
+    Robot(Description("ball").add_link("base").add_link("arm", "base", "spherical", inertia=body)).write(tmp_path / "b.toml")
+    ball = " ".join(run("statics", tmp_path / "b.toml", "--q", "0").output.split())
+    assert "takes 4 numbers for 'ball'; those of a ball joint are a unit quaternion, as 0,0,0,1; got 1" in ball
+    free = " ".join(run("id", "go2", "--floating", "--q", "0,0").output.split())
+    assert "those of a free base are x,y,z and a unit quaternion, as 0,0,0,0,0,0,1; got 2" in free
+    assert "ball joint" not in free

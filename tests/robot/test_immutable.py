@@ -1,5 +1,8 @@
 """A robot is never changed, and fields that do not exist cannot be set."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -32,6 +35,20 @@ def test_fields_of_a_description_that_do_not_exist_cannot_be_set():
     ):  # fmt: skip
         with pytest.raises(AttributeError, match=rf"has no field '{name}'; there are '{near}'"):
             setattr(owner, name, 1.0)
+
+
+def test_all_fields_of_a_description_are_named_for_one_that_does_not_exist():
+    link = dy.load("ur5e").description.link("forearm_link")
+    for action in (lambda: setattr(link, "inertia", None), lambda: link.inertia):
+        with pytest.raises(AttributeError, match=r"a Link has no field 'inertia'; there are .*'mass_properties'"):
+            action()
+    with pytest.raises(AttributeError, match=r"There is mass_properties.inertia$"):
+        _ = link.inertia
+    with pytest.raises(AttributeError, match=r"There is mass_properties.mass$"):
+        link.mass = 1.0
+    assert not hasattr(link, "_repr_png_")
+    assert pickle.loads(pickle.dumps(link)) is not link
+    assert copy.deepcopy(link).name == link.name
 
 
 def test_another_frame_does_not_change_the_tip():

@@ -18,6 +18,7 @@ from dynamis.cli.param_types import NOT_NEGATIVE, SEED, Integer
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded, units
 from dynamis.display import counted
+from dynamis.tolerances import PRINTED_AS_ZERO
 
 MAX_ROWS = 15
 
@@ -73,7 +74,7 @@ def _print(found: Any, both: str, same: bool, tolerance: float, show_all: bool) 
         return
     robot = found.first
     rows = [
-        (name, unit, t, d, m, percent(r))
+        (name, unit, t, *((0.0, 0.0, percent(0.0)) if r <= PRINTED_AS_ZERO else (d, m, percent(r))))
         for name, unit, t, d, m, r in zip(
             robot.coordinate_names, units(robot), found.torques, found.torque_differences, found.largest, found.relative,
             strict=True,
@@ -122,7 +123,10 @@ def _print_differences(title: str, headings: Sequence[str], rows: Sequence[Seque
 
 def _summary(found: Any, tolerance: float) -> str:
     """Which of torques and limits differ, and by how much."""
-    torques = f"torques differ by up to {percent(found.worst)}" if found.worst else "torques are equal"
+    if found.worst > PRINTED_AS_ZERO:
+        torques = f"torques differ by up to {percent(found.worst)}"
+    else:
+        torques = "torques are equal to rounding" if found.worst else "torques are equal"
     limits = len(found.differing_limits(tolerance))
     if not limits:
         return torques

@@ -32,6 +32,14 @@ def degrees_option(*options: str) -> Callable[[Callable[..., Any]], Callable[...
     )  # fmt: skip
 
 
+def _with_quaternions(robot: Robot) -> str:
+    """The joints whose positions contain a quaternion, and what it is."""
+    kinds = {joint.type for joint in robot.description.joints}
+    texts = ["a free base are x,y,z and a unit quaternion, as 0,0,0,0,0,0,1"] if "free" in kinds else []
+    texts += ["a ball joint are a unit quaternion, as 0,0,0,1"] if "spherical" in kinds else []
+    return ", those of ".join(texts)
+
+
 def configuration(robot: Robot, text: str, option: str, degrees: bool | None, *, within_limits: bool = True) -> Any:
     """The joint positions (nq,) of an option, in rad and m; one number stands for all joints.
 
@@ -44,11 +52,9 @@ def configuration(robot: Robot, text: str, option: str, degrees: bool | None, *,
     if len(entries) == 1 and robot.nq == robot.n:
         entries *= robot.nq
     if len(entries) != robot.nq:
-        plain = robot.nq == robot.n  # of other robots q has quaternions, and coordinates are velocities
         names = ", ".join(robot.coordinate_names[:8]) + (", …" if robot.n > 8 else "")
-        listed = (
-            f" ({names}), or one for all" if plain else "; those of a free base are x,y,z and a unit quaternion, as 0,0,0,1"
-        )
+        # of other robots q has quaternions, and coordinates are velocities
+        listed = f" ({names}), or one for all" if robot.nq == robot.n else f"; those of {_with_quaternions(robot)}"
         raise InputError(
             f"{option} takes {counted(robot.nq, 'number')} for {printable(robot.name)}{listed}; got {len(entries)}"
         )

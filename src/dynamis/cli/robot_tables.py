@@ -47,7 +47,11 @@ def print_summary(summary: dict[str, Any], robot: Robot) -> None:
         facts.append(f"tip {clean_name(summary['tip'])}")
     echo("  " + "  ·  ".join(facts))
     echo()
-    _print_joints(summary["joints"])
+    if summary["joints"]:
+        _print_joints(summary["joints"])
+    else:
+        echo("  no moving joints")
+        echo()
     driven = [j for j in summary["joints"] if j["motor_link"] or j["actuator"]]
     if driven:
         rows = [(j["name"], _drive(j["motor_link"]), _drive(j["actuator"])) for j in driven]
@@ -69,7 +73,9 @@ def print_summary(summary: dict[str, Any], robot: Robot) -> None:
 
 
 def _print_some(title: str, heads: tuple[str, ...], rows: list[Any], texts: tuple[int, ...] = ()) -> None:
-    """A table of at most MAX_ROWS rows."""
+    """A table of at most MAX_ROWS rows; nothing if there are none."""
+    if not rows:
+        return
     print_table(title, heads, rows[:MAX_ROWS], texts=texts)
     if len(rows) > MAX_ROWS:
         echo(f"  … and {len(rows) - MAX_ROWS} more (--json shows all)")
@@ -188,8 +194,9 @@ def print_report(report: Report, *, every: bool = False) -> None:
                 echo("    ", (f"{label}:", {"dim": True}), f" {clean_name(text)}", hang=6)
     errors, warnings = len(report.errors), len(report.warnings)
     source = f"{clean_name(report.source)}: "
-    cut = len(summarised(listed)) < len(listed) or any(problem.complete for problem in listed)
-    more = "; --all lists each" if not every and cut else ""
+    cut = [problem.severity for problem in listed if problem.complete or problem not in summarised(listed)]
+    kinds = " and ".join(f"{kind}s" for kind in COLOURS if kind in cut)
+    more = f"; --all lists all {kinds}" if not every and cut else ""
     if not errors and not warnings:
         echo(source, ("Model check: no errors or warnings", {"fg": "green", "bold": True}), more)
         return

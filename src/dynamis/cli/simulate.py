@@ -84,6 +84,7 @@ def simulate(
     check_pictures(plot)
     found = loaded(robot, settings, floating)
     start, rates = vector(found, q0, "q", "--q0", degrees), vector(found, v0, "v", "--v0")
+    method = _method(method)
     run, start, rates, chosen = _prepared(found, None if q0 is None else start, rates, method, open_loops)
     with Bar() as bar:
         motion = run(
@@ -110,6 +111,14 @@ def simulate(
         if interrupted and written:
             echo("  with the motion up to the interruption")
     sys.exit(130 if interrupted else 0 if motion.complete else 1)
+
+
+def _method(given: str) -> str:
+    """The name of a method, which may be given in any case."""
+    from dynamis.simulation.adaptive import METHODS
+    from dynamis.simulation.fixed_step import RULES
+
+    return next((name for name in (*METHODS, *RULES) if name.lower() == given.lower()), given)
 
 
 def _prepared(
