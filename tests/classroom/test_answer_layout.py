@@ -5,6 +5,7 @@ import pytest
 from answer_entries import nodes, vocabulary
 from seed_formulas import close, number, planar_case, random_values, state_values
 
+import dynamis as dy
 from dynamis.classroom.answers import parse_answer
 from dynamis.scalar import symbol
 
@@ -262,3 +263,33 @@ def test_the_cartesian_robot():
     assert answer.of("B")[0, 1].node == 0.0
     close(number(nodes(answer.of("g"), (2,)), values), [2.2 * 9.81, 0])
     close(number(nodes(answer.of("f"), (2,)), values), [2.2 * (2.0 + 9.81), 2.1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[m_1*l_1^2+I_1+m_2*(a_1^2+l_2^2+2*a_1*l_2*c_2)+I_2 m_2*(l_2^2 + a_1*l_2*c_2)+I_2; "
+        "m_2*(l_2^2+a_1*l_2*c_2) + I_2 m_2*l_2^2+I_2]",
+        "M = [m_1*l_1^2 + I_1 + m_2*(a_1^2 + l_2^2 + 2*a_1*l_2*cos(q_2)) + I_2   m_2*(l_2^2+a_1*l_2*cos(q_2))+I_2;\n"
+        "     m_2*(l_2^2+a_1*l_2*cos(q_2))+I_2   m_2*l_2^2+I_2];",
+    ],
+)
+def test_columns_separated_by_blanks_are_read_as_a_matrix(text):
+    verdict = dy.check_answer(dy.load("planar_2r").closed_form(), "mass-matrix", text)
+    assert verdict.correct, verdict.report()
+    assert len(verdict.findings) == 4
+
+
+def test_a_signed_cell_after_a_blank_is_a_cell_of_its_own():
+    form = dy.load("planar_2r").closed_form()
+    wrong = dy.check_answer(form, "coriolis", "C = [-m_2*a_1*l_2*s_2*v_2 -m_2*a_1*l_2*s_2*(v_1 + v_2); m_2*a_1*l_2*s_2*v_1 0]",
+                            parameters=dict(zip(("v_1", "v_2"), form.v, strict=True)))  # fmt: skip
+    assert wrong.correct, wrong.report()
+
+
+def test_blanks_that_may_be_products_are_not_taken_for_columns():
+    form = dy.load("planar_2r").closed_form()
+    vector = "[m_1 g l_1 c_1 + m_2 g (a_1 c_1 + l_2 c_12); m_2 g l_2 c_12]"
+    assert dy.check_answer(form, "gravity", vector).correct
+    with pytest.raises(dy.DynamisError, match=r"the whole matrix, its columns separated by commas: \[a, b; c, d\]"):
+        dy.check_answer(form, "mass-matrix", "[m_1 l_1^2 I_2; m_2 l_2^2 I_2]")

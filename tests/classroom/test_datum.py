@@ -54,3 +54,15 @@ def test_a_constant_alone_lacks_all_terms(arm, text):
 def test_of_a_wrong_energy_the_constant_is_not_the_cause(arm):
     (finding,) = dy.check_answer(arm, "potential-energy", f"{U.replace('l_1 s_1', '2 l_1 s_1')} + C").wrong
     assert finding.cause == "a factor 2: 2*m_1*g*l_1*s1 should be m_1*g*l_1*s1"
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("m_1 g l_1 (1 - s_1) + m_2 g (a_1 s_1 + l_2 s_{12})", "the sign of a product: -m_1*g*l_1*s1 should be m_1*g*l_1*s1"),
+        ("m_1 g l_1 (1 - s_1) - m_2 g (a_1 s_1 + l_2 s_{12})", "sign error: every term has the opposite sign"),
+    ],
+)
+def test_of_a_wrong_energy_a_constant_of_the_robot_is_not_superfluous(arm, text, cause):
+    (finding,) = dy.check_answer(arm, "potential-energy", text).wrong
+    assert finding.cause == cause

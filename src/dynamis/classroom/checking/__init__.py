@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from dynamis.classroom.answers import Answer, KnownNumber, Located, Vocabulary, parse_answer
+from dynamis.classroom.answers.blanks import with_commas
 from dynamis.classroom.answers.names import address_of
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
-from dynamis.classroom.checking.fitting import fitted
+from dynamis.classroom.checking.fitting import fitted, shape_of
 from dynamis.classroom.checking.motion_equations import LETTERS, joint_names, named_torques, solved_torques, torque_names
 from dynamis.classroom.checking.parametrisation import reference
 from dynamis.classroom.checking.quantities import Quantity, canonical, names, other_quantity, quantity
@@ -56,6 +57,8 @@ def check_answer(
     if not isinstance(form, ClosedForm):
         raise InputError(f"check_answer takes a closed form, such as robot.closed_form(), got {type(form).__name__}")
     asked = quantity(form, name, body) if isinstance(name, str) else name
+    shape = shape_of(asked.entries)
+    text = with_commas(text, shape[1]) if len(shape) == 2 else text
     answer, used = _read(form, asked, text, notation, parameters or {}, file)
     given: Mapping[tuple[int, ...], Located] = {}
     notes = [f"not read (line {line}): {passage}" for line, passage in answer.prose]

@@ -284,18 +284,26 @@ class EntryComparison:
     def slip(self, index: tuple[int, ...], node: Any) -> Slip:
         """The terms of the correct and of the given entry."""
         asked, letters = self.whole.asked, self.whole.letters
-        p, r = self._over_common_denominator(self.whole.right[index], node)
+        right, given = map(self._terms, self._over_common_denominator(self.whole.right[index], node))
+        if asked.has_datum:  # a constant is no mistake
+            right, given = self._moving(right), self._moving(given)
         return Slip(
             self.ring,
             dict(letters.roles),
-            self._terms(p),
-            self._terms(r),
+            right,
+            given,
             self._write,
             index,
             asked.inertial,
             lambda k: plain_text(letters.variable("velocity", k)),
             all_parallel(self.form),
         )
+
+    def _moving(self, terms: Terms) -> Terms:
+        """The terms that depend on the joint variables."""
+        state = {id(x) for x in self.form.q}
+        moving = {k for k, atom in enumerate(self.ring.atoms) if atom.kind != "symbol" or id(atom.node) in state}
+        return {m: c for m, c in terms.items() if any(k in moving for k, _ in m)}
 
     def _terms(self, p: Polynomial) -> Terms:
         terms = terms_of(p if self.by_joint else dressed(self.ring, p))

@@ -64,4 +64,6 @@ def _advice(asked: Quantity, index: Index) -> str:
         return "; the matrix C is checked as coriolis"
     letter, rank = asked.letters[0], len(next(iter(asked.entries)))
     example = letter + ("_{" + "1" * rank + "}" if rank else "")
-    return f": write {example} = …" + (", or the whole matrix" if rank == 2 else "")
+    return f": write {example} = …" + (
+        ", or the whole matrix, its columns separated by commas: [a, b; c, d]" if rank == 2 else ""
+    )

@@ -1,0 +1,47 @@
+"""Matrices in the notation of MATLAB, whose columns are separated by blanks: [a b; c d]."""
+
+from __future__ import annotations
+
+import re
+
+_BRACKET = re.compile(r"\[([^\[\],&\\]*)\]")
+_BEFORE, _AFTER = "+-*/^=(", "*/^)="  # a blank after one of the first, or before one of the others, separates nothing
+
+
+def with_commas(text: str, columns: int) -> str:
+    """The text with commas for the blanks that separate ``columns`` cells in every row of a matrix; positions are kept.
+
+    Other lists stay as they are: a blank may also stand for a product.
+
+    >>> with_commas("M = [m_1*l_1^2 + I_1  0; 0 I_2]", 2)
+    'M = [m_1*l_1^2 + I_1 ,0; 0,I_2]'
+    >>> with_commas("[m_1 l_1; m_2 l_2 c_2]", 2)
+    '[m_1 l_1; m_2 l_2 c_2]'
+    """
+    return _BRACKET.sub(lambda found: f"[{_rows(found[1], columns)}]", text) if columns > 1 else text
+
+
+def _rows(inside: str, columns: int) -> str:
+    ends = inside.rstrip().removesuffix(";")
+    if ";" not in ends:
+        return inside
+    rows = [(row, _cuts(row)) for row in ends.split(";")]
+    if any(len(cuts) != columns - 1 for _, cuts in rows):
+        return inside
+    made = [row if not cuts else "".join("," if k in cuts else c for k, c in enumerate(row)) for row, cuts in rows]
+    return ";".join(made) + inside[len(ends) :]
+
+
+def _cuts(row: str) -> list[int]:
+    """The positions of the blanks between cells, the last of each gap; -b after a blank begins a cell, - b does not."""
+    found, depth, before = [], 0, ""
+    for k, c in enumerate(row):
+        depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(c, 0)
+        after = row[k + 1 : k + 3]
+        if not c.isspace():
+            before = c
+        elif not depth and before and after and not after[0].isspace():
+            signed = after[0] in "+-" and after[1:].isspace()
+            if before not in _BEFORE and after[0] not in _AFTER and not signed:
+                found.append(k)
+    return found
