@@ -380,3 +380,8 @@ def test_a_robot_without_joints_has_no_tables_of_them(run, tmp_path):
     assert "m/s, N" not in result.output
     assert "Moving bodies" not in result.output
     assert "The base, with the links fixed to it, has a mass of 2 kg" in result.output
+
+
+def test_limits_that_no_joint_has_are_told(run, tmp_path):
+    assert "the file has no limits of position, velocity or effort" in run("info", "planar_2r").output
+    assert "the file has no limits" not in run("info", "ur5e").output

@@ -264,3 +264,23 @@ def test_a_robot_with_replaced_friction_is_checked_like_a_file():
         arm.replace(friction={"elbow_joint": {"viscous": -1}})
     assert caught[0].filename == __file__
     arm.replace(friction={"elbow_joint": {"viscous": 1}})
+
+
+@pytest.mark.parametrize(("mass", "moments", "noted"), [
+    (2500.0, (0.1, 0.1, 0.1), True), (2500.0, (100.0, 100.0, 100.0), False), (2.5, (0.1, 0.1, 0.1), False),
+    (10.0, (0.0, 0.0, 0.0), False), (10.0, (1e-9, 1e-9, 1e-9), False), (0.1, (1e-8, 1e-8, 1e-8), False),
+    (10.0, (0.0, 0.03, 0.03), False),
+])  # fmt: skip
+def test_a_body_that_is_denser_than_any_material_is_noted(mass, moments, noted):
+    body = dy.Inertia.about_com(mass, np.zeros(3), np.diag(moments))
+    d = dy.Description("arm").add_link("base").add_link("arm", "base", "revolute", inertia=body)
+    report = dy.check(d)
+    notes = [str(note) for note in report.notes if note.code == "inertia-small"]
+    assert len(notes) == noted
+    if noted:
+        assert "link 'arm': a largest moment of 0.1 kg m² for 2500 kg is a radius of gyration of 6.32 mm" in notes[0]
+        assert "divide the mass by 1000 if the file gives grams" in notes[0]
+
+
+def test_no_robot_of_the_library_is_denser_than_any_material():
+    assert not [name for name in dy.library() if any(note.code == "inertia-small" for note in dy.check(name).notes)]

@@ -164,3 +164,23 @@ def test_what_the_file_of_an_attached_robot_has_is_kept_beside_that_of_the_other
     for what, names in alone.items():
         assert kept[what] == [*names, *(f"{name} of 'tool'" for name in names)]
     assert "of 'tool'" in " ".join(losses(both.description, ".sdf"))
+
+
+def test_mjcf_files_have_no_velocity_limits_which_is_noted_once():
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed: pip install mujoco")
+    text = "<mujoco><worldbody><body><joint/><geom size='.1'/><body pos='1 0 0'><joint/><geom size='.1'/></body></body></worldbody></mujoco>"
+    (note,) = [note for note in dy.check(text).notes if note.code == "velocity-limits"]
+    assert note.found == "MJCF has no velocity limits: 2 joints without one"
+    still = "<mujoco><worldbody><body><geom size='.1'/></body></worldbody></mujoco>"
+    assert not [note for note in dy.check(still).notes if note.code == "velocity-limits"]
+
+
+def test_remarks_of_mujoco_are_notes_and_are_not_printed(capfd, tmp_path, monkeypatch):
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed: pip install mujoco")
+    monkeypatch.chdir(tmp_path)
+    body = "<worldbody><body><joint/><geom size='.1'/></body></worldbody>"
+    notes = dy.check(f"<mujoco><compiler settotalmass='3'/>{body}</mujoco>").notes
+    assert capfd.readouterr() == ("", "")
+    assert not list(tmp_path.iterdir())  # MUJOCO_LOG.TXT
+    if remarks := [note.found for note in notes if note.code == "mujoco"]:  # of versions that deprecate it
+        assert "settotalmass" in remarks[0]

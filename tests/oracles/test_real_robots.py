@@ -31,3 +31,8 @@ def test_the_loops_of_a_walking_robot_are_closed_in_the_configuration_of_its_fil
     for closure in closures:
         h, _, _ = closure.rows(robot, robot.neutral(), np.zeros(robot.n))
         assert np.abs(h).max() < RECURSION_ROUNDING
+
+
+def test_no_real_robot_is_denser_than_any_material(folder):
+    files = [folder / path for path, _, _ in ROBOTS if (folder / path).is_file()]
+    assert not [path.name for path in files if any(note.code == "inertia-small" for note in dy.check(path).notes)]

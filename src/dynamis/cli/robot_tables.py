@@ -90,6 +90,11 @@ def _print_joints(joints: list[dict[str, Any]]) -> None:
         ends = _range(limits["lower"], limits["upper"])
         rows.append((j["name"], kind, axis, ends, number(limits["velocity"], 3), number(limits["effort"], 3)))
     _print_some(_joints_title(joints), ("joint", "type", "axis", "range", "velocity", "effort"), rows)
+    lacking = [name for k, name in ((3, "position"), (4, "velocity"), (5, "effort")) if all(row[k] == NONE for row in rows)]
+    if lacking:
+        what = " or ".join([", ".join(lacking[:-1]), lacking[-1]] if lacking[1:] else lacking)
+        echo((f"  the file has no limits of {what}", {"dim": True}))
+        echo()
     _print_physics(joints)
 
 

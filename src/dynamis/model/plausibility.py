@@ -22,6 +22,8 @@ from dynamis.tolerances import EPS, FILE_PRECISION, TYPED_PRECISION
 MAX_JOINT_ANGLE = 20.0  # rad
 NO_LIMIT = 1e5  # rad: more turns than any joint makes, in any unit
 MAX_LENGTH = 20.0  # m
+DENSEST = 22600.0  # kg/m³, osmium; of bodies with this density, a solid sphere has the smallest moments of inertia for its mass
+POINT_MASS = 2.0, 1e-4  # kg, and m of its radius of gyration: lighter or smaller bodies stand for parts without dimensions
 NOT_NEGATIVE = frozenset({"viscous", "coulomb", "rotor_inertia", "stiffness"})  # of a drive
 
 
@@ -107,9 +109,21 @@ def _check_inertias(links: list[Link], report: Report) -> None:
                         "metres" if mass.solid else "kg m²",
                         "divide the lengths of the solid by 1000 if the file gives millimetres" if mass.solid
                         else "divide by 1e6 if the file gives kg mm²", "used as written", line)  # fmt: skip
+        radius = math.sqrt(max(c, 0.0) / mass.mass) if mass.mass > POINT_MASS[0] and not fault else 0.0
+        if radius > POINT_MASS[1] and (density := mass.mass / _largest_volume(radius)) > DENSEST:
+            report.note("inertia-small", where,
+                        f"a largest moment of {c:.4g} kg m² for {mass.mass:.4g} kg is a radius of gyration of {1e3 * radius:.3g} "
+                        f"mm: a body that small has a density of at least {density:.3g} kg/m³, no material above {DENSEST:g}",
+                        "divide the mass by 1000 if the file gives grams, or give the true inertia", "used as written",
+                        line)  # fmt: skip
         if max(map(abs, mass.com)) > MAX_LENGTH:
             report.warn("length-unit", where, f"the centre of mass is {np.abs(mass.com).max():.4g} m away", "metres",
                         "divide by 1000 if the file gives millimetres", "used as written", line)  # fmt: skip
+
+
+def _largest_volume(radius: float) -> float:
+    """The volume of the solid sphere with this radius of gyration: no body with it is larger."""
+    return 4.0 / 3.0 * math.pi * (math.sqrt(2.5) * radius) ** 3
 
 
 def _check_joint(joint: Joint, report: Report) -> None:

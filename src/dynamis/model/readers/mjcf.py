@@ -147,6 +147,12 @@ class _Writer:
         for equality in range(m.neq):
             self._add_equality(d, equality)
         self._tell(d)
+        if moving := [joint.name for joint in d.joints if joint.type in ("revolute", "continuous", "prismatic")]:
+            self.report.note(
+                "velocity-limits", "model", f"MJCF has no velocity limits: {counted(len(moving), 'joint')} without one",
+                "give them where they matter, as arguments of trajectories and of excitations, or in a TOML or URDF file",
+                "any velocity is within the limits",
+            )  # fmt: skip
         if d.closures:
             self.report.warn_of_closures("model", f"loops closed by {counted(len(d.closures), 'equality constraint')}")
         return d
