@@ -113,7 +113,8 @@ def _check_inertias(links: list[Link], report: Report) -> None:
         if radius > POINT_MASS[1] and (density := mass.mass / _largest_volume(radius)) > DENSEST:
             report.note("inertia-small", where,
                         f"a largest moment of {c:.4g} kg m² for {mass.mass:.4g} kg is a radius of gyration of "
-                        f"{1e3 * radius:.3g} mm: a body that small has a density of at least {density:.3g} kg/m³, no material above {DENSEST:g}",
+                        f"{1e3 * radius:.3g} mm: a body that small has a density of at least {density:.3g} kg/m³, "
+                        f"no material above {DENSEST:g}",
                         "divide the mass by 1000 if the file gives grams, or give the true inertia", "used as written",
                         line)  # fmt: skip
         if max(map(abs, mass.com)) > MAX_LENGTH:
