@@ -131,3 +131,17 @@ def test_roll_pitch_and_yaw_turn_about_fixed_axes_in_this_order():
     urdf = """<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="fixed"><parent link="a"/><child link="b"/>
     <origin rpy="0.1 -0.4 2.0" xyz="1 2 3"/></joint></robot>"""
     assert dy.load(urdf).pose([], "b") == pytest.approx(X.matrix())
+
+
+@pytest.mark.parametrize(
+    ("R", "message"),
+    [
+        (2 * np.eye(3), "column 0 of its rotation has length 2, not 1"),
+        (SHEARED.tolist(), "columns 0 and 1 of its rotation are not orthogonal"),
+        (REFLECTION.tolist(), "its rotation is a reflection"),
+    ],
+)
+def test_a_typed_pose_has_a_rotation(R, message):
+    with pytest.raises(dy.InputError, match=f"this is not a pose: {message}"):
+        dy.Pose(R, [0, 0, 0])
+    assert dy.Pose([[0, -1, 0], [1, 0, 0], [0, 0, 1]], (0, 0, 0)).R[1, 0] == 1.0

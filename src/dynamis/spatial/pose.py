@@ -38,8 +38,10 @@ class Pose(_Parts):
     __array_ufunc__ = None  # NumPy leaves matrix @ pose to __rmatmul__
 
     def __new__(cls, R: Any, p: Any) -> Pose:
-        if type(R) is not np.ndarray or type(p) is not np.ndarray:
+        if type(R) is not np.ndarray or type(p) is not np.ndarray:  # typed; poses of two arrays are checked where they are used
             R, p = _numbers(R, (3, 3), "rotation"), _numbers(p, (3,), "position")
+            if R is not IDENTITY and R.dtype != object:
+                checked_rotation(R, "this", batch=True)
         return tuple.__new__(cls, (R, p))
 
     @staticmethod
