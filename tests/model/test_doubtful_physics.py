@@ -284,3 +284,16 @@ def test_a_body_that_is_denser_than_any_material_is_noted(mass, moments, noted):
 
 def test_no_robot_of_the_library_is_denser_than_any_material():
     assert not [name for name in dy.library() if any(note.code == "inertia-small" for note in dy.check(name).notes)]
+
+
+@pytest.mark.parametrize(
+    ("coulomb", "bias", "doubtful"), [(1.0, 0.5, False), (1.0, -1.0, False), (0.5, 1.5, True), (0.0, -1.0, True)]
+)
+def test_dry_friction_that_drives_a_motion_is_doubtful(coulomb, bias, doubtful):
+    d = dy.load("scara").description
+    d.joints[0].drive = Drive(coulomb=coulomb, coulomb_bias=bias)
+    found = [str(p) for p in dy.check(d) if p.code == "negative-drive"]
+    assert len(found) == doubtful
+    if doubtful:
+        assert f"{coulomb + bias:g} in the positive and {coulomb - bias:g} in the negative direction" in found[0]
+        assert "without its sign" in found[0]

@@ -191,6 +191,16 @@ def check_drive(joint: Joint, report: Report, names: Iterable[str] = NOT_NEGATIV
             key, where = joint.keys.get(name, name), f"joint {printable(joint.name)}"
             report.warn("negative-drive", where, f"{key} is {value:g}", "0 or more", "change the sign",
                         "used as written", joint.lines.get(name, joint.line))  # fmt: skip
+    dry, bias = joint.drive.coulomb, joint.drive.coulomb_bias
+    if (
+        "coulomb" in names
+        and all(isinstance(x, int | float) for x in (dry, bias))
+        and 0.0 <= dry < abs(bias) * (1.0 - FILE_PRECISION)
+    ):
+        ends = f"{dry + bias:g} in the positive and {dry - bias:g} in the negative direction"
+        report.warn("negative-drive", f"joint {printable(joint.name)}", f"Coulomb friction of {ends}: it drives one motion",
+                    "magnitudes of 0 or more in both directions", "give the value of the negative direction without its sign",
+                    "used as written", joint.lines.get("coulomb", joint.line))  # fmt: skip
 
 
 def _check_rotors(description: Description, report: Report) -> None:
