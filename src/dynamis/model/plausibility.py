@@ -23,7 +23,7 @@ MAX_JOINT_ANGLE = 20.0  # rad
 NO_LIMIT = 1e5  # rad: more turns than any joint makes, in any unit
 MAX_LENGTH = 20.0  # m
 DENSEST = 22600.0  # kg/m³, osmium; of bodies with this density, a solid sphere has the smallest moments of inertia for its mass
-POINT_MASS = 2.0, 1e-4  # kg, and m of its radius of gyration: lighter or smaller bodies stand for parts without dimensions
+POINT_MASS = 2.0  # kg: lighter bodies, and those with a radius of gyration below TYPED_PRECISION, stand for parts without size
 NOT_NEGATIVE = frozenset({"viscous", "coulomb", "rotor_inertia", "stiffness"})  # of a drive
 
 
@@ -109,8 +109,8 @@ def _check_inertias(links: list[Link], report: Report) -> None:
                         "metres" if mass.solid else "kg m²",
                         "divide the lengths of the solid by 1000 if the file gives millimetres" if mass.solid
                         else "divide by 1e6 if the file gives kg mm²", "used as written", line)  # fmt: skip
-        radius = math.sqrt(max(c, 0.0) / mass.mass) if mass.mass > POINT_MASS[0] and not fault else 0.0
-        if radius > POINT_MASS[1] and (density := mass.mass / _largest_volume(radius)) > DENSEST:
+        radius = math.sqrt(max(c, 0.0) / mass.mass) if mass.mass > POINT_MASS and not fault else 0.0
+        if radius > TYPED_PRECISION and (density := mass.mass / _largest_volume(radius)) > DENSEST:
             report.note("inertia-small", where,
                         f"a largest moment of {c:.4g} kg m² for {mass.mass:.4g} kg is a radius of gyration of "
                         f"{1e3 * radius:.3g} mm: a body that small has a density of at least {density:.3g} kg/m³, "
