@@ -176,3 +176,17 @@ def test_stribeck_friction_of_any_shape_is_compiled():
     assert dy.rollouts(robot, 0.5, q0=[[0.0]], v0=[[1.0]], friction={"slide": law}, step=1e-3).q[-1, 0, 0] == pytest.approx(
         exact, rel=1e-4
     )
+
+
+@pytest.mark.parametrize("values", [(-1, 1), (5, -5), (-1, -1)])
+def test_coulomb_friction_has_magnitudes(values):
+    with pytest.raises(dy.InputError, match="the backward value is a magnitude"):
+        dy.Coulomb(*values)
+
+
+def test_a_model_whose_friction_drives_a_joint_is_refused_with_the_name_of_the_joint():
+    d = block().description
+    d.joints[0].drive.coulomb, d.joints[0].drive.coulomb_bias = 0.5, 1.5
+    model = dy.Robot(d).model
+    with pytest.raises(dy.InputError, match="joint 'slide' is 2 and -1 in the two directions"):
+        laws_of(model, "model")

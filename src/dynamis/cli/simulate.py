@@ -23,13 +23,13 @@ from dynamis.cli.param_types import POSITIVE, Integer
 from dynamis.cli.progress import Bar, waiting
 from dynamis.cli.states import beyond_effort_limits, loaded, units, vector
 from dynamis.display import counted
+from dynamis.tolerances import SAME_STATE
 
 if TYPE_CHECKING:
     from dynamis.robot import Robot
     from dynamis.simulation.trajectory import Trajectory
 
 MAX_EVENTS_LISTED = 20  # listed
-ASSEMBLED = 1e-6  # rad, m, rad/s or m/s: a larger change of the initial state by closed loops is reported
 
 HELP = """Simulate the motion of a robot under gravity, friction and constant torques.
 
@@ -147,7 +147,7 @@ def _note_assembly(name: str, given: Mapping[str, Any], found: Mapping[str, Any]
     import numpy as np
 
     pairs = {joint: (np.atleast_1d(x), np.atleast_1d(given[joint])) for joint, x in found.items()}
-    apart = {joint: pair for joint, pair in pairs.items() if np.abs(pair[0] - pair[1]).max() > ASSEMBLED}
+    apart = {joint: pair for joint, pair in pairs.items() if np.abs(pair[0] - pair[1]).max() > SAME_STATE}
     each = {joint: [",".join(f"{x:.6g}" for x in part) for part in pair] for joint, pair in apart.items()}
     changed = [f"{clean_name(joint)} {there} instead of {here}" for joint, (there, here) in each.items()]
     if changed:

@@ -19,10 +19,9 @@ from dynamis.model.actuators import Saturated
 from dynamis.robot import Robot
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.task_space.motions import Circle, Line
-from dynamis.tolerances import NEGLIGIBLE
+from dynamis.tolerances import NEGLIGIBLE, STUCK_ERROR
 
 Array = npt.NDArray[Any]
-STUCK = 1e-4  # rad or m: a smaller error at rest is not reported
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,7 +179,7 @@ class LawComparison:
 def stuck_joints(motion: Trajectory, off: Array) -> tuple[str, ...]:
     """The joints with dry friction that are at rest in the end, with an error ``off`` (n) there."""
     robot = motion.robot
-    held = (motion.v[-1] == 0.0) & (robot.model.coulomb > 0.0) & (np.abs(off) > STUCK)
+    held = (motion.v[-1] == 0.0) & (robot.model.coulomb > 0.0) & (np.abs(off) > STUCK_ERROR)
     return tuple(name for name, x in zip(robot.coordinate_names, held, strict=True) if x)
 
 

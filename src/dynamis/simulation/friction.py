@@ -18,6 +18,7 @@ from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, unknown_name
 from dynamis.model.model import Model
 from dynamis.scalar import Node, exp, is_number, log, tanh, where
+from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
 STATIC_BELOW_COULOMB = "static, the friction at rest, must not be below coulomb, that of sliding; exchange the two"
@@ -67,7 +68,8 @@ class Coulomb(StickingLaw):
     backward: float
 
     def __post_init__(self) -> None:
-        _check(self, lambda: self.forward + self.backward >= 0, "forward + backward must not be negative")
+        rule = "forward and backward must not be negative (the backward value is a magnitude: give it without its sign)"
+        _check(self, lambda: self.forward >= 0 and self.backward >= 0, rule)
 
     def sliding(self, direction: Any, v: Any) -> Any:  # noqa: ARG002 - the same at all velocities
         if isinstance(direction, Node):
@@ -176,8 +178,14 @@ def laws_of(model: Model, choice: Any) -> dict[int, Law]:
     own: dict[int, Law] = {}
     for k in range(model.n):
         coulomb, bias = float(model.coulomb[k]), float(model.coulomb_bias[k])
+        if coulomb < abs(bias) * (1.0 - FILE_PRECISION):
+            joint, ends = model.coordinates[k].name, f"{coulomb + bias:g} and {coulomb - bias:g}"
+            raise InputError(
+                f"Coulomb friction of joint {joint!r} is {ends} in the two directions: both are magnitudes, which must not be "
+                "negative; correct the joint, or give friction='none' or a mapping of joints to laws"
+            )
         if coulomb or bias:
-            own[k] = Coulomb(coulomb + bias, coulomb - bias)
+            own[k] = Coulomb(max(coulomb + bias, 0.0), max(coulomb - bias, 0.0))
     if isinstance(choice, Mapping):
         names = [c.name for c in model.coordinates]
         for name, law in choice.items():
