@@ -73,6 +73,27 @@ def test_load_friction_is_found_in_a_log_of_a_robot_whose_masses_are_wrong(seed)
     assert [values[f"joint{k}.load"] for k in (1, 2)] == pytest.approx([LOAD, LOAD], rel=0.15)
 
 
+def test_load_friction_is_found_with_a_file_that_hardly_has_masses():
+    believed, log = simulated("three joints", 3, seconds=20.0, error=0.0)
+    ready = prepare(log, believed)[0]
+    q, v, a = (np.column_stack([np.interp(log.t, ready.t, c) for c in x.T]) for x in (ready.q, ready.v, ready.a))
+    friction = LOAD * np.abs(believed.inverse_dynamics(q, v, a)) * np.tanh(v / 0.01)
+    light = {body.name: dy.solids.sphere(0.01, mass=1e-3) for _, body in believed.model.moving}
+    found = dy.identify(
+        believed.replace(inertias=light), replace(log, tau=log.tau + friction), compare=(), estimator="weighted", examined=False
+    )
+    values = {name: x for name, x in zip(found.base.names, found.estimator.coef_, strict=True) if name.endswith(".load")}
+    assert [values[f"joint{k}.load"] for k in (1, 2)] == pytest.approx([LOAD, LOAD], rel=0.15)
+
+
+def test_a_given_model_with_load_friction_of_one_joint_keeps_its_other_terms(believed_and_log):
+    believed, log = believed_and_log
+    model = LinearModel(believed, friction=("viscous", "coulomb", "joint1.power", "joint1.load"))
+    names = dy.identify(model, log, compare=()).base.names
+    assert {"joint1.power", "joint1.load"} <= set(names)
+    assert "joint2.load" not in names
+
+
 def test_a_log_without_such_friction_gets_no_load_terms(believed_and_log):
     believed, log = believed_and_log
     assert not any("load-dependent" in note for note in dy.identify(believed, log, compare=()).notes)

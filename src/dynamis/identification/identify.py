@@ -228,12 +228,17 @@ def _with_terms(
     If friction depends on the load, the second equations are without it, for mistakes of positions, which change the load.
     """
     model, rows = base.model, equations(base, runs)
-    plain: dict[str, Any] = {**model.settings, "friction": [term for term in model.friction if term != "load"]}
+    plain: dict[str, Any] = dict(model.settings)
+    if base.model.is_loaded:
+        terms = (plain["friction"],) if isinstance(plain["friction"], str) else plain["friction"]
+        plain["friction"] = [term for term in terms if not term.endswith("load")]
     if not given:
         settings, plain, note = better_settings(rows, _reach(runs))
         if settings:
             notes.append(note)
-            base = base_parameters(LinearModel(model.robot, **settings))
+            # which terms have an effect is judged by the load of the log, as the file may lack masses
+            links = with_estimated_links(base, runs).model.link_parameters
+            base = base_parameters(LinearModel(model.robot, **settings).with_links(links))
             rows = equations(base, runs)
     if not base.model.is_loaded:
         return rows, None
