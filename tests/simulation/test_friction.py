@@ -180,13 +180,12 @@ def test_stribeck_friction_of_any_shape_is_compiled():
 
 @pytest.mark.parametrize("values", [(-1, 1), (5, -5), (-1, -1)])
 def test_coulomb_friction_has_magnitudes(values):
-    with pytest.raises(dy.InputError, match="the backward value is a magnitude"):
+    with pytest.raises(dy.InputError, match="without its sign"):
         dy.Coulomb(*values)
 
 
-def test_a_model_whose_friction_drives_a_joint_is_refused_with_the_name_of_the_joint():
+def test_friction_with_a_larger_constant_torque_of_a_model_is_simulated():
     d = block().description
     d.joints[0].drive.coulomb, d.joints[0].drive.coulomb_bias = 0.5, 1.5
-    model = dy.Robot(d).model
-    with pytest.raises(dy.InputError, match="joint 'slide' is 2 and -1 in the two directions"):
-        laws_of(model, "model")
+    assert laws_of(dy.Robot(d).model, "model") == {0: dy.Coulomb(0.5, 0.5, offset=1.5)}
+    assert dy.Coulomb(0.5, 0.5, offset=1.5).holding == (1.0, 2.0)

@@ -29,7 +29,7 @@ def random_drive(rng, kind):
     spring = 0.0 if kind in ("spherical", "free") else rng.uniform(0.0, 2.0)
     return Drive(
         viscous=rng.uniform(0.0, 1.0),
-        coulomb=rng.uniform(0.2, 1.0),  # no less than the bias: friction drives no motion
+        coulomb=rng.uniform(0.0, 1.0),
         coulomb_bias=rng.uniform(-0.2, 0.2),
         rotor_inertia=rng.uniform(0.0, 0.01),
         gear_ratio=rng.uniform(1.0, 5.0),

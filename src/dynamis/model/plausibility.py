@@ -198,9 +198,10 @@ def check_drive(joint: Joint, report: Report, names: Iterable[str] = NOT_NEGATIV
         and 0.0 <= dry < abs(bias) * (1.0 - FILE_PRECISION)
     ):
         ends = f"{dry + bias:g} in the positive and {dry - bias:g} in the negative direction"
-        report.warn("negative-drive", f"joint {printable(joint.name)}", f"Coulomb friction of {ends}: it drives one motion",
-                    "magnitudes of 0 or more in both directions", "give the value of the negative direction without its sign",
-                    "used as written", joint.lines.get("coulomb", joint.line))  # fmt: skip
+        report.note("driving-friction", f"joint {printable(joint.name)}",
+                    f"Coulomb friction of {ends}: beside friction it has a larger constant torque",
+                    "give the value of the negative direction without its sign, unless this is meant", "used as written",
+                    joint.lines.get("coulomb", joint.line))  # fmt: skip
 
 
 def _check_rotors(description: Description, report: Report) -> None:

@@ -207,8 +207,8 @@ class _Run:
         if len(v) and np.abs(v).max() > self.motion.fastest:
             k = int(np.argmax(np.abs(v)))
             raise RunawayError(
-                f"the velocity of {self.names[k]} diverged ({v[k]:.3g}) at t = {t:.6g} s: check the torques; of feedback, "
-                "check the sign, lower its gains, or sample it more often"
+                f"the velocity of {self.names[k]} diverged ({v[k]:.3g}) at t = {t:.6g} s: check the torques; under control, "
+                "check the sign of the feedback, lower its gains, or sample it more often"
             )
         if self.clock is not None and self.clock.reminds:
             speed = float(np.abs(v).max(initial=0.0))

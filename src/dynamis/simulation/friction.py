@@ -18,7 +18,6 @@ from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, unknown_name
 from dynamis.model.model import Model
 from dynamis.scalar import Node, exp, is_number, log, tanh, where
-from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
 STATIC_BELOW_COULOMB = "static, the friction at rest, must not be below coulomb, that of sliding; exchange the two"
@@ -62,23 +61,28 @@ Law = StickingLaw | SmoothLaw | BristleLaw
 
 @dataclass(frozen=True, repr=False)
 class Coulomb(StickingLaw):
-    """Coulomb friction: ``forward`` for positive velocity, −``backward`` for negative velocity, static friction at rest."""
+    """Coulomb friction: ``forward`` for positive velocity, −``backward`` for negative velocity, static friction at rest.
+
+    Both are magnitudes; ``offset`` is a constant torque beside them, as identified robots may have.
+    """
 
     forward: float
     backward: float
+    offset: float = 0.0
 
     def __post_init__(self) -> None:
-        rule = "forward and backward must not be negative (the backward value is a magnitude: give it without its sign)"
-        _check(self, lambda: self.forward >= 0 and self.backward >= 0, rule)
+        rule = "forward and backward must not be negative (give the backward value without its sign)"
+        _check(self, lambda: min(self.forward, self.backward) >= 0, rule)
 
     def sliding(self, direction: Any, v: Any) -> Any:  # noqa: ARG002 - the same at all velocities
+        backward, forward = self.holding
         if isinstance(direction, Node):
-            return where(direction > 0.0, self.forward, -self.backward)
-        return self.forward if direction > 0 else -self.backward
+            return where(direction > 0.0, forward, backward)
+        return forward if direction > 0 else backward
 
     @property
     def holding(self) -> tuple[float, float]:
-        return -self.backward, self.forward
+        return self.offset - self.backward, self.offset + self.forward
 
     __repr__ = as_call
     _repr_html_ = as_table
@@ -178,14 +182,9 @@ def laws_of(model: Model, choice: Any) -> dict[int, Law]:
     own: dict[int, Law] = {}
     for k in range(model.n):
         coulomb, bias = float(model.coulomb[k]), float(model.coulomb_bias[k])
-        if coulomb < abs(bias) * (1.0 - FILE_PRECISION):
-            joint, ends = model.coordinates[k].name, f"{coulomb + bias:g} and {coulomb - bias:g}"
-            raise InputError(
-                f"Coulomb friction of joint {joint!r} is {ends} in the two directions: both are magnitudes, which must not be "
-                "negative; correct the joint, or give friction='none' or a mapping of joints to laws"
-            )
         if coulomb or bias:
-            own[k] = Coulomb(max(coulomb + bias, 0.0), max(coulomb - bias, 0.0))
+            inside = abs(bias) <= coulomb
+            own[k] = Coulomb(coulomb + bias, coulomb - bias) if inside else Coulomb(coulomb, coulomb, offset=bias)
     if isinstance(choice, Mapping):
         names = [c.name for c in model.coordinates]
         for name, law in choice.items():
