@@ -166,12 +166,20 @@ def test_temperatures_of_long_logs_are_those_of_the_whole(warming, monkeypatch):
     [
         ({"friction": ("coulomb_temperature",)}, "reference_temperature=35"),
         ({"friction": ("coulomb_temperature",), "reference_temperature": np.nan}, "reference_temperature=35"),
+        ({"friction": ("coulomb_temperature",), "reference_temperature": "warm"}, "reference_temperature=35"),
         ({"friction": ("loads",)}, "did you mean 'load'"),
     ],
 )
 def test_incomplete_terms_are_refused(settings, message):
     with pytest.raises(DynamisError, match=message):
         LinearModel(dy.load(ARM), **settings)
+
+
+def test_links_of_another_robot_and_temperatures_in_words_are_refused():
+    with pytest.raises(InputError, match="expected the 20 inertial parameters of the links"):
+        LinearModel(dy.load(ARM), friction=("load",)).with_links(np.zeros(3))
+    with pytest.raises(InputError, match="temperature must be an array of numbers"):
+        dy.identification.Log(np.zeros(1), np.zeros((1, 2)), np.zeros((1, 2)), temperature=[["warm", "cold"]])
 
 
 def test_a_regressor_with_temperatures_needs_them():

@@ -146,9 +146,25 @@ def test_the_number_of_output_times_does_not_shorten_steps(method):
     assert len(simulate(ARM, 1.0, method=method, step=1e-3).t) == 501
 
 
+@pytest.mark.parametrize(
+    ("t", "step", "steps"), [(1.0, 0.3, 4), ((1.0, 2.03), 0.1, 11), (0.7, 1.1e-3, 637), (1.0, 0.7, 2), (2.0, 2.0, 1)]
+)
+def test_steps_need_not_divide_the_duration(t, step, steps):
+    motion = simulate(pendulum(), t, [0.5], method="rk4", step=step)
+    assert motion.statistics["steps"] == pytest.approx(steps, rel=2e-3)
+    assert np.diff(motion.t).max() <= step * max(1.0, np.ceil(steps / 500)) * (1.0 + 1e-9)
+
+
+def test_a_resumed_motion_has_the_same_steps():
+    first = simulate(pendulum(), 1.0, [0.5], method="rk4", step=0.05)
+    whole = simulate(pendulum(), 2.0, resume=first, method="rk4", step=0.05)
+    assert whole.statistics["steps"] == 40
+    assert np.abs(whole.q - simulate(pendulum(), 2.0, [0.5], method="rk4", step=0.05).q).max() < 1e-12
+
+
 def test_steps_longer_than_the_distance_of_output_times_are_refused():
     with pytest.raises(dy.InputError, match=r"longer than the 0.002 s between output times.*points=11"):
         simulate(ARM, 1.0, method="rk4", step=0.1, points=501)
-    with pytest.raises(dy.InputError, match="use at most step=1"):
+    with pytest.raises(dy.InputError, match="longer than the motion: use at most step=1"):
         simulate(ARM, 1.0, method="rk4", step=2.0)
     simulate(ARM, [0.0, 0.001, 0.002, 0.5], method="rk4", step=0.1)  # some may be closer to each other

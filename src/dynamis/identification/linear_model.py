@@ -30,7 +30,7 @@ from dynamis.identification.friction_terms import (
     presliding_displacements,
 )
 from dynamis.robot import Robot
-from dynamis.scalar import call_with_symbols, sign, tanh
+from dynamis.scalar import call_with_symbols, is_number, sign, tanh
 from dynamis.spatial import PARAMETER_NAMES
 
 Array = npt.NDArray[Any]
@@ -112,7 +112,7 @@ class LinearModel:
         used = {*self.friction, *(term for _, term in self.own_friction)}
         if "stribeck" in used and stribeck_speed is None:
             raise InputError("Stribeck friction needs its characteristic speed, such as stribeck_speed=0.1")
-        if used & {*TEMPERATURE} and (reference_temperature is None or not np.isfinite(reference_temperature)):
+        if used & {*TEMPERATURE} and not (is_number(reference_temperature) and abs(reference_temperature or 0.0) < np.inf):
             raise InputError("friction that depends on temperature needs a reference in °C, such as reference_temperature=35")
         for name, speed in (("smooth", smooth), ("stribeck_speed", stribeck_speed)):
             if speed is not None and not speed > 0.0:
@@ -250,6 +250,8 @@ class LinearModel:
         """Return the model with the load of friction computed from these inertial parameters of the links."""
         other = copy.copy(self)
         other.link_parameters = np.asarray(parameters, float)
+        if other.link_parameters.shape != self.link_parameters.shape:
+            raise InputError(f"expected the {counted(len(self.link_parameters), 'inertial parameter')} of the links")
         return other
 
     @functools.cached_property

@@ -120,9 +120,14 @@ def _last_point(before: Trajectory, motion: EquationsOfMotion, sampled: bool) ->
     return np.concatenate([before.q[-1], before.v[-1], inside, before.work[-1:]])
 
 
+def stop_of(before: Trajectory) -> float:
+    """The time at which a motion ended, which may be after its last point."""
+    return float(before.t[-1]) if before.final_state is None else before.final_state.t
+
+
 def times_after(before: Trajectory, given: Array, points: int) -> Array:
     """The end of a motion, and the output times from there: those planned, if the final time is the same."""
-    stop = float(before.t[-1]) if before.final_state is None else before.final_state.t
+    stop = stop_of(before)
     planned = np.zeros(0) if before.final_state is None else before.final_state.planned
     end = float(given[-1])
     if end <= stop:

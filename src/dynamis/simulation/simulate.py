@@ -18,7 +18,7 @@ from dynamis.simulation.compiled_pieces import CompiledPieces
 from dynamis.simulation.contact import contacts_in, step_for
 from dynamis.simulation.controllers import SIGNATURES, Controller, Law, as_law
 from dynamis.simulation.events import Watcher
-from dynamis.simulation.fixed_step import MAX_STEPS, RULES, check_step_length
+from dynamis.simulation.fixed_step import RULES, check_step_length
 from dynamis.simulation.friction import laws_of
 from dynamis.simulation.hard_stops import AtStop, HardStops, Stops, laws_with_stops
 from dynamis.simulation.motion import (
@@ -29,6 +29,7 @@ from dynamis.simulation.motion import (
     controller_name,
 )
 from dynamis.simulation.noise import Noise, NoiseSource
+from dynamis.simulation.output_times import check_step, times_of
 from dynamis.simulation.pieces import Pieces
 from dynamis.simulation.resume import (
     check_resumable,
@@ -37,7 +38,6 @@ from dynamis.simulation.resume import (
     pieces_before,
     samples_of,
     state_at_stop,
-    times_after,
     with_memory,
 )
 from dynamis.simulation.sampling import Held, Sampled, integrate_stepwise
@@ -59,7 +59,6 @@ from dynamis.tolerances import EPS
 
 Array = npt.NDArray[Any]
 MIN_RTOL = 100.0 * EPS  # of SciPy's integrators
-POINTS = 501  # output times by default
 
 
 def simulate(
@@ -117,7 +116,7 @@ def simulate(
     mechanism = _mechanism(robot)
     robot = mechanism.robot
     before = None if resume is None else check_resumable(resume, q0, v0, mechanism.closures)
-    times = _times(t, _points(t, method, step) if points is None else points, before)
+    times = times_of(t, points, before, method, step)
     laws = laws_of(robot.model, friction)
     method = mechanism.method(method, laws, stops)
     q, v = _start(mechanism, q0, v0, before)
@@ -145,7 +144,7 @@ def simulate(
     located = hard is not None or watcher is not None or rtol is not None or atol is not None
     automatic = method is None
     method = method or ("DOP853" if located or not _is_stiff_by_contact_alone(motion, wrenches) else "time_stepping")
-    _check_step(step, times, method)
+    check_step(step, times, method)
     if method == "time_stepping" and step is None:
         step = step_for(contacts_in(wrenches), y0[: robot.nq])
     jumps = [x for x in (held, noise) if x is not None]
@@ -228,32 +227,6 @@ def _check_start(motion: EquationsOfMotion, t: float, y: Array) -> None:
         motion.command.rates(t, q, v, motion.inside(z)[controller_name(motion.robot)])
     # a mass matrix that cannot be inverted is refused here, by the joint's name
     motion.acceleration(q, v, np.zeros(len(v)), None)
-
-
-def _check_step(step: Any, times: Array, method: str) -> None:
-    """Also of adaptive methods, whose steps are not longer."""
-    if step is None:
-        return
-    if not (isinstance(step, int | float | np.number) and 0 < step < np.inf):
-        raise InputError(f"step must be a positive number of seconds, got {step!r}")
-    check_step_length(float(step), float(times[0]), float(times[-1]))
-    longest = float(np.diff(times).max())
-    if method in RULES and longest < step * (1.0 - 1e-9):
-        most = int((times[-1] - times[0]) / step + 1e-9) + 1
-        cure = f"use points={most}, or step={longest:g} or less" if most > 1 else f"use at most step={longest:g}"
-        raise InputError(f"step={step:g} s is longer than the {longest:g} s between output times, at which steps end: {cure}")
-
-
-def _points(t: Any, method: str | None, step: Any) -> int:
-    """The number of output times where it is not given: they lie on the steps of a method with fixed ones."""
-    if method not in RULES or not isinstance(step, int | float | np.number) or not 0.0 < step < np.inf:
-        return POINTS
-    given = _given_times(t, 2)
-    length = float(given[-1] - (given[0] if len(given) > 1 else 0.0))
-    if len(given) > 2 or not length > 0.0:
-        return POINTS
-    steps = np.ceil(min(length / step, MAX_STEPS) - 1e-9)
-    return int(np.ceil(steps / np.ceil(steps / (POINTS - 1)))) + 1
 
 
 def _check_jumps(sources: Mapping[str, Held | NoiseSource | None], times: Array) -> None:
@@ -340,34 +313,6 @@ def _trajectory(motion: EquationsOfMotion, pieces: Pieces, times: Array, y0: Arr
         wrenches, tuple(pieces.events), status, {"evaluations": pieces.evaluations, "pieces": len(pieces.pieces)},
         motion.inside(states[:known, nq + n : -1]), stop_torque=pushed_by_stops[:known] if stopping else None,
     )  # fmt: skip
-
-
-def _given_times(t: Any, points: int) -> Array:
-    try:
-        given = np.atleast_1d(np.array(t, dtype=float)) if not isinstance(t, str) else np.zeros(0)
-    except (TypeError, ValueError):
-        given = np.zeros(0)
-    if given.ndim != 1 or not len(given) or not np.isfinite(given).all():
-        raise InputError(f"t must be a duration, (start, end) or a list of times, got {t!r}")
-    if not (isinstance(points, int | np.integer) and points > 1):
-        raise InputError(f"points must be an integer of at least 2, got {points!r}")
-    if not np.all(np.diff(given) > 0):
-        k = int(np.argmax(np.diff(given) <= 0))
-        raise InputError(f"times must increase, but t = {given[k + 1]:g} s follows {given[k]:g} s")
-    return given
-
-
-def _times(t: Any, points: int, before: Trajectory | None) -> Array:
-    return output_times(t, points) if before is None else times_after(before, _given_times(t, points), points)
-
-
-def output_times(t: Any, points: int) -> Array:
-    given = _given_times(t, points)
-    if len(given) == 1:
-        if given[0] <= 0.0:
-            raise InputError(f"the duration must be positive, got {given[0]:g} s")
-        given = np.array([0.0, given[0]])
-    return np.linspace(given[0], given[-1], points) if len(given) == 2 else given
 
 
 def _fastest(robot: Robot, v: Array) -> float:

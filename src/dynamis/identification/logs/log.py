@@ -63,8 +63,12 @@ class Log:
             if side not in SIDES:
                 raise InputError(f"{name}={side!r} is not supported; choose 'joint' or 'motor'")
         for name in ("t", *SIGNALS):
-            if getattr(self, name) is not None:
+            if getattr(self, name) is None:
+                continue
+            try:
                 object.__setattr__(self, name, np.asarray(getattr(self, name), float))
+            except (TypeError, ValueError):
+                raise InputError(f"{name} must be an array of numbers, one row per sample") from None
         if self.t.ndim != 1:
             raise InputError(f"t has shape {self.t.shape}; expected one time per sample")
         for name in ("tau", *SIGNALS):
