@@ -24,7 +24,7 @@ TEMPERATURE = ("viscous_temperature", "coulomb_temperature")
 FRICTION = ("viscous", "coulomb", "coulomb_bias", "stribeck", "quadratic", "power", "load", *TEMPERATURE)
 UNITS = {
     "viscous": "N m s/rad", "coulomb": "N m", "coulomb_bias": "N m", "stribeck": "N m", "quadratic": "N m s²/rad²",
-    "power": "N m (s/rad)^½", "load": "1", "viscous_temperature": "N m s/(rad K)", "coulomb_temperature": "N m/K",
+    "power": "N m (s/rad)^½", "load": "", "viscous_temperature": "N m s/(rad K)", "coulomb_temperature": "N m/K",
     "offset": "N m", "presliding": "N m", "rotor": "kg m²", "stiffness": "N m/rad", "m": "kg", "mx": "kg m", "my": "kg m",
     "mz": "kg m",
 }  # fmt: skip
