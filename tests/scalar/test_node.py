@@ -106,15 +106,39 @@ def test_a_symbol_has_no_number():
 
 
 def test_expressions_that_nobody_holds_are_forgotten():
-    from dynamis.scalar import node
+    from dynamis.scalar import interning
 
+    interning.release_nodes()
     gc.collect()
-    before = len(node._made)
+    before = len(interning.older)
     kept = [symbol("only here") * float(k) for k in range(2, 500)]
-    assert len(node._made) >= before + 498
+    interning.release_nodes()
+    assert len(interning.older) >= before + 498
     del kept
     gc.collect()
-    assert len(node._made) <= before + 5
+    assert len(interning.older) <= before + 5
+
+
+def test_expressions_in_use_stay_the_same_when_others_are_forgotten():
+    from dynamis.scalar import interning
+
+    product, total = symbol("in use") * 3.0, (symbol("in use") * 3.0 + y) * 2.0
+    interning.release_nodes()
+    assert not interning.newest
+    assert symbol("in use") * 3.0 is product
+    assert (product + y) * 2.0 is total
+
+
+def test_only_so_many_expressions_are_kept_without_use(monkeypatch):
+    from dynamis.scalar import interning
+
+    monkeypatch.setattr(interning, "MOST_NEW", 100)
+    interning.release_nodes()
+    held = [symbol("held") * float(k) for k in range(2, 60)]
+    for k in range(2, 1000):
+        _ = symbol("not held") * float(k)
+    assert len(interning.newest) <= 100
+    assert all(symbol("held") * float(k) is held[k - 2] for k in range(2, 60))
 
 
 def test_threads_that_make_the_same_expressions_get_the_same_nodes():

@@ -37,7 +37,7 @@ from dynamis.compiler.llvm_text import render
 from dynamis.compiler.lowering import trace
 from dynamis.compiler.target import Target
 from dynamis.errors import InputError, printable
-from dynamis.scalar import Node
+from dynamis.scalar import Node, release_nodes
 
 Array = npt.NDArray[Any]
 
@@ -379,7 +379,9 @@ def _cheapest(
 ) -> Code:
     """The function with the fewest operations, traced."""
     codes = (trace(function, arguments, name, parameters) for function in functions)
-    return min(codes, key=lambda code: len(code.instructions))
+    cheapest = min(codes, key=lambda code: len(code.instructions))
+    release_nodes()
+    return cheapest
 
 
 def _checked(traced: Callable[[], Code], checks: Checks | None) -> Code:

@@ -22,6 +22,7 @@ from dynamis.scalar.functions import (
     where,
 )
 from dynamis.scalar.graph import topological
+from dynamis.scalar.interning import release_nodes
 from dynamis.scalar.linear import factorise, solve_lower, solve_positive, solve_upper
 from dynamis.scalar.node import Node, Scalar, as_scalar, is_number, symbol
 from dynamis.scalar.numpy_protocol import TracedArray
@@ -56,6 +57,7 @@ __all__ = [
     "maximum",
     "minimum",
     "pulled_back",
+    "release_nodes",
     "sign",
     "sin",
     "solve_lower",

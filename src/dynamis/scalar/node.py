@@ -11,9 +11,6 @@ from __future__ import annotations
 import hashlib
 import math
 import numbers
-import os
-import threading
-import weakref
 import zlib
 from collections.abc import Callable
 from typing import Any, Union
@@ -22,15 +19,11 @@ import numpy as np
 
 from dynamis.errors import InputError
 from dynamis.scalar.branches import branches, number_needed
+from dynamis.scalar.interning import interned, newest, older
 from dynamis.scalar.numpy_protocol import NumpyProtocol
 
 Scalar = Union[float, "Node"]
 MAX_POWER = 64  # by repeated multiplication
-
-_made: weakref.WeakValueDictionary[tuple[Any, ...], Node] = weakref.WeakValueDictionary()
-_making = [threading.RLock()]  # exchanged after a fork, where the thread that held it is missing
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: _making.__setitem__(0, threading.RLock()))
 
 _OPERATIONS: dict[str, int] = {}
 
@@ -143,18 +136,16 @@ class Node(NumpyProtocol):
 def make(op: str, *args: Any) -> Node:
     """The one node of this operation on these operands."""
     key = (op, *[id(a) if type(a) is Node else (a, math.copysign(1.0, a)) for a in args])
-    node = _made.get(key)
-    return _new(key, op, args, _rank(op, args)) if node is None else node
+    node = newest.get(key)
+    if node is None and (node := older.get(key)) is None:
+        return _new(key, op, args, _rank(op, args))
+    return node
 
 
 def _new(key: tuple[Any, ...], op: str, args: tuple[Any, ...], rank: int) -> Node:
-    with _making[0]:
-        node = _made.get(key)  # another thread may have been quicker
-        if node is None:
-            node = Node()
-            node.op, node.args, node.rank = op, args, rank
-            _made[key] = node
-        return node
+    node = Node()
+    node.op, node.args, node.rank = op, args, rank
+    return interned(key, node)
 
 
 def _rank(op: str, args: tuple[Any, ...]) -> int:
@@ -174,8 +165,8 @@ def symbol(name: str) -> Node:
     if not isinstance(name, str) or not name:
         raise InputError(f"a symbol needs a name, a non-empty string, got {name!r}")
     key = ("symbol", name)
-    node = _made.get(key)
-    if node is None:
+    node = newest.get(key)
+    if node is None and (node := older.get(key)) is None:
         digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=7).digest()
         node = _new(key, "symbol", (name,), int.from_bytes(digest))
     return node
