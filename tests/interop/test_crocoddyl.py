@@ -195,3 +195,45 @@ def test_residuals_of_frames_are_differentiated(crocoddyl):
     position = data.costs.costs.todict()["position"].residual.r
     assert np.allclose(position, robot.pose(x[:19], "FL_foot")[:3, 3] - [0.3, 0.2, -0.4], rtol=1e-12)
     compare_with_differences(crocoddyl, model, x, u)
+
+
+FEET = ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]
+
+
+def test_a_quadruped_on_its_feet_moves_as_with_the_contacts_of_crocoddyl(crocoddyl):
+    pinocchio = pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install pin")
+    robot = GO2.replace(friction=0)
+    stance = dy.constrained(robot, points=FEET)
+    q = robot.q(robot.description.appearance.pose)
+    start, goal = (np.concatenate([q, np.zeros(18)]) for _ in range(2))
+    goal[2] -= 0.08  # the trunk lower
+    costs = on_manifold(crocoddyl, robot, 12, 1e-4, goal, 1.0)
+    state = costs.state
+    state.pinocchio.names[1] = "root_joint"  # Crocoddyl knows a floating base by this name
+    contacts = crocoddyl.ContactModelMultiple(state, 12)
+    for foot in FEET:
+        at = state.pinocchio.getFrameId(foot), np.zeros(3), pinocchio.LOCAL_WORLD_ALIGNED
+        contacts.addContact(foot, crocoddyl.ContactModel3D(state, *at, 12, np.zeros(2)))
+    actuation = crocoddyl.ActuationModelFloatingBase(state)
+    skip_unless_right(robot, crocoddyl.DifferentialActionModelFreeFwdDynamics(state, actuation, costs), start)
+    pair = stance.crocoddyl(costs), crocoddyl.DifferentialActionModelContactFwdDynamics(state, actuation, contacts, costs)
+    rng = np.random.default_rng(4)
+    x, u = np.concatenate([q, stance.assemble_velocity(q, 0.3 * rng.normal(size=18))]), 5.0 * rng.normal(size=12)
+    data = [model.createData() for model in pair]
+    for model, found in zip(pair, data, strict=True):
+        model.calc(found, x, u)
+        model.calcDiff(found, x, u)
+    assert np.array_equal(data[0].forces, stance.forward_dynamics(x[:19], x[19:], np.append(np.zeros(6), u))[1])
+    for name in ("xout", "Fx", "Fu", "Lx", "Lu"):
+        found, expected = (getattr(d, name) for d in data)
+        assert np.abs(found - expected).max() < 1e-10 * max(1.0, np.abs(expected).max()), name
+
+    solvers = []
+    for model in pair:
+        steps = [crocoddyl.IntegratedActionModelEuler(model, 0.02)] * 10
+        problem = crocoddyl.ShootingProblem(start, steps, crocoddyl.IntegratedActionModelEuler(model, 0.0))
+        solvers.append(crocoddyl.SolverFDDP(problem))
+        solvers[-1].th_stop = 1e-7
+        assert solvers[-1].solve([start] * 11, [np.zeros(12)] * 10, 20)
+    assert abs(solvers[0].cost - solvers[1].cost) < 1e-9 * solvers[1].cost
+    assert np.abs(robot.pose(solvers[0].xs[-1][:19], "FL_foot")[:3, 3] - robot.pose(q, "FL_foot")[:3, 3]).max() < 1e-2

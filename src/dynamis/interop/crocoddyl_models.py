@@ -12,17 +12,19 @@ from dynamis.errors import InputError, MissingExtraError
 from dynamis.tolerances import NEGLIGIBLE, RECURSION_ROUNDING
 
 
-def crocoddyl_model(robot: Any, costs: Any, columns: Sequence[int], limits: Any, dynamics: Any) -> Any:
-    """A `DifferentialActionModelAbstract` with x = (q, v), where u are the torques of the columns, within ± limits.
+def crocoddyl_model(robot: Any, costs: Any, columns: Sequence[int], dynamics: Any) -> Any:
+    """A `DifferentialActionModelAbstract` with x = (q, v), where u are the torques of the columns, within their limits.
 
-    ``dynamics`` has the forward dynamics and its derivatives: the robot, or one with smooth friction. Derivatives are along v,
-    as those of a `StateMultibody`; residuals of such states find poses and velocities of frames in data of Pinocchio.
+    ``dynamics`` has the forward dynamics and its derivatives: the robot, one with smooth friction, or one with contacts, whose
+    results are pairs of accelerations and forces. Derivatives are along v, as those of a `StateMultibody`; residuals of such
+    states find poses and velocities of frames in data of Pinocchio.
     """
     try:
         import crocoddyl
     except ImportError:
         raise MissingExtraError("action models of Crocoddyl require it: pip install 'dynamis[crocoddyl]'") from None
     n, nq, columns = robot.n, robot.nq, list(columns)
+    limits = robot.limits["effort"][columns]
     if not isinstance(costs, crocoddyl.CostModelSum):
         raise InputError(f"costs must be a crocoddyl.CostModelSum, got {type(costs).__name__}")
     if not _is_state_of(robot, costs.state, crocoddyl) or costs.nu != len(columns):
@@ -44,6 +46,7 @@ def crocoddyl_model(robot: Any, costs: Any, columns: Sequence[int], limits: Any,
             )
             self.costs = model.costs.createData(self.collector)
             self.costs.shareMemory(self)  # derivatives of the costs are those of the action
+            self.forces = np.zeros(0)  # of contacts and loops
 
     class ForwardDynamics(crocoddyl.DifferentialActionModelAbstract):  # type: ignore[misc, unused-ignore]
         def __init__(self) -> None:
@@ -53,7 +56,8 @@ def crocoddyl_model(robot: Any, costs: Any, columns: Sequence[int], limits: Any,
 
         def calc(self, data: Any, x: Any, u: Any = None) -> None:
             if u is not None:
-                data.xout = dynamics.forward_dynamics(*_state(x, u))
+                found = dynamics.forward_dynamics(*_state(x, u))
+                data.xout, data.forces = found if isinstance(found, tuple) else (found, data.forces)
             if frames is not None:
                 frames.place(data.frames, x[:nq], x[nq:])
             self.costs.calc(data.costs, *((x,) if u is None else (x, u)))
@@ -61,7 +65,8 @@ def crocoddyl_model(robot: Any, costs: Any, columns: Sequence[int], limits: Any,
 
         def calcDiff(self, data: Any, x: Any, u: Any = None) -> None:  # name given by Crocoddyl
             if u is not None:
-                da = dynamics.forward_dynamics_derivatives(*_state(x, u))
+                found = dynamics.forward_dynamics_derivatives(*_state(x, u))
+                da = found[0] if isinstance(found, tuple) else found
                 data.Fx, data.Fu = np.hstack([da.dq, da.dv]), da.dtau[:, columns]
             if frames is not None:
                 frames.differentiate(data.frames, x[:nq], x[nq:])

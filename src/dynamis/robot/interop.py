@@ -176,7 +176,8 @@ class Interop(Compilation):
         ``robot.to_pinocchio()``, for robots with quaternions and for residuals of frames. Torques are bounded by their limits.
 
         Dry friction jumps at rest, where it has no derivative: with ``friction_velocity``, such as 0.05 rad/s, it is
-        coulomb_bias + coulomb · tanh(v / friction_velocity).
+        coulomb_bias + coulomb · tanh(v / friction_velocity). With feet on the ground or closed loops the model is
+        ``dy.constrained(robot, …).crocoddyl(costs)``.
 
         >>> import dynamis as dy
         >>> robot = dy.load("planar_2r_melchiorri")
@@ -186,9 +187,8 @@ class Interop(Compilation):
         """
         from dynamis.interop.crocoddyl_models import crocoddyl_model
 
-        columns = self.inputs.actuated(actuated)
         dynamics: Any = self if friction_velocity is None else SmoothedRobot(self, friction_velocity)
-        model = crocoddyl_model(self, costs, columns, self.limits["effort"][columns], dynamics)
+        model = crocoddyl_model(self, costs, self.inputs.actuated(actuated), dynamics)
         if friction_velocity is None:
             warn_of_dry_friction(self, "forward_dynamics", "robot.crocoddyl(costs, friction_velocity=0.05)")
         return model

@@ -385,3 +385,12 @@ class ConstrainedRobot(RobotBase):
             if pose and support is not None
         }
         return contact_forces(self.robot, b, J, chosen, contacts, axes, friction, normal, support)
+
+    def crocoddyl(self, costs: Any, *, actuated: Any = "joints") -> Any:
+        """A differential action model of Crocoddyl with the contacts and loops held; see `Robot.crocoddyl`.
+
+        Its data have the ``forces`` of the contacts.
+        """
+        from dynamis.interop.crocoddyl_models import crocoddyl_model
+
+        return crocoddyl_model(self.robot, costs, self.robot.inputs.actuated(actuated), self)
