@@ -185,10 +185,8 @@ class Interop(Compilation):
         >>> costs = crocoddyl.CostModelSum(crocoddyl.StateVector(4), 2)  # doctest: +SKIP
         >>> step = crocoddyl.IntegratedActionModelEuler(robot.crocoddyl(costs), 0.01)  # doctest: +SKIP
         """
-        from dynamis.interop.crocoddyl_models import crocoddyl_model
-
         dynamics: Any = self if friction_velocity is None else SmoothedRobot(self, friction_velocity)
-        model = crocoddyl_model(self, costs, self.inputs.actuated(actuated), dynamics)
+        model = crocoddyl_model(self, costs, actuated, dynamics)
         if friction_velocity is None:
             warn_of_dry_friction(self, "forward_dynamics", "robot.crocoddyl(costs, friction_velocity=0.05)")
         return model
@@ -223,3 +221,10 @@ class Interop(Compilation):
     def _has_jacobian(self, function: Callable[..., Any] | str, parameters: Sequence[Node]) -> bool:
         """Derivatives are along v: only where q has no quaternions are they those with respect to q."""
         return isinstance(function, str) and function in JACOBIANS and self.nq == self.n and not parameters
+
+
+def crocoddyl_model(robot: Any, costs: Any, actuated: Any, dynamics: Any) -> Any:
+    """A differential action model of Crocoddyl with the forward dynamics and derivatives of ``dynamics``."""
+    from dynamis.interop.crocoddyl_models import crocoddyl_model as made
+
+    return made(robot, costs, robot.inputs.actuated(actuated), dynamics)

@@ -19,6 +19,7 @@ from dynamis.kinematics.file_closures import described
 from dynamis.robot import Robot
 from dynamis.robot.base import RobotBase, direct
 from dynamis.robot.differentiation import Derivatives
+from dynamis.robot.interop import crocoddyl_model
 from dynamis.scalar import maximum, solve_upper
 from dynamis.simulation.contact_equations import (
     Contacts,
@@ -391,6 +392,4 @@ class ConstrainedRobot(RobotBase):
 
         Its data have the ``forces`` of the contacts.
         """
-        from dynamis.interop.crocoddyl_models import crocoddyl_model
-
-        return crocoddyl_model(self.robot, costs, self.robot.inputs.actuated(actuated), self)
+        return crocoddyl_model(self.robot, costs, actuated, self)
