@@ -10,22 +10,20 @@ import os
 import sys
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from dynamis.scalar.node import Node
-
+T = TypeVar("T")
 Key = tuple[Any, ...]
 MOST_NEW = 2**17  # some 50 MB
 
-newest: dict[Key, Node] = {}
-older: weakref.WeakValueDictionary[Key, Node] = weakref.WeakValueDictionary()
+newest: dict[Key, Any] = {}
+older: weakref.WeakValueDictionary[Key, Any] = weakref.WeakValueDictionary()
 _lock = [threading.RLock()]  # exchanged after a fork, where the thread that held it is missing
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: _lock.__setitem__(0, threading.RLock()))
 
 
-def interned(key: Key, node: Node) -> Node:
+def interned(key: Key, node: T) -> T:
     """The one node of this key: the one given, unless another thread has been quicker."""
     with _lock[0]:
         found = newest.get(key)
