@@ -144,8 +144,14 @@ def test_an_initial_state_that_loops_change_is_told(tmp_path):
     home = ",".join(f"{x:.17g}" for x in loop.home())
     assert "does not close the loops" not in run(*words, "--q0", home).output
     told = " ".join(run(*words, "--q0", "0.5,0,0").output.split())
-    assert "--q0 does not close the loops; the nearest state that does has" in told
+    assert "--q0 does not close the loops; the nearest state that does (see --keep) has" in told
     assert "instead of 0.5" in told
+    told = run(*words, "--q0", "0.5,0,0", "--v0", "1,0,0", "--keep", "crank", "-o", str(tmp_path / "motion.npz")).output
+    assert "the nearest state that does with crank as given has coupler" in " ".join(told.split())
+    motion = dy.Trajectory.load(tmp_path / "motion.npz", loop.robot)
+    assert np.allclose([motion.q[0, 0], motion.v[0, 0]], [0.5, 1.0], rtol=1e-12)
+    assert "is for robots whose loops are closed" in run("simulate", "scara", "--keep", "joint1").output
+    assert "crnak" in run(*words, "--q0", "0.5,0,0", "--keep", "crnak").output
 
 
 def test_a_method_may_be_given_in_any_case():

@@ -23,6 +23,7 @@ from dynamis.cli.param_types import POSITIVE, Integer
 from dynamis.cli.progress import Bar, waiting
 from dynamis.cli.states import beyond_effort_limits, loaded, units, vector
 from dynamis.display import counted
+from dynamis.errors import InputError
 from dynamis.tolerances import SAME_STATE
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 @click.option("--stops", type=click.Choice(["hard", "compliant"]),
               help="Joint limits as inelastic stops, or as springs of 10 000 N m/rad (N/m). Default: no stops.")  # fmt: skip
 @click.option("--open-loops", is_flag=True, help="Leave the loops that the file closes open.")
+@click.option("--keep", metavar="JOINTS", help="Joints whose initial values stay as given when loops close, such as crank.")
 @click.option("--seconds", type=POSITIVE, default=60.0, show_default=True,
               help="Limit of the computing time in s; the motion until then is kept.")  # fmt: skip
 @click.option("--points", type=Integer(2), show_default="501, or that of the steps", help="Number of output points.")
@@ -77,15 +79,15 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 @plain_errors
 def simulate(
     robot: str, duration: float, q0: str | None, v0: str | None, degrees: bool | None, torque: str | None, friction: str,
-    method: str, step: float | None, stops: str | None, open_loops: bool, seconds: float, points: int | None, floating: bool,
-    settings: tuple[str, ...], output: Path | None, plot: Path | None, as_json: bool,
+    method: str, step: float | None, stops: str | None, open_loops: bool, keep: str | None, seconds: float, points: int | None,
+    floating: bool, settings: tuple[str, ...], output: Path | None, plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     check_output(output, (".csv", ".npz", ".parquet", ".json"))
     check_pictures(plot)
     found = loaded(robot, settings, floating)
     start, rates = vector(found, q0, "q", "--q0", degrees), vector(found, v0, "v", "--v0")
     method = _method(method)
-    run, start, rates, chosen = _prepared(found, None if q0 is None else start, rates, method, open_loops)
+    run, start, rates, chosen = _prepared(found, None if q0 is None else start, rates, method, open_loops, keep)
     with Bar() as bar:
         motion = run(
             duration, start, rates, torque=None if torque is None else vector(found, torque, "tau", "--tau / --torque"),
@@ -122,27 +124,29 @@ def _method(given: str) -> str:
 
 
 def _prepared(
-    robot: Robot, q: Any, v: Any, method: str, open_loops: bool
+    robot: Robot, q: Any, v: Any, method: str, open_loops: bool, keep: str | None
 ) -> tuple[Callable[..., Trajectory], Any, Any, dict[str, str]]:  # fmt: skip
     """What simulates the robot, with its loops closed if it has any, its initial state (default: home), and the method."""
     from dynamis.simulation.loops.constrain import constrained
     from dynamis.simulation.simulate import simulate as run
 
     if open_loops or not robot.description.closures:
+        if keep is not None:
+            raise InputError("--keep is for robots whose loops are closed")
         return partial(run, robot), q, v, {"method": method}
-    closed = constrained(robot)
-    found = closed.home() if q is None else closed.assemble(q)
-    rates = closed.assemble_velocity(found, v)
+    closed, kept = constrained(robot), [name.strip() for name in keep.split(",")] if keep else []
+    found = closed.home() if q is None else closed.assemble(q, kept)
+    rates = closed.assemble_velocity(found, v, kept)
     if q is not None:
-        _note_assembly("q0", robot.by_name(q), robot.by_name(found))
+        _note_assembly("q0", robot.by_name(q), robot.by_name(found), keep)
     if v is not None:
-        _note_assembly("v0", robot.by_name(v), robot.by_name(rates))
+        _note_assembly("v0", robot.by_name(v), robot.by_name(rates), keep)
     context = click.get_current_context()
     given = context.get_parameter_source("method") is not click.core.ParameterSource.DEFAULT
     return closed.simulate, found, rates, {"method": method} if given else {}
 
 
-def _note_assembly(name: str, given: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+def _note_assembly(name: str, given: Mapping[str, Any], found: Mapping[str, Any], keep: str | None) -> None:
     """State which coordinates the closed loops change."""
     import numpy as np
 
@@ -151,8 +155,10 @@ def _note_assembly(name: str, given: Mapping[str, Any], found: Mapping[str, Any]
     each = {joint: [",".join(f"{x:.6g}" for x in part) for part in pair] for joint, pair in apart.items()}
     changed = [f"{clean_name(joint)} {there} instead of {here}" for joint, (there, here) in each.items()]
     if changed:
+        kept = f" with {clean_name(keep)} as given" if keep else " (see --keep)"
         print_warning(
-            f"--{name} does not close the loops; the nearest state that does has {', '.join(changed)}", label="note: "
+            f"--{name} does not close the loops; the nearest state that does{kept} has {', '.join(changed)}",
+            label="note: ",
         )
 
 
