@@ -22,7 +22,7 @@ def run(*arguments):
 def test_a_trial_is_summed_up():
     result = run(ARM, "--law", "pd-gravity", "--goal", "0.8,-0.6", "--error", "5", "--rate", "1000")
     assert result.exit_code == 0, result.output
-    for words in ("PD + gravity, model parameters off by up to 5 %: completed", "Tracking errors [rad]", "expected below", "Torques [N m]",
+    for words in ("PD + gravity at 1000 Hz, model parameters off by up to 5 %: completed", "Tracking errors [rad]", "expected below", "Torques [N m]",
                   "the conditions for stability hold (proven)", "rule of thumb"):  # fmt: skip
         assert words in result.output
 

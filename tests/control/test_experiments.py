@@ -273,3 +273,19 @@ viscous = 1
         for step in (None, 1e-4)
     ]
     np.testing.assert_allclose(*largest, rtol=0.25)
+
+
+def test_laws_with_a_sample_rate_are_sampled(arm):
+    robot = dy.load("planar_2r_melchiorri")
+    laws = ["computed-torque", "slotine-li"]
+    designs = [dy.control.LawDesign(rate=rate) for rate in (40.0, 2000.0)]
+    slow, fast = (dy.control.compare_laws(robot, laws, [0.5, -0.5], design=design) for design in designs)
+    held = slow["computed-torque"].trajectory.tau
+    assert len(np.unique(held[:, 0])) <= 2.0 * 40.0 + 1.0  # of 2 s
+    assert (slow["computed-torque"].rate, slow["slotine-li"].rate) == (40.0, None)  # the latter has internal states
+    worse, better = (x["computed-torque"].tracking.largest for x in (slow, fast))
+    assert (worse > 5.0 * better).all()
+    circle = {"motion": ts.Circle(0.1, 2.0, 1), "task": TASK, "q0": START, "design": dy.control.LawDesign(rate=100.0)}
+    motion = dy.control.compare_laws(arm, "torque", **circle)["torque"]
+    assert motion.rate == 100.0
+    assert motion.trajectory.complete

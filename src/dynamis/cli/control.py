@@ -81,7 +81,7 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
 @click.option(
     "--rate",
     type=POSITIVE,
-    help="Sample rate of the controller in Hz, for the stability check; the simulated one is continuous.",
+    help="Sample rate of the controller in Hz. Default: continuous, as slotine-li always is.",
 )
 @click.option("--step", type=POSITIVE, help="Integration step in s. Default: chosen from the control law.")
 @click.option("--seconds", type=POSITIVE, help="Time limit of the simulation, in s of computing time.")
@@ -142,7 +142,8 @@ def _print(found: LawComparison) -> None:
     made = found.runs[0]
     track, robot, report = made.tracking, found.robot, made.stability
     model = f"model parameters off by up to {100.0 * found.error:g} %" if found.error else "exact model"
-    echo((clean_name(robot.name), {"bold": True}), f"  {made.law_name}, {model}: {for_command_line(made.trajectory.status)}")
+    law = f"{made.law_name}, {model}" if made.rate is None else f"{made.law_name} at {made.rate:g} Hz, {model}"
+    echo((clean_name(robot.name), {"bold": True}), f"  {law}: {for_command_line(made.trajectory.status)}")
     bounds = [None] * len(track.names) if made.bound is None else made.bound
     names, unit = with_units(track.names, made.units)
     print_table(

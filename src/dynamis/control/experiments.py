@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,6 +37,7 @@ from dynamis.kinematics.box import check_robot
 from dynamis.kinematics.tasks import Orientation, Position, Task
 from dynamis.robot import Robot
 from dynamis.robot.dry_friction import without_dry_friction
+from dynamis.simulation.sampling import Sampled
 from dynamis.simulation.simulate import simulate
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.task_space.motions import Circle, Line
@@ -77,8 +79,9 @@ def compare_laws(
     None holds the start. A tip position out of reach is simulated with a `ReachWarning`, a periodic motion out of reach is an
     `InputError` unless ``design.regularisation`` is positive.
 
-    The parameters of the laws' model have the relative ``error``. ``step`` is the integration step; ``seconds`` limits the
-    computing time of each simulation.
+    The parameters of the laws' model have the relative ``error``. With ``design.rate`` laws without internal states are
+    sampled. ``step`` is the integration step, of which the sampling period is a multiple; ``seconds`` limits the computing
+    time of each simulation.
 
     >>> import dynamis as dy
     >>> found = dy.control.compare_laws(dy.load("planar_2r_melchiorri"), "computed-torque", [0.5, -0.5], error=0.05)
@@ -179,6 +182,10 @@ def _run(
         assert task is not None
         controller = acting = redundancy_law(law, model, getattr(reference, "at", reference), task, design)
     usual = experiment.options["step"] or SHORT_STEPS.get(name, 1e-3)
+    rate = None if getattr(acting, "size", 0) else design.rate  # controllers with internal states are continuous
+    if rate is not None:
+        acting = Sampled(acting, rate)
+        usual = 1.0 / (rate * math.ceil(1.0 / (rate * usual)))  # samples are at ends of steps
     options = {**experiment.options, **limits, "step": limits["step"] or usual}
     made = simulate(robot, experiment.times, q, v, controller=acting, **options)
     track = _tracking(made, reference, task)
@@ -203,7 +210,7 @@ def _run(
     report = stability_of(controller, robot, model, least, design.rate, error)
     if report is not None and (limited := torque_limited(made)):
         bound, report = None, replace(report, conditions=(*report.conditions, _actuators_suffice(limited)))
-    return LawRun(name, controller, made, track, units, bound, report, moved)
+    return LawRun(name, controller, made, track, units, bound, report, moved, rate)
 
 
 def _actuators_suffice(limited: Mapping[str, float]) -> Condition:

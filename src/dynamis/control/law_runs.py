@@ -30,6 +30,7 @@ class LawRun:
 
     ``bound`` is the predicted bound of the errors and ``stability`` the stability report, None where there is none.
     ``null_space`` is the `NullSpaceMotion` of a periodic task motion: costs, drift and null-space velocity; else None.
+    ``rate`` [Hz] is the sample rate of the simulated controller, None if it is continuous.
     """
 
     name: str
@@ -40,6 +41,7 @@ class LawRun:
     bound: Array | None = None
     stability: Stability | None = None
     null_space: NullSpaceMotion | None = None
+    rate: float | None = None
 
     @property
     def law_name(self) -> str:
@@ -98,7 +100,7 @@ class LawRun:
             for name, peak, limit in zip(robot.coordinate_names, track.peak, self.torque_limits, strict=True)
         ]
         return {
-            "law": self.name, "status": self.trajectory.status, "largest_error": float(self.error.max()),
+            "law": self.name, "rate": self.rate, "status": self.trajectory.status, "largest_error": float(self.error.max()),
             "peak_torque": self.peak_torque, "peak_joint": self.peak_joint, "tracking": rows, "torques": torques,
             "beyond_limits": list(self.beyond_limits), "held_by_friction": list(self.held_by_friction),
             "stability": None if self.stability is None else self.stability.as_dict(),
