@@ -15,4 +15,6 @@ def is_balanced(latex):
             open_ones.append(name)
         elif not open_ones or open_ones.pop() != name:
             return False
+    if re.search(r"\\(?:bigl|bigr|left|right)(?![()\[\]|.]|\\[{}|])", latex):  # without a bracket
+        return False
     return depth == 0 and not open_ones and latex.count(r"\bigl") == latex.count(r"\bigr")

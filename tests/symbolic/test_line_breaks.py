@@ -7,7 +7,7 @@ from dynamis.documents.blocks import MAX_LINE_CHARACTERS, equation
 
 def test_a_term_longer_than_a_line_is_broken_inside_its_brackets():
     inside = " + ".join(f"0.123456 q_{k}^2 c_{k}" for k in range(12))
-    for opening, closing in (("(", ")"), (r"\left(", r"\right)")):
+    for opening, closing in (("(", ")"), (r"\left(", r"\right)"), (r"\bigl(", r"\bigr)")):
         made = equation(r"\tau_1", rf"- 2 {opening}a_1 + \frac{{b + c}}{{d}} - (e + f) + {inside}{closing} \ddot{{q}}_1 + g_1")
         lines = made.splitlines()[1:-1]
         assert len(lines) > 2

@@ -44,3 +44,37 @@ def test_right_angles_of_a_file_are_right_angles():
         assert str(found) == str(right)
     slanted = dy.load(arm.format(angle="1.5708")).closed_form()  # five digits: an angle of its own
     assert len(slanted.g[0]) > len(exact.g[0])
+
+
+def test_rounding_errors_beside_other_parameters_do_not_appear():
+    """Of a rotation by 30°, whose sine is ½."""
+    text = """
+[robot]
+gravity = [0, 0, "-g"]
+[parameters]
+m_2 = "symbol"
+m_3 = "symbol"
+b = "symbol"
+e = "symbol"
+r = "symbol"
+g = "symbol"
+[[link]]
+type = "revolute"
+[[link]]
+type = "prismatic"
+xyz = ["b", "e", 0]
+rpy = [0, "pi/6", 0]
+axis = [1, 0, 0]
+mass = "m_2"
+com = [0, "e", 0]
+[[link]]
+type = "revolute"
+xyz = [0, 0, "e"]
+axis = [0, 1, 0]
+mass = "m_3"
+com = ["r", 0, 0]
+"""
+    form = dy.load(text).closed_form()
+    texts = [str(x) for x in (*form.equations, *form.M.flat, *form.regressor.flat)]
+    assert not [x for text in texts for x in re.findall(r"[0-9.]+e-[0-9]+", text)]
+    assert "1/2*" in str(form.g[1])

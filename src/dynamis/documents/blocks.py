@@ -288,7 +288,7 @@ def equation(left: str, right: str) -> str:
 
 def _pieces(term: str) -> list[str]:
     """A term that is longer than a line, at the signs inside its first brackets; others are left whole."""
-    if len(term) <= MAX_LINE_CHARACTERS or (opening := re.search(r"(?:\\left)?\(", term)) is None:
+    if len(term) <= MAX_LINE_CHARACTERS or (opening := re.search(r"(?:\\left|\\bigl)?\(", term)) is None:
         return [term]
     depth, end = 0, len(term)
     for match in re.finditer(r"[()]", term[opening.start() :]):
@@ -298,7 +298,7 @@ def _pieces(term: str) -> list[str]:
             break
     inside, after = term[opening.end() : end], term[end + 1 :]
     if opening[0] != "(":
-        inside = inside.removesuffix(r"\right")
+        inside = inside.removesuffix(r"\right").removesuffix(r"\bigr")
     first, *others = _terms(inside)
     pieces = [f"{term[: opening.start()]}\\bigl({first}", *others]
     pieces[-1] += f"\\bigr){after}"

@@ -29,7 +29,7 @@ Array = npt.NDArray[Any]
 
 
 def with_right_angles(model: Model) -> Model:
-    """The model with right angles for those that a file gives to ten digits or more: 1.57079632679 for π/2.
+    """The model with right angles for those that a file gives to ten digits or more: 1.57079632679 for π/2, and sin(π/6) = ½.
 
     Each would add terms of 1e-12 beside those of the right angle. Lengths and inertias of links that are joined by such
     angles lose the numbers below PRINTED_AS_ZERO of the largest beside them.
@@ -43,7 +43,10 @@ def with_right_angles(model: Model) -> Model:
 
 
 def _right_angled(pose: Pose) -> Pose:
-    return Pose(_without_rounding(pose.R, NEGLIGIBLE), _without_rounding(pose.p))
+    R = _without_rounding(pose.R, NEGLIGIBLE)
+    if R.dtype != object:
+        R = np.where(np.abs(np.abs(R) - 0.5) <= SUM_ROUNDING, np.copysign(0.5, R), R)  # sin(π/6) is 0.49999999999999994
+    return Pose(R, _without_rounding(pose.p))
 
 
 def _clean_inertia(inertia: Inertia) -> Inertia:
@@ -55,11 +58,19 @@ def _without_rounding(x: Array, rounding: float = PRINTED_AS_ZERO) -> Array:
     return x if x.dtype == object else np.where(np.abs(x) <= rounding * np.abs(x).max(), 0.0, x)
 
 
-def without_rounding_noise(value: Expression) -> Expression:
+def has_decimal_rotations(model: Model) -> bool:
+    """Whether rotations of the model have sines and cosines that are decimals."""
+    rotations = [body.placement.R for body in model.bodies if body]
+    return any(isinstance(x, float) and 2.0 * x != round(2.0 * x) for R in rotations for x in R.ravel().tolist())
+
+
+def without_rounding_noise(value: Expression, rotated: bool = False) -> Expression:
     """The expression without terms whose coefficients are rounding errors of the others.
 
     A rotation by a decimal angle has cos² + sin² = 1 only to rounding; the remainder would appear as separate
-    terms. Coefficients are compared among terms with the same parameters, whose units are then the same.
+    terms. Coefficients are compared among terms with the same parameters, whose units are then the same; where no such term
+    is left and links are ``rotated`` by decimal angles, it is an error of their sines and cosines if it is below their rounding
+    and below that of all others.
     """
     p = value.numerator
     if all(int(c.q) <= MAX_TYPED_DENOMINATOR for c in p.coeffs()):
@@ -67,7 +78,12 @@ def without_rounding_noise(value: Expression) -> Expression:
     ring = value.algebra.ring
     terms = p.to_dict()
     largest = largest_coefficients(ring, terms)
-    kept = {e: c for e, c in terms.items() if not is_noise(ring, e, c, largest)}
+    of_rotations = log2(SUM_ROUNDING) + min(0.0, max(largest.values(), default=0.0)) if rotated else -inf
+    kept = {
+        e: c
+        for e, c in terms.items()
+        if not is_noise(ring, e, c, largest) and (size(c) > of_rotations or int(c.q) <= MAX_TYPED_DENOMINATOR)
+    }
     return value if len(kept) == len(terms) else Expression(value.algebra, ring.context.from_dict(kept), value.denominator)
 
 

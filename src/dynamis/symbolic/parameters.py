@@ -42,11 +42,11 @@ class Rule:
         gains = []
         for base, beta in self.into:
             factor = beta.latex()
-            many = beta.expanded and len(beta) > 1
-            gains.append(
-                f"{_name(base)} \\mathrel{{+}}= "
-                + (f"({factor}) {name}" if many else f"{factor} {name}" if factor != "1" else name)
-            )
+            if factor in ("1", "-1"):
+                times = factor.removesuffix("1")
+            else:
+                times = f"({factor}) " if beta.expanded and len(beta) > 1 else f"{factor} "
+            gains.append(f"{_name(base)} \\mathrel{{+}}= {times}{name}")
         return r",\; ".join(gains)
 
     def __str__(self) -> str:
@@ -85,7 +85,8 @@ def _name(node: Node) -> str:
 def by_inspection(form: Terms) -> LinearForm:
     """The linear form in the ten parameters of each body about its joint and the parameters of its drive.
 
-    Parameters that are zero, or do not enter the equations, are omitted; parameters with proportional columns are merged.
+    Parameters that are zero, or do not enter the equations, are omitted; parameters with proportional columns are merged, and
+    so are those with proportional values, such as two equal moments of inertia.
     """
     Y = form.formulas(regressor.regressor(form.model, form.q, form.v, form.a))
     values = form.formulas(regressor.parameters(form.model))
@@ -101,9 +102,25 @@ def by_inspection(form: Terms) -> LinearForm:
                 break
         else:
             columns.append((column, value))
+    columns = _with_different_values(columns)
     shape = (form.n, len(columns))
     Y_kept = Formulas.of((columns[k][0][i].grouped("term") for i, k in np.ndindex(*shape)), shape)
     return LinearForm(Y_kept, Formulas.of((value for _, value in columns), (len(columns),)))
+
+
+def _with_different_values(columns: list[tuple[list[Expression], Expression]]) -> list[tuple[list[Expression], Expression]]:
+    """The columns and values, joined where symbolic values are proportional: y_7 π_7 + y_8 (2 π_7) = (y_7 + 2 y_8) π_7."""
+    found: list[tuple[list[Expression], Expression]] = []
+    for column, value in columns:
+        symbolic = isinstance(value.node(), Node)
+        for number, (known, other) in enumerate(found):
+            ratio = _ratio([value], [other]) if symbolic else None
+            if ratio is not None:
+                found[number] = [a + b * ratio for a, b in zip(known, column, strict=True)], other
+                break
+        else:
+            found.append((column, value))
+    return found
 
 
 def _ratio(a: list[Expression], b: list[Expression]) -> Any:

@@ -18,7 +18,7 @@ from dynamis.scalar import jacobian as scalar_jacobian
 from dynamis.scalar import sign, symbol
 from dynamis.symbolic.angles import joint_angles
 from dynamis.symbolic.budget import Budget, BudgetSpent
-from dynamis.symbolic.cleaning import summed, without_rounding_noise
+from dynamis.symbolic.cleaning import has_decimal_rotations, summed, without_rounding_noise
 from dynamis.symbolic.expression import Algebra, Expression, Formulas
 from dynamis.symbolic.notation import Notation, SymbolPrinter
 from dynamis.symbolic.ring import Ring
@@ -38,6 +38,7 @@ class Terms:
                     f"replace them by three revolute joints (and three prismatic ones)"
                 )
         self.model, self.budget, self.description = model, budget, description
+        self._rotated = has_decimal_rotations(model)
         n = model.n
         self.q, self.v, self.a, self.tau = (_symbols(letter, n) for letter in ("q", "v", "a", "tau"))
         self.w = np.array([symbol(f"w[{axis}]") for axis in ("fx", "fy", "fz", "mx", "my", "mz")], dtype=object)
@@ -86,7 +87,7 @@ class Terms:
             try:
                 with self.budget.running():
                     self.algebra.ring.expand([node], self.budget)
-                    return without_rounding_noise(self.algebra.of_node(node))
+                    return without_rounding_noise(self.algebra.of_node(node), self._rotated)
             except BudgetSpent:
                 pass  # this term alone is too large: its graph says the same
         return Expression(self.algebra, None, None, node)
