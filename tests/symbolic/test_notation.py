@@ -251,3 +251,43 @@ def test_rows_of_matrices_with_fractions_are_spaced():
     whole, third = algebra.of_node(x), algebra.of_node(x / 3.0)
     assert np.array([whole, whole]).view(Formulas).latex() == r"\begin{bmatrix} x \\ x \end{bmatrix}"
     assert np.array([third, whole]).view(Formulas).latex() == r"\begin{bmatrix} \tfrac{1}{3} x \\[0.4em] x \end{bmatrix}"
+
+
+DAMPED = """
+[robot]
+gravity = [0, "-g", 0]
+[parameters]
+M = "symbol"
+h = "symbol"
+g = "symbol"
+c_1 = "symbol"
+c_2 = "symbol"
+[[link]]
+type = "revolute"
+mass = "M"
+com = ["h", 0, 0]
+viscous = "c_1"
+[[link]]
+type = "revolute"
+xyz = ["h", 0, 0]
+mass = "M"
+com = ["h", 0, 0]
+viscous = "c_2"
+"""
+
+
+def test_functions_are_written_in_full_where_parameters_have_the_names_of_abbreviations():
+    form = dy.load(DAMPED).closed_form()
+    assert form.equations[0].latex().endswith(r"c_1 \dot{q}_1 + M g h (2 \cos q_1 + \cos(q_1 + q_2)) = \tau_1")
+    assert str(form.g[1]) == "M*g*h*cos(q_1 + q_2)"
+    assert [name for name, _ in form.compact.names] == [r"\eta"]  # h is a length
+    assert dy.check_answer(form, "equations", "\n".join(x.latex() for x in form.equations)).correct
+    others = dy.load(DAMPED.replace("c_1", "b_1").replace("c_2", "b_2").replace('"h"', '"a"').replace("h =", "a =")).closed_form()
+    assert r"(2 c_1 + c_{12})" in others.equations[0].latex()
+    assert [name for name, _ in others.compact.names] == ["h"]
+
+
+@pytest.mark.parametrize("name", ["tau_1", "q_2"])
+def test_parameters_with_names_of_variables_are_refused(name):
+    with pytest.raises(dy.InputError, match=f"parameter '{name}' has the name of a joint variable or torque"):
+        dy.load(DAMPED.replace('"M"', f'"{name}"').replace("M =", f"{name} =")).closed_form()

@@ -19,7 +19,7 @@ from dynamis.symbolic.angles import joint_angles
 from dynamis.symbolic.expression import Algebra, Expression, Formulas
 from dynamis.symbolic.notation import Notation, SymbolPrinter, notation_of
 from dynamis.symbolic.ring import Ring
-from dynamis.symbolic.roles import roles_of
+from dynamis.symbolic.roles import parameter_names, roles_of
 
 Array = npt.NDArray[Any]
 
@@ -59,7 +59,9 @@ class StaticFormulas:
             [*J.flat, *inside, *model.gravity, *model.rotor], joint_angles(model, q), [*q, *v, *a, *tau, *self.F, *self.k]
         )
         turning = tuple(c.revolute for c in model.coordinates)
-        self._algebra = Algebra(ring, SymbolPrinter(notation, roles_of(model, ring, q, v, a, tau), turning))
+        names = parameter_names(ring, [*q, *v, *a, *tau, *self.F, *self.k])
+        letters = SymbolPrinter(notation, roles_of(model, ring, q, v, a, tau), turning, parameters=names)
+        self._algebra = Algebra(ring, letters)
         self._J = J
 
     def _formulas(self, nodes: Any) -> Formulas:

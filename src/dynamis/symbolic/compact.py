@@ -14,6 +14,7 @@ from dynamis.symbolic.ring import Ring
 from dynamis.symbolic.terms import Terms
 
 MAX_ABBREVIATIONS = 24  # more do not help a reader
+LETTERS = ("h", r"\eta", r"\chi", r"\kappa")  # of abbreviations: the first that is not one of the robot's
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,7 +53,8 @@ def with_named_factors(form: Terms) -> Compact:
             break
     if not 0 < len(found) <= MAX_ABBREVIATIONS:
         return Compact((), form.christoffel, form.C, form.M_dot, form.N)
-    names = tuple(("h" if len(found) == 1 else f"h_{{{k + 1}}}", c) for k, c in found.values())
+    letter = next(filter(form.algebra.letters.is_free, LETTERS), LETTERS[0])
+    names = tuple((letter if len(found) == 1 else f"{letter}_{{{k + 1}}}", c) for k, c in found.values())
     letters = replace(form.algebra.letters, names={f"name {k}": name for k, (name, _) in enumerate(names)})
     ring = Ring((), list(form.v), names=len(names))
     algebra = Algebra(ring, letters)

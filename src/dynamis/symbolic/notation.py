@@ -5,13 +5,14 @@ A `Notation` defines the letters of a course; a `SymbolPrinter` applies it to a 
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dynamis.display import as_call, as_table
-from dynamis.errors import unknown_name
+from dynamis.errors import InputError, unknown_name
 from dynamis.symbolic.arrangement import Role, Style
 from dynamis.symbolic.ring import Atom, Ring
 from dynamis.symbolic.trig_rewriting import arc_terms
@@ -101,6 +102,26 @@ class SymbolPrinter:
     turning: tuple[bool, ...]
     names: Mapping[str, str] = field(default_factory=dict)
     motors: Mapping[str, str] = field(default_factory=dict)
+    parameters: frozenset[str] = frozenset()  # their names
+
+    def __post_init__(self) -> None:
+        kinds = ("position", "velocity", "acceleration", "torque")
+        variables = {self.variable(kind, k + 1) for kind in kinds for k in range(len(self.turning))}
+        for name in sorted(self.parameters):
+            if parameter_latex(name, self.notation.rename) in variables:
+                raise InputError(f"the parameter {name!r} has the name of a joint variable or torque; rename it in the file")
+
+    @functools.cached_property
+    def abbreviates(self) -> bool:
+        """Whether c_1 can stand for cos(q_1): it cannot where a parameter has such a name."""
+        n = self.notation
+        short = re.compile(rf"({re.escape(n.sine)}|{re.escape(n.cosine)})_(\d|{{[\d,+-]+}})")
+        return n.functions == "short" and not any(short.fullmatch(parameter_latex(x, n.rename)) for x in self.parameters)
+
+    def is_free(self, letter: str) -> bool:
+        """Whether no parameter is written with this letter, in LaTeX, alone or with an index."""
+        taken = [parameter_latex(name, self.notation.rename) for name in self.parameters]
+        return not any(name == letter or name.startswith(f"{letter}_") for name in taken)
 
     def with_notation(self, choice: str | Notation | None) -> SymbolPrinter:
         return self if choice is None else replace(self, notation=notation_of(choice))
@@ -169,7 +190,7 @@ class SymbolPrinter:
         numbers = [r.number for r in roles if r is not None and r.kind == "position"]
         whole = all(d == 1 for _, _, d in path)
         n = self.notation
-        if n.functions == "short" and len(self.turning) > 1 and len(numbers) == len(path) and whole:
+        if self.abbreviates and len(self.turning) > 1 and len(numbers) == len(path) and whole:
             letter = n.sine if kind == "sine" else n.cosine
             plus = "+" if any(s < 0 for _, s, _ in path) else ""
             signs = ["", *(plus if s > 0 else "-" for _, s, _ in path[1:])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,11 +92,16 @@ def _letters(actuator: Actuator | None) -> tuple[str, ...]:
     return ("i", "u") if actuator.size else ("u",)
 
 
-def free_letters(ring: Ring, state: Sequence[Node], numbers: int, rename: Mapping[str, str]) -> dict[str, str]:
-    """Spellings of θ, i and u that do not collide with parameters of the robot."""
+def parameter_names(ring: Ring, state: Sequence[Node]) -> frozenset[str]:
+    """The names of the symbols that are not variables of the state."""
     own = {id(node) for node in state}
     nodes = [x.node for x in ring.atoms if x.kind == "symbol" and x.node is not None]
-    taken = {parameter_latex(str(node.args[0]), rename) for node in nodes if id(node) not in own}
+    return frozenset(str(node.args[0]) for node in nodes if id(node) not in own)
+
+
+def free_letters(parameters: Iterable[str], numbers: int, rename: Mapping[str, str]) -> dict[str, str]:
+    """Spellings of θ, i and u that do not collide with parameters of the robot."""
+    taken = {parameter_latex(name, rename) for name in parameters}
 
     def is_free(pattern: str) -> bool:
         written = {pattern.format(number) for number in range(1, numbers + 1)}

@@ -22,7 +22,7 @@ from dynamis.symbolic.cleaning import has_decimal_rotations, summed, without_rou
 from dynamis.symbolic.expression import Algebra, Expression, Formulas
 from dynamis.symbolic.notation import Notation, SymbolPrinter
 from dynamis.symbolic.ring import Ring
-from dynamis.symbolic.roles import free_letters, motor_roles, roles_of
+from dynamis.symbolic.roles import free_letters, motor_roles, parameter_names, roles_of
 
 Array = npt.NDArray[Any]
 
@@ -58,8 +58,9 @@ class Terms:
         symbols = [*self.q, *self.v, *self.a, *self.tau, *self.w, *(node for node, _ in motors.values())]
         ring = Ring.of(everything, joint_angles(model, self.q), symbols)
         roles = roles_of(model, ring, self.q, self.v, self.a, self.tau) | {key: role for key, (_, role) in motors.items()}
-        written = free_letters(ring, symbols, n, notation.rename) if motors else {}
-        letters = SymbolPrinter(notation, roles, _turning(model), motors=written)
+        names = parameter_names(ring, symbols)
+        written = free_letters(names, n, notation.rename) if motors else {}
+        letters = SymbolPrinter(notation, roles, _turning(model), motors=written, parameters=names)
         self.algebra = Algebra(ring, letters)
         try:
             ring.expand([*M.flat, *U], budget)
