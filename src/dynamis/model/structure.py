@@ -186,7 +186,7 @@ def _check_mimic_circles(followers: list[Joint], joints: dict[str, Joint], repor
                     "mimic-circle", f"joint {printable(at.name)}",
                     "it follows itself" if itself else f"the joints follow each other in a circle: {chain}",
                     "another joint" if itself else "one leading joint",
-                    "name the joint it follows in <mimic>, or remove <mimic>" if itself else "remove <mimic> from one of them",
+                    "name the joint that it follows, or remove mimic" if itself else "remove mimic from one of them",
                     at.lines.get("mimic", at.line),
                 )  # fmt: skip
                 break

@@ -284,14 +284,23 @@ class Formulas(np.ndarray[Any, Any]):
     Indices of the array start from 0, printed subscripts from 1: ``c[0, 0, 1]`` is c_112.
     """
 
+    letter = "c"  # of the entries of an array with three axes
+
     @staticmethod
-    def of(values: Any, shape: tuple[int, ...]) -> Formulas:
+    def of(values: Any, shape: tuple[int, ...], letter: str = "c") -> Formulas:
         array = np.empty(shape, dtype=object)
         array.reshape(-1)[:] = list(values)
-        return array.view(Formulas)
+        made = array.view(Formulas)
+        made.letter = letter
+        return made
 
     def latex(self, notation: str | Notation | None = None, digits: int = 6) -> str:
-        """A matrix (or a column) in LaTeX; common subexpressions of factored entries are defined after it."""
+        """A matrix (or a column) in LaTeX; common subexpressions of factored entries are defined after it.
+
+        Of an array with three axes, its entries that are not zero, by name.
+        """
+        if self.ndim == 3 and all(x.expanded for x in self.flat):
+            return self._entries_latex(notation, digits, self.size)
         rows = self.reshape(-1, 1) if self.ndim == 1 else self
         if not all(x.expanded for x in self.flat):
             letters, width = next(iter(self.flat)).algebra.letters.with_notation(notation), rows.shape[1]
@@ -342,7 +351,7 @@ class Formulas(np.ndarray[Any, Any]):
     def __str__(self) -> str:
         if self.ndim > 2:
             entries = np.ndenumerate(np.asarray(self))
-            return "\n".join(f"c_{self._subscript(index)} = {x}" for index, x in entries if not x.is_zero) or "0"
+            return "\n".join(f"{self.letter}_{self._subscript(index)} = {x}" for index, x in entries if not x.is_zero) or "0"
         rows = self.reshape(-1, 1) if self.ndim == 1 else np.asarray(self)
         return "[" + ",\n ".join("[" + ", ".join(map(str, row)) + "]" for row in rows) + "]"
 
@@ -353,27 +362,27 @@ class Formulas(np.ndarray[Any, Any]):
             return f"$${self.latex()}$$"
         if self.ndim > 3 or not all(x.expanded for x in self.flat):
             return None
-        return f"$${self._entries_latex()}$$"
+        return f"$${self._entries_latex(None, 6, MAX_CHRISTOFFEL_VALUES)}$$"
 
     def _subscript(self, index: tuple[int, ...]) -> str:
         """Indices from 1, as in textbooks."""
         return ("," if max(self.shape) > 9 else "").join(str(k + 1) for k in index)
 
-    def _entries_latex(self) -> str:
+    def _entries_latex(self, notation: str | Notation | None, digits: int, most: int) -> str:
         """The nonzero entries of Christoffel symbols, one line per value: c_{112} = c_{121} = …."""
         groups: list[tuple[Any, list[str]]] = []
         for index, x in np.ndenumerate(np.asarray(self)):
             if x.is_zero:
                 continue
-            name = f"c_{{{self._subscript(index)}}}"
+            name = f"{self.letter}_{{{self._subscript(index)}}}"
             same = next((names for value, names in groups if value == x), None)
             if same is None:
                 groups.append((x, [name]))
             else:
                 same.append(name)
         if not groups:
-            return r"c_{ijk} = 0 \text{ for all } i, j, k"
-        lines = [" = ".join(names) + " &= " + x.latex() for x, names in groups[:MAX_CHRISTOFFEL_VALUES]]
-        if len(groups) > MAX_CHRISTOFFEL_VALUES:
-            lines.append(rf"&\text{{and {counted(len(groups) - MAX_CHRISTOFFEL_VALUES, 'more value')}}}")
+            return rf"{self.letter}_{{ijk}} = 0 \text{{ for all }} i, j, k"
+        lines = [" = ".join(names) + " &= " + x.latex(notation, digits) for x, names in groups[:most]]
+        if len(groups) > most:
+            lines.append(rf"&\text{{and {counted(len(groups) - most, 'more value')}}}")
         return r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}"

@@ -153,7 +153,7 @@ class Terms:
             slopes = scalar_jacobian(self._nodes["M"], list(self.q))
             return self._graphs(slopes - 0.5 * np.moveaxis(slopes, 2, 0))
         values = (summed([self._slope(i, j, k), self._slope(j, k, i) * -0.5]) for i, j, k in np.ndindex(*(self.n,) * 3))
-        return Formulas.of(values, (self.n,) * 3)
+        return Formulas.of(values, (self.n,) * 3, "h")
 
     @cached_property
     def C(self) -> Formulas:
