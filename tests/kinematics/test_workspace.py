@@ -285,3 +285,13 @@ def test_the_plane_of_a_planar_arm_is_that_of_its_tool():
     found = workspace_slice(offset, frame="pen", samples=500)
     assert (found.plane, len(found.points)) == ("xy", 500)
     assert found.level == pytest.approx(0.1)
+
+
+def test_the_extent_is_that_of_the_arm_and_not_of_the_samples():
+    arm = dy.load("ur5e")
+    found = dy.workspace(arm, samples=2000)
+    low, high = found.extent
+    assert np.allclose([*-low[:2], *high[:2]], found.reach, rtol=1e-6)  # the first joint turns by more than a circle
+    assert (low <= found.box[0]).all()
+    assert (high >= found.box[1]).all()
+    assert found.as_dict()["upper"] == high.tolist()

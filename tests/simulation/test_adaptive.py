@@ -204,3 +204,24 @@ def test_a_motion_under_excessive_torques_ends_soon():
     assert "diverged" in motion.status
     assert "check the torques" in motion.status
     assert motion.statistics["evaluations"] < 5000
+
+
+@pytest.mark.parametrize("method", [None, "RK45", "Radau", "LSODA"])
+@pytest.mark.parametrize("given", ["torque", "disturbance", "controller", "wrenches"])
+def test_short_pulses_are_not_passed_over(given, method):
+    inertia = dy.Inertia.about_com(1.0, (0.0, 0.0, -0.5), 0.01 * np.eye(3))
+    pendulum = dy.Robot(
+        dy.Description("pendulum").add_link("base").add_link("rod", "base", "revolute", axis=(0, 1, 0), inertia=inertia)
+    )
+
+    def pulse(t, *_state):
+        return [20.0 if 1.5 < t < 1.52 else 0.0]
+
+    function = {"rod": lambda t: [0.0, 0.0, 0.0, 0.0, *pulse(t), 0.0]} if given == "wrenches" else pulse
+    if given == "controller":
+        function = lambda t, q, v: pulse(t)  # noqa: E731
+    motion = dy.simulate(pendulum, 3.0, [0.0], method=method, **{given: function})
+    start = dy.simulate(pendulum, [1.5, 1.52], [0.0], [0.0], torque=[20.0])
+    expected = dy.simulate(pendulum, [1.52, 3.0], start.q[-1], start.v[-1])
+    assert abs(motion.q[-1, 0] - expected.q[-1, 0]) < 1e-5 * abs(motion.q).max()
+    assert abs(motion.v).max() > 1.0

@@ -25,6 +25,15 @@ def test_a_ball_comes_to_rest_where_the_floor_carries_its_weight():
     np.testing.assert_allclose(motion.q[-1], [0.1 - 2.0 * 9.81 / 1e4], atol=1e-5)
 
 
+def test_output_times_lie_on_the_steps_of_the_default_method():
+    robot = falling()
+    floor = dy.contact(robot, "ball", FLOOR, stiffness=1e4, damping=5.0, radius=0.1)
+    motion = dy.simulate(robot, 0.4, [0.3], wrenches={"ball": floor}, step=1e-3)
+    assert (len(motion.t), motion.statistics["steps"]) == (401, 400)
+    standing = dy.constrained(robot.replace(friction={robot.joint_names[0]: {"coulomb": 5.0}}), points=["ball"])
+    assert len(standing.simulate(0.1, [0.1], step=1e-3).t) == 101
+
+
 def test_without_damping_it_bounces_to_where_it_started():
     robot = falling()
     floor = dy.contact(robot, "ball", FLOOR, stiffness=1e5, radius=0.1)

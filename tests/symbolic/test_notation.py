@@ -282,7 +282,9 @@ def test_functions_are_written_in_full_where_parameters_have_the_names_of_abbrev
     assert str(form.g[1]) == "M*g*h*cos(q_1 + q_2)"
     assert [name for name, _ in form.compact.names] == [r"\eta"]  # h is a length
     assert dy.check_answer(form, "equations", "\n".join(x.latex() for x in form.equations)).correct
-    others = dy.load(DAMPED.replace("c_1", "b_1").replace("c_2", "b_2").replace('"h"', '"a"').replace("h =", "a =")).closed_form()
+    others = dy.load(
+        DAMPED.replace("c_1", "b_1").replace("c_2", "b_2").replace('"h"', '"a"').replace("h =", "a =")
+    ).closed_form()
     assert r"(2 c_1 + c_{12})" in others.equations[0].latex()
     assert [name for name, _ in others.compact.names] == ["h"]
 

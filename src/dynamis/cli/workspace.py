@@ -98,7 +98,7 @@ def workspace(
 
 
 def _print_cloud(cloud: Any) -> None:
-    low, high = cloud.box
+    low, high = cloud.extent
     rows = [(axis, float(a), float(b)) for axis, a, b in zip("xyz", low, high, strict=True)]
     print_table(f"{cloud.robot.name}: reachable positions of {cloud.frame}", ("axis", "min [m]", "max [m]"), rows)
     if cloud.dimension:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,41 +16,62 @@ from dynamis.robot import Robot
 from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
+STARTS = 4  # of a search
 
 
 @dataclass(frozen=True)
 class Reach:
-    """``largest`` and ``smallest`` distance [m] of a frame from ``origin``, which ``definition`` defines."""
+    """``largest`` and ``smallest`` distance [m] of a frame from ``origin``, which ``definition`` defines.
+
+    ``lower`` and ``upper`` are the extremes of its coordinates in world axes [m].
+    """
 
     largest: float
     smallest: float
     origin: Array
     definition: str
+    lower: Array
+    upper: Array
 
 
 def reach_of(robot: Robot, frame: str, q: Array, lower: Array, upper: Array) -> Reach:
-    """The extremes of the distance, by bounded optimisation from the best of the configurations ``q`` (N, nq).
+    """The extremes of the distance and of the coordinates, by bounded optimisation from the best of the configurations ``q``
+    (N, nq).
 
     A frame that is fixed to the base keeps its distance.
     """
     origin, definition = shoulder(robot, frame)
     order = np.array([c.q_index for c in robot.model.coordinates], dtype=int)
-    distance = np.linalg.norm(robot.pose(q, frame)[:, :3, 3] - origin, axis=1)
-    ranked = np.argsort(distance)
-    found = {}
-    for sign, starts in ((1.0, ranked[:4]), (-1.0, ranked[-4:])):
+    points = robot.pose(q, frame)[:, :3, 3]
+    bounds = list(zip(lower, upper, strict=True))
 
-        def half_square(x: Array, sign: float = sign) -> tuple[float, Array]:
-            at = in_order_of_q(robot, x[None])[0]
-            away = robot.pose(at, frame)[:3, 3] - origin
-            return sign * 0.5 * float(away @ away), sign * away @ robot.jacobian(at, frame)[:3]
+    def least(values: Array, function: Callable[[Array, Array], tuple[float, Array]]) -> float:
+        """The minimum of a function of position and Jacobian, from the configurations in which it is small."""
 
-        bounds = list(zip(lower, upper, strict=True))
-        ends = [minimize(half_square, q[k, order], jac=True, method="L-BFGS-B", bounds=bounds).fun for k in starts]
-        found[sign] = float(np.sqrt(max(2.0 * sign * min(ends), 0.0)))
-    largest, smallest = found[-1.0], found[1.0]
+        def at(x: Array) -> tuple[float, Array]:
+            state = in_order_of_q(robot, x[None])[0]
+            return function(robot.pose(state, frame)[:3, 3], robot.jacobian(state, frame)[:3])
+
+        starts = np.argsort(values)[:STARTS]
+        return min(float(minimize(at, q[k, order], jac=True, method="L-BFGS-B", bounds=bounds).fun) for k in starts)
+
+    def half_square(sign: float) -> float:
+        def function(p: Array, J: Array) -> tuple[float, Array]:
+            away = p - origin
+            return sign * 0.5 * float(away @ away), sign * away @ J
+
+        found = least(sign * ((points - origin) ** 2).sum(axis=1), function)
+        return float(np.sqrt(max(2.0 * sign * found, 0.0)))
+
+    def coordinate(k: int, sign: float) -> float:
+        values = sign * points[:, k]
+        return sign * min(least(values, lambda p, J: (sign * p[k], sign * J[k])), float(values.min()))
+
+    largest, smallest = half_square(-1.0), half_square(1.0)
     # accuracy of the minimization near a distance of zero
-    return Reach(largest, smallest if smallest > 1e-4 * largest else 0.0, origin, definition)
+    smallest = smallest if smallest > 1e-4 * largest else 0.0
+    ends = [np.array([coordinate(k, sign) for k in range(3)]) for sign in (1.0, -1.0)]
+    return Reach(largest, smallest, origin, definition, *ends)
 
 
 def shoulder(robot: Robot, frame: str) -> tuple[Array, str]:

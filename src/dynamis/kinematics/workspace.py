@@ -34,8 +34,8 @@ class Workspace:
     """Sampled positions of a frame (N, 3), with their configurations (N, nq).
 
     ``reach`` and ``nearest`` are the extreme distances of the frame's origin from ``origin``, a point of the first joint's axis
-    which ``measured_from`` names; they are refined from the samples by optimisation. ``dimension`` is 3, 2 if the points lie in
-    a plane, 1 on a line, 0 if the frame does not move.
+    which ``measured_from`` names; these and ``extent`` are refined from the samples by optimisation. ``dimension`` is 3, 2 if
+    the points lie in a plane, 1 on a line, 0 if the frame does not move.
     """
 
     robot: Robot
@@ -62,6 +62,11 @@ class Workspace:
     def nearest(self) -> float:
         """The smallest distance from the origin [m]."""
         return self.distances.smallest
+
+    @property
+    def extent(self) -> tuple[Array, Array]:
+        """The least and largest coordinates of the frame's origin, in world axes [m]."""
+        return self.distances.lower, self.distances.upper
 
     @property
     def box(self) -> tuple[Array, Array]:
@@ -119,7 +124,7 @@ class Workspace:
         what = {0: "does not move", 1: "moves on a line", 2: "moves in a plane", 3: "moves in space"}[self.dimension]
         unit = {0: "", 1: " m", 2: " m²", 3: " m³"}[self.dimension]
         kind = {0: "", 1: "length", 2: "area", 3: "volume"}[self.dimension]
-        low, high = self.box
+        low, high = self.extent
         lines = [f"{self.frame} of {self.robot.name} {what}: {counted(len(self.points), 'sampled configuration')}"]
         if self.dimension:
             thin = self._freedoms < self.dimension
@@ -135,7 +140,7 @@ class Workspace:
         return "\n".join([*lines, "  " + ", ".join(ranges) + " m"])
 
     def as_dict(self) -> dict[str, Any]:
-        low, high = self.box
+        low, high = self.extent
         return {
             "robot": self.robot.name, "frame": self.frame, "samples": len(self.points), "dimension": self.dimension,
             "volume": self.volume, "volume_error": self.volume_error, "reach": self.reach, "nearest": self.nearest,

@@ -200,6 +200,7 @@ class _Run:
         return run_piece(
             state.rates, self.t, self.y, self.times, state.crossings(), watcher=self.watcher, clock=self.clock,
             accepted=self._accepted, method=self.method, options=self.options, stiffness=self.stiffness,
+            probed=self.motion.probed,
         )  # fmt: skip
 
     def _accepted(self, t: float, y: Array) -> Array | None:

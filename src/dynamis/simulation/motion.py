@@ -68,6 +68,7 @@ class EquationsOfMotion:
     """
 
     near_singular = False  # whether compiled accelerations are inaccurate at the last state
+    probed = False  # whether functions of users may have short pulses, which long steps would pass over
     projecting = False  # whether states are projected onto the closures after every step
     rules: Mapping[str, Callable[[float, Array, float], Array]] = MappingProxyType({})
 

@@ -45,7 +45,14 @@ def times_of(t: Any, points: int | None, before: Trajectory | None, method: str 
     return np.linspace(given[0], given[-1], count) if len(given) == 2 else given
 
 
-def check_step(step: Any, times: Array, method: str) -> None:
+def checked_times(t: Any, points: int | None, before: Trajectory | None, method: str, step: Any) -> Array:
+    """The output times for this method, which may be the default one, and step."""
+    times = times_of(t, points, before, method, step)
+    _check_step(step, times, method)
+    return times
+
+
+def _check_step(step: Any, times: Array, method: str) -> None:
     """Refuse a step that is no time, or that output times would shorten; adaptive methods take it as their longest one."""
     if step is None:
         return

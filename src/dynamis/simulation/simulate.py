@@ -29,7 +29,7 @@ from dynamis.simulation.motion import (
     controller_name,
 )
 from dynamis.simulation.noise import Noise, NoiseSource
-from dynamis.simulation.output_times import check_step, times_of
+from dynamis.simulation.output_times import checked_times, times_of
 from dynamis.simulation.pieces import Pieces
 from dynamis.simulation.resume import (
     check_resumable,
@@ -99,8 +99,8 @@ def simulate(
     ``method`` is one of SciPy's (RK45, DOP853, Radau, LSODA, …) with ``rtol`` (1e-8) and ``atol`` (1e-10), or "euler"
     (semi-implicit), "rk4", "midpoint" (implicit) or "time_stepping" (implicit in dry friction and contact) with a fixed
     ``step``. The default is "time_stepping" for a robot with a `contact`, with a step from its stiffness, else "DOP853",
-    followed by "Radau" from where the equations prove to be stiff. For an adaptive method ``step`` is the largest step, so that
-    short pulses of torque are not missed.
+    followed by "Radau" from where the equations prove to be stiff. For an adaptive method ``step`` is the largest step: pulses
+    of torque that are shorter than it, and than the distance of the output times, may be missed.
 
     ``resume`` continues an earlier motion from its end to the end or the times ``t``, and returns both parts as one. The
     other arguments should be the same as before; internal states of friction, actuators and samples are continued.
@@ -141,10 +141,9 @@ def simulate(
     if function is not None and held is None:
         _check_stateless(command, float(times[0]), q, v)
     _check_jumps({"1/rate": held, "hold": noise}, times)
-    located = hard is not None or watcher is not None or rtol is not None or atol is not None
-    automatic = method is None
+    located, automatic = any(x is not None for x in (hard, watcher, rtol, atol)), method is None
     method = method or ("DOP853" if located or not _is_stiff_by_contact_alone(motion, wrenches) else "time_stepping")
-    check_step(step, times, method)
+    times = checked_times(t, points, before, method, step)
     if method == "time_stepping" and step is None:
         step = step_for(contacts_in(wrenches), y0[: robot.nq])
     jumps = [x for x in (held, noise) if x is not None]
@@ -167,9 +166,15 @@ def simulate(
         watching["shortcut"] = CompiledPieces(TracedMotion(motion, pushes), held, options, clock, watcher) if suits else None
         pieces = integrate_stepwise(motion, jumps, times, y0, method=method, options=options, **watching)
     else:
+        motion.probed = _are_of_users(torque, None if law.traceable else controller, disturbance, *motion.wrenches.values())
         pieces = integrate(motion, times, y0, method=method, options=options, **watching)
     made = with_memory(_trajectory(motion, pieces, times, y0, hard is not None), motion, times, pieces, y0, held)
     return _recorded(motion, made, before)
+
+
+def _are_of_users(*sources: Any) -> bool:
+    """Whether torques or wrenches are functions that may have short pulses."""
+    return any(callable(source) and not getattr(source, "traceable", False) for source in sources)
 
 
 def _recorded(motion: EquationsOfMotion, made: Trajectory, before: Trajectory | None) -> Trajectory:

@@ -24,6 +24,9 @@ MAX_RETRIES = 12  # with shorter steps, where a function failed
 MIN_STEPS_PER_EVENT = 20  # between two events: the restarts keep the steps short
 MAX_TURN_PER_STEP = 0.02  # rad or m in one step: the motion itself, not stability, keeps the steps short
 REMIND_AFTER = 20.0  # s of computing time without a limit
+MIN_PROBES = 500  # times at which functions of users are compared with the motion between the ends of a step
+PROBE_WIDTH = 1e-4  # of a step, for the slope of the motion there
+MISSED_SHARE, MISSED_TOLERANCES = 0.1, 1000.0  # differences of rates, relative to them and in tolerances per step
 STIFF_STEP = 1e-4  # s: explicit methods that go on in shorter steps are held up by stability
 
 
@@ -179,22 +182,27 @@ def run_piece(
     method: str,
     options: dict[str, Any],
     stiffness: StiffnessDetector | None = None,
+    probed: bool = False,
 ) -> Piece:
     """Integrate from (t, y) to the first crossing, the zero of a stopping event, or the last output time.
 
     Crossings and events are checked at the end of each step and at each output time, and located on the dense output. A
     function may fail at trial states that the motion never reaches, beyond the next crossing or in too long a step: shorter
     steps are tried before the failure is reported. ``accepted`` is called after every step, and may return another state from
-    which to go on. The piece also ends where ``stiffness`` finds stiff equations.
+    which to go on. The piece also ends where ``stiffness`` finds stiff equations. If the rates are ``probed``, steps that pass
+    over a short pulse of torque are repeated with a shorter one.
     """
     piece = Piece([t], y.copy())
+    probes = np.zeros(0)
+    if probed:
+        probes = reported if len(reported) > MIN_PROBES else np.linspace(reported[0], reported[-1], MIN_PROBES + 1)
     try:
         changed = accepted(t, y)
         piece.y = piece.y if changed is None else changed
         first_step = None
         for _ in range(1 + MAX_RETRIES):
             first_step = _march(
-                piece, rates, reported, crossings, watcher, clock, accepted, method, options, first_step, stiffness
+                piece, rates, reported, crossings, watcher, clock, accepted, method, options, first_step, stiffness, probes
             )  # fmt: skip
             if first_step is None:
                 break
@@ -218,6 +226,7 @@ def _march(
     options: dict[str, Any],
     first_step: float | None,
     stiffness: StiffnessDetector | None,
+    probes: Array,
 ) -> float | None:
     """Continue the piece; return the length of a first step for a retry where a function failed."""
     from scipy import integrate
@@ -228,17 +237,24 @@ def _march(
         reach[0] = t
         return rates(t, y)
 
-    begin: dict[str, Any] = {} if first_step is None else {"first_step": min(first_step, end - piece.end)}
-    if method in ("Radau", "BDF"):
-        begin["jac"] = functools.partial(_jacobian, followed)
+    jacobian = {"jac": functools.partial(_jacobian, followed)} if method in ("Radau", "BDF") else {}
+
+    def begun(first_step: float | None) -> Any:
+        begin = {} if first_step is None else {"first_step": min(first_step, end - piece.end)}
+        return getattr(integrate, method)(followed, piece.end, piece.y, end, **options, **jacobian, **begin)
+
     try:
-        solver = getattr(integrate, method)(followed, piece.end, piece.y, end, **options, **begin)
+        solver = begun(first_step)
         while solver.status == "running":
             message = solver.step()
             if solver.status == "failed":
                 piece.message = message
                 return None
             between = solver.dense_output()
+            missed = _missed(followed, between, solver.t_old, solver.t, probes, options) if len(probes) else None
+            if missed is not None:
+                solver = begun(missed - solver.t_old)
+                continue
             stop = _look(between, solver.t_old, solver.t, solver.y, reported, crossings, watcher, piece)
             if stop is not None:
                 if stop > piece.end:
@@ -258,6 +274,22 @@ def _march(
     except SourceError as error:
         piece.failure = error
         return max(0.1 * (reach[0] - piece.end), TIME_ROUNDING * max(1.0, abs(piece.end)))
+    return None
+
+
+def _missed(
+    rates: Callable[[float, Array], Array], between: Any, a: float, b: float, probes: Array, options: dict[str, Any]
+) -> float | None:
+    """The first probe inside a step at which the motion does not satisfy its equations: a pulse there was passed over."""
+    inside = probes[np.searchsorted(probes, a, side="right") : np.searchsorted(probes, b, side="left")]
+    width = PROBE_WIDTH * (b - a)
+    for t in inside.tolist():
+        before, y, after = between(np.array([t - width, t, t + width])).T
+        rate, slope = rates(t, y), (after - before) / (2.0 * width)
+        apart = np.abs(rate - slope)
+        large = apart > MISSED_SHARE * np.maximum(np.abs(rate), np.abs(slope))
+        if (large & (apart * (b - a) > MISSED_TOLERANCES * (options["atol"] + options["rtol"] * np.abs(y)))).any():
+            return float(t)
     return None
 
 
