@@ -145,3 +145,19 @@ def test_crocoddyl_models_have_smooth_friction_where_it_is_asked_for(arm):
     for k in range(4):
         model.calc(data, x + STEP * np.eye(4)[k], u)
         assert np.allclose((data.xout - before) / STEP, slopes[:, k], rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda robot, rest: robot.forward_dynamics_derivatives(robot.home(), rest, rest),
+        lambda robot, rest: robot.differentiate("forward_dynamics").jacobian(robot.home(), rest, rest),
+        lambda robot, rest: dy.linearize(robot, robot.home()),
+        lambda robot, rest: dy.constrained(robot, points=["link6"]).forward_dynamics_derivatives(robot.home(), rest, rest),
+    ],
+)
+def test_warnings_name_the_line_of_the_user(call):
+    robot = dy.load("puma560")
+    with pytest.warns(dy.ModelWarning, match="dry friction") as found:
+        call(robot, np.zeros(6))
+    assert [x.filename for x in found] == [__file__]

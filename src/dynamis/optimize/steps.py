@@ -236,9 +236,7 @@ class Step(StepDynamics):
     def _pullback(self) -> Kernel:
         """The product of a costate with A, B and ∂x'/∂p, which are not formed."""
         if self.feedback is not None:
-            warn_of_jumps(
-                self.robot, self._command_kernel, self._command_kernel, IN_FUNCTIONS.format("robot.differentiate"), stacklevel=4
-            )
+            warn_of_jumps(self.robot, self._command_kernel, self._command_kernel, IN_FUNCTIONS.format("robot.differentiate"))
         return self.robot.compile(self.pulled_back, parameters=self.parameters, u=self.inputs, costate=2 * self.robot.n)
 
     @cached_property

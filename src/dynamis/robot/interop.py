@@ -212,7 +212,7 @@ class Interop(Compilation):
 
         def warn() -> None:
             key = function if isinstance(function, str) else kernel
-            warn_of_jumps(self, kernel, key, IN_FUNCTIONS.format(f"robot.{library}"), stacklevel=5)
+            warn_of_jumps(self, kernel, key, IN_FUNCTIONS.format(f"robot.{library}"))
 
         if not self._has_jacobian(function, parameters):
             return Differentiable(kernel, warn=warn)

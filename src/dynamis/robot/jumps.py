@@ -5,9 +5,11 @@ A derivative is that of the branch a state is on. It does not exist where the va
 
 from __future__ import annotations
 
+import functools
+import sys
 import warnings
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from dynamis.interop.replay import ARITHMETIC, EXPRESSIONS
 from dynamis.scalar.program import MEANING
 
 Array = npt.NDArray[Any]
+OURS = str(Path(__file__).parents[1]), str(functools.__file__)
 NUMBERS: dict[str, Callable[..., Any]] = {**ARITHMETIC, **MEANING}
 COMPARISONS = ("lt", "le")  # a function may ask whether a divisor is zero (eq) without a jump of its value
 WORDS = {"sign": "sign", "floor": "floor, round or remainder", "lt": "comparison", "le": "comparison"}
@@ -30,7 +33,15 @@ MOST_NAMED = 4  # joints or operations
 IN_FUNCTIONS = "step = dynamis.optimize.Step(robot, 0.01), and {}(step.continuous, u=step.inputs) for its (q̇, v̇)"
 
 
-def warn_at_rest(robot: Any, function: str, v: Any, cure: str = "", stacklevel: int = 3) -> None:
+def _warn(text: str) -> None:
+    """At the line outside the package that called it."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, ModelWarning, stacklevel=level)
+
+
+def warn_at_rest(robot: Any, function: str, v: Any, cure: str = "") -> None:
     """Warn, once for each robot and function, of a derivative at zero velocity of a joint with dry friction.
 
     The first calls are looked at: later ones take no time for it.
@@ -51,22 +62,22 @@ def warn_at_rest(robot: Any, function: str, v: Any, cure: str = "", stacklevel: 
     at_rest = [k for k in evaluator.dry if (rates[..., k] == 0.0).any()]
     if at_rest:
         evaluator.warned.add(function)
-        warnings.warn(_of_friction(robot, function, at_rest, cure), ModelWarning, stacklevel=stacklevel + 1)
+        _warn(_of_friction(robot, function, at_rest, cure))
 
 
-def warn_of_dry_friction(robot: Any, function: str, cure: str, stacklevel: int = 3) -> None:
+def warn_of_dry_friction(robot: Any, function: str, cure: str) -> None:
     """Warn, once for each robot and function, of dry friction in a function whose states are not known."""
     if robot.evaluator.dry and function not in robot.evaluator.warned:
         robot.evaluator.warned.add(function)
-        warnings.warn(_of_friction(robot, function, robot.evaluator.dry, cure), ModelWarning, stacklevel=stacklevel + 1)
+        _warn(_of_friction(robot, function, robot.evaluator.dry, cure))
 
 
-def warn_of_jumps(robot: Any, kernel: Kernel, key: Any, cure: str, stacklevel: int = 3) -> None:
+def warn_of_jumps(robot: Any, kernel: Kernel, key: Any, cure: str) -> None:
     """Warn, once for each key, that a function handed to another library contains jumps; comparisons are not counted."""
     found = [x for x in _candidates(kernel.code, range(kernel.code.inputs)) if x[1].op not in COMPARISONS]
     if found and key not in robot.evaluator.warned:
         robot.evaluator.warned.add(key)
-        warnings.warn(_text(robot, kernel, found, key, cure), ModelWarning, stacklevel=stacklevel + 1)
+        _warn(_text(robot, kernel, found, key, cure))
 
 
 class Jumps:
@@ -82,7 +93,7 @@ class Jumps:
         self.found = _candidates(kernel.code, varied)
         self._trials, self._looks = [0] * len(self.found), 0
 
-    @cached_property
+    @functools.cached_property
     def _distances(self) -> Kernel:
         """Of a state from each jump, zero at it."""
         code = self.kernel.code
@@ -101,7 +112,7 @@ class Jumps:
 
         return Kernel([distances], self.kernel.arguments, f"{self.kernel.name}_jumps")
 
-    def warn(self, arguments: Sequence[Any], stacklevel: int = 4) -> None:
+    def warn(self, arguments: Sequence[Any]) -> None:
         """Warn, once, if one of the states of the first calls is at a jump that changes the result."""
         if self.key in self.robot.evaluator.warned or self._looks >= LOOKS:
             return
@@ -115,7 +126,7 @@ class Jumps:
         if changing:
             self.robot.evaluator.warned.add(self.key)
             cure = IN_FUNCTIONS.format("robot.differentiate")
-            warnings.warn(_text(self.robot, self.kernel, changing, self.key, cure), ModelWarning, stacklevel=stacklevel)
+            _warn(_text(self.robot, self.kernel, changing, self.key, cure))
 
     def _changes(self, k: int, at: Array, arguments: Sequence[Any]) -> bool:
         """Whether the result at the first state at this jump differs beyond it."""
