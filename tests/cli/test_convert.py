@@ -16,7 +16,8 @@ def test_the_library_is_listed_with_what_each_robot_is(run):
 
 
 @pytest.mark.parametrize(
-    ("out", "form"), [("x.urdf", "link"), ("x.toml", "link"), ("x.toml", "dh"), ("x.toml", "mdh"), ("x.toml", "poe")]
+    ("out", "form"),
+    [("x.urdf", "link"), ("x.xml", "link"), ("x.toml", "link"), ("x.toml", "dh"), ("x.toml", "mdh"), ("x.toml", "poe")],
 )
 def test_a_converted_robot_has_the_same_mass_matrix(run, tmp_path, out, form):
     assert run("convert", "ur5e", tmp_path / out, "--form", form).exit_code == 0

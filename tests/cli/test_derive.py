@@ -161,3 +161,10 @@ def test_an_answer_with_numbers_is_checked_against_a_robot_with_these_numbers():
     answer = "g_2 = 9.81 m_2 l_2 c_12"
     assert run("check-answer", "planar_2r", "--gravity", "-", text=answer).exit_code == 1
     assert run("check-answer", "planar_2r", "--gravity", "-", "--set", "g=9.81", text=answer).exit_code == 0
+
+
+@pytest.mark.parametrize("more", [["--json"], ["-o", "arm.html"]])
+def test_options_that_exclude_each_other_are_refused(more):
+    result = run("derive", "planar_2r", "--as", "latex", *more)
+    assert result.exit_code == 2
+    assert "--as latex prints to standard output" in result.output

@@ -113,3 +113,11 @@ def test_a_solid_is_the_same_as_its_tensor(save, same_dynamics):
 def test_a_byte_order_mark_and_crlf_do_not_matter(two_links, save, same_dynamics):
     other = save(b"\xef\xbb\xbf" + two_links().replace("\n", "\r\n").encode(), "other.toml")
     same_dynamics(dy.load(save(two_links(), "robot.toml")), dy.load(other, strict=True))
+
+
+def test_one_moment_of_inertia_is_that_of_a_planar_robot(save, quiet_load):
+    path = save("[[link]]\nmass = 2\ninertia = { zz = 0.1 }\n", "robot.toml")
+    quiet_load(path)
+    assert [note.code for note in dy.check(path).notes] == ["inertia-one-moment"]
+    with pytest.warns(dy.ModelWarning, match="triangle inequality"):
+        dy.load(save("[[link]]\nmass = 2\ninertia = { xx = 0.01, zz = 0.1 }\n", "other.toml"))

@@ -249,12 +249,12 @@ def convert(robot: str, out: Path, form: str, settings: tuple[str, ...], as_json
     from dynamis.errors import ModelWarning
     from dynamis.model.writers.losses import losses
 
-    check_output(out, (".urdf", ".toml", ".mjcf", ".sdf", ".usda"), (robot,))
+    check_output(out, (".urdf", ".toml", ".mjcf", ".xml", ".sdf", ".usda"), (robot,))
     found = load_as_written(robot, parameters=assignments(settings) or None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of what is listed below
         whole(out, lambda file: found.write(file, form))
-    lost = losses(found.description, out.suffix)
+    lost = losses(found.description, ".mjcf" if out.suffix == ".xml" else out.suffix)
     if as_json:
         print_json({"written": [str(out)], "lost": lost})
         return

@@ -17,6 +17,7 @@ from dynamis.cli.states import require_joints
 from dynamis.display import counted
 from dynamis.documents.document import PDF, RENDERERS, SUFFIXES
 from dynamis.documents.printing import find_browser
+from dynamis.errors import InputError
 
 MAX_UNASKED_CHARACTERS = 20_000  # on a terminal; longer text is printed after confirmation
 
@@ -64,6 +65,8 @@ def derive(
     from dynamis.cli.loading import load
 
     check_output(output, SUFFIXES)
+    if form != "equations" and (as_json or output is not None):
+        raise InputError(f"--as {form} prints to standard output: leave out {'--json' if as_json else '-o, or --as'}")
     if output is not None and output.suffix == PDF:
         find_browser()  # before the work
     loaded = load(robot, parameters=assignments(settings) or None)

@@ -99,6 +99,9 @@ def _check_inertias(links: list[Link], report: Report) -> None:
         if fault == "negative":
             report.warn("inertia-negative", where, f"the principal moments are {principal} kg m²: not positive definite",
                         "moments that are not negative", repair, "used as written", line)  # fmt: skip
+        elif fault == "triangle" and a == b == 0.0 and report.source.endswith((".toml", "TOML text")):
+            report.note("inertia-one-moment", where, f"one moment of inertia, {c:.4g} kg m², as for planar motion",
+                        "for motion in space give the others too", "used as written", line)  # fmt: skip
         elif fault == "triangle":
             report.warn("inertia-triangle", where,
                         f"the principal moments {principal} kg m² break the triangle inequality: {a:.4g} + {b:.4g} < {c:.4g}",

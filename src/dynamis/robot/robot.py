@@ -284,20 +284,21 @@ class Robot(CCode, Editing):
         return Robot(with_floating_base(self._description))
 
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
-        """Write a .urdf, .sdf, .mjcf, .usda or .toml file; ``form`` (link, dh, mdh, poe) is how a .toml places links.
+        """Write a .urdf, .sdf, .mjcf (or .xml), .usda or .toml file; ``form`` (link, dh, mdh, poe) is how a .toml places links.
 
         A robot that was read from a URDF is written as that document with only the changed values replaced. A warning lists
         what the format has no place for, if it changes the motion or names of joints; ``dynamis convert`` lists everything.
         """
         target = Path(path)
-        if target.suffix not in (".urdf", ".toml", ".mjcf", ".sdf", ".usda"):
-            raise InputError(f"{printable(target.name)}: the file name must end in .urdf, .sdf, .mjcf, .usda or .toml")
-        if target.suffix != ".toml" and form != "link":
-            raise InputError(f"form={form!r} applies to .toml files only; {target.suffix[1:].upper()} has one form")
+        suffix = ".mjcf" if target.suffix == ".xml" else target.suffix
+        if suffix not in (".urdf", ".toml", ".mjcf", ".sdf", ".usda"):
+            raise InputError(f"{printable(target.name)}: the file name must end in .urdf, .sdf, .mjcf, .xml, .usda or .toml")
+        if suffix != ".toml" and form != "link":
+            raise InputError(f"form={form!r} applies to .toml files only; {suffix[1:].upper()} has one form")
         from dynamis.model.writers.document import document  # all writers: not needed by those who only read
 
-        text = document(self._description, target.suffix, form)
-        self._warn_of_losses(printable(target.name), target.suffix)
+        text = document(self._description, suffix, form)
+        self._warn_of_losses(printable(target.name), suffix)
         write_file(target, text)
 
     def _warn_of_losses(self, target: str, suffix: str) -> None:
