@@ -53,8 +53,7 @@ com = ["l/2", 0, 0]
 inertia = { zz = "m*l^2/12" }
 """
     path = save(text, "robot.toml")
-    with pytest.warns(dy.ModelWarning, match="triangle"):
-        robot = dy.load(path, parameters={"m": 2.0})
+    robot = dy.load(path, parameters={"m": 2.0})
     l, m, q2 = 0.5, 2.0, 0.7
     a, b, d = m * l**2 * (5 / 3 + np.cos(q2)), m * l**2 * (1 / 3 + np.cos(q2) / 2), m * l**2 / 3
     assert robot.mass_matrix([0.3, q2]) == pytest.approx(np.array([[a, b], [b, d]]))
@@ -115,9 +114,9 @@ def test_a_byte_order_mark_and_crlf_do_not_matter(two_links, save, same_dynamics
     same_dynamics(dy.load(save(two_links(), "robot.toml")), dy.load(other, strict=True))
 
 
-def test_one_moment_of_inertia_is_that_of_a_planar_robot(save, quiet_load):
+def test_one_moment_of_inertia_is_that_of_a_planar_robot(save):
     path = save("[[link]]\nmass = 2\ninertia = { zz = 0.1 }\n", "robot.toml")
-    quiet_load(path)
+    dy.load(path)
     assert [note.code for note in dy.check(path).notes] == ["inertia-one-moment"]
     with pytest.warns(dy.ModelWarning, match="triangle inequality"):
         dy.load(save("[[link]]\nmass = 2\ninertia = { xx = 0.01, zz = 0.1 }\n", "other.toml"))

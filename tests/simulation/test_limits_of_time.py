@@ -45,7 +45,7 @@ def test_a_stiff_motion_ends_in_its_time_and_the_sentence_says_what_helps(tickin
 
 def test_a_controller_that_jumps_is_named_as_the_reason_and_a_long_computation_reminds_once(ticking, monkeypatch):
     def switching(_t, q, _v):
-        return np.where(q > 0.0, -300.0, 300.0)
+        return np.where(q > 0.0, -3000.0, 3000.0)
 
     motion = simulate(turning(1.0), 1.0, [0.5], controller=switching, seconds=2.0)
     assert "may jump back and forth; smooth it, sample it by dynamis.Sampled" in motion.status
