@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -37,11 +38,11 @@ def line_of(file: str, text: str) -> Line:
 
 
 class Tracer:
-    """Collects the lines that a test executes in some folders, all of them in one tree."""
+    """Collects the lines that a test executes in some folders or files, all of them in one tree."""
 
     def __init__(self, tree: Path, folders: list[str]) -> None:
         self.tree = str(tree) + os.sep
-        self.folders = tuple(f"{self.tree}src/dynamis/{folder}/" for folder in folders)
+        self.folders = tuple(f"{self.tree}src/dynamis/{name}" + ("" if name.endswith(".py") else "/") for name in folders)
         self.functions: dict[int, _Function | None] = {}
 
     def start(self) -> None:
@@ -133,8 +134,9 @@ class Recorder:
 class Covering:
     """The map of a tree: the tests that execute a line, and how long each takes."""
 
-    def __init__(self, tree: Path) -> None:
-        self.tree = tree
+    def __init__(self, tree: Path, traced: Callable[[str], list[str]]) -> None:
+        """``traced``: folders and files of the source whose lines are recorded, of a test file."""
+        self.tree, self.traced = tree, traced
         self.seconds: dict[str, float] = {}
         self.tests: dict[Line, set[str]] = {}
         self.of_file: dict[str, set[str]] = {}
@@ -152,7 +154,7 @@ class Covering:
     def stored(self, test_file: str) -> dict[str, Any]:
         """What is known of a test file: its digest when it was recorded, and its tests."""
         try:
-            found: dict[str, Any] = json.loads(_place(test_file).read_text(encoding="utf-8"))
+            found: dict[str, Any] = json.loads(self._place(test_file).read_text(encoding="utf-8"))
         except FileNotFoundError:
             found = {"digest": "", "tests": {}}
         return found
@@ -167,7 +169,7 @@ class Covering:
                 lines = {line_of(file, known[file][n - 1]) for file, numbers in test["lines"].items() for n in numbers}
                 test["lines"] = sorted(lines)
         CACHE.mkdir(parents=True, exist_ok=True)
-        _place(test_file).write_text(json.dumps({"digest": self.digest(test_file), "tests": tests}), encoding="utf-8")
+        self._place(test_file).write_text(json.dumps({"digest": self.digest(test_file), "tests": tests}), encoding="utf-8")
 
     def load(self, test_files: list[str]) -> None:
         for test_file in test_files:
@@ -185,6 +187,10 @@ class Covering:
         """Leave out a test that does not pass with the original source when it runs without the others."""
         self.seconds.pop(test, None)
         self.unusable.add(test)
+
+    def _place(self, test_file: str) -> Path:
+        traced = hashlib.sha256("\n".join(sorted(self.traced(test_file))).encode()).hexdigest()
+        return CACHE / f"{test_file.replace('/', '-')}-{traced[:8]}.json"
 
     def is_new(self, test: str) -> bool:
         """Whether it was not recorded."""
@@ -214,10 +220,6 @@ class Covering:
         seconds, test_file = self.seconds[test], test.partition("::")[0]
         step = sum(seconds > step for step in STEPS)
         return test not in self.added, step, Path(file).stem not in test_file, test_file, seconds
-
-
-def _place(test_file: str) -> Path:
-    return CACHE / f"{test_file.replace('/', '-')}.json"
 
 
 def _statement(tree: ast.Module, number: int) -> tuple[int, int, list[str]]:

@@ -9,6 +9,7 @@ count.
 
   python -m campaigns.mutation -n 100               the next 100 seeds
   python -m campaigns.mutation -n 20 -p spatial     of one package
+  python -m campaigns.mutation -n 20 -m simulation/sources.py   of one module, with the tests of campaigns/modules.py
   python -m campaigns.mutation --longer --limit 60  survivors for which the time was too short, with more of it
   python -m campaigns.mutation --again              survivors once more, after tests were added
   python -m campaigns.mutation --score              what the file says
@@ -30,6 +31,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,7 @@ import pytest
 
 from campaigns.covering import Covering, Recorder, Tracer
 from campaigns.forked import OPTIONS, Verdict, import_third_party, in_child, judged
+from campaigns.modules import MODULES, tests_of, traced_by
 from campaigns.mutants import Mutant, mutants_of
 from campaigns.patching import Collected
 
@@ -60,6 +63,8 @@ def main() -> int:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     parser.add_argument("-n", "--count", type=int, default=20, help="mutants to try (default 20)")
     parser.add_argument("-p", "--package", action="append", choices=PACKAGES, help="packages to change (default: all)")
+    parser.add_argument("-m", "--module", action="append", choices=list(MODULES), metavar="MODULE",
+                        help="modules to change, in the place of packages: those of campaigns/modules.py")  # fmt: skip
     parser.add_argument("--seed", type=int, help="first seed; by default the one after those of earlier runs")
     parser.add_argument("--limit", type=float, default=SECONDS, help="processor time for one mutant in s (default 60)")
     parser.add_argument("--again", action="store_true", help="try the survivors of the file again")
@@ -67,10 +72,13 @@ def main() -> int:
     parser.add_argument("--score", action="store_true", help="print the score and the survivors, and try nothing")
     arguments = parser.parse_args()
     known = records()
-    packages = arguments.package or list(PACKAGES)
+    packages = arguments.module or arguments.package or list(PACKAGES)
+    tests = tests_of(arguments.module) if arguments.module else TESTS
     if not arguments.score:
         with tempfile.TemporaryDirectory() as folder:
-            trial = Trial(copied_tree(Path(folder)), arguments.limit)
+            trial = Trial(
+                copied_tree(Path(folder)), arguments.limit, tests, traced_by if arguments.module else lambda _: list(PACKAGES)
+            )
             if arguments.again or arguments.longer:
                 try_all(trial, survivors(trial, packages, arguments.longer))
             else:
@@ -89,14 +97,16 @@ def score(known: list[Record]) -> str:
     """The share of mutants that were noticed, by package, and those that were not."""
     counted = [r for r in known if "equivalent" not in r]
     rows = []
-    for package in [*PACKAGES, None]:
-        own = Counter(r["outcome"] for r in counted if package in (None, r["package"]))
+    modules = [module for module in MODULES if any(r["package"] == module for r in known)]
+    for package, members in [*((p, [p]) for p in PACKAGES), ("all packages", PACKAGES), *((m, [m]) for m in modules),
+                             ("all modules", modules)]:  # fmt: skip
+        own = Counter(r["outcome"] for r in counted if r["package"] in members)
         total, noticed = sum(own.values()), own["killed"] + own["timeout"]
-        same = sum("equivalent" in r for r in known if package in (None, r["package"]))
-        late = sum("first" in r and r["outcome"] != "survived" for r in counted if package in (None, r["package"]))
+        same = sum("equivalent" in r for r in known if r["package"] in members)
+        late = sum("first" in r and r["outcome"] != "survived" for r in counted if r["package"] in members)
         share = f"{100.0 * noticed / total:5.1f} %" if total else "      -"
         counts = f"{noticed} of {total} noticed, {noticed - late} when first tried; {own['timeout']} by time; {same} equivalent"
-        rows.append(f"{package or 'all':28} {share}  {counts}")
+        rows.append(f"{package:44} {share}  {counts}")
     for r in counted:
         if r["outcome"] == "survived":
             rows += [f"survived: seed {r['seed']}, {r['file']}:{r['line']}, {r['kind']}: {r['before']}  ->  {r['after']}"]
@@ -120,13 +130,13 @@ def copied_tree(folder: Path) -> Path:
 class Trial:
     """A copy of the repository in which mutants are made, one at a time, and the tests that execute each line of it."""
 
-    def __init__(self, tree: Path, limit: float) -> None:
-        self.tree, self.limit = tree, limit
+    def __init__(self, tree: Path, limit: float, tests: list[str], traced: Callable[[str], list[str]]) -> None:
+        self.tree, self.limit, self.tests, self.traced = tree, limit, tests, traced
         self.versions = itertools.count(int(time.time()))
         self.reliable: set[str] = set()  # tests that pass with the original source without those before them
         import_third_party()
-        self.covering = Covering(tree)
-        files = test_files(tree)
+        self.covering = Covering(tree, traced)
+        files = test_files(tree, tests)
         known = {file: self.covering.stored(file) for file in files}
         added = any(stored["tests"] for stored in known.values())
         for file, stored in known.items():
@@ -136,7 +146,7 @@ class Trial:
 
     def _record(self, file: str, known: dict[str, Any], added: bool) -> None:
         def run() -> dict[str, Any]:
-            recorder = Recorder(Tracer(self.tree, list(PACKAGES)), known)
+            recorder = Recorder(Tracer(self.tree, self.traced(file)), known)
             pytest.main([*OPTIONS[1:], file], plugins=[recorder])
             return recorder.tests
 
@@ -224,10 +234,10 @@ def _result(verdict: Verdict, begun: float, tests: list[str]) -> Record:
     return result
 
 
-def test_files(tree: Path) -> list[str]:
+def test_files(tree: Path, tests: list[str]) -> list[str]:
     """Files with tests, and folders of the source, whose examples are recorded together."""
     found: list[Path] = []
-    for name in TESTS:
+    for name in tests:
         place = tree / name
         found += sorted(place.rglob("test_*.py")) if name.startswith("tests/") and place.is_dir() else [place]
     return [p.relative_to(tree).as_posix() for p in found]
@@ -236,7 +246,8 @@ def test_files(tree: Path) -> list[str]:
 @functools.cache
 def _places(tree: Path, package: str) -> dict[str, list[tuple[Path, Mutant]]]:
     places: dict[str, list[tuple[Path, Mutant]]] = {}
-    for path in sorted((tree / "src" / "dynamis" / package).rglob("*.py")):
+    place = tree / "src" / "dynamis" / package
+    for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
         for mutant in mutants_of(path.read_text(encoding="utf-8")):
             places.setdefault(mutant.kind, []).append((path.relative_to(tree), mutant))
     return places
@@ -295,14 +306,14 @@ def try_all(trial: Trial, cases: list[Case]) -> None:
 
     def work(collected: Collected) -> None:
         for record, mutant in cases:
-            outcome = trial.patched_outcome(collected, Path(record["file"]), mutant, record["package"] == "compiler")
+            outcome = trial.patched_outcome(collected, Path(record["file"]), mutant, record["package"].startswith("compiler"))
             if outcome is not None:
                 save(record | outcome, output)
                 with answers.open("a") as file:
                     file.write(f"{record['seed']}\n")
 
     def collect() -> int:
-        return int(pytest.main([*OPTIONS[1:], *TESTS], plugins=[Collected(trial.tree, work)]))
+        return int(pytest.main([*OPTIONS[1:], *trial.tests], plugins=[Collected(trial.tree, work)]))
 
     in_child(trial.tree, collect)
     done = {int(seed) for seed in answers.read_text().split()}
