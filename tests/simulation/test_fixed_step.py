@@ -1,12 +1,15 @@
 """Fixed steps: the order of each method, the energy it keeps, and the manifold it stays on."""
 
+import re
+
 import numpy as np
 import pytest
 from campaign_params import few_of
 from joint_zoo import zoo_robot
-from small_machines import ball_joint, free_body, pendulum
+from small_machines import ball_joint, block, free_body, pendulum
 
 import dynamis as dy
+from dynamis.simulation.fixed_step import check_step_length
 from dynamis.simulation.simulate import simulate
 
 ORDERS = {"euler": 1.0, "midpoint": 2.0, "rk4": 4.0}
@@ -168,3 +171,19 @@ def test_steps_longer_than_the_distance_of_output_times_are_refused():
     with pytest.raises(dy.InputError, match="longer than the motion: use at most step=1"):
         simulate(ARM, 1.0, method="rk4", step=2.0)
     simulate(ARM, [0.0, 0.001, 0.002, 0.5], method="rk4", step=0.1)  # some may be closer to each other
+
+
+@pytest.mark.parametrize("method", ["euler", "midpoint", "rk4", "time_stepping"])
+def test_the_work_of_a_constant_force_is_force_times_distance(method):
+    motion = simulate(block(), 1.0, [0.2], [0.5], torque=[3.0], method=method, step=0.1, friction="none")
+    assert motion.work == pytest.approx(3.0 * (motion.q[:, 0] - 0.2), rel=1e-12, abs=1e-12)
+    assert motion.work[-1] > 1.0
+
+
+@pytest.mark.parametrize("duration", [3.0, 3.0 * (1.0 + 1e-8), 2.000001, 1.0, 7e3, 9.5])
+def test_the_least_step_that_is_proposed_is_accepted(duration):
+    with pytest.raises(dy.InputError, match=r"more than 1e\+09: use at least step=.*, or") as caught:
+        check_step_length(1e-10 * duration, 0.0, duration)
+    proposed = float(re.search("step=([^ ,]+), or", str(caught.value))[1])
+    check_step_length(proposed, 0.0, duration)
+    assert proposed < 2.0 * duration * 1e-9  # and not much longer than needed

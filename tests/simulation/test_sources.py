@@ -9,7 +9,7 @@ from small_machines import block, pendulum
 
 import dynamis as dy
 from dynamis.simulation.simulate import simulate
-from dynamis.simulation.sources import SourceError, torque_source
+from dynamis.simulation.sources import SourceError, plain_wrenches, source, torque_source
 
 ARM = dy.load("planar_2r_melchiorri")
 
@@ -119,6 +119,21 @@ def test_wrenches_are_refused_by_frame_and_by_size():
         simulate(block(), 1.0, wrenches={"body": np.zeros(5)})
     with pytest.raises(dy.InputError, match="must map frames"):
         simulate(block(), 1.0, wrenches=np.zeros(6))
+
+
+def test_a_contact_is_given_under_its_own_frame():
+    floor = dy.contact(ARM, ARM.link_names[-1], dy.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), stiffness=1e4)
+    assert plain_wrenches(ARM, {ARM.link_names[-1]: floor}) == {ARM.link_names[-1]: floor}
+    with pytest.raises(dy.InputError, match=f"give it under '{ARM.link_names[-1]}'"):
+        plain_wrenches(ARM, {ARM.link_names[-2]: floor})
+    with pytest.raises(dy.InputError, match="twice: give a list for one frame"):
+        plain_wrenches(ARM, {ARM.link_names[-1]: np.ones(6), None: np.ones(6)})
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_function_that_returns_no_finite_number_is_told_so(value):
+    with pytest.raises(SourceError, match=rf"torque returned \[ ?{value}\] at t = 2 s"):
+        source(lambda _t: [value], 1, "torque")(2.0, np.zeros(1), np.zeros(1))
 
 
 @pytest.mark.parametrize("method", [{}, {"method": "rk4", "step": 1e-3}])

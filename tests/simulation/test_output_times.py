@@ -1,0 +1,68 @@
+"""Output times of a motion, and the steps that fit between them."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.simulation.output_times import check_step, times_of
+
+UNEVEN = np.array([0.0, 0.1, 0.15, 0.2])  # the longest interval is one of 0.1 s
+
+
+@pytest.mark.parametrize("t", [object(), [1.0, "x"], [[0.0], [1.0, 2.0]], "1.0", [], [[0.0, 1.0]], [0.0, np.nan], None])
+def test_what_is_no_time_is_refused_as_such(t):
+    with pytest.raises(dy.InputError, match="t must be a duration"):
+        times_of(t, None, None, None, None)
+
+
+@pytest.mark.parametrize("points", [1, 0, -3, 2.0, "3", [3]])
+def test_two_points_or_more_are_needed(points):
+    with pytest.raises(dy.InputError, match="points must be an integer of at least 2"):
+        times_of(1.0, points, None, None, None)
+
+
+@pytest.mark.parametrize("t", [[0.0, 1.0, 1.0], [0.0, 2.0, 1.0]])
+def test_the_pair_of_times_that_does_not_increase_is_named(t):
+    with pytest.raises(dy.InputError, match=f"t = 1 s follows {t[1]:g} s"):
+        times_of(t, None, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("duration", "step", "steps"),
+    [(1.0, 0.1, 10), (0.3, 0.1, 3), (1.0, 0.1 * (1.0 - 4e-9), 11), (1.0, 0.3, 4), (50.0, 0.1, 500), (50.1, 0.1, 251),
+     (100.0, 0.1, 500), (100.1, 0.1, 334)],
+)  # fmt: skip
+def test_output_times_lie_on_the_steps_which_are_never_longer_than_asked_for(duration, step, steps):
+    """At most 500 intervals, of the fewest whole steps each: 501 steps are 251 intervals of two, 1001 are 334 of three."""
+    times = times_of(duration, None, None, "rk4", step)
+    assert np.array_equal(times, np.linspace(0.0, duration, steps + 1))
+
+
+@pytest.mark.parametrize("method", ["rk45", None])
+def test_other_methods_have_their_usual_output_times(method):
+    assert np.array_equal(times_of((1.0, 3.0), None, None, method, 0.1), np.linspace(1.0, 3.0, 501))
+
+
+def test_a_step_as_long_as_the_longest_interval_is_accepted():
+    check_step(0.1, UNEVEN, "rk4")
+    check_step(float(np.diff([0.0, 0.3, 0.6]).max()), np.array([0.0, 0.3, 0.45, 0.6]), "rk4")  # by rounding not 0.3
+
+
+@pytest.mark.parametrize("step", [0.1 * (1.0 + 1e-8), 0.15, 0.2])
+def test_a_longer_one_that_would_always_be_cut_is_refused(step):
+    with pytest.raises(dy.InputError, match=r"longer than the 0.1 s between output times.*or step=0.1 or less"):
+        check_step(step, UNEVEN, "rk4")
+    check_step(step, UNEVEN, "rk45")  # where it is a limit
+
+
+def test_a_step_may_be_as_long_as_the_motion():
+    check_step(2.0, np.array([1.0, 3.0]), "euler")
+    check_step(2.0 * (1.0 + 1e-10), np.array([1.0, 3.0]), "euler")  # by rounding longer
+    with pytest.raises(dy.InputError, match="longer than the motion: use at most step=2"):
+        check_step(2.0 * (1.0 + 1e-8), np.array([1.0, 3.0]), "euler")
+
+
+@pytest.mark.parametrize("step", [0.0, -0.1, np.inf, np.nan, True, "0.1"])
+def test_a_step_is_a_positive_number(step):
+    with pytest.raises(dy.InputError, match="step must be a positive number of seconds"):
+        check_step(step, UNEVEN, "rk45")
