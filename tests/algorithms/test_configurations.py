@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from joint_zoo import NAMES, zoo_robot
 
-from dynamis.model.joints import Free
+from dynamis.algorithms.configuration_rate import configuration_rate, moved, normalised
+from dynamis.model.joints import Free, Spherical
 
 
 def nudged(robot, q, direction, size=1e-6):
@@ -52,3 +53,31 @@ def test_pinocchio_agrees(angle):
     for ours, theirs in [(free.carried(dv), by_q), (free.step_jacobian(dv), by_dv), (inverse, by_q1),
                          (-inverse @ free.carried(dv), by_q0)]:  # fmt: skip
         assert np.abs(ours - theirs).max() < 1e-13
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rates_are_limits_of_steps_on_the_manifold(name):
+    robot, rng = zoo_robot(name), np.random.default_rng(3)
+    q, v = robot.random(rng), rng.uniform(-1.0, 1.0, robot.n)
+    after, before = nudged(robot, q, v)
+    assert np.abs(configuration_rate(robot.model, q, v) - (after - before) / 2e-6).max() < 1e-8
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_quaternions_are_scaled_to_norm_one_and_nothing_else_is_changed(name):
+    robot = zoo_robot(name)
+    q = robot.random(np.random.default_rng(4))
+    longer, factors = q.copy(), iter([3.0, 0.5, 7.0])
+    for _, body in robot.model.moving:
+        if isinstance(body.motion, Free | Spherical):
+            longer[body.q_index][-4:] *= next(factors)
+    given = longer.copy()
+    assert np.abs(normalised(robot.model, longer) - q).max() < 1e-14
+    assert np.array_equal(longer, given)  # a new array, in which the others are not written
+
+
+def test_a_move_is_a_sum_that_is_normalised():
+    body = zoo_robot("flyer")
+    q = np.array([1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0, 0.5])
+    rate = np.array([0.1, 0.2, 0.3, 0.0, 0.0, 0.75, 0.0, 0.5])
+    assert np.allclose(moved(body.model, q, rate), [1.1, 2.2, 3.3, 0.0, 0.0, 0.6, 0.8, 1.0], rtol=1e-15)
