@@ -7,7 +7,7 @@ and modules of theirs that are newer than their score. A module's package in the
 from __future__ import annotations
 
 MODULES: dict[str, tuple[str, ...]] = {
-    "simulation/output_times.py": ("simulation/test_simulate", "simulation/test_fixed_step", "simulation/test_resume",
+    "simulation/output_times.py": ("simulation/test_output_times", "simulation/test_simulate", "simulation/test_fixed_step", "simulation/test_resume",
                                    "simulation/test_limits_of_time"),
     "simulation/sources.py": ("simulation/test_sources", "simulation/test_pushes", "simulation/test_mistakes_of_controllers"),
     "simulation/adaptive.py": ("simulation/test_adaptive", "simulation/test_divergence", "simulation/test_simulate"),
@@ -19,7 +19,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "algorithms/configuration_rate.py": ("simulation/test_dense", "model/test_reframe", "algorithms/test_configurations",
                                          "robot/test_differentiation"),
     "algorithms/contact.py": ("simulation/test_constrained_robot", "simulation/test_contact"),
-    "model/readers/loop_joints.py": ("model/test_sdf_loops", "model/test_usd"),
+    "model/readers/loop_joints.py": ("model/test_loop_joints", "model/test_sdf_loops", "model/test_usd"),
     "identification/friction_terms.py": ("identification/test_friction_terms",),
     "identification/model_terms.py": ("identification/test_linear_model", "identification/test_friction_terms",
                                       "identification/test_base_parameters"),
@@ -29,7 +29,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "identification/corrections.py": ("identification/test_calibrate", "identification/test_payload"),
     "identification/payload.py": ("identification/test_payload",),
     "identification/payload_fit.py": ("identification/test_payload",),
-    "interop/crocoddyl_models.py": ("interop/test_crocoddyl",),
+    "interop/crocoddyl_models.py": ("interop/test_crocoddyl_calls", "interop/test_crocoddyl"),
     "robot/differentiation.py": ("robot/test_differentiation", "robot/test_refused_states"),
     "optimize/step_dynamics.py": ("optimize/test_steps", "optimize/test_step_adjoints", "optimize/test_step_variables"),
     "optimize/steps.py": ("optimize/test_steps", "optimize/test_step_adjoints", "optimize/test_step_variables"),
