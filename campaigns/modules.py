@@ -7,8 +7,8 @@ and modules of theirs that are newer than their score. A module's package in the
 from __future__ import annotations
 
 MODULES: dict[str, tuple[str, ...]] = {
-    "simulation/output_times.py": ("simulation/test_output_times", "simulation/test_simulate", "simulation/test_fixed_step", "simulation/test_resume",
-                                   "simulation/test_limits_of_time"),
+    "simulation/output_times.py": ("simulation/test_output_times", "simulation/test_simulate", "simulation/test_fixed_step",
+                                   "simulation/test_resume", "simulation/test_limits_of_time"),
     "simulation/sources.py": ("simulation/test_sources", "simulation/test_pushes", "simulation/test_mistakes_of_controllers"),
     "simulation/adaptive.py": ("simulation/test_adaptive", "simulation/test_divergence", "simulation/test_simulate"),
     "simulation/fixed_step.py": ("simulation/test_fixed_step", "simulation/test_limits_of_time"),
@@ -20,8 +20,8 @@ MODULES: dict[str, tuple[str, ...]] = {
                                          "robot/test_differentiation"),
     "algorithms/contact.py": ("simulation/test_constrained_robot", "simulation/test_contact"),
     "model/readers/loop_joints.py": ("model/test_loop_joints", "model/test_sdf_loops", "model/test_usd"),
-    "identification/friction_terms.py": ("identification/test_friction_terms",),
-    "identification/model_terms.py": ("identification/test_linear_model", "identification/test_friction_terms",
+    "identification/friction_terms.py": ("identification/test_linear_model", "identification/test_friction_terms"),
+    "identification/model_terms.py": ("identification/test_model_terms", "identification/test_linear_model", "identification/test_friction_terms",
                                       "identification/test_base_parameters"),
     "identification/logs/gravity_fit.py": ("identification/test_examine_torques",),
     "identification/calibrate.py": ("identification/test_calibrate",),

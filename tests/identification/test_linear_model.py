@@ -66,6 +66,12 @@ def test_a_friction_term_of_one_joint_is_one_column():
         LinearModel(robot, friction=("joint2.stribeck",))
 
 
+def test_a_term_of_all_joints_is_not_added_again_for_one_of_them():
+    robot = dy.load("planar_2r_melchiorri")
+    model = LinearModel(robot, friction=("viscous", "coulomb", "joint1.viscous", "joint2.power"))
+    assert model.names == LinearModel(robot, friction=("viscous", "coulomb", "joint2.power")).names
+
+
 def test_smooth_dry_friction_is_a_tanh():
     model = LinearModel(dy.load("planar_2r_melchiorri"), smooth=0.05)
     Y = model.regressor(np.zeros(2), np.array([0.02, -0.3]), np.zeros(2))

@@ -19,14 +19,14 @@ class Costs:
     def __init__(self, state, nu):
         self.state, self.nu, self.nr, self.calls = state, nu, 1, []
 
-    def createData(self, collector):  # noqa: N802 - name given by Crocoddyl
+    def createData(self, collector):  # name given by Crocoddyl
         return SimpleNamespace(collector=collector, cost=0.0, shareMemory=lambda data: setattr(data, "shared", True))
 
     def calc(self, data, *given):
         self.calls.append(("calc", len(given)))
         data.cost = 0.5 * sum(float(x @ x) for x in given)
 
-    def calcDiff(self, data, *given):  # noqa: N802 - name given by Crocoddyl
+    def calcDiff(self, data, *given):  # name given by Crocoddyl
         self.calls.append(("calcDiff", len(given)))
 
 
@@ -41,7 +41,9 @@ class Multibody:
     def __init__(self, robot, integrate=None):
         self.pinocchio = SimpleNamespace(nq=robot.nq, nv=robot.n, createData=lambda: SimpleNamespace(seen=[]))
         self.nq, self.nv, self.nx = robot.nq, robot.n, robot.nq + robot.n
-        self.integrate = integrate or (lambda x, dx: np.concatenate([robot.integrate(x[: robot.nq], dx[: robot.n]), x[robot.nq :]]))
+        self.integrate = integrate or (
+            lambda x, dx: np.concatenate([robot.integrate(x[: robot.nq], dx[: robot.n]), x[robot.nq :]])
+        )
 
 
 class Abstract:
@@ -57,7 +59,7 @@ class FreeForwardDynamics:
     def __init__(self, state, _actuation, _costs):
         self.state = state
 
-    def createData(self):  # noqa: N802 - name given by Crocoddyl
+    def createData(self):  # name given by Crocoddyl
         return SimpleNamespace()
 
     def calc(self, data, x, tau):
