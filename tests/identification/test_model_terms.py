@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from small_machines import spatial_arm
 
-import dynamis as dy
 from dynamis.identification import LinearModel, Samples, base_parameters, equations
 from dynamis.identification.model_terms import (
     Candidate,
@@ -18,17 +18,7 @@ from dynamis.identification.model_terms import (
     better_settings,
 )
 
-
-def arm():
-    d = dy.Description("arm").add_link("base")
-    for k, axis in enumerate(np.eye(3)):
-        inertia = dy.Inertia.about_com(3.0 - k, (0.2, 0.1, -0.1), np.diag([0.03, 0.04, 0.05]))
-        origin = dy.Pose.translation((0.3, 0.0, 0.2 * k))
-        d.add_link(f"link{k}", d.links[-1].name, "revolute", joint_name=f"joint{k}", axis=axis, origin=origin, inertia=inertia)
-    return dy.Robot(d)
-
-
-ROBOT = arm()
+ROBOT = spatial_arm()
 COUNT = 5
 
 
@@ -53,7 +43,10 @@ def test_a_candidate_has_the_columns_of_the_model_it_stands_for(warm):
     terms = _Terms(base, reference)
     dry = np.array([k for k, name in enumerate(base.names) if name.endswith(".coulomb")])
     found, tried = columns_of(terms, base.rank, run), set()
-    for candidate in _candidates(base, terms, dry):
+    candidates = _candidates(base, terms, dry)
+    # of all joints, and of single joints: Stribeck, quadratic, square-root and load-dependent friction
+    assert sum(len(c.columns) == 1 for c in candidates) == 4 * ROBOT.n
+    for candidate in candidates:
         model = LinearModel(ROBOT, **candidate.settings)
         smooth = "smooth" in candidate.settings
         new = [

@@ -59,3 +59,13 @@ def turning(inertia=2.0, **drive):
     d.add_link("disc", "base", "revolute", joint_name="axle", axis=np.array([0.0, 0.0, 1.0]),
                inertia=dy.Inertia(1.0, np.zeros(3), inertia * np.eye(3)), drive=Drive(**drive))  # fmt: skip
     return dy.Robot(d)
+
+
+def spatial_arm():
+    """Three hinges along x, y and z: every component of gravity bends some of them."""
+    d = dy.Description("arm", gravity=np.array([0.0, 0.0, -GRAVITY])).add_link("base")
+    for k, axis in enumerate(np.eye(3)):
+        inertia = dy.Inertia.about_com(3.0 - k, (0.2, 0.1, -0.1), np.diag([0.03, 0.04, 0.05]))
+        d.add_link(f"link{k}", d.links[-1].name, "revolute", joint_name=f"joint{k}", axis=axis,
+                   origin=dy.Pose.translation((0.3, 0.0, 0.2 * k)), inertia=inertia)  # fmt: skip
+    return dy.Robot(d)
