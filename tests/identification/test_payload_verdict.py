@@ -9,7 +9,7 @@ from small_machines import spatial_arm
 
 from dynamis.errors import InputError
 from dynamis.identification.payload import _better_frame, _spoiled, _terms, verdict
-from dynamis.identification.payload_fit import Determined, _lasting, determined
+from dynamis.identification.payload_fit import Determined, _lasting, determined, solve
 from dynamis.spatial import Inertia
 
 ROBOT = spatial_arm()
@@ -111,11 +111,11 @@ def test_corrections_are_listed_once_in_a_fixed_order():
 
 @pytest.mark.parametrize("size", [1.0, 0.1])
 def test_combinations_of_parameters_are_those_that_the_rows_show(size):
-    R = np.zeros((3, 10))
-    R[0, 0], R[1, [4, 6]], R[2, [1, 2]] = 10.0, (1.0, -2.0), (3.0, 3.0)
+    R = np.zeros((4, 10))
+    R[0, 0], R[1, [4, 6]], R[2, [1, 2]], R[3, [2, 3]] = 10.0, (1.0, -2.0), (3.0, 3.0), (1.0, 1.0)
     found = determined(R, R @ BOX.parameters, size)
     assert found.determined.tolist() == [True] + [False] * 9
-    assert found.combinations == ("mx + my", "Ixx − 2 Iyy")
+    assert found.combinations == ("mx − mz", "my + mz", "Ixx − 2 Iyy")
     assert found.parameters[0] == pytest.approx(2.0)
     assert found.standard_errors[0] == pytest.approx(0.1)
     assert np.isinf(found.standard_errors[1:]).all()
@@ -129,3 +129,10 @@ def test_noise_that_lasts_counts_as_fewer_samples(rho):
     x = lfilter([1.0], [1.0, -rho], rng.normal(size=(2, 20000)))
     assert _lasting(x.reshape(-1), np.array([0, 20000])) == pytest.approx((1.0 + rho) / (1.0 - rho), rel=0.1)
     assert _lasting(np.zeros(100), np.array([0])) == 1.0
+
+
+def test_columns_of_any_unit_are_solved_and_repeated_ones_share_their_value():
+    assert np.allclose(solve(np.diag([1.0, 1e-12]), np.array([3.0, 4e-12])), [3.0, 4.0])
+    assert np.allclose(solve(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([3.0, 3.0])), [3.0, 0.0])
+    for apart, expected in ((1e-9, [1.0, 2.0]), (1e-12, [1.5, 1.5])):
+        assert np.allclose(solve(np.array([[1.0, 1.0], [0.0, apart]]), np.array([3.0, 2.0 * apart])), expected, atol=1e-5)
