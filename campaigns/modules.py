@@ -25,7 +25,7 @@ MODULES: dict[str, tuple[str, ...]] = {
                                       "identification/test_friction_terms"),
     "identification/logs/gravity_fit.py": ("identification/test_gravity_fit", "identification/test_examine_torques"),
     "identification/calibrate.py": ("identification/test_calibrate",),
-    "identification/nonlinear.py": ("identification/test_calibrate",),
+    "identification/nonlinear.py": ("identification/test_nonlinear", "identification/test_calibrate"),
     "identification/corrections.py": ("identification/test_calibrate", "identification/test_payload"),
     "identification/payload.py": ("identification/test_payload_verdict", "identification/test_payload"),
     "identification/payload_fit.py": ("identification/test_payload_verdict", "identification/test_payload"),
