@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from joint_zoo import zoo_robot
 
 import dynamis as dy
 from dynamis.tolerances import CENTRAL_DIFFERENCE_STEP
@@ -36,8 +37,13 @@ def test_feet_of_a_quadruped():
     rng = np.random.default_rng(0)
     q, v, tau = robot.q(robot.description.appearance.pose), 0.2 * rng.normal(size=18), rng.normal(size=18)
     stance = dy.constrained(robot, points=FEET)
-    check(stance, q, v, tau)
     check(stance, q, v, tau, wrenches={"base": rng.normal(size=6)}, acceleration=rng.normal(size=12))
+
+
+def test_a_point_of_a_robot_that_flies():
+    robot = zoo_robot("flyer")
+    rng = np.random.default_rng(4)
+    check(dy.constrained(robot, points="tool"), robot.random(rng), *rng.normal(size=(2, robot.n)))
 
 
 @pytest.mark.parametrize(
