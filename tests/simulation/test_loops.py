@@ -281,6 +281,8 @@ def test_a_coupler_without_mass_is_a_rod():
     np.testing.assert_allclose(force, -thrust[0] * along, atol=1e-11)
     many, _ = linked.forward_dynamics(np.tile(q, (2, 1)), B[:, 0] * 2.0, [1.0, 0.0, 0.0])
     np.testing.assert_allclose(many, [a, a], atol=1e-12)
+    many, _ = linked.forward_dynamics(q, B[:, 0] * 2.0, [1.0, 0.0, 0.0], acceleration=np.zeros((2, linked.rows)))
+    np.testing.assert_allclose(many, [a, a], atol=1e-12)
 
 
 def test_coupled_joints_move_like_a_joint_that_mimics():
