@@ -142,3 +142,21 @@ def test_what_cannot_be_differentiated_is_refused(arm):
         arm.differentiate("gravity", ("q", "q"))
     with pytest.raises(dy.InputError, match="returns 2 arrays"):
         arm.differentiate(lambda robot, q: (q, robot.gravity(q)))
+
+
+def test_another_number_of_arguments_is_refused(arm):
+    d = arm.differentiate("gravity")
+    for given in ((), (np.zeros(2), np.zeros(2))):
+        with pytest.raises(dy.InputError, match=rf"gravity_jacobian takes 1 arrays \(q\), got {len(given)}"):
+            d.jacobian(*given)
+
+
+def test_a_method_with_derivatives_of_its_own_is_also_differentiated_by_parameters(arm):
+    m = dy.symbol("m")
+    loaded = arm.replace(payload=dy.solids.sphere(0.05, mass=m))
+    q, v, a = np.array([0.3, -0.7]), np.array([0.4, 0.1]), np.array([-1.0, 2.0])
+    d = loaded.differentiate("inverse_dynamics", parameters=[m])
+    one, two = (arm.replace(payload=dy.solids.sphere(0.05, mass=x)) for x in (1.0, 2.0))
+    found = d.jacobian(q, v, a, [1.0])
+    assert relative_error(found[:, :6], np.hstack(list(one.inverse_dynamics_derivatives(q, v, a)))) < 1e-12
+    assert relative_error(found[:, 6], two.inverse_dynamics(q, v, a) - one.inverse_dynamics(q, v, a)) < 1e-12
