@@ -253,26 +253,35 @@ def _places(tree: Path, package: str) -> dict[str, list[tuple[Path, Mutant]]]:
     return places
 
 
-def drawn(tree: Path, seed: int, packages: list[str], known: list[Record]) -> tuple[str, Path, Mutant]:
+def drawn(tree: Path, seed: int, packages: list[str], known: list[Record]) -> tuple[str, Path, Mutant] | None:
     """(package, file, mutant) of a seed: package and kind of change are drawn first, so that none is drowned by the others.
 
-    A mutant that is known is not drawn again.
+    A mutant that is known is not drawn again; None if there is no other.
     """
     taken = {(r["file"], r["line"], r["kind"], r["before"]) for r in known}
     chance = random.Random(seed)  # noqa: S311 - not for security
     package = chance.choice(packages)
-    places = _places(tree, package)
-    while True:
-        path, mutant = chance.choice(places[chance.choice(sorted(places))])
-        new = (path.as_posix(), mutant.line, mutant.kind, mutant.before) not in taken
-        if new and mutant.compiles((tree / path).read_text(encoding="utf-8")):
+    places = {
+        kind: new
+        for kind, every in _places(tree, package).items()
+        if (new := [(p, m) for p, m in every if (p.as_posix(), m.line, m.kind, m.before) not in taken])
+    }
+    while places:
+        kind = chance.choice(sorted(places))
+        path, mutant = places[kind].pop(chance.randrange(len(places[kind])))
+        if mutant.compiles((tree / path).read_text(encoding="utf-8")):
             return package, path, mutant
+        places = {kind: left for kind, left in places.items() if left}
+    return None
 
 
 def draw(trial: Trial, seeds: list[int], packages: list[str]) -> list[Case]:
     known, cases = records(), []
     for seed in seeds:
-        package, path, mutant = drawn(trial.tree, seed, packages, known)
+        found = drawn(trial.tree, seed, packages, known)
+        if found is None:
+            break
+        package, path, mutant = found
         record = {"seed": seed, "package": package, "file": path.as_posix(), "line": mutant.line, "kind": mutant.kind,
                   "before": mutant.before, "after": mutant.after}  # fmt: skip
         known.append(record)

@@ -36,7 +36,7 @@ def test_energy_balances_with_torques_wrenches_friction_and_springs_together():
     robot = dy.load("ur5e")
     spring = {name: {"viscous": 0.8, "stiffness": 5.0, "rest": 0.3} for name in robot.joint_names}
     motion = simulate(
-        robot.replace(friction=spring), 0.3, [0.1, -1.0, 0.8, 0.3, 0.5, -0.2],
+        robot.replace(friction=spring), 0.1, [0.1, -1.0, 0.8, 0.3, 0.5, -0.2],
         torque=lambda t: 5.0 * np.sin(np.arange(6) + 3 * t), controller=lambda _t, q, v: -2.0 * q - 0.5 * v,
         wrenches={robot.link_names[-1]: lambda t: [10 * np.cos(t), 5.0, -20.0, 0.5, -0.3, 0.2]}, rtol=1e-10, atol=1e-12,
     )  # fmt: skip
