@@ -147,7 +147,7 @@ def test_what_cannot_be_differentiated_is_refused(arm):
 def test_another_number_of_arguments_is_refused(arm):
     d = arm.differentiate("gravity")
     for given in ((), (np.zeros(2), np.zeros(2))):
-        with pytest.raises(dy.InputError, match=rf"gravity_jacobian takes 1 arrays \(q\), got {len(given)}"):
+        with pytest.raises(dy.InputError, match=rf"gravity_jacobian takes 1 array \(q\), got {len(given)}"):
             d.jacobian(*given)
 
 

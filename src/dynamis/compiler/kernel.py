@@ -294,8 +294,8 @@ class Kernel:
     def call(self, *values: Any, out: Any = None) -> Any:
         """A call with any arrays: lists, other types, broadcasting, GPU arrays, batches for several threads."""
         if len(values) != len(self.arguments):
-            names = ", ".join(name for name, _ in self.arguments)
-            raise InputError(f"{self.name} takes {len(self.arguments)} arrays ({names}), got {len(values)}")
+            names, count = ", ".join(name for name, _ in self.arguments), len(self.arguments)
+            raise InputError(f"{self.name} takes {count} array{'s' * (count != 1)} ({names}), got {len(values)}")
         if any(map(on_gpu, values)):
             if out is not None:
                 raise InputError("out= is not available for arrays on a GPU")
