@@ -52,6 +52,15 @@ def test_zeros_infinities_and_missing_numbers_are_those_of_machine_code(function
     np.testing.assert_array_equal(Interpreter(kernel.code)([x]), kernel(x))
 
 
+@pytest.mark.parametrize("function", [np.minimum, np.maximum, lambda a, b: np.sign(a)])
+def test_zeros_of_comparisons_have_the_sign_of_machine_code(function):
+    x = np.stack([g.ravel() for g in np.meshgrid(SPECIAL[:4], SPECIAL[:4])], axis=-1)
+    kernel = Kernel([lambda x: np.array([function(*x)])], [("x", 2)], "zeros")
+    interpreted, compiled = Interpreter(kernel.code)([x]), kernel(x)  # more than ten states are compiled
+    assert kernel.is_compiled
+    np.testing.assert_array_equal(np.signbit(interpreted), np.signbit(compiled))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_robots_of_all_joint_types_give_the_same_bits_before_and_after_compilation(name):
     robot = dy.Robot(zoo_robot(name).description)
