@@ -40,7 +40,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "optimize/steps.py": ("optimize/test_steps", "optimize/test_step_adjoints", "optimize/test_step_variables"),
     "compiler/interpreter.py": ("compiler/test_interpreter", "compiler/test_kernel", "compiler/test_operations"),
     "compiler/kernel.py": ("compiler/test_kernel", "compiler/test_interpreter", "compiler/test_cache_folder",
-                           "compiler/test_long_code"),
+                           "compiler/test_layouts", "compiler/test_long_code"),
     "compiler/background.py": ("compiler/test_kernel", "compiler/test_concurrency", "compiler/test_cache_folder"),
     "compiler/llvm_parts.py": ("compiler/test_recursion", "compiler/test_rolling", "compiler/test_long_code"),
     "compiler/columns.py": ("compiler/test_derivatives", "compiler/test_c_jacobian", "compiler/test_recursion"),
