@@ -16,7 +16,6 @@ MODULES: dict[str, tuple[str, ...]] = {
     "simulation/fixed_step.py": ("simulation/test_fixed_step", "simulation/test_limits_of_time"),
     "simulation/contact_equations.py": ("simulation/test_contact_equations", "simulation/test_constrained_robot",
                                         "simulation/test_constrained_derivatives"),
-    "simulation/contact_forces.py": ("simulation/test_constrained_robot", "simulation/test_contact"),
     "simulation/loops/constrained_derivatives.py": ("simulation/test_constrained_derivatives",),
     "simulation/loops/constrained_robot.py": ("simulation/test_loops", "simulation/test_constrained_robot",
                                               "simulation/test_constrained_derivatives"),
@@ -30,7 +29,6 @@ MODULES: dict[str, tuple[str, ...]] = {
     "identification/logs/gravity_fit.py": ("identification/test_gravity_fit", "identification/test_examine_torques"),
     "identification/calibrate.py": ("identification/test_calibrate",),
     "identification/nonlinear.py": ("identification/test_nonlinear", "identification/test_calibrate"),
-    "identification/corrections.py": ("identification/test_calibrate", "identification/test_payload"),
     "identification/payload.py": ("identification/test_payload_verdict", "identification/test_payload"),
     "identification/payload_fit.py": ("identification/test_payload_verdict", "identification/test_payload"),
     "interop/crocoddyl_models.py": ("interop/test_crocoddyl_calls", "interop/test_crocoddyl"),
@@ -41,10 +39,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "compiler/interpreter.py": ("compiler/test_interpreter", "compiler/test_kernel", "compiler/test_operations"),
     "compiler/kernel.py": ("compiler/test_kernel", "compiler/test_interpreter", "compiler/test_cache_folder",
                            "compiler/test_layouts", "compiler/test_long_code"),
-    "compiler/background.py": ("compiler/test_kernel", "compiler/test_concurrency", "compiler/test_cache_folder"),
     "compiler/llvm_parts.py": ("compiler/test_recursion", "compiler/test_rolling", "compiler/test_long_code"),
-    "compiler/columns.py": ("compiler/test_derivatives", "compiler/test_c_jacobian", "compiler/test_recursion"),
-    "compiler/part_writer.py": ("compiler/test_recursion", "compiler/test_rolling", "compiler/test_long_code"),
     "compiler/recursion.py": ("compiler/test_recursion", "compiler/test_rolling"),
 }  # fmt: skip
 
