@@ -44,6 +44,7 @@ class Tracer:
         self.tree = str(tree) + os.sep
         self.folders = tuple(f"{self.tree}src/dynamis/{name}" + ("" if name.endswith(".py") else "/") for name in folders)
         self.functions: dict[int, _Function | None] = {}
+        self.others: list[CodeType] = []  # kept alive, so that no code of ours gets the identity of one that is gone
 
     def start(self) -> None:
         for function in filter(None, self.functions.values()):
@@ -69,6 +70,8 @@ class Tracer:
             ours = code.co_filename.startswith(self.folders) and code.co_name != "<module>"
             function = _Function(code, code.co_filename.removeprefix(self.tree)) if ours else None
             self.functions[id(code)] = function
+            if function is None:
+                self.others.append(code)
         return None if function is None else function.called()
 
 

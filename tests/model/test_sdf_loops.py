@@ -84,3 +84,9 @@ def test_a_joint_with_a_spring_stays_in_the_tree_and_what_a_closing_joint_loses_
 def test_a_loop_that_cannot_be_closed_is_refused_with_the_way_to_add_one():
     with pytest.raises(dy.ModelError, match=r"a \[\[closure\]\] of a TOML file, or a closure given to dynamis.constrained"):
         dy.load(closing(second("screw", axis="0 1 0")))
+
+
+@pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic"])
+def test_a_joint_without_a_direction_closes_no_loop(kind):
+    with pytest.raises(dy.ModelError, match=r"joint 'loop': the axis is \(0, 0, 0\); allowed: a direction that is not zero"):
+        dy.load(closing(second(kind, axis="0 0 0")))

@@ -209,11 +209,11 @@ def _axes(joint: Joint, report: Report) -> None:
     where = f"joint {printable(joint.name)}" if joint.type in USES_AXIS else ""
     good = True
     if joint.type in USES_AXIS:
-        good = _direction(joint.axis, where, "axis", joint, report)
+        good = check_direction(joint.axis, where, "axis", joint, report)
     if joint.type == "universal":
         if joint.axis2 is None:
             report.error("missing-axis", where, "a universal joint has no second axis", "two axes", "give axis2", joint.line)
-        elif _direction(joint.axis2, where, "second axis", joint, report) and good:
+        elif check_direction(joint.axis2, where, "second axis", joint, report) and good:
             a, b = joint.axis, joint.axis2
             plain = object not in (a.dtype, b.dtype)
             if plain and np.linalg.norm(np.cross(a, b)) < 1e-6 * np.linalg.norm(a) * np.linalg.norm(b):
@@ -233,7 +233,8 @@ def _axes(joint: Joint, report: Report) -> None:
         report.error("spring", where, found, "springs on joints with positions", "remove its stiffness", joint.line)
 
 
-def _direction(axis: Array, where: str, what: str, joint: Joint, report: Report) -> bool:
+def check_direction(axis: Array, where: str, what: str, joint: Joint, report: Report) -> bool:
+    """Whether an axis has a direction; an error of its joint otherwise."""
     if axis.dtype == object:
         return True
     if math.hypot(*axis) < 1e-12:

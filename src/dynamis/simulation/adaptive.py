@@ -39,7 +39,7 @@ def integrate(
     watcher: Watcher | None = None,
     clock: Clock | None = None,
     before: Pieces | None = None,
-    automatic: bool = False,
+    automatic: bool,
 ) -> Pieces:
     """Integrate from the first of these times to the last, with stick-slip transitions checked at least at each of them.
 

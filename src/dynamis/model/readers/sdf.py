@@ -18,12 +18,14 @@ from dynamis.display import counted
 from dynamis.errors import printable
 from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, MassProperties, Mimic, Shape
 from dynamis.model.diagnostics import Report, format_error
+from dynamis.model.joints import USES_AXIS
 from dynamis.model.readers.loop_joints import CLOSING, close_loop, second_parents
 from dynamis.model.readers.sdf_frames import Model
 from dynamis.model.readers.sdf_text import Values, cleaned
 from dynamis.model.readers.spelling import SDF, check_spelling
 from dynamis.model.readers.xml_tree import Document, Element
 from dynamis.model.shapes import fault
+from dynamis.model.values import check_direction
 from dynamis.spatial.pose import Pose
 
 FREE_MODEL = "free-model"  # the code of a finding
@@ -93,6 +95,8 @@ class Reader(Values):
         # links that do not exist are errors of their own
         for joint in (x for x in loops if x.type in CLOSING and x.parent and x.child):
             d.joints.remove(joint)
+            if joint.type in USES_AXIS:
+                check_direction(joint.axis, f"joint {printable(joint.name)}", "axis", joint, self.report)
             ends = [(joint.parent, joint.origin), (joint.child, joint.tail.inverse())]
             close_loop(d, joint.type, joint.name, ends, joint.axis, links, joints)
             lost = [what for what, has in (("limits", joint.limits != Limits()), ("friction or spring", joint.drive != Drive()),
