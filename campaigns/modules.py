@@ -21,7 +21,7 @@ MODULES: dict[str, tuple[str, ...]] = {
                                               "simulation/test_constrained_derivatives"),
     "algorithms/configuration_rate.py": ("simulation/test_dense", "model/test_reframe", "algorithms/test_configurations",
                                          "robot/test_differentiation"),
-    "algorithms/contact.py": ("simulation/test_constrained_robot", "simulation/test_contact"),
+    "algorithms/contact.py": ("algorithms/test_body_wrenches", "simulation/test_contact"),
     "model/readers/loop_joints.py": ("model/test_loop_joints", "model/test_sdf_loops", "model/test_usd"),
     "identification/friction_terms.py": ("identification/test_linear_model", "identification/test_friction_terms"),
     "identification/model_terms.py": ("identification/test_model_terms", "identification/test_linear_model",
