@@ -69,7 +69,7 @@ def test_a_change_is_made_where_it_stands(found):
 def covering(tmp_path):
     module = imported("covering")
     (tmp_path / "f.py").write_text(COVERED)
-    found = module.Covering(tmp_path)
+    found = module.Covering(tmp_path, lambda _: ["part"])
     for test, (seconds, lines) in {"slow::a": (3.0, [5, 6, 9]), "quick::b": (0.01, [5, 6]), "other::c": (0.0, [13])}.items():
         found.seconds[test] = seconds
         for number in lines:
@@ -104,18 +104,36 @@ def test_a_change_is_tried_with_the_tests_that_execute_its_statement_the_quickes
     assert covering.select("f.py", line) == tests
 
 
-def test_the_lines_that_a_function_executes_are_recorded(tmp_path):
+@pytest.mark.parametrize("traced", ["part", "part/f.py"])
+def test_the_lines_that_a_function_executes_are_recorded(tmp_path, traced):
     path = tmp_path / "src" / "dynamis" / "part" / "f.py"
     path.parent.mkdir(parents=True)
     path.write_text(COVERED)
     module = imported("covering")
-    space = {}
+    space, others = {}, {}
     exec(compile(COVERED, path, "exec"), space)
-    tracer = module.Tracer(tmp_path, ["part"])
+    exec(compile(COVERED, path.with_name("g.py"), "exec"), others)
+    tracer = module.Tracer(tmp_path, [traced])
     before = sys.gettrace()
     try:
         tracer.start()
         space["f"](0.5)
+        if traced.endswith(".py"):
+            others["f"](0.5)
         assert tracer.stop() == {"src/dynamis/part/f.py": [5, 9]}
     finally:
         sys.settrace(before)
+
+
+def test_code_that_is_gone_does_not_hide_code_at_its_place(tmp_path):
+    """Identities of code are used again: those of lines that are not recorded stay alive as long as the recording."""
+    tracer = imported("covering").Tracer(tmp_path, ["part"])
+    before = sys.gettrace()
+    try:
+        tracer.start()
+        for _ in range(20):
+            eval("(lambda: 1)()")
+        tracer.stop()
+    finally:
+        sys.settrace(before)
+    assert {id(code) for code in tracer.others} == {key for key, function in tracer.functions.items() if function is None}
