@@ -211,6 +211,9 @@ def test_better_code_takes_over_without_changing_a_bit(monkeypatch, tmp_path):
     again = Kernel([everything], [("x", 4)], "everything")
     assert np.array_equal(again(x), before)
     assert len(again.compiled("double").loaded) == 1  # straight from disk
+    one, other = (bool(k.compiled("double").single[0]) for k in (kernel, again))
+    assert one == other  # with its version for single states, where the processor has one
+    assert np.array_equal(again(x[0]), before[0])
     assert (tmp_path / "cache").stat().st_mode & 0o077 == 0
 
 

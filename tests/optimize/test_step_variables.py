@@ -230,3 +230,19 @@ def test_parameters_that_nothing_contains_are_refused():
         dy.optimize.Step(loaded, 0.01, parameters=[m, k])
     with pytest.raises(dy.InputError, match=r"the symbol 'z', which neither robot .* nor feedback= contains"):
         dy.optimize.Step(loaded, 0.01, parameters=[m, k, dy.symbol("z")], feedback=law)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_wrenches_push_as_their_torques_do(method):
+    """At the beginning of the step Jᵀ w is exact; in later stages, to the order of the step."""
+    robot, w = dy.load("planar_2r_melchiorri"), np.array([1.0, 20.0, 0.0, 0.0, 0.0, 0.5])
+    q, v, u = np.array([0.3, 0.5]), np.array([0.2, -0.1]), np.array([4.0, 1.0])
+    pushed = dy.optimize.Step(robot, 1e-4, method, wrenches=["link2", "link1"])
+    plain = dy.optimize.Step(robot, 1e-4, method)
+    for place, frame in ((slice(2, 8), "link2"), (slice(8, 14), "link1")):
+        given = np.concatenate([u, np.zeros(12)])
+        given[place] = w
+        there = pushed(q, v, given)
+        change = there[1] - plain(q, v, u)[1]
+        assert np.abs(change).max() > 1e-6  # it moves
+        np.testing.assert_allclose(there, plain(q, v, u + robot.jacobian(q, frame).T @ w), atol=1e-4 * np.abs(change).max())
