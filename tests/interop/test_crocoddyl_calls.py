@@ -5,6 +5,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
+from small_machines import spatial_arm
 
 import dynamis as dy
 
@@ -92,6 +93,7 @@ def crocoddyl(monkeypatch):
     return library
 
 
+THREE = spatial_arm()
 X, U = np.array([0.3, 0.5, -0.2, 0.4]), np.array([10.0, -5.0])
 
 
@@ -153,6 +155,21 @@ def test_a_robot_with_a_quaternion_is_differentiated_along_its_velocity():
     q0, v0 = tuple(q), tuple(v)
     assert data.costs.collector == ("frames", data.frames)
     assert data.frames.seen == [("terms", *q0, *v0), ("placements",), ("derivatives", *q0, *v0, *np.zeros(6))]
+
+
+def test_contacts_are_held_and_their_forces_given():
+    held = dy.constrained(THREE, points="link2")
+    x, u = np.array([0.3, 0.5, -0.4, 0.0, 0.0, 0.0]), np.array([1.0, -0.5, 0.2])
+    model = held.crocoddyl(Costs(Vector(6), 3))
+    data = model.createData()
+    model.calc(data, x, u)
+    acceleration, forces = held.forward_dynamics(x[:3], x[3:], u)
+    assert np.array_equal(data.xout, acceleration)
+    assert np.array_equal(data.forces, forces)
+    model.calcDiff(data, x, u)
+    slopes = held.forward_dynamics_derivatives(x[:3], x[3:], u)[0]
+    assert np.array_equal(data.Fx, np.hstack([slopes.dq, slopes.dv]))
+    assert np.array_equal(data.Fu, slopes.dtau)
 
 
 def test_a_build_that_reads_other_memory_gets_no_data_of_frames(monkeypatch):
