@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 
 import dynamis as dy
-from dynamis.simulation.output_times import check_step, times_of
+from dynamis.simulation.output_times import checked_times, times_of
 
 UNEVEN = np.array([0.0, 0.1, 0.15, 0.2])  # the longest interval is one of 0.1 s
+
+
+def check_step(step, times, method):
+    assert np.array_equal(checked_times(times, None, None, method, step)[[0, -1]], times[[0, -1]])
 
 
 @pytest.mark.parametrize("t", [object(), [1.0, "x"], [[0.0], [1.0, 2.0]], "1.0", [], [[0.0, 1.0]], [0.0, np.nan], None])
