@@ -120,7 +120,7 @@ class Inputs:
 
 def _of_scalars(array: Array, name: str) -> Array:
     try:
-        scalars = [as_scalar(x, name) for x in array.flat]
+        scalars = [as_scalar(x, f"each entry of {name}") for x in array.flat]
     except OverflowError:
         raise InputError(f"{name} contains a number too large for floating point") from None
     if not any(isinstance(x, Node) for x in scalars):

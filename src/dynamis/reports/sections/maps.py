@@ -226,7 +226,7 @@ def _view(robot: Robot, k: int, letter: str, values: Values, unit: str, pair: tu
     changing = [j for j in (a, b) if j not in still]
     place = ", ".join(f"{name[j]} = {text(float(q[top][c[j].q_index]), 3)} {unit_of(robot, j)}" for j in changing)
     summary = (
-        f"{letter} of {name[k]} between {text(float(found.min()))} and {text(float(found.max()))} {unit}"
+        f"{letter} of {name[k]} at the points of the map: {text(float(found.min()))} to {text(float(found.max()))} {unit}"
         + (f"; largest magnitude at {place}." if place else ".")
         + (f" It does not depend on {name[still[0]]}." if still else "")
     )
