@@ -131,7 +131,7 @@ def test_a_controller_that_changes_its_mind_about_failing_keeps_what_was_known()
 
     def tired(_t, _q, _v):
         calls.append(1)
-        if len(calls) > 400:
+        if len(calls) > 900:
             raise RuntimeError("tired")
         return [0.0]
 
