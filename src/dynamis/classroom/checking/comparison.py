@@ -15,8 +15,10 @@ import flint
 import numpy as np
 
 from dynamis.classroom.answers import Located
+from dynamis.classroom.checking.balls import RANDOM_STATES, agree, differ_by_constant
 from dynamis.classroom.checking.causes import Cause, Slip, times, whole_factor
 from dynamis.classroom.checking.fitting import described, shape_of
+from dynamis.classroom.checking.limits import refuse_high_degrees
 from dynamis.classroom.checking.mistakes import all_parallel, mistaken_for
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
@@ -26,6 +28,8 @@ from dynamis.scalar import Node, evaluate, topological
 from dynamis.symbolic import printing
 from dynamis.symbolic.angles import linear_form, needs_division
 from dynamis.symbolic.arrangement import Terms, terms_of
+from dynamis.symbolic.cleaning import difference
+from dynamis.symbolic.budget import BudgetSpent
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.equivalence import MAX_TYPED_DENOMINATOR, rounded_difference, same
 from dynamis.symbolic.expression import Algebra, Expression
@@ -34,10 +38,9 @@ from dynamis.symbolic.ring import Polynomial, Ring
 from dynamis.symbolic.trig_rewriting import dressed
 from dynamis.tolerances import NEGLIGIBLE
 
-MAX_DEGREE = 64
 ANOTHER_DATUM = "up to a constant (another datum)"
 TO_THE_DIGITS = "to the digits given"
-RANDOM_STATES = 20
+IN_MOTION = "except at rest, where sgn(0) = 0"
 BY_NUMBERS = f"at {RANDOM_STATES} random states (compared numerically)"
 EXACT = frozenset({"add", "sub", "neg", "mul", "div", "sin", "cos", "symbol"})  # operations of the ring
 
@@ -65,6 +68,12 @@ class AnswerComparison:
         self.divided = {index for index, group in nodes.items() if index in self.right and self._has_fractions(group)}
         self.plain = [node for index, group in nodes.items() if index not in self.divided for node in group]
 
+    @cached_property
+    def in_terms(self) -> list[tuple[int, ...]]:
+        """The entries to compare term by term in whole angles: not those with half angles, nor those too long to expand."""
+        whole = [index for index in sorted(self.given) if index in self.right and index not in self.divided]
+        return [i for i in whole if all(self._common.expands(self.right[i], x) for x in (self.given[i].node, *self.given[i].also))]
+
     def _has_fractions(self, nodes: list[Any]) -> bool:
         forms = [linear_form(n.args[0]) for n in topological(nodes) if n.op in ("sin", "cos")]
         return needs_division(forms, self.form.algebra.ring.angles)
@@ -82,14 +91,12 @@ class AnswerComparison:
     @cached_property
     def right_entries(self) -> list[tuple[int, ...]]:
         """The entries that are equal to the correct ones."""
-        whole = [index for index in self.given if index in self.right and index not in self.divided]
-        return [index for index in whole if self._common.same(self.right[index], self.given[index].node, 0.0)]
+        return [index for index in self.in_terms if self._common.same(self.right[index], self.given[index].node, 0.0)]
 
     @cached_property
     def summed_links(self) -> set[int]:
         """The links whose angular velocity is a sum of rates in some entry."""
-        compared = [i for i in self.given if i in self.right and i not in self.divided]
-        known = [(i, self.given[i].node) for i in compared if self._common.has_terms(self.right[i], self.given[i].node)]
+        known = [(i, self.given[i].node) for i in self.in_terms if self._common.has_terms(self.right[i], self.given[i].node)]
         return {link for index, node in known for link in self._common.slip(index, node).summed_links()}
 
     def correct(self, index: tuple[int, ...]) -> Expression:
@@ -130,16 +137,26 @@ class AnswerComparison:
         note = difference = ""
         wrong = []
         for k, node in enumerate(nodes):
+            if not comparison.expands(right, node):
+                note = BY_NUMBERS if agree(self.form, right, node) else ""
+                if not note and self.asked.has_datum and differ_by_constant(self.form, right, node):
+                    note = f"{ANOTHER_DATUM}, {BY_NUMBERS}"
+                wrong += [] if note else [k]
+                continue
             if comparison.same(right, node, 0.0):
                 continue
             if self.tolerance and comparison.same(right, node, self.tolerance):
                 note = f"within the tolerance of {self.tolerance:g}"
             elif self.rounding > self.tolerance and comparison.same(right, node, self.rounding, each=not self.in_numbers):
                 note = TO_THE_DIGITS
-            elif comparison.same_numerically(right, node):
+            elif comparison.same_in_motion(right, node):
+                note = IN_MOTION
+            elif agree(self.form, right, node):
                 note = BY_NUMBERS
             elif self.asked.has_datum and (shift := comparison.constant_shift(right, node)):
                 note, difference = ANOTHER_DATUM, shift
+            elif self.asked.has_datum and differ_by_constant(self.form, right, node):
+                note = f"{ANOTHER_DATUM}, {BY_NUMBERS}"
             else:
                 wrong.append(k)
         if wrong:
@@ -164,7 +181,7 @@ class AnswerComparison:
         return findings, Cause("", "")
 
     def _factor(self, index: tuple[int, ...]) -> Fraction | None:
-        if index in self.divided:
+        if index not in self.in_terms:
             return None
         node = self.given[index].node
         return self._common.slip(index, node).factor if self._common.has_terms(self.right[index], node) else None
@@ -227,7 +244,7 @@ class EntryComparison:
 
     def _over_common_denominator(self, right: Any, given: Any) -> tuple[Polynomial, Polynomial]:
         """The numerators; coefficients that agree up to rounding are those of the correct one in both."""
-        x, y = self.ring.value(right), self.ring.value(given)
+        x, y = self.ring.value(right), _with_short_divisor(*self.ring.value(given))
         correct = x[0] if y[1] is None else self.ring.reduced(self.ring.product(x[0], y[1]))
         return correct, correct - rounded_difference(self.ring, x, y)
 
@@ -241,7 +258,7 @@ class EntryComparison:
         form = self.form
         if not self.has_terms(right, given):
             return ""
-        shift = Expression(self.algebra, *self.ring.value(given)) - Expression(self.algebra, *self.ring.value(right))
+        shift = difference(*(Expression(self.algebra, *self.ring.value(x)) for x in (given, right)))
         state = [*form.q, *form.v, *form.a, *form.tau, *form.w]
         depends = any(not shift.diff(x).is_zero for x in state)
         return "" if depends else str(shift)
@@ -259,19 +276,28 @@ class EntryComparison:
         return EntryVerdict(whole.name(index), line, False, correct, difference, self._example(right, node), *cause)
 
     def has_terms(self, right: Any, given: Any) -> bool:
-        """Whether the difference can be written term by term: not with the square root of a cosine."""
+        """Whether the difference can be written term by term: not with the square root of a cosine, nor if it is too long."""
         try:
             self._terms(self._difference(right, given))
-        except InputError:
+        except (InputError, BudgetSpent):
             return False
         return True
 
-    def same_numerically(self, right: Any, given: Any) -> bool:
-        """Whether two expressions have the same value at random states, if the answer has functions outside the ring."""
-        own = {n.op for n in topological([right])}
-        if all(n.op in own or n.op in EXACT for n in topological([given])):
+    def expands(self, right: Any, given: Any) -> bool:
+        """Whether two expressions can be multiplied out within the limits of size."""
+        try:
+            self._over_common_denominator(right, given)
+        except BudgetSpent:
             return False
-        return all(abs(a - b) <= NEGLIGIBLE * max(1.0, abs(a), abs(b)) for _, a, b in self._random_values(right, given))
+        return True
+
+    def same_in_motion(self, right: Any, given: Any) -> bool:
+        """Whether two expressions are equal wherever no rate is zero, so that sgn² = 1."""
+        rest = self._difference(right, given)
+        signs = [k for k, a in enumerate(self.ring.atoms) if a.kind == "opaque" and a.node is not None and a.node.op == "sign"]
+        for k in signs:
+            rest = rest % (self.ring.generators[k] ** 2 - 1)
+        return bool(signs) and bool(rest.is_zero())
 
     def _in_terms_of_answer(self, index: tuple[int, ...], node: Any) -> EntryComparison:
         """The comparison with fewer different terms: in sums of angles, or by joint if the answer is written so."""
@@ -363,14 +389,23 @@ def _inconsistent(finding: EntryVerdict, entry: Located, wrong: list[int]) -> En
 
 
 def _no_terms(node: Any) -> Cause:
-    """The finding on an expression that has no normal form."""
+    """The finding on an expression that has no normal form, or too long a one."""
     functions = sorted({n.op for n in topological([node]) if n.op not in EXACT})
+    if not functions:
+        said = "the values differ, and the expression is too long to be compared term by term: cancel the quotients in it"
+        return Cause(said, said)
     said = (
         f"the values differ, and an expression with {' and '.join(functions)} cannot be compared term by term: "
         "write it as sums and products of sines and cosines"
     )
     said += " (the square root of 1 - sin(x)^2 is |cos(x)|)" if "sqrt" in functions else ""
     return Cause(said, said)
+
+
+def _with_short_divisor(above: Polynomial, below: Polynomial | None) -> tuple[Polynomial, Polynomial | None]:
+    """A quotient whose divisor has coefficients up to 1 where they were large: those of cos(π/4) over 10³² are decimals again."""
+    largest = max((abs(c) for c in below.coeffs()), default=flint.fmpq(0)) if below is not None else flint.fmpq(0)
+    return (above / largest, below / largest) if largest > MAX_TYPED_DENOMINATOR else (above, below)
 
 
 def _fraction(c: Any) -> Fraction:
@@ -380,13 +415,3 @@ def _fraction(c: Any) -> Fraction:
 def _without_last_digits(c: Fraction) -> Fraction:
     """A computed decimal to 13 digits, so that it can be the negative or a multiple of one in an answer: 98.10000000000001."""
     return c if c.denominator <= MAX_TYPED_DENOMINATOR else Fraction(f"{Decimal(c.numerator) / Decimal(c.denominator):.13g}")
-
-
-def refuse_high_degrees(answers: list[Any]) -> None:
-    """Reject high degrees, which are expensive to expand and do not occur in equations of motion."""
-    degrees: dict[int, int] = {}
-    for node in topological(answers):
-        below = [degrees[id(x)] for x in node.args if isinstance(x, Node)]
-        degrees[id(node)] = sum(below) if node.op in ("mul", "div") else max(below, default=1)
-        if degrees[id(node)] > MAX_DEGREE:
-            raise InputError(f"the answer is of a degree above {MAX_DEGREE}, above that of any equation of motion")

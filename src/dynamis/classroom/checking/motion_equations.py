@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dynamis.classroom.answers import Answer, Located
 from dynamis.classroom.answers.vocabulary import is_symbol, key_of
-from dynamis.classroom.checking.comparison import refuse_high_degrees
+from dynamis.classroom.checking.limits import refuse_high_degrees
 from dynamis.classroom.checking.mistakes import is_small
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.classroom.checking.unactuated import Unactuated, without_zeros
