@@ -100,13 +100,22 @@ LONG = "(m_1 + m_2 + l_1 + l_2 + a_1 + I_1 + I_2 + g)^12"
 
 @pytest.mark.parametrize(("factor", "right"), [("", True), ("1.0000001 ", False)])
 def test_an_answer_too_long_to_expand_is_compared_by_its_values(arm, factor, right):
-    text = rf"g_2 = \frac{{{factor}m_2 g l_2 \cos(q_1+q_2) {LONG}}}{{{LONG.replace('12', '11')}(m_1+m_2+l_1+l_2+a_1+I_1+I_2+g)}}"
+    text = (
+        rf"g_2 = \frac{{{factor}m_2 g l_2 \cos(q_1+q_2) {LONG}}}{{{LONG.replace('12', '11')}(m_1+m_2+l_1+l_2+a_1+I_1+I_2+g)}}"
+    )
     verdict = dy.check_answer(arm, "gravity", text)
     assert verdict.correct is right
     assert "random states" in verdict.findings[0].note if right else "too long" in verdict.findings[0].cause
 
 
-def test_the_potential_energy_too_long_to_expand_is_right_up_to_a_constant(pendulum):
-    long = "(m + g + l + I + 1 + m*g + m*l + g*l + m^2)^12"
-    text = rf"U = m g l (1 + \sin\theta) \frac{{{long}}}{{{long}}}"
-    assert dy.check_answer(pendulum, "potential-energy", text).correct
+def test_the_potential_energy_too_long_to_expand_is_right_up_to_a_constant(arm):
+    sum_ = "(m_1+m_2+l_1+l_2+a_1+I_1+I_2+g)"
+    text = rf"U = \frac{{g(m_1 l_1 (1 + s_1) + m_2 (a_1 s_1 + l_2 s_{{12}})) {LONG}}}{{{LONG.replace('12', '11')}{sum_}}}"
+    assert dy.check_answer(arm, "potential-energy", text).correct
+
+
+def test_a_torque_too_long_to_expand_is_compared_by_its_values(arm):
+    text = EQUATION.replace(
+        "m_2gl_2c_{12}", rf"\frac{{m_2gl_2c_{{12}}{LONG}}}{{{LONG.replace('12', '11')}(m_1+m_2+l_1+l_2+a_1+I_1+I_2+g)}}"
+    )
+    assert dy.check_answer(arm, "equations", text).correct

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from dynamis.classroom.answers import Answer, KnownNumber, Located, Vocabulary, parse_answer
+from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
 from dynamis.classroom.answers.blanks import with_commas
 from dynamis.classroom.answers.names import address_of
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import fitted, shape_of
-from dynamis.classroom.checking.motion_equations import LETTERS, joint_names, named_torques, solved_torques, torque_names
+from dynamis.classroom.checking.motion_equations import LETTERS, named_torques, solved_torques, torque_names
 from dynamis.classroom.checking.parametrisation import reference
 from dynamis.classroom.checking.quantities import Quantity, canonical, names, other_quantity, quantity
+from dynamis.classroom.checking.robot_names import abbreviated, chosen, refuse_names_of_torques, robot_symbols, vocabulary
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
-from dynamis.errors import FormatError, InputError, printable
+from dynamis.errors import DynamisError, FormatError, InputError, printable
 from dynamis.scalar import Node, directional, topological
 from dynamis.symbolic import factored
 from dynamis.symbolic.closed_form import ClosedForm
-from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of, parameter_latex
+from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of
 from dynamis.tolerances import NEGLIGIBLE
 
 DECIMAL = r"(?<![0-9.])[0-9]*\.[0-9]+"
@@ -57,31 +56,70 @@ def check_answer(
     if not isinstance(form, ClosedForm):
         raise InputError(f"check_answer takes a closed form, such as robot.closed_form(), got {type(form).__name__}")
     asked = quantity(form, name, body) if isinstance(name, str) else name
-    shape = shape_of(asked.entries)
-    text = with_commas(text, shape[1]) if len(shape) == 2 else text
-    answer, used = _read(form, asked, text, notation, parameters or {}, file)
-    given: Mapping[tuple[int, ...], Located] = {}
-    notes = [f"not read (line {line}): {passage}" for line, passage in answer.prose]
-    if named := [str(x) for x in answer.constants.values() if not _is_datum(x, asked)]:
-        notes.append(f"not of the robot, taken as constant{'s' if len(named) > 1 else ''} of the datum: {' and '.join(named)}")
-    if asked.name == "equations":
-        given, asked, unactuated = solved_torques(form, asked, answer)
-        notes += [f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated]
-    entries = fitted(given or _asked_entries(answer, asked), asked, file)
-    remark = Cause("", "")
-    if asked.name == "parameters":
-        asked, remark = reference(form, asked, entries)
-    decimals = not robot_symbols(form) or re.search(DECIMAL, text) is not None
-    rounding = _rounding(text, products=not robot_symbols(form))
-    verdict = AnswerComparison(form, asked, entries, used, tolerance, rounding, decimals).verdict()
-    if answer.constants and not verdict.correct:  # the constants are not what is wrong
-        values = {id(x): 0.0 for x in answer.constants.values() if not _is_factor(x, form, answer)}
-        entries = {index: _with_values(x, values) for index, x in entries.items()}
-        verdict = AnswerComparison(form, asked, entries, used, tolerance, rounding, decimals).verdict()
-    notes += _unchecked(form, asked, answer, entries)
-    if remark.text:
-        verdict = replace(verdict, remark=remark.text, hint=remark.hint)
-    return replace(verdict, notes=tuple(notes))
+    if not (isinstance(tolerance, int | float) and 0.0 <= tolerance < 1.0):
+        raise InputError(
+            f"tolerance must be a number from 0 to below 1, a fraction of the largest coefficient, got {tolerance!r}"
+        )
+    refuse_names_of_torques(form, asked)
+    reading = _Reading(form, asked, text, notation, parameters or {}, file, float(tolerance))
+    verdict, used = reading.verdict(frozenset())
+    doubtful = abbreviated(form, used)
+    if verdict.correct or not doubtful:
+        return verdict
+    for names_read in chosen(doubtful):
+        try:
+            other, _ = reading.verdict(names_read)
+        except DynamisError:
+            continue
+        if other.correct:
+            said = [f"{x} was read as {doubtful[x]}, though the robot has a parameter of this name" for x in sorted(names_read)]
+            return replace(other, notes=(*other.notes, *said))
+    said = [f"{x} was read as the robot's parameter, not as {doubtful[x]}" for x in sorted(doubtful)]
+    return replace(verdict, notes=(*verdict.notes, *said))
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """An answer to a question, and how it is to be read and compared."""
+
+    form: ClosedForm
+    asked: Quantity
+    text: str
+    notation: str | Notation | None
+    extra: Mapping[str, Any]
+    file: str
+    tolerance: float
+
+    def verdict(self, hidden: frozenset[str]) -> tuple[Verdict, list[Any]]:
+        """The verdict on the answer, read without the parameters that are ``hidden``; and the nodes it consists of."""
+        form, asked, file = self.form, self.asked, self.file
+        shape = shape_of(asked.entries)
+        text = with_commas(self.text, shape[1]) if len(shape) == 2 else self.text
+        answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden)
+        written = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
+        given: Mapping[tuple[int, ...], Located] = {}
+        notes = [f"not read (line {line}): {passage}" for line, passage in answer.prose]
+        if named := [str(x) for x in answer.constants.values() if not _is_datum(x, asked)]:
+            taken = f"not of the robot, taken as constant{'s' if len(named) > 1 else ''} of the datum: {' and '.join(named)}"
+            notes.append(taken)
+        if asked.name == "equations":
+            given, asked, unactuated = solved_torques(form, asked, answer)
+            notes += [f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated]
+        entries = fitted(given or _asked_entries(answer, asked), asked, file)
+        remark = Cause("", "")
+        if asked.name == "parameters":
+            asked, remark = reference(form, asked, entries)
+        decimals = not robot_symbols(form) or re.search(DECIMAL, text) is not None
+        rounding = _rounding(text, products=not robot_symbols(form))
+        verdict = AnswerComparison(form, asked, entries, used, self.tolerance, rounding, decimals).verdict()
+        if answer.constants and not verdict.correct:  # the constants are not what is wrong
+            values = {id(x): 0.0 for x in answer.constants.values() if not _is_factor(x, form, answer)}
+            entries = {index: _with_values(x, values) for index, x in entries.items()}
+            verdict = AnswerComparison(form, asked, entries, used, self.tolerance, rounding, decimals).verdict()
+        notes += _unchecked(form, asked, answer, entries)
+        if remark.text:
+            verdict = replace(verdict, remark=remark.text, hint=remark.hint)
+        return replace(verdict, notes=tuple(notes)), written
 
 
 def _with_values(entry: Located, values: Mapping[int, float]) -> Located:
@@ -120,7 +158,13 @@ def _rounding(text: str, *, products: bool) -> float:
 
 
 def _read(
-    form: ClosedForm, asked: Quantity, text: str, choice: str | Notation | None, extra: Mapping[str, Any], file: str
+    form: ClosedForm,
+    asked: Quantity,
+    text: str,
+    choice: str | Notation | None,
+    extra: Mapping[str, Any],
+    file: str,
+    hidden: frozenset[str] = frozenset(),
 ) -> tuple[Answer, Notation]:
     # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
     unknowns = torque_names(form) if asked.name == "equations" else {}
@@ -131,12 +175,12 @@ def _read(
     refused: FormatError | None = None
     for notation in tried:
         try:
-            return parse_answer(text, vocabulary(form, asked, notation, extra, unknowns), file), notation
+            return parse_answer(text, vocabulary(form, asked, notation, extra, unknowns, hidden), file), notation
         except FormatError as error:
             refused = refused or error
     assert refused is not None
     if asked.has_datum:  # with the value or the height at the datum as a constant: U_0, h, const
-        return _read_with_constants(form, asked, vocabulary(form, asked, own, extra), text, file, refused), own
+        return _read_with_constants(form, asked, vocabulary(form, asked, own, extra, hidden=hidden), text, file, refused), own
     raise refused
 
 
@@ -166,49 +210,6 @@ def _is_factor(constant: Node, form: ClosedForm, answer: Answer) -> bool:
     state = {id(x) for x in (*form.q, *form.v, *form.a)}
     slopes = directional([node for _, x in answer.formulas() for node in (x.node, *x.also)], [constant], [1.0])
     return any(id(n) in state for n in topological(slopes))
-
-
-def vocabulary(
-    form: ClosedForm, asked: Quantity, notation: Notation, extra: Mapping[str, Any], unknowns: Mapping[str, Any] | None = None
-) -> Vocabulary:
-    """The names allowed in an answer: the robot's parameters, their names in this notation, and those of joints."""
-    parameters = robot_symbols(form)
-    aliases = {}
-    for name in parameters:
-        written = parameter_latex(name, notation.rename)
-        if written != parameter_latex(name):
-            aliases[written] = name
-    axes = zip(("fx", "fy", "fz", "mx", "my", "mz"), form.w, strict=True)
-    wrench = {f"w_{axis}": w for axis, w in axes} if asked.has_wrench else {}
-    turning = tuple(c.revolute for c in form.model.coordinates)
-    return Vocabulary(
-        form.q,
-        form.v,
-        form.a,
-        turning,
-        {**wrench, **parameters, **extra},
-        aliases,
-        unknowns or {},
-        _numbers(form),
-        joint_names(form),
-    )
-
-
-def robot_symbols(form: ClosedForm) -> dict[str, Any]:
-    """The parameters of a robot that are symbols, by name."""
-    state = {id(x) for vector in (form.q, form.v, form.a, form.tau, form.w) for x in vector}
-    symbols = [a.node for a in form.algebra.ring.atoms if a.kind == "symbol" and a.node is not None and id(a.node) not in state]
-    return {str(s.args[0]): s for s in symbols if isinstance(s, Node) and s.op == "symbol"}
-
-
-def _numbers(form: ClosedForm) -> dict[str, KnownNumber]:
-    """The masses and the acceleration of gravity of a robot, where they are numbers."""
-    masses = {f"m_{k}": body.inertia.mass for k, (_, body) in enumerate(form.model.moving, 1)}
-    numbers = {k: KnownNumber(float(m), "its masses are numbers") for k, m in masses.items() if not isinstance(m, Node)}
-    if not any(isinstance(x, Node) for x in form.model.gravity):
-        size = float(np.linalg.norm(np.asarray(form.model.gravity, dtype=float)))
-        numbers["g"] = KnownNumber(size, "its acceleration of gravity is a number")
-    return numbers
 
 
 def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], Located]:

@@ -118,7 +118,7 @@ _OPERATIONS: dict[str, Callable[..., Ball]] = {
     **{op: lambda a, op=op: getattr(a, op)() for op in ("sqrt", "sin", "cos", "asin", "acos", "exp", "log", "tanh", "floor")},
     "abs": abs,
     "sign": lambda a: a.sgn(),
-    "atan2": lambda a, b: flint.arb.atan2(a, b),
+    "atan2": flint.arb.atan2,
     "min": lambda a, b: a.min(b),
     "max": lambda a, b: a.max(b),
     "and": lambda a, b: a.min(b),

@@ -17,19 +17,19 @@ import numpy as np
 from dynamis.classroom.answers import Located
 from dynamis.classroom.checking.balls import RANDOM_STATES, agree, differ_by_constant
 from dynamis.classroom.checking.causes import Cause, Slip, times, whole_factor
+from dynamis.classroom.checking.findings import EXACT, inconsistent, no_terms
 from dynamis.classroom.checking.fitting import described, shape_of
 from dynamis.classroom.checking.limits import refuse_high_degrees
 from dynamis.classroom.checking.mistakes import all_parallel, mistaken_for
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
-from dynamis.display import short
 from dynamis.errors import InputError
 from dynamis.scalar import Node, evaluate, topological
 from dynamis.symbolic import printing
 from dynamis.symbolic.angles import linear_form, needs_division
 from dynamis.symbolic.arrangement import Terms, terms_of
-from dynamis.symbolic.cleaning import difference
 from dynamis.symbolic.budget import BudgetSpent
+from dynamis.symbolic.cleaning import difference
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.equivalence import MAX_TYPED_DENOMINATOR, rounded_difference, same
 from dynamis.symbolic.expression import Algebra, Expression
@@ -42,7 +42,6 @@ ANOTHER_DATUM = "up to a constant (another datum)"
 TO_THE_DIGITS = "to the digits given"
 IN_MOTION = "except at rest, where sgn(0) = 0"
 BY_NUMBERS = f"at {RANDOM_STATES} random states (compared numerically)"
-EXACT = frozenset({"add", "sub", "neg", "mul", "div", "sin", "cos", "symbol"})  # operations of the ring
 
 
 class AnswerComparison:
@@ -72,7 +71,9 @@ class AnswerComparison:
     def in_terms(self) -> list[tuple[int, ...]]:
         """The entries to compare term by term in whole angles: not those with half angles, nor those too long to expand."""
         whole = [index for index in sorted(self.given) if index in self.right and index not in self.divided]
-        return [i for i in whole if all(self._common.expands(self.right[i], x) for x in (self.given[i].node, *self.given[i].also))]
+        return [
+            i for i in whole if all(self._common.expands(self.right[i], x) for x in (self.given[i].node, *self.given[i].also))
+        ]
 
     def _has_fractions(self, nodes: list[Any]) -> bool:
         forms = [linear_form(n.args[0]) for n in topological(nodes) if n.op in ("sin", "cos")]
@@ -163,7 +164,7 @@ class AnswerComparison:
             finding = comparison.wrong(index, entry.line, nodes[wrong[0]])
             if entry.condition:
                 finding = replace(finding, correct=f"{finding.correct} {entry.condition}")
-            return finding if len(wrong) == len(nodes) else _inconsistent(finding, entry, wrong)
+            return finding if len(wrong) == len(nodes) else inconsistent(finding, entry, wrong)
         note = " ".join(filter(None, (entry.condition, note)))
         return EntryVerdict(self.name(index), entry.line, True, difference=difference, note=note)
 
@@ -214,7 +215,10 @@ class AnswerComparison:
         return Cause(message, message)
 
     def _are_same(self, right: Any, given: Any) -> bool:
-        return same(Ring.of([right, given], self.form.algebra.ring.angles), right, given)
+        try:
+            return same(Ring.of([right, given], self.form.algebra.ring.angles), right, given) or agree(self.form, right, given)
+        except BudgetSpent:
+            return agree(self.form, right, given)
 
 
 class EntryComparison:
@@ -268,7 +272,7 @@ class EntryComparison:
         whole, right = self.whole, self.whole.right[index]
         correct = whole.correct(index).text(decimals=whole.decimals)
         if not self.has_terms(right, node):
-            return EntryVerdict(whole.name(index), line, False, correct, "", self._example(right, node), *_no_terms(node))
+            return EntryVerdict(whole.name(index), line, False, correct, "", self._example(right, node), *no_terms(node))
         cause = mistaken_for(self.form, whole.asked, index, node, whole.right_entries)
         used = self if cause is not None else self._in_terms_of_answer(index, node)
         cause = cause or used.slip(index, node).cause(whole.summed_links if whole.asked.inertial else ())
@@ -378,32 +382,8 @@ class EntryComparison:
         return self.algebra.letters.text(self.ring, atom)
 
 
-def _inconsistent(finding: EntryVerdict, entry: Located, wrong: list[int]) -> EntryVerdict:
-    """The finding on expressions that are set equal, some right and others wrong."""
-    texts = entry.texts or ("",) * (1 + len(entry.also))
-    right = next(text for k, text in enumerate(texts) if k not in wrong)
-    said = f"the expressions set equal differ: {short(right, 60)} is right, {short(texts[wrong[0]], 60)} is not"
-    if not (right and texts[wrong[0]]):
-        said = "the expressions set equal differ: one is right, the other is not"
-    return replace(finding, cause=f"{said}: {finding.cause}", hint=f"{said}: {finding.hint}")
-
-
-def _no_terms(node: Any) -> Cause:
-    """The finding on an expression that has no normal form, or too long a one."""
-    functions = sorted({n.op for n in topological([node]) if n.op not in EXACT})
-    if not functions:
-        said = "the values differ, and the expression is too long to be compared term by term: cancel the quotients in it"
-        return Cause(said, said)
-    said = (
-        f"the values differ, and an expression with {' and '.join(functions)} cannot be compared term by term: "
-        "write it as sums and products of sines and cosines"
-    )
-    said += " (the square root of 1 - sin(x)^2 is |cos(x)|)" if "sqrt" in functions else ""
-    return Cause(said, said)
-
-
 def _with_short_divisor(above: Polynomial, below: Polynomial | None) -> tuple[Polynomial, Polynomial | None]:
-    """A quotient whose divisor has coefficients up to 1 where they were large: those of cos(π/4) over 10³² are decimals again."""
+    """A quotient whose divisor has no large coefficients: those of cos(π/4) over 10³² are decimals."""
     largest = max((abs(c) for c in below.coeffs()), default=flint.fmpq(0)) if below is not None else flint.fmpq(0)
     return (above / largest, below / largest) if largest > MAX_TYPED_DENOMINATOR else (above, below)
 

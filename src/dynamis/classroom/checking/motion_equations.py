@@ -15,6 +15,7 @@ from dynamis.classroom.checking.unactuated import Unactuated, without_zeros
 from dynamis.errors import InputError, printable
 from dynamis.scalar import topological
 from dynamis.symbolic import factored
+from dynamis.symbolic.budget import BudgetSpent
 from dynamis.symbolic.cleaning import difference
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.expression import Algebra, Expression
@@ -110,6 +111,8 @@ def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> Torques
     }
     if not defined and not answer.equations and not (is_small(form) and given):
         return Torques(given, asked, zero)
+    if not defined and not answer.equations and not _expand([node for x in given.values() for node in (x.node, *x.also)]):
+        return Torques(given, asked, zero)
     solver = _Solver(form, asked, answer, [*every, *defined.values()])
     free = solver.absent_joints([*defined.values(), *answer.equations], {index[0] for index in given}, zero)
     joints = solver.joints(answer.equations, {index[0] for index in given}, free)
@@ -124,6 +127,15 @@ def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> Torques
         _add(given, joint, found)
     given = {**_only_torque(form, answer, unactuated.zero), **given}
     return Torques(*unactuated.conditions(given, asked), zero)
+
+
+def _expand(nodes: Sequence[Any]) -> bool:
+    """Whether expressions can be multiplied out within the limits of size."""
+    try:
+        Ring.of(nodes).expand(nodes)
+    except BudgetSpent:
+        return False
+    return True
 
 
 def _add(given: dict[tuple[int, ...], Located], joint: int, found: Located) -> None:

@@ -1,0 +1,38 @@
+"""Findings on entries that are set equal to each other, or that cannot be compared term by term."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from dynamis.classroom.answers import Located
+from dynamis.classroom.checking.causes import Cause
+from dynamis.classroom.checking.verdict import EntryVerdict
+from dynamis.display import short
+from dynamis.scalar import topological
+
+EXACT = frozenset({"add", "sub", "neg", "mul", "div", "sin", "cos", "symbol"})  # operations of the ring
+
+
+def inconsistent(finding: EntryVerdict, entry: Located, wrong: list[int]) -> EntryVerdict:
+    """The finding on expressions that are set equal, some right and others wrong."""
+    texts = entry.texts or ("",) * (1 + len(entry.also))
+    right = next(text for k, text in enumerate(texts) if k not in wrong)
+    said = f"the expressions set equal differ: {short(right, 60)} is right, {short(texts[wrong[0]], 60)} is not"
+    if not (right and texts[wrong[0]]):
+        said = "the expressions set equal differ: one is right, the other is not"
+    return replace(finding, cause=f"{said}: {finding.cause}", hint=f"{said}: {finding.hint}")
+
+
+def no_terms(node: Any) -> Cause:
+    """The finding on an expression that has no normal form, or too long a one."""
+    functions = sorted({n.op for n in topological([node]) if n.op not in EXACT})
+    if not functions:
+        said = "the values differ, and the expression is too long to be compared term by term: cancel the quotients in it"
+        return Cause(said, said)
+    said = (
+        f"the values differ, and an expression with {' and '.join(functions)} cannot be compared term by term: "
+        "write it as sums and products of sines and cosines"
+    )
+    said += " (the square root of 1 - sin(x)^2 is |cos(x)|)" if "sqrt" in functions else ""
+    return Cause(said, said)

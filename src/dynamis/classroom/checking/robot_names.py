@@ -1,0 +1,107 @@
+"""The names of a robot that an answer may use, and those with two meanings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from dynamis.classroom.answers import KnownNumber, Vocabulary
+from dynamis.classroom.answers.vocabulary import key_of
+from dynamis.classroom.checking.motion_equations import joint_names, torque_names
+from dynamis.classroom.checking.quantities import Quantity
+from dynamis.errors import InputError
+from dynamis.scalar import Node, topological
+from dynamis.symbolic.closed_form import ClosedForm
+from dynamis.symbolic.notation import Notation, parameter_latex, plain_text
+
+MAX_DOUBTFUL = 4  # names with two meanings whose combinations are tried
+
+
+def vocabulary(
+    form: ClosedForm,
+    asked: Quantity,
+    notation: Notation,
+    extra: Mapping[str, Any],
+    unknowns: Mapping[str, Any] | None = None,
+    hidden: frozenset[str] = frozenset(),
+) -> Vocabulary:
+    """The names allowed in an answer: the robot's parameters but ``hidden`` ones, their names in this notation, and joints'."""
+    parameters = {name: x for name, x in robot_symbols(form).items() if name not in hidden}
+    aliases = {}
+    for name in parameters:
+        written = parameter_latex(name, notation.rename)
+        if written != parameter_latex(name):
+            aliases[written] = name
+    axes = zip(("fx", "fy", "fz", "mx", "my", "mz"), form.w, strict=True)
+    wrench = {f"w_{axis}": w for axis, w in axes} if asked.has_wrench else {}
+    turning = tuple(c.revolute for c in form.model.coordinates)
+    return Vocabulary(
+        form.q,
+        form.v,
+        form.a,
+        turning,
+        {**wrench, **parameters, **extra},
+        aliases,
+        unknowns or {},
+        _numbers(form),
+        joint_names(form),
+    )
+
+
+def robot_symbols(form: ClosedForm) -> dict[str, Any]:
+    """The parameters of a robot that are symbols, by name."""
+    state = {id(x) for vector in (form.q, form.v, form.a, form.tau, form.w) for x in vector}
+    symbols = [a.node for a in form.algebra.ring.atoms if a.kind == "symbol" and a.node is not None and id(a.node) not in state]
+    return {str(s.args[0]): s for s in symbols if isinstance(s, Node) and s.op == "symbol"}
+
+
+def _numbers(form: ClosedForm) -> dict[str, KnownNumber]:
+    """The masses and the acceleration of gravity of a robot, where they are numbers."""
+    masses = {f"m_{k}": body.inertia.mass for k, (_, body) in enumerate(form.model.moving, 1)}
+    numbers = {k: KnownNumber(float(m), "its masses are numbers") for k, m in masses.items() if not isinstance(m, Node)}
+    if not any(isinstance(x, Node) for x in form.model.gravity):
+        size = float(np.linalg.norm(np.asarray(form.model.gravity, dtype=float)))
+        numbers["g"] = KnownNumber(size, "its acceleration of gravity is a number")
+    return numbers
+
+
+def abbreviated(form: ClosedForm, used: Sequence[Any]) -> dict[str, str]:
+    """The parameters in an answer that have the names of sines or cosines: c_1 with cos(q_1)."""
+    state = Vocabulary(form.q, form.v, form.a, tuple(c.revolute for c in form.model.coordinates), {})
+    present = {id(n) for n in topological(used)}
+    symbols = {name: x for name, x in robot_symbols(form).items() if id(x) in present}
+    arcs = {name: state.arc(key_of(name) or "") for name in symbols}
+    written = {id(q): plain_text(form.algebra.letters.variable("position", k + 1)) for k, q in enumerate(form.q)}
+    return {name: f"{x.op}({_angle(x.args[0], written)})" for name, x in arcs.items() if isinstance(x, Node)}
+
+
+def _angle(node: Any, written: Mapping[int, str]) -> str:
+    """A sum of joint angles as text."""
+    if id(node) in written:
+        return written[id(node)]
+    if node.op == "neg":
+        return f"-{_angle(node.args[0], written)}"
+    return f" {'+' if node.op == 'add' else '-'} ".join(_angle(x, written) for x in node.args)
+
+
+def chosen(doubtful: Mapping[str, str]) -> Iterator[frozenset[str]]:
+    """The sets of names that may have their other meaning: all of them, then fewer."""
+    names = sorted(doubtful)
+    sizes = range(len(names), 0, -1) if len(names) <= MAX_DOUBTFUL else (len(names), 1)
+    for size in sizes:
+        yield from map(frozenset, combinations(names, size))
+
+
+def refuse_names_of_torques(form: ClosedForm, asked: Quantity) -> None:
+    """Reject a robot whose parameter has the name of a torque, where torques are in the answer."""
+    if asked.name not in ("equations", "last-acceleration"):
+        return
+    torques = {key_of(name) for name in torque_names(form, ("tau",))}
+    for name in robot_symbols(form):
+        if key_of(name) in torques:
+            raise InputError(
+                f"the robot has a parameter {name}, which is the name of a torque: give the parameter another name"
+            )
