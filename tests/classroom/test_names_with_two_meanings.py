@@ -70,7 +70,7 @@ def test_a_parameter_with_the_name_of_a_torque_is_refused_where_torques_are_aske
     assert not dy.check_answer(form, "gravity", "g_2 = 0").correct
 
 
-@pytest.mark.parametrize("tolerance", [-1, float("nan"), float("inf"), "0.1", 1.0])
+@pytest.mark.parametrize("tolerance", [-1, float("nan"), float("inf"), "0.1"])
 def test_a_tolerance_that_is_no_fraction_is_refused(damped, tolerance):
     with pytest.raises(InputError, match="tolerance must be a number from 0"):
         dy.check_answer(damped, "gravity", r"g_2 = m_2 g s_2 \cos(q_1+q_2)", tolerance=tolerance)

@@ -81,3 +81,34 @@ def test_a_parameter_that_the_robot_has_as_a_number_is_no_unit(in_numbers, value
 def test_many_units_are_read_in_linear_time(arm, text):
     with pytest.raises(dy.FormatError):
         dy.check_answer(arm, "gravity", f"g_2 = {text} x")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [r"22500\,\mathrm{g\,m^2}", r"22500 \mathrm{g \cdot m^{2}}", r"22500 \text{ g m}^2", "22500 [g m^2]", "225000 kg cm^2",
+     "225000 kgcm^2", r"22.5e6\,\mathrm{kg\,mm^2}", r"\SI{22500}{g.m^2}", r"\qty{22500}{\gram\metre\squared}",
+     r"\SI{22500}{\gram\square\metre}", r"20\,\mathrm{kg\,m^2} + 2500\,\mathrm{g\,m^2}", "0.0225 kN m s^2"],
+)  # fmt: skip
+def test_units_with_prefixes_are_converted(in_numbers, value):
+    assert dy.check_answer(in_numbers, "mass-matrix", f"M_{{22}} = {value}").correct
+    assert not dy.check_answer(in_numbers, "mass-matrix", f"M_{{22}} = 1000 ({value})").correct
+
+
+@pytest.mark.parametrize(
+    "text",
+    [r"g_2 = 0.24525 \cos(q_1+q_2)\,\mathrm{kN\,m}", "g_2 = 0.24525 c_12 kNm", r"g_2 = 245250 c_{12}\,\text{mJ}",
+     "g = [0.73575 c_1 + 0.24525 c_12, 0.24525 c_12] kNm", "g_2 = 245250 c_12 Nmm", r"g_2 = 0.24525 c_{12}\,\mathrm{kJ}"],
+)  # fmt: skip
+def test_units_of_torques_with_prefixes_are_converted(in_numbers, text):
+    assert dy.check_answer(in_numbers, "gravity", text).correct
+
+
+@pytest.mark.parametrize("text", ["g_1 = 0.73575 c_1 + 0.24525 c_12 kNm", "g_2 [kNm] = 0.24525 c_12"])
+def test_a_unit_with_a_prefix_behind_a_sum_or_a_name_is_refused(in_numbers, text):
+    with pytest.raises(dy.FormatError, match=r"the unit .*kNm.* behind a"):
+        dy.check_answer(in_numbers, "gravity", text)
+
+
+def test_a_factor_between_units_is_wrong(in_numbers):
+    assert not dy.check_answer(in_numbers, "mass-matrix", r"M_{22} = 22.5\,\mathrm{g\,m^2}").correct
+    assert not dy.check_answer(in_numbers, "gravity", r"g_2 = 245.25 c_{12}\,\mathrm{kNm}").correct

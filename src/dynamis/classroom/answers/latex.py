@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dynamis.classroom.answers.unit_factors import WORDS
+
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
@@ -40,7 +42,7 @@ STYLE = _set(
 TEXT = _set("text mbox intertext shortintertext")
 REMARK = TEXT | _set("label tag ref eqref hspace vspace color")
 # a text made of these is a unit, which belongs to the number before it; other texts with letters are prose
-UNIT = _set("N Nm Nmm Nms m mm cm km kg kgm g s ms rad deg Hz J W V A")
+UNIT = WORDS
 BOX = _set("boxed fbox")  # around a formula
 BRACE = _set("underbrace overbrace")  # with a label after the argument
 SI_UNIT = _set("unit si")  # commands of siunitx, with the unit as argument; those of SI_NUMBER have a number before it

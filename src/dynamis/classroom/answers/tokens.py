@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
 from typing import NamedTuple
 
 from dynamis.classroom.answers import latex
 from dynamis.classroom.answers.source import Source
+from dynamis.classroom.answers.unit_factors import unit_value
 from dynamis.classroom.answers.words import DIGITS, Unit, is_letter, read_word
 from dynamis.errors import printable, unknown_name
 
@@ -155,9 +157,12 @@ class _Lexer:
         match = _NUMBER.fullmatch(text.strip())
         if match is None:
             raise self.source.error(self.at, f"\\{name} without a number", f"write a number, as in \\{name}{{9.81}}")
+        value = None
         if name in ("SI", "qty"):
-            length = self.argument(length)[1]
-        self.add("number", repr(math.radians(float(match[0]))) if name == "ang" else match[0], length)
+            unit, length = self.argument(length)
+            value = unit_value(unit)
+        text = repr(math.radians(float(match[0]))) if name == "ang" else match[0]
+        self.add("number", text if value is None or value.factor == 1 else repr(float(Fraction(text) * value.factor)), length)
 
     def dollar(self, two: str) -> None:
         if two == "$$":
@@ -327,9 +332,13 @@ class _Lexer:
     def unit(self, length: int) -> None:
         """A unit with its power; in \\text{m}/\\text{s}^2 the operator between units is a part of it."""
         power = _UNIT_POWER.match(self.text, self.at + length)
+        length += len(power[0]) if power else 0
         if [t.text for t in self.found[-2:]] in (["unit", "/"], ["unit", "*"]):
             self.found.pop()
-        self.add("soft", "unit", length + (len(power[0]) if power else 0))
+            before = self.found.pop()
+            length += self.at - before.at
+            self.at = before.at
+        self.add("soft", "unit", length)
 
 
 def _is_unit(text: str) -> bool:

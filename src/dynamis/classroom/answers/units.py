@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,17 +19,23 @@ from dynamis.classroom.answers.names import FUNCTION_OF, Names, address_of
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tables import GAPS
 from dynamis.classroom.answers.tokens import Token
+from dynamis.classroom.answers.unit_factors import unit_value
 from dynamis.classroom.answers.vocabulary import Vocabulary
 from dynamis.classroom.answers.words import spell
 from dynamis.errors import FormatError
 
 _UPRIGHT = re.compile(r"\\(?:mathrm|textrm|mathsf|mathup)\b")
 _UPRIGHT_BEFORE = re.compile(r"\\(?:mathrm|textrm|mathsf|mathup)\s*\Z")
-_UNMISTAKABLE = frozenset({"Nm", "Nms", "Nmm", "kg", "kgm", "rad", "Hz"})  # also without upright letters or brackets
+_UNMISTAKABLE = frozenset({  # also without upright letters or brackets
+    "Nm", "Nms", "Nmm", "Ncm", "kN", "kNm", "mNm", "kJ", "kW", "kg", "kgm", "kgmm", "kgcm", "gmm", "gcm", "rad", "mrad",
+    "Hz", "kHz",
+})  # fmt: skip
 _NO_UNIT_ALONE = frozenset({"g", "m"})  # rather a parameter that this robot does not have
 _RM = re.compile(r"\{\s*\\rm\b")
 _POWER = re.compile(r"\^ (?:[0-9]|- [0-9]|\{ (?:- )?[0-9] \})")
 _ENDS_TERM = ("comma", "stop", "semicolon", "cell", "row", "close", "end", "break", *GAPS)
+_ENDS_SUM = ("comma", "semicolon", "cell", "row", "break", "stop", "newline")
+_LARGE = 10**9
 _STYLE_LENGTH = 16  # of the longest command before a brace, with spaces
 
 
@@ -49,6 +56,8 @@ def without_units(tokens: Sequence[Token], source: Source, vocabulary: Vocabular
     k = 0
     while k < len(tokens):
         token = tokens[k]
+        if token.kind == "soft" and token.text == "unit":
+            _convert(found, tokens[k + 1 : k + 2], source, token.at, token.end)
         bracketed = token.text == "["
         run = _run(tokens, k + bracketed, source) if _follows_value(found) and token.kind in ("word", "open") else None
         if run is None or (bracketed and not (run.end < len(tokens) and tokens[run.end].text == "]")):
@@ -59,14 +68,14 @@ def without_units(tokens: Sequence[Token], source: Source, vocabulary: Vocabular
         strangers = [at for _, at in run.words if not is_known(tokens[at])]
         alone = [name for name, _ in run.words] in ([["g"]] if found[-1].kind == "number" else [["g"], ["m"]])
         if strangers and (bracketed or (run.upright and not alone)):
-            _add_gap(found, token, tokens[end - 1], run)
+            _add_gap(found, tokens, k, end, run, source)
         elif strangers and not run.upright and _ends_term(tokens, end):
             first = strangers[0]  # the names before it are factors: m g N m
             found += tokens[k:first]
             own = run._replace(words=tuple(word for word in run.words if word[1] >= first))
             if _is_unmistakable(own, found):
                 bare += [Token("soft", "unit", tokens[first].at, tokens[end - 1].end)] if own.words[0][0] != "deg" else []
-                _add_gap(found, tokens[first], tokens[end - 1], own)
+                _add_gap(found, tokens, first, end, own, source)
             else:
                 found += tokens[first:end]
         else:
@@ -166,10 +175,45 @@ def _is_unmistakable(run: _Run, found: Sequence[Token]) -> bool:
     return number and (run.divided or (len(names) == 1 and names[0] not in _NO_UNIT_ALONE))
 
 
-def _add_gap(found: list[Token], first: Token, last: Token, run: _Run) -> None:
+def _add_gap(found: list[Token], tokens: Sequence[Token], start: int, end: int, run: _Run, source: Source) -> None:
     """Add a gap for a unit; the sign of multiplication before it goes, and degrees become radians."""
+    first, last = tokens[start], tokens[end - 1]
     if found[-1].kind == "sign" and found[-1].text == "*":
         found.pop()
     if [name for name, _ in run.words] == ["deg"] and found[-1].kind == "number":
         found[-1] = found[-1]._replace(text=repr(math.radians(float(found[-1].text))))
+    else:
+        _convert(found, tokens[end : end + 1], source, first.at, last.end)
     found.append(Token("soft", "unit", first.at, last.end))
+
+
+def _convert(found: list[Token], following: Sequence[Token], source: Source, at: int, end: int) -> None:
+    """Multiply the term before a unit by the unit's value in those of the SI."""
+    value = unit_value(source.text[at:end])
+    if value is None or value.factor == 1 or not _follows_value(found):
+        return
+    named = bool(following) and following[0].text == "="
+    if named or _is_in_sum(found):
+        where = "behind a name" if named else "behind a sum whose other terms have no unit"
+        raise source.error(
+            at, f"the unit {source.excerpt(at, end)} {where}", "write the values in units of the SI: kg, m, s, N, rad"
+        )
+    ratio = value.factor if value.factor.denominator < _LARGE else Fraction(float(value.factor))
+    for sign, number in (("*", ratio.numerator), ("/", ratio.denominator)):
+        if number != 1:
+            found += [Token("sign", sign, at, at), Token("number", repr(float(number)), at, at)]
+
+
+def _is_in_sum(found: Sequence[Token]) -> bool:
+    """Whether the last term follows another one of a sum that has no unit."""
+    depth, signed = 0, False
+    for token in reversed(found):
+        if token.kind in GAPS and token.kind != "newline" and token.text != "unit":
+            continue
+        if signed:
+            return token.text not in ("unit", "=") and token.kind not in (*_ENDS_SUM, "open", "begin", "sign")
+        depth += {"close": 1, "end": 1, "open": -1, "begin": -1}.get(token.kind, 0)
+        if depth < 0 or (depth == 0 and (token.kind in _ENDS_SUM or token.text == "=")):
+            return False
+        signed = depth == 0 and token.kind == "sign" and token.text in "+-"
+    return False

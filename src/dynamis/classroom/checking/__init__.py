@@ -19,7 +19,7 @@ from dynamis.classroom.checking.quantities import Quantity, canonical, names, ot
 from dynamis.classroom.checking.robot_names import abbreviated, chosen, refuse_names_of_torques, robot_symbols, vocabulary
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import DynamisError, FormatError, InputError, printable
-from dynamis.scalar import Node, directional, topological
+from dynamis.scalar import Node, directional, is_number, topological
 from dynamis.symbolic import factored
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of
@@ -56,10 +56,8 @@ def check_answer(
     if not isinstance(form, ClosedForm):
         raise InputError(f"check_answer takes a closed form, such as robot.closed_form(), got {type(form).__name__}")
     asked = quantity(form, name, body) if isinstance(name, str) else name
-    if not (isinstance(tolerance, int | float) and 0.0 <= tolerance < 1.0):
-        raise InputError(
-            f"tolerance must be a number from 0 to below 1, a fraction of the largest coefficient, got {tolerance!r}"
-        )
+    if not (is_number(tolerance) and 0.0 <= tolerance < float("inf")):
+        raise InputError(f"tolerance must be a number from 0 on, a fraction of the largest coefficient, got {tolerance!r}")
     refuse_names_of_torques(form, asked)
     reading = _Reading(form, asked, text, notation, parameters or {}, file, float(tolerance))
     verdict, used = reading.verdict(frozenset())

@@ -384,7 +384,9 @@ class EntryComparison:
 
 def _with_short_divisor(above: Polynomial, below: Polynomial | None) -> tuple[Polynomial, Polynomial | None]:
     """A quotient whose divisor has no large coefficients: those of cos(π/4) over 10³² are decimals."""
-    largest = max((abs(c) for c in below.coeffs()), default=flint.fmpq(0)) if below is not None else flint.fmpq(0)
+    if below is None:
+        return above, below
+    largest = max(abs(c) for c in below.coeffs())
     return (above / largest, below / largest) if largest > MAX_TYPED_DENOMINATOR else (above, below)
 
 
