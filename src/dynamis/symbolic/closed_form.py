@@ -12,10 +12,10 @@ import numpy.typing as npt
 from dynamis.algorithms import dynamics
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import call_by_name, counted
-from dynamis.errors import unknown_name
+from dynamis.errors import InputError, unknown_name
 from dynamis.model.description import Description
 from dynamis.model.model import Model
-from dynamis.scalar import Node
+from dynamis.scalar import Node, is_number
 from dynamis.symbolic import factored
 from dynamis.symbolic.actuator_equations import ActuatorEquations, actuator_equations
 from dynamis.symbolic.base_parameters import base_parameters
@@ -173,4 +173,7 @@ def closed_form(
     description: Description | None = None,
 ) -> ClosedForm:
     """The closed form of a model; the factored form where it exceeds the limits of time or size."""
+    for name, limit in (("seconds", seconds), ("terms", terms)):
+        if not is_number(limit) or not limit >= 0.0:
+            raise InputError(f"{name} must be a number that is not negative, got {limit!r}")
     return ClosedForm(with_right_angles(model), notation_of(notation), Budget(seconds, terms, progress=progress), description)

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 _BRACKET = re.compile(r"\[([^\[\],&\\]*)\]")
+_ROW = re.compile(
+    r"\s*(?:(?P<letter>\\?[A-Za-z]+)(?:\([^()=]*\))?\s*=\s*)?"
+    r"\[(?P<inside>[^\[\],;&\\\n]*)\]\s*(?:\.?'|\^T|\^\{T\})?\s*;?\s*"
+)
 _BEFORE, _AFTER = "+-*/^=(", "*/^)="  # a blank after one of the first, or before one of the others, separates nothing
 
 
@@ -19,6 +24,25 @@ def with_commas(text: str, columns: int) -> str:
     '[m_1 l_1; m_2 l_2 c_2]'
     """
     return _BRACKET.sub(lambda found: f"[{_rows(found[1], columns)}]", text) if columns > 1 else text
+
+
+def row_with_commas(text: str, entries: int, letters: Collection[str]) -> str:
+    """The text with commas for the blanks of a row vector that is the whole answer; positions are kept.
+
+    >>> row_with_commas("g = [0 -m*g*l*sin(theta)]", 2, "gG")
+    'g = [0,-m*g*l*sin(theta)]'
+    >>> row_with_commas("g_2 = [m_2 l_2] g", 2, "gG")
+    'g_2 = [m_2 l_2] g'
+    """
+    match = _ROW.fullmatch(text)
+    if match is None or entries < 2 or (match["letter"] and match["letter"].lstrip("\\") not in letters):
+        return text
+    cuts = _cuts(match["inside"])
+    if len(cuts) != entries - 1:
+        return text
+    start, end = match.span("inside")
+    row = "".join("," if k in cuts else c for k, c in enumerate(match["inside"]))
+    return text[:start] + row + text[end:].replace(".'", "  ").replace("'", " ")  # a vector whatever its direction
 
 
 def _rows(inside: str, columns: int) -> str:

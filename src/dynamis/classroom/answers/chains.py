@@ -60,6 +60,19 @@ def first_target(statement: Sequence[Token], vocabulary: Vocabulary) -> Target |
     return None if target is None or vocabulary.quantity(target.key) is not None else target
 
 
+def gradient_of(part: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
+    """The entry that a derivative of the potential energy is, where this is asked: ∂U/∂q_2."""
+    tokens = [t for t in _bare(part) if t.text not in "{}"]
+    kinds = [t.kind for t in tokens if t.text != "/"]
+    if not vocabulary.gradient or kinds not in (["frac", "step", "word", "step", "word"], ["step", "word", "step", "word"]):
+        return None
+    energy, position = (spell(t.units) for t in tokens if t.kind == "word")
+    joint = next((k for k, q in enumerate(vocabulary.q) if vocabulary.quantity(position) is q), None)
+    if energy not in ("U", "V", "P") or joint is None or vocabulary.quantity(energy) is not None:
+        return None
+    return Target(f"{vocabulary.gradient}{joint + 1}", (vocabulary.gradient, (joint,)), False, (), part[0].at)
+
+
 def replaced_names(statements: Sequence[Sequence[Token]], vocabulary: Vocabulary) -> frozenset[str]:
     """The names that a text defines and that would otherwise mean a joint or the vector q: \\theta = q_2, q_2 = \\theta."""
     found = set()
@@ -68,6 +81,9 @@ def replaced_names(statements: Sequence[Sequence[Token]], vocabulary: Vocabulary
         if len(parts) < 2 or any(map(has_table, parts)):
             continue
         first, last = (target_of(part, vocabulary) for part in (parts[0], parts[-1]))
+        if first is not None and vocabulary.is_spelling(first.key):
+            found.add(first.key)
+            continue
         if first is not None and vocabulary.is_replaceable(first.key):
             name, others = first.key, parts[1:]
         elif last is not None and vocabulary.is_vector(last.key) and len(parts) == 2 and _is_position(first, vocabulary):
@@ -100,7 +116,12 @@ def _read_scalars(chain: Chain, parts: list[list[Token]], vocabulary: Vocabulary
     for k, part in enumerate(parts):
         target = target_of(part, vocabulary)
         last = k == len(parts) - 1
-        if _is_step(_bare(part)):
+        derivative = gradient_of(part, vocabulary) if k == 0 and not last else None
+        if derivative is not None:
+            chain.targets.append(derivative)
+        elif k == 0 and target is not None and (letter := _asked_letter(target, parts, vocabulary)):
+            chain.targets.append(target._replace(address=(letter, ()), arguments=()))
+        elif _is_step(_bare(part)):
             chain.steps += 1
         elif _holds_vector(_bare(part), vocabulary):
             vectors.append(part)
@@ -112,6 +133,24 @@ def _read_scalars(chain: Chain, parts: list[list[Token]], vocabulary: Vocabulary
         chain.values = [*vectors]  # an entry is no vector: an index was forgotten, which the grammar will say
     else:
         chain.steps += len(vectors)
+
+
+def _asked_letter(target: Target, parts: Sequence[Sequence[Token]], vocabulary: Vocabulary) -> str:
+    """The letter of the quantity in question that the first member of a chain is, though it has another meaning; else empty.
+
+    g = m g l cos θ defines the gravity of a robot whose acceleration of gravity is g, and g = 9.81 does not; q̈_2 = … the
+    acceleration. A whole vector may be zero: G(q) = 0.
+    """
+    others = [_bare(part) for part in parts[1:]]
+    if target.negative or target.squared or (target.address[1] and vocabulary.letter_of(target.key) is None) or not others:
+        return ""
+    plain = [[t for t in part if t.text not in "{}+-" or t.kind == "word"] for part in others]
+    numbers = [part[0].text if len(part) == 1 and part[0].kind == "number" else None for part in plain]
+    zero = all(x is not None and float(x) == 0.0 for x in numbers)
+    letter = vocabulary.letter_of(target.key)
+    if letter is not None:
+        return letter if zero or None in numbers else ""
+    return target.key if zero and target.arguments and vocabulary.quantity(target.key) is None else ""
 
 
 def _defines(target: Target, chain: Chain, vocabulary: Vocabulary, last: bool, defined: set[Address]) -> bool:

@@ -297,11 +297,16 @@ def _pieces(line: Sequence[Token], source: Source) -> list[list[Token]]:
         begins = _is_equation(piece) and (signed or not _is_operator(piece[0]))
         if found and not begins and gap is not None and gap.kind == "comma" and not _is_operator(piece[0]):
             raise source.error(gap.at, "a comma inside a formula", "write a decimal point, as in 9.81, or a list in [ ]")
-        if found and not (begins and _is_equation(found[-1])):
+        if found and not (begins and (_is_equation(found[-1]) or _is_table(found[-1]))):
             found[-1] += piece
         else:
             found.append(piece)
     return found
+
+
+def _is_table(tokens: Sequence[Token]) -> bool:
+    """Whether a formula is a matrix without a name, with or without a transpose."""
+    return bool(tokens) and (tokens[0].kind == "begin" or tokens[0].text == "[") and has_table(tokens)
 
 
 def _is_equation(tokens: Sequence[Token]) -> bool:

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from dynamis.classroom.answers.rewriting import rewritten
 from dynamis.display import counted
 from dynamis.errors import FormatError, InputError, printable
 from dynamis.model.diagnostics import Problem
@@ -48,7 +49,7 @@ class Source:
             # characters that do not show could make a text read otherwise than it looks
             if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co") and c not in "\n\t":
                 raise raw.error(at, f"the character U+{ord(c):04X} is not printable", "delete it, or retype the line")
-        return Source(_without_prose(_without_remarks(given)), file, given, starts)
+        return Source(rewritten(_without_prose(_without_remarks(given))), file, given, starts)
 
     def place(self, at: int) -> tuple[int, int]:
         """Line and column of a position, both from 1."""

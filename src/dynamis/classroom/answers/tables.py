@@ -119,24 +119,31 @@ def lists_of_tuples(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with the brackets of tuples, as in g = (a, b)^T, written as those of lists; (1,5) has a decimal comma."""
     found = list(tokens)
     open_: list[int] = []
-    tuples: list[bool] = []
+    commas: list[int] = []
     words, words_before = 0, dict[int, int]()
     last: Token | None = None
     for k, token in enumerate(tokens):
         if token.kind in ("open", "begin"):
             open_.append(k if token.text == "(" and (last is None or last.text == "=") else -1)
-            tuples.append(False)
+            commas.append(0)
             words_before[k] = words
         elif token.kind in ("close", "end") and open_:
-            start = open_.pop()
-            if tuples.pop() and start >= 0 and token.text == ")" and words > words_before[start]:
+            start, count = open_.pop(), commas.pop()
+            marked = start >= 0 and (words > words_before[start] or count > 1 or _is_tuple_of_numbers(tokens, start, k))
+            if count and marked and token.text == ")":
                 found[start] = found[start]._replace(text="[")
                 found[k] = token._replace(text="]")
-        elif token.kind == "comma" and tuples:
-            tuples[-1] = True
-        words += token.kind == "word"
+        elif token.kind == "comma" and commas:
+            commas[-1] += 1
+        words += token.kind in ("word", "frac", "sqrt")
         last = token if token.kind not in (*GAPS, "row", "break") else last
     return found
+
+
+def _is_tuple_of_numbers(tokens: Sequence[Token], start: int, end: int) -> bool:
+    """Whether numbers in parentheses are transposed, or one of them has a decimal point: (0, -98.1), (0, 5)^T."""
+    transposed = [t.text for t in tokens[end + 1 : end + 4] if t.text != "{"][:2] == ["^", "T"]
+    return transposed or any(t.kind == "number" and "." in t.text for t in tokens[start:end])
 
 
 def parts_cells(token: Token) -> bool:

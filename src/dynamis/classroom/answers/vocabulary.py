@@ -49,6 +49,9 @@ class Vocabulary:
     ``numbers`` are parameters that other robots have as symbols, for messages. ``joints`` are the names of joints, by which
     their variables may be called where no parameter has the name; ``own`` are names that the answer defines itself.
     With ``constants``, a letter without meaning is a constant: the height of the datum of a potential energy.
+    ``spellings`` are other common names of parameters and rates, which yield to all others. ``defined`` are names of the robot
+    that are also letters of the quantity in question, such as g, with this letter; ``gradient`` is the letter of the
+    derivatives of the potential energy.
 
     >>> from dynamis.scalar import symbol
     >>> q, v, a = ([symbol(f"{x}1")] for x in "qva")
@@ -68,6 +71,9 @@ class Vocabulary:
     joints: Mapping[str, int] = field(default_factory=dict)
     own: frozenset[str] = frozenset()
     constants: bool = False
+    spellings: Mapping[str, Any] = field(default_factory=dict)
+    defined: tuple[tuple[Any, str], ...] = ()
+    gradient: str = ""
 
     def __post_init__(self) -> None:
         sizes = {"q": len(self.q), "v": len(self.v), "a": len(self.a), "revolute": len(self.revolute)}
@@ -99,6 +105,22 @@ class Vocabulary:
     @cached_property
     def _unknowns(self) -> dict[str, Any]:
         return {key: value for name, value in self.unknowns.items() if (key := key_of(name)) is not None}
+
+    @cached_property
+    def _spellings(self) -> dict[str, Any]:
+        keys = ((key_of(name), value) for name, value in self.spellings.items())
+        return {
+            key: value for key, value in keys if key is not None and key not in self._values and self._variable(key) is None
+        }
+
+    def is_spelling(self, key: str) -> bool:
+        """Whether a name has its meaning only as another common name of something."""
+        return key in self._spellings
+
+    def letter_of(self, key: str) -> str | None:
+        """The letter of the quantity in question, if this name of the robot is also one of its names."""
+        value = self.quantity(key)
+        return next((letter for x, letter in self.defined if x is value), None) if value is not None else None
 
     @cached_property
     def _joints(self) -> dict[str, int]:
@@ -145,7 +167,7 @@ class Vocabulary:
                 return self._values[spelled]
         order_joint = self._variable(key)
         if order_joint is None:
-            return None
+            return self._spellings.get(key) if key not in self.own else None
         order, joint = order_joint
         return as_scalar((self.q, self.v, self.a)[order][joint])
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
-from dynamis.classroom.answers.blanks import with_commas
+from dynamis.classroom.answers.blanks import row_with_commas, with_commas
 from dynamis.classroom.answers.names import address_of
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
@@ -26,6 +26,7 @@ from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of
 from dynamis.tolerances import NEGLIGIBLE
 
 DECIMAL = r"(?<![0-9.])[0-9]*\.[0-9]+"
+MAY_VANISH = ("gravity", "coriolis", "coriolis-vector")  # which a single zero may say of a vector or a matrix
 MIN_ROUNDED_DIGITS = 4  # a decimal with fewer significant digits, such as 9.81, is taken as exact
 __all__ = ["EntryVerdict", "Quantity", "Verdict", "canonical", "check_answer", "names"]
 
@@ -93,6 +94,7 @@ class _Reading:
         form, asked, file = self.form, self.asked, self.file
         shape = shape_of(asked.entries)
         text = with_commas(self.text, shape[1]) if len(shape) == 2 else self.text
+        text = row_with_commas(text, shape[0], asked.letters) if len(shape) == 1 else text
         answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden)
         written = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
         given: Mapping[tuple[int, ...], Located] = {}
@@ -222,6 +224,9 @@ def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], 
         found = {**own, **found}
     if found:
         return found
+    for letter in asked.letters:
+        if letter in answer.definitions and _is_zero(answer.definitions[letter]) and asked.name in MAY_VANISH:
+            return dict.fromkeys(asked.entries, answer.definitions[letter])
     groups = [answer.of(letter) for letter in answer.letters if other_quantity(letter, asked) is None]
     if len(groups) == 1:
         return groups[0]
@@ -235,9 +240,15 @@ def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], 
     raise _nothing(answer, asked)
 
 
+def _is_zero(x: Located) -> bool:
+    return all(not isinstance(node, Node) and node == 0.0 for node in (x.node, *x.also))
+
+
 def _only(answer: Answer, asked: Quantity) -> Located:
     """The expression of the text to check: that of the quantity's letter (T, T_2), or the last one."""
     for letter in asked.letters:
+        if asked.number is None and letter in answer.definitions:  # T = T_1 + T_2
+            return answer.definitions[letter]
         if letter in answer.entries or letter in answer.definitions:
             entries = answer.of(letter)
             if () in entries:

@@ -6,7 +6,6 @@ import math
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from dynamis.classroom.answers import Located
 from dynamis.classroom.checking.balls import RANDOM_STATES, agree, differ_by_constant
 from dynamis.classroom.checking.causes import Cause, Slip, times, whole_factor
+from dynamis.classroom.checking.coefficients import fraction, with_short_divisor, without_last_digits
 from dynamis.classroom.checking.findings import EXACT, inconsistent, no_terms
 from dynamis.classroom.checking.fitting import described, shape_of
 from dynamis.classroom.checking.limits import refuse_high_degrees
@@ -31,7 +31,7 @@ from dynamis.symbolic.arrangement import Terms, terms_of
 from dynamis.symbolic.budget import BudgetSpent
 from dynamis.symbolic.cleaning import difference
 from dynamis.symbolic.closed_form import ClosedForm
-from dynamis.symbolic.equivalence import MAX_TYPED_DENOMINATOR, rounded_difference, same
+from dynamis.symbolic.equivalence import rounded_difference, same
 from dynamis.symbolic.expression import Algebra, Expression
 from dynamis.symbolic.notation import Notation, plain_text
 from dynamis.symbolic.ring import Polynomial, Ring
@@ -242,13 +242,13 @@ class EntryComparison:
         difference = answer - correct
         if not tolerance:
             return bool(difference.is_zero())
-        size = max((abs(_fraction(c)) for c in correct.coeffs()), default=Fraction(0))
-        own = {e: abs(_fraction(c)) for e, c in correct.to_dict().items()} if each else {}
-        return all(abs(_fraction(c)) <= Fraction(tolerance) * own.get(e, size) for e, c in difference.to_dict().items())
+        size = max((abs(fraction(c)) for c in correct.coeffs()), default=Fraction(0))
+        own = {e: abs(fraction(c)) for e, c in correct.to_dict().items()} if each else {}
+        return all(abs(fraction(c)) <= Fraction(tolerance) * own.get(e, size) for e, c in difference.to_dict().items())
 
     def _over_common_denominator(self, right: Any, given: Any) -> tuple[Polynomial, Polynomial]:
         """The numerators; coefficients that agree up to rounding are those of the correct one in both."""
-        x, y = self.ring.value(right), _with_short_divisor(*self.ring.value(given))
+        x, y = self.ring.value(right), with_short_divisor(*self.ring.value(given))
         correct = x[0] if y[1] is None else self.ring.reduced(self.ring.product(x[0], y[1]))
         return correct, correct - rounded_difference(self.ring, x, y)
 
@@ -315,9 +315,7 @@ class EntryComparison:
         """The terms of the correct and of the given entry."""
         asked, letters = self.whole.asked, self.whole.letters
         right, given = map(self._terms, self._over_common_denominator(self.whole.right[index], node))
-        if asked.has_datum:  # a constant is no mistake
-            right, given = self._moving(right), self._moving(given)
-        return Slip(
+        slip = Slip(
             self.ring,
             dict(letters.roles),
             right,
@@ -328,6 +326,14 @@ class EntryComparison:
             lambda k: plain_text(letters.variable("velocity", k)),
             all_parallel(self.form),
         )
+        if not asked.has_datum:
+            return slip
+        moving = replace(slip, right=self._moving(right), given=self._moving(given))  # a constant is no mistake
+        # but a part of what is missing, where this is shorter with it: the energy of a spring that is at rest at q_0
+        whole = (
+            moving.lost and not moving.found and not slip.found and len(self._write(slip.lost)) < len(self._write(moving.lost))
+        )
+        return slip if whole else moving
 
     def _moving(self, terms: Terms) -> Terms:
         """The terms that depend on the joint variables."""
@@ -337,7 +343,7 @@ class EntryComparison:
 
     def _terms(self, p: Polynomial) -> Terms:
         terms = terms_of(p if self.by_joint else dressed(self.ring, p))
-        return {monomial: _without_last_digits(c) for monomial, c in terms.items()}
+        return {monomial: without_last_digits(c) for monomial, c in terms.items()}
 
     def _write(self, terms: Terms) -> str:
         dense = {}
@@ -380,20 +386,3 @@ class EntryComparison:
     def _symbol(self, s: Any) -> str:
         atom = next(a for a in self.ring.atoms if a.node is s)
         return self.algebra.letters.text(self.ring, atom)
-
-
-def _with_short_divisor(above: Polynomial, below: Polynomial | None) -> tuple[Polynomial, Polynomial | None]:
-    """A quotient whose divisor has no large coefficients: those of cos(π/4) over 10³² are decimals."""
-    if below is None:
-        return above, below
-    largest = max(abs(c) for c in below.coeffs())
-    return (above / largest, below / largest) if largest > MAX_TYPED_DENOMINATOR else (above, below)
-
-
-def _fraction(c: Any) -> Fraction:
-    return Fraction(int(c.p), int(c.q))
-
-
-def _without_last_digits(c: Fraction) -> Fraction:
-    """A computed decimal to 13 digits, so that it can be the negative or a multiple of one in an answer: 98.10000000000001."""
-    return c if c.denominator <= MAX_TYPED_DENOMINATOR else Fraction(f"{Decimal(c.numerator) / Decimal(c.denominator):.13g}")

@@ -48,7 +48,38 @@ def vocabulary(
         unknowns or {},
         _numbers(form),
         joint_names(form),
+        spellings=spellings(form, asked),
+        defined=_defined(form, asked),
+        gradient="g" if asked.name == "gravity" else "",
     )
+
+
+def _defined(form: ClosedForm, asked: Quantity) -> tuple[tuple[Any, str], ...]:
+    """What the robot has and the quantity is too: the gravity g beside the acceleration g, the last acceleration."""
+    if asked.name == "last-acceleration":
+        return ((form.a[-1], "a"),)
+    symbols = robot_symbols(form)
+    return tuple((symbols[name], name) for name in ("g", "G") if name in symbols) if asked.name == "gravity" else ()
+
+
+def spellings(form: ClosedForm, asked: Quantity) -> dict[str, Any]:
+    """Other common names of parameters and rates: g_0, J_2 and I_{zz,2} for I_2, ω_1, and p_I as in the export to SymPy.
+
+    ω_2 is left out: it can be the rate of joint 2 or the angular velocity of link 2.
+    """
+    symbols = robot_symbols(form)
+    found = {f"p_{name}": x for name, x in symbols.items()}
+    for name, x in symbols.items():
+        letter, _, index = name.partition("_")
+        if letter == "I" and (index.isdigit() or not index):
+            found |= {f"J_{index}".rstrip("_"): x} if "J" not in asked.letters else {}
+            written = (f"zz,{index}", f"{index},zz", f"zz{index}", f"{index}zz") if index else ("zz",)
+            found |= {f"I_{{{zz}}}": x for zz in written}
+    if "g" in symbols:
+        found["g_0"] = symbols["g"]
+    if form.model.coordinates[0].revolute:
+        found |= {"omega_1": form.v[0], **({"omega": form.v[0]} if form.n == 1 else {})}
+    return found
 
 
 def robot_symbols(form: ClosedForm) -> dict[str, Any]:

@@ -1,0 +1,205 @@
+"""Answers as textbooks, lectures and computer algebra systems write them."""
+
+import pytest
+
+import dynamis as dy
+from dynamis.classroom.answers.rewriting import rewritten
+
+SPRING = """
+[robot]
+gravity = [0, 0, 0]
+[parameters]
+m = "symbol"
+k = "symbol"
+x_0 = "symbol"
+[[link]]
+joint = "x"
+type = "prismatic"
+axis = [1, 0, 0]
+mass = "m"
+stiffness = "k"
+rest = "x_0"
+"""
+T_1 = r"T_1 = \frac12(m_1 l_1^2+I_1)\dot q_1^2"
+T_2 = (
+    r"T_2 = \frac12 m_2(a_1^2\dot q_1^2 + l_2^2(\dot q_1+\dot q_2)^2+2a_1l_2c_2\dot q_1(\dot q_1+\dot q_2))"
+    r"+\frac12 I_2(\dot q_1+\dot q_2)^2"
+)
+U_12 = ["U_1 = m_1 g l_1 s_1", "U_2 = m_2 g (a_1 s_1 + l_2 s_12)"]
+M = "[[I_1+I_2+m_1*l_1**2+m_2*(a_1**2+l_2**2+2*a_1*l_2*{c}), {x}],[{x}, I_2+m_2*l_2**2]]"
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    return dy.load("pendulum_from_horizontal").closed_form()
+
+
+@pytest.fixture(scope="module")
+def without_gravity():
+    return dy.load("planar_prp").closed_form()
+
+
+@pytest.mark.parametrize(
+    ("name", "parts", "total"),
+    [("kinetic-energy", [T_1, T_2], "T = T_1 + T_2"), ("potential-energy", U_12, "U = U_1 + U_2"),
+     ("kinetic-energy", [x.replace("T_", "K_") for x in (T_1, T_2)], "K = K_1 + K_2")],
+)  # fmt: skip
+def test_an_energy_may_be_the_sum_of_those_of_the_links(arm, name, parts, total):
+    assert dy.check_answer(arm, name, "\n".join([*parts, total])).correct
+    assert not dy.check_answer(arm, name, "\n".join([*parts, total.replace("+", "-")])).correct
+    assert dy.check_answer(arm, f"{name}-of-link", "\n".join([*parts, total]), body=2).correct
+
+
+@pytest.mark.parametrize("left", ["g", r"g(\theta)", "g(q)", "G", r"\frac{\partial U}{\partial \theta}", "g_1"])
+def test_the_gravity_of_one_joint_may_be_called_g_though_g_is_a_parameter(pendulum, left):
+    assert dy.check_answer(pendulum, "gravity", rf"{left} = m g l \cos(\theta)").correct
+    assert not dy.check_answer(pendulum, "gravity", rf"{left} = m g l \sin(\theta)").correct
+
+
+def test_a_number_for_the_acceleration_of_gravity_is_no_gravity_torque(pendulum):
+    with pytest.raises(dy.FormatError, match="cannot be redefined"):
+        dy.check_answer(pendulum, "gravity", "g = 9.81")
+
+
+@pytest.mark.parametrize(
+    "text", ["g = 0", "g(q) = 0", r"g = \mathbf{0}", r"\mathbf{g}(q) = \mathbf{0}", "G(q) = 0", "g = (0, 0, 0)^T"]
+)
+def test_a_whole_vector_may_be_zero(without_gravity, arm, text):
+    verdict = dy.check_answer(without_gravity, "gravity", text)
+    assert verdict.correct
+    assert len(verdict.findings) == 3
+    if "(0" not in text:
+        assert len(dy.check_answer(arm, "gravity", text).wrong) == 2
+
+
+def test_a_row_vector_may_be_separated_by_blanks(cart_pole, arm):
+    assert dy.check_answer(cart_pole, "gravity", "g = [0 -m*g*l*sin(theta)]").correct
+    assert dy.check_answer(cart_pole, "gravity", "[0 -m*g*l*sin(theta)]'").correct
+    assert not dy.check_answer(cart_pole, "gravity", "g = [0 m*g*l*sin(theta)]").correct
+    assert dy.check_answer(arm, "gravity", "g_2 = [m_2 l_2] g c_12").correct
+
+
+@pytest.mark.parametrize("left", [r"\ddot q_2", "qdd2", "a", r"\ddot{\theta}_2", r"\frac{d^2 q_2}{dt^2}"])
+def test_the_last_acceleration_has_its_own_name(arm, left):
+    right = r"\frac{\tau_2 - (m_2(l_2^2+a_1l_2c_2)+I_2)\ddot q_1 - m_2 a_1 l_2 s_2 \dot q_1^2 - m_2 g l_2 c_{12}}{I_2+m_2l_2^2}"
+    assert dy.check_answer(arm, "last-acceleration", f"{left} = {right}").correct
+    assert not dy.check_answer(arm, "last-acceleration", f"{left} = {right.replace('s_2', 'c_2')}").correct
+
+
+@pytest.mark.parametrize("vector", ["(0, 0, -98.1, 0)^T", "(0, 0, -98.1, 0)", "(0,0,-98.1,0)^{T}"])
+def test_a_vector_of_numbers_may_stand_in_parentheses(vector):
+    form = dy.load("scara").closed_form()
+    assert dy.check_answer(form, "gravity", f"g = {vector}").correct
+    assert not dy.check_answer(form, "gravity", f"g = {vector.replace('98', '97')}").correct
+
+
+def test_a_decimal_comma_in_parentheses_is_refused():
+    with pytest.raises(dy.FormatError, match="comma"):
+        dy.check_answer(dy.load("scara").closed_form(), "gravity", "g_3 = (98,1)")
+
+
+@pytest.mark.parametrize(
+    "left", [r"\frac{\partial U}{\partial q_2}", r"\partial U/\partial q_2", r"\dfrac{\partial V}{\partial q_{2}}"]
+)
+def test_a_derivative_of_the_potential_energy_is_an_entry_of_gravity(arm, left):
+    verdict = dy.check_answer(arm, "gravity", rf"{left} = m_2 g l_2 \cos(q_1+q_2)")
+    assert [f.text() for f in verdict.findings] == ["g_2: right"]
+    assert not dy.check_answer(arm, "gravity", rf"{left} = m_2 g l_2 \sin(q_1+q_2)").correct
+
+
+@pytest.mark.parametrize(
+    "acceleration",
+    [r"\frac{d^2\theta}{dt^2}", r"\frac{d^2 \theta}{d t^2}", r"\frac{d^{2}}{d t^{2}} \theta{\left(t \right)}",
+     r"\frac{\mathrm{d}^2\theta}{\mathrm{d}t^2}", "Derivative(theta(t), (t, 2))", r"\frac{d^2}{dt^2}\theta(t)"],
+)  # fmt: skip
+def test_accelerations_may_be_written_as_derivatives(pendulum, acceleration):
+    angle = r"\theta{\left(t \right)}"
+    assert dy.check_answer(pendulum, "equations", rf"\tau = I {acceleration} + m g l \cos{{\left({angle} \right)}}").correct
+
+
+@pytest.mark.parametrize(
+    "rate", [r"\frac{dq_1}{dt}", r"\frac{d}{dt}q_1(t)", r"\frac{d}{d t} q_{1}{\left(t \right)}", "Derivative(q1(t), t)"]
+)
+def test_rates_may_be_written_as_derivatives(arm, rate):
+    assert dy.check_answer(arm, "coriolis-vector", rf"c_2 = m_2 a_1 l_2 \sin(q_2) ({rate})^2").correct
+    assert not dy.check_answer(arm, "coriolis-vector", rf"c_2 = m_2 a_1 l_2 \sin(q_2) {rate}").correct
+
+
+@pytest.mark.parametrize(
+    ("head", "tail", "cosine"),
+    [("Matrix(", ")", "cos(q2)"), ("M = Matrix(", ")", "cos(q_2)"), ("M = np.array(", ")", "np.cos(q2)"),
+     ("M = sp.Matrix(", ")", "sp.cos(q2(t))"), ("M = numpy.array(", ")", "numpy.cos(q2)"), ("ImmutableDenseMatrix(", ")", "cos(q2)")],
+)  # fmt: skip
+def test_matrices_of_sympy_and_numpy_are_read(arm, head, tail, cosine):
+    matrix = M.format(c=cosine, x=f"I_2+m_2*(l_2**2+a_1*l_2*{cosine})")
+    assert dy.check_answer(arm, "mass-matrix", f"{head}{matrix}{tail}").correct
+    assert not dy.check_answer(arm, "mass-matrix", f"{head}{matrix.replace('l_2**2]', 'l_1**2]')}{tail}").correct
+
+
+def test_a_column_of_sympy_with_derivatives_is_read(arm):
+    rates = "(2*Derivative(q1(t), t) + Derivative(q2(t), t))*Derivative(q2(t), t)"
+    text = f"Matrix([[-a_1*l_2*m_2*sin(q2(t))*{rates}], [a_1*l_2*m_2*sin(q2(t))*Derivative(q1(t), t)**2]])"
+    assert dy.check_answer(arm, "coriolis-vector", text).correct
+
+
+@pytest.mark.parametrize("gap", [", ", r", \quad ", "\n", r" \text{ with } "])
+def test_a_definition_may_follow_a_matrix_without_a_name(arm, gap):
+    matrix = r"\begin{bmatrix} h\dot q_2 & h(\dot q_1+\dot q_2) \\ -h\dot q_1 & 0 \end{bmatrix}"
+    assert dy.check_answer(arm, "coriolis", f"{matrix}{gap}h=-m_2a_1l_2 s_2").correct
+    assert not dy.check_answer(arm, "coriolis", f"{matrix}{gap}h=m_2a_1l_2 s_2").correct
+
+
+def test_the_expressions_exported_to_sympy_are_read(pendulum):
+    pytest.importorskip("sympy")
+    exported = str(pendulum.M[0, 0].sympy())
+    assert exported == "p_I"
+    assert dy.check_answer(pendulum, "mass-matrix", f"M = {exported}").correct
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("gravity", "g_2 = m_2 g_0 l_2 c_12"), ("coriolis-vector", r"c_2 = m_2 a_1 l_2 s_2 \omega_1^2"),
+     ("mass-matrix", "M_{22} = J_2 + m_2 l_2^2"), ("mass-matrix", "M_{22} = I_{zz,2} + m_2 l_2^2"),
+     ("mass-matrix", "M_{22} = I_{2,zz} + m_2 l_2^2"), ("mass-matrix", "M_{22} = I_{2zz} + m_2 l_2^2")],
+)  # fmt: skip
+def test_other_common_names_of_parameters_and_rates_are_read(arm, name, text):
+    assert dy.check_answer(arm, name, text).correct
+    assert not dy.check_answer(arm, name, text.replace("= ", "= 2 ", 1)).correct
+
+
+def test_a_definition_takes_precedence_over_another_common_name(arm):
+    assert dy.check_answer(arm, "mass-matrix", "J_2 = I_2 + m_2 l_2^2, M_{22} = J_2").correct
+    assert dy.check_answer(arm, "coriolis-vector", r"\omega_1 = 2 \dot q_1, c_2 = m_2 a_1 l_2 s_2 \omega_1^2 / 4").correct
+
+
+def test_the_second_angular_velocity_has_no_meaning_of_its_own(arm):
+    with pytest.raises(dy.FormatError, match="omega_2"):
+        dy.check_answer(arm, "coriolis-vector", r"c_1 = -m_2 a_1 l_2 s_2 (2\dot q_1 + \omega_2) \omega_2")
+
+
+@pytest.mark.parametrize("entry", ["M[2,2]", "M[2, 2]", "M(2,2)"])
+def test_an_entry_may_have_its_indices_in_brackets(arm, entry):
+    verdict = dy.check_answer(arm, "mass-matrix", f"{entry} = I_2 + m_2*l_2^2")
+    assert [f.text() for f in verdict.findings] == ["M_22: right"]
+
+
+def test_indices_in_brackets_may_begin_with_zero(arm):
+    text = "M[0,1] = I_2 + m_2*(l_2^2 + a_1*l_2*c2)\nM[1,1] = I_2 + m_2*l_2^2"
+    assert [f.text() for f in dy.check_answer(arm, "mass-matrix", text).findings] == ["M_12: right", "M_22: right"]
+
+
+def test_the_missing_energy_of_a_spring_is_written_as_the_difference():
+    (finding,) = dy.check_answer(dy.load(SPRING).closed_form(), "potential-energy", "U = 0").wrong
+    assert finding.difference == "-1/2*k*(q - x_0)^2"
+    assert finding.cause == "missing terms: 1/2*k*(q - x_0)^2"
+
+
+@pytest.mark.parametrize("limit", [{"seconds": -1}, {"seconds": float("nan")}, {"terms": -5}, {"seconds": "1"}])
+def test_negative_limits_of_a_closed_form_are_refused(limit):
+    with pytest.raises(dy.InputError, match="must be a number that is not negative"):
+        dy.load("planar_2r").closed_form(**limit)
+
+
+@pytest.mark.parametrize("text", [r"\frac{dq_1}{dt}", "Derivative(q1(t), (t, 2))", "M = np.array([[1]])", "M[1,1] = 2"])
+def test_positions_in_a_text_are_kept(text):
+    assert len(rewritten(text)) == len(text)
