@@ -203,3 +203,21 @@ def test_negative_limits_of_a_closed_form_are_refused(limit):
 @pytest.mark.parametrize("text", [r"\frac{dq_1}{dt}", "Derivative(q1(t), (t, 2))", "M = np.array([[1]])", "M[1,1] = 2"])
 def test_positions_in_a_text_are_kept(text):
     assert len(rewritten(text)) == len(text)
+
+
+@pytest.mark.parametrize("rate", [r"\frac{d}{dt}", r"\frac{d}{d t}"])
+@pytest.mark.parametrize(("opening", "closing"), [("(", ")"), (r"\left[", r"\right]")])
+def test_the_time_derivative_of_a_bracket_is_evaluated(arm, rate, opening, closing):
+    momentum = rf"{opening} (m_2(l_2^2+a_1l_2c_2)+I_2)\dot q_1+(m_2l_2^2+I_2)\dot q_2 {closing}"
+    rest = r"m_2 a_1 l_2 s_2 \dot q_1 (\dot q_1 + \dot q_2) + m_2 g l_2 c_{12}"
+    assert dy.check_answer(arm, "equations", rf"\tau_2 = {rate} {momentum} + {rest}").correct
+    assert not dy.check_answer(arm, "equations", rf"\tau_2 = {rate} {momentum} - {rest}").correct
+
+
+def test_steps_with_derivatives_of_other_expressions_are_passed_over(arm):
+    step = r"\tau_2 = \frac{d}{dt}\frac{\partial L}{\partial \dot q_2} - \frac{\partial L}{\partial q_2}"
+    with pytest.raises(dy.FormatError, match="derivatives"):
+        dy.check_answer(arm, "equations", step)
+    assert dy.check_answer(
+        arm, "gravity", r"\tau_2 = \frac{d}{dt}\frac{\partial L}{\partial \dot q_2} \\ g_2 = m_2 g l_2 c_{12}"
+    ).correct

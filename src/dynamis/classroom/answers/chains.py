@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dynamis.classroom.answers.layout import has_table, members
 from dynamis.classroom.answers.names import FUNCTION_OF, Address, address_of
 from dynamis.classroom.answers.source import Source
-from dynamis.classroom.answers.tables import GAPS
+from dynamis.classroom.answers.tables import GAPS, length_of_rate
 from dynamis.classroom.answers.tokens import Token, is_digit
 from dynamis.classroom.answers.vocabulary import Vocabulary
 from dynamis.classroom.answers.words import spell
@@ -216,9 +216,9 @@ def _is_step(part: Sequence[Token]) -> bool:
         if (
             token.kind == "frac"
             and [t.text for t in part[k + 1 : k + 5]] == ["{", "d", "}", "{"]
-            and part[k + 5].text[:1] == "d"
+            and not length_of_rate(part[k:])
         ):
-            return True
+            return part[k + 5].text[:1] == "d"
         if token.text == "^" and k and part[k - 1].kind == "word" and _is_transpose(part[k + 1 :]):
             return True
     return False

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dynamis.classroom.answers.latex import CLOSING, SYMMETRIC
 from dynamis.classroom.answers.layout import MAX_NESTING
 from dynamis.classroom.answers.names import FUNCTION_OF, RECIPROCAL_OF, Names, address_of
-from dynamis.classroom.answers.tables import GAPS, list_cells, matrix_cells
+from dynamis.classroom.answers.tables import GAPS, length_of_rate, list_cells, matrix_cells
 from dynamis.classroom.answers.tokens import Token
-from dynamis.classroom.answers.tree import Call, MatrixNode, Name, Number, Power, Product, Sum, Tree
+from dynamis.classroom.answers.tree import Call, MatrixNode, Name, Number, Power, Product, Rate, Sum, Tree
 from dynamis.classroom.answers.words import spell
 from dynamis.display import counted
 from dynamis.errors import FormatError, printable
@@ -37,6 +37,9 @@ def _in_names(tokens: Sequence[Token], names: Names, letter: str) -> list[Token]
         k += 1
         if token.kind == "open" and token.text == "{" and tokens[k : k + 1] and tokens[k].text == "}":
             k += 1
+        elif token.kind == "frac" and (length := length_of_rate(tokens[k - 1 : k + 11])):
+            k += length - 1
+            found.append(Token("rate", "d/dt", token.at, tokens[k - 1].end))
         elif token.kind == "word" and _is_transpose(tokens, k - 1):
             found.append(Token("name", "T", token.at, token.end))
         elif token.kind == "word":
@@ -172,7 +175,7 @@ class _Parser:
     def begins_value(self, token: Token) -> bool:
         if token.kind == "bar":
             return self.bars == 0
-        return token.kind in ("number", "name", "open", "frac", "sqrt", "begin")
+        return token.kind in ("number", "name", "open", "frac", "rate", "sqrt", "begin")
 
     def signed(self) -> Tree:
         negative, first = False, self.peek()
@@ -224,6 +227,8 @@ class _Parser:
             return self.group(token)
         if token.kind == "bar":
             return self.absolute(token)
+        if token.kind == "rate":
+            return Rate(self.argument(), token.at)
         if token.kind == "frac":
             return Product((("*", self.argument()), ("/", self.argument())), token.at)
         if token.kind == "sqrt":

@@ -200,7 +200,7 @@ class _Reading:
         return [(name, used) for name, used in found if used is not None]
 
     def evaluate(self, rule: _Rule) -> None:
-        evaluation = Evaluation(self.source, self.lookup)
+        evaluation = Evaluation(self.source, self.lookup, lambda value: self.differentiated(value, 1))
         self.values[id(rule)] = [evaluation.value(tree) for tree in rule.trees]
 
     def lookup(self, name: Name) -> Value:
@@ -239,9 +239,12 @@ class _Reading:
 
     def rate(self, value: Any, order: int, name: Name) -> Any:
         """The time derivative of an expression of the state."""
-        names = self.vocabulary
         if isinstance(value, Grid):
             raise self.source.error(name.at, f"{printable(name.key)} is the rate of a matrix", "write one entry")
+        return self.differentiated(value, order)
+
+    def differentiated(self, value: Any, order: int) -> Any:
+        names = self.vocabulary
         for _ in range(order):
             value = directional([value], [*names.q, *names.v], [*names.v, *names.a])[0]
         return value

@@ -146,6 +146,17 @@ def _is_tuple_of_numbers(tokens: Sequence[Token], start: int, end: int) -> bool:
     return transposed or any(t.kind == "number" and "." in t.text for t in tokens[start:end])
 
 
+def length_of_rate(tokens: Sequence[Token]) -> int:
+    """The number of tokens of d/dt at the beginning of these, before a bracket; 0 if there is something else."""
+    texts = ["".join(u.text for u in t.units) or t.text for t in tokens[:9]]
+    for length in (7, 8):
+        body = ["{", "d", "}", "{", *(["dt"] if length == 7 else ["d", "t"]), "}"]
+        if texts[1 : 1 + len(body)] == body:
+            following = next((t for t in tokens[1 + len(body) : 4 + len(body)] if t.kind not in GAPS), None)
+            return 1 + len(body) if following is not None and following.text in ("(", "[", "\\{") else 0
+    return 0
+
+
 def parts_cells(token: Token) -> bool:
     """Whether a token separates the cells of a list: a comma, a semicolon, or a wide space as in [a \\quad b]."""
     return token.kind in ("comma", "semicolon") or (token.kind == "soft" and token.text in ("quad", "qquad"))

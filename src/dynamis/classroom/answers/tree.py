@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from operator import mul, neg
 from typing import Any, TypeAlias
@@ -57,6 +57,14 @@ class Power:
 
 
 @dataclass(frozen=True, slots=True)
+class Rate:
+    """The time derivative of an expression."""
+
+    value: Tree
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class MatrixNode:
     """A matrix as written; a cell left open (*) is None. A ``flat`` one, [a, b], is a vector whatever its direction."""
 
@@ -66,7 +74,7 @@ class MatrixNode:
     at: int
 
 
-Tree: TypeAlias = Number | Name | Call | Sum | Product | Power | MatrixNode
+Tree: TypeAlias = Number | Name | Call | Sum | Product | Power | Rate | MatrixNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +119,8 @@ def names_in(tree: Tree) -> Iterator[Name]:
                 stack += [factor for _, factor in part.factors]
             case Power():
                 stack += [part.base, part.exponent]
+            case Rate():
+                stack.append(part.value)
             case MatrixNode():
                 stack += [cell for row in part.rows for cell in row]
 
@@ -130,6 +140,7 @@ class Evaluation:
 
     source: Source
     lookup: Callable[[Name], Value]
+    rate: Callable[[Any], Any] = field(default=lambda value: value)
 
     def value(self, tree: Tree) -> Value:
         try:
@@ -163,6 +174,8 @@ class Evaluation:
                 return self._product(tree)
             case Power():
                 return self._power(tree)
+            case Rate():
+                return self.rate(self.scalar(tree.value, "an expression to differentiate"))
             case MatrixNode():
                 return self._table(tree)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from dynamis.classroom.answers.latex import FUNCTION, GREEK_LETTER
@@ -287,6 +287,7 @@ def _order_and_index(key: str) -> tuple[int, str] | None:
     return None
 
 
+@lru_cache(maxsize=4096)
 def key_of(name: str) -> str | None:
     """A name in canonical spelling; None for one that no formula can hold."""
     try:
