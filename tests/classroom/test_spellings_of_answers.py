@@ -221,3 +221,7 @@ def test_steps_with_derivatives_of_other_expressions_are_passed_over(arm):
     assert dy.check_answer(
         arm, "gravity", r"\tau_2 = \frac{d}{dt}\frac{\partial L}{\partial \dot q_2} \\ g_2 = m_2 g l_2 c_{12}"
     ).correct
+
+
+def test_a_shorthand_with_indices_in_brackets_is_no_entry(arm):
+    assert dy.check_answer(arm, "gravity", "c[1,2] = cos(q_1+q_2)\ng_2 = m_2 g l_2 c[1,2]").correct

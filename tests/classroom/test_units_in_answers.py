@@ -112,3 +112,8 @@ def test_a_unit_with_a_prefix_behind_a_sum_or_a_name_is_refused(in_numbers, text
 def test_a_factor_between_units_is_wrong(in_numbers):
     assert not dy.check_answer(in_numbers, "mass-matrix", r"M_{22} = 22.5\,\mathrm{g\,m^2}").correct
     assert not dy.check_answer(in_numbers, "gravity", r"g_2 = 245.25 c_{12}\,\mathrm{kNm}").correct
+
+
+@pytest.mark.parametrize("unit", [r"\,\mathrm{kN\,m}", "[mJ]", r"\text{ Nmm}"])
+def test_a_formula_in_parameters_has_its_unit_by_them(arm, unit):
+    assert dy.check_answer(arm, "gravity", rf"g_2 = m_2 g l_2 c_{{12}} {unit}").correct

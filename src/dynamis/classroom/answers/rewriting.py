@@ -27,7 +27,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 _MODULE = re.compile(rf"\b(?:np|numpy|sp|sympy|sym|math)\.(?=(?:{_FUNCTIONS})\b)")
 _TABLE = re.compile(r"(?<![A-Za-z0-9_\\])(?:(?:Mutable|Immutable)?(?:Dense|Sparse)?Matrix|array|matrix)(?=\s*\(\s*\[)")
-_ENTRY = re.compile(r"(?<![A-Za-z0-9_\\])(?P<letter>[A-Za-z]+)\[ *(?P<row>[0-9]) *, *(?P<column>[0-9]) *\](?= *=)")
+_ENTRY = re.compile(r"(?<![A-Za-z0-9_\\])(?P<letter>(?![sScC]\[)[A-Za-z]+)\[ *(?P<row>[0-9]) *, *(?P<column>[0-9]) *\](?= *=)")
 _SIGNS = re.compile(r"Derivative|\\[dt]?frac|right|[.]|Matrix|array|\[")
 
 

@@ -57,7 +57,7 @@ def without_units(tokens: Sequence[Token], source: Source, vocabulary: Vocabular
     while k < len(tokens):
         token = tokens[k]
         if token.kind == "soft" and token.text == "unit":
-            _convert(found, tokens[k + 1 : k + 2], source, token.at, token.end)
+            _convert(found, tokens[k + 1 : k + 2], is_known, token.at, token.end)
         bracketed = token.text == "["
         run = _run(tokens, k + bracketed, source) if _follows_value(found) and token.kind in ("word", "open") else None
         if run is None or (bracketed and not (run.end < len(tokens) and tokens[run.end].text == "]")):
@@ -68,14 +68,14 @@ def without_units(tokens: Sequence[Token], source: Source, vocabulary: Vocabular
         strangers = [at for _, at in run.words if not is_known(tokens[at])]
         alone = [name for name, _ in run.words] in ([["g"]] if found[-1].kind == "number" else [["g"], ["m"]])
         if strangers and (bracketed or (run.upright and not alone)):
-            _add_gap(found, tokens, k, end, run, source)
+            _add_gap(found, tokens, k, end, run, is_known)
         elif strangers and not run.upright and _ends_term(tokens, end):
             first = strangers[0]  # the names before it are factors: m g N m
             found += tokens[k:first]
             own = run._replace(words=tuple(word for word in run.words if word[1] >= first))
             if _is_unmistakable(own, found):
                 bare += [Token("soft", "unit", tokens[first].at, tokens[end - 1].end)] if own.words[0][0] != "deg" else []
-                _add_gap(found, tokens, first, end, own, source)
+                _add_gap(found, tokens, first, end, own, is_known)
             else:
                 found += tokens[first:end]
         else:
@@ -105,6 +105,10 @@ class _Known:
             except FormatError:
                 self.found[key] = False
         return self.found[key]
+
+    def is_parameter(self, token: Token) -> bool:
+        """Whether a parameter of the robot is in a word."""
+        return self(token) and any(self.names.vocabulary.is_parameter(piece.text) for piece in self.names.split(token))
 
 
 def _follows_value(found: Sequence[Token]) -> bool:
@@ -175,7 +179,7 @@ def _is_unmistakable(run: _Run, found: Sequence[Token]) -> bool:
     return number and (run.divided or (len(names) == 1 and names[0] not in _NO_UNIT_ALONE))
 
 
-def _add_gap(found: list[Token], tokens: Sequence[Token], start: int, end: int, run: _Run, source: Source) -> None:
+def _add_gap(found: list[Token], tokens: Sequence[Token], start: int, end: int, run: _Run, is_known: _Known) -> None:
     """Add a gap for a unit; the sign of multiplication before it goes, and degrees become radians."""
     first, last = tokens[start], tokens[end - 1]
     if found[-1].kind == "sign" and found[-1].text == "*":
@@ -183,37 +187,42 @@ def _add_gap(found: list[Token], tokens: Sequence[Token], start: int, end: int, 
     if [name for name, _ in run.words] == ["deg"] and found[-1].kind == "number":
         found[-1] = found[-1]._replace(text=repr(math.radians(float(found[-1].text))))
     else:
-        _convert(found, tokens[end : end + 1], source, first.at, last.end)
+        _convert(found, tokens[end : end + 1], is_known, first.at, last.end)
     found.append(Token("soft", "unit", first.at, last.end))
 
 
-def _convert(found: list[Token], following: Sequence[Token], source: Source, at: int, end: int) -> None:
-    """Multiply the term before a unit by the unit's value in those of the SI."""
+def _convert(found: list[Token], following: Sequence[Token], is_known: _Known, at: int, end: int) -> None:
+    """Multiply the term before a unit by the unit's value in those of the SI; one with parameters has its unit by them."""
+    source = is_known.names.source
     value = unit_value(source.text[at:end])
     if value is None or value.factor == 1 or not _follows_value(found):
         return
+    term, is_in_sum = _last_term(found)
+    if any(is_known.is_parameter(token) for token in term):
+        return
     named = bool(following) and following[0].text == "="
-    if named or _is_in_sum(found):
+    if named or is_in_sum:
         where = "behind a name" if named else "behind a sum whose other terms have no unit"
-        raise source.error(
-            at, f"the unit {source.excerpt(at, end)} {where}", "write the values in units of the SI: kg, m, s, N, rad"
-        )
+        cure = "write the values in units of the SI: kg, m, s, N, rad"
+        raise source.error(at, f"the unit {source.excerpt(at, end)} {where}", cure)
     ratio = value.factor if value.factor.denominator < _LARGE else Fraction(float(value.factor))
     for sign, number in (("*", ratio.numerator), ("/", ratio.denominator)):
         if number != 1:
             found += [Token("sign", sign, at, at), Token("number", repr(float(number)), at, at)]
 
 
-def _is_in_sum(found: Sequence[Token]) -> bool:
-    """Whether the last term follows another one of a sum that has no unit."""
+def _last_term(found: Sequence[Token]) -> tuple[list[Token], bool]:
+    """The words of the last term, and whether it follows another one of a sum that has no unit."""
     depth, signed = 0, False
+    words: list[Token] = []
     for token in reversed(found):
         if token.kind in GAPS and token.kind != "newline" and token.text != "unit":
             continue
         if signed:
-            return token.text not in ("unit", "=") and token.kind not in (*_ENDS_SUM, "open", "begin", "sign")
+            return words, token.text not in ("unit", "=") and token.kind not in (*_ENDS_SUM, "open", "begin", "sign")
         depth += {"close": 1, "end": 1, "open": -1, "begin": -1}.get(token.kind, 0)
         if depth < 0 or (depth == 0 and (token.kind in _ENDS_SUM or token.text == "=")):
-            return False
+            break
         signed = depth == 0 and token.kind == "sign" and token.text in "+-"
-    return False
+        words += [token] if token.kind == "word" else []
+    return words, False

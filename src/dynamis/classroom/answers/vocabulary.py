@@ -113,6 +113,10 @@ class Vocabulary:
             key: value for key, value in keys if key is not None and key not in self._values and self._variable(key) is None
         }
 
+    def is_parameter(self, key: str) -> bool:
+        """Whether a name is that of a parameter."""
+        return key in self._values or key in self._spellings
+
     def is_spelling(self, key: str) -> bool:
         """Whether a name has its meaning only as another common name of something."""
         return key in self._spellings

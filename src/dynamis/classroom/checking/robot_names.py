@@ -10,6 +10,7 @@ import numpy as np
 
 from dynamis.classroom.answers import KnownNumber, Vocabulary
 from dynamis.classroom.answers.vocabulary import key_of
+from dynamis.classroom.checking.mistakes import all_parallel
 from dynamis.classroom.checking.motion_equations import joint_names, torque_names
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.errors import InputError
@@ -74,7 +75,7 @@ def spellings(form: ClosedForm, asked: Quantity) -> dict[str, Any]:
         if letter == "I" and (index.isdigit() or not index):
             found |= {f"J_{index}".rstrip("_"): x} if "J" not in asked.letters else {}
             written = (f"zz,{index}", f"{index},zz", f"zz{index}", f"{index}zz") if index else ("zz",)
-            found |= {f"I_{{{zz}}}": x for zz in written}
+            found |= {f"I_{{{zz}}}": x for zz in written} if form.n == 1 or all_parallel(form) else {}
     if "g" in symbols:
         found["g_0"] = symbols["g"]
     if form.model.coordinates[0].revolute:
