@@ -117,3 +117,14 @@ def test_a_factor_between_units_is_wrong(in_numbers):
 @pytest.mark.parametrize("unit", [r"\,\mathrm{kN\,m}", "[mJ]", r"\text{ Nmm}"])
 def test_a_formula_in_parameters_has_its_unit_by_them(arm, unit):
     assert dy.check_answer(arm, "gravity", rf"g_2 = m_2 g l_2 c_{{12}} {unit}").correct
+
+
+@pytest.mark.parametrize(
+    ("unit", "notes"),
+    [(r"\,\mathrm{Nm}", ("the unit of M_22 is kg m², not Nm",)), (r"[N m]", ("the unit of M_22 is kg m², not N m",)),
+     (r"\,\mathrm{kg\,m}", ("the unit of M_22 is kg m², not kg m",)), (r"\,\mathrm{kg\,m^2}", ()), (r"\text{ N m s}^2", ())],
+)  # fmt: skip
+def test_the_unit_of_another_quantity_gets_a_note(in_numbers, unit, notes):
+    verdict = dy.check_answer(in_numbers, "mass-matrix", f"M_{{22}} = 22.5 {unit}")
+    assert verdict.correct
+    assert verdict.notes == notes

@@ -17,6 +17,7 @@ from dynamis.classroom.checking.motion_equations import LETTERS, named_torques, 
 from dynamis.classroom.checking.parametrisation import reference
 from dynamis.classroom.checking.quantities import Quantity, canonical, names, other_quantity, quantity
 from dynamis.classroom.checking.robot_names import abbreviated, chosen, refuse_names_of_torques, robot_symbols, vocabulary
+from dynamis.classroom.checking.unit_notes import unit_notes
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import DynamisError, FormatError, InputError, printable
 from dynamis.scalar import Node, directional, is_number, topological
@@ -116,7 +117,10 @@ class _Reading:
             values = {id(x): 0.0 for x in answer.constants.values() if not _is_factor(x, form, answer)}
             entries = {index: _with_values(x, values) for index, x in entries.items()}
             verdict = AnswerComparison(form, asked, entries, used, self.tolerance, rounding, decimals).verdict()
-        notes += _unchecked(form, asked, answer, entries)
+        notes += [
+            *_unchecked(form, asked, answer, entries),
+            *unit_notes(form, asked, entries, text, robot_symbols(form).keys()),
+        ]
         if remark.text:
             verdict = replace(verdict, remark=remark.text, hint=remark.hint)
         return replace(verdict, notes=tuple(notes)), written
