@@ -9,12 +9,11 @@ from __future__ import annotations
 import functools
 import re
 
-_NAME = r"(?:\\operatorname\{\s*)?(?P<name>\\?[A-Za-z]+[0-9]*(?:_(?:\{[A-Za-z0-9]+\}|[A-Za-z0-9]+))?)(?:\s*\})?"
+_NAME = r"(?:\\operatorname\{\s*+)?(?P<name>\\?[A-Za-z]++[0-9]*+(?:_(?:\{[A-Za-z0-9]++\}|[A-Za-z0-9]++))?+)(?:\s*\})?"
 _OF_TIME = r"(?:\s*\(\s*t\s*\)|\s*\{\s*\\left\s*\(\s*t\s*\\right\s*\)\s*\}|\s*\\left\s*\(\s*t\s*\\right\s*\))"
 _TWO = r"\^\s*(?:\{\s*2\s*\}|2)"
 _D = r"(?:\\mathrm\s*\{\s*d\s*\}|\\mathrm\s+d|d)"
 _FRAC = r"\\[dt]?frac\s*"
-_WORD_OF_TIME = re.compile(rf"{_NAME}{_OF_TIME}")
 _FUNCTIONS = "sin|cos|tan|sqrt|exp|log|tanh|sign|abs|array|matrix|Matrix|pi|arcsin|arccos|Abs|Derivative|Rational"
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"{_FRAC}\{{\s*{_D}\s*{_TWO}\s*{_NAME}{_OF_TIME}?\s*\}}\s*\{{\s*{_D}\s*t\s*{_TWO}\s*\}}"), "''"),
@@ -23,11 +22,11 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"{_FRAC}\{{\s*{_D}\s*\}}\s*\{{\s*{_D}\s*t\s*\}}\s*{_NAME}{_OF_TIME}"), "'"),
     (re.compile(rf"\bDerivative\(\s*{_NAME}{_OF_TIME}\s*,\s*(?:\(\s*t\s*,\s*2\s*\)|t\s*,\s*t|\{{t,\s*2\}})\s*\)"), "''"),
     (re.compile(rf"\bDerivative\(\s*{_NAME}{_OF_TIME}\s*,\s*t\s*\)"), "'"),
-    (re.compile(rf"{_NAME}(?:\s*\{{\s*\\left\s*\(\s*t\s*\\right\s*\)\s*\}})"), ""),
+    (re.compile(rf"(?<![A-Za-z0-9_\\]){_NAME}(?:\s*\{{\s*\\left\s*\(\s*t\s*\\right\s*\)\s*\}})"), ""),
 )
 _MODULE = re.compile(rf"\b(?:np|numpy|sp|sympy|sym|math)\.(?=(?:{_FUNCTIONS})\b)")
 _TABLE = re.compile(r"(?<![A-Za-z0-9_\\])(?:(?:Mutable|Immutable)?(?:Dense|Sparse)?Matrix|array|matrix)(?=\s*\(\s*\[)")
-_ENTRY = re.compile(r"(?<![A-Za-z0-9_\\])(?P<letter>(?![sScC]\[)[A-Za-z]+)\[ *(?P<row>[0-9]) *, *(?P<column>[0-9]) *\](?= *=)")
+_ENTRY = re.compile(r"(?<![A-Za-z0-9_\\])(?P<letter>(?![sScC]\[)[A-Za-z]++)\[ *(?P<row>[0-9]) *, *(?P<column>[0-9]) *\](?= *=)")
 _SIGNS = re.compile(r"Derivative|\\[dt]?frac|right|[.]|Matrix|array|\[")
 
 
