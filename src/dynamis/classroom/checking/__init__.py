@@ -16,7 +16,7 @@ from dynamis.classroom.checking.fitting import fitted, shape_of
 from dynamis.classroom.checking.motion_equations import LETTERS, named_torques, solved_torques, torque_names
 from dynamis.classroom.checking.parametrisation import reference
 from dynamis.classroom.checking.quantities import Quantity, canonical, names, other_quantity, quantity
-from dynamis.classroom.checking.robot_names import abbreviated, chosen, refuse_names_of_torques, robot_symbols, vocabulary
+from dynamis.classroom.checking.robot_names import abbreviated, chosen, robot_symbols, vocabulary
 from dynamis.classroom.checking.unit_notes import unit_notes
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import DynamisError, FormatError, InputError, printable
@@ -60,7 +60,6 @@ def check_answer(
     asked = quantity(form, name, body) if isinstance(name, str) else name
     if not (is_number(tolerance) and 0.0 <= tolerance < float("inf")):
         raise InputError(f"tolerance must be a number from 0 on, a fraction of the largest coefficient, got {tolerance!r}")
-    refuse_names_of_torques(form, asked)
     reading = _Reading(form, asked, text, notation, parameters or {}, file, float(tolerance))
     verdict, used = reading.verdict(frozenset())
     doubtful = abbreviated(form, used)

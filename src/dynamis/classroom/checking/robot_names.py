@@ -11,9 +11,8 @@ import numpy as np
 from dynamis.classroom.answers import KnownNumber, Vocabulary
 from dynamis.classroom.answers.vocabulary import key_of
 from dynamis.classroom.checking.mistakes import all_parallel
-from dynamis.classroom.checking.motion_equations import joint_names, torque_names
+from dynamis.classroom.checking.motion_equations import joint_names
 from dynamis.classroom.checking.quantities import Quantity
-from dynamis.errors import InputError
 from dynamis.scalar import Node, topological
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import Notation, parameter_latex, plain_text
@@ -125,15 +124,3 @@ def chosen(doubtful: Mapping[str, str]) -> Iterator[frozenset[str]]:
     sizes = range(len(names), 0, -1) if len(names) <= MAX_DOUBTFUL else (len(names), 1)
     for size in sizes:
         yield from map(frozenset, combinations(names, size))
-
-
-def refuse_names_of_torques(form: ClosedForm, asked: Quantity) -> None:
-    """Reject a robot whose parameter has the name of a torque, where torques are in the answer."""
-    if asked.name not in ("equations", "last-acceleration"):
-        return
-    torques = {key_of(name) for name in torque_names(form, ("tau",))}
-    for name in robot_symbols(form):
-        if key_of(name) in torques:
-            raise InputError(
-                f"the robot has a parameter {name}, which is the name of a torque: give the parameter another name"
-            )
