@@ -33,8 +33,8 @@ _SIGNS = re.compile(r"Derivative|\\[dt]?frac|right|[.]|Matrix|array|\[")
 def rewritten(text: str) -> str:
     r"""The text in the spelling of the grammar, of the same length.
 
-    >>> rewritten(r"\frac{d^2 q_1}{dt^2} + Derivative(q2(t), t)")
-    "q_1''                + q2'                  "
+    >>> rewritten(r"\frac{d^2 q_1}{dt^2} + Derivative(q2(t), t)").split()
+    ["q_1''", '+', "q2'"]
     """
     if _SIGNS.search(text) is None:
         return text
