@@ -204,7 +204,7 @@ def test_numbers_beyond_all_measure_are_refused(text):
 
 @pytest.mark.parametrize(("unit", "factor"), [("N m", 1.0), ("N·m", 1.0), ("mN m", 1e-3), ("kN m", 1e3), ("mN·m", 1e-3)])
 def test_units_of_torque_are_read_with_a_space_or_a_point(unit, factor):
-    from dynamis.identification.logs.mapping import TORQUES
+    from dynamis.identification.logs.units import TORQUES
 
     assert TORQUES[unit] == factor
 

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.errors import InputError
 from dynamis.identification import Mapping, read_log
+
+ARM = dy.load("planar_2r_melchiorri")
 
 
 @pytest.mark.parametrize(
@@ -13,6 +16,9 @@ from dynamis.identification import Mapping, read_log
         ("Pos J{} [deg]", "Torque J{} [Nmm]"),
         ("angle_j{} [deg]", "mot_torque_{} [Nmm]"),
         ("q{} [deg]", "joint_moments_{} [Nmm]"),
+        ("q{}_deg", "tau{}_Nmm"),
+        ("q_deg_{}", "torque_nmm_{}"),
+        ("joint{}_pos_deg", "joint{}_effort_nmm"),
     ],
 )
 def test_names_of_other_programs_are_recognised(tmp_path, position, torque):
@@ -35,6 +41,107 @@ def test_decimal_commas_are_read_where_columns_are_not_separated_by_commas(tmp_p
     assert log.q.tolist() == [[1.5, 2.0]] * 2
     assert log.tau[0].tolist() == [-3.25, 0.4]
     assert np.isnan(log.tau[1, 1])
+
+
+def read(tmp_path, names, values, mapping=None):
+    row = ",".join(map(str, values))
+    (tmp_path / "run.csv").write_text(f"{','.join(names)}\n{row}\n{row}\n")
+    return read_log(tmp_path / "run.csv", ARM, None if mapping is None else Mapping.parse(mapping))
+
+
+def test_times_and_velocities_have_units_after_an_underscore(tmp_path):
+    names = ["t_ms", "q1_rad", "q2_rad", "qd1_deg_s", "qd2_deg_s", "tau1_nm", "tau2_nm"]
+    log = read(tmp_path, names, [8, 1, 2, 180, 0, 3, 4])
+    assert log.t.tolist() == [0.008] * 2
+    np.testing.assert_allclose(log.v[0], [np.pi, 0.0])
+    assert (log.q[0].tolist(), log.tau[0].tolist()) == ([1.0, 2.0], [3.0, 4.0])
+
+
+def test_names_without_a_unit_go_before_those_with_one_after_an_underscore(tmp_path):
+    log = read(tmp_path, ["t", "q1", "q2", "q1_deg", "q2_deg", "tau1", "tau2"], [0, 1, 2, 57, 115, 3, 4])
+    assert log.q[0].tolist() == [1.0, 2.0]
+
+
+def test_the_letter_of_a_joint_is_no_unit(tmp_path):
+    robot = dy.load("planar_2r_melchiorri")
+    description = robot.description
+    for joint, name in zip(list(description.joints), ("a", "ma"), strict=True):
+        joint.name = name
+    (tmp_path / "run.csv").write_text("t,q_a,q_ma,tau_a,tau_ma,current_a,current_ma\n0,1,2,3,4,5,6\n1,1,2,3,4,5,6\n")
+    log = read_log(tmp_path / "run.csv", dy.Robot(description))
+    assert log.current[0].tolist() == [5.0, 6.0]
+
+
+def test_logs_of_universal_robots_are_recognised(tmp_path):
+    kinds = ("target_q", "actual_q", "actual_qd", "actual_current", "target_moment")
+    names = ["timestamp", *(f"{kind}_{k}" for kind in kinds for k in range(2))]
+    log = read(tmp_path, names, range(len(names)))
+    assert (log.q[0].tolist(), log.v[0].tolist(), log.tau[0].tolist()) == ([3.0, 4.0], [5.0, 6.0], [9.0, 10.0])
+    assert any("computed by the model of the controller, not measured" in note for note in log.notes)
+    measured = [name.replace("target_q", "actual_current_as_torque") for name in names]
+    assert read(tmp_path, measured, range(len(names))).tau[0].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("temperature", 20.0), ("temp [K]", 293.15), ("motor_temperature_K", 293.15), ("Temperature [°C]", 20.0)],
+)
+def test_one_temperature_is_that_of_all_joints(tmp_path, name, value):
+    names, values = ["t", "q1", "q2", "tau1", "tau2", name], [0, 1, 2, 3, 4, value]
+    log = read(tmp_path, names, values)
+    np.testing.assert_allclose(log.temperature, 20.0)
+    assert any(f"the temperature {name!r} is used for all joints" in note for note in log.notes)
+    columns = "".join(f'[{x}]\npattern = "{y}{{n}}"\n' for x, y in (("position", "q"), ("torque", "tau")))
+    mapping = f'[time]\ncolumn = "t"\n{columns}[temperature]\ncolumns = ["{name}"]\n'
+    np.testing.assert_allclose(read(tmp_path, names, values, mapping).temperature, 20.0)
+
+
+GERMAN = ["Zeit [ms]", "Achse1 [deg]", "Achse2 [deg]", "Moment1 [Nm]", "Moment2 [Nm]"]
+
+
+def test_the_template_has_the_units_of_the_header(tmp_path):
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, GERMAN, [4, 90, 0, 1, 2])
+    template = caught.value.template
+    log = read(tmp_path, GERMAN, [4, 90, 0, 1, 2], template)  # nothing is left to fill in
+    assert log.t[0] == 0.004
+    np.testing.assert_allclose(log.q[0], [np.pi / 2, 0.0])
+    assert log.tau[0].tolist() == [1.0, 2.0]
+    assert 'unit = "deg"' in Mapping.skeleton(["x", "Arm [deg]", "Hand [deg]"], ARM)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "section"),
+    [('unit = "ms"', 'unit = "s"', "time"), ('unit = "deg"', 'unit = "rad"', "position"), ('"Nm"', '"kN m"', "torque")],
+)
+def test_a_unit_that_contradicts_the_name_of_the_column_is_refused(tmp_path, right, wrong, section):
+    mapping = Mapping.skeleton(GERMAN, ARM)
+    assert right in mapping
+    with pytest.raises(InputError, match=rf"\[{section}\] has the unit .*, but the column is named '.*'; set unit = "):
+        read(tmp_path, GERMAN, [4, 90, 0, 1, 2], mapping.replace(right, wrong))
+
+
+def test_columns_in_a_mapping_without_units_have_those_of_their_names(tmp_path):
+    names = ["Zeit [ms]", "a_deg", "b_deg", "c [Nmm]", "d [Nmm]"]
+    mapping = (
+        '[time]\ncolumn = "Zeit [ms]"\n[position]\ncolumns = ["a_deg", "b_deg"]\n[torque]\ncolumns = ["c [Nmm]", "d [Nmm]"]'
+    )
+    log = read(tmp_path, names, [4, 180, 0, 1000, 0], mapping)
+    assert log.t[0] == 0.004
+    np.testing.assert_allclose([log.q[0], log.tau[0]], [[np.pi, 0.0], [1.0, 0.0]])
+
+
+@pytest.mark.parametrize("current", ["i{} [A]", "Strom{} [A]"])
+def test_the_template_of_a_log_with_currents_has_their_section(tmp_path, current):
+    names = ["t", "q1", "q2", *(current.format(k) for k in (1, 2))]
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, names, [0, 1, 2, 3, 4])
+    template = caught.value.template
+    assert "[current]\ncolumns = " in template
+    assert "\n[torque]" not in template
+    gains = template.replace('gains = ["…", "…"]', "gains = [10.0, 20.0]")
+    assert gains != template
+    assert read(tmp_path, names, [0, 1, 2, 3, 4], gains).tau[0].tolist() == [30.0, 80.0]
 
 
 def _toml(table):

@@ -164,9 +164,10 @@ def rows_of(
     """The states of a file: its columns by their names, and for what it does not have, the options."""
     import numpy as np
 
-    from dynamis.identification.logs.mapping import factor
-    from dynamis.identification.logs.plan import open_table, signal_found, time_found
+    from dynamis.identification.logs.column_names import signal_found, time_found
+    from dynamis.identification.logs.plan import open_table
     from dynamis.identification.logs.table import regrouped, together
+    from dynamis.identification.logs.units import factor
 
     table = open_table(path, None, robot.joint_names)
     time = time_found(table.names)

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from dynamis.display import as_table
 from dynamis.errors import InputError, printable
-from dynamis.identification.logs.mapping import LENGTHS, factor
-from dynamis.identification.logs.plan import bare, locking
+from dynamis.identification.logs.column_names import locking
 from dynamis.identification.logs.table import CsvTable
+from dynamis.identification.logs.units import LENGTHS, bare, factor
 from dynamis.robot import Robot
 from dynamis.spatial import rotation
 from dynamis.spatial.pose import Pose

@@ -12,6 +12,7 @@ from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.logs.examine_clock import FEW, clock_findings, displacement
 from dynamis.identification.logs.log import Log, LogFinding
+from dynamis.identification.logs.units import barest
 from dynamis.identification.samples import not_finite
 from dynamis.identification.signals.outliers import stretches
 from dynamis.identification.signals.stages import HELD
@@ -192,6 +193,8 @@ def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, LogFind
                 most = f"the limit is {fastest[joint]:.4g}" if np.isfinite(fastest[joint]) else "no arm is that fast"
                 text += f", and {speed[joint]:.4g} per second; in rad/s, {most}"
             cure = f'name the column "{column} [deg]", or set units = […] in a mapping, one per column'
+            if unit := barest(column, "position")[1]:
+                cure = f"its name says {unit}: rename it if that is wrong, or convert it"
             yield joint, LogFinding("error", "degrees", column, row, text, cure)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import tomllib
@@ -18,6 +17,8 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError, literal, printable, reason_of, unknown_name
 from dynamis.identification.logs.log import SIDES
+from dynamis.identification.logs.template import template
+from dynamis.identification.logs.units import SI, barest, factor
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -28,35 +29,6 @@ KEYS = {
     "rate": (), "time": ("column", "unit", "file"), **dict.fromkeys(SIGNALS, SIGNAL_KEYS), "current": (*SIGNAL_KEYS, "gains"),
     "joints": ("order",), "transmission": ("ratios", "coupling", "zero"), "ros": ("topic",),
 }  # fmt: skip
-TURN = 2.0 * math.pi
-TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "msec": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-LENGTHS = {"m": 1.0, "mm": 1e-3, "cm": 1e-2}
-DEGREES = dict.fromkeys(("deg", "°", "degree", "degrees"), math.pi / 180.0)
-ANGLES = {"rad": 1.0, "radians": 1.0, "mrad": 1e-3, **DEGREES, "rev": TURN}
-POSITIONS = ANGLES | LENGTHS
-VELOCITIES = {f"{unit}/s": x for unit, x in POSITIONS.items()} | {"rpm": TURN / 60.0}
-ACCELERATIONS = {f"{unit}/s^2": x for unit, x in POSITIONS.items()} | {f"{unit}/s²": x for unit, x in POSITIONS.items()}
-NEWTON_METRES = dict.fromkeys(("N·m", "Nm", "N*m", "N.m", "N m", "N-m"), 1.0)
-NEWTON_MILLIMETRES = dict.fromkeys(("N·mm", "Nmm", "N*mm", "N.mm", "N mm", "N-mm"), 1e-3)
-TORQUES = (
-    NEWTON_METRES
-    | NEWTON_MILLIMETRES
-    | {"mN·m": 1e-3, "mNm": 1e-3, "mN m": 1e-3, "kN·m": 1e3, "kNm": 1e3, "kN m": 1e3, "N": 1.0, "kN": 1e3}
-)
-CURRENTS = {"A": 1.0, "mA": 1e-3}
-UNITS = {
-    "time": TIMES,
-    "position": POSITIONS,
-    "velocity": VELOCITIES,
-    "acceleration": ACCELERATIONS,
-    "torque": TORQUES,
-    "current": CURRENTS,
-    "temperature": dict.fromkeys(("°C", "C", "degC", "celsius"), 1.0),
-}
-SI = {"time": "s", "position": "rad", "velocity": "rad/s", "acceleration": "rad/s^2", "torque": "N m", "current": "A",
-      "temperature": "°C"}  # fmt: skip
-SHOWN = 40  # columns listed
-WIDTH = 79  # columns of a terminal: longer lines would be broken, and a broken comment is no TOML
 
 
 @dataclass(frozen=True)
@@ -141,31 +113,8 @@ class Mapping:
     ) -> str:
         """Return a template of a mapping with every section, to be completed and saved as a .toml file; its lines fit a
         terminal. ``columns`` are those of a file; those ``found`` for the joints, and the time column and its unit, are filled
-        in."""
-        known = dict(found or {})
-        place, torque = (
-            _array("columns", [name or "…" for name in known.get(signal) or [None] * count])
-            for signal, count in (("position", robot.nq), ("torque", robot.n))
-        )
-        column, unit = time or ("…", "s")
-        lines = [
-            *_listed(columns),
-            "# rate = 1000            # Hz, instead of [time] if there is no time column",
-            "[time]",
-            f"column = {_quoted(column)}",
-            f"{f'unit = {_quoted(unit)}':25}# s, ms, us, ns",
-            "[position]",
-            *place,
-            'unit = "rad"             # rad, deg, rev, m, mm',
-            'side = "joint"           # or "motor"',
-            "[torque]",
-            *torque,
-            'unit = "N m"',
-            "# [velocity], [acceleration], [current], [temperature]: likewise, if measured",
-            "[joints]",
-            *_array("order", robot.coordinate_names),
-        ]
-        return "\n".join(lines) + "\n"
+        in, and so are units in their names."""
+        return template(columns, robot, found or {}, time)
 
     def joint_columns(self, robot: Robot) -> Array:
         """Return (n,): the column index of each coordinate of the robot."""
@@ -272,7 +221,7 @@ def _time(s: _Section) -> TimeColumn:
     if column is None:
         raise s.wrong("", "has no column; name one, or set rate in Hz and omit [time]")
     s.text("unit")
-    return TimeColumn(column, next(iter(s.units("unit")), "s"), s.text("file"))
+    return TimeColumn(column, next(iter(s.units("unit")), barest(column, "time")[1] or "s"), s.text("file"))
 
 
 def _signal(s: _Section) -> Signal:
@@ -328,44 +277,3 @@ def _finite(value: Any) -> float | None:
     except OverflowError:  # an integer beyond the range of floats
         return None
     return number if math.isfinite(number) else None
-
-
-def factor(signal: str, unit: str) -> float:
-    """Return the SI value of a unit.
-
-    >>> round(factor("position", "deg"), 6)
-    0.017453
-    """
-    known = UNITS[signal]
-    if unit not in known:
-        why = str(unknown_name(f"unit of {signal}", unit, known))
-        raise InputError(f"{why}; supported are {', '.join(map(printable, known))}")
-    return known[unit]
-
-
-def _listed(columns: Sequence[str]) -> list[str]:
-    """Comment lines with the columns of the file."""
-    more = [f"and {len(columns) - SHOWN} more"] if len(columns) > SHOWN else []
-    return _filled("# columns of the file: ", "#   ", [*(_quoted(name) for name in columns[:SHOWN]), *more])
-
-
-def _array(key: str, names: Sequence[str]) -> list[str]:
-    """A TOML array, on several lines where one is too long."""
-    quoted = [_quoted(name) for name in names]
-    line = f"{key} = [{', '.join(quoted)}]"
-    return [line] if len(line) <= WIDTH else [f"{key} = [", *_filled("    ", "    ", quoted), "]"]
-
-
-def _filled(first: str, further: str, words: Sequence[str]) -> list[str]:
-    """Words separated by commas, on lines of at most ``WIDTH`` characters where the words permit."""
-    lines = [first]
-    for k, word in enumerate(words):
-        piece = word + (", " if k < len(words) - 1 else "")
-        if len(lines[-1]) + len(piece.rstrip()) > WIDTH and lines[-1] not in (first, further):
-            lines.append(further)
-        lines[-1] += piece
-    return [line.rstrip() for line in lines]
-
-
-def _quoted(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False)

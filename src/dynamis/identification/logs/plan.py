@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,33 +15,24 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.logs.array_tables import Hdf5Table, NpzTable, ParquetTable, mat_table
 from dynamis.identification.logs.bag_table import SUFFIXES as BAGS
 from dynamis.identification.logs.bag_table import BagTable
+from dynamis.identification.logs.column_names import (
+    LAST_WORDS,
+    Found,
+    locking,
+    nearly_found,
+    partly_found,
+    signal_found,
+    time_found,
+)
 from dynamis.identification.logs.log import SIGNALS as LOGGED
-from dynamis.identification.logs.mapping import LENGTHS, SI, SIGNALS, UNITS, Mapping, Signal, factor
+from dynamis.identification.logs.mapping import SIGNALS, Mapping, Signal
 from dynamis.identification.logs.table import CsvTable, LogTable
+from dynamis.identification.logs.units import ABOVE, LENGTHS, SI, barest, contradiction, factor
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 PathLike = str | os.PathLike[str]
-Found = list[tuple[str, str]]  # the columns of a signal in the order of the joints, and the unit in each name
-Assigned = tuple[LogTable, tuple[str, ...], Array]  # the table of a signal, its columns and their SI factors
-WORDS = {
-    "position": ("q", "pos", "position", "positions", "angle", "angles", "joint_position", "joint_positions", "joint_pos",
-                 "joint_angle", "joint_angles", "q_meas", "q_measured", "actual_q", "actual_joint_positions", "pos_j",
-                 "angle_j"),
-    "velocity": ("v", "qd", "dq", "vel", "velocity", "velocities", "qdot", "q_dot", "speed", "joint_velocity",
-                 "joint_velocities", "joint_vel", "qd_meas", "dq_meas", "actual_qd", "actual_joint_velocities"),
-    "acceleration": ("a", "qdd", "ddq", "acc", "accel", "acceleration", "accelerations", "qddot", "q_ddot",
-                     "joint_acceleration"),
-    "torque": ("tau", "torque", "torques", "effort", "efforts", "e", "joint_torque", "joint_torques", "joint_effort", "tau_j",
-               "tau_meas", "tau_measured", "eff", "actual_current_as_torque", "actual_torque", "actual_torques",
-               "torque_j", "mot_torque", "motor_torque", "joint_moment", "joint_moments"),
-    "current": ("i", "current", "currents", "motor_current", "motor_currents", "actual_current"),
-    "temperature": ("temperature", "temperatures", "temp", "joint_temperature", "joint_temperatures", "motor_temperature"),
-}  # fmt: skip
-TIME_WORDS = ("t", "time", "timestamp", "times", "stamp", "__time")
-SEPARATORS = ".", "_", "/", " ", "-", ":"
-UNIT = re.compile(r"^(?P<name>.*?)\s*[\[(](?P<unit>[^\[\]()]+)[\])]$")
-NUMBERED = re.compile(r"^(?P<word>.*?)[._ :/-]?\[?(?P<number>\d+)\]?$")
+Assigned = tuple[LogTable, tuple[str, ...], Array]  # the table of a signal, its columns, and their factors and offsets (2, n)
 LETTERS = {signal: letter for letter, signal in LOGGED.items()}
 CURES = {
     ".npy": "save it with numpy.savez under names: t=…, q=…, tau=…",
@@ -100,7 +90,7 @@ class Plan:
         self.about: dict[str, Any] = {
             "names": robot.coordinate_names, "side": sides["q"], "sides": sides, "transmission": transmission,
             "source": self.source,
-            "notes": (*(note for table in self.tables for note in table.notes), *said),
+            "notes": (*(note for table in self.tables for note in table.notes), *said, *_remarks(found)),
             "columns": {LETTERS[name]: columns for name, (_, columns, _) in found.items()},
         }  # fmt: skip
 
@@ -136,8 +126,11 @@ class Plan:
         for name in SIGNALS:
             signal = self._recognised(name, table)
             if signal is not None:
-                scale = np.array([factor(name, unit or SI[name]) for _, unit in signal])
-                found[name] = (table, tuple(column for column, _ in signal), scale)
+                found[name] = (
+                    table,
+                    tuple(column for column, _ in signal),
+                    _si(name, [unit or SI[name] for _, unit in signal]),
+                )
         return found
 
     def _nearly_found(self, name: str) -> str:
@@ -162,6 +155,8 @@ class Plan:
             columns = table.expanded(signal.columns)
         else:
             columns = self._named(name, table)
+        if name == "temperature" and len(columns) == 1:
+            columns *= count  # one for all joints
         if len(columns) != count:
             lacks = [joint for joint in self.robot.coordinate_names if joint not in joints]
             names = ", ".join(map(printable, self.robot.coordinate_names[:8])) + (", …" if self.robot.n > 8 else "")
@@ -169,15 +164,23 @@ class Plan:
                 f"{self.whose}[{name}] has {counted(len(columns), 'column')}, but the robot needs {count} "
                 f"({names}); name one for each{f', or {locking(lacks)}' if lacks else ''}"
             )
-        given = [unit or SI[name] for unit in signal.units or (bare(c, name)[1] for c in columns)]
+        given = [unit or SI[name] for unit in signal.units or (barest(c, name)[1] for c in columns)]
         units = self._each(np.array(given), count, f"[{name}] unit")
+        for column, unit in zip(columns, map(str, units), strict=True):
+            self._check_name(name, unit, column)
         signs = self._each(np.array(signal.signs or [1.0]), count, f"[{name}] signs")
-        scale = np.array([factor(name, str(unit)) for unit in units]) * signs
+        scale = _si(name, [str(unit) for unit in units]) * signs
         if count != self.robot.n:
             return table, columns, scale
         self._check_units(name, units)
         at = self.mapping.joint_columns(self.robot)
-        return table, tuple(columns[i] for i in at), scale[at]
+        return table, tuple(columns[i] for i in at), scale[:, at]
+
+    def _check_name(self, section: str, unit: str, column: str) -> None:
+        """Refuse a unit other than that in the name of the column."""
+        if own := contradiction(section, unit, column):
+            what = f"[{section}] has the unit {printable(unit)}, but the column is named {printable(column)}"
+            raise InputError(f'{self.whose}{what}; set unit = "{own}", or rename the column if its name is wrong')
 
     def _named(self, name: str, table: LogTable) -> tuple[str, ...]:
         """Return the columns of a section that lists none, by their names."""
@@ -233,6 +236,8 @@ class Plan:
             table = of_positions if known.file is None and self.main is None else self._table(known.file)
             (column,) = table.expanded([known.column])[:1]
             fixed = table.time_column is not None and column in ("stamp", "received")
+            if not fixed:
+                self._check_name("time", known.unit, column)
             return table, column, "ns" if fixed else known.unit
         for table in dict.fromkeys([of_positions, *self.opened.values()]):
             found = table.time_column or time_found(table.names)
@@ -246,7 +251,7 @@ class Plan:
         left_out = "".join(f"; {table.left_out}" for table in tables if table.left_out)
         names = ", ".join(table.label for table in tables)
         text = f"{self.whose}{names}: {why}{left_out}. Describe the columns in a mapping, a .toml file such as:\n"
-        found = {name: partly_found(name, columns, self.robot) for name in ("position", "torque")}
+        found = {name: partly_found(name, columns, self.robot) for name in ("position", "torque", "current")}
         template = Mapping.skeleton(columns, self.robot, found, time_found(columns))
         return InputError(text + template).with_template(template)
 
@@ -276,125 +281,15 @@ def open_table(path: Path, topic: str | None = None, joints: Sequence[str] = ())
         raise InputError(f"{printable(str(path), 400)} cannot be read: {error.strerror or error}") from None
 
 
-def bare(column: str, signal: str) -> tuple[str, str]:
-    """Return a column name without its unit, and the unit, as in "q1 [deg]"; "" without a unit.
-
-    >>> bare("q1 [deg]", "position"), bare("q[0]", "position")
-    (('q1', 'deg'), ('q[0]', ''))
-    """
-    match = UNIT.match(column)
-    return (match["name"], match["unit"]) if match and match["unit"] in UNITS[signal] else (column, "")
+def _si(signal: str, units: Sequence[str]) -> Array:
+    """Return the factors and the offsets (2, n) of columns with these units."""
+    return np.array([[factor(signal, unit) for unit in units], [ABOVE.get(unit, 0.0) for unit in units]])
 
 
-def time_found(columns: Sequence[str]) -> tuple[str, str] | None:
-    """Return the time column and its unit, or None if there is none or more than one."""
-    found = []
-    for column in columns:
-        name, unit = bare(column, "time")
-        plain = name.lower().split("/")[-1]
-        for suffix in ("_s", "_ms", "_us", "_ns"):
-            if plain.endswith(suffix) and plain.removesuffix(suffix) in TIME_WORDS:
-                plain, unit = plain.removesuffix(suffix), unit or suffix[1:]
-        if plain in TIME_WORDS:
-            found.append((column, unit or "s"))
-    return found[0] if len(found) == 1 else None
-
-
-def signal_found(signal: str, columns: Sequence[str], robot: Robot) -> Found | None:
-    """Return the columns of a signal and the unit in each name, or None if there are none; ambiguous names are an error."""
-    names = robot.coordinate_names
-    if signal == "position" and robot.nq != robot.n:
-        names = tuple(f"q[{k}]" for k in range(robot.nq))
-    ways: dict[tuple[str, ...], Found] = {}
-    for word in WORDS[signal]:
-        for found in (*_by_joint(signal, word, columns, names), *_by_number(signal, word, columns, len(names))):
-            ways[tuple(column for column, _ in found)] = found
-    if len(ways) > 1:
-        listed = " or ".join(", ".join(map(printable, way[:3])) + (", …" if len(way) > 3 else "") for way in ways)
-        raise InputError(f"the {signal} is ambiguous: {listed}")
-    return next(iter(ways.values()), None)
-
-
-def nearly_found(signal: str, columns: Sequence[str], joints: Sequence[str], count: int) -> str:
-    """Return why similar columns do not match a signal: missing joints or a different number; "" if there are none."""
-    for word in WORDS[signal]:
-        for plain, wanted in _wanted(signal, word, columns, joints):
-            missing = [joint for joint, x in zip(joints, wanted, strict=True) if x not in plain]
-            if 2 * len(missing) < len(joints):
-                return f"there is no column for {', '.join(map(printable, missing))}"
-        for numbered in _numbered(signal, word, columns).values():
-            if len(numbered) > 1 and sorted(numbered) in ([*range(len(numbered))], [*range(1, len(numbered) + 1)]):
-                first, last = (printable(numbered[k][0]) for k in (min(numbered), max(numbered)))
-                return f"{first} to {last} are {counted(len(numbered), 'column')}, but the robot needs {count}"
-    return ""
-
-
-def partly_found(signal: str, columns: Sequence[str], robot: Robot) -> list[str | None]:
-    """Return the column of each joint as far as the names tell, None for the others; empty if there are none."""
-    joints, count = robot.coordinate_names, robot.nq if signal == "position" else robot.n
-    best: list[str | None] = []
-    for word in WORDS[signal]:
-        ways = [[plain[x][0] if x in plain else None for x in want] for plain, want in _wanted(signal, word, columns, joints)]
-        groups = _numbered(signal, word, columns).values()
-        ways += [[g[k][0] if k in g else None for k in range(min(g), min(g) + count)] for g in groups]
-        for way in ways:
-            if len(way) == count and sum(x is not None for x in way) > sum(x is not None for x in best):
-                best = way
-    return best
-
-
-def locking(joints: Sequence[str]) -> str:
-    """Advice to lock joints."""
-    pairs = ", ".join(f"{joint!r}: …" for joint in joints)
-    return f"lock what it lacks where it stood: robot.reduced({{{pairs}}})"
-
-
-def _by_joint(signal: str, word: str, columns: Sequence[str], joints: Sequence[str]) -> Iterator[Found]:
-    """Return columns such as "q.elbow", "elbow_pos", "run/effort.elbow" or "/joint_states/elbow/position", by folder."""
-    for plain, wanted in _wanted(signal, word, columns, joints):
-        if wanted and all(x in plain for x in wanted):
-            yield [plain[x] for x in wanted]
-
-
-def _wanted(
-    signal: str, word: str, columns: Sequence[str], joints: Sequence[str]
-) -> Iterator[tuple[dict[str, tuple[str, str]], list[str]]]:
-    """Return the columns of each folder by their names in it, with units, and the names expected for the joints."""
-    folders: dict[str, dict[str, tuple[str, str]]] = {}
-    for column in columns:
-        name, unit = bare(column, signal)
-        parts = name.lower().split("/")
-        for k in range(len(parts)):
-            folders.setdefault("/".join(parts[:k]), {})["/".join(parts[k:])] = (column, unit)
-    for plain in folders.values():
-        for mark in SEPARATORS:
-            for shape in ("{word}{mark}{joint}", "{joint}{mark}{word}"):
-                yield plain, [shape.format(word=word, mark=mark, joint=joint.lower()) for joint in joints]
-
-
-def _by_number(signal: str, word: str, columns: Sequence[str], count: int) -> Iterator[Found]:
-    """Return columns such as "q1", "q_1", "q[0]", "run/q[0]", by folder; a robot with one joint may have just "q"."""
-    groups = _numbered(signal, word, columns)
-    if count == 1:
-        for column in columns:
-            name, unit = bare(column, signal)
-            folder, _, last = name.rpartition("/")
-            if last.lower() == word:
-                groups.setdefault(folder, {})[1] = (column, unit)
-    for numbered in groups.values():
-        for first in (0, 1):
-            if sorted(numbered) == list(range(first, first + count)):
-                yield [numbered[k] for k in sorted(numbered)]
-
-
-def _numbered(signal: str, word: str, columns: Sequence[str]) -> dict[str, dict[int, tuple[str, str]]]:
-    """Return, for each folder, the columns named by the word and a number, with their units."""
-    groups: dict[str, dict[int, tuple[str, str]]] = {}
-    for column in columns:
-        name, unit = bare(column, signal)
-        if (match := NUMBERED.match(name)) is None:
-            continue
-        folder, _, last = match["word"].rpartition("/")
-        if last.lower().replace(" ", "_") == word:
-            groups.setdefault(folder, {})[int(match["number"])] = (column, unit)
-    return groups
+def _remarks(found: dict[str, Assigned]) -> Iterator[str]:
+    """Yield what a user should know about the columns that were taken."""
+    if len(set(columns := found["temperature"][1] if "temperature" in found else ())) == 1 and len(columns) > 1:
+        yield f"the temperature {printable(columns[0])} is used for all joints"
+    torque = found["torque"][1][0] if "torque" in found else ""
+    if any(word in torque for word in LAST_WORDS["torque"]):
+        yield f"the torques {printable(torque)}, … are computed by the model of the controller, not measured"

@@ -14,9 +14,10 @@ from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.files.limits import check_size
 from dynamis.identification.logs.log import Log, joined
-from dynamis.identification.logs.mapping import Mapping, factor
+from dynamis.identification.logs.mapping import Mapping
 from dynamis.identification.logs.plan import LETTERS, Plan
 from dynamis.identification.logs.table import NUMBERS, Block, regrouped
+from dynamis.identification.logs.units import factor
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -140,14 +141,15 @@ class _Clock:
 
 def _log(plan: Plan, blocks: list[Block], t: Array, epoch: float) -> Log:
     signals: dict[str, Any] = {}
-    for name, (table, at, scale) in plan.signals.items():
+    for name, (table, at, (scale, above)) in plan.signals.items():
         columns = [blocks[table].columns[k] for k in at]
         for k, column in zip(at, columns, strict=True):
             if column.dtype.kind not in NUMBERS:
                 what = f"column {printable(plan.columns[table][k])} of {plan.tables[table].label} contains dates"
                 raise InputError(f"{what} instead of the {name}; write numbers, or name the columns in a mapping")
         values = _side_by_side(columns)
-        signals[LETTERS[name]] = values if np.all(scale == 1.0) and values.dtype == float else values.astype(float) * scale
+        plain = np.all(scale == 1.0) and not above.any() and values.dtype == float
+        signals[LETTERS[name]] = values if plain else values.astype(float) * scale + above
     if "tau" not in signals:
         assert plan.gains is not None
         signals["tau"] = signals["current"] * plan.gains

@@ -1,0 +1,83 @@
+"""Template of a mapping for a log whose columns were not all recognised."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from dynamis.identification.logs.column_names import by_unit
+from dynamis.identification.logs.units import SI, bare, barest
+from dynamis.robot import Robot
+
+SHOWN = 40  # columns listed
+WIDTH = 79  # columns of a terminal: longer lines would be broken, and a broken comment is no TOML
+EXAMPLES = {"position": "rad, deg, rev, m, mm", "torque": "", "current": "A, mA"}
+
+
+def template(
+    columns: Sequence[str], robot: Robot, found: Mapping[str, Sequence[str | None]], time: tuple[str, str] | None
+) -> str:
+    """Return the text of `Mapping.skeleton`."""
+    clocks = [(name, unit) for name in columns for _, unit in [bare(name, "time")] if unit]
+    column, unit = time or (clocks[0] if len(clocks) == 1 else ("…", "s"))
+    motors = not any(found.get("torque") or ()) and (any(found.get("current") or ()) or by_unit("current", columns, robot.n))
+    effort, other = ("current", "torque") if motors and not by_unit("torque", columns, robot.n) else ("torque", "current")
+    gains = ["…"] * robot.n
+    lines = [
+        *_listed(columns),
+        "# rate = 1000            # Hz, instead of [time] if there is no time column",
+        "[time]",
+        f"column = {_quoted(column)}",
+        _commented(f"unit = {_quoted(unit)}", "s, ms, us, ns"),
+        *_section("position", columns, found, robot.nq),
+        _commented('side = "joint"', 'or "motor"'),
+        *_section(effort, columns, found, robot.n),
+        *(["# gains: the torque per current of each drive, in N m/A", *_array("gains", gains)] if effort == "current" else []),
+        f"# [velocity], [acceleration], [{other}], [temperature]: likewise, if measured",
+        "[joints]",
+        *_array("order", robot.coordinate_names),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _section(signal: str, columns: Sequence[str], found: Mapping[str, Sequence[str | None]], count: int) -> list[str]:
+    """The lines of a signal: its columns as far as names or units tell, and the unit in the names."""
+    known = list(found.get(signal) or ()) or by_unit(signal, columns, count)
+    units = {barest(name, signal)[1] for name in known if name} or {bare(name, signal)[1] for name in columns} - {""}
+    units = {unit or SI[signal] for unit in units} or {SI[signal]}
+    lines = [f"[{signal}]", *_array("columns", [name or "…" for name in known or [None] * count])]
+    if len(units) > 1:
+        return [*lines, "# unit: those in the names of the columns, else SI"]
+    return [*lines, _commented(f"unit = {_quoted(units.pop())}", EXAMPLES[signal])]
+
+
+def _commented(line: str, comment: str) -> str:
+    return f"{line:25}# {comment}" if comment else line
+
+
+def _listed(columns: Sequence[str]) -> list[str]:
+    """Comment lines with the columns of the file."""
+    more = [f"and {len(columns) - SHOWN} more"] if len(columns) > SHOWN else []
+    return _filled("# columns of the file: ", "#   ", [*(_quoted(name) for name in columns[:SHOWN]), *more])
+
+
+def _array(key: str, names: Sequence[str]) -> list[str]:
+    """A TOML array, on several lines where one is too long."""
+    quoted = [_quoted(name) for name in names]
+    line = f"{key} = [{', '.join(quoted)}]"
+    return [line] if len(line) <= WIDTH else [f"{key} = [", *_filled("    ", "    ", quoted), "]"]
+
+
+def _filled(first: str, further: str, words: Sequence[str]) -> list[str]:
+    """Words separated by commas, on lines of at most ``WIDTH`` characters where the words permit."""
+    lines = [first]
+    for k, word in enumerate(words):
+        piece = word + (", " if k < len(words) - 1 else "")
+        if len(lines[-1]) + len(piece.rstrip()) > WIDTH and lines[-1] not in (first, further):
+            lines.append(further)
+        lines[-1] += piece
+    return [line.rstrip() for line in lines]
+
+
+def _quoted(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)

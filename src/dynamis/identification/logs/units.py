@@ -1,0 +1,96 @@
+"""Units of the signals of logs, and units in the names of columns, such as "q1 [deg]" or "q1_deg"."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from dynamis.errors import InputError, printable, unknown_name
+
+TURN = 2.0 * math.pi
+TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "msec": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+LENGTHS = {"m": 1.0, "mm": 1e-3, "cm": 1e-2}
+DEGREES = dict.fromkeys(("deg", "°", "degree", "degrees"), math.pi / 180.0)
+ANGLES = {"rad": 1.0, "radians": 1.0, "mrad": 1e-3, **DEGREES, "rev": TURN}
+POSITIONS = ANGLES | LENGTHS
+VELOCITIES = {f"{unit}/s": x for unit, x in POSITIONS.items()} | {"rpm": TURN / 60.0}
+ACCELERATIONS = {f"{unit}/s^2": x for unit, x in POSITIONS.items()} | {f"{unit}/s²": x for unit, x in POSITIONS.items()}
+NEWTON_METRES = dict.fromkeys(("N·m", "Nm", "N*m", "N.m", "N m", "N-m"), 1.0)
+NEWTON_MILLIMETRES = dict.fromkeys(("N·mm", "Nmm", "N*mm", "N.mm", "N mm", "N-mm"), 1e-3)
+TORQUES = (
+    NEWTON_METRES
+    | NEWTON_MILLIMETRES
+    | {"mN·m": 1e-3, "mNm": 1e-3, "mN m": 1e-3, "kN·m": 1e3, "kNm": 1e3, "kN m": 1e3, "N": 1.0, "kN": 1e3}
+)
+CURRENTS = {"A": 1.0, "mA": 1e-3}
+UNITS = {
+    "time": TIMES,
+    "position": POSITIONS,
+    "velocity": VELOCITIES,
+    "acceleration": ACCELERATIONS,
+    "torque": TORQUES,
+    "current": CURRENTS,
+    "temperature": dict.fromkeys(("°C", "C", "degC", "celsius", "K", "kelvin"), 1.0),
+}
+ABOVE = {"K": -273.15, "kelvin": -273.15}  # what is added to values in these units after their factor
+SI = {"time": "s", "position": "rad", "velocity": "rad/s", "acceleration": "rad/s^2", "torque": "N m", "current": "A",
+      "temperature": "°C"}  # fmt: skip
+UNIT = re.compile(r"^(?P<name>.*?)\s*[\[(](?P<unit>[^\[\]()]+)[\])]$")
+TURNS, WAYS = {"deg": "deg", "degrees": "deg", "rad": "rad", "mrad": "mrad"}, {"mm": "mm"}
+SUFFIXES = {  # of names in lower case; not "_m", which often means "measured" or "motor", and is the default of sliding joints
+    "time": {unit: unit for unit in ("s", "ms", "us", "ns")},
+    "position": TURNS | WAYS,
+    "velocity": {f"{x}{end}": f"{unit}/s" for x, unit in (TURNS | WAYS).items() for end in ("_s", "s", "_per_s")}
+    | {"rpm": "rpm"},
+    "acceleration": {f"{x}{end}": f"{unit}/s^2" for x, unit in (TURNS | WAYS).items() for end in ("_s2", "s2", "_per_s2")},
+    "torque": {"nm": "N m", "nmm": "N mm", "mnm": "mN m", "knm": "kN m"},
+    "current": {"a": "A", "ma": "mA"},
+    "temperature": {"c": "°C", "degc": "°C", "celsius": "°C", "k": "K"},
+}
+
+
+def factor(signal: str, unit: str) -> float:
+    """Return the SI value of a unit.
+
+    >>> round(factor("position", "deg"), 6)
+    0.017453
+    """
+    known = UNITS[signal]
+    if unit not in known:
+        why = str(unknown_name(f"unit of {signal}", unit, known))
+        raise InputError(f"{why}; supported are {', '.join(map(printable, known))}")
+    return known[unit]
+
+
+def bare(column: str, signal: str) -> tuple[str, str]:
+    """Return a column name without its unit in brackets, and the unit, as in "q1 [deg]"; "" without a unit.
+
+    >>> bare("q1 [deg]", "position"), bare("q[0]", "position")
+    (('q1', 'deg'), ('q[0]', ''))
+    """
+    match = UNIT.match(column)
+    return (match["name"], match["unit"]) if match and match["unit"] in UNITS[signal] else (column, "")
+
+
+def barest(column: str, signal: str) -> tuple[str, str]:
+    """Return the same, where the unit may also be the end of the name after an underscore.
+
+    >>> barest("q1_deg", "position"), barest("dq1_rad_s", "velocity"), barest("q1", "position")
+    (('q1', 'deg'), ('dq1', 'rad/s'), ('q1', ''))
+    """
+    name, unit = bare(column, signal)
+    for end, meant in {} if unit else SUFFIXES[signal].items():
+        if name.lower().endswith(f"_{end}"):
+            return name[: -len(end) - 1], meant
+    return name, unit
+
+
+def contradiction(signal: str, unit: str, column: str) -> str:
+    """Return the unit in the name of a column if it has another meaning than the given one, else "".
+
+    >>> contradiction("time", "s", "Zeit [ms]"), contradiction("position", "deg", "q1 [°]")
+    ('ms', '')
+    """
+    own = barest(column, signal)[1]
+    alike = not own or (factor(signal, own), ABOVE.get(own)) == (factor(signal, unit), ABOVE.get(unit))
+    return "" if alike else own
