@@ -172,7 +172,7 @@ class Identification:
         found = self.estimator.coef_
         away = np.abs(coef - found)
         # ignore rounding, however small the standard error, and parameters that were not fitted
-        clear = (away > 1e-9 * np.abs(found).max()) & ~(np.array(self.statistics.at_bound) == "fixed")
+        clear = (away > 1e-9 * np.abs(found).max()) & ~np.isin(self.statistics.at_bound, ("fixed", "prior"))
         errors = np.maximum(np.nan_to_num(self.statistics.std), 1e-300)  # NaN at a bound
         return float(np.max(away / errors, where=clear, initial=0.0))
 
@@ -184,7 +184,8 @@ class Identification:
         return report_of(self, command=command or self.call, draw=draw).write(path)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all numbers as a dictionary for JSON; a parameter at a bound has no standard error and interval (None)."""
+        """Return all numbers as a dictionary for JSON; a parameter at a bound, or not determined by the log ("prior"),
+        has no standard error and interval (None)."""
         s, base, grade = self.statistics, self.base, self.verdict
         rows = zip(base.names, base.expressions, s.coef, s.std, s.interval, base.prior, s.at_bound, strict=True)
         return {

@@ -30,8 +30,9 @@ class Estimator(ABC):
     ``at_bound_``.
 
     ``at_bound_`` (r,) names, for each parameter, the active constraint that alone determines its value: "lower bound", "upper
-    bound", "fixed", "constraints" (several); "" for the others. It is empty for estimators without constraints. Such a
-    parameter has zeros in ``covariance_``, which holds for the active constraints being exact, but no standard error.
+    bound", "fixed", "constraints" (several), or "prior" if the log does not determine it; "" for the others. It is empty for
+    estimators without constraints and prior. Such a parameter has no standard error; ``covariance_`` has zeros for an active
+    constraint, which is taken as exact, and the variance of the prior for "prior".
     """
 
     coef_: Array
@@ -65,7 +66,7 @@ class Estimator(ABC):
 
     @property
     def standard_errors_(self) -> Array:
-        """Square root of the covariance diagonal; NaN for a parameter at a bound (``at_bound_``)."""
+        """Square root of the covariance diagonal; NaN for a parameter in ``at_bound_``."""
         self._check_fitted()
         errors = np.sqrt(np.maximum(np.diag(self.covariance_), 0.0))
         return np.where([bool(bound) for bound in self.at_bound_], np.nan, errors) if self.at_bound_ else errors

@@ -61,7 +61,8 @@ def as_large_as(factor: float) -> str:
 def bound_text(bound: str) -> str:
     """Return an entry of ``at_bound_`` in words.
 
-    >>> bound_text("lower bound"), bound_text("fixed")
-    ('at its lower bound', 'fixed by a constraint')
+    >>> bound_text("lower bound"), bound_text("prior")
+    ('at its lower bound', 'not determined by the log')
     """
-    return {"fixed": "fixed by a constraint", "constraints": "determined by active constraints"}.get(bound, f"at its {bound}")
+    words = {"fixed": "fixed by a constraint", "constraints": "determined by active constraints"}
+    return words.get(bound, "not determined by the log" if bound == "prior" else f"at its {bound}")

@@ -276,7 +276,8 @@ AT_BOUND: dict[str, Any] = {"linestyle": "", "marker": "^", "markersize": 4.5, "
 def plot_parameters(statistics: Statistics, prior: Any = None, path: Path = None) -> Any:
     """Plot every estimate with its interval, and the prior model, each divided by the larger of the two.
 
-    Red: the prior model is outside the interval. Grey: the interval contains zero. Triangle: at a bound, without interval.
+    Red: the prior model is outside the interval. Grey: the interval contains zero. Triangle: at a bound or not
+    determined by the log, without interval.
     """
     s, r = statistics, len(statistics.names)
     before = None if prior is None else np.asarray(prior, float)
@@ -328,7 +329,7 @@ def _legend(figure: Any, with_prior: bool, with_bounds: bool) -> None:
     if with_prior:
         entries.append(Line2D([], [], label="prior model", **HOLLOW))
     if with_bounds:
-        entries.append(Line2D([], [], label="at a bound, no interval", **AT_BOUND))
+        entries.append(Line2D([], [], label="no interval", **AT_BOUND))
     legend_outside(figure, entries, [str(entry.get_label()) for entry in entries], 9, place="upper left")
 
 

@@ -265,7 +265,8 @@ def _estimates(s: Statistics, base: BaseParameters, drawn: Drawing) -> Section:
     note = "σ: standard error. Change: estimate minus prior, in standard errors."
     if any(s.at_bound):
         note += (
-            " An estimate at a bound has neither a standard error nor an interval: the constraint determines it, not the log."
+            " An estimate at a bound or not determined by the log has neither a standard error nor an interval: the constraint "
+            "or the prior determines it, not the log."
         )
     section = Section("Estimates", "estimates", blocks=[Table("Estimated base parameters", header, rows, note)])
     outside = int(np.sum((s.interval[:, 0] > base.prior) | (s.interval[:, 1] < base.prior)))
@@ -275,7 +276,8 @@ def _estimates(s: Statistics, base: BaseParameters, drawn: Drawing) -> Section:
     )
     at_bound = sum(map(bool, s.at_bound))
     if at_bound:
-        caption += f" {counted(at_bound, 'estimate')} without interval {'is' if at_bound == 1 else 'are'} at a bound."
+        are = "is" if at_bound == 1 else "are"
+        caption += f" {counted(at_bound, 'estimate')} without interval {are} at a bound or not determined by the log."
     section.add(*drawn("Estimates and intervals with the prior model", caption, plot_parameters, s, base.prior))
     condition = number(s.excitation.scaled_condition, 3)
     caption = (

@@ -41,8 +41,9 @@ class Statistics:
     RMS torque. ``percent`` is 100 |e| / |τ| over all rows.
 
     ``at_bound`` (r,) is "" or the active constraint that alone determines the parameter: "lower bound", "upper bound", "fixed"
-    or "constraints". Such an estimate does not scatter like the others, so ``std``, ``interval``, ``deviation`` and
-    ``inflation`` are NaN there, and the ``covariance``, which assumes exact constraints, is zero.
+    or "constraints"; or "prior" if the log does not determine it. Such an estimate does not scatter like the others, so
+    ``std``, ``interval``, ``deviation`` and ``inflation`` are NaN there. The ``covariance``, which assumes exact constraints,
+    is zero, or that of the prior.
     """
 
     names: tuple[str, ...]
