@@ -27,7 +27,7 @@ from dynamis.identification.logs.examine import examine
 from dynamis.identification.logs.examine_torques import examine_torques
 from dynamis.identification.logs.log import Log, LogFinding, one_per_cause, raise_errors
 from dynamis.identification.logs.reading import log_beginning
-from dynamis.identification.model_terms import better_settings, with_estimated_links
+from dynamis.identification.model_terms import with_terms
 from dynamis.identification.samples import Decimation, Samples
 from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.signals.windows import WINDOW, prepare_in_windows
@@ -127,7 +127,7 @@ def identify(
     runs = _samples(logs, base, mapping, signals or {}, examined, notes, caps, seen)
     if not isinstance(robot, LinearModel):
         tell(0.2, "choosing the terms of the model")
-    rows, unloaded = _with_terms(base, runs, notes, given=isinstance(robot, LinearModel))
+    rows, unloaded, unsure = with_terms(base, runs, notes, _reach(runs), given=isinstance(robot, LinearModel))
     base = _base_of(rows)
     tell(0.4, f"fitting ({label(estimator)})")
     reach, seconds = _reach(runs), block_seconds if validate is None else None
@@ -158,7 +158,7 @@ def identify(
     residuals = validations(coefs, separate, prior=prior) if fresh is None else predictions(coefs, rows, fresh, prior=prior)
     tell(0.95, "computing statistics")
     found = Identification(
-        base, main, rows, tuple(runs), judge_fit(rows, main), dict(zip(fits, residuals, strict=True)),
+        base, main, rows, tuple(runs), judge_fit(rows, main, more=unsure), dict(zip(fits, residuals, strict=True)),
         label(estimator), tuple(notes),
         validated=fresh is not None, call=call, log_findings=tuple(caps), limits=limits, validated_rows=fresh,
         refit=functools.partial(_refit, main, runs, validate=unseen, folds=folds, block_seconds=block_seconds),
@@ -218,32 +218,6 @@ def _literal(value: Any) -> str:
 def _reach(runs: Sequence[Samples]) -> float:
     """Return half the duration of the filter of the equations, in s."""
     return max(len(Decimation(run.period, run.parallel, run.every).taps) * (run.period or 0.0) / 2.0 for run in runs)
-
-
-def _with_terms(
-    base: BaseParameters, runs: Sequence[Samples], notes: list[str], *, given: bool
-) -> tuple[Equations, Equations | None]:
-    """Return the equations of runs, with the terms that predict held-out motion better unless the model is ``given``.
-
-    If friction depends on the load, the second equations are without it, for mistakes of positions, which change the load.
-    """
-    model, rows = base.model, equations(base, runs)
-    plain: dict[str, Any] = dict(model.settings)
-    if base.model.is_loaded:
-        terms = (plain["friction"],) if isinstance(plain["friction"], str) else plain["friction"]
-        plain["friction"] = [term for term in terms if not term.endswith("load")]
-    if not given:
-        settings, plain, note = better_settings(rows, _reach(runs))
-        if settings:
-            notes.append(note)
-            # which terms have an effect is judged by the load of the log, as the file may lack masses
-            links = with_estimated_links(base, runs).model.link_parameters
-            base = base_parameters(LinearModel(model.robot, **settings).with_links(links))
-            rows = equations(base, runs)
-    if not base.model.is_loaded:
-        return rows, None
-    rows = equations(with_estimated_links(base, runs, repeated=2), runs)
-    return rows, equations(base_parameters(LinearModel(model.robot, **plain)), runs)
 
 
 def _base_of(rows: Equations) -> BaseParameters:

@@ -140,7 +140,7 @@ class LinearModel:
         self._name_parameters()
         inertial = 10 * len(self.bodies)
         self.is_inertial = np.arange(len(self.names)) < inertial
-        self.link_parameters = self.prior[:inertial]
+        self.link_parameters, self.load_rotors = self.prior[:inertial], np.zeros(robot.n)
 
     def _name_parameters(self) -> None:
         robot, model = self.robot, self.robot.model
@@ -234,8 +234,9 @@ class LinearModel:
         return self.load(q, v, a) if self.is_loaded else np.zeros(1)
 
     def load(self, q: Any, v: Any, a: Any) -> Array:
-        """Return the torques (…, n) of the links, with the inertias ``link_parameters``, which the transmissions carry."""
-        return np.asarray(self._load_kernel(q, v, a, self.link_parameters))
+        """Return the torques (…, n) of the links, with the inertias ``link_parameters`` less those of rotors that they contain,
+        ``load_rotors``, which the transmissions carry."""
+        return np.asarray(self._load_kernel(q, v, a, self.link_parameters) - self.load_rotors * np.asarray(a))
 
     @functools.cached_property
     def _load_kernel(self) -> Kernel:
@@ -246,10 +247,12 @@ class LinearModel:
 
         return self.robot.compile(load, identity="torques of the links", links=count)
 
-    def with_links(self, parameters: Any) -> LinearModel:
-        """Return the model with the load of friction computed from these inertial parameters of the links."""
+    def with_links(self, parameters: Any, rotors: Any = None) -> LinearModel:
+        """Return the model with the load of friction computed from these inertial parameters of the links, which contain the
+        inertias ``rotors`` (n,) of the drives of their joints."""
         other = copy.copy(self)
         other.link_parameters = np.asarray(parameters, float)
+        other.load_rotors = np.zeros(self.robot.n) if rotors is None else np.asarray(rotors, float)
         if other.link_parameters.shape != self.link_parameters.shape:
             raise InputError(f"expected the {counted(len(self.link_parameters), 'inertial parameter')} of the links")
         return other

@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.equations import Equations, Regressor
+from dynamis.identification.base_parameters import BaseParameters, base_parameters
+from dynamis.identification.equations import Equations, Regressor, equations
 from dynamis.identification.estimators.factors import normal_solution
 from dynamis.identification.friction_terms import TEMPERATURE
 from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.load_rotors import rotors_of_file, without_rotors
 from dynamis.identification.logs.free_fit import FreeFit
 from dynamis.identification.logs.motion_summary import summary
 from dynamis.identification.samples import Samples
@@ -107,11 +108,36 @@ def with_estimated_links(base: BaseParameters, runs: Sequence[Samples], repeated
     """Return the base parameters with the load of friction from links fitted to the runs: those of the file may be wrong."""
     motion, _ = summary(runs)
     own = base.model.is_inertial[base.independent]
-    links = np.zeros(len(base.model.link_parameters))
+    links, rotors = np.zeros(len(base.model.link_parameters)), rotors_of_file(base)
     for _ in range(repeated):
         links[base.independent[own]] = FreeFit(base).parameters(motion)[own]
-        base = replace(base, model=base.model.with_links(links))
+        base = replace(base, model=base.model.with_links(links, rotors))
     return base
+
+
+def with_terms(
+    base: BaseParameters, runs: Sequence[Samples], notes: list[str], reach: float, *, given: bool
+) -> tuple[Equations, Equations | None, Array | None]:
+    """Return the equations of runs, with the terms that predict held-out motion better unless the model is ``given``; those
+    without friction that depends on the load, if there is any, for mistakes of positions, which change the load; and the
+    covariance of the parameters due to that of the load. ``reach`` is half the duration of the filter of the equations [s]."""
+    model, rows = base.model, equations(base, runs)
+    plain: dict[str, Any] = dict(model.settings)
+    if base.model.is_loaded:
+        terms = (plain["friction"],) if isinstance(plain["friction"], str) else plain["friction"]
+        plain["friction"] = [term for term in terms if not term.endswith("load")]
+    if not given:
+        settings, plain, note = better_settings(rows, reach)
+        if settings:
+            notes.append(note)
+            # which terms have an effect is judged by the load of the log, as the file may lack masses
+            links = with_estimated_links(base, runs).model
+            base = base_parameters(LinearModel(model.robot, **settings).with_links(links.link_parameters, links.load_rotors))
+            rows = equations(base, runs)
+    if not base.model.is_loaded:
+        return rows, None, None
+    base, unsure = without_rotors(with_estimated_links(base, runs, repeated=2), runs)
+    return equations(base, runs), equations(base_parameters(LinearModel(model.robot, **plain)), runs), unsure
 
 
 def _candidates(base: BaseParameters, terms: _Terms, dry: Array) -> list[Candidate]:
@@ -155,7 +181,7 @@ class _Terms:
         self.n, self.reference, robot = base.model.robot.n, reference, base.model.robot
         self.warming = () if reference is None else TEMPERATURE
         terms = LinearModel(robot, presliding=PRESLIDING, friction=("load", *self.warming), reference_temperature=reference)
-        self.sample_states = terms.with_links(base.model.link_parameters).sample_states
+        self.sample_states = terms.with_links(base.model.link_parameters, base.model.load_rotors).sample_states
         self.kinds = ("offset", *(f"smooth {speed:g}" for speed in SMOOTH), "stribeck", "quadratic", "power", "load")
         self.kinds += (*self.warming, "presliding")
         first, n = base.rank, self.n

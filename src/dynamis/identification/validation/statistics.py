@@ -95,19 +95,27 @@ class Statistics:
     _repr_html_ = as_table
 
 
-def judge_fit(rows: Equations, estimator: Estimator, *, autocorrelated: bool = True) -> Statistics:
-    """Return the statistics of a fitted estimator on the rows it was fitted to."""
-    return statistics(rows, estimator.coef_, estimator.covariance_, autocorrelated=autocorrelated, at_bound=estimator.at_bound_)
+def judge_fit(rows: Equations, estimator: Estimator, *, autocorrelated: bool = True, more: Array | None = None) -> Statistics:
+    """Return the statistics of a fitted estimator on the rows it was fitted to; ``more`` as in `statistics`."""
+    C, bound = estimator.covariance_, estimator.at_bound_
+    return statistics(rows, estimator.coef_, C, autocorrelated=autocorrelated, at_bound=bound, more=more)
 
 
 def statistics(
-    rows: Equations, coef: Array, covariance: Array, *, autocorrelated: bool = True, at_bound: Sequence[str] = ()
+    rows: Equations,
+    coef: Array,
+    covariance: Array,
+    *,
+    autocorrelated: bool = True,
+    at_bound: Sequence[str] = (),
+    more: Array | None = None,
 ) -> Statistics:
     """Assess the parameters ``coef`` (r,) of τ = X β on rows.
 
     ``covariance`` is the estimator's one for white residuals. Unless ``autocorrelated=False``, it is replaced by one for
     residuals correlated over time and between joints. ``at_bound`` (r,) is non-empty for parameters at a bound (`Estimator`),
-    which have no standard error.
+    which have no standard error. ``more`` is the covariance, for white residuals, due to what the regressor depends on besides
+    the motion: the load of friction, which follows from the log as well.
     """
     if len(at_bound) not in (0, len(coef)):
         raise InputError(
@@ -127,6 +135,10 @@ def statistics(
     if autocorrelated:
         C, window = autocorrelated_covariance(rows, R, e, white, sigma, weighted=weighed)
         wider = widening(window, max(j.rows for j in joints))
+    if more is not None and more.any():  # correlated residuals have the same effect on it
+        variance = np.where(np.diag(white) > 0.0, np.diag(white), np.inf)
+        k = int(np.argmax(np.diag(more) / variance))
+        C = C + more * (C[k, k] / variance[k])
     bound = tuple(at_bound) or ("",) * r
     scatters = np.array([not active for active in bound])
     std, plain = (np.where(scatters, np.sqrt(np.maximum(np.diag(c), 0.0)), np.nan) for c in (C, white))
