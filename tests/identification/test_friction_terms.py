@@ -86,6 +86,28 @@ def test_load_friction_is_found_with_a_file_that_hardly_has_masses():
     assert [values[f"joint{k}.load"] for k in (1, 2)] == pytest.approx([LOAD, LOAD], rel=0.15)
 
 
+@pytest.mark.parametrize("rotor", [0.0, 40.0])
+def test_the_load_of_friction_does_not_contain_rotors(rotor):
+    """That of the first joint is not to be told from its link by the torques of links and rotors, and the file has none."""
+    links = dy.control.perturbed(dy.load(ARM), 0.15, seed=1)
+    friction = {name: {"viscous": 20.0, "coulomb": 30.0, "rotor_inertia": rotor} for name in links.joint_names}
+    real = links.replace(friction=friction)
+    t = np.arange(4000)[:, None] * 0.005
+    w, phase = np.array([2.3, 3.1]), np.array([0.0, 1.0])
+    x = [c * w**d * np.sin(k * w * t + phase + 0.5 * np.pi * d) for k, c in ((1, 1.0), (3, 0.4)) for d in range(3)]
+    q, v, a = x[0] + x[3], x[1] + 3.0 * x[4], x[2] + 9.0 * x[5]
+    tau = real.inverse_dynamics(q, v, a) + LOAD * np.abs(links.inverse_dynamics(q, v, a)) * np.sign(v)
+    tau += np.random.default_rng(0).normal(scale=10.0, size=q.shape)
+    run = Samples.of(q, v, a, tau, period=0.005, parallel=10.0, every=4)
+    found = dy.identify(LinearModel(dy.load(ARM), friction=("viscous", "coulomb", "load")), run, compare=(), examined=False)
+    s = found.statistics
+    for name in ("joint1.load", "joint2.load"):
+        k = s.names.index(name)
+        assert s.interval[k, 0] < LOAD < s.interval[k, 1]
+        assert s.coef[k] == pytest.approx(LOAD, rel=0.02)
+    assert found.base.model.load_rotors == pytest.approx([rotor, 0.0], abs=1.0)
+
+
 def test_a_given_model_with_load_friction_of_one_joint_keeps_its_other_terms(believed_and_log):
     believed, log = believed_and_log
     model = LinearModel(believed, friction=("viscous", "coulomb", "joint1.power", "joint1.load"))

@@ -59,7 +59,10 @@ def without_rotors(base: BaseParameters, runs: Sequence[Samples]) -> tuple[BaseP
         beta, inverse, J = _linearised(base, runs, joints, places, spread, prior - now)
         found = base.model.load_rotors.copy()
         found[joints] = np.clip(now + beta[base.rank :], 0.0, most)
-        base = replace(base, model=base.model.with_links(base.model.link_parameters, found))
+        links = base.model.link_parameters.copy()
+        own = base.model.is_inertial[base.independent]
+        links[base.independent[own]] = beta[: base.rank][own]
+        base = replace(base, model=base.model.with_links(links, found))
     extra = J @ inverse[base.rank :, base.rank :] @ J.T
     return base, extra
 

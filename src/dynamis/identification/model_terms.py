@@ -28,6 +28,7 @@ from dynamis.identification.validation.held_out import Folds
 
 Array = npt.NDArray[Any]
 FALLS = 0.97  # ratio of the held-out residual with and without a kind of term that is added
+COUPLED = 0.8  # the same of the two joints of a coupled motor: other terms lower or raise it by up to a tenth, as blocks lie
 AS_WELL = 1.01  # ratio of held-out residuals that are equal
 NOTHING_LEFT = 1.0  # percent of the torque: a residual that needs no further terms
 FOLDS = 5
@@ -45,6 +46,12 @@ class Candidate:
     settings: dict[str, Any]
     columns: Array
     replaces: Array
+    pair: tuple[int, ...] = ()  # the joints of a coupled motor
+
+    def plausible(self, before: Array, after: Array) -> bool:
+        """Return whether squared residuals (joints,) fall as they do if the term is real: those of coupled joints clearly."""
+        own = list(self.pair)
+        return not own or bool(after[own].sum() <= COUPLED**2 * before[own].sum())
 
     @property
     def loaded(self) -> bool:
@@ -85,16 +92,18 @@ def _added(
 ) -> tuple[dict[str, Any], list[str], tuple[float, float]]:
     """Return the settings and the words of the candidates that are added, and the residuals [%] before and after."""
     chosen, settings, words = np.arange(rank), dict[str, Any](), list[str]()
-    before = trials.residual(chosen)
+    squares = trials.squares(chosen)
+    before = trials.percent(squares)
     now, left = before, list(candidates)
     while left and now > NOTHING_LEFT:
-        results = [trials.residual(_with(chosen, c)) for c in left]
+        after = [trials.squares(_with(chosen, c)) for c in left]
+        results = [trials.percent(x) if c.plausible(squares, x) else np.inf for c, x in zip(left, after, strict=True)]
         if min(results) > FALLS * now:
             break
         # the fewest columns of those that predict as well
         equal = [k for k, x in enumerate(results) if x <= AS_WELL * min(results)]
         k = min(equal, key=lambda k: (len(left[k].columns), results[k]))
-        c, now = left.pop(k), results[k]
+        c, now, squares = left.pop(k), results[k], after[k]
         chosen = _with(chosen, c)
         for key, value in c.settings.items():  # friction terms and couplings are added to those before
             adds = key in ("friction", "couplings")
@@ -164,7 +173,8 @@ def _candidates(base: BaseParameters, terms: _Terms, dry: Array) -> list[Candida
             found.append(Candidate(kind, settings, np.concatenate([at[term] for term in some]), none))
     for k in range(len(names) - 1):
         pair = (names[k], names[k + 1])
-        found.append(Candidate(f"coupling of {pair[0]} and {pair[1]}", {"couplings": (pair,)}, at[f"coupling {k}"], none))
+        words = f"coupling of {pair[0]} and {pair[1]}"
+        found.append(Candidate(words, {"couplings": (pair,)}, at[f"coupling {k}"], none, (k, k + 1)))
     return found
 
 
@@ -240,13 +250,18 @@ class _Trials:
             weight = groups.factors.counts.sum(axis=0) / np.maximum(left, 1e-12 * total[:, -1, -1].sum() + 1e-300)
         weighted = np.einsum("j,gjkl->gkl", weight, grams)
         self.fitted = [weighted[own].sum(axis=0) for own in groups.fitted]
-        self.held = np.array([grams[groups.fold == f].sum(axis=(0, 1)) for f in range(FOLDS)])
+        self.held = [grams[groups.fold == f].sum(axis=0) for f in range(FOLDS)]
+        self.torque = max(float(sum(held[:, -1, -1].sum() for held in self.held)), 1e-300)
 
-    def residual(self, chosen: Array) -> float:
-        """Return the residual on held-out blocks in percent of the torque."""
-        at = np.ix_(*2 * [np.append(chosen, -1)])
-        left = 0.0
+    def percent(self, squares: Array) -> float:
+        """Return residuals with this sum of squares of each joint in percent of the torque."""
+        return 100.0 * float(np.sqrt(squares.sum() / self.torque))
+
+    def squares(self, chosen: Array) -> Array:
+        """Return the sums of squared residuals (joints,) on held-out blocks."""
+        rows, columns = np.ix_(*2 * [np.append(chosen, -1)])
+        left = np.zeros(len(self.held[0]))
         for fitted, held in zip(self.fitted, self.held, strict=True):
-            beta = np.append(normal_solution(fitted[at]), -1.0)
-            left += max(float(beta @ held[at] @ beta), 0.0)
-        return 100.0 * float(np.sqrt(left / max(float(self.held[:, -1, -1].sum()), 1e-300)))
+            beta = np.append(normal_solution(fitted[rows, columns]), -1.0)
+            left += np.maximum(np.einsum("k,jkl,l->j", beta, held[:, rows, columns], beta), 0.0)
+        return left
