@@ -138,7 +138,8 @@ def test_the_defaults_identify_both_arms(tx40):
     """No option is needed: filters, slow rows, offsets, further friction and the coupled wrist are found from the logs."""
     found = dy.identify(*tx40, compare=())
     assert found.validation.held_out <= 4.5
-    assert ("joint_5", "joint_6") in found.base.model.settings["couplings"]
+    # the first two are not coupled: with their coupling, other thirds of the log are predicted no better
+    assert found.base.model.settings["couplings"] == (("joint_5", "joint_6"),)
     needs(UR10)
     found = dy.identify(UR10 / "ur10_robot.urdf", UR10 / "ur10_exciting_trajectory.npz", compare=())
     assert found.validation.held_out <= 3.9

@@ -153,9 +153,13 @@ def test_a_delay_is_measured():
 
 
 def test_coloured_residuals_are_told_with_what_they_cost():
-    (finding,) = judged(memory=0.9).about("coloured")
+    case = simulated(memory=0.9)
+    s = case.judged()
+    (finding,) = verdict(s, cross_validate(WeightedLeastSquares(), case.rows, prior=case.prior)).about("coloured")
     assert finding.severity == 1
-    assert "times those of white noise" in finding.sentence
+    least, most = (f"{x:.2g}" for x in (s.inflation.min(), s.inflation.max()))
+    assert f"depending on the parameter, they are {least} to {most} times those of white noise" in finding.sentence
+    assert "samples of a constant torque count as" in finding.sentence
     assert not clean().about("coloured")
 
 

@@ -49,13 +49,16 @@ def label(name: str, most: int = 30) -> str:
     return f" {clean}" if clean.startswith("_") else clean  # matplotlib omits labels that start with "_"
 
 
-def as_large_as(factor: float) -> str:
-    """Return how a value compares with another, to precede "those of …".
+def as_large_as(factors: tuple[float, float]) -> str:
+    """Return how values compare with others, from the least to the largest factor, to precede "those of …".
 
-    >>> as_large_as(1.96), as_large_as(1.02)
-    ('2 times', 'about as large as')
+    >>> as_large_as((1.2, 4.21)), as_large_as((1.96, 1.96)), as_large_as((0.99, 1.02))
+    ('1.2 to 4.2 times', '2 times', 'about as large as')
     """
-    return "about as large as" if 0.95 < factor < 1.05 else f"{factor:.2g} times"
+    least, most = (f"{x:.2g}" for x in factors)
+    if 0.95 < factors[0] <= factors[1] < 1.05:
+        return "about as large as"
+    return f"{most} times" if least == most else f"{least} to {most} times"
 
 
 def bound_text(bound: str) -> str:

@@ -226,7 +226,7 @@ def _residuals(s: Statistics, equations: Equations, drawn: Drawing) -> Section:
         lead += (
             f" Residuals are correlated over time, so standard errors are computed with a window of "
             f"{counted(s.window, 'sample')}; they "
-            f"are, in the median, {as_large_as(s.median_inflation)} those of white noise."
+            f"are, by parameter, {as_large_as(s.inflation_range)} those of white noise."
         )
     high = float(s.leverage.max(initial=0.0))
     lead += f" The largest leverage of an equation is {number(high, 2)} (1 means an exact fit of this equation)."

@@ -78,10 +78,10 @@ class Statistics:
         return [shares.get(name, 1.0) for name in self.joint_names]
 
     @property
-    def median_inflation(self) -> float:
-        """The median of ``inflation`` over the parameters with a standard error."""
+    def inflation_range(self) -> tuple[float, float]:
+        """The least and the largest ``inflation`` of the parameters with a standard error."""
         there = self.inflation[np.isfinite(self.inflation)]
-        return float(np.median(there)) if len(there) else 1.0
+        return (float(there.min()), float(there.max())) if len(there) else (1.0, 1.0)
 
     @property
     def uncertain(self) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ def statistics(
     if more is not None and more.any():  # correlated residuals have the same effect on it
         variance = np.where(np.diag(white) > 0.0, np.diag(white), np.inf)
         k = int(np.argmax(np.diag(more) / variance))
-        C = C + more * (C[k, k] / variance[k])
+        C, white = C + more * (C[k, k] / variance[k]), white + more
     bound = tuple(at_bound) or ("",) * r
     scatters = np.array([not active for active in bound])
     std, plain = (np.where(scatters, np.sqrt(np.maximum(np.diag(c), 0.0)), np.nan) for c in (C, white))

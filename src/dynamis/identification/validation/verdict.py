@@ -289,10 +289,12 @@ def _coloured(s: Statistics) -> list[VerdictItem]:
     worth = longest.whiteness.effective * longest.rows
     text = (
         f"The residuals of {listed([j.joint for j in coloured])} are not white noise: at worst ({longest.joint}) they are "
-        f"correlated over {longest.whiteness.seconds:.2g} s, so that {longest.rows} samples count as {worth:.0f}."
+        f"correlated over {longest.whiteness.seconds:.2g} s, so that {longest.rows} samples of a constant torque count as "
+        f"{worth:.0f}."
     )
     if s.window > 1:
-        text += f" The standard errors account for it: they are {as_large_as(s.median_inflation)} those of white noise."
+        by = as_large_as(s.inflation_range)
+        text += f" The standard errors account for it: depending on the parameter, they are {by} those of white noise."
     return [VerdictItem("coloured", int(longest.whiteness.length > 10.0), text)]
 
 
