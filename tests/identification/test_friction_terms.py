@@ -10,6 +10,7 @@ from spoiled_logs import simulated
 import dynamis as dy
 from dynamis.errors import DynamisError, InputError
 from dynamis.identification import LinearModel, Samples, base_parameters, equations, prepare, read_log
+from dynamis.identification.model_terms import Candidate
 from dynamis.identification.signals import windows
 from dynamis.identification.signals.windows import prepare_in_windows
 
@@ -220,3 +221,11 @@ def test_files_hold_neither_load_nor_temperature_terms(believed_and_log, tmp_pat
 def test_base_parameters_include_load_friction_of_joints_that_carry_torque():
     names = base_parameters(LinearModel(dy.load(ARM), friction=("viscous", "coulomb", "load"))).names
     assert {"joint1.load", "joint2.load"} <= set(names)
+
+
+def test_a_coupling_is_added_only_if_the_residual_of_its_joints_falls_clearly():
+    before = np.array([4.0, 1.0, 9.0])  # squares
+    coupling = Candidate("coupling", {}, np.arange(3), np.array([], int), (0, 1))
+    assert coupling.plausible(before, np.array([2.0, 1.0, 9.0]))
+    assert not coupling.plausible(before, np.array([3.3, 1.0, 1.0]))
+    assert Candidate("offsets", {}, np.arange(3), np.array([], int)).plausible(before, before)
