@@ -13,7 +13,8 @@ from dynamis.identification import LinearModel, Samples
 
 @pytest.fixture(scope="module")
 def robots():
-    file = dy.load("planar_2r_melchiorri")
+    heavy = {"link1": dy.solids.box(1.0, 1.0, 1.0, mass=3000.0)}  # of its inertia the second link tells nothing
+    file = dy.load("planar_2r_melchiorri").replace(gravity=(0.0, 0.0, -9.81), inertias=heavy)
     return file, dy.control.perturbed(file, 0.3, seed=2)
 
 
@@ -50,12 +51,13 @@ def test_a_parameter_that_is_not_excited_has_no_interval(robots, estimator, tmp_
 
 
 def test_the_command_shows_no_interval_of_it(robots, tmp_path):
-    _, real = robots
+    file, real = robots
     run = still(real)
     names = "t,q1,q2,qd1,qd2,qdd1,qdd2,tau1,tau2"
     table = np.column_stack([np.arange(len(run.q)) * 0.005, run.q, run.v, run.a, run.tau])
     np.savetxt(tmp_path / "run.csv", table, delimiter=",", header=names, comments="")
-    call = ["identify", "planar_2r_melchiorri", str(tmp_path / "run.csv"), "--all", "--compare", "none", "--unexamined"]
+    file.write(tmp_path / "arm.toml")
+    call = ["identify", str(tmp_path / "arm.toml"), str(tmp_path / "run.csv"), "--all", "--compare", "none", "--unexamined"]
     text = CliRunner().invoke(cli, [*call, "--no-rotor"]).output
-    assert re.search(r"link1\.Izz +\S+ +– ", text)
-    assert "not determined by the log: link1.my, link1.Izz" in text
+    assert re.search(r"\.Izz +\S+ +– ", text)
+    assert re.search(r"not determined by the log: .*Izz", text)

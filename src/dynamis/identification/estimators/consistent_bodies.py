@@ -75,7 +75,10 @@ def newton_steps(space: BodySpace, G: Array, g: Array, weight: float) -> Array |
         H = GG + weight * K.T @ K
         free = np.flatnonzero(~(fixed | ((x <= low) & (slope > 0.0)) | ((x >= high) & (slope < 0.0))))
         step = np.zeros(len(x))
-        step[free] = -np.linalg.solve(H[np.ix_(free, free)], slope[free])
+        try:
+            step[free] = -np.linalg.solve(H[np.ix_(free, free)], slope[free])
+        except np.linalg.LinAlgError:  # λ is rounding beside almost exact data
+            return None
         done = float(-slope @ step) < CONVERGED
         for share in (0.5 ** np.arange(1 if done else SHORTER)).tolist():
             d = np.clip(x + share * step, low, high) - x

@@ -26,7 +26,7 @@ TRIED = 10.0 ** np.arange(-6.0, 1.5, 0.5)
 RAISED = 4  # attempts, each with 100 times the λ
 ONE_BLOCK = 1.0  # λ where nothing can be held out
 DETERMINED = 1e-9  # relative size of a base parameter's free part: smaller is rounding, active constraints determine it
-TOLD = 0.01  # least share of the log alone in the precision of a parameter: with less, its spread is that of the prior
+TOLD = 0.1  # reduction of the prior variance of a parameter by the log: with less, its spread is that of the prior
 CLEAN = 1e-7  # lower bound of the noise, relative to a joint's torque
 METRICS = ("entropic", "euclidean")
 DECADES = 12  # search range of λ of ridge regression on either side of the information of the data
@@ -45,8 +45,8 @@ class Ridge(FromFactors):
     ``noise`` is σ_j, estimated by default.
 
     After ``fit``: ``strength_`` (λ), ``effective_`` (effective number of parameters), ``shown_`` (reduction of the prior
-    variance of each parameter by the log, from 0 to 1). The covariance is the posterior one. A parameter of whose precision the
-    log alone gives less than a hundredth is marked "prior" in ``at_bound_`` and has no standard error (NaN).
+    variance of each parameter by the log, from 0 to 1). The covariance is the posterior one. A parameter that the log does not
+    determine, with ``shown_`` below 0.1, is marked "prior" in ``at_bound_`` and has no standard error (NaN).
 
     >>> import numpy as np
     >>> X = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])  # only the sum shows
@@ -94,7 +94,7 @@ class Ridge(FromFactors):
         self.covariance_ = spread * np.outer(scale, scale)
         self.noise_, self.strength_, self.effective_ = noise, float(strength), effective
         self.shown_ = (Vt**2).T @ (s * keep)
-        self.at_bound_ = _from_prior(("",) * r, R[:, :r], self.covariance_, np.eye(r))
+        self.at_bound_ = _from_prior(("",) * r, self.shown_)
         self.condition_ = float(np.sqrt((s[0] ** 2 + strength) / (s[-1] ** 2 + strength)))
         return self
 
@@ -166,7 +166,7 @@ class PhysicallyConsistent(FromFactors):
     inverse of the Gauss–Newton matrix including the prior, restricted to the face of the active constraints: these are assumed
     exact, so it is too small if a constraint is active due to noise only. Base parameters that the active constraints alone
     determine, such as a Coulomb friction of zero, are marked in ``at_bound_`` and have no standard error (NaN); so are those
-    of whose precision the log alone gives less than a hundredth, as "prior".
+    whose variance given by the prior the log reduces by less than a tenth, as "prior".
 
     >>> import dynamis as dy, numpy as np
     >>> base = dy.identification.base_parameters(dy.load("planar_2r_melchiorri"))
@@ -230,8 +230,9 @@ class PhysicallyConsistent(FromFactors):
         determined = np.linalg.norm(S @ free, axis=1) <= DETERMINED * np.linalg.norm(S, axis=1)
         prior = np.sqrt(weight) * space.curvature(x, self.metric)
         self.covariance_ = _covariance(S, G, prior, free)
-        bounds = _active_bounds(space, self.base.B, self.full_, determined)
-        self.at_bound_ = _from_prior(bounds, R, self.covariance_, S @ free)
+        alone = np.diag(_covariance(S, np.zeros((0, G.shape[1])), prior, free))
+        shown = 1.0 - np.diag(self.covariance_) / np.where(alone > 0.0, alone, np.inf)
+        self.at_bound_ = _from_prior(_active_bounds(space, self.base.B, self.full_, determined), shown)
         self.covariance_[determined] = self.covariance_[:, determined] = 0.0
         self.n_features_in_, self.dof_ = r, int(counts.sum()) - r
         squares = np.array([float(np.sum((F @ np.append(self.coef_, -1.0)) ** 2)) for F in factors])
@@ -302,21 +303,9 @@ def _active_bounds(space: BodySpace, B: Array, parameters: Array, determined: Ar
     return tuple(words)
 
 
-def _from_prior(bounds: Sequence[str], R: Array, covariance: Array, free: Array) -> tuple[str, ...]:
-    """Return the active constraints ``bounds`` (r,), and "prior" for other parameters that the log does not determine.
-
-    ``R`` is the factor of the weighted rows, ``free`` (r, k) are the directions that the constraints leave. The variance from
-    the rows alone is that of the directions they show, and infinite if a parameter has a part in others.
-    """
-    unit = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    scatters = np.array([not bound for bound in bounds]) & (unit > 0.0)
-    unit = np.where(scatters, unit, 1.0)  # the largest standard errors; those of the rows are larger
-    within = np.linalg.svd(free[scatters] / unit[scatters, None], full_matrices=False)
-    basis = within[0][:, within[1] > DETERMINED * within[1].max(initial=0.0)]
-    _, sigma, Vt = np.linalg.svd((R[:, scatters] * unit[scatters]) @ basis, full_matrices=False)
-    variance = np.full(len(bounds), 1.0)
-    variance[scatters] = (((basis @ Vt.T) / np.maximum(sigma, DETERMINED * sigma.max(initial=1e-300))) ** 2).sum(axis=1)
-    return tuple(bound or ("prior" if alone * TOLD > 1.0 else "") for bound, alone in zip(bounds, variance, strict=True))
+def _from_prior(bounds: Sequence[str], shown: Array) -> tuple[str, ...]:
+    """Return the active constraints, and "prior" for other parameters that the log does not determine."""
+    return tuple(bound or ("prior" if reduction < TOLD else "") for bound, reduction in zip(bounds, shown, strict=True))
 
 
 def _covariance(S: Array, G: Array, prior: Array, free: Array) -> Array:
