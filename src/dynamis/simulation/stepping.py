@@ -17,7 +17,7 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.simulation.events import Watcher
 from dynamis.simulation.sources import EndOfMotionError, SourceError
-from dynamis.tolerances import EPS, TIME_ROUNDING
+from dynamis.tolerances import EPS, PROBE_WIDTH, TIME_ROUNDING
 
 Array = npt.NDArray[Any]
 MAX_RETRIES = 12  # with shorter steps, where a function failed
@@ -25,7 +25,6 @@ MIN_STEPS_PER_EVENT = 20  # between two events: the restarts keep the steps shor
 MAX_TURN_PER_STEP = 0.02  # rad or m in one step: the motion itself, not stability, keeps the steps short
 REMIND_AFTER = 20.0  # s of computing time without a limit
 MIN_PROBES = 500  # times at which functions of users are compared with the motion between the ends of a step
-PROBE_WIDTH = 1e-4  # of a step, for the slope of the motion there
 MISSED_SHARE, MISSED_TOLERANCES = 0.1, 1000.0  # differences of rates, relative to them and in tolerances per step
 STIFF_STEP = 1e-4  # s: explicit methods that go on in shorter steps are held up by stability
 
