@@ -58,6 +58,8 @@ _OPTIONS = (
                  help="Time by which the torques were logged late; it is corrected."),
     click.option("--zero", metavar="NUMBERS",
                  help="Joint positions at logged zeros, in rad or m, added to the positions: one number per joint."),
+    click.option("--time-scale", type=POSITIVE, metavar="FACTOR", default=1.0, show_default=True,
+                 help="Factor of the logged times, for a clock of another rate."),
     click.option("--gravity", metavar="X,Y,Z",
                  help="Gravity in the base frame, in m/s²: 0,0,9.81 for a robot hung from the ceiling, 9.81,0,0 for one on a "
                  "wall. Default: that of the robot file."),
@@ -102,6 +104,6 @@ def signals(options: dict[str, Any]) -> dict[str, Any]:
         "smooth_torque": options.pop("smooth_torque"),
         "slow": slow,
         "zero": one_or_all(numbers(options.pop("zero"), "--zero")),
-        **{name: options.pop(name) for name in ("rest", "jitter", "period", "gap", "trim", "delay")},
+        **{name: options.pop(name) for name in ("rest", "jitter", "period", "gap", "trim", "delay", "time_scale")},
         "outliers": not options.pop("no_outliers"),
     }

@@ -87,7 +87,7 @@ def _runs(
     runs: list[Samples] = []
     for path in logs:
         log = read_log(path, robot, mapping)
-        look_at(examine(log, robot), notes, outliers=prepared["outliers"])
+        look_at(examine(log.with_time_scale(prepared["time_scale"]), robot), notes, outliers=prepared["outliers"])
         ready = prepare(log, robot, **prepared)
         notes += [f"{printable(log.source)}: {note}" for note in ready.notes]
         runs += ready.samples

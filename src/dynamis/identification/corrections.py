@@ -36,11 +36,11 @@ BETTER = 25.0  # decrease of the cost: five standard errors
 
 
 def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> LogFinding | None:
-    """Return a finding of joint zeros, a delay, a factor or coupled motors with the residuals on held-out motion, if these are
+    """Return a finding of joint zeros, a delay, a clock, a factor or coupled motors with the residuals on held-out motion, if these are
     clearly lower with its correction, over blocks of time; otherwise None. Other findings are returned unchanged."""
     if finding.coupled:
         return _coupled(finding, folds, runs, estimator)
-    if not finding.zero and not finding.delay and not finding.factors:
+    if not finding.zero and not finding.delay and not finding.factors and finding.time_scale == 1.0:
         return finding
     left = _lower_residuals(finding, folds, _corrected(folds, runs, finding), estimator, estimator)
     return None if left is None else replace(finding, text=f"{finding.text}; corrected, {_instead(left)}")
@@ -188,6 +188,8 @@ def _corrected_run(run: Samples, finding: LogFinding) -> Samples:
     if finding.order:
         own = np.asarray(finding.order)
         return replace(run, **{name: getattr(run, name)[:, own] for name in ("q", "v", "a", "tau", "use")})
+    if finding.time_scale != 1.0:
+        return replace(run, v=run.v / finding.time_scale, a=run.a / finding.time_scale**2)
     if finding.factors:
         return replace(run, tau=run.tau / np.asarray(finding.factors))
     return replace(run, tau=CubicSpline(run.t, run.tau)(np.clip(run.t + finding.delay, run.t[0], run.t[-1])))

@@ -257,13 +257,13 @@ def _samples(
                 look_at(examine_torques(source, robot, base=base), notes, caps)
             continue
         log, more = (source, None) if isinstance(source, Log) else log_beginning(source, robot, mapping, WINDOW)
-        whose = printable(log.source) if log.source else "the log"
         if examined:
             if _repeated(log, seen, notes):
                 continue
-            look_at(examine(log, robot), notes, caps, outliers=signals.get("outliers", True))
+            timed = log.with_time_scale(signals.get("time_scale", 1.0))
+            look_at(examine(timed, robot), notes, caps, outliers=signals.get("outliers", True))
         ready = prepare(log, robot, **signals) if more is None else prepare_in_windows(log, more, robot, **signals)
-        notes += [f"{whose}: {note}" for note in ready.notes]
+        notes += [f"{printable(log.source) if log.source else 'the log'}: {note}" for note in ready.notes]
         runs += ready.samples
         if examined:
             # torques of joints are combinations of motor columns

@@ -16,8 +16,9 @@ from dynamis.display import counted
 from dynamis.errors import printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.logs.clock_fit import ClockScale, clock_scale
 from dynamis.identification.logs.explained import Explained, explained
-from dynamis.identification.logs.free_fit import Delay, FreeFit, Zeros
+from dynamis.identification.logs.free_fit import MOST_ROWS, WEIGHT, Delay, FreeFit, Zeros
 from dynamis.identification.logs.gravity_fit import Mounting, mounting
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.logs.mistakes import LARGEST, Trial, mistakes, mistakes_made
@@ -78,6 +79,9 @@ def examine_torques(
     fit = FreeFit(base_parameters(LinearModel(robot)) if base is None else base)
     zeros, delay = fit.zeros(motion), fit.delay(motion)
     found, corrected, last = _one_cause(report, fit, zeros, delay, last)
+    gain = None if found else fit.factor(motion)
+    if (clock := _clock(fit, motion, zeros, delay, gain, corrected)) is not None:
+        found, corrected = [report.clock(clock)], clock.of(motion)
     turned = mounting(fit, motion, corrected) if first.model_share < MATCHES else None
     if turned is not None:
         return [report.mounting(turned)]
@@ -85,7 +89,7 @@ def examine_torques(
         return found
     small = [] if zeros is None or zeros.after > FITTED else [report.zeros(zeros)]
     small += [] if delay is None else [report.delay(delay)]
-    if (gain := fit.factor(motion)) is not None:
+    if gain is not None:
         small.append(report.gain(*gain))
         report.motion = replace(motion, tau=motion.tau / np.asarray(small[-1].factors))
         last = explained(robot, report.motion)
@@ -107,6 +111,30 @@ def _one_cause(
         return [report.delay(delay)], replace(motion, tau=motion.shifted(delay.seconds)), now
     made, then = mistakes_made(report.robot, motion, now, fit)
     return [report.mistake(trial) for trial in made], made[-1].motion if made else motion, then
+
+
+def _clock(
+    fit: FreeFit,
+    motion: MotionSummary,
+    zeros: Zeros | None,
+    delay: Delay | None,
+    gain: tuple[int, float] | None,
+    corrected: MotionSummary,
+) -> ClockScale | None:
+    """Return the scale of the times, if torques and file are more likely with it than with any other correction, or None."""
+    thin, prior = motion.thinned(MOST_ROWS), FreeFit(fit.base, WEIGHT)
+    if (clock := clock_scale(fit, prior, motion)) is None:
+        return None
+    others = [] if corrected is motion else [prior.level(corrected)]
+    if zeros is not None:
+        others.append(prior.level(replace(thin, q=thin.q + zeros.of(fit.n))))
+    if delay is not None:
+        others.append(prior.level(replace(thin, tau=thin.shifted(delay.seconds))))
+    if gain is not None:
+        joint, factor = gain
+        scales = np.where(np.arange(fit.n) == joint, factor, 1.0)
+        others.append(prior.level(replace(thin, tau=thin.tau / scales)) + len(thin.torque) * float(np.log(factor)))
+    return clock if prior.level(clock.of(thin)) < min(others, default=np.inf) else None
 
 
 def zero_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -> LogFinding | None:
@@ -179,6 +207,14 @@ class _Report:
         text = f"{self.source}the torques are {when} ({'all joints' if len(delay.joints) == len(self.names) else names} agree)"
         cure = f"correct it with delay={delay.seconds:.4f}"
         return LogFinding("warning", "delay", None, None, text, cure, caps=2, delay=delay.seconds)
+
+    def clock(self, clock: ClockScale) -> LogFinding:
+        """Return the finding for a clock of another rate, with the option that corrects it."""
+        low, high = np.exp(np.array([-2.0, 2.0]) * clock.error) / clock.factor
+        text = f"{self.source}the times seem to be {1.0 / clock.factor:.3g} times the true ones ({low:.3g} … {high:.3g}), so that"
+        text += " torques of inertia contradict those of gravity"
+        cure = f"check the unit and rate of the times, or correct them with time_scale={clock.factor:.4g}"
+        return LogFinding("warning", "clock scale", None, None, text, cure, caps=2, time_scale=clock.factor)
 
     def mistake(self, trial: Trial) -> LogFinding:
         """Return the finding for a mistake."""

@@ -157,7 +157,8 @@ class FreeFit:
         W = np.sqrt(weight) * np.linalg.inv(householder_qr(S.T)).T
         return np.hstack([W, np.zeros((len(W), self.n))]), W @ self.base.prior
 
-    def _rows(self, motion: MotionSummary, unknowns: Sequence[Unknown] = ()) -> TorqueRows:
+    def rows(self, motion: MotionSummary, unknowns: Sequence[Unknown] = ()) -> TorqueRows:
+        """Return the torques of a motion and their regressor as functions of unknowns."""
         return TorqueRows(self._regressor, motion, unknowns, self.names, self.names, self.prior)
 
     def _regressor(self, motion: MotionSummary) -> Array:
@@ -250,7 +251,7 @@ class FreeFit:
         known = () if found is None else found.joints
         if found is not None:
             motion = replace(motion, q=motion.q + found.of(self.n))
-        rows = self._rows(motion, [Unknown("zero", name) for name in self.names])
+        rows = self.rows(motion, [Unknown("zero", name) for name in self.names])
         steps, errors = single_steps(rows, self.n, group=rows.group, block=rows.block)
         sure = np.abs(steps) / errors
         telling = [k for k in np.argsort(-sure) if k not in known and sure[k] > POSSIBLE and abs(steps[k]) > 0.5 * SHOWN]
@@ -258,7 +259,7 @@ class FreeFit:
 
     def _with_zeros(self, motion: MotionSummary, joints: tuple[int, ...]) -> tuple[tuple[int, ...], Solution]:
         unknowns = [Unknown("zero", self.names[k], lower=-FARTHEST, upper=FARTHEST) for k in joints]
-        rows = self._rows(motion, unknowns)
+        rows = self.rows(motion, unknowns)
         return joints, solve(rows, unknowns, group=rows.group, block=rows.block, steps=STEPS)
 
     def delay(self, motion: MotionSummary) -> Delay | None:

@@ -82,6 +82,10 @@ class Log:
                     f"{name} has {counted(array.shape[1], 'column')}, but tau has {self.tau.shape[1]}; they must be equal"
                 )
 
+    def with_time_scale(self, factor: float) -> Log:
+        """Return the log with its times multiplied by a factor."""
+        return self if factor == 1.0 else replace(self, t=self.t * checked_time_scale(factor))
+
     @property
     def n(self) -> int:
         """The number of joints with torques."""
@@ -154,6 +158,13 @@ class Log:
         return card(f"Log {self.source}".strip(), sentences, heads, rows)
 
 
+def checked_time_scale(factor: float) -> float:
+    """Return the factor of the logged times, if it is one."""
+    if not 0.0 < factor < np.inf:
+        raise InputError(f"time_scale={factor!r} must be a factor of the times above zero")
+    return float(factor)
+
+
 def joined(parts: Sequence[Log]) -> Log:
     """Concatenate consecutive slices of one log."""
     first = parts[0]
@@ -179,8 +190,9 @@ class LogFinding:
     index from 0, None for the whole log. ``mends`` means that `prepare` repairs it: it is an error only for direct use of the
     log. ``caps`` is the number of the best grade, in the order "good", "usable", "doubtful", "not usable", of a result obtained
     in spite of it. ``zero`` are the positions to add to those of the joints, for zeros that are off, ``delay`` the seconds by
-    which torques are late, ``factors`` those of the torques of the joints, ``order`` the correct one of the joints' columns,
-    ``coupled`` two joints A, B, of which the motor of B turns with both.
+    which torques are late, ``time_scale`` the factor of the times, ``factors`` those of the torques of the joints, ``order`` the
+    correct one of the joints' columns, ``signs`` those of positions and torques, ``coupled`` two joints A, B, of which the motor
+    of B turns with both.
     """
 
     severity: str
@@ -195,6 +207,8 @@ class LogFinding:
     delay: float = 0.0
     factors: tuple[float, ...] = ()
     order: tuple[int, ...] = ()
+    signs: tuple[float, ...] = ()
+    time_scale: float = 1.0
     coupled: tuple[int, ...] = ()
 
     def __str__(self) -> str:

@@ -60,6 +60,12 @@ class MotionSummary:
         vars(other).update(torque=change(self.torque) if torque else self.torque, friction=friction)
         return other
 
+    def faster(self, factor: float) -> MotionSummary:
+        """Return the measurements with velocities multiplied by a factor, and accelerations by its square."""
+        other = replace(self, v=self.v * factor, a=self.a * factor**2)
+        vars(other).update(torque=self.torque)
+        return other
+
     @property
     def rows(self) -> Array:
         """The index of the sample at the centre of each filtered row."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dynamis.display import as_text, counted
 from dynamis.errors import InputError, printable
+from dynamis.identification.logs.log import checked_time_scale
 from dynamis.identification.samples import Decimation, Samples
 from dynamis.identification.signals.filters import SHORTEST as FEWEST
 from dynamis.identification.signals.filters import Cutoff, check_cutoff, low_pass, suggest_cutoff
@@ -89,6 +90,7 @@ def prepare(
     held: float = HELD,
     delay: float = 0.0,
     zero: Any = None,
+    time_scale: float = 1.0,
     options: dict[str, Any] | None = None,
 ) -> Prepared:
     """Prepare a log for identification, with one `Samples` for each uninterrupted run.
@@ -106,7 +108,8 @@ def prepare(
     or a quarter of a period of the cut-off. ``trim`` [s] is removed at the ends of each run, by default one period of the
     cut-off, where filters have not settled. A joint that moves less than ``held`` [rad or m] in a run is taken to be at rest:
     the sign of its velocity noise would affect friction. ``delay`` [s] is the time by which torques were logged late, ``zero``
-    (n,) the joint positions at logged zeros, added to the positions.
+    (n,) the joint positions at logged zeros, added to the positions. ``time_scale`` multiplies the logged times, for a clock of
+    another rate; logged velocities and accelerations are left as they are.
 
     >>> import dynamis as dy
     >>> from types import SimpleNamespace
@@ -118,6 +121,7 @@ def prepare(
     (1, True)
     """
     raw, notes = Measured.of(log, robot, transmission, drive_gains), Notes.on(log)
+    raw = replace(raw, t=raw.t * checked_time_scale(time_scale))
     _check(rest, trim, every, delay, period, raw.t)
     logged = _taken_from_the_log(raw, robot, logged)
     automatic = cutoff is None and parallel is None and "a" not in logged

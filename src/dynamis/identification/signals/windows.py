@@ -33,6 +33,8 @@ MOST_NOTES = 20  # on windows after the first
 
 def prepare_in_windows(first: Log, others: Iterable[Log], robot: Robot, **signals: Any) -> Prepared:
     """Prepare a log that is given in pieces, with the arguments of `prepare`: ``first`` has at least one window of samples."""
+    scale = signals.pop("time_scale", 1.0)
+    first, others = first.with_time_scale(scale), (log.with_time_scale(scale) for log in others)
     ready = prepare(first, robot, **signals)
     chosen = ready.settings
     period, cutoff, parallel = chosen["period"], chosen["cutoff"], chosen["parallel"]
