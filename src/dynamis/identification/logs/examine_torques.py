@@ -19,7 +19,7 @@ from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.clock_fit import ClockScale, clock_scale
 from dynamis.identification.logs.explained import Explained, explained
 from dynamis.identification.logs.free_fit import MOST_ROWS, WEIGHT, Delay, FreeFit, Zeros
-from dynamis.identification.logs.gravity_fit import Mounting, mounting
+from dynamis.identification.logs.gravity_fit import GravityFit, Mounting, mounting
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.logs.mistakes import LARGEST, Trial, mistakes, mistakes_made
 from dynamis.identification.logs.motion_summary import MotionSummary, summary
@@ -36,7 +36,6 @@ CLEAR_GAIN = 0.7  # explained fraction beyond friction above which the scale of 
 UNITS = {1e3: "in N mm or mN m, or a thousand times too large", 1e-3: "in kN m, or a thousand times too small",
          180.0 / np.pi: "of a motion in degrees", np.pi / 180.0: "per degree"}  # fmt: skip
 MATCHES = 0.95  # explained fraction beyond friction above which gravity is that of the file
-HEAVY = 0.2  # torque of a joint relative to the largest, above which it is evidence of the mounting
 UPSIDE_DOWN = 170.0  # degrees between gravity and that of the file
 FAR = 3.0  # scale factor of currents, or of a wrong gear ratio, too large for model errors
 LOW, HIGH = 1.0 / 1.5, 2.5  # scale factors beyond which torques or masses are wrong; a payload increases torques
@@ -134,7 +133,12 @@ def _clock(
         joint, factor = gain
         scales = np.where(np.arange(fit.n) == joint, factor, 1.0)
         others.append(prior.level(replace(thin, tau=thin.tau / scales)) + len(thin.torque) * float(np.log(factor)))
-    return clock if prior.level(clock.of(thin)) < min(others, default=np.inf) else None
+    if prior.level(clock.of(thin)) > min(others, default=np.inf):
+        return None
+    # gravity of another size, and all masses by its inverse, fit torques as well as another clock: the file tells which it is
+    at_clock, as_logged = GravityFit(fit, clock.of(thin)), GravityFit(fit, thin)
+    lighter = as_logged.at(clock.factor**2 * as_logged.known)
+    return clock if at_clock.at(at_clock.known).level < lighter.level else None
 
 
 def zero_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -> LogFinding | None:
@@ -210,9 +214,9 @@ class _Report:
 
     def clock(self, clock: ClockScale) -> LogFinding:
         """Return the finding for a clock of another rate, with the option that corrects it."""
-        low, high = np.exp(np.array([-2.0, 2.0]) * clock.error) / clock.factor
-        text = f"{self.source}the times seem to be {1.0 / clock.factor:.3g} times the true ones ({low:.3g} … {high:.3g}), so that"
-        text += " torques of inertia contradict those of gravity"
+        times = 1.0 / clock.factor
+        text = f"{self.source}the times seem to be {times:.3g} ± {2.0 * clock.error * times:.2g} times the true ones: "
+        text += "torques of inertia contradict those of gravity"
         cure = f"check the unit and rate of the times, or correct them with time_scale={clock.factor:.4g}"
         return LogFinding("warning", "clock scale", None, None, text, cure, caps=2, time_scale=clock.factor)
 
@@ -247,12 +251,10 @@ class _Report:
     def mounting(self, found: Mounting) -> LogFinding:
         """Return the finding for torques that fit the file with another gravity, or with none."""
         here = _Report(found.motion, self.rows[found.samples], "", self.robot, self.columns)
-        before, now = explained(self.robot, found.motion), 1.0 - found.after.left
-        size = np.sqrt(before.variance)
-        joint = int(np.argmax(np.where(size > HEAVY * size.max(), now - before.fraction, -np.inf)))
-        row, instant = here._instant(joint, before.fitted[:, joint], found.after.fitted[:, joint])
-        explains = f"{100 * now[joint]:.0f} % of the torque of {printable(self.names[joint])} would be explained"
-        explains += f" instead of {100 * before.fraction[joint]:.0f} %"
+        joint = found.witness
+        row, instant = here._instant(joint, found.before.fitted[:, joint], found.after.fitted[:, joint])
+        left = [f"{100 * gravity.left[joint]:.2g} %" for gravity in (found.after, found.before)]
+        explains = f"the torque of {printable(self.names[joint])} has an unexplained variance of {left[0]} instead of {left[1]}"
         vector = ",".join(f"{x + 0.0:.4g}" for x in found.after.vector)
         if not found.after.vector.any():
             text = f"{self.source}the torques fit the file without gravity: with none, {explains}; {instant}"

@@ -28,6 +28,8 @@ ALONG_AXIS = 0.03  # components of a direction that are taken as zero
 GOOD = 0.15  # unexplained fraction of the torques, mean over the joints, up to which a fit is good
 CLEAR = 0.2  # decrease of the level, per torque, that is clear: the noise of all joints is lower by a fifth
 MOMENTS = 4  # parameters of a link on which gravity acts: its mass and first moments
+FELT = 0.1  # torque of the difference of gravity relative to that of the joint, above which the joint is a witness
+LOWER = 0.7  # ratio of the unexplained fractions of a witness after and before
 PRECISE = 1e-3  # noise relative to the torque of a joint, below which a better fit proves nothing
 
 
@@ -119,6 +121,10 @@ class GravityFit:
         sizes = np.linalg.eigvalsh(squares)
         return bool(sizes[0] > UNEXCITED * sizes[-1])
 
+    def felt(self, gravity: Array) -> Array:
+        """Return the RMS torques (n,) of a gravity on the links of the file, relative to the logged ones."""
+        return np.sqrt((((self.prior[self.moments] @ self.G) @ gravity) ** 2).mean(axis=0) / self.variance)
+
     def _torques(self, pi: Array, g: Array, c: Array) -> Array:
         return np.asarray(self.X @ pi + (pi[self.moments] @ self.G) @ (g - self.known) + self.offsets @ c)
 
@@ -135,11 +141,14 @@ class GravityFit:
 
 @dataclass(frozen=True, eq=False)
 class Mounting:
-    """The fit to a ``motion`` with the gravity found; ``samples`` are the indices of its samples in the complete motion."""
+    """The fits to a ``motion`` with the gravity of the file and with that found; ``samples`` are the indices of its samples in
+    the complete motion, ``witness`` is the joint with the largest decrease of those on which the difference of gravity acts."""
 
     motion: MotionSummary
     samples: Array
+    before: Gravity
     after: Gravity
+    witness: int
 
 
 def mounting(fit: FreeFit, motion: MotionSummary, corrected: MotionSummary) -> Mounting | None:
@@ -165,9 +174,12 @@ def mounting(fit: FreeFit, motion: MotionSummary, corrected: MotionSummary) -> M
         return None
     if corrected is not motion and after.level > GravityFit(fit, corrected).at(known).level - RIVAL * own.count:
         return None
+    witness = int(np.argmax(np.where(own.felt(tried - known) > FELT, before.left - after.left, -np.inf)))
+    if after.left[witness] > LOWER * before.left[witness]:
+        return None
     thin = motion.thinned(MOST_ROWS)
     step = 1 if len(thin.t) == len(motion.t) else round(len(motion.t) / len(thin.t))
-    return Mounting(thin, np.arange(len(motion.t))[::step], after)
+    return Mounting(thin, np.arange(len(motion.t))[::step], before, after, witness)
 
 
 def _columns(robot: Any, q: Array, gravity: Array) -> Array:
