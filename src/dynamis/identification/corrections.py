@@ -16,7 +16,7 @@ from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.estimator import Estimator
 from dynamis.identification.estimators.regularised import PhysicallyConsistent
 from dynamis.identification.linear_model import LinearModel
-from dynamis.identification.logs.examine_torques import exchange_finding, zero_finding
+from dynamis.identification.logs.examine_torques import column_finding, zero_finding
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.model_terms import with_estimated_links
 from dynamis.identification.samples import Samples
@@ -104,8 +104,8 @@ def _lower_residuals(
 
 
 def absorbed_mistakes(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples]) -> list[LogFinding]:
-    """Return a finding of exchanged joints, or of joint zeros, that the inertias of the links can absorb, or []."""
-    return _exchanged_joints(folds, runs, some) or _absorbed_zeros(folds, runs, some)
+    """Return a finding of exchanged or reversed joints, or of joint zeros, that the inertias of the links can absorb, or []."""
+    return _wrong_columns(folds, runs, some) or _absorbed_zeros(folds, runs, some)
 
 
 def _absorbed_zeros(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples]) -> list[LogFinding]:
@@ -140,17 +140,18 @@ def _absorbed_zeros(folds: Folds, runs: Sequence[Samples], some: Sequence[Sample
     return [replace(finding, text=f"{finding.text}; corrected, {moved}, and {left}")]
 
 
-def _exchanged_joints(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples]) -> list[LogFinding]:
-    """Return a finding of two joints whose columns are exchanged, if torques and file agree better with them in order.
+def _wrong_columns(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples]) -> list[LogFinding]:
+    """Return a finding of two joints whose columns are exchanged, or of one that turns the other way, if torques and file agree
+    better with them corrected.
 
     The joints are those for which ``some`` of the runs and the file's inertias, as measurements of 30 %, are most likely. They
-    are reported if, in order, the fit is not farther from the file and predicts held-out blocks with clearly lower errors,
+    are reported if, corrected, the fit is not farther from the file and predicts held-out blocks with clearly lower errors,
     relative to the noise of each joint.
     """
     source = folds.rows.source
     assert isinstance(source, Regressor)
     base = source.base
-    if base.model.robot.nq != base.model.robot.n or not (finding := exchange_finding(some, base, FILE)):
+    if base.model.robot.nq != base.model.robot.n or not (finding := column_finding(some, base, FILE)):
         return []
     pair = (folds, _corrected(folds, runs, finding))
     fits = [PhysicallyConsistent(base, regularisation=FILE) for _ in pair]
@@ -159,7 +160,8 @@ def _exchanged_joints(folds: Folds, runs: Sequence[Samples], some: Sequence[Samp
     both = [each.rows.y - cross_validate(fit, each).predicted for fit, each in zip(fits, pair, strict=True)]
     away = [_distance(fit, fits[1]) for fit in fits]
     noise = noise_of_joints(both[1], pair[1].rows.joint, len(base.model.robot.coordinate_names))
-    columns = (np.asarray(finding.order), np.arange(len(noise)))  # the joint of each column of the log
+    order = np.asarray(finding.order or np.arange(len(noise)))
+    columns = (order, np.arange(len(noise)))  # the joint of each column of the log
     costs = [
         np.bincount(each.rows.blocks(each.seconds), (e / noise[own[each.rows.joint]]) ** 2)
         for each, e, own in zip(pair, both, columns, strict=True)
@@ -169,7 +171,7 @@ def _exchanged_joints(folds: Folds, runs: Sequence[Samples], some: Sequence[Samp
     if not certain or costs[1].sum() > LOWER * costs[0].sum() or away[1] > away[0]:
         return []
     times = np.sqrt(costs[0].sum() / costs[1].sum())
-    left = f"in order, the residuals on held-out motion are {times:.3g} times lower, relative to the noise of each joint"
+    left = f"{'in order' if finding.order else 'inverted'}, the residuals on held-out motion are {times:.3g} times lower, relative to the noise of each joint"
     return [replace(finding, text=f"{finding.text}: {left}")]
 
 
@@ -188,6 +190,8 @@ def _corrected_run(run: Samples, finding: LogFinding) -> Samples:
     if finding.order:
         own = np.asarray(finding.order)
         return replace(run, **{name: getattr(run, name)[:, own] for name in ("q", "v", "a", "tau", "use")})
+    if finding.signs:
+        return replace(run, **{name: getattr(run, name) * np.asarray(finding.signs) for name in ("q", "v", "a", "tau")})
     if finding.time_scale != 1.0:
         return replace(run, v=run.v / finding.time_scale, a=run.a / finding.time_scale**2)
     if finding.factors:

@@ -148,20 +148,20 @@ def zero_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -
     return None if zeros is None else _Report(motion, rows, runs[0].source, base.model.robot, {}).zeros(zeros)
 
 
-def exchange_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -> LogFinding | None:
-    """Return the two joints with whose columns exchanged the torques and the prior inertias, these with a weight, are most
-    likely; None if they are as logged."""
+def column_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -> LogFinding | None:
+    """Return the two joints with whose columns exchanged, or the joint with whose direction reversed, the torques and the prior
+    inertias, these with a weight, are most likely; None if they are as logged."""
     motion, rows = summary(runs, EXCHANGED)
     n = base.model.robot.n
     if n > LARGEST or len(motion.torque) < FEWEST:
         return None
     fit = FreeFit(base, weight)
-    trials = [m for m in mistakes(n) if (m.code, m.where) == ("swapped", "torque and motion")]
+    trials = [m for m in mistakes(n) if m.code in ("swapped", "wrong sign") and m.where == "torque and motion"]
     levels = [fit.level(mistake.undo(motion)) for mistake in trials]
     if not levels or min(levels) >= fit.level(motion):
         return None
-    pair = trials[int(np.argmin(levels))].joints
-    return _Report(motion, rows, runs[0].source, base.model.robot, {}).exchanged(*pair)
+    best, report = trials[int(np.argmin(levels))], _Report(motion, rows, runs[0].source, base.model.robot, {})
+    return report.exchanged(*best.joints) if best.code == "swapped" else report.reversed(*best.joints)
 
 
 class _Report:
@@ -273,6 +273,14 @@ class _Report:
         text = f"{self.source}columns {printable(one)} and {printable(other)} and those of their torques seem to be swapped"
         cure = "swap them, or give their order in a mapping"
         return LogFinding("warning", "swapped", one, None, text, cure, caps=2, order=tuple(order.tolist()))
+
+    def reversed(self, joint: int) -> LogFinding:
+        """Return the finding for a joint that turns the other way."""
+        one, other = (printable(self._column(signal, joint)) for signal in ("q", "tau"))
+        signs = np.where(np.arange(len(self.names)) == joint, -1.0, 1.0)
+        text = f"{self.source}columns {one} and {other} seem to have the wrong sign, or the axis of the joint in the file is reversed"
+        cure = f"invert both: signs = [{', '.join(f'{x:.0f}' for x in signs)}] of positions and torques in a mapping"
+        return LogFinding("warning", "wrong sign", self._column("q", joint), None, text, cure, caps=2, signs=tuple(signs.tolist()))
 
     def coupled(self, a: int, b: int) -> LogFinding:
         """Return the finding for joint b, whose motor turns with joint a, too."""
