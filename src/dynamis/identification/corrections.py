@@ -32,6 +32,7 @@ FILE = 10.0  # weight λ of the file's inertias in the search for such a correct
 TRUSTED = 1.0  # weight of the file, chosen on held-out blocks with the correction, below which its inertias prove nothing
 SURE = 2.5  # standard errors of the difference of held-out residuals with two joints exchanged: one of many pairs
 LOWER = 0.9  # ratio of the squared residuals with two joints exchanged, each relative to the noise of its joint
+FARTHER = 0.1  # of the decrease of the squared residuals: increase of the squared distance from the file that is tolerated
 BETTER = 25.0  # decrease of the cost: five standard errors
 
 
@@ -145,8 +146,8 @@ def _wrong_columns(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples
     better with them corrected.
 
     The joints are those for which ``some`` of the runs and the file's inertias, as measurements of 30 %, are most likely. They
-    are reported if, corrected, the fit is not farther from the file and predicts held-out blocks with clearly lower errors,
-    relative to the noise of each joint.
+    are reported if, corrected, the fit predicts held-out blocks with clearly lower errors, relative to the noise of each joint, and
+    is not farther from the file, or little farther than the errors are lower.
     """
     source = folds.rows.source
     assert isinstance(source, Regressor)
@@ -168,7 +169,8 @@ def _wrong_columns(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples
     ]
     gained = costs[0] - costs[1] if len(costs[0]) == len(costs[1]) else np.zeros(2)
     certain = gained.mean() > SURE * gained.std() / np.sqrt(max(len(gained) - 1, 1))
-    if not certain or costs[1].sum() > LOWER * costs[0].sum() or away[1] > away[0]:
+    farther = away[1] - away[0] > FARTHER * gained.sum()
+    if not certain or costs[1].sum() > LOWER * costs[0].sum() or farther:
         return []
     times = np.sqrt(costs[0].sum() / costs[1].sum())
     left = f"{'in order' if finding.order else 'inverted'}, the residuals on held-out motion are {times:.3g} times lower, relative to the noise of each joint"
