@@ -24,6 +24,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"position=\(lower, upper\)", "--lower and --upper"),
     (r"a smaller margin of the scene or fewer obstacles", "a smaller --clearance, no --above"),
     (r"set offset=True", "add --offset"),
+    (r"set rotor=True", "leave out --no-rotor"),
     (r"couplings=\[\('([^']+)', '([^']+)'\)\]", r"--couple \1,\2"),
     (r"add friction '(\w+)'", r"add \1 to --friction"),
     (r"use kind='position', or exclude directions with zeros in weights=", "omit --rpy or --quaternion"),

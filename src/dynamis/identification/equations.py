@@ -66,6 +66,11 @@ class Equations:
     def __len__(self) -> int:
         return len(self.y)
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of all parameters of the model, of which those of the columns are the first of each sum."""
+        return self.names if isinstance(self.source, Matrix) else tuple(self.source.base.model.names)
+
     @functools.cached_property
     def X(self) -> Array:
         """The matrix (rows, parameters)."""

@@ -23,6 +23,7 @@ from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.samples import Samples
 from dynamis.identification.validation.held_out import Validation
+from dynamis.identification.validation.link_masses import determined_masses
 from dynamis.identification.validation.report import describe_estimator, report_of
 from dynamis.identification.validation.run_comparison import RunComparison, compare_runs
 from dynamis.identification.validation.statistics import EssentialParameters, Statistics, essential_of
@@ -126,10 +127,15 @@ class Identification:
 
     @property
     def _masses(self) -> dict[str, tuple[float, float]] | None:
-        """The masses of the links in the file, if above zero, and as identified, if the estimator determines the links."""
+        """The masses of the links in the file, if above zero, and as identified, if the estimator determines the links and the
+        torques contradict those of the file."""
         own, model = getattr(self.estimator, "full_", None), self.base.model
         at = {body.name: body.place.start for body in model.bodies if model.prior[body.place.start] > 0.0}
-        return None if own is None else {name: (float(model.prior[k]), float(max(own[k], 1e-9))) for name, k in at.items()}
+        if own is None:
+            return None
+        masses = {name: (float(model.prior[k]), float(max(own[k], 1e-9))) for name, k in at.items()}
+        known = isinstance(self.estimator, PhysicallyConsistent)
+        return determined_masses(masses, self.estimator, self.equations) if known else masses
 
     @functools.cached_property
     def essential(self) -> EssentialParameters:

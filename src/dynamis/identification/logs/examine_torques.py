@@ -18,7 +18,7 @@ from dynamis.identification.base_parameters import BaseParameters, base_paramete
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.clock_fit import ClockScale, clock_scale
 from dynamis.identification.logs.explained import Explained, explained
-from dynamis.identification.logs.free_fit import MOST_ROWS, WEIGHT, Delay, FreeFit, Zeros
+from dynamis.identification.logs.free_fit import MOST_ROWS, RIVAL, WEIGHT, Delay, FreeFit, Zeros
 from dynamis.identification.logs.gravity_fit import GravityFit, Mounting, mounting
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.logs.mistakes import LARGEST, Trial, mistakes, mistakes_made
@@ -135,10 +135,12 @@ def _clock(
         others.append(prior.level(replace(thin, tau=thin.tau / scales)) + len(thin.torque) * float(np.log(factor)))
     if prior.level(clock.of(thin)) > min(others, default=np.inf):
         return None
-    # gravity of another size, and all masses by its inverse, fit torques as well as another clock: the file tells which it is
+    if clock.factor > 1.0:
+        return clock
+    # weaker gravity, and larger masses, fit the torques as well as a slower clock: the file tells which it is
     at_clock, as_logged = GravityFit(fit, clock.of(thin)), GravityFit(fit, thin)
-    lighter = as_logged.at(clock.factor**2 * as_logged.known)
-    return clock if at_clock.at(at_clock.known).level < lighter.level else None
+    weaker = as_logged.at(clock.factor**2 * as_logged.known)
+    return clock if at_clock.at(at_clock.known).level < weaker.level + RIVAL * as_logged.count else None
 
 
 def zero_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -> LogFinding | None:
@@ -230,9 +232,9 @@ class _Report:
             row, instant = self._instant(i, trial.before.fitted[:, i], trial.then.fitted[:, i])
         else:
             row, instant = self._instant(i, trial.then.fitted[:, i])
-        letter, also = ("tau", "q") if mistake.where == "torque" else ("q", "tau")
-        one, other = self._column(letter, i), self._column(letter, j)
-        also = f", or {also}," if trial.elsewhere else f" and {also}" if mistake.where == "torque and motion" else ""
+        letters, both = ("tau", "q") if mistake.where == "torque" else ("q", "tau"), mistake.where == "torque and motion"
+        one = self._column(letters[0], i)
+        of_i, of_j = ([printable(self._column(letter, joint)) for letter in letters] for joint in (i, j))
         explains = f"{100 * trial.then.fraction[i]:.0f} % of the torque of {printable(self.names[i])} would be explained"
         if mistake.code == "degrees":
             text = f"{self.source}positions, velocities and accelerations seem to be in degrees: converted, {explains}"
@@ -242,10 +244,17 @@ class _Report:
             cure = f"invert them: signs = [{', '.join(['-1'] * len(self.names))}] in a mapping"
             return LogFinding("error", "wrong sign", self._column("tau", i), row, text, cure)
         if mistake.code == "swapped":
-            text = f"{self.source}columns {printable(one)} and {printable(other)}{also} seem to be swapped"
-            text += f": swapped back, {explains}; {instant}"
+            pairs = [f"{x} and {y}" for x, y in zip(of_i, of_j, strict=True)]
+            which = f"{', and '.join(pairs)}," if both else f"{', or '.join(pairs)}," if trial.elsewhere else pairs[0]
+            text = f"{self.source}columns {which} seem to be swapped: swapped back, {explains}; {instant}"
             return LogFinding("error", "swapped", one, row, text, "swap them, or give their order in a mapping")
-        text = f"{self.source}column {printable(one)}{also} seems to have the wrong sign: inverted, {explains}; {instant}"
+        if both:
+            signs = f"signs = [{', '.join('-1' if k == i else '1' for k in range(len(self.names)))}] of positions and torques"
+            which = f"columns {' and '.join(of_i)} seem to have the wrong sign: both inverted"
+            text = f"{self.source}{which}, {explains}; {instant}"
+            return LogFinding("error", "wrong sign", one, row, text, f"invert both: {signs} in a mapping")
+        which = f"{of_i[0]}, or {of_i[1]}," if trial.elsewhere else of_i[0]
+        text = f"{self.source}column {which} seems to have the wrong sign: inverted, {explains}; {instant}"
         return LogFinding("error", "wrong sign", one, row, text, "invert it: signs = […] in a mapping")
 
     def mounting(self, found: Mounting) -> LogFinding:

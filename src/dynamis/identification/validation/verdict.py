@@ -12,6 +12,7 @@ import numpy.typing as npt
 from dynamis.display import as_table, as_text, short
 from dynamis.identification.validation.describe import as_large_as, listed, readable
 from dynamis.identification.validation.held_out import Validation
+from dynamis.identification.validation.link_masses import ABSURD, FAR, far_masses
 from dynamis.identification.validation.statistics import Statistics
 from dynamis.identification.validation.symptoms import SLOW, Symptom, missing_terms
 
@@ -29,8 +30,6 @@ OVERFIT = (1.25, 2.0)  # residual on held-out rows over that on training rows
 BARELY = 0.7  # ratio to the residual of the mean torque above which the motion explains less than half of the variance
 MOST = 0.5  # fraction of a residual's variance: a missing term that explains more is a defect if the residual is large
 ROUGH = 2.0  # ratio of residuals near standstill and in motion to be reported
-FAR, HEAVY = 2.5, 0.05  # ratio of the masses of a link, and difference relative to the whole mass of the file, to be reported
-ABSURD = 5.0  # ratio of the masses of a link that no error of a file explains
 FLAT = 1e-9  # relative to the range of the torque: equal to the maximum
 AT_LIMIT = 0.99  # of the effort limit: torques from here on are at it
 BEYOND_LIMIT = 1.02  # of the effort limit: torques from here on show that it is not that of the drive
@@ -48,7 +47,12 @@ CHOSEN = ("stribeck", "quadratic", "offset")  # terms chosen by their prediction
 PARAMETERS = {"dry": "coulomb", "viscous": "viscous", "stribeck": "stribeck", "quadratic": "quadratic", "inertia": "rotor",
               "offset": "offset"}  # fmt: skip
 AT_REST = "friction is different near standstill, as in pauses. Leave slow samples out: slow=…"
+INACCURATE = (
+    "velocities and accelerations may be inaccurate. Check the times of the log and the filters (cutoff=…), or compare with "
+    "estimator='weighted'"
+)
 HELD = "it is held by the prior or a bound. Compare with estimator='weighted'"
+IN_MODEL = {"dry": AT_REST, "stribeck": AT_REST, "inertia": INACCURATE}
 # findings that a delay, a joint zero or another fault of the log may cause
 EFFECTS = {
     "overfit": "a residual that is larger on held-out motion than in training",
@@ -157,7 +161,7 @@ def verdict(
         shown = {part.joint for part in statistics.joints if part.percent > EXACT}
         tried = CHOSEN if terms_chosen else ()
         terms = [term for term in missing_terms(rows, e) if term.joint in shown and term.kind not in tried]
-        shape += [*_missing(terms, statistics, rows.names), *_standstill(rows, e, shown - {term.joint for term in terms})]
+        shape += [*_missing(terms, statistics, rows.parameters), *_standstill(rows, e, shown - {term.joint for term in terms})]
         found += _saturation(rows, effort)
     if (statistics.percent if validation is None else validation.held_out) <= SMALL * limits[0]:
         shape = [_harmless(item) for item in shape]  # a residual this small may have any shape
@@ -322,10 +326,7 @@ def _consistency(inconsistent: Mapping[str, str] | None) -> list[VerdictItem]:
 
 def _masses(masses: Mapping[str, tuple[float, float]]) -> list[VerdictItem]:
     """Name the links whose masses are far from those of the file: several may be those of another robot, the last of a load."""
-    least = HEAVY * sum(old for old, _ in masses.values())
-    far = [
-        (name, old, new) for name, (old, new) in masses.items() if abs(new - old) > least and max(new / old, old / new) > FAR
-    ]
+    far = [(name, *masses[name]) for name in far_masses(masses)]
     loaded = bool(far) and far[-1][0] == [*masses][-1] and far[-1][2] > far[-1][1]
     names = listed([f"{name} ({new:.3g} kg instead of {old:.3g} kg)" for name, old, new in far])
     if len(far) == 1 and (ratio := far[0][1] / far[0][2]) > FAR:  # no load makes a link lighter
@@ -352,7 +353,7 @@ def _missing(terms: Sequence[Symptom], s: Statistics, names: Sequence[str]) -> l
             shifts = listed([f"{1e3 * abs(term.size):.0f} ms {'late' if term.size > 0 else 'early'}" for term in own], 8)
             text = f"A time shift explains much of the residual of {joints}: the torque is {shifts}. Align it first."
         elif there:
-            what, why = CURES[kind].split(" (")[0], AT_REST if kind in ("dry", "stribeck") else HELD
+            what, why = CURES[kind].split(" (")[0], IN_MODEL.get(kind, HELD)
             text = f"Much of the residual of {joints} has the form of {what}, which is already in the model: {why}."
         else:
             text = f"Much of the residual of {joints} is due to a term missing in the model: {CURES[kind]}."

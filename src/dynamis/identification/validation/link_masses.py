@@ -1,0 +1,57 @@
+"""Masses of links far from those of the file, as far as torques determine them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError
+from dynamis.identification.equations import Equations
+from dynamis.identification.estimators.regularised import PhysicallyConsistent
+
+Array = npt.NDArray[Any]
+FAR, HEAVY = 2.5, 0.05  # ratio of the masses of a link, and difference relative to the whole mass of the file, to be reported
+ABSURD = 5.0  # ratio of the masses of a link that no error of a file explains
+NEAR = 1.5  # ratio of a mass to that of the file that is near it
+AS_WELL = 1.02  # ratio of the residual with a mass near that of the file, up to which the torques do not contradict it
+Masses = Mapping[str, tuple[float, float]]  # links to their masses in the file and as identified
+
+
+def far_masses(masses: Masses) -> list[str]:
+    """Return the links whose masses are far from those of the file."""
+    least = HEAVY * sum(old for old, _ in masses.values())
+    return [name for name, (old, new) in masses.items() if abs(new - old) > least and max(new / old, old / new) > FAR]
+
+
+def determined_masses(masses: Masses, estimator: PhysicallyConsistent, rows: Equations) -> dict[str, tuple[float, float]]:
+    """Return the masses, with that of the file for each link whose mass may be near it without a larger residual.
+
+    Most masses act on torques only in sums with other parameters, and the estimator distributes a sum by the prior. Those that
+    are far from the file are therefore bounded to be near it, and all parameters are fitted again: all of them at once, and if
+    the torques contradict that, one by one.
+    """
+    far = far_masses(masses)
+    if far and not _contradicted({name: masses[name][0] for name in far}, estimator, rows):
+        free = far
+    else:
+        free = [name for name in far if len(far) > 1 and not _contradicted({name: masses[name][0]}, estimator, rows)]
+        free = [] if len(free) == len(far) else free  # only together they are near the file
+    return {name: (old, old if name in free else new) for name, (old, new) in masses.items()}
+
+
+def _contradicted(masses: Mapping[str, float], estimator: PhysicallyConsistent, rows: Equations) -> bool:
+    """Return whether the residual is larger with these masses of links, or masses near them."""
+    bounds = {**(estimator.masses or {}), **{name: (mass / NEAR, mass * NEAR) for name, mass in masses.items()}}
+    settings = estimator.get_params() | {"masses": bounds, "regularisation": estimator.regularisation_}
+    again = type(estimator)(**settings)
+    try:
+        again.fit_factors(rows.whole)
+    except InputError:  # the masses of the file contradict constraints that were given, not the torques
+        return False
+    factors, counts = rows.whole.merged
+    old, new = (np.array([float(np.sum((F @ np.append(x.coef_, -1.0)) ** 2)) for F in factors]) for x in (estimator, again))
+    noise = np.maximum(old, 1e-300) / np.maximum(counts, 1)
+    return bool((new / noise).sum() > AS_WELL**2 * (old / noise).sum())
