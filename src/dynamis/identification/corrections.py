@@ -37,8 +37,8 @@ BETTER = 25.0  # decrease of the cost: five standard errors
 
 
 def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> LogFinding | None:
-    """Return a finding of joint zeros, a delay, a clock, a factor or coupled motors with the residuals on held-out motion, if these are
-    clearly lower with its correction, over blocks of time; otherwise None. Other findings are returned unchanged."""
+    """Return a finding of joint zeros, a delay, a clock, a factor or coupled motors with the residuals on held-out motion, if
+    these are clearly lower with its correction, over blocks of time; otherwise None. Other findings are returned unchanged."""
     if finding.coupled:
         return _coupled(finding, folds, runs, estimator)
     if not finding.zero and not finding.delay and not finding.factors and finding.time_scale == 1.0:
@@ -146,8 +146,8 @@ def _wrong_columns(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples
     better with them corrected.
 
     The joints are those for which ``some`` of the runs and the file's inertias, as measurements of 30 %, are most likely. They
-    are reported if, corrected, the fit predicts held-out blocks with clearly lower errors, relative to the noise of each joint, and
-    is not farther from the file, or little farther than the errors are lower.
+    are reported if, corrected, the fit predicts held-out blocks with clearly lower errors, relative to the noise of each joint,
+    and is not farther from the file, or little compared with this decrease.
     """
     source = folds.rows.source
     assert isinstance(source, Regressor)
@@ -173,8 +173,8 @@ def _wrong_columns(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples
     if not certain or costs[1].sum() > LOWER * costs[0].sum() or farther:
         return []
     times = np.sqrt(costs[0].sum() / costs[1].sum())
-    left = f"{'in order' if finding.order else 'inverted'}, the residuals on held-out motion are {times:.3g} times lower, relative to the noise of each joint"
-    return [replace(finding, text=f"{finding.text}: {left}")]
+    left = f"the residuals on held-out motion are {times:.3g} times lower, relative to the noise of each joint"
+    return [replace(finding, text=f"{finding.text}: {'in order' if finding.order else 'inverted'}, {left}")]
 
 
 def _corrected(folds: Folds, runs: Sequence[Samples], finding: LogFinding) -> Folds:

@@ -134,8 +134,9 @@ class Identification:
         if own is None:
             return None
         masses = {name: (float(model.prior[k]), float(max(own[k], 1e-9))) for name, k in at.items()}
-        known = isinstance(self.estimator, PhysicallyConsistent)
-        return determined_masses(masses, self.estimator, self.equations) if known else masses
+        if isinstance(self.estimator, PhysicallyConsistent):
+            return determined_masses(masses, self.estimator, self.equations)
+        return masses
 
     @functools.cached_property
     def essential(self) -> EssentialParameters:

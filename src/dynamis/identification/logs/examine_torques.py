@@ -286,10 +286,12 @@ class _Report:
     def reversed(self, joint: int) -> LogFinding:
         """Return the finding for a joint that turns the other way."""
         one, other = (printable(self._column(signal, joint)) for signal in ("q", "tau"))
-        signs = np.where(np.arange(len(self.names)) == joint, -1.0, 1.0)
-        text = f"{self.source}columns {one} and {other} seem to have the wrong sign, or the axis of the joint in the file is reversed"
+        signs = tuple(-1.0 if k == joint else 1.0 for k in range(len(self.names)))
+        text = (
+            f"{self.source}columns {one} and {other} seem to have the wrong sign, or the file the opposite axis of this joint"
+        )
         cure = f"invert both: signs = [{', '.join(f'{x:.0f}' for x in signs)}] of positions and torques in a mapping"
-        return LogFinding("warning", "wrong sign", self._column("q", joint), None, text, cure, caps=2, signs=tuple(signs.tolist()))
+        return LogFinding("warning", "wrong sign", self._column("q", joint), None, text, cure, caps=2, signs=signs)
 
     def coupled(self, a: int, b: int) -> LogFinding:
         """Return the finding for joint b, whose motor turns with joint a, too."""

@@ -190,9 +190,9 @@ class LogFinding:
     index from 0, None for the whole log. ``mends`` means that `prepare` repairs it: it is an error only for direct use of the
     log. ``caps`` is the number of the best grade, in the order "good", "usable", "doubtful", "not usable", of a result obtained
     in spite of it. ``zero`` are the positions to add to those of the joints, for zeros that are off, ``delay`` the seconds by
-    which torques are late, ``time_scale`` the factor of the times, ``factors`` those of the torques of the joints, ``order`` the
-    correct one of the joints' columns, ``signs`` those of positions and torques, ``coupled`` two joints A, B, of which the motor
-    of B turns with both.
+    which torques are late, ``time_scale`` the factor of the times, ``factors`` those of the torques of the joints, ``order``
+    the correct one of the joints' columns, ``signs`` the factors ±1 of positions and torques, ``coupled`` two joints A, B, of
+    which the motor of B turns with both.
     """
 
     severity: str

@@ -120,8 +120,7 @@ def prepare(
     >>> len(ready), bool(np.abs(ready[0].v - [2.0, 3.0] * np.cos(np.outer(ready[0].t, [2.0, 3.0]))).max() < 1e-3)
     (1, True)
     """
-    raw, notes = Measured.of(log, robot, transmission, drive_gains), Notes.on(log)
-    raw = replace(raw, t=raw.t * checked_time_scale(time_scale))
+    raw, notes = Measured.of(log, robot, transmission, drive_gains, checked_time_scale(time_scale)), Notes.on(log)
     _check(rest, trim, every, delay, period, raw.t)
     logged = _taken_from_the_log(raw, robot, logged)
     automatic = cutoff is None and parallel is None and "a" not in logged

@@ -305,10 +305,10 @@ class Measured:
     temperature: Array | None = None
 
     @classmethod
-    def of(cls, log: Any, robot: Robot, transmission: Any, drive_gains: Any) -> Measured:
+    def of(cls, log: Any, robot: Robot, transmission: Any, drive_gains: Any, time_scale: float = 1.0) -> Measured:
         source = str(getattr(log, "source", "") or "")
         whose = f" of {printable(source)}" if source else ""
-        t = np.asarray(log.t, dtype=float)
+        t = np.asarray(log.t, dtype=float) * time_scale
         if t.ndim != 1:
             raise InputError(f"t{whose} has shape {t.shape}; expected one time per sample")
         arrays: dict[str, Any] = {name: getattr(log, name, None) for name in ("q", "tau", "v", "a", "current", "temperature")}
