@@ -80,8 +80,8 @@ def test_large_arrays_come_straight_from_the_archive_with_the_same_numbers(base,
 
 
 @pytest.mark.parametrize("signals", [
-    {"cutoff": 20.0}, {"cutoff": 40.0, "parallel": 2.0, "every": 10, "slow": 0.3}, {"logged": ("v", "a")}, {"delay": 0.004},
-], ids=["derived", "slow rows", "logged", "automatic"])  # fmt: skip
+    {"cutoff": 20.0}, {"cutoff": 40.0, "parallel": 2.0, "every": 10, "slow": 0.3}, {"logged": ("v", "a")}, {"delay": 0.004}, {"cutoff": 20.0, "time_scale": 0.5},
+], ids=["derived", "slow rows", "logged", "automatic", "clock"])  # fmt: skip
 def test_windows_are_what_the_whole_log_gives_there(base, tmp_path, small_windows, signals):
     robot = base.model.robot
     path = write_npz(tmp_path / "run.npz", motion(robot, 20_000))

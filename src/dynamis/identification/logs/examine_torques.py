@@ -18,7 +18,7 @@ from dynamis.identification.base_parameters import BaseParameters, base_paramete
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.clock_fit import ClockScale, clock_scale
 from dynamis.identification.logs.explained import Explained, explained
-from dynamis.identification.logs.free_fit import MOST_ROWS, RIVAL, WEIGHT, Delay, FreeFit, Zeros
+from dynamis.identification.logs.free_fit import MOST_ROWS, WEIGHT, Delay, FreeFit, Zeros
 from dynamis.identification.logs.gravity_fit import GravityFit, Mounting, mounting
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.logs.mistakes import LARGEST, Trial, mistakes, mistakes_made
@@ -140,7 +140,7 @@ def _clock(
     # weaker gravity, and larger masses, fit the torques as well as a slower clock: the file tells which it is
     at_clock, as_logged = GravityFit(fit, clock.of(thin)), GravityFit(fit, thin)
     weaker = as_logged.at(clock.factor**2 * as_logged.known)
-    return clock if at_clock.at(at_clock.known).level < weaker.level + RIVAL * as_logged.count else None
+    return clock if at_clock.at(at_clock.known).level < weaker.level else None
 
 
 def zero_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -> LogFinding | None:
