@@ -2,7 +2,8 @@
 
 Velocities are derivatives of the positions by the logged times. If these are s times the true ones, velocities are too small by
 s, accelerations by s². First moments of links act on torques both through gravity, which does not depend on time, and through
-accelerations, so that s is determined by the torques even if all parameters are free.
+accelerations, so that s is determined by the torques even if all parameters are free; where they determine it badly, a larger
+s follows with the inertias of the file as measurements.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dynamis.identification.nonlinear import Unknown, single_steps, solve
 
 Array = npt.NDArray[Any]
 LEAST = np.log(1.1)  # of the factor: lengths of links that are off by a tenth look like half as much
+LEAST_BY_FILE = np.log(1.25)  # of the factor, if only the inertias of the file determine it
 MOST = np.log(12.0)  # of the factor; other units of time differ by a thousand
 STARTS = np.log([0.15, 0.35, 0.6, 0.8, 1.25, 1.6, 3.0, 6.0])  # of the iteration
 STEPS = 15  # Gauss–Newton iterations
@@ -42,21 +44,27 @@ def clock_scale(fit: FreeFit, prior: FreeFit, motion: MotionSummary) -> ClockSca
     thin = motion.thinned(MOST_ROWS)
     if fit.unexplained(thin).mean() < EXACT or not thin.v.any():
         return None
+    for own, least in ((fit, LEAST), (prior, LEAST_BY_FILE)):
+        if (found := _solved(own, prior, thin, least)) is not None:
+            value, enough = float(np.log(found.factor)), RIVAL * thin.torque.size
+            better = (each.level(_scaled(thin, value)) < each.level(thin) - enough for each in (fit, prior))
+            return found if all(better) else None
+    return None
+
+
+def _solved(own: FreeFit, prior: FreeFit, thin: MotionSummary, least: float) -> ClockScale | None:
+    """Return the scale with which a fit is best, if its logarithm is many standard errors and ``least`` from zero, or None."""
     unknowns = [Unknown("clock", lower=-MOST, upper=MOST, change=_scaled)]
-    rows = fit.rows(thin, unknowns)
+    rows = own.rows(thin, unknowns)
     (step,), (error,) = single_steps(rows, 1, group=rows.group, block=rows.block)
-    if abs(step) < max(POSSIBLE * error, 0.5 * LEAST):
+    if abs(step) < max(POSSIBLE * error, 0.5 * least):
         return None
-    levels = [prior.level(_scaled(thin, x)) for x in (0.0, *STARTS)]
-    start = np.array([(0.0, *STARTS)[int(np.argmin(levels))]])
+    starts = np.append(0.0, STARTS)
+    start = starts[[int(np.argmin([prior.level(_scaled(thin, x)) for x in starts]))]]
     found = solve(rows, unknowns, group=rows.group, block=rows.block, start=start, steps=STEPS)
     value, error = float(found.values[0]), float(found.errors[0])
-    if found.dependent or not max(CERTAIN * error, LEAST) < abs(value) < 0.99 * MOST:
-        return None
-    least = RIVAL * thin.torque.size
-    if any(each.level(_scaled(thin, value)) > each.level(thin) - least for each in (fit, prior)):
-        return None
-    return ClockScale(float(np.exp(value)), error)
+    certain = not found.dependent and max(CERTAIN * error, least) < abs(value) < 0.99 * MOST
+    return ClockScale(float(np.exp(value)), error) if certain else None
 
 
 def _scaled(motion: MotionSummary, logarithm: float) -> MotionSummary:
