@@ -83,7 +83,17 @@ def test_a_period_given_as_the_rate_is_named_with_the_rate():
         dy.Sampled(lambda t, q, v: q, 0.001)
 
 
-@pytest.mark.parametrize("wrong", [{"rate": 0.0}, {"rate": 10.0, "delay": -1.0}, {"rate": 10.0, "velocity": "guessed"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"rate": 0.0},
+        {"rate": "fast"},
+        {"rate": True},
+        {"rate": 10.0, "delay": -1.0},
+        {"rate": 10.0, "delay": np.nan},
+        {"rate": 10.0, "velocity": "guessed"},
+    ],
+)
 def test_impossible_sampling_is_refused(wrong):
     with pytest.raises(dy.InputError):
         dy.Sampled(lambda t, q, v: q, **wrong)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
+from dynamis.scalar import is_number
 from dynamis.simulation.adaptive import integrate
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.pieces import REACHED, Pieces
@@ -44,9 +45,10 @@ class Sampled:
     def __post_init__(self) -> None:
         if not callable(self.law):
             raise InputError("a sampled controller needs a law, a function of (t, q, v) or of (robot, t, q, v)")
-        if not (self.rate > 0 and self.delay >= 0 and self.resolution >= 0 and self.velocity_resolution >= 0):
-            given = f"rate={self.rate!r}, delay={self.delay!r}, resolution={self.resolution!r}"
-            raise InputError(f"a sampled controller needs rate > 0 [Hz], and delay [s] and resolutions ≥ 0; got {given}")
+        given = (self.rate, self.delay, self.resolution, self.velocity_resolution)
+        if not all(is_number(x) and x >= 0 for x in given) or self.rate == 0:
+            text = f"rate={self.rate!r}, delay={self.delay!r}, resolution={self.resolution!r}"
+            raise InputError(f"a sampled controller needs rate > 0 [Hz], and delay [s] and resolutions ≥ 0; got {text}")
         if self.rate < SLOWEST:
             raise InputError(
                 f"rate={self.rate!r} is in Hz: one sample in {1.0 / self.rate:g} s; for a period of {self.rate:g} s give "
