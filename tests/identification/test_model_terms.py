@@ -71,7 +71,8 @@ def candidate(name, columns, replaces=(), **settings):
 def added(residuals, candidates, rank=3):
     """With the residual [%] of each set of columns; others are as bad as the first."""
     first = residuals[tuple(range(rank))]
-    return _added(SimpleNamespace(residual=lambda chosen: residuals.get(tuple(chosen), first)), rank, candidates)
+    trials = SimpleNamespace(squares=lambda chosen: residuals.get(tuple(chosen), first), percent=lambda squares: squares)
+    return _added(trials, rank, candidates)
 
 
 POWER, LOAD = candidate("power", [4, 5]), candidate("load", [6])

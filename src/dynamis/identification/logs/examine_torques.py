@@ -219,7 +219,11 @@ class _Report:
         times = 1.0 / clock.factor
         text = f"{self.source}the times seem to be {times:.3g} ± {2.0 * clock.error * times:.2g} times the true ones: "
         text += "torques of inertia contradict those of gravity"
-        cure = f"check the unit and rate of the times, or correct them with time_scale={clock.factor:.4g}"
+        ratio = f"{times**2:.3g} times" if times > 1.0 else f"1/{times**-2:.3g} of"
+        cure = (
+            f"check the unit and rate of the times, or correct them with time_scale={clock.factor:.4g}; links with {ratio} the "
+            f"lengths of the file look the same: check that the file is of this robot"
+        )
         return LogFinding("warning", "clock scale", None, None, text, cure, caps=2, time_scale=clock.factor)
 
     def mistake(self, trial: Trial) -> LogFinding:
