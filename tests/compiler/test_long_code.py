@@ -5,9 +5,10 @@ import threading
 
 import numpy as np
 import pytest
+from processes import output_of
 
 import dynamis as dy
-from dynamis.compiler import background, jit, kernel, llvm_text
+from dynamis.compiler import background, jit, kernel, llvm_body, llvm_text
 from dynamis.compiler.parts import in_parts
 from dynamis.compiler.sincos import LARGEST_ANGLE
 from dynamis.compiler.target import Target
@@ -61,6 +62,49 @@ def test_results_of_long_code_are_transposed_in_a_loop_with_the_same_bits(limit,
     assert "call void @scatter0" in llvm_text.render(code_of.code, WIDE)
     part, _ = derivatives()
     assert np.array_equal(part(*states), expected)
+
+
+def in_modules(monkeypatch):
+    """From now on code is optimised at once, in modules of one function of few steps."""
+    for place, name, value in ((kernel, "WORTH_A_BASELINE", 100), (llvm_text, "STRAIGHT", 100), (llvm_text, "FUNCTIONS", 1),
+                               (llvm_body, "SEGMENT", 150)):  # fmt: skip
+        monkeypatch.setattr(place, name, value)
+
+
+def test_long_code_in_several_modules_has_the_same_bits(monkeypatch):
+    whole, states = derivatives()
+    expected = whole(*states)
+    in_modules(monkeypatch)
+    apart, _ = derivatives()
+    assert len(list(llvm_text.modules(apart.code, jit.host_target("double")))) > 5
+    assert np.array_equal(apart(*states), expected)
+    assert np.array_equal(apart(*states.astype(np.float32)), derivatives()[0](*states.astype(np.float32)))
+
+
+def test_modules_are_rendered_while_others_are_assembled(monkeypatch):
+    threads, rendered, here = [], [], threading.current_thread
+    assembled, modules = jit._object, kernel.modules
+    monkeypatch.setattr(jit, "_object", lambda text, level: threads.append(here()) or assembled(text, level))
+    monkeypatch.setattr(kernel, "modules", lambda *a, **k: (rendered.append(here()) or x for x in modules(*a, **k)))
+    in_modules(monkeypatch)
+    made, states = derivatives()
+    made(*states)
+    assert set(rendered) == {here()}
+    assert set(threads[: len(rendered)]) != {here()}
+
+
+def test_long_code_is_made_while_the_interpreter_ends():
+    """No thread can be started then."""
+    script = """
+import atexit
+import numpy as np
+import dynamis as dy
+from dynamis.compiler import kernel, llvm_text
+kernel.WORTH_A_BASELINE = llvm_text.STRAIGHT = 100
+robot = dy.load("ur5e")
+atexit.register(lambda: print(robot.mass_matrix(np.zeros((20, 6))).shape))
+"""
+    assert output_of(script, DYNAMIS_NO_CACHE="1") == "(20, 6, 6)\n"
 
 
 @pytest.mark.parametrize(("name", "function"), [("ur5e", "mass_matrix"), ("planar_2r_melchiorri", "inverse_dynamics")])

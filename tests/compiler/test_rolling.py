@@ -97,6 +97,20 @@ def test_parts_compute_the_same_bits(function, options):
     assert [x.tolist() for x in values_by_parts(parts, code, inputs)] == [x.tolist() for x in values(code, inputs)]
 
 
+def test_loops_in_modules_of_their_own_read_their_tables(monkeypatch):
+    states = np.random.default_rng(0).uniform(-1.0, 1.0, (3, 5, 64))
+    whole = chain(64, seed=1).kernel("inverse_dynamics")
+    assert in_parts(whole.code).tables
+    expected = whole(*states)
+    monkeypatch.setattr(llvm_text, "STRAIGHT", 100)
+    monkeypatch.setattr(llvm_text, "FUNCTIONS", 1)
+    monkeypatch.setenv("DYNAMIS_NO_CACHE", "1")
+    apart = chain(64, seed=1).kernel("inverse_dynamics")
+    assert np.array_equal(apart(*states), expected)
+    assert len(list(llvm_text.modules(apart.code, jit.host_target("double")))) > 3
+    assert wait_for_compiler(300.0)
+
+
 def test_code_does_not_grow_with_the_chain():
     lengths = [sum(len(part.code.instructions) for part in in_parts(chain(n).kernel("inverse_dynamics").code).parts)
                for n in (60, 90)]  # fmt: skip

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import struct
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
+from itertools import accumulate, pairwise
 from typing import Any
 
 import llvmlite
@@ -14,6 +18,8 @@ import llvmlite.binding as llvm
 
 from dynamis.compiler.forks import at_fork
 from dynamis.compiler.target import SHORT, Target
+
+PACKING = 1  # version of `_packed`
 
 # LLVM is used by one thread at a time. A forked process cannot take over what another thread had begun there, nor the lock
 # llvmlite holds meanwhile, so a fork waits for its end: every use of LLVM is under this lock.
@@ -37,7 +43,8 @@ def processor() -> tuple[str, str, str]:
 
 
 def versions() -> str:
-    return f"llvmlite {llvmlite.__version__} LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
+    """Of all that determines the bytes of object code beside its text."""
+    return f"llvmlite {llvmlite.__version__} LLVM {'.'.join(map(str, llvm.llvm_version_info))} packed {PACKING}"
 
 
 def host_target(precision: str) -> Target:
@@ -83,10 +90,35 @@ def _our_order() -> Iterator[None]:
         llvm.set_option("", "-enable-misched=1")
 
 
-def assemble(text: str, level: int) -> bytes:
+def assemble(modules: str | Iterable[str], level: int) -> bytes:
     """Object code; level 0 is quick to make, 2 is quick to run."""
+    return _packed([_object(text, level) for text in ([modules] if isinstance(modules, str) else modules)])
+
+
+def assemble_meanwhile(modules: Iterable[str], level: int) -> bytes:
+    """The same in another thread, while the modules that follow are rendered in this one."""
+    with ThreadPoolExecutor(1, "dynamis assembler") as assembler:
+        try:
+            assembler.submit(int)  # starts the thread
+        except RuntimeError:  # the interpreter is ending
+            return assemble(modules, level)
+        return _packed(list(assembler.map(partial(_object, level=level), modules)))
+
+
+def _object(text: str, level: int) -> bytes:
     with _lock, _our_order(), llvm.parse_assembly(text) as module:
         return bytes(_assembler(level).emit_object(module))
+
+
+def _packed(objects: Sequence[bytes]) -> bytes:
+    sizes = [len(objects), *map(len, objects)]
+    return b"".join([struct.pack(f"<{len(sizes)}q", *sizes), *objects])
+
+
+def _unpacked(data: bytes) -> list[bytes]:
+    count = struct.unpack_from("<q", data)[0]
+    ends = list(accumulate(struct.unpack_from(f"<{count}q", data, 8), initial=8 * (1 + count)))
+    return [data[first:last] for first, last in pairwise(ends)]
 
 
 def assembly(text: str, level: int = 2) -> str:
@@ -96,16 +128,32 @@ def assembly(text: str, level: int = 2) -> str:
 
 
 class Loaded:
-    """Object code in memory, ready to call for as long as this object lives."""
+    """Object code in memory, ready to call for as long as this object lives.
+
+    ``connect`` of the last module is given the addresses of ``function0``, ``function1``, … of the others.
+    """
 
     def __init__(self, data: bytes) -> None:
         with _lock:
             _retired.clear()
-            # llvmlite's own memory manager keeps the sections of an object together: LLVM's default may place code and
-            # constants more than 2 GB apart in a process of many threads, and then aborts
-            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(2), use_lmm=True)
-            self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(data))
-            self._engine.finalize_object()
-            self.address: int = self._engine.get_function_address("loop")
-        # a finaliser runs in any thread at any moment, where it must not wait for the lock: it only hands the engine over
-        weakref.finalize(self, _retired.append, self._engine).atexit = False
+            engines = [_engine(part) for part in _unpacked(data)]
+            self._engines = engines
+            self.address: int = engines[-1].get_function_address("loop")
+            if len(engines) > 1:
+                found: list[int] = []
+                for engine in engines[:-1]:
+                    while address := engine.get_function_address(f"function{len(found)}"):
+                        found.append(address)
+                connect = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engines[-1].get_function_address("connect"))
+                connect((ctypes.c_void_p * len(found))(*found))
+        # a finaliser runs in any thread at any moment, where it must not wait for the lock: it only hands the engines over
+        weakref.finalize(self, _retired.extend, engines).atexit = False
+
+
+def _engine(data: bytes) -> Any:
+    # llvmlite's own memory manager keeps the sections of an object together: LLVM's default may place code and
+    # constants more than 2 GB apart in a process of many threads, and then aborts
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(2), use_lmm=True)
+    engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(data))
+    engine.finalize_object()
+    return engine

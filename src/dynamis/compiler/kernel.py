@@ -14,7 +14,7 @@ import math
 import os
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -33,9 +33,8 @@ from dynamis.compiler.direct import Loops, connect, direct_function
 from dynamis.compiler.forks import at_fork
 from dynamis.compiler.gufunc import Gufunc, check_operands
 from dynamis.compiler.interpreter import Interpreter, operations
-from dynamis.compiler.llvm_text import render
+from dynamis.compiler.llvm_text import modules
 from dynamis.compiler.lowering import trace
-from dynamis.compiler.target import Target
 from dynamis.errors import InputError, printable
 from dynamis.scalar import Node, release_nodes
 
@@ -253,7 +252,8 @@ class Kernel:
                 code = traced()
                 check_operands(code)
                 level = GOOD if improves and len(code.instructions) > WORTH_A_BASELINE else QUICK
-                data = jit.assemble(render(code, target, quick=level == QUICK), level)
+                assemble = jit.assemble_meanwhile if level == GOOD else jit.assemble
+                data = assemble(modules(code, target, quick=level == QUICK), level)
             note = {"results": code.results, "instructions": len(code.instructions), "level": level}
             disk.store(key, note, data, replace=level == GOOD)
         optimised = note["level"] == GOOD
@@ -268,13 +268,13 @@ class Kernel:
         if improves and not compiled.from_disk and not (optimised and single is None):
             wanted = weakref.ref(compiled)  # better code for a robot that is gone would be of no use
             better, ready = {**note, "level": GOOD}, data if optimised else b""
-            texts = [functools.partial(_rendered, traced, t) for t in (target, single) if t is not None]
+            texts = [functools.partial(lambda t: modules(traced(), t), t) for t in (target, single) if t is not None]
             _background.ask(self.name, lambda: Kernel._improve(wanted(), key, texts, better, ready))
         return compiled
 
     @staticmethod
     def _improve(
-        compiled: Compiled | None, key: str, texts: Sequence[Callable[[], str]], note: dict[str, Any], data: bytes
+        compiled: Compiled | None, key: str, texts: Sequence[Callable[[], Iterator[str]]], note: dict[str, Any], data: bytes
     ) -> None:
         """Optimised code, unless ``data`` is that, and a second version of code that is not long for single states."""
         if compiled is None:
@@ -386,10 +386,6 @@ def _cheapest(
 
 def _checked(traced: Callable[[], Code], checks: Checks | None) -> Code:
     return traced() if checks is None else with_checks(traced(), checks.unit_quaternions, checks.tolerance)
-
-
-def _rendered(traced: Callable[[], Code], target: Target) -> str:
-    return render(traced(), target)
 
 
 def _renew_locks() -> None:

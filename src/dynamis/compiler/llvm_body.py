@@ -12,6 +12,7 @@ immediates; loads are marked volatile, so that LLVM reads again what `Registers`
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from dynamis.compiler.code import Code, Instruction, Operand
 from dynamis.compiler.llvm_steps import Step, key, steps
@@ -31,7 +32,8 @@ def _is_negative(x: Operand) -> bool:
 class Body(Vectors):
     """Renders a code's functions ``segment0`` … one after the other; ``constants`` is the table they read."""
 
-    name, signature = "segment", "ptr noalias %in, ptr noalias %out, ptr noalias %frame"
+    name, signature, linkage = "segment", "ptr noalias %in, ptr noalias %out, ptr noalias %frame", "internal "
+    first = 0  # number of the first function
     first_slot = 1  # of the frame for values that wait; before it is the sum of the checks
     in_vectors = False  # whether inputs and results lie in memory as vectors, each at a place of its own
 
@@ -44,13 +46,15 @@ class Body(Vectors):
         readable = code.inputs if self.in_vectors else 0
         self.registers = Registers([step.uses for step in self.steps], target.registers - 4, self._write, readable)
         self.arguments = [(a, k) for a, (_, size) in enumerate(code.arguments) for k in range(size)]
-        self.functions: list[str] = []
+        self.rendered = 0
+
+    def functions(self) -> Iterator[str]:
         self._open()
         for k, step in enumerate(self.steps):
             if k and k % SEGMENT == 0:
-                self._close()
+                yield self._close()
             self._step(k, step)
-        self._close()
+        yield self._close()
 
     # text
 
@@ -60,15 +64,17 @@ class Body(Vectors):
         self.pointers: dict[str, str] = {}
         self.sum = "zeroinitializer"  # Σ 0 x over the values checked so far: not a number if one of them is not finite
 
-    def _close(self) -> None:
+    def _close(self) -> str:
         self.registers.let_go_of_all()
         if self.sum != "zeroinitializer":
             before = self.new(f"load {self.t.vector}, ptr %frame, align {self.t.width}")
             total = self.new(f"fadd {self.t.vector} {before}, {self.sum}")
             self.lines.append(f"  store {self.t.vector} {total}, ptr %frame, align {self.t.width}")
-        head = f"define internal void @{self.name}{len(self.functions)}({self.signature}) {{\nentry:"
-        self.functions.append("\n".join([head, *self.lines, "  ret void", "}"]))
+        head = f"define {self.linkage}void @{self.name}{self.first + self.rendered}({self.signature}) {{\nentry:"
+        function = "\n".join([head, *self.lines, "  ret void", "}"])
+        self.rendered += 1
         self._open()
+        return function
 
     # steps
 

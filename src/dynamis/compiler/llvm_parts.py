@@ -7,8 +7,8 @@ that are constants are written into their arrays once per batch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy.typing as npt
@@ -28,39 +28,73 @@ WORTH_A_TRANSPOSE = 48  # elements: fewer are moved one by one by baseline code,
 AHEAD = 8  # cache lines of a result to ask for in advance
 
 
-def render_parts(code: Code, parts: Parts, target: Target, quick: bool) -> tuple[dict[float, int], int, list[str]]:
-    """(table of constants, vectors of the frame, functions up to ``body``)."""
-    constants: dict[float, int] = {}
-    plain = [expand_sincos(part.code, target.precision) for part in parts.parts]
-    ordered = [quick_order(x) if quick or part.ordered else schedule(x, target.registers)
-               for part, x in zip(parts.parts, plain, strict=True)]  # fmt: skip
+@dataclass
+class Module:
+    """Functions that are assembled together, and the table of constants that they read."""
+
+    text: list[str] = field(default_factory=list)
+    constants: dict[float, int] = field(default_factory=dict)
+
+
+def render_parts(
+    code: Code, parts: Parts, target: Target, quick: bool, per_module: int | None = None
+) -> Generator[Module, None, tuple[Module, int]]:
+    """Modules of so many functions each, then, as the generator's value, that with ``body`` and the vectors of the frame.
+
+    Without ``per_module`` all functions are in the last; otherwise it calls those of others by the addresses that ``connect``
+    is given.
+    """
     rooms, size = {}, 1
     for name, (rows, columns) in parts.arrays.items():
         rooms[name] = _Room("%frame", size, target.vector, columns)
         size += rows * columns
     for name, table in parts.tables.items():
         rooms[name] = _Room(_global(name), 0, target.precision, table.shape[1])
-    bodies = [_PartBody(k, part, x, target, constants, rooms, size)
-              for k, (part, x) in enumerate(zip(parts.parts, ordered, strict=True))]  # fmt: skip
-    calls: list[str] = []
-    for k, _ in enumerate(code.arguments):
-        calls.append(f"  call void @gather{k}(ptr %in, ptr %frame)")
-    for k, body in enumerate(bodies):
+    calls = [f"  call void @gather{k}(ptr %in, ptr %frame)" for k, _ in enumerate(code.arguments)]
+    module, apart, functions, slots = Module(), per_module is not None, 0, 0
+    for k, part in enumerate(parts.parts):
+        plain = expand_sincos(part.code, target.precision)
+        ordered = quick_order(plain) if quick or part.ordered else schedule(plain, target.registers)
+        body = _PartBody(k, part, ordered, target, module.constants, rooms, size, functions if apart else None)
+        for function in body.functions():
+            module.text.append(function)
+            if len(module.text) == per_module:
+                yield _with_tables(module, parts, target)
+                module = Module()
+                body.constants = module.constants
         calls += _turns(k, body)
-    for k, _ in enumerate(code.outputs):
-        calls.append(f"  call void @scatter{k}(ptr %out, ptr %frame)")
-    text = [
-        *(_varying(name, table, target) for name, table in parts.tables.items()),
+        functions, slots = functions + body.rendered, max(slots, body.registers.slots)
+    if apart and module.text:
+        yield _with_tables(module, parts, target)
+        module = Module()
+    calls += [f"  call void @scatter{k}(ptr %out, ptr %frame)" for k, _ in enumerate(code.outputs)]
+    module.text = [
+        *([_connect(functions)] if apart else [_varying(name, table, target) for name, table in parts.tables.items()]),
         *(
             _gather(k, count, rooms[f"argument {k}"].start, bool(code.checks), target, quick)
             for k, (_, count) in enumerate(code.arguments)
         ),
         *(_scatter(k, len(values), rooms[f"result {k}"].start, target, quick) for k, values in enumerate(code.outputs)),
-        *(function for body in bodies for function in body.functions),
+        *module.text,
         render_body(code, target, calls),
         _prepare(code, rooms, target),
     ]
-    return constants, size + max(body.registers.slots for body in bodies), text
+    return module, size + slots
+
+
+def _with_tables(module: Module, parts: Parts, target: Target) -> Module:
+    """With the tables of numbers that its functions read."""
+    read = {name: table for name, table in parts.tables.items() if any(f"{_global(name)}," in text for text in module.text)}
+    return Module([*(_varying(name, table, target) for name, table in read.items()), *module.text], module.constants)
+
+
+def _connect(functions: int) -> str:
+    return f"""@functions = internal global [{functions} x ptr] zeroinitializer
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+define void @connect(ptr %addresses) {{
+  call void @llvm.memcpy.p0.p0.i64(ptr align 8 @functions, ptr align 8 %addresses, i64 {8 * functions}, i1 false)
+  ret void
+}}"""
 
 
 def render_body(code: Code, t: Target, calls: Sequence[str]) -> str:
@@ -86,7 +120,12 @@ def render_body(code: Code, t: Target, calls: Sequence[str]) -> str:
 
 def _turns(k: int, body: _PartBody) -> list[str]:
     turns = body.part.turns
-    calls = [f"  call void @{body.name}{j}(ptr %frame, i64 {f'%t{k}' if turns > 1 else 0})" for j in range(len(body.functions))]
+    calls: list[str] = []
+    for j in range(body.first, body.first + body.rendered):
+        if body.apart:
+            calls.append(f"  %f{j} = load ptr, ptr getelementptr (ptr, ptr @functions, i64 {j}), align 8")
+        function = f"%f{j}" if body.apart else f"@{body.name}{j}"
+        calls.append(f"  call void {function}(ptr %frame, i64 {f'%t{k}' if turns > 1 else 0})")
     if turns == 1:
         return calls
     return [
@@ -114,16 +153,20 @@ class _Room:
 
 
 class _PartBody(Body):
-    """The functions of a part, which read and write vectors of the frame."""
+    """The functions of a part, which read and write vectors of the frame. ``first``: number of the first among those of all
+    parts, where they are in modules of their own."""
 
     signature = "ptr noalias %frame, i64 %turn"
     in_vectors = True
 
     def __init__(
         self, number: int, part: Part, code: Code, target: Target, constants: dict[float, int], rooms: dict[str, _Room],
-        first_slot: int,
+        first_slot: int, first: int | None = None,
     ) -> None:  # fmt: skip
         self.name, self.part, self.rooms, self.first_slot = f"part{number}_", part, rooms, first_slot
+        self.apart = first is not None
+        if first is not None:
+            self.name, self.linkage, self.first = "function", "", first
         super().__init__(code, target, constants)
 
     def _read(self, x: Key) -> Signed:

@@ -1,18 +1,18 @@
-"""Output as an LLVM module: the functions of the body, the table of constants, and a NumPy inner loop.
+"""Output as LLVM modules: the functions of the body, the table of constants, and a NumPy inner loop.
 
 As every state goes through the same body, results do not depend on how a batch is split.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from dynamis.compiler.code import Code
 from dynamis.compiler.columns import one_part
 from dynamis.compiler.expand_sincos import expand_sincos
 from dynamis.compiler.llvm_body import Body
 from dynamis.compiler.llvm_loop import render_loop
-from dynamis.compiler.llvm_parts import render_body, render_parts
+from dynamis.compiler.llvm_parts import Module, render_body, render_parts
 from dynamis.compiler.lowering import LONG
 from dynamis.compiler.parts import in_parts
 from dynamis.compiler.schedule import quick_order, schedule
@@ -20,6 +20,7 @@ from dynamis.compiler.sincos import LARGEST_ANGLE
 from dynamis.compiler.target import SHORT, Target, literal
 
 STRAIGHT, MANY_RESULTS = 12_000, 800  # instructions, elements of results
+FUNCTIONS = 8  # of long code in a module
 MANY_FOR_BASELINE = 9  # elements of results: a loop over them is assembled in a third to nine tenths of the time
 
 _WEIGHTS = """!0 = !{!"branch_weights", i32 1, i32 100000}
@@ -29,20 +30,37 @@ _LIBRARY = {"sin": 1, "cos": 1, "asin": 1, "acos": 1, "exp": 1, "log": 1, "tanh"
 
 
 def render(code: Code, target: Target, quick: bool = False) -> str:
-    """The module's text; ``loop`` is what NumPy calls. ``quick`` spends no time on the order of instructions, on which
-    results do not depend."""
+    """The text of all modules."""
+    return "\n".join(modules(code, target, quick))
+
+
+def modules(code: Code, target: Target, quick: bool = False) -> Iterator[str]:
+    """One module, or several for long code: while one is assembled, the next is rendered. ``loop`` of the last is what NumPy
+    calls. ``quick`` spends no time on the order of instructions, on which results do not depend."""
     parts = in_parts(code) if len(code.instructions) >= LONG else None
     if parts is None and _is_transposed_in_a_loop(code, target, quick):
         parts = one_part(code)
     if parts is None:
         plain = expand_sincos(code, target.precision)
         body = Body(quick_order(plain) if quick else schedule(plain, target.registers), target)
-        constants, frame, text = body.constants, 1 + body.registers.slots, [*body.functions, _call_all(body, target)]
+        functions = list(body.functions())
+        last, frame = Module([*functions, _call_all(body, target)], body.constants), 1 + body.registers.slots
     else:
-        constants, frame, text = render_parts(code, parts, target, quick)
-    slow = [_slow_angle(target)] if any("@slow_angle(" in part for part in text) else []
-    ready = [_table(constants, target), *_declarations(target), *slow, *text]
-    return "\n".join([*ready, render_loop(code, target, frame * target.width, prepared=parts is not None), _WEIGHTS])
+        per_module = FUNCTIONS if len(code.instructions) > STRAIGHT else None
+        rendered = render_parts(code, parts, target, quick, per_module)
+        while True:
+            try:
+                yield _text(next(rendered), target)
+            except StopIteration as end:
+                last, frame = end.value
+                break
+    last.text.append(render_loop(code, target, frame * target.width, prepared=parts is not None))
+    yield _text(last, target)
+
+
+def _text(module: Module, target: Target) -> str:
+    slow = [_slow_angle(target)] if any("@slow_angle(" in part for part in module.text) else []
+    return "\n".join([_table(module.constants, target), *_declarations(target), *slow, *module.text, _WEIGHTS])
 
 
 def _is_transposed_in_a_loop(code: Code, t: Target, quick: bool) -> bool:
@@ -75,7 +93,7 @@ def _declarations(t: Target) -> list[str]:
 
 
 def _call_all(body: Body, t: Target) -> str:
-    calls = [f"  call void @segment{k}(ptr %in, ptr %out, ptr %frame)" for k in range(len(body.functions))]
+    calls = [f"  call void @segment{k}(ptr %in, ptr %out, ptr %frame)" for k in range(body.rendered)]
     return render_body(body.code, t, calls)
 
 
