@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 import dynamis as dy
 
 TILTED = """
@@ -78,3 +80,51 @@ com = ["r", 0, 0]
     texts = [str(x) for x in (*form.equations, *form.M.flat, *form.regressor.flat)]
     assert not [x for text in texts for x in re.findall(r"[0-9.]+e-[0-9]+", text)]
     assert "1/2*" in str(form.g[1])
+
+
+TWISTED = """
+[robot]
+name = "twisted"
+gravity = [0, 0, "-g"]
+[parameters]
+g = "symbol"
+a = "symbol"
+m = "symbol"
+J = "symbol"
+[[dh]]
+a = "a"
+alpha = "ALPHA"
+[[dh]]
+a = "a"
+mass = "m"
+com = ["-a/2", 0, 0]
+inertia = { yy = "J", zz = "J" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("alpha", "text", "latex"),
+    [
+        ("30 deg", "m*a^2*(sqrt(3)/8 + sqrt(3)/4*c2) + sqrt(3)/2*J", r"\tfrac{\sqrt{3}}{2} J"),
+        ("45 deg", "m*a^2*(sqrt(2)/8 + sqrt(2)/4*c2) + sqrt(2)/2*J", r"\tfrac{\sqrt{2}}{2} J"),
+        ("60 deg", "1/8*m*a^2*(1 + 2*c2) + 1/2*J", r"\tfrac{1}{2} J"),
+        ("0.5", "m*a^2*(0.219396 + 0.438791*c2) + 0.877583*J", "0.877583 J"),
+    ],
+)
+def test_sines_of_30_45_and_60_degrees_are_roots(alpha, text, latex, tmp_path):
+    (tmp_path / "twisted.toml").write_text(TWISTED.replace("ALPHA", alpha), encoding="utf-8")
+    form = dy.load(tmp_path / "twisted.toml").closed_form()
+    M = form.M
+    assert str(M[0, 1]) == text
+    assert latex in M[0, 1].latex()
+    assert ("sqrt" in str(M[0, 1].sympy())) == ("sqrt" in text)
+    answer = f"[[{M[0, 0]}, {M[0, 1]}], [{M[1, 0]}, {M[1, 1]}]]"
+    assert dy.check_answer(form, "mass_matrix", answer).correct
+    assert not dy.check_answer(form, "mass_matrix", answer.replace("m*a", "2*m*a")).correct
+
+
+def test_squares_of_roots_are_fractions(tmp_path):
+    (tmp_path / "twisted.toml").write_text(TWISTED.replace("ALPHA", "30 deg"), encoding="utf-8")
+    M = dy.load(tmp_path / "twisted.toml").closed_form().M
+    assert str(M[0, 0]) == "m*a^2*(19/16 + c2 + 1/16*c2^2) + J*(3/4 + 1/4*c2^2)"
+    assert "." not in M[0, 0].latex()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 
 from dynamis.symbolic.arrangement import MAX_DENOMINATOR, Product, Sum
+from dynamis.symbolic.equivalence import MAX_TYPED_DENOMINATOR
 from dynamis.symbolic.notation import SymbolPrinter
 from dynamis.symbolic.ring import Atom, Ring
+from dynamis.tolerances import SUM_ROUNDING
 
 MAX_PRINTED_INTEGER = 10**12
 
@@ -85,9 +88,29 @@ def _number_latex(x: Fraction, digits: int, measured: bool) -> str:
         return str(x.numerator)
     if _is_fraction(x, digits, measured):
         return rf"\tfrac{{{x.numerator}}}{{{x.denominator}}}"
+    if not measured and (found := multiple_of_a_root(x)):
+        factor, square = found
+        above = _product(factor.numerator, rf"\sqrt{{{square}}}" if square > 1 else "")
+        return above if factor.denominator == 1 else rf"\tfrac{{{above}}}{{{factor.denominator}}}"
     written = _decimal(x, digits)
     mantissa, _, exponent = written.partition("e")
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def multiple_of_a_root(x: Fraction) -> tuple[Fraction, int] | None:
+    """(a, n) if x is computed and equal to a √n to rounding, with a fraction a and n ≤ 3: from sines of 45° and 60°."""
+    if x.denominator <= MAX_TYPED_DENOMINATOR or not Fraction(1, MAX_PRINTED_INTEGER) < x < MAX_PRINTED_INTEGER:
+        return None
+    for square in (1, 2, 3):
+        exact = float(x) / math.sqrt(square)
+        factor = Fraction(exact).limit_denominator(MAX_DENOMINATOR)
+        if factor and abs(float(factor) / exact - 1.0) <= SUM_ROUNDING:
+            return factor, square
+    return None
+
+
+def _product(number: int, root: str, between: str = "") -> str:
+    return root if root and number == 1 else f"{number}{between if root else ''}{root}"
 
 
 def _is_fraction(x: Fraction, digits: int, measured: bool) -> bool:
@@ -100,6 +123,10 @@ def _is_fraction(x: Fraction, digits: int, measured: bool) -> bool:
 def _number_text(x: Fraction, digits: int, measured: bool) -> str:
     if (x.denominator == 1 and x < MAX_PRINTED_INTEGER) or _is_fraction(x, digits, measured):
         return str(x.numerator) if x.denominator == 1 else f"{x.numerator}/{x.denominator}"
+    if not measured and (found := multiple_of_a_root(x)):
+        factor, square = found
+        above = _product(factor.numerator, f"sqrt({square})" if square > 1 else "", "*")
+        return above if factor.denominator == 1 else f"{above}/{factor.denominator}"
     return _decimal(x, digits)
 
 
