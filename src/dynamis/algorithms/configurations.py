@@ -55,6 +55,34 @@ def difference_derivatives(model: Model, q0: Array, q1: Array) -> Array:
     return result
 
 
+def dexp_inverse(model: Model, u: Array, v: Array) -> Array:
+    """u̇ of a configuration integrate(q0, u) that moves with the velocity v: v + ½ [u, v] + 1/12 [u, [u, v]] (…, n).
+
+    The terms that are left out are of fourth order in u; only those of quaternions are not zero.
+    """
+    bracket = lie_bracket(model, u, v)
+    return v + 0.5 * bracket + lie_bracket(model, u, bracket) / 12.0
+
+
+def lie_bracket(model: Model, u: Array, v: Array) -> Array:
+    """[u, v] of small motions of each joint, zero for those with one coordinate (…, n)."""
+    result = np.zeros(np.broadcast_shapes(u.shape, v.shape), dtype=object if object in (u.dtype, v.dtype) else float)
+    for body in independent_bodies(model):
+        dof = list(body.dof)
+        if body.motion.nv >= 3:
+            turn = dof[-3:]
+            result[..., turn] = _cross(u[..., turn], v[..., turn])
+            if body.motion.nv == 6:
+                move = dof[:3]
+                result[..., move] = _cross(u[..., turn], v[..., move]) + _cross(u[..., move], v[..., turn])
+    return result
+
+
+def _cross(a: Array, b: Array) -> Array:
+    (a1, a2, a3), (b1, b2, b3) = (np.moveaxis(x, -1, 0) for x in (a, b))
+    return np.stack([a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1], axis=-1)
+
+
 def independent_bodies(model: Model) -> Iterator[Body]:
     """The moving bodies whose coordinates no other joint prescribes."""
     return (b for _, b in model.moving if b.ratio == 1.0 and b.offset == 0.0 and not b.is_rotor)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.configuration_rate import configuration_rate
+from dynamis.algorithms.configurations import dexp_inverse, lie_bracket
 from dynamis.algorithms.kinematics import MovingBase
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
@@ -19,7 +20,7 @@ from dynamis.robot.dry_friction import without_dry_friction
 from dynamis.scalar import Node, call_with_symbols, pulled_back, solve_positive, tanh, where
 from dynamis.simulation.motion import any_nonzero
 from dynamis.spatial import Pose
-from dynamis.tolerances import TANH_SERIES_TWO_TERMS
+from dynamis.tolerances import RECURSION_ROUNDING, TANH_SERIES_TWO_TERMS
 from dynamis.trajectories.validate import positive
 
 Array = npt.NDArray[Any]
@@ -27,6 +28,7 @@ Feedback = Callable[[Robot, Array, Array, Array], Any]
 # cᵢ and bᵢ of explicit Runge–Kutta methods
 TABLEAUS = {"rk2": ((0.0, 0.5), (0.0, 1.0)), "rk4": ((0.0, 0.5, 0.5, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6))}
 METHODS = ("euler", *TABLEAUS)
+ITERATIONS = 100  # of friction torques; a few suffice
 BASE = 12  # numbers of the motion of the base: twist and acceleration
 
 
@@ -101,7 +103,7 @@ class StepDynamics:
         return self._placed(robot, q, change), v_new
 
     def _change(self, robot: Robot, q: Array, v: Array, u: Array, h: Any) -> tuple[Array, Array]:
-        """The change of the configuration in a step, and v'."""
+        """The change of the configuration in a step, and v'; the stages are those of H. Munthe-Kaas (1999)."""
         u = self.commanded(robot, q, v, u)
         if self.method == "euler":
             v_new = v + h * self._rate(robot, q, v, u, h)
@@ -109,8 +111,9 @@ class StepDynamics:
         c, b = TABLEAUS[self.method]
         k = [(v, self._rate(robot, q, v, u, h))]
         for part in c[1:]:
-            at_v = v + part * h * k[-1][1]
-            k.append((at_v, self._rate(robot, self._placed(robot, q, part * h * k[-1][0]), at_v, u, h)))
+            moved, at_v = part * h * k[-1][0], v + part * h * k[-1][1]
+            rate = at_v if self._plain else dexp_inverse(robot.model, moved, at_v)
+            k.append((rate, self._rate(robot, self._placed(robot, q, moved), at_v, u, h)))
         rates, acceleration = (sum(weight * x[i] for weight, x in zip(b, k, strict=True) if weight) for i in (0, 1))
         return h * rates, v + h * acceleration
 
@@ -143,7 +146,8 @@ class StepDynamics:
         tau, wrenches, base = self._forces(u)
         left = without_dry_friction(robot).inverse_dynamics(q, v, a, wrenches, base=base) - tau
         if self._damped:
-            return left - robot.model.viscous * v + robot.model.coulomb_bias + self._damping(v) * (v + h * a)
+            D = self._damping(v, h, *self._undamped(robot, q, v, u))
+            return left - robot.model.viscous * v + robot.model.coulomb_bias + D * (v + h * a)
         return left if self.smooth is self.robot else left + self.friction(v)
 
     def commanded(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
@@ -160,15 +164,20 @@ class StepDynamics:
 
     def _rate(self, robot: Robot, q: Array, v: Array, u: Array, h: Any) -> Array:
         """The acceleration."""
-        lean, (tau, wrenches, base) = without_dry_friction(robot), self._forces(u)
-        if not self._damped:
-            if self.smooth is not self.robot:
-                tau = tau - self.friction(v)
-            return lean.forward_dynamics(q, v, tau, wrenches, base=base)
-        # M a + n(q, v) + coulomb_bias + D (v + h a) = τ, where D v is the friction at the velocity v
-        model, D = robot.model, self._damping(v)
+        if self._damped:
+            M, b = self._undamped(robot, q, v, u)
+            D = self._damping(v, h, M, b)
+            return solve_positive(M + np.diag(h * D), b - D * v)
+        tau, wrenches, base = self._forces(u)
+        if self.smooth is not self.robot:
+            tau = tau - self.friction(v)
+        return without_dry_friction(robot).forward_dynamics(q, v, tau, wrenches, base=base)
+
+    def _undamped(self, robot: Robot, q: Array, v: Array, u: Array) -> tuple[Array, Array]:
+        """M and b of the equation M a + D (v + h a) = b, where D are the `_damping` torques divided by the new velocities."""
+        lean, (tau, wrenches, base), model = without_dry_friction(robot), self._forces(u), robot.model
         rest = lean.inverse_dynamics(q, v, np.zeros(robot.n), wrenches, base=base) - model.viscous * v
-        return solve_positive(lean.mass_matrix(q) + np.diag(h * D), tau - rest - model.coulomb_bias - D * v)
+        return lean.mass_matrix(q), tau - rest - model.coulomb_bias
 
     def _forces(self, u: Array) -> tuple[Array, dict[str, Array] | None, MovingBase | None]:
         """Torques of all coordinates, wrenches on frames, and the motion of the base."""
@@ -179,15 +188,43 @@ class StepDynamics:
         wrenches = dict(zip(self.frames, more[: len(self.frames)], strict=True)) or None
         return tau, wrenches, MovingBase(Pose.identity(), more[-2], more[-1]) if "base" in self.places else None
 
-    def _damping(self, v: Array) -> Array:
-        """The friction torques divided by the velocities."""
+    def _damping(self, v: Array, h: Any, M: Array, b: Array) -> Array:
+        """The friction torques divided by the velocities: those of the new velocities that a step with those of v leads to."""
+        D = self._damping_of(v)
+        if not any_nonzero(self.robot.model.coulomb):
+            return D
+        left, right = M + h * D[..., None] * np.eye(self.robot.n), b - D * v
+        a = solve_positive(left, right) if v.ndim == 1 else np.linalg.solve(left, right[..., None])[..., 0]
+        return self._damping_of(v + h * a)
+
+    def _damping_of(self, v: Array) -> Array:
+        """The friction torques at v, divided by v: c + β tanh(v / w) / v."""
         model, width = self.robot.model, self.friction_velocity
         if not any_nonzero(model.coulomb):
             return np.broadcast_to(model.viscous, v.shape)
-        x = v / width
-        small = np.less(abs(x), TANH_SERIES_TWO_TERMS, dtype=object if x.dtype == object else bool)
-        quotient = where(small, 1.0 - x * x / 3.0, tanh(x) / where(small, 1.0, x))
-        return np.asarray(model.viscous + model.coulomb / width * quotient)
+        return np.asarray(model.viscous + model.coulomb / width * _quotient(v / width))
+
+    def _damping_at(self, q: Array, v: Array, a: Array) -> Array:
+        """`_damping` of the torques that give the acceleration a, by fixed-point iteration."""
+        M, v_new = self.smooth.mass_matrix(q), v + self.h * a
+        D = self._damping_of(v_new)
+        for _ in range(ITERATIONS):
+            b = np.einsum("...ij,...j->...i", M, a) + D * v_new
+            before, D = D, self._damping(v, self.h, M, b)
+            if np.all(np.abs(D - before) <= RECURSION_ROUNDING * np.abs(D)):
+                break
+        return D
+
+    def _change_rate(self, u: Array, v: Array, D_u: Array, D_v: Array) -> tuple[Array, Array]:
+        """The rate of a change u of the configuration at the velocity v, and its derivative."""
+        if self._plain:
+            return v, D_v
+        model, columns = self.robot.model, partial(np.swapaxes, axis1=-1, axis2=-2)
+        bracket = partial(lie_bracket, model)
+        u_row, v_row, D_u, D_v = u[..., None, :], v[..., None, :], columns(D_u), columns(D_v)
+        first, D_first = bracket(u_row, v_row), bracket(D_u, v_row) + bracket(u_row, D_v)
+        D_second = bracket(D_u, first) + bracket(u_row, D_first)
+        return dexp_inverse(model, u, v), columns(D_v + 0.5 * D_first + D_second / 12.0)
 
     def _placed(self, robot: Robot, q: Array, change: Array) -> Array:
         return q + change if self._plain else robot.integrate(q, change)
@@ -272,18 +309,29 @@ class StepDynamics:
 
     def _implicit(self, q: Array, v: Array, u: Array, D_q: Array, D_v: Array, D_u: Array) -> tuple[Array, Array]:
         """`_acceleration` where friction acts against the new velocity: the derivatives of its equation, solved for D_a."""
-        model, width, D, tau = self.robot.model, self.friction_velocity, self._damping(v), self._torques(v, u)
+        model, width, unit = self.robot.model, self.friction_velocity, np.eye(self.robot.n)
+        M = self.smooth.mass_matrix(q)
         rest = self.smooth.inverse_dynamics(q, v, np.zeros(self.robot.n)) - model.viscous * v
-        inverse = np.linalg.inv(self.smooth.mass_matrix(q) + self.h * D[..., None] * np.eye(self.robot.n))
-        a = np.einsum("...ij,...j->...i", inverse, tau - rest - model.coulomb_bias - D * v)
-        x = v / width
-        small = np.abs(x) < TANH_SERIES_TWO_TERMS
-        safe = np.where(small, 1.0, x)
-        slope = np.where(small, -2.0 / 3.0 * x, (1.0 - np.tanh(x) ** 2 - np.tanh(x) / safe) / safe)  # of tanh(x) / x
-        along = model.coulomb / width**2 * slope * (v + self.h * a) + D - model.viscous
-        partial = self.smooth.inverse_dynamics_derivatives(q, v, a)
-        dv = partial.dv + along[..., None] * np.eye(self.robot.n)
-        return a, inverse[..., self.columns] @ D_u - inverse @ (partial.dq @ D_q + dv @ D_v)
+        b = self._torques(v, u) - rest - model.coulomb_bias
+
+        def accelerated(D: Array, D_D: Array) -> tuple[Array, Array]:
+            """The acceleration with the damping D, and its derivative."""
+            inverse = np.linalg.inv(M + self.h * D[..., None] * unit)
+            a = np.einsum("...ij,...j->...i", inverse, b - D * v)
+            ahead = self.smooth.inverse_dynamics_derivatives(q, v, a)
+            dv = ahead.dv + (D - model.viscous)[..., None] * unit
+            changes = ahead.dq @ D_q + dv @ D_v + (v + self.h * a)[..., None] * D_D
+            return a, inverse[..., self.columns] @ D_u - inverse @ changes
+
+        def damping(v: Array, D_v: Array) -> tuple[Array, Array]:
+            x = v / width
+            small = np.abs(x) < TANH_SERIES_TWO_TERMS
+            safe = np.where(small, 1.0, x)
+            slope = np.where(small, -2.0 / 3.0 * x, (1.0 - np.tanh(x) ** 2 - np.tanh(x) / safe) / safe)  # of tanh(x) / x
+            return self._damping_of(v), (model.coulomb / width**2 * slope)[..., None] * D_v
+
+        a, D_a = accelerated(*damping(v, D_v))
+        return accelerated(*damping(v + self.h * a, D_v + self.h * D_a)) if any_nonzero(model.coulomb) else (a, D_a)
 
     def _torques(self, v: Array, u: Array) -> Array:
         tau = np.zeros((*np.broadcast_shapes(v.shape[:-1], u.shape[:-1]), self.robot.n))
@@ -308,6 +356,12 @@ class StepDynamics:
         if robot.model.symbolic:
             return [robot.compile(function, dv=robot.n) for function in functions]
         return [partial(function, robot) for function in functions]
+
+
+def _quotient(x: Array) -> Array:
+    """tanh(x) / x."""
+    small = np.less(abs(x), TANH_SERIES_TWO_TERMS, dtype=object if x.dtype == object else bool)
+    return np.asarray(where(small, 1.0 - x * x / 3.0, tanh(x) / where(small, 1.0, x)))
 
 
 def _integrate(robot: Robot, q: Array, dv: Array) -> Array:

@@ -194,8 +194,8 @@ class Step(StepDynamics):
         q, v, a = (np.asarray(x, float) for x in (q, v, a))
         tau = self.smooth.inverse_dynamics(q, v, a)
         if self._damped:
-            D, model = self._damping(v), self.robot.model
-            tau = tau + model.coulomb_bias + D * (v + self.h * a) - model.viscous * v
+            model = self.robot.model
+            tau = tau + model.coulomb_bias + self._damping_at(q, v, a) * (v + self.h * a) - model.viscous * v
         elif self.smooth is not self.robot:
             tau = tau + self.friction(v)
         return np.asarray(tau)
@@ -258,15 +258,18 @@ class Step(StepDynamics):
         else:
             c, b = TABLEAUS[self.method]
             at_q, at_v, D_at_q, D_at_v = q, v, D_q, D_v
+            moved, D_moved = np.zeros(n), np.zeros_like(D_v)
             rates, acceleration, slopes, D_acceleration = (np.zeros(x) for x in (n, n, unit.shape[:1], unit.shape[:1]))
             for k, weight in enumerate(b):
                 a, D_a = self._acceleration(at_q, at_v, u, p, (D_at_q, D_at_v, D_u, D_p))
-                rates, slopes = rates + weight * at_v, slopes + weight * D_at_v
+                rate, D_rate = self._change_rate(moved, at_v, D_moved, D_at_v)
+                rates, slopes = rates + weight * rate, slopes + weight * D_rate
                 acceleration, D_acceleration = acceleration + weight * a, D_acceleration + weight * D_a
                 if k + 1 < len(c):
                     part = c[k + 1] * h
-                    D_at_q = self._moved(q, part * at_v, D_q, part * D_at_v)
-                    at_q, at_v, D_at_v = self._placed_at(q, part * at_v), v + part * a, D_v + part * D_a
+                    moved, D_moved = part * rate, part * D_rate
+                    D_at_q = self._moved(q, moved, D_q, D_moved)
+                    at_q, at_v, D_at_v = self._placed_at(q, moved), v + part * a, D_v + part * D_a
             found = [self._moved(q, h * rates, D_q, h * slopes), D_v + h * D_acceleration]
         return np.concatenate(np.broadcast_arrays(*found), axis=-2)
 
