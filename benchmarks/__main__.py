@@ -21,6 +21,7 @@ from rich.console import Console
 
 from benchmarks import (
     contact,
+    derivatives,
     first_call,
     generated_c,
     gpu,
@@ -59,6 +60,7 @@ SECTIONS: dict[str, Callable[[Options], dict[str, Any]]] = {
     "integrators": integrators.measure,
     "task-space": task_space.measure,
     "contact": contact.measure,
+    "derivatives": derivatives.measure,
     "inverse-kinematics": inverse_kinematics.measure,
     "optimal-control": optimal_control.measure,
     "optimizers": optimizers.measure,

@@ -29,9 +29,9 @@ def measure(options: Options) -> dict[str, Any]:
         for start in range(options.fresh_starts):
             options.tell(f"{name}, {function.replace('_', ' ')}: fresh process {start + 1} of {options.fresh_starts}")
             with tempfile.TemporaryDirectory() as folder:
-                cold.append(_probe(folder, name, base, function))  # interpreted
-                compiled.append(_probe(folder, name, base, function))  # asked for again, and therefore compiled
-                cached.append(_probe(folder, name, base, function))  # the second has left its code there
+                cold.append(probe(folder, name, base, function))  # interpreted
+                compiled.append(probe(folder, name, base, function))  # asked for again, and therefore compiled
+                cached.append(probe(folder, name, base, function))  # the second has left its code there
         rows.append(
             {
                 "robot": name, "function": function, "cold_s": _best(cold, "first"), "cold_median_s": _median(cold, "first"),
@@ -43,7 +43,7 @@ def measure(options: Options) -> dict[str, Any]:
     return {"fresh_starts": options.fresh_starts, "rows": rows}
 
 
-def _probe(cache: str, *arguments: str) -> dict[str, float]:
+def probe(cache: str, *arguments: str) -> dict[str, float]:
     environment = {**os.environ, "DYNAMIS_CACHE": cache}
     for name in ("DYNAMIS_NO_CACHE", "DYNAMIS_TIER", "DYNAMIS_NUM_THREADS"):
         environment.pop(name, None)

@@ -14,6 +14,10 @@ from benchmarks.threads import BUSY
 
 # one place each; the two small arms and the two humanoids share theirs
 MEAN_OVER = (("ur5e",), ("panda",), ("xarm7",), ("kuka_iiwa14",), ("puma560", "stanford"), ("go2",), ("g1", "talos"))
+DERIVATIVES = (
+    ("∂τ", "inverse_dynamics_derivatives", {"ur5e": 18, "panda": 14, "xarm7": 10, "go2": 12, "g1": 8}),
+    ("∂v̇", "forward_dynamics_derivatives", {"ur5e": 15, "panda": 12, "xarm7": 9, "go2": 10, "g1": 7}),
+)
 Sections = Mapping[str, Any]
 
 
@@ -148,6 +152,22 @@ def _contact(key: str, best: Callable[..., float | None]) -> Callable[[Sections]
     return lambda sections: best((row[key] for row in _rows(sections, "contact") if row[key]), default=None)
 
 
+def _derivative(robot: str, function: str, key: str = "times_faster") -> Callable[[Sections], float | None]:
+    def found(sections: Sections) -> float | None:
+        named = (row for row in _rows(sections, "derivatives") if (row["robot"], row["function"]) == (robot, function))
+        return next((row[key] for row in named), None)
+
+    return found
+
+
+def _ready(function: str) -> Callable[[Sections], float | None]:
+    def found(sections: Sections) -> float | None:
+        rows = sections.get("derivatives", {}).get("ready", ())
+        return next((row["optimised"] for row in rows if row["function"] == function), None)
+
+    return found
+
+
 def _inverse_kinematics(how: str) -> Callable[[Sections], float | None]:
     """µs per target, the most over the arms."""
     return lambda sections: max((row["us"][how] for row in _rows(sections, "inverse-kinematics")), default=None)
@@ -233,6 +253,14 @@ GOALS = (
         True,
         _contact("times_faster", min),
     ),
+    *(
+        Goal(f"{symbol} of {robot}, batch of 1024 against Pinocchio in a loop", "×", wanted, True, _derivative(robot, function))
+        for symbol, function, goals in DERIVATIVES
+        for robot, wanted in goals.items()
+    ),
+    Goal("∂τ of ur5e, one call, against Pinocchio's", "×", 0.4, False, _derivative("ur5e", DERIVATIVES[0][1], "single_ratio")),
+    Goal("∂τ of g1, optimised", "s", 4, False, _ready(DERIVATIVES[0][1])),
+    Goal("∂v̇ of g1, optimised", "s", 6, False, _ready(DERIVATIVES[1][1])),
     Goal("One call of them, against Pinocchio's call", "×", 0.5, False, _contact("single_ratio", max)),
     Goal(
         "Identification from a log of ten million samples, against Pinocchio's regressor alone",

@@ -112,6 +112,28 @@ def _contact(section: Row) -> str:
     return _table(head, lines)
 
 
+def _derivatives(section: Row) -> str:
+    batch = section["batch"]
+    head = [
+        "function of",
+        f"batch of {batch}",
+        "call",
+        "Pinocchio's call",
+        "and stored",
+        "call / batch",
+        "stored / batch",
+        "call / call",
+    ]
+    lines = []
+    for row in section["rows"]:
+        ns = row["ns"]
+        what = f"{_robot(row['robot'])}: {row['function'].replace('_', ' ')}"
+        times = [f"{ns[x]:.0f}" if x in ns else "–" for x in ("ours", "single", "pinocchio", "stored")]
+        known = [f"{ns[x] / ns['ours']:.1f}×" if x in ns else "–" for x in ("pinocchio", "stored")]
+        lines.append([what, *times, *known, "–" if row["single_ratio"] is None else f"{row['single_ratio']:.2f}"])
+    return _table(head, lines)
+
+
 def _generated_c(section: Row) -> str:
     versions = section["rows"][0]["version"]
     head = ["function of", "operations", *(f"{x} {versions[x]} {section['flags'][x]}" for x in versions)]
@@ -127,5 +149,5 @@ def _generated_c(section: Row) -> str:
 
 
 TABLES: dict[str, Callable[[Row], str]] = {
-    "throughput": _throughput, "latency": _latency, "growth": _growth, "contact": _contact, "generated-c": _generated_c,
+    "throughput": _throughput, "latency": _latency, "growth": _growth, "contact": _contact, "derivatives": _derivatives, "generated-c": _generated_c,
 }  # fmt: skip

@@ -22,7 +22,7 @@ def print_section(console: Console, name: str, section: Row) -> None:
         "closed-form": print_closed_forms, "rollouts": _rollouts, "integrators": _integrators, "gpu": _gpu,
         "task-space": _task_space, "inverse-kinematics": _inverse_kinematics, "optimal-control": _optimal_control,
         "optimizers": _optimizers,
-        "contact": _contact, "generated-c": _generated_c,
+        "contact": _contact, "derivatives": _derivatives, "generated-c": _generated_c,
         "identification": _identification,
     }  # fmt: skip
     printers[name](console, section)
@@ -209,15 +209,27 @@ def _task_space(console: Console, section: Row) -> None:
 
 
 def _contact(console: Console, section: Row) -> None:
-    title = f"Momentum, M⁻¹ and contacts, nanoseconds per state: ours in a batch of {section['batch']} and one call, one core"
+    _beside_calls(console, section, "Momentum, M⁻¹ and contacts")
+
+
+def _derivatives(console: Console, section: Row) -> None:
+    _beside_calls(console, section, "Derivatives of the dynamics")
+    for row in section["ready"]:
+        remark(console, f"{row['robot']}, {_words(row['function'])}: optimised after {row['optimised']:.1f} s, nothing on disk")
+
+
+def _beside_calls(console: Console, section: Row, what: str) -> None:
+    title = f"{what}, nanoseconds per state: ours in a batch of {section['batch']} and one call, one core"
     table = empty_table(title, "robot", "function", "batch", "call", "Pinocchio's call", "batch, times", "call, part", names=2)
-    for row in section["rows"]:
+    for row, following in zip(section["rows"], [*section["rows"][1:], None], strict=True):
         ns = row["ns"]
         theirs = f"{ns['pinocchio']:.0f}" if "pinocchio" in ns else row["why"]
         table.add_row(
-            row["robot"], row["function"], shown(row, "ours", f"{ns['ours']:.0f}"), shown(row, "single", f"{ns['single']:.0f}"),
-            shown(row, "pinocchio", theirs), "–" if row["times_faster"] is None else _ratio(row["times_faster"]),
-            "–" if row["single_ratio"] is None else f"{row['single_ratio']:.2f}", end_section=row["function"] == "constrained",
+            row["robot"], _words(row["function"]), shown(row, "ours", f"{ns['ours']:.0f}"),
+            shown(row, "single", f"{ns['single']:.0f}"), shown(row, "pinocchio", theirs),
+            "–" if row["times_faster"] is None else _ratio(row["times_faster"]),
+            "–" if row["single_ratio"] is None else f"{row['single_ratio']:.2f}",
+            end_section=following is None or following["robot"] != row["robot"],
         )  # fmt: skip
     console.print(table)
 
