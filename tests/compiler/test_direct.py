@@ -229,6 +229,19 @@ def test_a_function_taken_before_the_first_call_is_called_directly_after_it():
     assert np.array_equal(held(q), expected)
 
 
+@pytest.mark.parametrize(
+    "name", ["inverse_dynamics", "forward_dynamics", "inverse_dynamics_derivatives", "forward_dynamics_derivatives"]
+)
+def test_existing_results_are_overwritten_without_a_detour(monkeypatch, arm, state, name):
+    method = getattr(arm, name)
+    found = method(*state)
+    monkeypatch.setattr(type(arm), "evaluate", None)
+    again = method(*[x[::-1].copy() for x in state], out=found)
+    expected = method(*[x[::-1].copy() for x in state])
+    for x, y in zip(np.atleast_1d(again), np.atleast_1d(expected), strict=True):
+        assert np.array_equal(x, y)
+
+
 def test_a_method_of_a_subclass_is_not_bypassed():
     class Doubled(dy.Robot):
         def gravity(self, q, **options):

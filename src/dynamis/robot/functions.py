@@ -216,8 +216,8 @@ class StateFunctions(RobotBase):
         if wrenches:
             pushed = self._at_frames(wrenches, axes)
             return TorqueDerivatives(derivatives_with_wrenches(self, "inverse_dynamics", (q, v, a), pushed, axes, out, dtype))
-        if out is None and dtype is None:
-            return TorqueDerivatives(self._inverse_dynamics_derivatives(q, v, a))
+        if dtype is None:  # answered by machine code
+            return TorqueDerivatives(self._inverse_dynamics_derivatives(q, v, a, out=out))
         return TorqueDerivatives(self._inverse_dynamics_derivatives(q, v, a, out=out, dtype=dtype))
 
     @direct
@@ -241,8 +241,8 @@ class StateFunctions(RobotBase):
                 self, "forward_dynamics", (q, v, tau), self._at_frames(wrenches, axes), axes, out, dtype
             )
             return AccelerationDerivatives(found)
-        if out is None and dtype is None:
-            return AccelerationDerivatives(self._forward_dynamics_derivatives(q, v, tau))
+        if dtype is None:  # answered by machine code
+            return AccelerationDerivatives(self._forward_dynamics_derivatives(q, v, tau, out=out))
         return AccelerationDerivatives(self._forward_dynamics_derivatives(q, v, tau, out=out, dtype=dtype))
 
     @direct
