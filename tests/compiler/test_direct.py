@@ -242,6 +242,34 @@ def test_existing_results_are_overwritten_without_a_detour(monkeypatch, arm, sta
         assert np.array_equal(x, y)
 
 
+def test_named_frames_and_wrenches_are_answered_without_a_detour(monkeypatch, arm, state):
+    q, v, a = state
+    frame, other = arm.link_names[-1], arm.link_names[1]
+    w = np.arange(6.0)
+
+    def answers(q):
+        return [
+            arm.pose(q, other), arm.pose(q, frame, relative_to=other), arm.jacobian(q, axes="local"), arm.velocity(q, v, other),
+            arm.acceleration(q, v, a, other, axes="local", relative_to=frame), arm.jacobian_dot(q, v, frame, axes="local"),
+            arm.inverse_dynamics(q, v, a, {frame: w}), arm.forward_dynamics(q, v, a, {frame: w, other: -w}, axes="local"),
+            arm.static_torque(q, {other: w}),
+        ]  # fmt: skip
+
+    for _ in range(12):  # past the states that are interpreted
+        answers(q)
+    many = answers(np.stack([q, 2.0 * q]))
+    monkeypatch.setattr(type(arm), "_evaluate_given", None)
+    for one, both in zip(answers(2.0 * q), many, strict=True):
+        np.testing.assert_allclose(one, both[1], rtol=1e-13, atol=1e-13)
+    monkeypatch.undo()
+    with pytest.raises(dy.InputError, match="finite"):
+        arm.pose(np.full(arm.n, np.nan), other)
+    with pytest.raises(dy.NameLookupError):
+        arm.pose(q, "elsewhere")
+    with pytest.raises(dy.DynamisError):
+        arm.pose(q, [other])
+
+
 def test_a_method_of_a_subclass_is_not_bypassed():
     class Doubled(dy.Robot):
         def gravity(self, q, **options):

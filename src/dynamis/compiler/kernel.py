@@ -136,6 +136,7 @@ class Kernel:
         self.loops = Loops()
         self.__call__ = self.call
         self.checked: Callable[..., Any] = _not_answered  # in one thread; raises `UncheckedError` instead of reporting
+        self.answer = self.checked  # likewise, also for batches worth several threads
         self.renew_lock()
         _kernels.add(self)
 
@@ -207,6 +208,7 @@ class Kernel:
             self.__call__ = self._direct(self.call, compiled)
             if self.checks is not None:
                 self.checked = self._direct(_not_answered, compiled, threads=1, checked=True)
+                self.answer = self._direct(_not_answered, compiled, checked=True)
 
     def _direct(self, fallback: Callable[..., Any], compiled: Compiled, **options: Any) -> Callable[..., Any]:
         builtin = direct_function(self.name, fallback)

@@ -358,6 +358,8 @@ class _Backward:
 
 
 def _joined(q: Array, v: Array) -> Array:
+    if q.ndim == v.ndim == 1:
+        return np.concatenate((q, v))
     batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v)], axis=-1)
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from dynamis.algorithms.registry import Algorithm
 from dynamis.compiler.cuda import on_gpu
 from dynamis.compiler.direct import direct_function, is_connected, try_first
+from dynamis.compiler.kernel import UncheckedError
 from dynamis.errors import InputError
 from dynamis.model.build import build
 from dynamis.model.description import Description
@@ -105,6 +106,14 @@ class RobotBase:
         if builtin is not None and (not is_connected(builtin) or on_gpu(result)):
             self._connect(builtin, algorithm, options, on_gpu(result))
         return result
+
+    def _answered(self, key: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
+        """The result of the kernel of this key (`key_of`) if it is compiled and takes the arguments as they are, or None."""
+        try:
+            kernel = self.evaluator.kernels.get(key)
+            return None if kernel is None else kernel.answer(*arguments)
+        except (UncheckedError, TypeError):  # of names that are no text, too
+            return None
 
     def _connect(self, builtin: Any, algorithm: Algorithm, options: Mapping[str, Any], gpu: bool) -> None:
         """Let the kernel with these options answer direct calls of the method, if they are its default options."""

@@ -73,6 +73,10 @@ class Evaluator:
         if any(on_gpu(value) for value, _ in given.values()):
             return self._on_gpu(algorithm, given, options, compiled, out)
         arrays = {name: self.inputs.vector(value, size, name) for name, (value, size) in given.items()}
+        if compiled and key in self.kernels:  # what was a list of numbers is an array now
+            result = self._by_ready_kernel(key, {name: (array, given[name][1]) for name, array in arrays.items()}, out)
+            if result is not None:
+                return result
         batch = broadcast_batch(arrays)
         of_base = "base" in options and options["base"].symbolic
         if self.model.symbolic or of_base or any(a.dtype == object for a in arrays.values()):

@@ -260,7 +260,7 @@ class StateFunctions(RobotBase):
 
         ``relative_to`` names a frame that takes the place of the world.
         """
-        return self.evaluate(ALGORITHMS["pose"], q, **self._frames(frame, relative_to), out=out, dtype=dtype)
+        return self._of_frame("pose", (q,), frame, relative_to, out=out, dtype=dtype)
 
     @direct
     def poses(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
@@ -282,8 +282,7 @@ class StateFunctions(RobotBase):
         >>> robot.velocity(robot.neutral(), [1.0, 0, 0, 0, 0, 0], "tool0", relative_to="forearm_link").round(9).tolist()
         [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
         """
-        options = self._frames(frame, relative_to, axes)
-        return self.evaluate(ALGORITHMS["velocity"], q, v, **options, out=out, dtype=dtype)
+        return self._of_frame("velocity", (q, v), frame, relative_to, axes, out=out, dtype=dtype)
 
     @direct
     def acceleration(
@@ -294,8 +293,7 @@ class StateFunctions(RobotBase):
 
         With ``relative_to`` it is the rate of the `velocity` relative to another frame, as seen from that frame.
         """
-        options = self._frames(frame, relative_to, axes)
-        return self.evaluate(ALGORITHMS["acceleration"], q, v, a, **options, out=out, dtype=dtype)
+        return self._of_frame("acceleration", (q, v, a), frame, relative_to, axes, out=out, dtype=dtype)
 
     @direct
     def jacobian(
@@ -306,7 +304,7 @@ class StateFunctions(RobotBase):
 
         With ``relative_to`` it is that of the `velocity` relative to another frame.
         """
-        return self.evaluate(ALGORITHMS["jacobian"], q, **self._frames(frame, relative_to, axes), out=out, dtype=dtype)
+        return self._of_frame("jacobian", (q,), frame, relative_to, axes, out=out, dtype=dtype)
 
     @direct
     def jacobian_dot(
@@ -318,8 +316,7 @@ class StateFunctions(RobotBase):
         With ``relative_to`` it is that of the Jacobian relative to another frame, as seen from that frame. For all axes the
         `acceleration` is J v̇ + J̇ v.
         """
-        options = self._frames(frame, relative_to, axes)
-        return self.evaluate(ALGORITHMS["jacobian_dot"], q, v, **options, out=out, dtype=dtype)
+        return self._of_frame("jacobian_dot", (q, v), frame, relative_to, axes, out=out, dtype=dtype)
 
     @direct
     def analytic_jacobian(
@@ -329,14 +326,21 @@ class StateFunctions(RobotBase):
         algorithm = ALGORITHMS["analytic_jacobian"]
         return self.evaluate(algorithm, q, frame=self.model.frame(frame), orientation=str(orientation), out=out, dtype=dtype)
 
-    def _frames(self, frame: str | None, relative_to: str | None, *axes: str) -> dict[str, Any]:
-        """The options of a function of a frame."""
+    def _of_frame(
+        self, name: str, state: tuple[Any, ...], frame: str | None, relative_to: str | None, *axes: str,
+        out: Array | None, dtype: Any,
+    ) -> Array:  # fmt: skip
+        if out is None and dtype is None:
+            reference = () if relative_to is None else (relative_to,)
+            result = self._answered((name, self.model.tip if frame is None else frame, *axes, *reference), state)
+            if result is not None:
+                return result
         options: dict[str, Any] = {"frame": self.model.frame(frame)}
         if axes:
             options["axes"] = checked_axes(axes[0])
         if relative_to is not None:
             options["relative_to"] = self.model.frame(relative_to)
-        return options
+        return self.evaluate(ALGORITHMS[name], *state, **options, out=out, dtype=dtype)
 
     # statics
 
@@ -375,6 +379,10 @@ class StateFunctions(RobotBase):
         self, name: str, state: tuple[Any, ...], wrenches: Wrenches | None, axes: str, base: MovingBase | None = None, *,
         out: Array | None = None, dtype: Any = None,
     ) -> Array:  # fmt: skip
+        if type(wrenches) is dict and wrenches and base is None and out is None and dtype is None:
+            result = self._answered((name, tuple(wrenches), axes), (*state, *wrenches.values()))
+            if result is not None:
+                return result
         algorithm = ALGORITHMS[name]
         frames, extra = self._at_frames(wrenches, axes)
         matters = bool(frames) or (name == "joint_wrenches" and axes != "world")
