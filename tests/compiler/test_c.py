@@ -2,10 +2,10 @@
 
 import ctypes
 import functools
-import os
 import re
 import shutil
 import subprocess
+import tempfile
 
 import numpy as np
 import pytest
@@ -25,8 +25,9 @@ SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover"]
 @functools.cache
 def sanitizers(compiler):
     """The options of sanitizers, unless their libraries are not installed with the compiler."""
-    command = [compiler, *SANITIZERS, "-x", "c", "-", "-o", os.devnull]
-    found = subprocess.run(command, input=b"int main(void) { return 0; }", capture_output=True, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [compiler, *SANITIZERS, "-x", "c", "-", "-o", f"{folder}/program"]
+        found = subprocess.run(command, input=b"int main(void) { return 0; }", capture_output=True, check=False)
     return SANITIZERS if found.returncode == 0 else []
 
 
