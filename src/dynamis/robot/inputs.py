@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import warnings
 from typing import Any
 
@@ -44,7 +45,7 @@ class Inputs:
             )
 
     def vector(self, value: Any, size: int, name: str) -> Array:
-        if np.ma.is_masked(value):
+        if "numpy.ma" in sys.modules and np.ma.is_masked(value):  # importing it takes as long as the first result
             raise InputError(f"{name} has masked entries; give each a value with {name}.filled(...), or leave these states out")
         try:
             array = np.asarray(value)
