@@ -47,4 +47,5 @@ SERIES_FIVE_TERMS = 1e-2  # of sin, cos: x⁵ / 12! < EPS; above it the closed f
 ARCTAN_SERIES_THREE_TERMS = 1e-5  # x = tan²: x³ / 7 < EPS
 TANH_SERIES_TWO_TERMS = 1e-4  # of tanh(x) / x, here of x itself: 2 x⁴ / 15 < EPS
 SAME_STATE = 1e-6  # rad, m, rad/s or m/s: closed loops that change an initial state by less leave it as it was given
+SIMULATED_ERROR = 1e-6  # rad or m, of controlled motions with fixed steps or rtol 1e-8: a smaller tracking error is none
 STUCK_ERROR = 1e-4  # rad or m: a smaller error of a joint that friction holds is not reported

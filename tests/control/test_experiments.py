@@ -27,6 +27,13 @@ def found(arm):
     return dy.control.compare_laws(arm, LAWS, ts.Circle(0.12, period=2.0, cycles=2), task=TASK, q0=START)
 
 
+@pytest.mark.parametrize("law", ["computed-torque", "feedforward-pd"])
+def test_errors_of_exact_models_are_within_their_bound(law):
+    run = dy.control.compare_laws(dy.load("planar_2r_melchiorri"), law, [1.0, 0.0], duration=0.5).runs[0]
+    assert (run.tracking.largest < run.bound).all()
+    assert run.bound.max() < 1e-3
+
+
 @pytest.mark.parametrize("motion", [ts.Circle(0.1, 2.0, 2), ts.Line(0.3, 2.0, 2, component=1)])
 def test_motions_are_differentiated_rightly_and_close_their_cycles(motion):
     x0 = np.array([0.4, 0.5])

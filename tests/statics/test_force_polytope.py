@@ -115,7 +115,7 @@ def test_an_arm_too_weak_for_its_weight_is_told(arm):
     found = largest_force(arm, [0.0, 0.0], (1, 0, 0), torque_limits=100.0)
     assert found.size == 0.0
     assert found.limited_by == ("joint1", "joint2")
-    assert "gravity torques exceed the torque limits" in found.sentence
+    assert "the torques at rest exceed the torque limits" in found.sentence
     carried = force_polytope(arm, [0.0, 0.0], torque_limits=100.0)
     assert carried.empty  # 981 N m and 245 N m with one force at 2 m and 1 m
 

@@ -23,7 +23,9 @@ def test_the_total_is_what_the_recursion_of_forces_gives(seed):
     _, robot, q, frame, w = random_case(seed)
     held = static_torques(robot, q, w, frame)
     assert relative_error(held.total, robot.static_torque(q, {frame: w})) < 1e-11
-    assert relative_error(held.weight, robot.static_torque(q)) < 1e-11
+    assert relative_error(held.weight + held.spring, robot.static_torque(q)) < 1e-11
+    rest = np.zeros(robot.n)
+    assert relative_error(held.total, robot.replace(friction=0).inverse_dynamics(q, rest, rest, {frame: w})) < 1e-11
     tau, _, _ = robot.static_forces(q, {frame: w})
     assert relative_error(held.total, tau) < 1e-11
 
@@ -34,7 +36,7 @@ def test_virtual_work_is_zero_for_every_displacement_of_a_random_tree(seed):
     tau = static_torques(robot, q, w, frame).total
     for dq in rng.uniform(-1, 1, (5, robot.n)):
         work = virtual_work(robot, q, dq, tau, w, frame)
-        assert abs(work.total) < 1e-10 * (abs(work.torques) + abs(work.weight) + abs(work.wrench) + 1.0)
+        assert abs(work.total) < 1e-10 * (abs(work.springs) + abs(work.torques) + abs(work.weight) + abs(work.wrench) + 1.0)
     # another torque does work in some displacement
     wrong = tau + 1.0
     assert abs(virtual_work(robot, q, np.ones(robot.n), wrong, w, frame).total - robot.n) < 1e-9 * (1 + abs(tau).sum())

@@ -70,6 +70,56 @@ def test_under_load_it_predicts_how_the_loaded_robot_moves(name):
     assert np.linalg.norm((naive.compliance @ dw)[:3] - moved) > 1e-3 * size
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_moment_of_constant_direction_does_not_buckle_single_springs(seed):
+    """∂(ωᵢ·μ)/∂qⱼ is zero for j ≥ i, so that the determinant of K_q − λ K_G does not depend on λ."""
+    robot = dy.load("ur5e")
+    found = stiffness(robot, robot.random(seed), 3000.0, wrench=(0, 0, 0, 400.0, 100.0, 600.0))
+    assert found.stable
+    assert found.critical_load == np.inf
+    assert not found.buckling
+
+
+@pytest.mark.parametrize("name", ["ur5e", "panda"])
+def test_any_wrench_buckles_where_the_stiffness_becomes_singular_first(name):
+    robot, rng = dy.load(name), np.random.default_rng(1)
+    for seed in range(6):
+        found = stiffness(robot, robot.random(seed), 3000.0, wrench=rng.normal(size=6) * 200.0)
+        factor = found.critical_load
+        shares = np.linspace(0.0, min(factor, 200.0), 400)[1:-1]
+        determinants = [np.linalg.det(np.eye(robot.n) - x * found.load / 3000.0) for x in shares]
+        assert min(determinants) > 0.0
+        if np.isfinite(factor):
+            assert np.linalg.svd(np.eye(robot.n) - factor * found.load / 3000.0, compute_uv=False)[-1] < 1e-9
+
+
+def test_springs_of_the_model_act_in_statics():
+    """A block of 2 kg on a slope, with a spring: 10 N of weight and 50 (q − 0.2) N."""
+    slope = dy.load("""
+[robot]
+name = "block"
+gravity = [0, 0, -10]
+[[link]]
+type = "prismatic"
+axis = ["cos(30deg)", 0, "sin(30deg)"]
+mass = 2
+stiffness = 50
+rest = 0.2
+""")
+    held = dy.statics.static_torques(slope, [0.1])
+    np.testing.assert_allclose([held.weight[0], held.spring[0], held.total[0]], [10.0, -5.0, 5.0])
+    np.testing.assert_allclose(slope.static_torque([0.1]), [5.0])
+    np.testing.assert_allclose(slope.static_forces([0.1])[0], [5.0])
+    largest = dy.statics.largest_force(slope, [0.1], (-1, 0, 0), torque_limits=[20.0])
+    assert largest.size == pytest.approx(15.0 / np.cos(np.pi / 6))
+    assert dy.statics.force_polytope(slope, [0.1], rows="x", torque_limits=[20.0]).vertices.max() == pytest.approx(
+        25.0 / np.cos(np.pi / 6)
+    )
+    assert stiffness(slope, [0.1], [100.0]).compliance[0, 0] == pytest.approx(0.75 / 150.0)
+    bent = deflection(slope, [0.1], [100.0], (3.0, 0.0, 0.0))
+    assert bent.dq[0] == pytest.approx(3.0 * np.cos(np.pi / 6) / 150.0)
+
+
 def test_the_weight_is_part_of_the_stiffness_where_asked(arm):
     q = np.array([0.3, 0.9])
     bent = [deflection(arm, q, 5e4, (0.0, f, 0.0), tolerance=1e-13) for f in (-0.5, 0.5)]

@@ -1,6 +1,6 @@
 """Static forces of joints and links, by recursion.
 
-Wrenches are exerted by the environment on the robot; the static torques are τ = g(q) − Σ Jᵀ w.
+Wrenches are exerted by the environment on the robot; the static torques are τ = g(q) + springs − Σ Jᵀ w.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.algorithms.joint_physics import spring_torque
 from dynamis.algorithms.kinematics import relative_poses, world_poses
 from dynamis.algorithms.newton_euler import BodyWrenches
 from dynamis.model.model import Model
@@ -27,7 +28,7 @@ def static_forces(model: Model, q: Array, wrenches: BodyWrenches | None = None) 
     X_W = world_poses(model, relative_poses(model, q))
     f = [np.zeros(3) for _ in X_W]
     N = [np.zeros(3) for _ in X_W]
-    tau = model.zeros(model.n, q, *(wrenches or {}).values())
+    tau = model.zeros(model.n, q, *(wrenches or {}).values()) + spring_torque(model, q)
     for i, body in reversed(model.moving):
         R = X_W[i].R
         f[i] = f[i] - body.inertia.mass * model.gravity

@@ -54,7 +54,7 @@ RENAMED = {
     "wrenches": "wrenches", "frame": "frame", "base_compliance": "base", "null_space": "null_damping", "block_seconds": "block",
 }  # fmt: skip
 REPEATED = re.compile(r", on the command line (--[a-z-]+)(?: [A-Z=]+)?")  # once the option itself is named
-ARGUMENT = re.compile(r"(?<![\w.{(\-])(?P<name>[a-z]\w*)=(?P<value>'[^']*'(?: or '[^']*')*|\([^()]*\)|-?[\w.]+|…)?")
+ARGUMENT = re.compile(r"(?<![\w.{(\-])(?<!--set )(?P<name>[a-z]\w*)=(?P<value>'[^']*'(?: or '[^']*')*|\([^()]*\)|-?[\w.]+|…)?")
 
 
 def for_command_line(message: str, command: click.Command | None = None) -> str:

@@ -74,7 +74,8 @@ def statics(
         draw()  # first: a program that gets an error must not find a result as well
         print_json({
             "robot": loaded.name, "frame": spaces.task.frame.name, "by": by, "q": at, "total": held.total,
-            "weight": held.weight, "load": held.load, "limits": held.limits, "possible": bool(held.possible),
+            "weight": held.weight, "load": held.load, "spring": held.spring,
+            "limits": held.limits, "possible": bool(held.possible),
             "beyond_limits": list(held.beyond_limits),
             "duality": spaces.as_dict(),
             "largest_forces": {name: {"size": x.size, "limited_by": list(x.limited_by)} for name, x in strength.items()},
@@ -116,11 +117,14 @@ def _print(robot: Robot, held: Any, by: str | None) -> None:
     import numpy as np
 
     noise = 1e-12 * max(1.0, float(abs(held.total).max(initial=0.0)))
-    parts = (np.where(np.abs(x) < noise, 0.0, x) for x in (held.total, held.weight, held.load))
+    springs = {"springs": held.spring} if held.spring.any() else {}
+    given = {"total": held.total, "weight": held.weight, "load": held.load, **springs}
+    parts = (np.where(np.abs(x) < noise, 0.0, x) for x in given.values())
     table = zip(held.names, units(robot), *parts, held.limits, strict=True)
     rows = [(name, unit, *torques, top if top != float("inf") else None) for name, unit, *torques, top in table]
     load = "" if by is None else f" and the load exerted by the {by}"
-    print_table(f"{robot.name}: static torques under weight{load}", ("joint", "unit", "total", "weight", "load", "limit"), rows)
+    title = f"{robot.name}: static torques under weight{', springs' if springs else ''}{load}"
+    print_table(title, ("joint", "unit", *given, "limit"), rows)
     print_exceeded_torque_limits(held.beyond_limits)
 
 

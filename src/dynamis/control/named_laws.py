@@ -26,6 +26,7 @@ from dynamis.robot import Robot
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.task_space.feedback import Feedback
 from dynamis.task_space.redundancy import LAWS as REDUNDANCY_LAWS
+from dynamis.tolerances import SIMULATED_ERROR
 
 Array = npt.NDArray[Any]
 JOINT_LAWS = ("gravity-compensation", "pd-gravity", "pd-bounded", "feedforward-pd", "computed-torque", "slotine-li")
@@ -103,10 +104,10 @@ def stability_of(law: Any, robot: Robot, model: Robot, q: Array, rate: float | N
 
 
 def error_bound(law: Any, model: Robot, robot: Robot, reference: Any) -> Array | None:
-    """The predicted bound of the tracking errors of a joint law; None where none is known."""
+    """The predicted bound of the tracking errors of a joint law, not below those of simulations; None where none is known."""
     match law:
         case PDGravity() | FeedforwardPD() | ComputedTorque():
-            return tracking_bound(law.with_model(model), robot, reference)
+            return np.maximum(tracking_bound(law.with_model(model), robot, reference), SIMULATED_ERROR)
         case RobustPD():
             return law.ultimate_error()
     return None

@@ -205,13 +205,16 @@ def tracking_card(track: Any, name: str, sentences: Sequence[str] = (), bound: A
 def static_torques_card(held: Any) -> str:
     """Static torques per joint with the share of their limits; for a batch the largest values."""
     parts = [np.abs(x).reshape(-1, len(held.names)).max(axis=0) if np.ndim(x) > 1 else x
-             for x in (held.weight, held.load, held.total, held.used)]  # fmt: skip
+             for x in (held.weight, held.load, held.total, held.used, held.spring)]  # fmt: skip
     limits = np.broadcast_to(held.limits, (len(held.names),))
-    rows = [(name, *(x[k] for x in parts[:3]), limits[k], f"{100.0 * parts[3][k]:.3g} %") for k, name in enumerate(held.names)]
+    springs = [parts[4]] if np.any(parts[4]) else []
+    rows = [(name, *(x[k] for x in [*parts[:2], *springs, parts[2]]), limits[k], f"{100.0 * parts[3][k]:.3g} %")
+            for k, name in enumerate(held.names)]  # fmt: skip
     sentences = (
         "within the torque limits" if np.all(held.possible) else f"torque limits exceeded: {', '.join(held.beyond_limits)}"
     )
-    return card("static torques", [sentences], ("joint", "gravity", "load", "total", "limit", "share of limit"), rows)
+    head = ("joint", "gravity", "load", *(("springs",) if springs else ()), "total", "limit", "share of limit")
+    return card("static torques", [sentences], head, rows)
 
 
 def stiffness_card(found: Any) -> str:

@@ -37,11 +37,11 @@ class Measure:
 
 
 def payload_capacity(robot: Robot, q: Any, frame: str | None = None, *, torque_limits: Any = None) -> Any:
-    """Largest point mass [kg] (…) at the frame in static equilibrium within the torque limits; 0 if gravity torques of the
-    arm alone exceed them.
+    """Largest point mass [kg] (…) at the frame in static equilibrium within the torque limits; 0 if the torques of gravity and
+    springs of the arm alone exceed them.
 
-    τ = g(q) + m d(q) with d the torques per kilogram, so each joint limits m to an interval. ``torque_limits`` defaults to
-    the robot's effort limits.
+    τ = g(q) + springs + m d(q) with d the torques per kilogram, so each joint limits m to an interval.
+    ``torque_limits`` defaults to the robot's effort limits.
 
     >>> import dynamis as dy
     >>> robot = dy.load("ur5e")
@@ -49,7 +49,7 @@ def payload_capacity(robot: Robot, q: Any, frame: str | None = None, *, torque_l
     True
     """
     limits = effort_limits(robot, torque_limits)
-    g = robot.gravity(q)
+    g = robot.static_torque(q)
     d = torques_per_kilogram(robot, q, frame)
     still = np.abs(d) <= RECURSION_ROUNDING * np.abs(d).max(axis=-1, keepdims=True)
     most = np.where(still, np.inf, (np.sign(d) * limits - g) / np.where(still, 1.0, d)).min(axis=-1)

@@ -348,7 +348,7 @@ class StateFunctions(RobotBase):
     def static_torque(
         self, q: Any, wrenches: Wrenches | None = None, *, axes: str = "world", out: Array | None = None, dtype: Any = None
     ) -> Array:
-        """Torques in static equilibrium with gravity and the wrenches, without springs and friction (…, n)."""
+        """Torques in static equilibrium with gravity, springs and the wrenches, without friction (…, n)."""
         return self._with_wrenches("static_torque", (q,), wrenches, axes, out=out, dtype=dtype)
 
     def static_forces(self, q: Any, wrenches: Wrenches | None = None, *, axes: str = "world") -> tuple[Array, Array, Array]:

@@ -51,3 +51,9 @@ def one_state(robot: Any, q: Any) -> Array:
     check_numeric(robot)
     state: Array = robot.inputs.one_state(q, robot.nq, "q")
     return state
+
+
+def torques_at_rest(robot: Robot, q: Array, gravity: bool = True) -> Array:
+    """Torques (…, n) of gravity and of the springs of the model, or of the springs alone."""
+    total = robot.static_torque(q)
+    return total if gravity else total - robot.gravity(q)

@@ -12,8 +12,14 @@ from dynamis.display import as_table
 from dynamis.errors import InputError, SingularError, printable
 from dynamis.robot import Robot
 from dynamis.spatial.rotation import log_quaternion, to_quaternion
-from dynamis.statics.convention import one_state, one_wrench
-from dynamis.statics.geometric_stiffness import check_coordinates, load_stiffness, weight_stiffness
+from dynamis.statics.convention import one_state, one_wrench, torques_at_rest
+from dynamis.statics.geometric_stiffness import (
+    check_coordinates,
+    largest_divergence,
+    load_stiffness,
+    spring_stiffness,
+    weight_stiffness,
+)
 from dynamis.statics.stiffness import base_part, joint_matrix
 
 Array = npt.NDArray[Any]
@@ -25,7 +31,7 @@ MAX_STEP = 0.5  # rad or m, of any joint
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Deflection:
-    """Static equilibrium under a load: K_q (q − q₀) = Jᵀ(q) w − (g(q) − g(q₀)).
+    """Static equilibrium under a load: K_q (q − q₀) = Jᵀ(q) w − (g(q) − g(q₀)), where K_q has the springs of the model too.
 
     ``q`` is the equilibrium configuration, ``displacement`` (δp, δφ) the displacement of the frame, ``predicted`` its linear
     approximation C w with C = J (K_q + ∂g/∂q)⁻¹ Jᵀ at q₀ (without ∂g/∂q if ``gravity=False``). ``base`` is the part of both
@@ -85,7 +91,7 @@ def deflection(
     if not isinstance(tolerance, float | int) or not 0.0 < tolerance < 1.0:
         raise InputError(f"tolerance must be greater than 0 and less than 1, got {tolerance!r}")
     f = robot.model.frame(frame).name
-    K, w = joint_matrix(robot, joint_stiffness), one_wrench(robot, wrench, by)
+    K, w = joint_matrix(robot, joint_stiffness) + spring_stiffness(robot), one_wrench(robot, wrench, by)
     balance = _Balance(robot, q0, f, K, gravity)
     dq, iterations = balance.rest(w, float(tolerance))
     here = robot.integrate(q0, dq)
@@ -101,10 +107,10 @@ def deflection(
         displacement=np.concatenate([end[:3, 3] - start[:3, 3], turn]) + base,
         predicted=J @ np.linalg.solve(K_start, J.T @ w) + base,
         base=base,
-        torque=K @ dq + (robot.gravity(q0) if gravity else 0.0),
+        torque=K @ dq + torques_at_rest(robot, q0, gravity),
         residual=float(np.abs(balance.residual(dq, w)).max(initial=0.0)),
         iterations=iterations,
-        stable=bool(np.linalg.eigvalsh(0.5 * (stiff + stiff.T)).min(initial=1.0) > 0.0),
+        stable=largest_divergence(K, K - stiff) < 1.0,
     )
 
 
@@ -151,7 +157,7 @@ class _Balance:
                 return dq, k
             slope = self.slope(dq, w)
             # beyond the stability limit, Newton's method would converge to an unstable equilibrium
-            if np.linalg.eigvalsh(0.5 * (slope + slope.T)).min() <= 0.0:
+            if largest_divergence(self.K, self.K - slope) >= 1.0:
                 return None, k
             step = -np.linalg.solve(slope, off)
             dq = dq + step * min(1.0, MAX_STEP / max(float(np.abs(step).max()), 1e-300))

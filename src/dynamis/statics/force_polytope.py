@@ -16,7 +16,7 @@ from dynamis.errors import InputError, SingularError, printable, unknown_name
 from dynamis.kinematics.directions import ROWS, Directions, directions_of
 from dynamis.kinematics.state_measures import effort_limits
 from dynamis.robot import Robot
-from dynamis.statics.convention import one_state, side
+from dynamis.statics.convention import one_state, side, torques_at_rest
 from dynamis.statics.describe import push_text, readable, wrench_text
 from dynamis.tolerances import NEGLIGIBLE, RANK_TOLERANCE, SOLUTION_TOLERANCE
 
@@ -83,7 +83,7 @@ class ForcePolytope:
     @property
     def sentences(self) -> tuple[str, ...]:
         if self.empty:
-            return ("gravity torques exceed the torque limits here for every force at the frame",)
+            return ("the torques at rest exceed the torque limits here for every force at the frame",)
         point = self.robot.pose(self.q, self.task.frame.name)[:3, 3]
         carried = (self.task.selection.T @ readable(self.unbounded)).T
         J = self.robot.jacobian(self.q, self.task.frame.name)
@@ -161,7 +161,7 @@ def force_polytope(
 def _half_spaces(robot: Robot, q: Array, task: Directions, limits: Any, gravity: bool, by: str) -> tuple[Array, Array]:
     """A w ≤ b of the wrenches w that ``by`` exerts, from both limits of each torque g ∓ Jᵀ w."""
     most = effort_limits(robot, limits)
-    g = robot.gravity(q) if gravity else np.zeros(robot.n)
+    g = torques_at_rest(robot, q, gravity)
     load = -side(by) * (task.selection @ robot.jacobian(q, task.frame.name)).T
     return np.vstack([load, -load]), np.concatenate([most - g, most + g])
 
@@ -233,7 +233,7 @@ def largest_force(
     robot: Robot, q: Any, direction: Any, frame: str | None = None, *, torque_limits: Any = None, gravity: bool = True,
     by: str = "environment", free: Any = (),
 ) -> LargestForce:  # fmt: skip
-    """The largest wrench along a direction in static equilibrium within the torque limits, gravity included.
+    """The largest wrench along a direction in static equilibrium within the torque limits, gravity and springs included.
 
     ``direction`` has three numbers (a force without moment) or six (f, μ), in world axes. ``free`` names additional wrench
     components, such as ("rx", "ry", "rz"), whose values are chosen to maximise the force. Solved as a linear program: the
@@ -262,16 +262,16 @@ def largest_force(
     nothing = np.zeros(6)
     if found.status == 3:
         why = _unbounded_reason(robot.jacobian(at, frame).T @ d, task)
-        return LargestForce(np.inf, d, nothing, robot.gravity(at) if gravity else np.zeros(robot.n), (),
+        return LargestForce(np.inf, d, nothing, torques_at_rest(robot, at, gravity), (),
                             f"{kind}, {who}, is unbounded: {why}")  # fmt: skip
     if found.status not in (0, 2):
         raise SingularError(f"the linear program for the largest force failed: {found.message}")
     if found.status == 2:
-        least = f"gravity torques exceed the torque limits here with {kind} of any size"
+        least = f"the torques at rest exceed the torque limits here with {kind} of any size"
         return LargestForce(0.0, d, nothing, np.full(robot.n, np.nan), _overloaded(robot, at, torque_limits), least)
     s = float(found.x[0])
     w = s * d + helpers @ found.x[1:]
-    tau = (robot.gravity(at) if gravity else 0.0) - side(by) * robot.jacobian(at, frame).T @ w
+    tau = torques_at_rest(robot, at, gravity) - side(by) * robot.jacobian(at, frame).T @ w
     limits = effort_limits(robot, torque_limits)
     reached = np.abs(tau) >= limits * (1.0 - 1e-7)
     names = tuple(itertools.compress(robot.coordinate_names, reached))
@@ -292,7 +292,7 @@ def _at_limit(names: tuple[str, ...]) -> str:
 
 
 def _overloaded(robot: Robot, q: Array, limits: Any) -> tuple[str, ...]:
-    return tuple(itertools.compress(robot.coordinate_names, np.abs(robot.gravity(q)) > effort_limits(robot, limits)))
+    return tuple(itertools.compress(robot.coordinate_names, np.abs(torques_at_rest(robot, q)) > effort_limits(robot, limits)))
 
 
 def _known_row(name: Any) -> int:

@@ -13,6 +13,7 @@ from dynamis.errors import InputError, printable
 from dynamis.model.model import Model
 from dynamis.robot import Robot
 from dynamis.scalar import evaluate, jacobian, symbol
+from dynamis.tolerances import RANK_TOLERANCE, SUM_ROUNDING
 
 Array = npt.NDArray[Any]
 
@@ -25,6 +26,11 @@ def load_stiffness(robot: Robot, q: Any, wrench: Any, frame: str | None = None) 
     """
     slopes = robot.jacobian_dot(np.asarray(q, dtype=float), np.eye(robot.n), frame)  # (k, 6, n)
     return np.asarray(np.einsum("kij,i->jk", slopes, np.asarray(wrench, dtype=float)))
+
+
+def spring_stiffness(robot: Robot) -> Array:
+    """Stiffness (n × n) of the springs of the model, parallel to that of the joints."""
+    return np.diag(robot.model.stiffness.astype(float))
 
 
 def weight_stiffness(robot: Robot, q: Any) -> Array:
@@ -41,6 +47,18 @@ def _weight_stiffness(model: Model, q: Array) -> Array:
 
 
 WEIGHT_STIFFNESS = Algorithm("weight_stiffness", _weight_stiffness, ("q",))
+
+
+def largest_divergence(K: Array, G: Array) -> float:
+    """The largest real eigenvalue μ of K⁻¹ G, or 0: K − λ G becomes singular at the factor λ = 1 / μ of a load.
+
+    Of a symmetric G it is where K − λ G ceases to be positive definite; that of a moment of constant direction is not
+    symmetric, and often triangular, without any such factor.
+    """
+    size = np.abs(G).max(initial=0.0)
+    found = np.linalg.eigvals(np.linalg.solve(K, np.where(np.abs(G) > SUM_ROUNDING * size, G, 0.0)))
+    real = found.real[np.abs(found.imag) <= RANK_TOLERANCE * np.abs(found).max(initial=0.0)]
+    return float(real.max(initial=0.0))
 
 
 def check_coordinates(robot: Robot) -> None:

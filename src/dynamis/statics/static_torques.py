@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dynamis.display import as_table, counted, flat, short, static_torques_card
 from dynamis.kinematics.state_measures import torque_bounds
 from dynamis.robot import Robot
-from dynamis.statics.convention import on_robot
+from dynamis.statics.convention import on_robot, torques_at_rest
 from dynamis.tolerances import RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
@@ -19,21 +19,22 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StaticTorques:
-    """Joint torques (…, n) in static equilibrium: ``total`` = ``weight`` + ``load``.
+    """Joint torques (…, n) in static equilibrium: ``total`` = ``weight`` + ``load`` + ``spring``.
 
-    ``weight`` is g(q); ``load`` is −Jᵀ w of the wrench w that the environment exerts, which is Jᵀ F of the wrench F = −w
-    that the robot exerts. ``limits`` are the effort limits of the joints, infinite if not stated, and 0 for the unactuated
-    coordinates of a free base.
+    ``weight`` is g(q), ``spring`` the torques of the springs of the model; ``load`` is −Jᵀ w of the wrench w that the
+    environment exerts, which is Jᵀ F of the wrench F = −w that the robot exerts. ``limits`` are the effort limits of the
+    joints, infinite if not stated, and 0 for the unactuated coordinates of a free base.
     """
 
     names: tuple[str, ...]
     weight: Array
     load: Array
+    spring: Array
     limits: Array
 
     @property
     def total(self) -> Array:
-        return self.weight + self.load
+        return self.weight + self.load + self.spring
 
     @property
     def used(self) -> Array:
@@ -71,18 +72,22 @@ class StaticTorques:
 
 @dataclass(frozen=True, repr=False)
 class VirtualWork:
-    """Virtual work [J] of torques, gravity and wrench for a displacement δq; in static equilibrium the sum is zero."""
+    """Virtual work [J] of torques, gravity, wrench and springs for a displacement δq; in static equilibrium the sum is zero."""
 
     torques: Any
     weight: Any
     wrench: Any
+    springs: Any
 
     @property
     def total(self) -> Any:
-        return self.torques + self.weight + self.wrench
+        return self.torques + self.weight + self.wrench + self.springs
 
     def __repr__(self) -> str:
-        return short(f"<VirtualWork: torques {flat(self.torques)}, weight {flat(self.weight)}, wrench {flat(self.wrench)} J>")
+        return short(
+            f"<VirtualWork: torques {flat(self.torques)}, weight {flat(self.weight)}, wrench {flat(self.wrench)}, "
+            f"springs {flat(self.springs)} J>"
+        )
 
     _repr_html_ = as_table
 
@@ -90,7 +95,7 @@ class VirtualWork:
 def static_torques(
     robot: Robot, q: Any, wrench: Any = None, frame: str | None = None, *, by: str = "environment", torque_limits: Any = None
 ) -> StaticTorques:
-    """Joint torques in static equilibrium with gravity and a wrench at a frame, with their parts.
+    """Joint torques in static equilibrium with gravity, springs and a wrench at a frame, with their parts.
 
     ``wrench`` (…, 6) is (f, μ) in world axes at the frame's origin, or three numbers for a force alone. ``by`` selects the
     sign convention: "environment", exerted on the robot (τ = g − Jᵀ w), or "robot", exerted on the environment
@@ -105,13 +110,14 @@ def static_torques(
     w = on_robot(robot, wrench, by)
     weight = robot.gravity(q)
     load = -np.einsum("...ij,...i->...j", robot.jacobian(q, frame), w)
-    return StaticTorques(robot.coordinate_names, weight, np.asarray(load), torque_bounds(robot, torque_limits))
+    springs = torques_at_rest(robot, q, gravity=False)
+    return StaticTorques(robot.coordinate_names, weight, np.asarray(load), springs, torque_bounds(robot, torque_limits))
 
 
 def virtual_work(
     robot: Robot, q: Any, dq: Any, tau: Any, wrench: Any = None, frame: str | None = None, *, by: str = "environment"
 ) -> VirtualWork:
-    """Virtual work of torques, gravity and wrench for a displacement δq (n): (J δq)ᵀ w + δqᵀ τ − δqᵀ g [Tzafestas, slide 5].
+    """Virtual work for a displacement δq (n): (J δq)ᵀ w + δqᵀ (τ − g − springs) [Tzafestas, slide 5].
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -127,4 +133,5 @@ def virtual_work(
         torques=(step * torques).sum(axis=-1),
         weight=-(step * robot.gravity(q)).sum(axis=-1),
         wrench=(moved * w).sum(axis=-1),
+        springs=-(step * torques_at_rest(robot, q, gravity=False)).sum(axis=-1),
     )

@@ -20,8 +20,14 @@ from dynamis.spatial import skew
 from dynamis.statics.convention import one_state, one_wrench
 from dynamis.statics.describe import motion_text, readable
 from dynamis.statics.ellipsoids import Ellipsoid, refuse_mixed
-from dynamis.statics.geometric_stiffness import check_coordinates, load_stiffness, weight_stiffness
-from dynamis.tolerances import RANK_TOLERANCE
+from dynamis.statics.geometric_stiffness import (
+    check_coordinates,
+    largest_divergence,
+    load_stiffness,
+    spring_stiffness,
+    weight_stiffness,
+)
+from dynamis.tolerances import NEGLIGIBLE, RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
 
@@ -105,17 +111,17 @@ class Stiffness:
 
     @property
     def stable(self) -> bool:
-        """Whether the equilibrium is stable: K_q − K_G is positive definite."""
-        K = self.joint - self.load
-        return bool(np.linalg.eigvalsh(0.5 * (K + K.T)).min(initial=1.0) > 0.0)
+        """Whether the equilibrium is statically stable: no part of the load up to the whole makes K_q − K_G singular.
+
+        With a symmetric K_G, K_q − K_G is then positive definite.
+        """
+        return largest_divergence(self.joint, self.load) < 1.0
 
     @property
     def critical_load(self) -> float:
         """Factor of the load (and weight, if included) at which K_q − K_G becomes singular (buckling); may be infinite."""
-        symmetric = 0.5 * (self.load + self.load.T)
-        root = np.linalg.inv(np.linalg.cholesky(self.joint))
-        worst = float(np.linalg.eigvalsh(root @ symmetric @ root.T).max(initial=0.0))
-        return 1.0 / worst if worst > 1e-12 else float("inf")
+        worst = largest_divergence(self.joint, self.load)
+        return 1.0 / worst if worst > NEGLIGIBLE else float("inf")
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -129,7 +135,7 @@ class Stiffness:
     def buckling(self) -> str:
         """A sentence on buckling under the load; empty if the load does not reduce the stiffness."""
         if not self.stable:
-            return "the equilibrium is unstable under this load (buckling): K_q − K_G is not positive definite"
+            return "the equilibrium is unstable under this load (buckling): K_q − K_G is singular under a part of it"
         factor = self.critical_load
         return f"buckling occurs at {factor:.4g} times this load" if np.isfinite(factor) else ""
 
@@ -177,11 +183,11 @@ def stiffness(
 ) -> Stiffness:  # fmt: skip
     """Cartesian stiffness of a robot at a frame from the stiffness of its joints: C = J (K_q − K_G)⁻¹ Jᵀ.
 
-    ``joint_stiffness`` is one number for all joints [N m/rad, N/m], one per joint, or a symmetric positive definite matrix.
-    ``wrench`` is the load in this configuration, constant in world axes: it adds K_G = ∂(Jᵀ w)/∂q, and ``weight=True``
-    subtracts ∂g/∂q. ``base_compliance`` (6 × 6, or its diagonal) is the compliance of the base mount at the world origin in
-    world axes; ``link_compliance`` maps frames to compliances at their origins in their own axes. Base and link compliances
-    are added to first order; the load does not change them.
+    ``joint_stiffness`` is one number for all joints [N m/rad, N/m], one per joint, or a symmetric positive definite matrix;
+    the springs of the model are added to it. ``wrench`` is the load in this configuration, constant in world axes: it adds
+    K_G = ∂(Jᵀ w)/∂q, and ``weight=True`` subtracts ∂g/∂q. ``base_compliance`` (6 × 6, or its diagonal) is the compliance of
+    the base mount at the world origin in world axes; ``link_compliance`` maps frames to compliances at their origins in their
+    own axes. Base and link compliances are added to first order; the load does not change them.
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -192,7 +198,7 @@ def stiffness(
     at = one_state(robot, q)
     check_coordinates(robot)
     f = robot.model.frame(frame)
-    K = joint_matrix(robot, joint_stiffness)
+    K = joint_matrix(robot, joint_stiffness) + spring_stiffness(robot)
     G = load_stiffness(robot, at, one_wrench(robot, wrench, by), f.name)
     if weight:
         G = G - weight_stiffness(robot, at)

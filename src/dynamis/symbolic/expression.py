@@ -170,9 +170,16 @@ class Expression:
     # equal expressions may be written differently, so there is no number that all of them share
     __hash__ = None  # type: ignore[assignment]
 
-    def diff(self, variable: Node) -> Expression:
-        """The partial derivative by a symbol."""
+    def diff(self, variable: Node | str) -> Expression:
+        """The partial derivative by a symbol or the symbol of a name, such as "m_1" or "q_2".
+
+        >>> import dynamis as dy
+        >>> form = dy.load("planar_2r").closed_form()
+        >>> print(form.M[0, 0].diff("q_2"))
+        -2*m_2*a_1*l_2*s2
+        """
         self._needs_expansion("its derivative")
+        variable = self.algebra.ring.variable(variable)
         ring, above, below = self.algebra.ring, self.numerator, self.denominator
         slope = ring.derivative(above, variable)
         if below is None:

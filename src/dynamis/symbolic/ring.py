@@ -22,7 +22,7 @@ from typing import Any
 import flint
 
 from dynamis.display import counted
-from dynamis.errors import InputError
+from dynamis.errors import InputError, unknown_name
 from dynamis.scalar import Node, gradient, topological
 from dynamis.symbolic.angles import Angle, LinearForm, angles_for, as_fraction, linear_form
 from dynamis.symbolic.budget import UNLIMITED, Budget, BudgetSpent
@@ -290,6 +290,25 @@ class Ring:
         return self.reduced((a if d is None else self.product(a, d)) - (c if b is None else self.product(c, b)))
 
     # differentiation
+
+    def variable(self, given: Any) -> Node:
+        """A symbol, given as such or by its name: "m_1", or "q_2" of q[2]."""
+        if isinstance(given, Node) and (id(given) in self._of_node or id(given) in self._unit):
+            return given
+        inside = [angle.unit for angle in self.angles] + [atom.node for atom in self.atoms if isinstance(atom.node, Node)]
+        named = {str(x): x for x in topological(inside) if x.op == "symbol"}
+        known = {re.sub(r"\[(.*)\]", r"_\1", name): x for name, x in named.items()} | named
+        if isinstance(given, str):
+            if given not in known:
+                raise unknown_name("symbol", given, known)
+            return known[given]
+        if not isinstance(given, Node) or given.op != "symbol":
+            raise InputError(f"expected a symbol or its name, such as form.q[0] or 'm_1', got {type(given).__name__}")
+        if str(given) in named:
+            return named[str(given)]
+        if str(given) in known:
+            raise InputError(f"{given} is another symbol than the joint variable: give its name as text, {str(given)!r}")
+        return given
 
     def derivative(self, p: Polynomial, node: Node) -> Polynomial:
         """∂p/∂x of a polynomial: through the angles that depend on x, and through x itself."""
