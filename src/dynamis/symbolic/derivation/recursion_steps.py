@@ -14,9 +14,10 @@ from dynamis.algorithms.kinematics import REST, MovingBase, accelerations, relat
 from dynamis.algorithms.newton_euler import joint_wrenches
 from dynamis.documents.blocks import Section
 from dynamis.documents.document import Document
-from dynamis.scalar import topological
+from dynamis.scalar import Node, topological
 from dynamis.spatial import Pose, cross
 from dynamis.symbolic.closed_form import ClosedForm
+from dynamis.tolerances import SUM_ROUNDING
 
 Array = npt.NDArray[Any]
 MAX_NEWTON_EULER_DOF = 3  # beyond, a link's quantities no longer fit a line
@@ -31,7 +32,7 @@ def write(document: Document, form: ClosedForm) -> None:
         _newton_euler(section, form)
     elif form.model.coupled:
         section.say(
-            "Some bodies move with the joint of another (mimic joints); `robot.inverse_dynamics` includes them in the "
+            f"Some bodies move with the joint of another ({_followers(form)}); `robot.inverse_dynamics` includes them in the "
             "recursion."
         )
     else:
@@ -40,24 +41,49 @@ def write(document: Document, form: ClosedForm) -> None:
     if form.expanded and form.n <= MAX_ARTICULATED_BODY_DOF and not form.model.coupled:
         _articulated(section, form)
     elif form.model.coupled:
-        section.say("The algorithm requires independent joints, but some bodies move with the joint of another (mimic joints).")
+        section.say(
+            f"The algorithm requires independent joints, but some bodies move with the joint of another ({_followers(form)})."
+        )
     else:
         section.say("The articulated inertias of this robot are too long to print; `robot.articulated_inertias` computes them.")
     if form.expanded:
         _costs(document.section("Operation counts"), form)
 
 
-def link_frames(form: ClosedForm) -> list[Pose]:
-    """Of each moving body, the frame of its link in the body's frame: for a DH robot, the frame at the link's end."""
-    frames = []
-    for _, body in form.model.moving:
-        named = form.model.frames.get(body.name)
-        frames.append(named.pose if named is not None else Pose.identity())
-    return frames
+def _followers(form: ClosedForm) -> str:
+    rotors = any(body.is_rotor for _, body in form.model.moving)
+    mimics = any((body.ratio != 1.0 or body.offset != 0.0) and not body.is_rotor for _, body in form.model.moving)
+    return " and ".join(["mimic joints"] * (mimics or not rotors) + ["rotors mounted on links"] * rotors)
+
+
+def ends_at_next_joint(form: ClosedForm) -> bool:
+    """Whether links have their frames where the next joint begins, as Denavit–Hartenberg frames do."""
+    ends = [frame.p for frame in _link_frames(form)]
+    number = {i: k for k, (i, _) in enumerate(form.model.moving)}
+    joints = [(body.placement.p, ends[number[body.parent]]) for _, body in form.model.moving if body.parent in number]
+    return any(_differs(end, np.zeros(3)) for end in ends) and not any(_differs(joint, end) for joint, end in joints)
+
+
+def _any_nonzero(values: Array) -> bool:
+    return any(isinstance(x, Node) or x != 0.0 for x in values)
+
+
+def _differs(one: Array, other: Array) -> bool:
+    pairs = zip(one, other, strict=True)
+    return any(x is not y and (isinstance(x, Node) or isinstance(y, Node) or abs(x - y) > SUM_ROUNDING) for x, y in pairs)
+
+
+def _link_frames(form: ClosedForm) -> list[Pose]:
+    """Of each moving body, the frame of its link in the body's frame."""
+    named = [form.model.frames.get(body.name) for _, body in form.model.moving]
+    return [Pose.identity() if frame is None else frame.pose for frame in named]
 
 
 def newton_euler_quantities(form: ClosedForm) -> list[dict[str, Array]]:
-    """ω, ω̇, p̈, p̈_C, f, μ of each link, as nodes in the axes of its frame (μ about a point of the joint's axis)."""
+    """ω, ω̇, p̈, p̈_C, f, μ of each link, as nodes in the axes of its frame, μ about the origin of the body's frame.
+
+    The frame, to whose origin p̈ belongs, is that of the link if links end at the next joint, otherwise the body's.
+    """
     model, q, v, a = form.model, form.q, form.v, form.a
     g = np.concatenate([model.gravity, np.zeros(3)])
     X = relative_poses(model, q)
@@ -65,7 +91,8 @@ def newton_euler_quantities(form: ClosedForm) -> list[dict[str, Array]]:
     A = accelerations(model, X, V, v, a, MovingBase(REST.pose, REST.twist, -g))
     _, F = joint_wrenches(model, q, v, a)
     quantities = []
-    for frame, (i, body) in zip(link_frames(form), model.moving, strict=True):
+    frames = _link_frames(form) if ends_at_next_joint(form) else [Pose.identity()] * len(model.moving)
+    for frame, (i, body) in zip(frames, model.moving, strict=True):
         w, w_dot = V[i][3:], A[i][3:]
         origin = A[i][:3] + cross(w, V[i][:3])
 
@@ -88,32 +115,50 @@ def newton_euler_quantities(form: ClosedForm) -> list[dict[str, Array]]:
 
 def _newton_euler(section: Section, form: ClosedForm) -> None:
     model = form.model
+    bodies = [body for _, body in model.moving]
+    turns, slides = (any(np.any(body.S[part]) for body in bodies) for part in (slice(3, 6), slice(0, 3)))
+    if ends_at_next_joint(form):
+        frame, last, arm = "link $i$, at its end", "i - 1", "i"
+    else:
+        frame, last, arm = r"body $i$ (step 1), carried by $\lambda$", r"\lambda", r"\lambda"
     section.say(
-        r"Velocities and accelerations are computed outward from the base, where gravity is an acceleration $-g_0$; forces "
-        r"and moments inward from the tip. All quantities of link $i$ are in the axes of its own frame."
+        r"Outward from the base, which has the acceleration $-g_0$ for gravity, then inward from the tip. Vectors $i$ are in "
+        rf"the frame of {frame}. From its origin, $r_{{C_i}}$ leads to the centre of mass, and $r_i$ there from that of "
+        rf"${last}$; "
+        "from the origin of body $i$ (step 1), $c_i$ leads to the centre of mass, $s_{ij}$ to that of a body $j$ it carries."
     )
-    section.show(
-        r"\begin{aligned} \omega_i &= R^T(\omega_{i-1} + \dot\vartheta_i z), \quad"
-        r" \dot\omega_i = R^T(\dot\omega_{i-1} + \ddot\vartheta_i z + \dot\vartheta_i\, \omega_{i-1} \times z) \\"
-        r" \ddot p_i &= R^T \ddot p_{i-1} + \dot\omega_i \times r + \omega_i \times (\omega_i \times r) \\"
-        r" f_i &= R f_{i+1} + m_i \ddot p_{C_i}, \quad"
-        r" \mu_i = R \mu_{i+1} + r \times R f_{i+1} + r_C \times m_i \ddot p_{C_i} + I_i \dot\omega_i"
-        r" + \omega_i \times I_i \omega_i \end{aligned}"
-    )
+    turned, moved = r"\dot\vartheta_i z_i", rf"\ddot d_i z_i + 2 \omega_{{{last}}} \times \dot d_i z_i"
+    rows = [
+        rf"\omega_i &= \omega_{{{last}}}"
+        + (f" + {turned}" if turns else "")
+        + rf", \quad \dot\omega_i = \dot\omega_{{{last}}}"
+        + (rf" + \ddot\vartheta_i z_i + \omega_{{{last}}} \times {turned}" if turns else ""),
+        rf"\ddot p_i &= \ddot p_{{{last}}} + \dot\omega_{{{arm}}} \times r_i"
+        rf" + \omega_{{{arm}}} \times (\omega_{{{arm}}} \times r_i)" + (f" + {moved}" if slides else ""),
+        r"\ddot p_{C_i} &= \ddot p_i + \dot\omega_i \times r_{C_i} + \omega_i \times (\omega_i \times r_{C_i}), \quad"
+        r" f_i = \textstyle\sum_j f_j + m_i \ddot p_{C_i}",
+        r"\mu_i &= \textstyle\sum_j (\mu_j + s_{ij} \times f_j) + c_i \times m_i \ddot p_{C_i} + I_i \dot\omega_i"
+        r" + \omega_i \times I_i \omega_i",
+    ]  # fmt: skip
+    section.show(r"\begin{aligned} " + r" \\ ".join(rows) + r" \end{aligned}")
     quantities = newton_euler_quantities(form)
+    section.say("Outward:")
     for number, values in enumerate(quantities, 1):
-        section.say(f"Outward, link {number}:")
         for letter in (r"\omega", r"\dot\omega", r"\ddot p", r"\ddot p_C"):
             _vector(section, form, letter, number, values[letter])
+    section.say("Inward:")
     for number, values in reversed(list(enumerate(quantities, 1))):
-        section.say(f"Inward, link {number}:")
         for letter in ("f", r"\mu"):
             _vector(section, form, letter, number, values[letter])
         body = model.moving[number - 1][1]
         for k in body.dof:
             left, _, torque = form.equations[k].latex().rpartition(" = ")
             section.show(torque, left)
-    section.say("The torques are those of Lagrange's equations.")
+    ways = [r"$z_i^T \mu_i$ (revolute)"] * turns + [r"$z_i^T f_i$ (prismatic)"] * slides
+    more = [what for what, there in (("rotor inertia", model.rotor), ("friction", model.viscous), ("friction", model.coulomb),
+                                     ("springs", model.stiffness)) if _any_nonzero(there)]  # fmt: skip
+    added = f", plus that of {' and '.join(dict.fromkeys(more))}" if more else ""
+    section.say(f"The torques, {' or '.join(ways)}{added}, are those of Lagrange's equations.")
 
 
 def _vector(section: Section, form: ClosedForm, letter: str, number: int, values: Array) -> None:
@@ -127,13 +172,15 @@ def _vector(section: Section, form: ClosedForm, letter: str, number: int, values
 
 def _articulated(section: Section, form: ClosedForm) -> None:
     model = form.model
+    rotors = r" $+$ the reflected rotor inertia" if _any_nonzero(model.rotor) else ""
     section.say(
         "Each joint carries an articulated body, the distal part of the robot, with inertia $\\hat M$. Propagated across the "
-        "joint it is $\\bar M = \\hat M - \\hat M X \\hat m^{-1} X^T \\hat M$, with $\\hat m = X^T \\hat M X$ and the "
-        "joint's twist $X$. From the tips to the base, twists with the linear part first:"
+        f"joint it is $\\bar M = \\hat M - \\hat M X \\hat m^{{-1}} X^T \\hat M$, with $\\hat m = X^T \\hat M X$"
+        f"{rotors} and the joint's twist $X$. From the tips to the base, twists with the linear part first:"
     )
     section.show(r"\hat M_i = M_i + \sum_{j \in \mu(i)} A_{ij}^{*}\, \bar M_j\, A_{ij}^{-1}")
-    art = articulated_inertias(model, form.q, form.v, form.tau)
+    bias = joint_bias(model, form.q, form.v)
+    art = articulated_inertias(model, form.q, form.v, form.tau - bias)
     for number, (i, _) in reversed(list(enumerate(model.moving, 1))):
         for letter, values in ((r"\hat M", art.M_hat[i]), (r"\hat m", art.m_hat[i]), (r"\bar M", art.M_bar[i])):
             if values.shape == (1, 1):
@@ -142,13 +189,15 @@ def _articulated(section: Section, form: ClosedForm) -> None:
             formulas = form.formulas(values)
             if sum(len(x) for x in formulas.flat) <= 4 * MAX_TERMS_SHOWN:
                 section.show(f"{letter}_{number} = {formulas.latex()}")
-        bias = form.formulas(art.b_hat[i])
-        if sum(len(x) for x in bias.flat) <= MAX_TERMS_SHOWN:
-            section.show(rf"\hat b_{number} = {bias.latex()}")
+        b_hat = form.formulas(art.b_hat[i])
+        if sum(len(x) for x in b_hat.flat) <= MAX_TERMS_SHOWN:
+            section.show(rf"\hat b_{number} = {b_hat.latex()}")
+    lost = _any_nonzero(bias)
     section.say(
-        "Outward again, each acceleration follows from the one before: "
-        r"$\ddot q_i = \hat m_i^{-1} "
-        r"\bigl(\tau_i - X_i^T(\hat M_i (\dot V_{\lambda(i)} - a_i V_{\lambda(i)}) + \hat b_i)\bigr)$."
+        r"Outward again, from $\dot V_0 = (-g_0, 0)$, each acceleration follows from the one before: "
+        rf"$\ddot q_i = \hat m_i^{{-1}} \bigl(\tau_i {'- b_i ' if lost else ''}"
+        r"- X_i^T(\hat M_i (\dot V_{\lambda(i)} - a_i V_{\lambda(i)}) + \hat b_i)\bigr)$"
+        + (", with the torques $b_i$ of friction and springs." if lost else ".")
     )
 
 
