@@ -133,6 +133,19 @@ def test_a_ur5e_moves_as_in_our_own_simulation(tmp_path, version):
     assert np.abs(a - UR5E.forward_dynamics(y[-1, :6], y[-1, 6:], tau)).max() < 1e-8
 
 
+def test_strong_friction_of_a_light_link_shortens_the_step_of_co_simulation(tmp_path):
+    """1 N m of friction over 0.01 rad/s on 1.4e-4 kg m²: a time constant of 1.4 µs."""
+    arm = dy.load("planar_2r_melchiorri").replace(
+        inertias={"link2": dy.solids.sphere(0.06, mass=0.1)}, friction={"joint2": {"coulomb": 1.0, "viscous": 2.0}}
+    )
+    start = starts(arm, q=[0.3, 0.5], v=[0.5, 0.0])
+    found = co_simulated(dy.write_fmu(arm, tmp_path / "arm.fmu"), start, stop_time=0.1, output_interval=0.05)
+    ours = dy.simulate(arm, found["time"], [0.3, 0.5], [0.5, 0.0], friction="smooth", method="Radau", rtol=1e-9, atol=1e-11)
+    assert np.abs(table(found, "q", arm) - ours.q).max() < 2e-6
+    shorter = dy.write_fmu(arm, tmp_path / "long.fmu", step=1e-3, binary=False)
+    assert {"0.001"} == {v.start for v in fmpy.read_model_description(str(shorter)).modelVariables if v.name == "internal_step"}
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_rotors_of_elastic_joints_begin_where_their_joints_do(tmp_path, version):
     """Unless their start values are set too."""

@@ -35,8 +35,8 @@ HELP = """Write the forward dynamics of a robot as a Functional Mock-up Unit (FM
 @frame_option
 @click.option("--wrench", metavar="FRAME", help="Add the wrench on a frame, in world axes, to the inputs.")
 @click.option("--gravity", is_flag=True, help="Add the acceleration of gravity to the parameters.")
-@click.option("--step", type=POSITIVE, default=1e-3, show_default=True,
-              help="Longest step of the integration in co-simulation, in s.")  # fmt: skip
+@click.option("--step", type=POSITIVE,
+              help="Longest step in co-simulation, in s. Default: 0.001, less for fast equations.")  # fmt: skip
 @click.option("--no-derivatives", is_flag=True, help="Leave out directional derivatives, whose code is long.")
 @click.option("--sources-only", is_flag=True, help="Do not compile.")
 @floating_option
@@ -44,7 +44,7 @@ HELP = """Write the forward dynamics of a robot as a Functional Mock-up Unit (FM
 @json_option
 @plain_errors
 def fmu(
-    robot: str, out: Path, fmi: str, friction: str, frame: str | None, wrench: str | None, gravity: bool, step: float,
+    robot: str, out: Path, fmi: str, friction: str, frame: str | None, wrench: str | None, gravity: bool, step: float | None,
     no_derivatives: bool, sources_only: bool, floating: bool, settings: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
     from dynamis.simulation.fmu.export import write_fmu

@@ -27,8 +27,9 @@ from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.fixed_step import Flow
 from dynamis.simulation.fmu.build import binary_place, shared_library
 from dynamis.simulation.fmu.description import build_description, model_description
+from dynamis.simulation.fmu.stable_step import LONGEST, stable_step
 from dynamis.simulation.fmu.variables import variables_of
-from dynamis.simulation.friction import StickingLaw, in_words, laws_of
+from dynamis.simulation.friction import Smooth, StickingLaw, in_words, laws_of
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sources import Command
 
@@ -40,7 +41,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the first instant of a ZIP archive: the same ro
 def write_fmu(
     robot: Robot, path: str | os.PathLike[str], *, version: int = 3, friction: Any = "smooth",
     actuators: Mapping[str, Actuator] | None = None, frame: str | None = None, wrench: str | None = None,
-    gravity: bool = False, step: float = 1e-3, derivatives: bool = True, binary: bool = True,
+    gravity: bool = False, step: float | None = None, derivatives: bool = True, binary: bool = True,
 ) -> Path:  # fmt: skip
     """Write the forward dynamics as a Functional Mock-up Unit (FMI ``version`` 2 or 3), for model exchange and co-simulation.
 
@@ -49,8 +50,9 @@ def write_fmu(
     outputs are q, v, the accelerations ``a.JOINT``, and ``position.x`` and ``rotation.xx`` … of ``frame`` (default: the tip, if
     there is one). Quaternions are x, y, z, w. With ``gravity``, ``gravity.x`` … are parameters. ``friction`` and ``actuators``
     are those of `simulate`; dry friction must not stick. Co-simulation takes Runge–Kutta steps of fourth order, none longer
-    than the parameter ``internal_step``, by default ``step``. Unless ``derivatives`` is False, the unit provides directional
-    derivatives of rates and outputs with respect to states, inputs and parameters.
+    than the parameter ``internal_step``, by default ``step``, or without it 1 ms, less where the equations linearised at the
+    start values need shorter steps, as with strong friction of light links. Unless ``derivatives`` is False, the unit provides
+    directional derivatives of rates and outputs with respect to states, inputs and parameters.
 
     The archive has the C sources and, unless ``binary`` is False, a library for this machine, made by the compiler $CC, cc, gcc
     or clang. Without a compiler it has the sources only, and a warning says so. A singular mass matrix and diverged states are
@@ -69,13 +71,13 @@ def write_fmu(
     check_place(target)
     if version not in (2, 3) or isinstance(version, bool):
         raise InputError(f"version must be 2 or 3, got {version!r}")
-    if not (isinstance(step, int | float | np.number) and 0.0 < step < np.inf):
+    if step is not None and not (isinstance(step, int | float | np.number) and 0.0 < step < np.inf):
         raise InputError(f"step must be a positive number of seconds, got {step!r}")
     check_numeric(robot)
     if not robot.n:
         raise InputError(f"robot {printable(robot.name)} has no moving joints")
     warn_of_open_loops(robot, "the unit", closed="dynamis.constrained(robot).simulate(…)")
-    unit = _Unit(robot, friction, actuators, frame, wrench, gravity, float(step), derivatives)
+    unit = _Unit(robot, friction, actuators, frame, wrench, gravity, step, derivatives)
     return write_file(target, unit.archive(version, _identifier(target.stem), binary, target.name))
 
 
@@ -84,7 +86,7 @@ class _Unit:
 
     def __init__(
         self, robot: Robot, friction: Any, actuators: Mapping[str, Actuator] | None, frame: str | None, wrench: str | None,
-        gravity: bool, step: float, derivatives: bool,
+        gravity: bool, step: float | None, derivatives: bool,
     ) -> None:  # fmt: skip
         laws = laws_of(robot.model, friction)
         if any(isinstance(law, StickingLaw) for law in laws.values()):
@@ -114,8 +116,14 @@ class _Unit:
 
         self.motion = motion = motion_of(plant, np.zeros(plant.n + 6))
         motion.smooth.forward_dynamics(plant.home(), np.zeros(plant.n), np.zeros(plant.n))  # refuses a singular mass matrix
-        self.variables = variables_of(plant, motion, frame, wrench, gravity, step)
         self.sizes = {"x": plant.nq + plant.n + motion.states, "u": plant.n + 6 * (wrench is not None), "p": 1 + 3 * gravity}
+        if step is None:
+            starts = [v.start for v in variables_of(plant, motion, frame, wrench, gravity, LONGEST)[1:]]
+            x, u, p = np.split(np.array(starts[: sum(self.sizes.values())]), np.cumsum([*self.sizes.values()])[:2])
+            width = min((law.width for law in laws.values() if isinstance(law, Smooth)), default=1.0)
+            step = stable_step(lambda x: np.asarray(rates(plant, x, u, p), float)[: self.sizes["x"]], x, width)
+        self.step = float(step)
+        self.variables = variables_of(plant, motion, frame, wrench, gravity, self.step)
         self.about = f"Forward dynamics of {robot.name}, {in_words(laws, robot.coordinate_names)}"
         self.codes = {"rates": plant.compile(rates, parameters=(), identity=None, **self.sizes).code}
         if derivatives:
