@@ -50,6 +50,28 @@ DOUBTS = {
 }  # fmt: skip
 
 
+def test_missing_masses_and_far_centres_of_mass_are_noted():
+    text = """<robot name="arm"><link name="base"/>
+    <link name="one"><inertial><origin xyz="0.1 0 0"/><mass value="1"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0"
+      izz="0.01"/></inertial></link>
+    <link name="two"><inertial><origin xyz="0.2 0 0"/><mass value="1"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0"
+      izz="0.01"/></inertial><visual><geometry><box size="0.4 0.1 0.1"/></geometry></visual></link>
+    <joint name="a" type="continuous"><parent link="base"/><child link="one"/><axis xyz="0 1 0"/></joint>
+    <joint name="b" type="continuous"><parent link="one"/><child link="two"/><origin xyz="0.3 0 0"/><axis xyz="0 1 0"/></joint>
+    </robot>"""
+    codes = {"com-far", "no-mass"}
+    assert not [n for n in dy.check(text).notes if n.code in codes]
+    far = [n for n in dy.check(text.replace("0.2 0 0", "2 0 0").replace("0.1 0 0", "1 1 0")).notes if n.code in codes]
+    assert [n.where for n in far] == ["link 'one'", "link 'two'"]
+    assert "1.41 m" in far[0].found
+    assert "0.3 m" in far[0].found
+    shape = '<visual><geometry><sphere radius="0.1"/></geometry></visual>'
+    bare = text.replace(
+        text[text.index('<link name="one">') : text.index('<link name="two">')], f'<link name="one">{shape}</link>'
+    )
+    assert [(n.code, n.where) for n in dy.check(bare).notes if n.code in codes] == [("no-mass", "link 'one'")]
+
+
 def doubtful(arm, case):
     old, new, *_ = DOUBTS[case]
     text = arm(old, new)

@@ -203,3 +203,9 @@ def test_actuated_coordinates_keep_the_order_given():
     np.testing.assert_array_equal(swapped(*state, [1.0, 2.0])[1], plain(*state, [2.0, 1.0])[1])
     assert dy.optimize.Step(arm, 0.01, actuated="joint2").columns == [1]
     assert dy.optimize.Step(dy.load("go2", base="floating"), 0.01).inputs == 12
+
+
+def test_motions_that_diverge_are_told():
+    light = dy.load("xarm7")  # 10 N m s/rad on 1e-3 kg m²
+    with pytest.warns(dy.ModelWarning, match=r"diverges in step \d+: use a shorter step h, or method 'euler'"):
+        dy.optimize.Step(light, 0.01, "rk4").rollout(np.zeros(7), np.zeros(7), np.zeros((50, 7)))

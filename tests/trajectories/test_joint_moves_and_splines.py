@@ -122,6 +122,11 @@ def test_splines_that_make_no_sense_are_refused():
             call()
 
 
+def test_a_goal_outside_the_joint_limits_is_told():
+    with pytest.warns(dy.ReachWarning, match="q1 is outside the joint limits: 'elbow_joint' = 3.5"):
+        dy.trajectories.joint_move(np.zeros(6), [0, 0, 3.5, 0, 0, 0], robot=dy.load("ur5e"), acceleration=5.0)
+
+
 def test_goals_that_look_like_degrees_are_questioned():
     robot = dy.load("ur5e")
     with pytest.warns(

@@ -24,6 +24,8 @@ NO_LIMIT = 1e5  # rad: more turns than any joint makes, in any unit
 MAX_LENGTH = 20.0  # m
 DENSEST = 22600.0  # kg/m³, osmium; of bodies with this density, a solid sphere has the smallest moments of inertia for its mass
 POINT_MASS = 2.0  # kg: lighter bodies, and those with a radius of gyration below TYPED_PRECISION, stand for parts without size
+FAR_COM = 3.0  # times the size of a link; counterweights are within one
+MAX_COM_NEAR = 0.5  # m: nearer ones are not noted
 NOT_NEGATIVE = frozenset({"viscous", "coulomb", "rotor_inertia", "stiffness"})  # of a drive
 
 
@@ -39,6 +41,7 @@ def check_plausibility(description: Description, report: Report) -> None:
     if report.ok:
         _check_rotors(description, report)
         _check_massless_leaves(description, report)
+        _check_bodies(description, report)
         check_gravity_load(description, report)
 
 
@@ -254,3 +257,31 @@ def _check_massless_leaves(description: Description, report: Report) -> None:
             report.warn("massless-leaf", where, f"it moves link {printable(joint.child)} and nothing with mass",
                         "a link with mass, or a rotor inertia", "give the link a mass and an inertia, or make the joint fixed",
                         "inverse dynamics works; forward dynamics will find the mass matrix singular", joint.line)  # fmt: skip
+
+
+def _check_bodies(description: Description, report: Report) -> None:
+    """A moving link that is drawn but has no mass, and a centre of mass far outside its link."""
+    out: dict[str, list[Joint]] = {}
+    for joint in description.joints:
+        out.setdefault(joint.parent, []).append(joint)
+    links = {link.name: link for link in description.links}
+    for joint in description.joints:
+        link, beyond = links[joint.child], out.get(joint.child, [])
+        fixed = [links[j.child].mass_properties for j in beyond if j.type == "fixed"]
+        mass, where = link.mass_properties, f"link {printable(link.name)}"
+        if mass is None:
+            if joint.type != "fixed" and link.shapes and not any(fixed):
+                report.note("no-mass", where, "it has shapes and moves, but has no mass",
+                            "add its mass, unless another link contains it", "used as written", link.line)  # fmt: skip
+            continue
+        if not _numbers(mass.mass, mass.com, *(j.origin.p for j in beyond)) or not mass.mass:
+            continue
+        arms = [math.hypot(*j.origin.p) for j in beyond] + [
+            math.hypot(*s.origin.p) + max(s.size, default=0.0) for s in link.shapes if s.kind != "mesh" and _numbers(s.origin.p)
+        ]
+        distance, size = math.hypot(*mass.com), max(arms, default=0.0)
+        if size > 0.0 and distance > FAR_COM * size and distance > MAX_COM_NEAR:
+            report.note("com-far", where,
+                        f"its centre of mass is {distance:.3g} m from the origin of its frame, its joints and shapes at most "
+                        f"{size:.3g} m", "give it in the frame of the link, in metres",
+                        "used as written", mass.lines.get("com", mass.line or link.line))  # fmt: skip

@@ -8,6 +8,7 @@ x' = x ⊕ h Σ bᵢ kᵢ, where ⊕ adds velocities and moves configurations on
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from dynamis.compiler.cuda import as_cupy, cupy_if_used, on_gpu
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table, march
 from dynamis.display import counted
-from dynamis.errors import InputError
+from dynamis.errors import InputError, ModelWarning
 from dynamis.optimize.step_dynamics import TABLEAUS, Feedback, StepDynamics
 from dynamis.robot import Robot
 from dynamis.robot.checks import warn_of_actuators, warn_of_open_loops
@@ -102,6 +103,12 @@ class Step(StepDynamics):
         u = self._sequence(u)
         start, p = self._start(q, v, u, p)
         states = np.concatenate([start[None], self._states(start, u, p)])
+        if not on_gpu(states) and not (finite := np.isfinite(states).all(axis=-1)).all():
+            first = (
+                int(np.argmax(~finite.all(axis=tuple(range(1, finite.ndim))))) if finite.ndim > 1 else int(np.argmin(finite))
+            )
+            advice = "" if self.method == "euler" else ", or method 'euler', which is implicit in friction"
+            warnings.warn(f"the motion diverges in step {first}: use a shorter step h{advice}", ModelWarning, stacklevel=2)
         return states[..., : self.robot.nq], states[..., self.robot.nq :]
 
     def derivatives(self, q: Any, v: Any, u: Any, p: Any = None) -> StepDerivatives:

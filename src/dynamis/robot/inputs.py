@@ -44,6 +44,21 @@ class Inputs:
                 stacklevel=stacklevel,
             )
 
+    def warn_limits(self, q: Array, name: str, stacklevel: int) -> None:
+        """Warn of positions outside the limits of their joints, unless they look like degrees."""
+        single = [c for c in self.model.coordinates if c.q_index is not None]
+        if any(c.looks_like_degrees(q[c.q_index]) for c in single):
+            return
+        outside = [
+            f"{printable(c.name)} = {q[c.q_index]:.4g}, limits {c.lower:.4g} … {c.upper:.4g} {'rad' if c.revolute else 'm'}"
+            for c in single
+            if not c.allows(float(q[c.q_index]))
+        ]
+        if outside:
+            more = f"; and {len(outside) - 3} more" if len(outside) > 3 else ""
+            text = f"{name} is outside the joint limits: {'; '.join(outside[:3])}{more}"
+            warnings.warn(text, ReachWarning, stacklevel=stacklevel)
+
     def vector(self, value: Any, size: int, name: str) -> Array:
         if "numpy.ma" in sys.modules and np.ma.is_masked(value):  # importing it takes as long as the first result
             raise InputError(f"{name} has masked entries; give each a value with {name}.filled(...), or leave these states out")

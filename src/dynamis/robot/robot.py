@@ -197,6 +197,10 @@ class Robot(CCode, Editing):
         if gravity is not None:
             d.gravity = self.inputs.vector(gravity, 3, "gravity")
         if payload is not None:
+            if payload_frame is None and self.model.tip is None:
+                raise InputError(
+                    f"robot {printable(self.name)} has no single tip: name the frame of the payload, payload_frame="
+                )
             self._replace_payload(d, payload, self.model.frame(payload_frame).name)
         elif payload_frame is not None:
             raise InputError("payload_frame= requires payload=")

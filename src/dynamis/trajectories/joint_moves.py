@@ -49,6 +49,8 @@ def joint_move(
         check_plain(robot, n)
     for name, q in (("q0", start), ("q1", end)):
         _warn_degrees(robot, q, name)
+        if robot is not None:
+            robot.inputs.warn_limits(q, name, stacklevel=3)
     if robot is not None:
         velocity = robot.limits["velocity"] if velocity is None else velocity
     way = np.abs(end - start)
