@@ -47,7 +47,7 @@ class Inputs:
     def warn_limits(self, q: Array, name: str, stacklevel: int) -> None:
         """Warn of positions outside the limits of their joints, unless they look like degrees."""
         single = [c for c in self.model.coordinates if c.q_index is not None]
-        if any(c.looks_like_degrees(q[c.q_index]) for c in single):
+        if any(c.looks_like_degrees(float(q[c.q_index])) for c in single):
             return
         outside = [
             f"{printable(c.name)} = {q[c.q_index]:.4g}, limits {c.lower:.4g} … {c.upper:.4g} {'rad' if c.revolute else 'm'}"
