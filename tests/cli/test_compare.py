@@ -93,6 +93,14 @@ def test_of_two_robots_the_xacro_file_takes_the_arguments(tmp_path):
         assert run(*(tmp_path / name for name in names), "--arg", "m:=50").exit_code == 0
 
 
+def test_of_two_robots_the_one_with_parameters_takes_their_values(tmp_path):
+    values = [x for name in ("m_1", "m_2", "a_1", "a_2", "l_1", "l_2", "I_1", "I_2", "g") for x in ("--set", f"{name}=1")]
+    dy.load("planar_2r", parameters={x.split("=")[0]: 1.0 for x in values[1::2]}).write(tmp_path / "arm.urdf")
+    assert run("planar_2r", tmp_path / "arm.urdf", *values).exit_code == 0
+    assert run(tmp_path / "arm.urdf", "planar_2r", *values).exit_code == 0
+    assert "--set goes with" in run(tmp_path / "arm.urdf", tmp_path / "arm.urdf", *values).output
+
+
 def test_differences_of_rounding_are_none(files, tmp_path):
     d = dy.load("ur5e").description
     d.link("forearm_link").mass_properties.mass *= 1.0 + 1e-14

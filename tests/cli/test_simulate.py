@@ -47,6 +47,13 @@ def test_torques_beyond_the_limits_are_a_warning_and_listed_for_programs():
     assert "torque limits" not in run("simulate", "ur5e", "--time", "0.01", "--tau", "20").output
 
 
+def test_steps_that_do_not_keep_the_energy_balance_are_a_warning():
+    options = ("simulate", "planar_2r_melchiorri", "--time", "1", "--method", "euler", "--step")
+    words = " ".join(run(*options, "0.5").output.split())
+    assert "% of the energy exchanged: use a shorter --step, or leave --method out" in words
+    assert "of the energy exchanged" not in run(*options, "0.001").output
+
+
 def test_the_meaning_of_a_step_for_an_adaptive_method_is_stated():
     result = run("simulate", "planar_2r_melchiorri", "--time", "0.1", "--step", "0.01", "--json")
     assert "DOP853 adapts its step: --step 0.01 is only its largest value" in " ".join(result.stderr.split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import click
@@ -53,7 +54,11 @@ def compare(
 ) -> None:  # fmt: skip
     from dynamis.analysis.comparison import compare as find
 
-    one, two = (loaded(name, settings, floating) for name in (first, second))
+    # parameters belong to the TOML file or the robot of the library, not to the file that was made of it
+    given = [settings if Path(name).suffix in ("", ".toml") else () for name in (first, second)]
+    if settings and not any(given):
+        given = [settings, ()]  # refused, with the reason
+    one, two = (loaded(name, own, floating) for name, own in zip((first, second), given, strict=True))
     with Bar() as bar:
         found = find(one, two, states=samples, seed=seed, progress=bar.show)
     same = found.same(tolerance)

@@ -76,7 +76,7 @@ def to_dh(description: Description, convention: str = "standard") -> tuple[Descr
 
 def _serial_joints(description: Description, model: Model) -> list[Joint]:
     name = printable(description.name)
-    description.require_numbers("a Denavit–Hartenberg table")
+    description.require_numbers("a Denavit–Hartenberg table found from joint axes")
     if model.coupled:
         raise ConversionError(f"robot {name} has joints that follow others (mimic): a Denavit–Hartenberg table has no coupling")
     joints = [description.joint(joint) for joint in model.joint_names]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from dynamis.display import counted
 from dynamis.documents.blocks import Facts, Section, Table
 from dynamis.documents.numbers import text
@@ -15,13 +17,19 @@ MAX_COMBINATION_CHARACTERS = 160  # printed
 def build(subject: Subject, section: Section) -> None:
     robot = subject.robot
     base = base_parameters(robot)
-    total = len(base.model.names)
+    others = [what for what, end in (("springs", ".stiffness"), ("rotors", ".rotor.inertia"))
+              if any(name.endswith(end) for name in base.model.names)]  # fmt: skip
+    of_links = sum(not name.endswith((".stiffness", ".rotor.inertia")) for name in base.model.names)
+    more = len(base.model.names) - of_links
+    beside = f" and the {counted(more, 'parameter')} of {' and '.join(others)}" if others else ""
+    friction = "Without friction, the" if any(np.any(x) for x in (robot.model.viscous, robot.model.coulomb)) else "The"
     section.lead = (
-        f"The joint torques depend on {base.rank} linear combinations of the "
-        f"{counted(total, 'inertial parameter')} of the links. Only "
+        f"{friction} joint torques depend on {base.rank} linear combinations of the "
+        f"{counted(of_links, 'inertial parameter')} of the links{beside}. Only "
         "these base parameters can be identified from motion; all other parameters enter in combination, or have no effect."
     )
-    section.add(Facts([("Base parameters", str(base.rank)), ("Inertial parameters", str(total))]))
+    facts = [("Base parameters", str(base.rank)), ("Inertial parameters of the links", str(of_links))]
+    section.add(Facts([*facts, *([("Parameters of " + " and ".join(others), str(more))] if others else [])]))
     rows = []
     for k in range(base.rank):
         sum_ = base.expressions[k]
