@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from dynamis.analysis.report import Bound
 from dynamis.display import as_text, short
 
@@ -140,3 +142,15 @@ def sampled_often_enough(rate: float | None, bandwidth: float) -> tuple[Conditio
     needed = 10.0 * bandwidth  # about 63 samples per period of the bandwidth
     why = "ten samples per 1/ω; the hold adds a phase lag of ω/(2 rate)"
     return (Condition("sample rate [Hz]", rate >= needed, float(rate), needed, RULE, why, "≥"),)
+
+
+def sampled_double_integrator(rate: float | None, kp: Any, kd: Any) -> tuple[Condition, ...]:
+    """Jury's conditions of ë = −k_p e − k_d ė with samples held for T: k_d T < 2 and k_p T / (2 k_d) < 1."""
+    if rate is None:
+        return ()
+    T, why = 1.0 / float(rate), "with samples held for T, e → 0 for an exact model; beyond, the motion diverges"
+    damped, late = float(np.max(kd)) * T, float(np.max(kp / kd)) * T / 2.0
+    return (
+        Condition("largest k_d T, with sample time T", damped < 2.0, damped, 2.0, PROVEN, why, "<"),
+        Condition("largest k_p T / (2 k_d)", late < 1.0, late, 1.0, PROVEN, why, "<"),
+    )
