@@ -160,3 +160,17 @@ def test_a_method_with_derivatives_of_its_own_is_also_differentiated_by_paramete
     found = d.jacobian(q, v, a, [1.0])
     assert relative_error(found[:, :6], np.hstack(list(one.inverse_dynamics_derivatives(q, v, a)))) < 1e-12
     assert relative_error(found[:, 6], two.inverse_dynamics(q, v, a) - one.inverse_dynamics(q, v, a)) < 1e-12
+
+
+def test_the_symmetric_part_of_a_hessian_with_quaternions_is_that_of_the_coordinates_of_integrate():
+    robot = random_robot(np.random.default_rng(5), 2, floating=True, mimics=False)
+    q, n, h = robot.random(0), robot.n, 1e-4
+    H = np.asarray(robot.differentiate("potential_energy", "q").hessian(q))
+
+    def energy(x):
+        return robot.potential_energy(robot.integrate(q, x))
+
+    E = h * np.eye(n)
+    expected = [[(energy(a + b) - energy(a - b) - energy(b - a) + energy(-a - b)) / (4 * h * h) for b in E] for a in E]
+    assert np.abs(H - H.T).max() > 1.0
+    np.testing.assert_allclose(0.5 * (H + H.T), expected, atol=1e-5 * np.abs(H).max())

@@ -92,7 +92,11 @@ class Derivatives:
         return self._differentiated(self._hessian, arguments)
 
     def weighted_hessian(self, *arguments: Any) -> Any:
-        """Σ λᵢ ∂²yᵢ/∂x² (…, size of x, size of x); the last argument holds the weights λ."""
+        """Σ λᵢ ∂²yᵢ/∂x² (…, size of x, size of x); the last argument holds the weights λ.
+
+        Where q holds quaternions it is not symmetric, and its symmetric part, which optimisers need, is the Hessian in the
+        coordinates dv of `integrate` at dv = 0.
+        """
         return self._differentiated(self._weighted_hessian, arguments)
 
     def hvp(self, *arguments: Any) -> Any:
