@@ -28,6 +28,9 @@ MOTOR_LETTERS = {
     "i": ("i_{{{}}}", "i_{{a{}}}", "i_{{armature{}}}"),
     "u": ("u_{{{}}}", "u_{{c{}}}", "u_{{command{}}}"),
 }
+WRITTEN = {"sign": "sgn", "asin": "arcsin", "acos": "arccos"}  # operations with other names in formulas
+_STATES = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "torque"}
+_STATE = re.compile(rf"\b({'|'.join(_STATES)})\[(\d+)\]")
 _ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\sim ", "^": r"\wedge ", "\\": r"\backslash "}
 
 
@@ -177,9 +180,13 @@ class SymbolPrinter:
     def _opaque(self, atom: Atom) -> str:
         node = atom.node
         assert node is not None
-        inner = ", ".join(self.symbol(a) if getattr(a, "op", "") == "symbol" else _escaped(str(a)) for a in node.args)
-        name = {"sign": "sgn"}.get(node.op, node.op)
-        return rf"\operatorname{{{name}}}({inner})"
+        inner = ", ".join(self.symbol(a) if getattr(a, "op", "") == "symbol" else self._argument(a) for a in node.args)
+        return rf"\operatorname{{{WRITTEN.get(node.op, node.op)}}}({inner})"
+
+    def _argument(self, x: Any) -> str:
+        """An expression as the argument of a function."""
+        operations = re.sub(r"[a-z]\w*(?=\()", lambda m: WRITTEN.get(m[0], m[0]), str(x))
+        return _STATE.sub(lambda m: self.variable(_STATES[m[1]], int(m[2])), _escaped(operations))
 
     def _arc(self, ring: Ring, atom: Atom, *, latex: bool) -> str:
         return self.turned(atom.kind, arc_terms(ring, atom.start, atom.end), latex=latex)

@@ -317,7 +317,8 @@ class Terms:
         inertial = Formulas.of(
             (_total(self, (self.M[i, j] * accelerations[j] for j in range(self.n))) for i in range(self.n)), (self.n,)
         )
-        return (inertial + self.coriolis_vector + self.g + self.viscous + self.dry + self.spring).view(Formulas)
+        parts = (inertial, self.coriolis_vector, self.g, self.viscous, self.dry, self.spring)
+        return Formulas.of((summed(row) for row in zip(*(part.flat for part in parts), strict=True)), (self.n,))
 
     def torque_graph(self, substitute: Mapping[int, Any] | None = None) -> Array:
         """τ as nodes: M q̈ + C q̇ + g and friction and spring torques, each term nested separately."""

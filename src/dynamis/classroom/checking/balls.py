@@ -90,8 +90,8 @@ def _exact(x: Fraction) -> Ball:
 
 
 def _is_zero(difference: Ball, beside: Ball) -> bool:
-    """Whether a ball contains zero, and is small beside a value of the same quantity, or in itself where that vanishes."""
-    if not difference.is_finite() or not difference.contains(0):
+    """Whether a ball is small beside a value of the same quantity, or in itself where that vanishes."""
+    if not difference.is_finite():
         return False
     size = float(beside.abs_upper())
     return float(difference.abs_upper()) <= NEGLIGIBLE * (size if size > NEGLIGIBLE else 1.0)

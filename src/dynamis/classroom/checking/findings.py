@@ -10,6 +10,7 @@ from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.verdict import EntryVerdict
 from dynamis.display import short
 from dynamis.scalar import topological
+from dynamis.symbolic.notation import WRITTEN
 
 EXACT = frozenset({"add", "sub", "neg", "mul", "div", "sin", "cos", "symbol"})  # operations of the ring
 
@@ -26,7 +27,7 @@ def inconsistent(finding: EntryVerdict, entry: Located, wrong: list[int]) -> Ent
 
 def no_terms(node: Any) -> Cause:
     """The finding on an expression that has no normal form, or too long a one."""
-    functions = sorted({n.op for n in topological([node]) if n.op not in EXACT})
+    functions = sorted({WRITTEN.get(n.op, n.op) for n in topological([node]) if n.op not in EXACT})
     if not functions:
         said = "the values differ, and the expression is too long to be compared term by term: cancel the quotients in it"
         return Cause(said, said)
