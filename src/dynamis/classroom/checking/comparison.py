@@ -272,16 +272,12 @@ class EntryComparison:
         whole, right = self.whole, self.whole.right[index]
         correct = whole.correct(index).text(decimals=whole.decimals)
         if not self.has_terms(right, node):
-            return EntryVerdict(
-                whole.name(index), line, False, correct, "", example(self.form, self.algebra, right, node), *no_terms(node)
-            )
+            return EntryVerdict(whole.name(index), line, False, correct, "", self._example(right, node), *no_terms(node))
         cause = mistaken_for(self.form, whole.asked, index, node, whole.right_entries)
         used = self if cause is not None else self._in_terms_of_answer(index, node)
         cause = cause or used.slip(index, node).cause(whole.summed_links if whole.asked.inertial else ())
         difference = Expression(used.algebra, used._difference(right, node)).text(decimals=whole.decimals)
-        return EntryVerdict(
-            whole.name(index), line, False, correct, difference, example(self.form, self.algebra, right, node), *cause
-        )
+        return EntryVerdict(whole.name(index), line, False, correct, difference, self._example(right, node), *cause)
 
     def has_terms(self, right: Any, given: Any) -> bool:
         """Whether the difference can be written term by term: not with the square root of a cosine, nor if it is too long."""
@@ -359,3 +355,6 @@ class EntryComparison:
         p = self.ring.context.from_dict({e: flint.fmpq(c.numerator, c.denominator) for e, c in dense.items()})
         arranged = self.algebra.arranged(p, self.algebra.letters.notation.style)
         return printing.text(arranged, self.ring, self.algebra.letters, decimals=self.whole.decimals)
+
+    def _example(self, right: Any, given: Any) -> str:
+        return example(self.form, self.algebra, right, given)

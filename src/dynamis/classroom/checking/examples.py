@@ -17,6 +17,7 @@ from dynamis.symbolic.expression import Algebra
 from dynamis.tolerances import NEGLIGIBLE
 
 MAX_DIGITS = 15
+Values = tuple[dict[Any, float], float, float]  # of the symbols, the correct expression and the answer
 
 
 def example(form: ClosedForm, algebra: Algebra, right: Any, given: Any) -> str:
@@ -31,13 +32,11 @@ def example(form: ClosedForm, algebra: Algebra, right: Any, given: Any) -> str:
     return f"{f'at {said}: ' if said else ''}your formula gives {b + 0.0:.{digits}g}, the correct value is {a + 0.0:.{digits}g}"
 
 
-def _negligible(x: tuple[Any, float, float]) -> float:
+def _negligible(x: Values) -> float:
     return NEGLIGIBLE * max(abs(x[1]), abs(x[2]))
 
 
-def _random_values(
-    form: ClosedForm, algebra: Algebra, right: Any, given: Any
-) -> Iterator[tuple[dict[Any, float], float, float]]:
+def _random_values(form: ClosedForm, algebra: Algebra, right: Any, given: Any) -> Iterator[Values]:
     """Random values of the symbols, and those of the two expressions there.
 
     Parameters are positive; with functions such as |x|, which a sign can change, the state has both signs.
