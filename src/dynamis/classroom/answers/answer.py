@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from dynamis.errors import unknown_name
 from dynamis.scalar import Node, Scalar
@@ -35,7 +36,8 @@ class Answer:
     derivations (with ∂, sums or whole vectors), which are not read; ``prose`` the words in \\text with the
     symbols between them. ``equations`` hold, as expressions equal to zero, those equations that determine unknowns of the
     vocabulary and have none of them alone on one side, and where there are unknowns those of accelerations.
-    ``constants`` are the symbols of names that have no meaning in the vocabulary, if it allows them.
+    ``constants`` are the symbols of names that have no meaning in the vocabulary, if it allows them. ``units`` are those that
+    change a value, or that may be names: line, text and factor.
     """
 
     file: str
@@ -45,6 +47,7 @@ class Answer:
     prose: tuple[tuple[int, str], ...] = ()
     equations: tuple[Located, ...] = ()
     constants: Mapping[str, Node] = field(default_factory=dict)
+    units: tuple[tuple[int, str, Fraction], ...] = ()
 
     @property
     def letters(self) -> tuple[str, ...]:
