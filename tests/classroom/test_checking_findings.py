@@ -194,3 +194,23 @@ def test_the_verb_agrees_with_the_number_of_right_entries(right, summary):
     form = dy.load("planar_3r").closed_form()
     text = "; ".join([*(f"g_{k + 1} = {form.g[k]}" for k in range(right)), f"g_{right + 1} = 2*({form.g[right]})"])
     assert dy.check_answer(form, "gravity", text).summary == summary
+
+
+INVERSES = (r"\cos(\arcsin(\sin(q_1+q_2)))", r"\sin(\arccos(s_{12}))", r"\sqrt{\cos^2(q_1+q_2)}", r"\cos(\sqrt{(q_1+1)^2})")
+
+
+@pytest.mark.parametrize("function", INVERSES)
+@pytest.mark.parametrize(
+    ("quantity", "entry"),
+    [("gravity", "g_2"), ("equations", r"\tau_2"), ("potential-energy", "U"), ("equations", r"\tau_1 + \tau_2")],
+)
+def test_inverse_functions_get_a_verdict(arm, quantity, entry, function):
+    verdict = dy.check_answer(arm, quantity, f"{entry} = m_2 g l_2 {function}")
+    assert "cannot be compared term by term" in verdict.wrong[0].cause
+    assert verdict.wrong[0].correct
+    assert verdict.wrong[0].example
+
+
+@pytest.mark.parametrize("function", [r"\cos(\arccos(c_{12}))", r"\sin(\arcsin(c_{12}))"])
+def test_functions_and_their_inverses_cancel(arm, function):
+    assert dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 {function}").correct

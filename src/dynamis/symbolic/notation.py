@@ -155,7 +155,9 @@ class SymbolPrinter:
             return self.variable(role.kind, role.number)
         if node.op == "mul" and all(getattr(a, "op", "symbol") == "symbol" for a in node.args):  # inside a sine: 1.2 q_1
             return " ".join(self.symbol(a) if hasattr(a, "op") else f"{a:g}" for a in node.args)
-        name = str(node.args[0]) if node.op == "symbol" else str(node)
+        if node.op != "symbol":
+            return self._argument(node)
+        name = str(node.args[0])
         component = re.fullmatch(r"w\[([a-z]+)\]", name)  # of the external wrench
         return f"w_{{{component[1]}}}" if component else parameter_latex(name, self.notation.rename)
 

@@ -308,8 +308,8 @@ class Ring:
         if id(node) in self._of_node:
             result = result + p.derivative(self._of_node[id(node)])
         for k, angle in enumerate(self.angles):
-            if angle.unit.op != "symbol" and angle.unit is not node:
-                result = result + self.product(self._by_turning(p, k), self._rate(angle.unit, node))
+            if angle.unit.op != "symbol" and angle.unit is not node and not (turning := self._by_turning(p, k)).is_zero():
+                result = result + self.product(turning, self._rate(angle.unit, node))
         degrees = p.degrees()
         for k, atom in enumerate(self.atoms):
             if atom.kind == "opaque" and degrees[k] and atom.node is not node and atom.node.op not in _STEPS:  # type: ignore[union-attr]

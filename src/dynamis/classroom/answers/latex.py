@@ -66,6 +66,7 @@ SIGN = {
 }  # fmt: skip
 LONG_SIGN = {"**": "^", ".*": "*", "./": "/", ".^": "^", ":=": "=", "==": "="}
 POWER = {c: str(k) for k, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
+TRANSPOSE = frozenset("ᵀ⊤")
 SUBSCRIPT = {
     **{c: str(k) for k, c in enumerate("₀₁₂₃₄₅₆₇₈₉")},
     **dict(zip("ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ", "aeoxhklmnpstijruv", strict=True)),

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
-from dynamis.classroom.answers.blanks import row_with_commas, with_commas
+from dynamis.classroom.answers.blanks import product_with_commas, row_with_commas, with_commas
 from dynamis.classroom.answers.names import address_of
 from dynamis.classroom.answers.written import written
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
-from dynamis.classroom.checking.fitting import fitted, shape_of
+from dynamis.classroom.checking.fitting import described, fitted, shape_of
 from dynamis.classroom.checking.motion_equations import LETTERS, named_torques, solved_torques, torque_names
 from dynamis.classroom.checking.parametrisation import reference
 from dynamis.classroom.checking.quantities import Quantity, canonical, names, other_quantity, quantity
@@ -98,6 +98,7 @@ class _Reading:
         form, asked, file = self.form, self.asked, self.file
         shape = shape_of(asked.entries)
         text = with_commas(self.text, shape[1]) if len(shape) == 2 else self.text
+        text = text if shape else product_with_commas(text, form.n)
         text = row_with_commas(text, shape[0], asked.letters) if len(shape) == 1 else text
         answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden)
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
@@ -265,6 +266,10 @@ def _only(answer: Answer, asked: Quantity) -> Located:
                 return entries[asked.number - 1,]
             if len(entries) == 1:
                 return next(iter(entries.values()))
+            if letter in answer.entries and asked.number is None:
+                shape = described(shape_of(entries))
+                advice = "write the product out, or separate the entries of a row by commas, as in [a, b] [c; d]"
+                raise InputError(f"{answer.file}: {asked.name} is a single expression, but {letter} is {shape}: {advice}")
     names = [name for name in (*answer.entries, *answer.definitions) if other_quantity(name, asked) is None]
     found = [x for name in names for x in answer.of(name).values()]
     if len(found) == 1:

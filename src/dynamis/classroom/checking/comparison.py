@@ -16,7 +16,7 @@ from dynamis.classroom.checking.balls import RANDOM_STATES, agree, differ_by_con
 from dynamis.classroom.checking.causes import Cause, Slip, times, whole_factor
 from dynamis.classroom.checking.coefficients import fraction, with_short_divisor, without_last_digits
 from dynamis.classroom.checking.examples import example
-from dynamis.classroom.checking.findings import inconsistent, no_terms
+from dynamis.classroom.checking.findings import has_root, inconsistent, no_terms
 from dynamis.classroom.checking.fitting import described, shape_of
 from dynamis.classroom.checking.limits import refuse_high_degrees
 from dynamis.classroom.checking.mistakes import all_parallel, mistaken_for
@@ -281,6 +281,8 @@ class EntryComparison:
 
     def has_terms(self, right: Any, given: Any) -> bool:
         """Whether the difference can be written term by term: not with the square root of a cosine, nor if it is too long."""
+        if has_root(given, [*self.form.q, *self.form.v, *self.form.a]):
+            return False
         try:
             self._terms(self._difference(right, given))
         except (InputError, BudgetSpent):

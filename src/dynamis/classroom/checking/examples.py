@@ -14,7 +14,7 @@ from dynamis.classroom.checking.findings import EXACT
 from dynamis.scalar import evaluate, topological
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.expression import Algebra
-from dynamis.tolerances import NEGLIGIBLE
+from dynamis.tolerances import NEGLIGIBLE, SUM_ROUNDING
 
 MAX_DIGITS = 15
 Values = tuple[dict[Any, float], float, float]  # of the symbols, the correct expression and the answer
@@ -29,7 +29,9 @@ def example(form: ClosedForm, algebra: Algebra, right: Any, given: Any) -> str:
     values, a, b = (finite or differing)[0]
     said = ", ".join(f"{_symbol(algebra, s)} = {x:g}" for s, x in values.items())
     digits = next(k for k in range(6, MAX_DIGITS + 1) if f"{a:.{k}g}" != f"{b:.{k}g}")
-    return f"{f'at {said}: ' if said else ''}your formula gives {b + 0.0:.{digits}g}, the correct value is {a + 0.0:.{digits}g}"
+    a, b = (0.0 if abs(x) <= SUM_ROUNDING * max(abs(a), abs(b)) else x for x in (a, b))
+    where = f"at {said}: " if said else ""
+    return f"{where}your formula gives {b:.{digits}g}, the correct value is {a:.{digits}g}"
 
 
 def _negligible(x: Values) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,14 @@ from dynamis.scalar import topological
 from dynamis.symbolic.notation import WRITTEN
 
 EXACT = frozenset({"add", "sub", "neg", "mul", "div", "sin", "cos", "symbol"})  # operations of the ring
+
+ROOTS = frozenset({"sqrt", "asin", "acos", "atan2"})  # whose derivatives are no polynomials of the ring
+
+
+def has_root(node: Any, state: Collection[Any]) -> bool:
+    """Whether an expression has the root or the angle of an expression of the state: not written term by term."""
+    own = {id(x) for x in state}
+    return any(n.op in ROOTS and any(id(x) in own for x in topological([n])) for n in topological([node]))
 
 
 def inconsistent(finding: EntryVerdict, entry: Located, wrong: list[int]) -> EntryVerdict:
