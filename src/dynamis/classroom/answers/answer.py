@@ -16,6 +16,7 @@ class Located:
 
     ``texts`` are those of the expression and of the others, in this order; empty where they are not known. ``condition``
     says when the equation from which it follows holds, as in "if τ_2 = 0". ``used``: other formulas of the text use its name.
+    ``solved_for`` is the left side of an equation whose right side this is, if the text has the equation in another form.
     """
 
     node: Scalar
@@ -26,6 +27,7 @@ class Located:
     texts: tuple[str, ...] = ()
     condition: str = ""
     used: bool = False
+    solved_for: str = ""
 
 
 @dataclass(frozen=True)

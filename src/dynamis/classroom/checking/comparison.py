@@ -16,7 +16,7 @@ from dynamis.classroom.checking.balls import RANDOM_STATES, agree, differ_by_con
 from dynamis.classroom.checking.causes import Cause, Slip, times, whole_factor
 from dynamis.classroom.checking.coefficients import fraction, with_short_divisor, without_last_digits
 from dynamis.classroom.checking.examples import example
-from dynamis.classroom.checking.findings import has_root, inconsistent, no_terms
+from dynamis.classroom.checking.findings import has_root, in_form, inconsistent, no_terms
 from dynamis.classroom.checking.fitting import described, shape_of
 from dynamis.classroom.checking.limits import refuse_high_degrees
 from dynamis.classroom.checking.mistakes import all_parallel, mistaken_for
@@ -161,9 +161,11 @@ class AnswerComparison:
             else:
                 wrong.append(k)
         if wrong:
-            finding = comparison.wrong(index, entry.line, nodes[wrong[0]])
+            finding = comparison.wrong(index, entry, nodes[wrong[0]])
             if entry.condition:
                 finding = replace(finding, correct=f"{finding.correct} {entry.condition}")
+            if entry.solved_for:
+                finding = replace(finding, correct=f"{entry.solved_for} = {finding.correct}")
             return finding if len(wrong) == len(nodes) else inconsistent(finding, entry, wrong)
         note = " ".join(filter(None, (entry.condition, note)))
         return EntryVerdict(self.name(index), entry.line, True, difference=difference, note=note)
@@ -267,17 +269,18 @@ class EntryComparison:
         depends = any(not shift.diff(x).is_zero for x in state)
         return "" if depends else str(shift)
 
-    def wrong(self, index: tuple[int, ...], line: int, node: Any) -> EntryVerdict:
+    def wrong(self, index: tuple[int, ...], entry: Located, node: Any) -> EntryVerdict:
         """The finding on a wrong entry."""
         whole, right = self.whole, self.whole.right[index]
         correct = whole.correct(index).text(decimals=whole.decimals)
         if not self.has_terms(right, node):
-            return EntryVerdict(whole.name(index), line, False, correct, "", self._example(right, node), *no_terms(node))
+            return EntryVerdict(whole.name(index), entry.line, False, correct, "", self._example(right, node), *no_terms(node))
         cause = mistaken_for(self.form, whole.asked, index, node, whole.right_entries)
         used = self if cause is not None else self._in_terms_of_answer(index, node)
-        cause = cause or used.slip(index, node).cause(whole.summed_links if whole.asked.inertial else ())
+        summed = whole.summed_links if whole.asked.inertial else ()
+        cause = cause or in_form(used.slip(index, node).cause(summed), entry.solved_for)
         difference = Expression(used.algebra, used._difference(right, node)).text(decimals=whole.decimals)
-        return EntryVerdict(whole.name(index), line, False, correct, difference, self._example(right, node), *cause)
+        return EntryVerdict(whole.name(index), entry.line, False, correct, difference, self._example(right, node), *cause)
 
     def has_terms(self, right: Any, given: Any) -> bool:
         """Whether the difference can be written term by term: not with the square root of a cosine, nor if it is too long."""

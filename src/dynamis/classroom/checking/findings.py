@@ -34,6 +34,12 @@ def inconsistent(finding: EntryVerdict, entry: Located, wrong: list[int]) -> Ent
     return replace(finding, cause=f"{said}: {finding.cause}", hint=f"{said}: {finding.hint}")
 
 
+def in_form(cause: Cause, left: str) -> Cause:
+    """The cause of an error in an equation that was solved for the ``left`` side, whose terms have other signs in the text."""
+    said = f" (in the form {left} = …)" if left else ""
+    return Cause(cause.text + said, cause.hint + said)
+
+
 def no_terms(node: Any) -> Cause:
     """The finding on an expression that has no normal form, or too long a one."""
     functions = sorted({WRITTEN.get(n.op, n.op) for n in topological([node]) if n.op not in EXACT})
