@@ -12,6 +12,7 @@ from typing import Any
 import flint
 
 from dynamis.classroom.answers import Located
+from dynamis.classroom.checking.absolute_angles import in_absolute_angles
 from dynamis.classroom.checking.balls import RANDOM_STATES, agree, differ_by_constant
 from dynamis.classroom.checking.causes import Cause, Slip, times, whole_factor
 from dynamis.classroom.checking.coefficients import fraction, with_short_divisor, without_last_digits
@@ -172,9 +173,13 @@ class AnswerComparison:
 
     def _together(self, findings: list[EntryVerdict]) -> tuple[list[EntryVerdict], Cause]:
         """A remark on all entries: another factorisation of C, or a common factor."""
-        if any(not f.right for f in findings) and (remark := self._other_factorisation()):
+        if all(f.right for f in findings):
+            return findings, Cause("", "")
+        if remark := self._other_factorisation():
             other = [f if f.right else replace(f, example="", cause="", hint="", alternative=True) for f in findings]
             return other, remark
+        if (cause := in_absolute_angles(self.form, self.asked, self.given, self.right, self._are_same)) is not None:
+            return [f if f.right else replace(f, cause=cause.text, hint=cause.hint) for f in findings], Cause("", "")
         compared = sorted(index for index in self.given if index in self.right)
         wrong = [index for index, finding in zip(compared, findings, strict=True) if not finding.right]
         factors = {self._factor(index) for index in wrong}
