@@ -214,3 +214,24 @@ def test_inverse_functions_get_a_verdict(arm, quantity, entry, function):
 @pytest.mark.parametrize("function", [r"\cos(\arccos(c_{12}))", r"\sin(\arcsin(c_{12}))"])
 def test_functions_and_their_inverses_cancel(arm, function):
     assert dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 {function}").correct
+
+
+@pytest.mark.parametrize(
+    "text", [r"g_2 = m_2 g l_2 \cos q_1+q_2", "g_2 = m_2 g l_2 cos q_1 + q_2", "g_2 = m_2 g l_2 cos(q_1) - q_2"]
+)
+def test_missing_parentheses_of_an_argument_are_suspected(arm, text):
+    (finding,) = dy.check_answer(arm, "gravity", text).wrong
+    assert "are parentheses missing, as in cos(…" in finding.cause
+    assert "are parentheses missing, as in cos(…" in finding.hint
+
+
+def test_an_angle_of_a_spring_suggests_no_parentheses(arm):
+    (finding,) = dy.check_answer(arm, "gravity", r"g_2 = m_2 g l_2 c_{12} + 3 m_2 q_2").wrong
+    assert "parentheses" not in finding.cause
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "$ $"])
+def test_nothing_is_pointed_at_in_an_empty_answer(arm, text):
+    with pytest.raises(dy.FormatError, match="no answer in this text") as refused:
+        dy.check_answer(arm, "gravity", text)
+    assert ("^" in str(refused.value)) == bool(text.strip())

@@ -65,3 +65,7 @@ def test_examples_show_different_values(arm):
     (finding,) = dy.check_answer(arm, "gravity", r"g_2 = 1.0000002 m_2 g l_2 c_{12}").findings
     given, correct = re.search(r"gives (\S+), the correct value is (\S+)", finding.example).groups()
     assert given != correct
+
+
+def test_energies_of_opposite_forces_leave_no_rounding_error(block):
+    assert str(block.potential_energy) == "25*q^2 + 1"

@@ -229,6 +229,8 @@ def parameter_latex(name: str, rename: Mapping[str, str] | None = None) -> str:
 
     >>> parameter_latex("a_C1"), parameter_latex("lc2"), parameter_latex("alpha_1"), parameter_latex("50%_load")
     ('a_{C1}', 'l_{c2}', '\\alpha_1', '\\mathrm{50\\%\\_load}')
+    >>> parameter_latex("m_hat"), parameter_latex("I_xx"), parameter_latex("ell_1")
+    ('m_{\\mathrm{hat}}', 'I_{xx}', '\\ell_1')
     """
     match = re.fullmatch(r"([A-Za-z]+?)_?([A-Za-z]?[0-9]*|[A-Za-z0-9]+|_[A-Za-z0-9]+)", name)
     parts = re.fullmatch(r"([A-Za-z]+)(?:_([A-Za-z0-9]+)|([0-9]+))?", name)
@@ -241,7 +243,7 @@ def parameter_latex(name: str, rename: Mapping[str, str] | None = None) -> str:
         return _indexed(head, tail.format(index) if "{}" in tail else tail + index)
     if len(letter) == 2 and parts[3] and letter not in GREEK:  # lc2 is l_{c2}
         letter, index = letter[0], letter[1] + index
-    if letter in GREEK:
+    if letter in GREEK or letter == "ell":
         letter = f"\\{letter}"
     elif len(letter) > 1:
         letter = rf"\mathrm{{{letter}}}"
@@ -251,6 +253,8 @@ def parameter_latex(name: str, rename: Mapping[str, str] | None = None) -> str:
 def _indexed(letter: str, index: str) -> str:
     if not index:
         return letter
+    if re.match(r"[A-Za-z]{2}", index) and not re.fullmatch(r"[xyz]+[0-9]*", index):  # a word, which is upright, not I_{xx}
+        return rf"{letter}_{{\mathrm{{{index}}}}}"
     return f"{letter}_{index}" if len(index) == 1 else f"{letter}_{{{index}}}"
 
 

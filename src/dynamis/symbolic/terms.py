@@ -218,7 +218,8 @@ class Terms:
     @cached_property
     def potential_energy(self) -> Expression:
         """U = Σ U_i plus the spring energies."""
-        return _total(self, [*self.potential_energies, self.expression(energy.spring_energy(self.model, self.q))])
+        zero = _total(self, ())
+        return summed([zero, *self.potential_energies, self.expression(energy.spring_energy(self.model, self.q))])
 
     def potential_energy_from(self, configuration: Sequence[float]) -> Expression:
         """U(q) − U(q₀): the potential energy relative to a configuration."""
