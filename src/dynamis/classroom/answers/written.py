@@ -45,7 +45,7 @@ def _entry(x: Any, answer: Any) -> str:
     if isinstance(x, str):
         return x
     if is_number(x):
-        return repr(float(x))
+        return repr(x if isinstance(x, int) else float(x))
     if type(x).__module__.startswith("sympy.") and hasattr(x, "free_symbols"):
         return f"{x.lhs} = {x.rhs}" if getattr(x, "is_Equality", False) else str(x)
     raise _refused(answer)
