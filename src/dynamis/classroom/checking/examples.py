@@ -14,7 +14,7 @@ from dynamis.classroom.checking.findings import EXACT
 from dynamis.scalar import evaluate, topological
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.expression import Algebra
-from dynamis.tolerances import NEGLIGIBLE, SUM_ROUNDING
+from dynamis.tolerances import PRINTED_AS_ZERO, SUM_ROUNDING
 
 MAX_DIGITS = 15
 Values = tuple[dict[Any, float], float, float]  # of the symbols, the correct expression and the answer
@@ -35,7 +35,7 @@ def example(form: ClosedForm, algebra: Algebra, right: Any, given: Any) -> str:
 
 
 def _negligible(x: Values) -> float:
-    return NEGLIGIBLE * max(abs(x[1]), abs(x[2]))
+    return PRINTED_AS_ZERO * max(abs(x[1]), abs(x[2]))
 
 
 def _random_values(form: ClosedForm, algebra: Algebra, right: Any, given: Any) -> Iterator[Values]:
