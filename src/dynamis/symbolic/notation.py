@@ -253,7 +253,7 @@ def parameter_latex(name: str, rename: Mapping[str, str] | None = None) -> str:
 def _indexed(letter: str, index: str) -> str:
     if not index:
         return letter
-    if re.match(r"[A-Za-z]{2}", index) and not re.fullmatch(r"[xyz]+[0-9]*", index):  # a word, which is upright, not I_{xx}
+    if re.match(r"[A-Za-z]{3}", index):  # a word, which is upright; two letters are two indices, as in I_{xx}
         return rf"{letter}_{{\mathrm{{{index}}}}}"
     return f"{letter}_{index}" if len(index) == 1 else f"{letter}_{{{index}}}"
 
