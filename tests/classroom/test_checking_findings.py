@@ -19,7 +19,7 @@ SLIPS = {
     "sign": (r"g_2 = -m_2 g l_2 c_{12}", "sign error"),
     "sign of one term": (r"g_1 = (m_1 l_1 - m_2 a_1) g c_1 + m_2 g l_2 c_{12}", "the sign of a product"),
     "sine for cosine": (r"g_2 = m_2 g l_2 s_{12}", "sine and cosine exchanged"),
-    "angle": (r"g_2 = m_2 g l_2 c_2", "an angle: c2 should be c12"),
+    "angle": (r"g_2 = m_2 g l_2 c_1", "an angle: c1 should be c12"),
     "index": (r"g_2 = m_1 g l_2 c_{12}", "an index: m_1 should be m_2"),
     "symbol": (r"g_2 = m_2 g a_2 c_{12}", "a_2 should be l_2"),
     "factor": (r"g_2 = 2 m_2 g l_2 c_{12}", "a factor 2"),
@@ -194,3 +194,44 @@ def test_the_verb_agrees_with_the_number_of_right_entries(right, summary):
     form = dy.load("planar_3r").closed_form()
     text = "; ".join([*(f"g_{k + 1} = {form.g[k]}" for k in range(right)), f"g_{right + 1} = 2*({form.g[right]})"])
     assert dy.check_answer(form, "gravity", text).summary == summary
+
+
+INVERSES = (r"\cos(\arcsin(\sin(q_1+q_2)))", r"\sin(\arccos(s_{12}))", r"\sqrt{\cos^2(q_1+q_2)}", r"\cos(\sqrt{(q_1+1)^2})")
+
+
+@pytest.mark.parametrize("function", INVERSES)
+@pytest.mark.parametrize(
+    ("quantity", "entry"),
+    [("gravity", "g_2"), ("equations", r"\tau_2"), ("potential-energy", "U"), ("equations", r"\tau_1 + \tau_2")],
+)
+def test_inverse_functions_get_a_verdict(arm, quantity, entry, function):
+    verdict = dy.check_answer(arm, quantity, f"{entry} = m_2 g l_2 {function}")
+    assert "cannot be compared term by term" in verdict.wrong[0].cause
+    assert verdict.wrong[0].correct
+    assert verdict.wrong[0].example
+
+
+@pytest.mark.parametrize("function", [r"\cos(\arccos(c_{12}))", r"\sin(\arcsin(c_{12}))"])
+def test_functions_and_their_inverses_cancel(arm, function):
+    assert dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 {function}").correct
+
+
+@pytest.mark.parametrize(
+    "text", [r"g_2 = m_2 g l_2 \cos q_1+q_2", "g_2 = m_2 g l_2 cos q_1 + q_2", "g_2 = m_2 g l_2 cos(q_1) - q_2"]
+)
+def test_missing_parentheses_of_an_argument_are_suspected(arm, text):
+    (finding,) = dy.check_answer(arm, "gravity", text).wrong
+    assert "are parentheses missing, as in cos(…" in finding.cause
+    assert "are parentheses missing, as in cos(…" in finding.hint
+
+
+def test_an_angle_of_a_spring_suggests_no_parentheses(arm):
+    (finding,) = dy.check_answer(arm, "gravity", r"g_2 = m_2 g l_2 c_{12} + 3 m_2 q_2").wrong
+    assert "parentheses" not in finding.cause
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "$ $"])
+def test_nothing_is_pointed_at_in_an_empty_answer(arm, text):
+    with pytest.raises(dy.FormatError, match="no answer in this text") as refused:
+        dy.check_answer(arm, "gravity", text)
+    assert ("^" in str(refused.value)) == bool(text.strip())

@@ -225,3 +225,32 @@ def test_steps_with_derivatives_of_other_expressions_are_passed_over(arm):
 
 def test_a_shorthand_with_indices_in_brackets_is_no_entry(arm):
     assert dy.check_answer(arm, "gravity", "c[1,2] = cos(q_1+q_2)\ng_2 = m_2 g l_2 c[1,2]").correct
+
+
+ELL = """
+[robot]
+name = "pendulum"
+gravity = [0, 0, "-g"]
+[parameters]
+g = "symbol"
+ell = "symbol"
+m_hat = "symbol"
+[[link]]
+joint = "theta"
+type = "revolute"
+axis = [0, 1, 0]
+mass = "m_hat"
+com = [0, 0, "ell"]
+"""
+
+
+@pytest.mark.parametrize("length", [r"\ell", "ℓ", "ell", "l", r"\mathrm{ell}"])
+def test_a_parameter_named_ell_may_be_written_as_its_letter(length):
+    form = dy.load(ELL).closed_form()
+    assert dy.check_answer(form, "gravity", rf"g = -m_{{hat}} g {length} \sin\theta").correct
+
+
+def test_words_in_indices_are_upright_and_read_back():
+    form = dy.load(ELL).closed_form()
+    assert form.g[0].latex() == r"-m_{\mathrm{hat}} g \ell \sin q"
+    assert dy.check_answer(form, "gravity", "g = " + form.g.latex()).correct

@@ -97,10 +97,10 @@ def test_the_verdict_says_which_joint_is_not_actuated(cart_pole):
 
 def test_a_wrong_equation_is_compared_with_that_of_the_same_accelerations(cart_pole):
     (slip,) = dy.check_answer(cart_pole, "equations", CART.replace("l \\dot", "\\dot")).wrong
-    assert slip.cause == "a missing factor: l in m*l*s2*q_2'^2"
+    assert slip.cause == "a missing factor: l in m*l*s2*q_2'^2 (in the form tau_1 = …)"
     assert slip.correct.endswith(IF)
     (slip,) = dy.check_answer(cart_pole, "equations", r"\ddot x \cos\theta + l \ddot\theta + g \sin\theta = 0").wrong
-    assert (slip.entry, slip.cause) == ("tau_2", "the sign of a product: m*g*l*s2 should be -m*g*l*s2")
+    assert (slip.entry, slip.cause) == ("tau_2", "the sign of a product: m*g*l*s2 should be -m*g*l*s2 (in the form 0 = …)")
 
 
 def test_a_forgotten_acceleration_is_a_missing_term():
@@ -176,3 +176,18 @@ def test_two_accelerations_may_be_eliminated_by_two_passive_joints(double):
     (finding,) = dy.check_answer(double, "equations", f"F = {rows[0]}").findings
     assert finding.note == "if τ_2 = τ_3 = 0 (joints 2 and 3 not actuated)"
     assert not dy.check_answer(double, "equations", f"F = {rows[0]} + m*g").correct
+
+
+def test_a_sign_is_told_with_the_form_in_which_the_equation_was_compared(cart_pole):
+    solved = r"\ddot x = \frac{F + m l \sin\theta \dot\theta^2 + m g \sin\theta \cos\theta}{M + m \sin^2\theta}"
+    (slip,) = dy.check_answer(cart_pole, "equations", solved).wrong
+    assert slip.cause == "the sign of c2*s2: -m*g*c2*s2 should be m*g*c2*s2 (in the form tau_1 = …)"
+    assert slip.hint.endswith("(in the form tau_1 = …)")
+    assert slip.correct.startswith("tau_1 = M*q_1''")
+
+
+def test_an_equation_with_its_torque_alone_on_one_side_needs_no_other_form(cart_pole):
+    for text in (rf"F = {LAGRANGE_1} + 2 m g", rf"{LAGRANGE_1} + 2 m g = F"):
+        (slip,) = dy.check_answer(cart_pole, "equations", text).wrong
+        assert slip.cause == "superfluous: 2*m*g"
+        assert "=" not in slip.correct

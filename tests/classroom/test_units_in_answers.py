@@ -122,9 +122,29 @@ def test_a_formula_in_parameters_has_its_unit_by_them(arm, unit):
 @pytest.mark.parametrize(
     ("unit", "notes"),
     [(r"\,\mathrm{Nm}", ("the unit of M_22 is kg m², not Nm",)), (r"[N m]", ("the unit of M_22 is kg m², not N m",)),
-     (r"\,\mathrm{kg\,m}", ("the unit of M_22 is kg m², not kg m",)), (r"\,\mathrm{kg\,m^2}", ()), (r"\text{ N m s}^2", ())],
+     (r"\,\mathrm{kg\,m}", ("the unit of M_22 is kg m², not kg m",)), (r"\,\mathrm{kg\,m^2}", ()), (r"\text{ N m s}^2", ()),
+     ("N", ("the unit of M_22 is kg m², not N",)), ("Nm", ("the unit of M_22 is kg m², not Nm",)), ("kg m^2", ()), ("kgm2", ())],
 )  # fmt: skip
 def test_the_unit_of_another_quantity_gets_a_note(in_numbers, unit, notes):
     verdict = dy.check_answer(in_numbers, "mass-matrix", f"M_{{22}} = 22.5 {unit}")
     assert verdict.correct
     assert verdict.notes == notes
+
+
+@pytest.mark.parametrize("unit", ["kg cm^2", r"\text{ kg cm}^2", r"\,\mathrm{kg\,cm^2}"])
+def test_a_unit_that_changes_the_value_gets_a_note(in_numbers, unit):
+    for value, right in (("225000", True), ("22.5", False)):
+        verdict = dy.check_answer(in_numbers, "mass-matrix", f"M_{{22}} = {value} {unit}")
+        assert verdict.correct == right
+        assert verdict.notes == ("read as a unit (line 1): kg cm^2 = 0.0001 kg m²",)
+
+
+@pytest.mark.parametrize("unit", ["kgm2", "kg m2", "kgm^2", "Nms2"])
+def test_powers_of_units_may_be_plain_digits(in_numbers, unit):
+    assert dy.check_answer(in_numbers, "mass-matrix", f"M_22 = 22.5 {unit}").correct
+
+
+@pytest.mark.parametrize("value", ["245.25 Nm", "245.25 N m", r"245.25 \text{ Nm}", "0.24525 kNm"])
+def test_a_unit_may_stand_between_a_number_and_its_factors(in_numbers, value):
+    assert dy.check_answer(in_numbers, "gravity", f"g_2 = {value} cos(q1+q2)").correct
+    assert dy.check_answer(in_numbers, "gravity", f"g_2 = {value} * cos(q1+q2)").correct

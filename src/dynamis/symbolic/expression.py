@@ -213,13 +213,13 @@ class Expression:
         )
         return str(above) if below is None else rf"\frac{{{above}}}{{{below}}}"
 
-    def text(self, notation: str | Notation | None = None, *, decimals: bool = False) -> str:
+    def text(self, notation: str | Notation | None = None, *, digits: int = 6, decimals: bool = False) -> str:
         """Plain text in the selected notation, which can be parsed again; with ``decimals``, without fractions."""
         if not self.expanded:
             return str(self.graph)
         letters = self.algebra.letters.with_notation(notation)
         above, below = (
-            None if part is None else printing.text(part, self.algebra.ring, letters, decimals=decimals)
+            None if part is None else printing.text(part, self.algebra.ring, letters, digits, decimals=decimals)
             for part in self.arranged(letters.notation.style)
         )
         return str(above) if below is None else f"({above})/({below})"

@@ -28,6 +28,9 @@ MOTOR_LETTERS = {
     "i": ("i_{{{}}}", "i_{{a{}}}", "i_{{armature{}}}"),
     "u": ("u_{{{}}}", "u_{{c{}}}", "u_{{command{}}}"),
 }
+WRITTEN = {"sign": "sgn", "asin": "arcsin", "acos": "arccos"}  # operations with other names in formulas
+_STATES = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "torque"}
+_STATE = re.compile(rf"\b({'|'.join(_STATES)})\[(\d+)\]")
 _ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\sim ", "^": r"\wedge ", "\\": r"\backslash "}
 
 
@@ -152,7 +155,9 @@ class SymbolPrinter:
             return self.variable(role.kind, role.number)
         if node.op == "mul" and all(getattr(a, "op", "symbol") == "symbol" for a in node.args):  # inside a sine: 1.2 q_1
             return " ".join(self.symbol(a) if hasattr(a, "op") else f"{a:g}" for a in node.args)
-        name = str(node.args[0]) if node.op == "symbol" else str(node)
+        if node.op != "symbol":
+            return self._argument(node)
+        name = str(node.args[0])
         component = re.fullmatch(r"w\[([a-z]+)\]", name)  # of the external wrench
         return f"w_{{{component[1]}}}" if component else parameter_latex(name, self.notation.rename)
 
@@ -177,9 +182,13 @@ class SymbolPrinter:
     def _opaque(self, atom: Atom) -> str:
         node = atom.node
         assert node is not None
-        inner = ", ".join(self.symbol(a) if getattr(a, "op", "") == "symbol" else _escaped(str(a)) for a in node.args)
-        name = {"sign": "sgn"}.get(node.op, node.op)
-        return rf"\operatorname{{{name}}}({inner})"
+        inner = ", ".join(self.symbol(a) if getattr(a, "op", "") == "symbol" else self._argument(a) for a in node.args)
+        return rf"\operatorname{{{WRITTEN.get(node.op, node.op)}}}({inner})"
+
+    def _argument(self, x: Any) -> str:
+        """An expression as the argument of a function."""
+        operations = re.sub(r"[a-z]\w*(?=\()", lambda m: WRITTEN.get(m[0], m[0]), str(x))
+        return _STATE.sub(lambda m: self.variable(_STATES[m[1]], int(m[2])), _escaped(operations))
 
     def _arc(self, ring: Ring, atom: Atom, *, latex: bool) -> str:
         return self.turned(atom.kind, arc_terms(ring, atom.start, atom.end), latex=latex)
@@ -220,6 +229,8 @@ def parameter_latex(name: str, rename: Mapping[str, str] | None = None) -> str:
 
     >>> parameter_latex("a_C1"), parameter_latex("lc2"), parameter_latex("alpha_1"), parameter_latex("50%_load")
     ('a_{C1}', 'l_{c2}', '\\alpha_1', '\\mathrm{50\\%\\_load}')
+    >>> parameter_latex("m_hat"), parameter_latex("I_xx"), parameter_latex("ell_1")
+    ('m_{\\mathrm{hat}}', 'I_{xx}', '\\ell_1')
     """
     match = re.fullmatch(r"([A-Za-z]+?)_?([A-Za-z]?[0-9]*|[A-Za-z0-9]+|_[A-Za-z0-9]+)", name)
     parts = re.fullmatch(r"([A-Za-z]+)(?:_([A-Za-z0-9]+)|([0-9]+))?", name)
@@ -232,7 +243,7 @@ def parameter_latex(name: str, rename: Mapping[str, str] | None = None) -> str:
         return _indexed(head, tail.format(index) if "{}" in tail else tail + index)
     if len(letter) == 2 and parts[3] and letter not in GREEK:  # lc2 is l_{c2}
         letter, index = letter[0], letter[1] + index
-    if letter in GREEK:
+    if letter in GREEK or letter == "ell":
         letter = f"\\{letter}"
     elif len(letter) > 1:
         letter = rf"\mathrm{{{letter}}}"
@@ -242,6 +253,8 @@ def parameter_latex(name: str, rename: Mapping[str, str] | None = None) -> str:
 def _indexed(letter: str, index: str) -> str:
     if not index:
         return letter
+    if re.match(r"[A-Za-z]{3}", index):  # a word, which is upright; two letters are two indices, as in I_{xx}
+        return rf"{letter}_{{\mathrm{{{index}}}}}"
     return f"{letter}_{index}" if len(index) == 1 else f"{letter}_{{{index}}}"
 
 

@@ -82,6 +82,7 @@ class Ring:
         self._pythagoras = [
             self.generators[s] ** 2 + self.generators[c] ** 2 - 1 for s, c in zip(self._sines, self._cosines, strict=True)
         ]
+        self._signs = [(k, rule) for k in range(len(made)) for rule in self._rules_of_sign(k)]
         self._budget = UNLIMITED  # of the expansion in progress
         self._values: dict[int, tuple[Polynomial, Polynomial | None]] = {}
         self._alive: list[Node] = []  # a value is kept by its node's id, so the node must not go away
@@ -106,6 +107,14 @@ class Ring:
             if node.op == "symbol":
                 found.setdefault(id(node), node)
         return Ring(angles_for(forms, angles), list(found.values()), opaque)
+
+    def _rules_of_sign(self, k: int) -> list[Polynomial]:
+        """sgn³ = sgn and x sgn(x)² = x, if generator k is the sign of a symbol x."""
+        node = self.atoms[k].node
+        if self.atoms[k].kind != "opaque" or node is None or node.op != "sign":
+            return []
+        s, x = self.generators[k], self._of_node.get(id(node.args[0]))
+        return [f * s**2 - f for f in (s, *([] if x is None else [self.generators[x]]))]
 
     # from expressions
 
@@ -237,9 +246,9 @@ class Ring:
     # on (numerator, denominator)
 
     def reduced(self, p: Polynomial) -> Polynomial:
-        """The normal form: every S² replaced by 1 − C²."""
+        """The normal form: every S² replaced by 1 − C², sgn³ by sgn and x sgn(x)² by x."""
         degrees = p.degrees()
-        for k, rule in zip(self._sines, self._pythagoras, strict=True):
+        for k, rule in (*zip(self._sines, self._pythagoras, strict=True), *self._signs):
             if degrees[k] > 1:
                 p = p % rule
         return p
@@ -318,8 +327,8 @@ class Ring:
         if id(node) in self._of_node:
             result = result + p.derivative(self._of_node[id(node)])
         for k, angle in enumerate(self.angles):
-            if angle.unit.op != "symbol" and angle.unit is not node:
-                result = result + self.product(self._by_turning(p, k), self._rate(angle.unit, node))
+            if angle.unit.op != "symbol" and angle.unit is not node and not (turning := self._by_turning(p, k)).is_zero():
+                result = result + self.product(turning, self._rate(angle.unit, node))
         degrees = p.degrees()
         for k, atom in enumerate(self.atoms):
             if atom.kind == "opaque" and degrees[k] and atom.node is not node and atom.node.op not in _STEPS:  # type: ignore[union-attr]

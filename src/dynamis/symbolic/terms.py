@@ -218,7 +218,8 @@ class Terms:
     @cached_property
     def potential_energy(self) -> Expression:
         """U = Σ U_i plus the spring energies."""
-        return _total(self, [*self.potential_energies, self.expression(energy.spring_energy(self.model, self.q))])
+        zero = _total(self, ())
+        return summed([zero, *self.potential_energies, self.expression(energy.spring_energy(self.model, self.q))])
 
     def potential_energy_from(self, configuration: Sequence[float]) -> Expression:
         """U(q) − U(q₀): the potential energy relative to a configuration."""
@@ -317,7 +318,8 @@ class Terms:
         inertial = Formulas.of(
             (_total(self, (self.M[i, j] * accelerations[j] for j in range(self.n))) for i in range(self.n)), (self.n,)
         )
-        return (inertial + self.coriolis_vector + self.g + self.viscous + self.dry + self.spring).view(Formulas)
+        parts = (inertial, self.coriolis_vector, self.g, self.viscous, self.dry, self.spring)
+        return Formulas.of((summed(row) for row in zip(*(part.flat for part in parts), strict=True)), (self.n,))
 
     def torque_graph(self, substitute: Mapping[int, Any] | None = None) -> Array:
         """τ as nodes: M q̈ + C q̇ + g and friction and spring torques, each term nested separately."""

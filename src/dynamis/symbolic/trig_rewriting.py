@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dynamis.errors import InputError
 from dynamis.symbolic.ring import Polynomial, Ring
 
 Terms = dict[tuple[int, ...], Any]
@@ -55,7 +56,7 @@ def _starts(ring: Ring, p: Polynomial) -> list[int | None]:
     for k, angle in enumerate(ring.angles):
         near = [j for j in range(len(ring.angles)) if j == k or k in ring.below(j)]
         touched = any(present[ring.arc[kind, -1, j]] for j in near for kind in ("sine", "cosine"))
-        free.append(not touched or ring.derivative(p, angle.unit).is_zero())
+        free.append(not touched or _is_free(ring, p, angle.unit))
     starts: list[int | None] = []
     for k, angle in enumerate(ring.angles):
         below = -1 if angle.base is None else starts[angle.base]
@@ -66,6 +67,14 @@ def _starts(ring: Ring, p: Polynomial) -> list[int | None]:
         else:
             starts.append(below)
     return starts
+
+
+def _is_free(ring: Ring, p: Polynomial, unit: Any) -> bool:
+    """Whether a polynomial does not depend on a joint variable."""
+    try:
+        return bool(ring.derivative(p, unit).is_zero())
+    except InputError:  # it does, through a function such as arcsin, whose derivative is not in the ring
+        return False
 
 
 def _rebased(ring: Ring, terms: Terms, starts: list[int | None]) -> Terms:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from dynamis.errors import unknown_name
 from dynamis.scalar import Node, Scalar
@@ -15,6 +16,7 @@ class Located:
 
     ``texts`` are those of the expression and of the others, in this order; empty where they are not known. ``condition``
     says when the equation from which it follows holds, as in "if τ_2 = 0". ``used``: other formulas of the text use its name.
+    ``solved_for`` is the left side of an equation whose right side this is, if the text has the equation in another form.
     """
 
     node: Scalar
@@ -25,6 +27,7 @@ class Located:
     texts: tuple[str, ...] = ()
     condition: str = ""
     used: bool = False
+    solved_for: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,8 @@ class Answer:
     derivations (with ∂, sums or whole vectors), which are not read; ``prose`` the words in \\text with the
     symbols between them. ``equations`` hold, as expressions equal to zero, those equations that determine unknowns of the
     vocabulary and have none of them alone on one side, and where there are unknowns those of accelerations.
-    ``constants`` are the symbols of names that have no meaning in the vocabulary, if it allows them.
+    ``constants`` are the symbols of names that have no meaning in the vocabulary, if it allows them. ``units`` are those that
+    change a value, or that may be names: line, text and factor.
     """
 
     file: str
@@ -45,6 +49,7 @@ class Answer:
     prose: tuple[tuple[int, str], ...] = ()
     equations: tuple[Located, ...] = ()
     constants: Mapping[str, Node] = field(default_factory=dict)
+    units: tuple[tuple[int, str, Fraction], ...] = ()
 
     @property
     def letters(self) -> tuple[str, ...]:

@@ -8,7 +8,12 @@ from collections.abc import Collection
 _BRACKET = re.compile(r"\[([^\[\],&\\]*)\]")
 _ROW = re.compile(
     r"\s*(?:(?P<letter>\\?[A-Za-z]+)(?:\([^()=]*\))?\s*=\s*)?"
-    r"\[(?P<inside>[^\[\],;&\\\n]*)\]\s*(?:\.?'|\^T|\^\{T\})?\s*;?\s*"
+    r"\[(?P<inside>[^\[\],;&\\\n]*)\]\s*(?:\.?'|\^T|\^\{T\}|ᵀ)?\s*;?\s*"
+)
+_TABLE, _TRANSPOSED = r"\[(?:\[|[^\[\]]*[;,])", r"\s*(?:\^\s*\{?\s*(?:T|\\top)\}?|ᵀ)"
+_IN_PRODUCT = re.compile(  # a row before a table or before a transpose of one, a transpose, or a matrix between two brackets
+    rf"\[(?P<row>[^\[\],;&\\\n]*)\](?=[^\[\]=+\n-]*(?:{_TABLE}|\[[^\[\]]*\]{_TRANSPOSED})|{_TRANSPOSED})"
+    rf"|(?<=\])(?P<gap>(?:{_TRANSPOSED})?[\s*·]*)\[(?P<matrix>[^\[\],&\\\n]*)\](?=[\s*·]*\[)"
 )
 _BEFORE, _AFTER = "+-*/^=(", "*/^)="  # a blank after one of the first, or before one of the others, separates nothing
 
@@ -24,6 +29,22 @@ def with_commas(text: str, columns: int) -> str:
     '[m_1 l_1; m_2 l_2 c_2]'
     """
     return _BRACKET.sub(lambda found: f"[{_rows(found[1], columns)}]", text) if columns > 1 else text
+
+
+def product_with_commas(text: str, size: int) -> str:
+    """The text with commas for the blanks of the rows and the matrices in products of which one row has ``size`` entries.
+
+    >>> product_with_commas("T = 1/2 [v_1 v_2] [a 0; 0 b] [v_1; v_2]", 2)
+    'T = 1/2 [v_1,v_2] [a,0; 0,b] [v_1; v_2]'
+    """
+    return _IN_PRODUCT.sub(lambda found: _product_part(found, size), text) if size > 1 else text
+
+
+def _product_part(found: re.Match[str], size: int) -> str:
+    if found["row"] is None:
+        return f"{found['gap']}[{_rows(found['matrix'], size)}]"
+    row, cuts = found["row"], _cuts(found["row"])
+    return f"[{''.join(',' if k in cuts else c for k, c in enumerate(row))}]" if len(cuts) == size - 1 else found[0]
 
 
 def row_with_commas(text: str, entries: int, letters: Collection[str]) -> str:

@@ -20,7 +20,7 @@ _UPPER = "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ"
 GREEK_LETTER: dict[str, str] = {
     **dict(zip(_LOWER, _GREEK.split(), strict=True)),
     **dict(zip(_UPPER, (name.capitalize() for name in _GREEK.split()), strict=True)),
-    "ϑ": "theta", "ϕ": "phi", "ϵ": "epsilon", "ς": "sigma", "ϱ": "rho", "µ": "mu",
+    "ϑ": "theta", "ϕ": "phi", "ϵ": "epsilon", "ς": "sigma", "ϱ": "rho", "µ": "mu", "ℓ": "l",
 }  # fmt: skip
 GREEK_COMMAND: dict[str, str] = {
     **{name: name for name in GREEK_LETTER.values()},
@@ -66,6 +66,7 @@ SIGN = {
 }  # fmt: skip
 LONG_SIGN = {"**": "^", ".*": "*", "./": "/", ".^": "^", ":=": "=", "==": "="}
 POWER = {c: str(k) for k, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
+TRANSPOSE = frozenset("ᵀ⊤")
 SUBSCRIPT = {
     **{c: str(k) for k, c in enumerate("₀₁₂₃₄₅₆₇₈₉")},
     **dict(zip("ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ", "aeoxhklmnpstijruv", strict=True)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -57,6 +58,7 @@ class _Reading:
         self.values: dict[int, list[Value]] = {}
         self.skipped: list[tuple[int, str]] = []
         self.prose: list[tuple[int, str]] = []
+        self.units: list[tuple[int, str, Fraction]] = []
         self.remarks: set[int] = set()
         self.entries: dict[str, dict[tuple[int, ...], Located]] = {}
         self.definitions: dict[str, Located] = {}
@@ -76,8 +78,9 @@ class _Reading:
         self.check_finite()
         if not self.entries and not self.definitions and not self.equations:
             raise self.no_answer()
-        skipped, prose, equations = tuple(self.skipped), tuple(self.prose), tuple(self.equations)
-        return Answer(self.source.file, self.entries, self.definitions, skipped, prose, equations, dict(self.names.constants))
+        skipped, prose, equations, units = tuple(self.skipped), tuple(self.prose), tuple(self.equations), tuple(self.units)
+        constants = dict(self.names.constants)
+        return Answer(self.source.file, self.entries, self.definitions, skipped, prose, equations, constants, units)
 
     def no_answer(self) -> FormatError:
         if not self.skipped:
@@ -90,11 +93,11 @@ class _Reading:
         return self.source.error(self.source.at(line, 1), found, cure)
 
     def chains(self) -> Iterator[Chain]:
-        tokens, units = without_units(tokens_of(self.source), self.source, self.vocabulary)
+        tokens, read = without_units(tokens_of(self.source), self.source, self.vocabulary)
         found, prose, self.remarks = layout(tokens, self.source)
         self.vocabulary = self.names.vocabulary = self.vocabulary.defining(replaced_names(found, self.vocabulary))
         self.prose = [self.quoted(passage[0].at, passage[-1].end) for passage in prose]
-        self.prose += [(line, f"{unit} (a unit)") for line, unit in (self.quoted(t.at, t.end) for t in units)]
+        self.units = [(*self.quoted(unit.at, unit.end), unit.factor) for unit in read]
         heads = [first_target(statement, self.vocabulary) for statement in found]
         defined = {target.address for target in heads if target is not None}
         for statement in found:

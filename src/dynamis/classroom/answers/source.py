@@ -78,7 +78,8 @@ class Source:
         name = self.file if self.file.isprintable() else printable(self.file)
         sentence = found if found.endswith("?") else found + "."
         place = f"{name}:{line}:{column}"
-        return FormatError(f"{place}: error: {sentence} To repair: {cure}.\n    {visible}\n    {caret}", [problem])
+        excerpt = f"\n    {visible}\n    {caret}" if visible.strip() else ""
+        return FormatError(f"{place}: error: {sentence} To repair: {cure}.{excerpt}", [problem])
 
 
 def _pointed(line: str, at: int) -> tuple[str, str]:

@@ -84,6 +84,10 @@ class _Lexer:
         elif c in latex.POWER:
             self.add("sign", "^", 0)
             self.add("number", latex.POWER[c], 1)
+        elif c in latex.TRANSPOSE:
+            self.add("sign", "^", 0)
+            self.found.append(Token("word", c, self.at, self.at + 1, (Unit("T", self.at, False),)))
+            self.at += 1
         elif c in latex.FRACTION:
             self.add("number", latex.FRACTION[c], 1)
         elif c == "$":

@@ -33,6 +33,7 @@ _PREFIXES = {"kilo": "k", "milli": "m", "centi": "c", "mega": "M", "micro": "u"}
 _RAISED = {"²": "2", "³": "3", "squared": "2", "cubed": "3"}
 _PIECE = re.compile(
     r"\\(?P<command>[A-Za-z]+)|(?P<word>[A-Za-z]+)|(?P<per>/)|\^\s*\{?\s*(?P<power>-?[0-9])\s*\}?|(?P<raised>[²³])"
+    r"|(?<=[A-Za-z])(?P<index>[23])(?![0-9])"
 )
 
 
@@ -44,7 +45,7 @@ class UnitValue(NamedTuple):
 
 
 def unit_value(text: str) -> UnitValue | None:
-    """The value of a unit as it is written; None if it is not known.
+    """The value of a unit as it is written, kg m^2 or kgm2; None if it is not known.
 
     >>> [str(unit_value(text).factor) for text in ("g m^2", r"\\mathrm{kN\\,m}", "kg/mm", r"\\kilo\\gram\\metre\\squared")]
     ['1/1000', '1000', '1000', '1']
@@ -53,7 +54,7 @@ def unit_value(text: str) -> UnitValue | None:
     inverse, prefix, square = False, "", 1
     for piece in _PIECE.finditer(text):
         command, word = piece["command"], piece["word"]
-        raised = piece["power"] or _RAISED.get(piece["raised"] or command or "")
+        raised = piece["power"] or piece["index"] or _RAISED.get(piece["raised"] or command or "")
         if command in _PREFIXES:
             prefix = _PREFIXES[command]
         elif raised and powers:

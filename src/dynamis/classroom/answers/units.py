@@ -32,6 +32,7 @@ _UNMISTAKABLE = frozenset({  # also without upright letters or brackets
 })  # fmt: skip
 _NO_UNIT_ALONE = frozenset({"g", "m"})  # rather a parameter that this robot does not have
 _RM = re.compile(r"\{\s*\\rm\b")
+_WITH_POWER = re.compile(r"([A-Za-z]+)[23]")
 _POWER = re.compile(r"\^ (?:[0-9]|- [0-9]|\{ (?:- )?[0-9] \})")
 _ENDS_TERM = ("comma", "stop", "semicolon", "cell", "row", "close", "end", "break", *GAPS)
 _ENDS_SUM = ("comma", "semicolon", "cell", "row", "break", "stop", "newline")
@@ -48,16 +49,19 @@ class _Run(NamedTuple):
     upright: bool = False
 
 
-def without_units(tokens: Sequence[Token], source: Source, vocabulary: Vocabulary) -> tuple[list[Token], list[Token]]:
-    """The tokens with a gap in place of each unit, and the units that are marked neither by upright letters nor by brackets."""
+def without_units(tokens: Sequence[Token], source: Source, vocabulary: Vocabulary) -> tuple[list[Token], list[ReadUnit]]:
+    """The tokens with a gap in place of each unit, and the units that an answer may not have meant so.
+
+    These are the units that change a value, and those without mark, as upright letters or brackets, behind parameters.
+    """
     is_known = _Known(_names(tokens, source, vocabulary))
     found: list[Token] = []
-    bare: list[Token] = []
+    noted: list[ReadUnit] = []
     k = 0
     while k < len(tokens):
         token = tokens[k]
         if token.kind == "soft" and token.text == "unit":
-            _convert(found, tokens[k + 1 : k + 2], is_known, token.at, token.end)
+            noted += _convert(found, tokens[k + 1 : k + 2], is_known, token.at, token.end)
         bracketed = token.text == "["
         run = _run(tokens, k + bracketed, source) if _follows_value(found) and token.kind in ("word", "open") else None
         if run is None or (bracketed and not (run.end < len(tokens) and tokens[run.end].text == "]")):
@@ -68,20 +72,30 @@ def without_units(tokens: Sequence[Token], source: Source, vocabulary: Vocabular
         strangers = [at for _, at in run.words if not is_known(tokens[at])]
         alone = [name for name, _ in run.words] in ([["g"]] if found[-1].kind == "number" else [["g"], ["m"]])
         if strangers and (bracketed or (run.upright and not alone)):
-            _add_gap(found, tokens, k, end, run, is_known)
-        elif strangers and not run.upright and _ends_term(tokens, end):
+            noted += _add_gap(found, tokens, k, end, run, is_known)
+        elif strangers and not run.upright and (_ends_term(tokens, end) or _is_amid_factors(run, found, len(strangers))):
             first = strangers[0]  # the names before it are factors: m g N m
             found += tokens[k:first]
             own = run._replace(words=tuple(word for word in run.words if word[1] >= first))
             if _is_unmistakable(own, found):
-                bare += [Token("soft", "unit", tokens[first].at, tokens[end - 1].end)] if own.words[0][0] != "deg" else []
-                _add_gap(found, tokens, first, end, own, is_known)
+                term = _last_term(found)[0]
+                converted = _add_gap(found, tokens, first, end, own, is_known)
+                plain = [ReadUnit(tokens[first].at, tokens[end - 1].end)] if any(map(is_known.is_parameter, term)) else []
+                noted += converted or plain
             else:
                 found += tokens[first:end]
         else:
             found += tokens[k:end]
         k = end
-    return found, bare
+    return found, noted
+
+
+class ReadUnit(NamedTuple):
+    """The range of a unit in the text, and by what it multiplies the value before it."""
+
+    at: int
+    end: int
+    factor: Fraction = Fraction(1)
 
 
 def _names(tokens: Sequence[Token], source: Source, vocabulary: Vocabulary) -> Names:
@@ -134,9 +148,9 @@ def _run(tokens: Sequence[Token], k: int, source: Source, inside: bool = False) 
         styled = _UPRIGHT.match(token.text) is not None or (token.text == "{" and not inside and _is_upright(token, source))
         if styled and words and not upright:
             break  # of m g \mathrm{N m} the letters before are another run
-        if token.kind == "word" and spell(token.units) in UNIT:
+        if token.kind == "word" and (name := _unit_name(token, bool(words))):
             upright |= styled
-            words.append((spell(token.units), k))
+            words.append((name, k))
             k += 1
         elif styled and token.text == "{":
             inner = _run(tokens, k + 1, source, inside=True)
@@ -150,6 +164,15 @@ def _run(tokens: Sequence[Token], k: int, source: Source, inside: bool = False) 
             break
         end = k = _after_power(tokens, k)
     return _Run(end, tuple(words), divided, upright) if words else None
+
+
+def _unit_name(token: Token, follows: bool) -> str:
+    """The unit that a word is, also with its power as in kgm2 or, behind another one that it ``follows``, kg m2; else empty."""
+    name = spell(token.units)
+    powered = _WITH_POWER.fullmatch(name)
+    if powered and powered[1] in UNIT and (follows or powered[1] in _UNMISTAKABLE):
+        return powered[1]
+    return name if name in UNIT else ""
 
 
 def _is_upright(brace: Token, source: Source) -> bool:
@@ -170,6 +193,13 @@ def _ends_term(tokens: Sequence[Token], end: int) -> bool:
     return following is None or following.kind in _ENDS_TERM or (following.kind == "sign" and following.text in "+-=")
 
 
+def _is_amid_factors(run: _Run, found: Sequence[Token], strangers: int) -> bool:
+    """Whether units without any mark stand between a number and further factors: 245.25 Nm cos(q_1)."""
+    names = [name for name, _ in run.words]
+    certain = names[0] == "N" or any(name in _UNMISTAKABLE for name in names)
+    return certain and strangers == len(names) and bool(found) and found[-1].kind == "number"
+
+
 def _is_unmistakable(run: _Run, found: Sequence[Token]) -> bool:
     """Whether units without any mark are read as such, not as names that are missing in the robot."""
     names = [name for name, _ in run.words]
@@ -179,27 +209,35 @@ def _is_unmistakable(run: _Run, found: Sequence[Token]) -> bool:
     return number and (run.divided or (len(names) == 1 and names[0] not in _NO_UNIT_ALONE))
 
 
-def _add_gap(found: list[Token], tokens: Sequence[Token], start: int, end: int, run: _Run, is_known: _Known) -> None:
-    """Add a gap for a unit; the sign of multiplication before it goes, and degrees become radians."""
+def _add_gap(found: list[Token], tokens: Sequence[Token], start: int, end: int, run: _Run, is_known: _Known) -> list[ReadUnit]:
+    """Add a gap for a unit, which is returned if it changes the value; the sign of multiplication before it goes.
+
+    Degrees become radians.
+    """
+    converted: list[ReadUnit] = []
     first, last = tokens[start], tokens[end - 1]
     if found[-1].kind == "sign" and found[-1].text == "*":
         found.pop()
     if [name for name, _ in run.words] == ["deg"] and found[-1].kind == "number":
         found[-1] = found[-1]._replace(text=repr(math.radians(float(found[-1].text))))
     else:
-        _convert(found, tokens[end : end + 1], is_known, first.at, last.end)
+        converted = _convert(found, tokens[end : end + 1], is_known, first.at, last.end)
     found.append(Token("soft", "unit", first.at, last.end))
+    return converted
 
 
-def _convert(found: list[Token], following: Sequence[Token], is_known: _Known, at: int, end: int) -> None:
-    """Multiply the term before a unit by the unit's value in those of the SI; one with parameters has its unit by them."""
+def _convert(found: list[Token], following: Sequence[Token], is_known: _Known, at: int, end: int) -> list[ReadUnit]:
+    """Multiply the term before a unit by the unit's value in those of the SI; one with parameters has its unit by them.
+
+    The unit is returned if it changes the value.
+    """
     source = is_known.names.source
     value = unit_value(source.text[at:end])
     if value is None or value.factor == 1 or not _follows_value(found):
-        return
+        return []
     term, is_in_sum = _last_term(found)
     if any(is_known.is_parameter(token) for token in term):
-        return
+        return []
     named = bool(following) and following[0].text == "="
     if named or is_in_sum:
         where = "behind a name" if named else "behind a sum whose other terms have no unit"
@@ -209,6 +247,7 @@ def _convert(found: list[Token], following: Sequence[Token], is_known: _Known, a
     for sign, number in (("*", ratio.numerator), ("/", ratio.denominator)):
         if number != 1:
             found += [Token("sign", sign, at, at), Token("number", repr(float(number)), at, at)]
+    return [ReadUnit(at, end, value.factor)]
 
 
 def _last_term(found: Sequence[Token]) -> tuple[list[Token], bool]:

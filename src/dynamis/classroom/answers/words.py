@@ -20,6 +20,7 @@ from dynamis.classroom.answers.latex import (
     REMARK,
     STYLE,
     SUBSCRIPT,
+    TRANSPOSE,
 )
 from dynamis.classroom.answers.source import Source
 
@@ -65,7 +66,7 @@ _BARE = str.maketrans("", "", "'~¯ˆ")
 
 
 def is_letter(c: str) -> bool:
-    return c.isalpha() and c not in SUBSCRIPT
+    return c.isalpha() and c not in SUBSCRIPT and c not in TRANSPOSE
 
 
 def read_word(source: Source, at: int) -> Word | None:

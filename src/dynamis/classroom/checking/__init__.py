@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
-from dynamis.classroom.answers.blanks import row_with_commas, with_commas
+from dynamis.classroom.answers.blanks import product_with_commas, row_with_commas, with_commas
 from dynamis.classroom.answers.names import address_of
+from dynamis.classroom.answers.written import written
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
-from dynamis.classroom.checking.fitting import fitted, shape_of
+from dynamis.classroom.checking.fitting import described, fitted, shape_of
 from dynamis.classroom.checking.motion_equations import LETTERS, named_torques, solved_torques, torque_names
 from dynamis.classroom.checking.parametrisation import reference
 from dynamis.classroom.checking.quantities import Quantity, canonical, names, other_quantity, quantity
 from dynamis.classroom.checking.robot_names import abbreviated, chosen, robot_symbols, vocabulary
-from dynamis.classroom.checking.unit_notes import unit_notes
+from dynamis.classroom.checking.unit_notes import converted, unit_notes
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import DynamisError, FormatError, InputError, printable
 from dynamis.scalar import Node, directional, is_number, topological
@@ -35,7 +36,7 @@ __all__ = ["EntryVerdict", "Quantity", "Verdict", "canonical", "check_answer", "
 def check_answer(
     form: ClosedForm,
     name: str | Quantity,
-    text: str,
+    text: Any,
     *,
     body: int | None = None,
     notation: str | Notation | None = None,
@@ -43,7 +44,10 @@ def check_answer(
     file: str = "answer",
     tolerance: float = 0.0,
 ) -> Verdict:
-    """Compare a text in LaTeX or plain formulas with a quantity, such as "mass-matrix", "coriolis" or "gravity".
+    """Compare an answer with a quantity, such as "mass-matrix", "coriolis" or "gravity".
+
+    ``text`` is LaTeX or plain formulas; or expressions, matrices or equations of SymPy, formulas of a closed form, or lists of
+    these and of numbers, which are read by the names of their symbols.
 
     Any algebraic form of the correct answer is accepted, also a part of it: the verdict lists the entries not given.
     ``notation`` is the notation of the answer; without it, that of the robot is tried first, then that of each course.
@@ -60,7 +64,7 @@ def check_answer(
     asked = quantity(form, name, body) if isinstance(name, str) else name
     if not (is_number(tolerance) and 0.0 <= tolerance < float("inf")):
         raise InputError(f"tolerance must be a number from 0 on, a fraction of the largest coefficient, got {tolerance!r}")
-    reading = _Reading(form, asked, text, notation, parameters or {}, file, float(tolerance))
+    reading = _Reading(form, asked, written(text, asked.letters[0]), notation, parameters or {}, file, float(tolerance))
     verdict, used = reading.verdict(frozenset())
     doubtful = abbreviated(form, used)
     if verdict.correct or not doubtful:
@@ -94,11 +98,13 @@ class _Reading:
         form, asked, file = self.form, self.asked, self.file
         shape = shape_of(asked.entries)
         text = with_commas(self.text, shape[1]) if len(shape) == 2 else self.text
+        text = text if shape else product_with_commas(text, form.n)
         text = row_with_commas(text, shape[0], asked.letters) if len(shape) == 1 else text
         answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden)
-        written = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
+        nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
         given: Mapping[tuple[int, ...], Located] = {}
         notes = [f"not read (line {line}): {passage}" for line, passage in answer.prose]
+        notes += [f"read as a unit (line {line}): {converted(unit, factor)}" for line, unit, factor in answer.units]
         if named := [str(x) for x in answer.constants.values() if not _is_datum(x, asked)]:
             taken = f"not of the robot, taken as constant{'s' if len(named) > 1 else ''} of the datum: {' and '.join(named)}"
             notes.append(taken)
@@ -122,7 +128,7 @@ class _Reading:
         ]
         if remark.text:
             verdict = replace(verdict, remark=remark.text, hint=remark.hint)
-        return replace(verdict, notes=tuple(notes)), written
+        return replace(verdict, notes=tuple(notes)), nodes
 
 
 def _with_values(entry: Located, values: Mapping[int, float]) -> Located:
@@ -260,6 +266,10 @@ def _only(answer: Answer, asked: Quantity) -> Located:
                 return entries[asked.number - 1,]
             if len(entries) == 1:
                 return next(iter(entries.values()))
+            if letter in answer.entries and asked.number is None:
+                shape = described(shape_of(entries))
+                advice = "write the product out, or separate the entries of a row by commas, as in [a, b] [c; d]"
+                raise InputError(f"{answer.file}: {asked.name} is a single expression, but {letter} is {shape}: {advice}")
     names = [name for name in (*answer.entries, *answer.definitions) if other_quantity(name, asked) is None]
     found = [x for name in names for x in answer.of(name).values()]
     if len(found) == 1:

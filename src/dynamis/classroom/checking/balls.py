@@ -17,7 +17,7 @@ from dynamis.scalar import Node, topological
 from dynamis.symbolic.angles import as_fraction
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.equivalence import MAX_TYPED_DENOMINATOR
-from dynamis.tolerances import FEW_ROUNDINGS, NEGLIGIBLE, SUM_ROUNDING
+from dynamis.tolerances import FEW_ROUNDINGS, NEGLIGIBLE, PRINTED_AS_ZERO, SUM_ROUNDING
 
 RANDOM_STATES = 20
 Ball = Any  # flint.arb, which has no type stubs
@@ -90,11 +90,12 @@ def _exact(x: Fraction) -> Ball:
 
 
 def _is_zero(difference: Ball, beside: Ball) -> bool:
-    """Whether a ball contains zero, and is small beside a value of the same quantity, or in itself where that vanishes."""
-    if not difference.is_finite() or not difference.contains(0):
+    """Whether a ball contains zero and is small, or is all but zero, beside a value or in itself where that vanishes."""
+    if not difference.is_finite():
         return False
     size = float(beside.abs_upper())
-    return float(difference.abs_upper()) <= NEGLIGIBLE * (size if size > NEGLIGIBLE else 1.0)
+    small = NEGLIGIBLE if difference.contains(0) else PRINTED_AS_ZERO
+    return float(difference.abs_upper()) <= small * (size if size > NEGLIGIBLE else 1.0)
 
 
 def _compared(is_true: Callable[[Ball, Ball], bool], is_false: Callable[[Ball, Ball], bool]) -> Callable[[Ball, Ball], Ball]:

@@ -200,7 +200,19 @@ class Slip:
             message = f"missing: {self.write(lost)}" if one else f"missing terms: {self.write(lost)}"
             yield Cause(message, "a term is missing" if one else f"{len(lost)} terms are missing")
         if found:
-            yield Cause("superfluous: " + self.write(found), "superfluous: " + self.write(found))
+            message = f"superfluous: {self.write(found)}{self._on_parentheses(found)}"
+            yield Cause(message, message)
+
+    def _on_parentheses(self, found: Terms) -> str:
+        """A question about parentheses, if an angle stands beside a function: cos q_1 + q_2."""
+        angles: Terms = {m: c for m, c in found.items() if len(m) == 1 and self._is_angle(*m[0])}
+        if not angles or not any(_is_trig(self.ring.atoms[k]) for m in self.given for k, _ in m):
+            return ""
+        name = self.write(angles)
+        return f" (an angle that is no argument: are parentheses missing, as in cos(… {'' if name[0] == '-' else '+ '}{name})?)"
+
+    def _is_angle(self, k: int, power: int) -> bool:
+        return power == 1 and any(angle.unit is self.ring.atoms[k].node for angle in self.ring.angles)
 
     def _substitution(self, m: Monomial, x: Monomial) -> Cause | None:
         """The substitution between two terms that otherwise agree; None for a number in place of a product of symbols."""

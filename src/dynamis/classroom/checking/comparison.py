@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import math
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import flint
-import numpy as np
 
 from dynamis.classroom.answers import Located
+from dynamis.classroom.checking.absolute_angles import in_absolute_angles
 from dynamis.classroom.checking.balls import RANDOM_STATES, agree, differ_by_constant
 from dynamis.classroom.checking.causes import Cause, Slip, times, whole_factor
 from dynamis.classroom.checking.coefficients import fraction, with_short_divisor, without_last_digits
-from dynamis.classroom.checking.findings import EXACT, inconsistent, no_terms
+from dynamis.classroom.checking.examples import example
+from dynamis.classroom.checking.findings import has_root, in_form, inconsistent, no_terms
 from dynamis.classroom.checking.fitting import described, shape_of
 from dynamis.classroom.checking.limits import refuse_high_degrees
 from dynamis.classroom.checking.mistakes import all_parallel, mistaken_for
 from dynamis.classroom.checking.quantities import Quantity
+from dynamis.classroom.checking.signs import by_signs
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import InputError
-from dynamis.scalar import Node, evaluate, topological
+from dynamis.scalar import Node, topological
 from dynamis.symbolic import printing
 from dynamis.symbolic.angles import linear_form, needs_division
 from dynamis.symbolic.arrangement import Terms, terms_of
@@ -36,7 +37,6 @@ from dynamis.symbolic.expression import Algebra, Expression
 from dynamis.symbolic.notation import Notation, plain_text
 from dynamis.symbolic.ring import Polynomial, Ring
 from dynamis.symbolic.trig_rewriting import dressed
-from dynamis.tolerances import NEGLIGIBLE
 
 ANOTHER_DATUM = "up to a constant (another datum)"
 TO_THE_DIGITS = "to the digits given"
@@ -58,10 +58,11 @@ class AnswerComparison:
         decimals: bool = False,
     ) -> None:
         self.decimals = decimals
-        self.form, self.asked, self.given, self.tolerance, self.rounding = form, asked, given, tolerance, rounding
+        self.given = {i: replace(x, node=by_signs(x.node), also=tuple(map(by_signs, x.also))) for i, x in given.items()}
+        self.form, self.asked, self.tolerance, self.rounding = form, asked, tolerance, rounding
         self.letters = form.algebra.letters.with_notation(notation)
-        self.right: dict[tuple[int, ...], Any] = {index: x.node() for index, x in asked.entries.items()}
-        nodes = {index: [entry.node, *entry.also] for index, entry in given.items()}
+        self.right: dict[tuple[int, ...], Any] = {index: by_signs(x.node()) for index, x in asked.entries.items()}
+        nodes = {index: [entry.node, *entry.also] for index, entry in self.given.items()}
         refuse_high_degrees([node for group in nodes.values() for node in group])
         # entries with fractions of joint angles get a ring of their own, so that the others are written in whole angles
         self.divided = {index for index, group in nodes.items() if index in self.right and self._has_fractions(group)}
@@ -161,18 +162,24 @@ class AnswerComparison:
             else:
                 wrong.append(k)
         if wrong:
-            finding = comparison.wrong(index, entry.line, nodes[wrong[0]])
+            finding = comparison.wrong(index, entry, nodes[wrong[0]])
             if entry.condition:
                 finding = replace(finding, correct=f"{finding.correct} {entry.condition}")
+            if entry.solved_for:
+                finding = replace(finding, correct=f"{entry.solved_for} = {finding.correct}")
             return finding if len(wrong) == len(nodes) else inconsistent(finding, entry, wrong)
         note = " ".join(filter(None, (entry.condition, note)))
         return EntryVerdict(self.name(index), entry.line, True, difference=difference, note=note)
 
     def _together(self, findings: list[EntryVerdict]) -> tuple[list[EntryVerdict], Cause]:
         """A remark on all entries: another factorisation of C, or a common factor."""
-        if any(not f.right for f in findings) and (remark := self._other_factorisation()):
+        if all(f.right for f in findings):
+            return findings, Cause("", "")
+        if remark := self._other_factorisation():
             other = [f if f.right else replace(f, example="", cause="", hint="", alternative=True) for f in findings]
             return other, remark
+        if (cause := in_absolute_angles(self.form, self.asked, self.given, self.right, self._are_same)) is not None:
+            return [f if f.right else replace(f, cause=cause.text, hint=cause.hint) for f in findings], Cause("", "")
         compared = sorted(index for index in self.given if index in self.right)
         wrong = [index for index, finding in zip(compared, findings, strict=True) if not finding.right]
         factors = {self._factor(index) for index in wrong}
@@ -267,20 +274,23 @@ class EntryComparison:
         depends = any(not shift.diff(x).is_zero for x in state)
         return "" if depends else str(shift)
 
-    def wrong(self, index: tuple[int, ...], line: int, node: Any) -> EntryVerdict:
+    def wrong(self, index: tuple[int, ...], entry: Located, node: Any) -> EntryVerdict:
         """The finding on a wrong entry."""
         whole, right = self.whole, self.whole.right[index]
         correct = whole.correct(index).text(decimals=whole.decimals)
         if not self.has_terms(right, node):
-            return EntryVerdict(whole.name(index), line, False, correct, "", self._example(right, node), *no_terms(node))
+            return EntryVerdict(whole.name(index), entry.line, False, correct, "", self._example(right, node), *no_terms(node))
         cause = mistaken_for(self.form, whole.asked, index, node, whole.right_entries)
         used = self if cause is not None else self._in_terms_of_answer(index, node)
-        cause = cause or used.slip(index, node).cause(whole.summed_links if whole.asked.inertial else ())
+        summed = whole.summed_links if whole.asked.inertial else ()
+        cause = cause or in_form(used.slip(index, node).cause(summed), entry.solved_for)
         difference = Expression(used.algebra, used._difference(right, node)).text(decimals=whole.decimals)
-        return EntryVerdict(whole.name(index), line, False, correct, difference, self._example(right, node), *cause)
+        return EntryVerdict(whole.name(index), entry.line, False, correct, difference, self._example(right, node), *cause)
 
     def has_terms(self, right: Any, given: Any) -> bool:
         """Whether the difference can be written term by term: not with the square root of a cosine, nor if it is too long."""
+        if has_root(given, [*self.form.q, *self.form.v, *self.form.a]):
+            return False
         try:
             self._terms(self._difference(right, given))
         except (InputError, BudgetSpent):
@@ -357,32 +367,4 @@ class EntryComparison:
         return printing.text(arranged, self.ring, self.algebra.letters, decimals=self.whole.decimals)
 
     def _example(self, right: Any, given: Any) -> str:
-        """Numbers at which the two differ."""
-        for values, a, b in self._random_values(right, given):  # noqa: B007
-            if math.isfinite(b) and abs(a - b) > NEGLIGIBLE * max(1.0, abs(a), abs(b)):
-                break
-        said = ", ".join(f"{self._symbol(s)} = {x:g}" for s, x in values.items())
-        return f"{f'at {said}: ' if said else ''}your formula gives {b + 0.0:.6g}, the correct value is {a:.6g}"
-
-    def _random_values(self, right: Any, given: Any) -> Iterator[tuple[dict[Any, float], float, float]]:
-        """Random values of the symbols, and those of the two expressions there.
-
-        Parameters are positive; with functions such as |x|, which a sign can change, the state has both signs.
-        """
-        rng = np.random.default_rng(7)
-        form = self.form
-        state = {id(x) for x in (*form.q, *form.v, *form.a, *form.tau, *form.w)}
-        signed = any(n.op not in EXACT for n in topological([right, given]))
-        used = {id(n) for n in topological([right, given]) if n.op == "symbol"}
-        symbols = [a.node for a in self.ring.atoms if a.kind == "symbol" and a.node is not None and id(a.node) in used]
-        for _ in range(RANDOM_STATES):
-            values = {s: float(Fraction(int(k), 10)) for s, k in zip(symbols, rng.integers(3, 29, len(symbols)), strict=True)}
-            if signed:
-                values = {s: x * rng.choice((-1.0, 1.0)) if id(s) in state else x for s, x in values.items()}
-            with np.errstate(all="ignore"):
-                a, b = (float(evaluate(np.array(x, dtype=object), values)) for x in (right, given))
-            yield values, a, b
-
-    def _symbol(self, s: Any) -> str:
-        atom = next(a for a in self.ring.atoms if a.node is s)
-        return self.algebra.letters.text(self.ring, atom)
+        return example(self.form, self.algebra, right, given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +11,17 @@ from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.verdict import EntryVerdict
 from dynamis.display import short
 from dynamis.scalar import topological
+from dynamis.symbolic.notation import WRITTEN
 
 EXACT = frozenset({"add", "sub", "neg", "mul", "div", "sin", "cos", "symbol"})  # operations of the ring
+
+ROOTS = frozenset({"sqrt", "asin", "acos", "atan2"})  # whose derivatives are no polynomials of the ring
+
+
+def has_root(node: Any, state: Collection[Any]) -> bool:
+    """Whether an expression has the root or the angle of an expression of the state: not written term by term."""
+    own = {id(x) for x in state}
+    return any(n.op in ROOTS and any(id(x) in own for x in topological([n])) for n in topological([node]))
 
 
 def inconsistent(finding: EntryVerdict, entry: Located, wrong: list[int]) -> EntryVerdict:
@@ -24,9 +34,15 @@ def inconsistent(finding: EntryVerdict, entry: Located, wrong: list[int]) -> Ent
     return replace(finding, cause=f"{said}: {finding.cause}", hint=f"{said}: {finding.hint}")
 
 
+def in_form(cause: Cause, left: str) -> Cause:
+    """The cause of an error in an equation that was solved for the ``left`` side, whose terms have other signs in the text."""
+    said = f" (in the form {left} = …)" if left else ""
+    return Cause(cause.text + said, cause.hint + said)
+
+
 def no_terms(node: Any) -> Cause:
     """The finding on an expression that has no normal form, or too long a one."""
-    functions = sorted({n.op for n in topological([node]) if n.op not in EXACT})
+    functions = sorted({WRITTEN.get(n.op, n.op) for n in topological([node]) if n.op not in EXACT})
     if not functions:
         said = "the values differ, and the expression is too long to be compared term by term: cancel the quotients in it"
         return Cause(said, said)

@@ -13,7 +13,7 @@ from dynamis.classroom.checking.mistakes import is_small
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.classroom.checking.unactuated import Unactuated, without_zeros
 from dynamis.errors import InputError, printable
-from dynamis.scalar import topological
+from dynamis.scalar import Node, topological
 from dynamis.symbolic import factored
 from dynamis.symbolic.budget import BudgetSpent
 from dynamis.symbolic.cleaning import difference
@@ -140,7 +140,13 @@ def _expand(nodes: Sequence[Any]) -> bool:
 
 def _add(given: dict[tuple[int, ...], Located], joint: int, found: Located) -> None:
     before = given.get((joint,))
-    given[joint,] = found if before is None else replace(before, also=(*before.also, found.node, *found.also), texts=())
+    given[joint,] = (
+        found
+        if before is None
+        else replace(
+            before, also=(*before.also, found.node, *found.also), texts=(), solved_for=before.solved_for or found.solved_for
+        )
+    )
 
 
 def _as_equation(tau: Any, entry: Located) -> Located:
@@ -232,7 +238,9 @@ class _Solver:
     def solved(self, equation: Located, joint: int) -> Located:
         """The torque of a joint from an equation."""
         first, *others = (self._torque(node, joint, equation) for node in (equation.node, *equation.also))
-        return replace(equation, node=first, also=tuple(others), texts=())
+        sides = equation.node.args if isinstance(equation.node, Node) and equation.node.op == "sub" else ()
+        alone = any(side is self.form.tau[joint] for side in sides)
+        return replace(equation, node=first, also=tuple(others), texts=(), solved_for="" if alone else f"tau_{joint + 1}")
 
     def _torque(self, node: Any, joint: int, equation: Located) -> Any:
         above = self._numerator(node)

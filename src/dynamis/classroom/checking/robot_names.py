@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
@@ -69,6 +70,7 @@ def spellings(form: ClosedForm, asked: Quantity) -> dict[str, Any]:
     """
     symbols = robot_symbols(form)
     found = {f"p_{name}": x for name, x in symbols.items()}
+    found |= {"l" + name[3:]: x for name, x in symbols.items() if re.match(r"ell(?![A-Za-z])", name)}  # \\ell
     for name, x in symbols.items():
         letter, _, index = name.partition("_")
         if letter == "I" and (index.isdigit() or not index):

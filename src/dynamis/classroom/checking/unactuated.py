@@ -62,13 +62,17 @@ class Unactuated:
         for joints in self._choices():
             if all(self._reduced(x, joints).is_zero for x in residuals):
                 joint = next((k for k in joints if k in candidates), joints[0])
-                found = replace(equation, node=self.torque[joint].node(), also=(), texts=(), condition=condition(joints))
+                found = replace(
+                    equation, node=self.torque[joint].node(), also=(), texts=(), condition=condition(joints), solved_for="0"
+                )
                 break
         else:
             scaled = {k: self._scaled(residuals[0], k) for k in candidates}
             joint = min(candidates, key=lambda k: len(difference(self.torque[k], scaled[k])))
             others = tuple(self._scaled(x, joint).node() for x in residuals[1:])
-            found = replace(equation, node=scaled[joint].node(), also=others, texts=(), condition=condition([joint]))
+            found = replace(
+                equation, node=scaled[joint].node(), also=others, texts=(), condition=condition([joint]), solved_for="0"
+            )
         self.free = [k for k in self.free if k != joint]
         self.zero += [joint] if joint not in self.zero else []
         return joint, found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Set
+from fractions import Fraction
 
 from dynamis.classroom.answers import Located
 from dynamis.classroom.answers.unit_factors import unit_value
@@ -13,7 +14,7 @@ from dynamis.symbolic.closed_form import ClosedForm
 _AFTER = re.compile(
     r"(?:\s|\\[,;: !]|~|\\cdot|\*)*"
     r"(?:\\(?:mathrm|textrm|text|si|unit)\s*\{(?P<styled>[^{}]*(?:\{[^{}]*\}[^{}]*)*)\}(?P<power>\s*\^\s*\{?-?[0-9]\}?)?"
-    r"|\[(?P<bracketed>[^\[\]]+)\])\s*(?:[.,;&$]|\\\\|\n|\Z)"
+    r"|\[(?P<bracketed>[^\[\]]+)\]|(?P<bare>[A-Za-z][A-Za-z0-9 */·²³^{}-]*?))\s*(?:[].,;&$)]|\\\\|\n|\Z)"
 )
 _WRITTEN = {
     (1, 2, 0): "kg m²", (1, 1, 0): "kg m", (1, 0, 0): "kg", (1, 2, -1): "kg m²/s", (1, 1, -1): "kg m/s", (1, 0, -1): "kg/s",
@@ -33,13 +34,21 @@ def unit_notes(
         expected = _dimension(form, asked, index)
         if match is None or expected is None:
             continue
-        unit = (match["styled"] or match["bracketed"] or "") + (match["power"] or "")
+        unit = (match["styled"] or match["bracketed"] or match["bare"] or "") + (match["power"] or "")
         value = unit_value(unit)
         if value is None or value.dimension == expected or symbols & set(re.findall("[A-Za-z]+", unit)):
             continue
         name = asked.letters[0] + ("_" + "".join(str(k + 1) for k in index) if index else "")
         shown = " ".join(unit.replace("\\,", " ").replace("\\cdot", " ").split())
         yield f"the unit of {name} is {_WRITTEN[expected]}, not {shown}"
+
+
+def converted(unit: str, factor: Fraction) -> str:
+    """A unit as it is written, with its value in those of the SI if that is not 1."""
+    value = unit_value(unit)
+    written = _WRITTEN.get(value.dimension, "in SI units") if value is not None else ""
+    plain = " ".join(re.sub(r"(?:\\[A-Za-z]+\s*|^)\{([^{}]*)\}", r"\1", unit).replace("\\,", " ").split())
+    return plain if factor == 1 else f"{plain} = {float(factor):g} {written}"
 
 
 def _dimension(form: ClosedForm, asked: Quantity, index: tuple[int, ...]) -> tuple[int, int, int] | None:

@@ -42,7 +42,7 @@ class EntryVerdict:
         elif self.correct:
             lines.append(f"    correct:    {self.correct}")
             lines += [f"    difference: {self.difference}"] if self.difference else []
-            lines.append(f"    example:    {self.example}")
+            lines += [f"    example:    {self.example}"] if self.example else []
         return "\n".join(lines)
 
     __str__ = text

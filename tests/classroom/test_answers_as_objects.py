@@ -1,0 +1,59 @@
+"""Answers that are no text: derivations in SymPy, formulas of a closed form, lists of numbers; all else is refused with advice."""
+
+import numpy as np
+import pytest
+import sympy
+
+import dynamis as dy
+
+QUANTITIES = {"mass-matrix": "M", "gravity": "g", "equations": "torque", "kinetic-energy": "kinetic_energy",
+              "christoffel": "christoffel"}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def numeric():
+    return dy.load("planar_2r_melchiorri").closed_form()
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_formulas_of_a_closed_form_and_of_sympy_are_right(arm, cart_pole, numeric, quantity):
+    for form in (arm, cart_pole, numeric):
+        formulas = getattr(form, QUANTITIES[quantity])
+        for answer in (formulas, formulas.sympy()):
+            verdict = dy.check_answer(form, quantity, answer)
+            assert verdict.correct, verdict.report()
+            assert verdict.complete
+
+
+def test_own_symbols_of_sympy_are_read_by_their_names(arm):
+    theta1, theta2, m2, g, l2 = sympy.symbols("theta1 theta_2 m2 g l_2")
+    g2 = m2 * g * l2 * sympy.cos(theta1 + theta2)
+    assert dy.check_answer(arm, "gravity", sympy.Eq(sympy.Symbol("g_2"), g2)).correct
+    assert [x.right for x in dy.check_answer(arm, "gravity", [0, g2]).findings] == [False, True]
+    assert dy.check_answer(arm, "gravity", np.array([arm.g[0], g2], dtype=object)).correct
+
+
+def test_derivatives_of_functions_of_time_are_rates(arm):
+    t = sympy.Symbol("t")
+    q1, q2 = (sympy.Function(f"q{k}")(t) for k in (1, 2))
+    m2, a1, l2 = sympy.symbols("m_2 a_1 l_2")
+    h = -m2 * a1 * l2 * sympy.sin(q2)
+    c = sympy.Matrix([h * (2 * q1.diff(t) * q2.diff(t) + q2.diff(t) ** 2), -h * q1.diff(t) ** 2])
+    assert dy.check_answer(arm, "coriolis-vector", c).correct
+
+
+def test_equations_of_motion_as_printed_are_right(arm):
+    assert dy.check_answer(arm, "equations", arm.equations).correct
+    assert dy.check_answer(arm, "equations", list(map(str, arm.equations))).correct
+
+
+def test_matrices_of_numbers_are_compared(numeric):
+    M = numeric.M.node({id(numeric.q[1]): 0.0})
+    given = dy.check_answer(numeric, "mass-matrix", np.array(M, dtype=float))
+    assert [x.right for x in given.findings] == [False, False, False, True]
+
+
+@pytest.mark.parametrize("answer", [None, True, b"g", {"g_2": 1}, object(), [[1, 2], [3]], [None, 1], []], ids=repr)
+def test_other_objects_are_refused_with_what_to_pass(arm, answer):
+    with pytest.raises(dy.InputError, match="an answer is a text in LaTeX or plain formulas, an expression, matrix"):
+        dy.check_answer(arm, "gravity", answer)
