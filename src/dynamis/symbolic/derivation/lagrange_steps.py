@@ -180,7 +180,7 @@ def _equations(section: Section, form: ClosedForm) -> None:
     )
     if not _has_expanded_velocity_terms(form) or _longest(form) > MAX_FORMULA_CHARACTERS // 12:
         section.say(
-            "In full they are too long to print; they are given by the matrices above, and `closed_form().equations` prints "
+            "In full they are too long to print; they are given by the matrices above, and closed_form().equations prints "
             "each one."
         )
         return

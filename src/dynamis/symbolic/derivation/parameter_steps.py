@@ -18,7 +18,7 @@ def write(document: Document, form: ClosedForm) -> None:
     section = document.section("Linear in the parameters")
     p = form.notation.parameters
     if not form.expanded:
-        section.say("The regressor is not printed for a model of this size; `robot.regressor` computes it.")
+        section.say("The regressor is not printed for a model of this size; robot.regressor computes it.")
         return
     section.say(
         f"Masses, first moments and moments of inertia enter linearly, so that $\\tau = Y(q, \\dot q, \\ddot q)\\, {p}$. By "

@@ -35,8 +35,8 @@ def show_entries(section: Section, entries: Iterable[tuple[str, Expression]], na
         )
     if len(named) > MAX_SUBEXPRESSIONS:
         section.say(
-            f"There are {len(named)} common subexpressions, too many to print. `closed_form()` has every entry, and its "
-            f"`kernel` computes them."
+            f"There are {len(named)} common subexpressions, too many to print. closed_form() has every entry, and its "
+            f"kernel computes them."
         )
         return
     for left, formula in named:

@@ -32,11 +32,11 @@ def write(document: Document, form: ClosedForm) -> None:
         _newton_euler(section, form)
     elif form.model.coupled:
         section.say(
-            f"Some bodies move with the joint of another ({_followers(form)}); `robot.inverse_dynamics` includes them in the "
+            f"Some bodies move with the joint of another ({_followers(form)}); robot.inverse_dynamics includes them in the "
             "recursion."
         )
     else:
-        section.say("Link by link the quantities are too long to print for this robot; `robot.inverse_dynamics` computes them.")
+        section.say("Link by link the quantities are too long to print for this robot; robot.inverse_dynamics computes them.")
     section = document.section("The articulated-body algorithm")
     if form.expanded and form.n <= MAX_ARTICULATED_BODY_DOF and not form.model.coupled:
         _articulated(section, form)
@@ -45,7 +45,7 @@ def write(document: Document, form: ClosedForm) -> None:
             f"The algorithm requires independent joints, but some bodies move with the joint of another ({_followers(form)})."
         )
     else:
-        section.say("The articulated inertias of this robot are too long to print; `robot.articulated_inertias` computes them.")
+        section.say("The articulated inertias of this robot are too long to print; robot.articulated_inertias computes them.")
     if form.expanded:
         _costs(document.section("Operation counts"), form)
 
