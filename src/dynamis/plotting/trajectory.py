@@ -96,8 +96,8 @@ def _joint_lines(trajectory: Trajectory, ax: Any, values: Array) -> None:
 
 
 def _units(trajectory: Trajectory) -> tuple[str, str]:
-    turning = all(c.revolute for c in trajectory.robot.model.coordinates)
-    return ("rad/s", "N m") if turning else ("rad/s, m/s", "N m, N")
+    kinds = {c.revolute for c in trajectory.robot.model.coordinates}
+    return {(True,): ("rad/s", "N m"), (False,): ("m/s", "N")}.get(tuple(kinds), ("rad/s, m/s", "N m, N"))
 
 
 def _draw_position(trajectory: Trajectory, ax: Any) -> None:
@@ -106,9 +106,9 @@ def _draw_position(trajectory: Trajectory, ax: Any) -> None:
     for k, c in enumerate(coordinates):
         if c.q_index is not None:
             q[:, k] = trajectory.q[:, c.q_index]
-    turning = all(c.revolute for c in coordinates if c.q_index is not None)
+    kinds = {c.revolute for c in coordinates if c.q_index is not None}
     _joint_lines(trajectory, ax, q)
-    _title(ax, "position", "rad" if turning else "rad, m")
+    _title(ax, "position", ", ".join(unit for unit, kind in (("rad", True), ("m", False)) if kind in kinds))
 
 
 def _draw_place(trajectory: Trajectory, ax: Any) -> None:
