@@ -207,7 +207,7 @@ def identify_static_payload(
     loaded = static_poses(robot, q, tau, direction, tolerance=tolerance).samples
     reference = None if empty is None else static_poses(robot, *empty).samples
     friction = () if empty is None else ("offset",)
-    return identify_payload(robot, loaded, frame=frame, reference=reference, friction=friction, size=size)
+    return identify_payload(robot, loaded, frame=frame, reference=reference, friction=friction, size=size, examined=False)
 
 
 def _weight(robot: Robot, offset: bool) -> BaseParameters:
