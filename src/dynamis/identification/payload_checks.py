@@ -12,7 +12,7 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.corrections import verified
 from dynamis.identification.equations import equations
-from dynamis.identification.identify import _beginning, chosen, look_at
+from dynamis.identification.identify import beginning, chosen, look_at
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.examine_torques import FEWEST, examine_torques
 from dynamis.identification.logs.log import LogFinding
@@ -39,7 +39,7 @@ def log_doubts(robot: Robot, runs: Sequence[Samples], notes: list[str], *, carry
         own = [run for run in runs if run.source == source]
         if sum(map(len, own)) < FEWEST:
             continue
-        some, caps = _beginning(own), list[LogFinding]()
+        some, caps = beginning(own), list[LogFinding]()
         findings = examine_torques(some, robot)
         if findings and carrying is not None:
             left = {finding.code for finding in examine_torques(some, carrying)}
