@@ -45,6 +45,30 @@ def test_approaching_from_both_sides_takes_friction_out():
     assert not any("approached from one side" in line for line in found.verdict)
 
 
+@pytest.mark.parametrize("joints", [range(6), [1], [1, 2]])
+def test_torques_of_the_wrong_sign_are_named(joints):
+    robot, rng = dy.load("ur5e").replace(friction=0), np.random.default_rng(8)
+    q, tau, sides = both_sides(dy.control.perturbed(robot, 0.2, seed=1), 40, rng, 1.5, noise=0.05)
+    wrong = tau * np.where(np.isin(np.arange(6), joints), -1.0, 1.0)
+    assert "sign" not in str(identify_static(robot, q, tau, direction=sides))
+    line = identify_static(robot, q, wrong, direction=sides).verdict[0]
+    named = "of all joints" if len(joints) == 6 else f"of {', '.join(repr(robot.coordinate_names[j]) for j in joints)} seem"
+    assert line.startswith(f"the torques {named}")
+    assert "wrong sign" in line
+    assert "direction=" not in str(identify_static(robot, q, wrong, direction=sides))
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_negative_friction_tells_that_directions_are_inverted(wrong):
+    robot, rng = dy.load("ur5e").replace(friction=0), np.random.default_rng(9)
+    q, tau, sides = both_sides(robot, 20, rng, 1.5, noise=0.05)
+    verdict = identify_static(robot, q, -tau if wrong else tau, direction=-sides).verdict
+    (line,) = [line for line in verdict if "direction=" in line]
+    assert line.startswith("Coulomb friction of all joints is negative: direction= seems to have the wrong sign")
+    q, tau, sides = both_sides(robot, 20, rng, 0.0, noise=0.05)
+    assert not any("negative" in line for line in identify_static(robot, q, tau, direction=sides).verdict)
+
+
 def test_friction_that_grows_with_the_load_is_taken_out_too():
     robot, rng = dy.load("ur5e").replace(friction=0), np.random.default_rng(2)
     q, tau, sides = both_sides(robot, 40, rng, 0.0)

@@ -31,7 +31,8 @@ HELP = """Calibrate the geometry of a robot from poses of a frame measured by a 
     if measured, the quaternion qx, qy, qz, qw. Other units are given in the names of the columns: q1 [deg], x [mm].
     Unknowns that the poses cannot determine keep the values of the file.
 
-    Exit status: 0 the held-out errors are smaller than those of the file; 1 they are not, and no file is written; 2 bad input.
+    Exit status: 0 the held-out errors are smaller than those of the file; 1 they are not, or too large for poses of this robot,
+    so that columns are probably wrong, and no file is written; 2 bad input.
 
     \b
     Examples:
@@ -72,7 +73,8 @@ def calibrate(
         found = run(loaded, measured.without(left_out), kinds, frame=frame, folds=folds)
         kept = np.setdiff1d(np.arange(len(measured)), left_out)
     worse = bool((found.after >= found.before).any())
-    written = None if out is None or worse else found.write(out)
+    refused = worse or bool(found.doubt)
+    written = None if out is None or refused else found.write(out)
     if as_json:
         print_json({**_as_dict(found, kept), "written": [] if written is None else [str(out)]})
     else:
@@ -81,16 +83,18 @@ def calibrate(
             print_written([written.path])
             print_notes(written.notes)
         median = float(np.median(found.pose_errors))
-        if worse:
+        none = "" if out is None else "; no file is written"
+        if found.doubt:
+            bullet("warning:", f"{found.doubt}{none}")
+        elif worse:
             k = int(found.pose_errors.argmax())
             usual = f"the median is {number(median, 3)} m"
             pose = f"pose {kept[k] + 1} has the largest error, {number(float(found.pose_errors[k]), 3)} m ({usual})"
-            none = "" if out is None else "; no file is written"
             text = f"the calibrated robot predicts held-out poses no better{none}. Look for outliers, units, the frame: {pose}"
             bullet("warning:", text)
         elif found.outliers:
             bullet("warning:", _outliers(found, kept, left_out, median))
-    raise SystemExit(int(worse))
+    raise SystemExit(int(refused))
 
 
 def _numbers(given: str | None, count: int) -> list[int]:
@@ -121,6 +125,7 @@ def _as_dict(found: Calibration, kept: Any) -> dict[str, Any]:
         "not_identifiable": list(fixed),
         "held_out": {name: {"before": float(old), "after": float(new)}
                      for name, old, new in zip(found.groups, found.before, found.after, strict=True)},
+        "doubt": found.doubt or None,
         "pose_errors": found.pose_errors.tolist(),
         "outliers": [int(kept[k]) + 1 for k in found.outliers],
         "base": found.base.matrix().tolist(),

@@ -30,8 +30,9 @@ HELP = """Identify mass, centre of mass and inertia of a payload from logs of th
     The values given are those of the physically consistent body that fits best; the least-squares estimate is listed beside
     them. Parameters that the motion does not excite are reported as not identifiable.
 
-    Exit status: 0 an estimate; 1 a doubtful one: with it, the torque of a joint is explained worse than without payload, so
-    that another link probably carries it; 2 bad input.
+    Exit status: 0 an estimate; 1 a doubtful one: the mass is below zero, the logs contradict the arm, the residual with load is
+    far above that of the reference, or the torque of a joint is explained worse than without payload, so that another link
+    probably carries it; 2 bad input, such as logs that `identify` rejects.
 
     \b
     Examples:
@@ -50,12 +51,13 @@ HELP = """Identify mass, centre of mass and inertia of a payload from logs of th
 @click.option("--size", type=POSITIVE, default=0.1, show_default=True, help="Approximate size of the payload in m.")
 @click.option("--arm", type=NUMBER, metavar="SHARE", help="Relative uncertainty of the arm's own parameters, such as 0.1.")
 @log_options
+@click.option("--unexamined", is_flag=True, help="Accept logs that fail the plausibility checks.")
 @click.option("-o", "--out", type=FILE, metavar="FILE", help="Write the robot with its payload, .urdf or .toml.")
 @json_option
 @plain_errors
 def payload(
     robot: str, logs: tuple[str, ...], reference: tuple[str, ...], frame: str | None, size: float, arm: float | None,
-    mapping: Path | None, out: Path | None, as_json: bool, **options: Any,
+    mapping: Path | None, unexamined: bool, out: Path | None, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
     from dynamis.cli.loading import load
     from dynamis.identification import identify_payload
@@ -65,9 +67,10 @@ def payload(
     loaded = mounted(load(robot), options)
     notes: list[str] = []
     with waiting("reading and estimating"):
-        runs = _runs(logs, loaded, mapping, prepared, notes)
-        empty = _runs(reference, loaded, mapping, prepared, notes) if reference else None
-        found = identify_payload(loaded, runs, frame=frame, reference=empty, arm=arm, size=size)
+        runs = _runs(logs, loaded, mapping, prepared, notes, examined=not unexamined)
+        empty = _runs(reference, loaded, mapping, prepared, notes, examined=not unexamined) if reference else None
+        found = identify_payload(loaded, runs, frame=frame, reference=empty, arm=arm, size=size, examined=not unexamined)
+    out = None if found.negative else out
     if out is not None:
         whole(out, found.robot.write)
     if as_json:
@@ -75,11 +78,11 @@ def payload(
     else:
         _print(found, loaded, notes)
         print_written([] if out is None else [out])
-    raise SystemExit(int(bool(found.worse)))
+    raise SystemExit(int(bool(found.worse or found.doubts)))
 
 
 def _runs(
-    logs: tuple[str, ...], robot: Robot, mapping: Path | None, prepared: dict[str, Any], notes: list[str]
+    logs: tuple[str, ...], robot: Robot, mapping: Path | None, prepared: dict[str, Any], notes: list[str], *, examined: bool
 ) -> list[Samples]:
     from dynamis.identification import examine, prepare, read_log
     from dynamis.identification.identify import look_at
@@ -87,7 +90,8 @@ def _runs(
     runs: list[Samples] = []
     for path in logs:
         log = read_log(path, robot, mapping)
-        look_at(examine(log.with_time_scale(prepared["time_scale"]), robot), notes, outliers=prepared["outliers"])
+        if examined:
+            look_at(examine(log.with_time_scale(prepared["time_scale"]), robot), notes, outliers=prepared["outliers"])
         ready = prepare(log, robot, **prepared)
         notes += [f"{printable(log.source)}: {note}" for note in ready.notes]
         runs += ready.samples
@@ -117,6 +121,7 @@ def _as_dict(found: PayloadEstimate) -> dict[str, Any]:
         "residual_after": [float(x) for x in found.residual_after],
         "worse": list(found.worse),
         "better_frame": found.better_frame,
+        "doubts": [for_command_line(sentence) for sentence in found.doubts],
         "verdict": [for_command_line(sentence) for sentence in found.verdict],
     }
 
@@ -129,12 +134,15 @@ def _print(found: PayloadEstimate, robot: Robot, notes: list[str]) -> None:
         known = zip(found.com, found.identifiable[1:4], strict=True)
         centre = f"({', '.join(number(1000.0 * float(x), 3) if shown else '–' for x, shown in known)})"
         mass = (f"{number(found.mass, 3)} kg", {"bold": True})
-        grade = (": doubtful", {"fg": "yellow", "bold": True}) if found.worse else ""
+        grade = (": doubtful", {"fg": "yellow", "bold": True}) if found.worse or found.doubts else ""
         echo(arm, ": payload ", mass, f" at {clean_name(found.frame)}, centre of mass {centre} mm", grade)
     else:
-        echo(arm, f": no payload detected at {clean_name(found.frame)}")
+        echo(arm, f": {'negative mass' if found.negative else 'no payload detected'} at {clean_name(found.frame)}")
     for sentence in found.verdict:
         bullet("•", for_command_line(sentence))
+    if found.negative:  # the tables would list meaningless values
+        print_notes(notes)
+        return
     rows = []
     for k, name in enumerate(PARAMETER_NAMES):
         unit = "kg" if name == "m" else "kg m" if name[0] == "m" else "kg m²"

@@ -25,7 +25,8 @@ from dynamis.identification.logs.log import Log
 from dynamis.identification.logs.motion_summary import MotionSummary, summary
 from dynamis.identification.logs.reading import read_log
 from dynamis.identification.nonlinear import Solution, Unknown, held_out_residuals, solve
-from dynamis.identification.poses import Poses, pose_errors
+from dynamis.identification.pose_mistakes import check_units, doubt
+from dynamis.identification.poses import Poses, alignment, checked, pose_errors
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.validation.distributions import t_quantile
@@ -43,7 +44,6 @@ GEOMETRIC = {"zero": ("",), "length": tuple(AXES), "tilt": tuple(AXES), "complia
 SIGNALS = {"gain": ("",), "bias": ("",), "delay": ("",)}
 OUTLIER = 6.0  # error of a pose, relative to the median, of an outlier
 STATES = 32
-MOST_TURNS, LARGEST_SPAN = 2.0, 5.0  # of joints; of measured positions relative to those of the robot
 
 
 @one_blas_thread()
@@ -80,13 +80,29 @@ def calibrate(
         )
     poses = isinstance(measured, Poses)
     chosen = _expanded(unknowns or (("base", "tool", "zero", "length") if poses else ("zero",)), robot, poses)
-    wide = _Extended(robot, chosen, frame)
-    if isinstance(measured, Poses):
-        _check_units(robot, measured, frame)
-        rows: _PoseRows | TorqueRows = _PoseRows(wide, measured, chosen)
-        groups = ("position [m]", "orientation [rad]")[: 1 if measured.rotation is None else 2]
-    else:
-        rows, groups = _torque_rows(wide, measured, chosen, mapping, signals), robot.coordinate_names
+    if not isinstance(measured, Poses):
+        wide = _Extended(robot, chosen, frame)
+        rows = _torque_rows(wide, measured, chosen, mapping, signals)
+        return _solved(robot, rows, chosen, robot.coordinate_names, frame, folds)
+    check_units(robot, measured, frame)
+    found = _of_poses(robot, measured, chosen, frame, folds)
+
+    def again(others: Poses) -> Array:
+        return _of_poses(robot, others, chosen, frame, folds).after
+
+    why = doubt(robot, measured, frame, found.before, found.after, found.pose_errors, again)
+    return replace(found, doubt=why)
+
+
+def _of_poses(robot: Robot, measured: Poses, chosen: list[Unknown], frame: str | None, folds: int) -> Calibration:
+    groups = ("position [m]", "orientation [rad]")[: 1 if measured.rotation is None else 2]
+    return _solved(robot, _PoseRows(_Extended(robot, chosen, frame), measured, chosen), chosen, groups, frame, folds)
+
+
+def _solved(
+    robot: Robot, rows: _PoseRows | TorqueRows, chosen: list[Unknown], groups: Sequence[str], frame: str | None, folds: int
+) -> Calibration:
+    poses = isinstance(rows, _PoseRows)
     free = sum(not u.frozen and np.isinf(u.sigma) for u in chosen)
     if len(rows.group) < 2 * free:
         raise InputError(
@@ -109,7 +125,8 @@ class Calibration:
     """The ``solution`` for the ``unknowns``, and the RMS errors ``before`` and ``after`` on held-out measurements, by
     ``groups``: position and orientation, or the joints' torques. ``aligned`` is the pose of the base in the measuring
     frame to which the unknowns "base" are corrections; ``freedom`` are the degrees of freedom of the intervals; ``pose_errors``
-    [m] are the distances between each measured position and that predicted with it held out."""
+    [m] are the distances between each measured position and that predicted with it held out. ``doubt`` says why the errors are
+    too large for a calibration of measured poses; else it is empty."""
 
     original: Robot
     unknowns: tuple[Unknown, ...]
@@ -121,6 +138,7 @@ class Calibration:
     aligned: Pose
     freedom: int
     pose_errors: Array
+    doubt: str = ""
 
     @property
     def values(self) -> dict[str, float]:
@@ -209,7 +227,7 @@ class Calibration:
         for name, value in ((u.name, self.values[u.name]) for u in self.unknowns if u.kind != "base"):
             half = value - spans[name][0]
             lines.append(f"{name}: {value:.6g}" + (f" ± {half:.2g}" if np.isfinite(half) else " (prior value)"))
-        return "\n".join(lines)
+        return "\n".join([*lines, *([f"doubtful: {self.doubt}"] if self.doubt else [])])
 
     _repr_html_ = as_text
 
@@ -241,25 +259,6 @@ def _expanded(given: Sequence[Unknown | str], robot: Robot, poses: bool) -> list
     if twice or not found:
         raise InputError(f"unknown {twice[0]} is given twice" if twice else "no unknowns given: give one, such as 'zero'")
     return found
-
-
-def _check_units(robot: Robot, measured: Poses, frame: str | None) -> None:
-    """Positions in mm and angles in degrees are recognised by their size."""
-    q, turning = _checked(measured, robot), [c.revolute for c in robot.model.coordinates]
-    if (np.abs(q[:, turning]) > MOST_TURNS * 2.0 * np.pi).any():
-        raise InputError("joint positions of more than two turns: are they in degrees? Give them in rad")
-    spans = [float(np.ptp(p, axis=0).max()) for p in (measured.position, robot.pose(q, frame)[:, :3, 3])]
-    if not np.ptp(q, axis=0).any():
-        raise InputError("all poses were measured at the same joint positions: measure at least 20, far apart from each other")
-    if spans[0] < spans[1] / LARGEST_SPAN**2:
-        raise InputError(
-            f"the measured positions span {spans[0]:.3g} m, those of the robot at these joint positions {spans[1]:.3g} m: "
-            "are they the positions of the moving frame, in m?"
-        )
-    if spans[0] > LARGEST_SPAN * spans[1]:
-        raise InputError(
-            f"the measured positions span {spans[0]:.3g}, those of the robot {spans[1]:.3g} m: are they in mm? Give them in m"
-        )
 
 
 class _Extended:
@@ -340,10 +339,10 @@ class _PoseRows:
     """Deviations y of measured from computed poses, as functions of the unknowns; there are no linear parameters."""
 
     def __init__(self, wide: _Extended, measured: Poses, unknowns: Sequence[Unknown]) -> None:
-        self.wide, self.unknowns, self.q = wide, unknowns, wide.coordinates(_checked(measured, wide.original))
+        self.wide, self.unknowns, self.q = wide, unknowns, wide.coordinates(checked(measured, wide.original))
         self.aligned = Pose.identity()
         if {u.axis for u in unknowns if u.kind == "base" and not u.frozen} == set(SIX):
-            self.aligned = _alignment(wide.robot.pose(self.q, wide.frame)[:, :3, 3], measured.position)
+            self.aligned = alignment(wide.robot.pose(self.q, wide.frame)[:, :3, 3], measured.position)
         self.position = (measured.position - self.aligned.p) @ self.aligned.R
         self.rotation = None if measured.rotation is None else self.aligned.R.T @ measured.rotation
         # torques of gravity, which deflect elastic joints
@@ -364,22 +363,6 @@ class _PoseRows:
             parts.append(np.array([rotation.log_quaternion(rotation.to_quaternion(R)) for R in turned]))
         y = np.hstack(parts).reshape(-1)
         return np.zeros((len(y), 0)), y
-
-
-def _checked(measured: Poses, robot: Robot) -> Array:
-    if measured.q.shape[1] != robot.n:
-        raise InputError(
-            f"{measured!r} has {counted(measured.q.shape[1], 'joint')}; robot {printable(robot.name)} has {robot.n}"
-        )
-    return measured.q
-
-
-def _alignment(computed: Array, measured: Array) -> Pose:
-    """Return the pose of the base that brings computed positions closest to measured ones [Kabsch 1976]."""
-    a, b = computed - computed.mean(axis=0), measured - measured.mean(axis=0)
-    U, _, Vt = np.linalg.svd(b.T @ a)
-    R = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
-    return Pose(R, measured.mean(axis=0) - R @ computed.mean(axis=0))
 
 
 def _torque_rows(wide: _Extended, measured: Any, unknowns: Sequence[Unknown], mapping: Any, signals: Any) -> TorqueRows:

@@ -135,7 +135,7 @@ def identify(
     separate = Folds(rows, folds, seconds=seconds, guard=min(reach, 0.1 * seconds) if seconds else reach)
     caps = [kept for f in caps if (kept := verified(f, separate, runs, chosen("consistent", base, constraints)))]
     if examined and not caps:
-        caps = absorbed_mistakes(separate if unloaded is None else separate.of_rows(unloaded), runs, _beginning(runs))
+        caps = absorbed_mistakes(separate if unloaded is None else separate.of_rows(unloaded), runs, beginning(runs))
     if only is not None:
         estimator = _selected(estimator, only, separate)
     main = separate.fit(chosen(estimator, base, constraints))
@@ -268,7 +268,7 @@ def _samples(
         if examined:
             # torques of joints are combinations of motor columns
             columns = log.columns if log.side_of("tau") == log.side_of("q") == "joint" else {}
-            look_at(examine_torques(_beginning(ready.samples), robot, columns, base), notes, caps)
+            look_at(examine_torques(beginning(ready.samples), robot, columns, base), notes, caps)
     return runs
 
 
@@ -315,7 +315,7 @@ def _row_keys(log: Log | Samples) -> Array:
     return np.asarray(key[:-2] + odd[0] * key[1:-1] + odd[1] * key[2:])
 
 
-def _beginning(runs: Sequence[Samples]) -> list[Samples]:
+def beginning(runs: Sequence[Samples]) -> list[Samples]:
     """Return the runs of the first window of a log."""
     found, left = [], WINDOW
     for run in runs:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dynamis.display import as_text, flat, short
 from dynamis.errors import InputError, printable
+from dynamis.identification.payload_checks import log_doubts, residual_finding
 from dynamis.identification.payload_fit import (
     CORRECTIONS,
     Determined,
@@ -40,7 +41,8 @@ class PayloadEstimate:
     parameters, ``combinations`` are the identifiable combinations of the others. ``corrections`` maps joints to corrections of
     the arm model. ``residual_before`` and ``residual_after`` (n) are RMS values; ``worse`` are joints whose residual
     the payload increases clearly: ``frame`` probably does not carry it, and ``better_frame`` is a link before it that fits
-    clearly better. ``verdict`` is a list of sentences.
+    clearly better. ``verdict`` is a list of sentences, of which ``doubts`` say why the logs contradict the estimate; if the
+    least-squares mass is clearly ``negative``, the other values mean nothing.
     """
 
     frame: str
@@ -57,6 +59,8 @@ class PayloadEstimate:
     better_frame: str | None
     verdict: tuple[str, ...]
     robot: Robot
+    doubts: tuple[str, ...] = ()
+    negative: bool = False
 
     @property
     def mass(self) -> float:
@@ -92,6 +96,7 @@ def identify_payload(
     arm: float | None = None,
     consistent: bool = True,
     size: float = 0.1,
+    examined: bool = True,
 ) -> PayloadEstimate:
     """Identify the payload at a frame (default: the tip) of an arm with a known model, with standard errors.
 
@@ -101,7 +106,8 @@ def identify_payload(
     model that is too heavy is indistinguishable from a load: the standard errors then assume an exact model, unless ``arm`` is
     above zero. ``consistent`` restricts the payload to physically consistent inertias. ``size`` [m] is the approximate size of
     the load: parameters with a larger uncertainty than the values of a body of this size are reported as unidentifiable, and
-    replaced by those of such a body.
+    replaced by those of such a body. The logs are examined as by `identify`, those without load if there are any; with
+    ``examined=False`` they are not.
 
     >>> import dynamis as dy, numpy as np
     >>> from dynamis.identification.samples import Samples
@@ -126,19 +132,40 @@ def identify_payload(
     if not share >= 0.0:
         raise InputError(f"arm= is the relative uncertainty of the arm's parameters and must not be negative; got {arm!r}")
 
-    def fitted(frame: str) -> tuple[Fit, Inertia, Array, Array]:
-        rows = PayloadRows(robot, frame, runs, empty, terms, share)
+    def rows_of(frame: str, loaded: Sequence[Samples] = runs, others: Sequence[Samples] = empty) -> PayloadRows:
+        return PayloadRows(robot, frame, loaded, others, terms, share)
+
+    def fitted(rows: PayloadRows) -> tuple[Fit, Inertia, Array, Array]:
         fit = rows.weighed()
         body = consistent_parameters(fit.factor, fit.solution, size) if consistent else None
         inertia = Inertia.from_parameters(determined(fit.factor, fit.solution, size).filled if body is None else body)
         return fit, inertia, *rows.loaded_residuals(inertia.parameters, fit)
 
-    fit, inertia, before, after = fitted(at.name)
+    rows = rows_of(at.name)
+    fit, inertia, before, after = fitted(rows)
     found = determined(fit.factor, fit.solution, size)
+    carrying, notes, doubts = robot.replace(payload=inertia, payload_frame=at.name), list[str](), list[str]()
+    if examined:
+        doubts += log_doubts(robot, empty or runs, notes, carrying=None if empty else carrying)
+    if _negative(found):
+        doubts += log_doubts(robot, runs, notes, carrying=None) if examined and empty else []
+        turned = _exchanged(robot, rows_of(at.name, empty, runs), fitted, size) if empty else None
+        doubts.insert(0, _below_zero(turned, bool(empty)))
+    elif empty:
+        why = residual_finding(robot, rows, before, after, found.filled[0], found.standard_errors[0])
+        if why is not None and why[1]:
+            causes = log_doubts(robot, runs, notes, carrying=carrying) if examined else []
+            doubts += [why[0], *(cause for cause in causes if cause not in doubts)]
+        elif why is not None:
+            notes.append(why[0])
     corrections = fit.corrections(inertia.parameters)[: robot.n * len(terms)].reshape(robot.n, len(terms))
     names, unsure = robot.coordinate_names, bool(terms) and not empty
     spoiled = _spoiled(before, after) & (not _nothing(found))
-    better = _better_frame(robot, at.body, after, lambda frame: fitted(frame)[2:]) if spoiled.any() else None
+    better = _better_frame(robot, at.body, after, lambda frame: fitted(rows_of(frame))[2:]) if spoiled.any() else None
+    said = verdict(
+        found, inertia, consistent, robot, before, after, corrected=unsure, trusted=not empty and share == 0.0,
+        frame=at.name, spoiled=spoiled, better=better,
+    )  # fmt: skip
     return PayloadEstimate(
         frame=at.name,
         inertia=inertia,
@@ -152,20 +179,10 @@ def identify_payload(
         residual_after=after,
         worse=tuple(name for name, worse in zip(names, spoiled, strict=True) if worse),
         better_frame=better,
-        verdict=verdict(
-            found,
-            inertia,
-            consistent,
-            robot,
-            before,
-            after,
-            corrected=unsure,
-            trusted=not empty and share == 0.0,
-            frame=at.name,
-            spoiled=spoiled,
-            better=better,
-        ),
-        robot=robot.replace(payload=inertia, payload_frame=at.name),
+        verdict=(said[0], *doubts, *(() if _negative(found) else said[1:]), *notes),
+        robot=carrying,
+        doubts=tuple(doubts),
+        negative=_negative(found),
     )
 
 
@@ -204,6 +221,8 @@ WORSE = 1.5  # residual of a joint with the payload relative to that without it:
 ROUNDING = 1e-6  # relative to the largest residual without payload: those of logs without noise
 CLEARLY_BETTER = 0.9  # residual relative to that of another frame
 CLEAR = 3.0  # standard errors: a larger mass is significant
+UNEXPLAINED = 0.1  # fraction of the squares of the torque missing in the arm's model, with the load of exchanged logs
+LEAST = 1e-6  # kg: a mass as far below zero is rounding
 NOTHING = "no load detected"
 
 
@@ -287,6 +306,38 @@ def _residual(robot: Robot, joint: int, before: Array, after: Array) -> str:
 def _nothing(found: Determined) -> bool:
     """Whether the mass is known and not significant."""
     return bool(found.determined[0] and found.parameters[0] < CLEAR * found.standard_errors[0])
+
+
+def _negative(found: Determined) -> bool:
+    """Whether the mass is known and clearly below zero."""
+    return bool(found.determined[0] and found.parameters[0] < -max(CLEAR * found.standard_errors[0], LEAST))
+
+
+def _exchanged(
+    robot: Robot, rows: PayloadRows, fitted: Callable[[PayloadRows], tuple[Fit, Inertia, Array, Array]], size: float
+) -> tuple[float, float] | None:
+    """Return mass and standard error from ``rows`` in which the roles of the logs are exchanged, if these explain them."""
+    fit, _, before, after = fitted(rows)
+    found = determined(fit.factor, fit.solution, size)
+    m, error = float(found.filled[0]), float(found.standard_errors[0])
+    why = residual_finding(robot, rows, before, after, m, error)
+    explained = np.sum(after**2) < UNEXPLAINED * np.sum(before**2) and (why is None or not why[1])
+    return (m, error) if m > CLEAR * error and explained else None
+
+
+def _below_zero(exchanged: tuple[float, float] | None, referenced: bool) -> str:
+    """Return the cause of a negative mass, and its cure."""
+    text = "no load has a negative mass"
+    if not referenced:
+        return (
+            f"{text}: torques or gravity have the wrong sign, or the arm's model is heavier than the arm; to allow for its "
+            "errors, give a log without load, reference=, or their relative size, arm="
+        )
+    if exchanged is None:
+        return f"{text}: check signs, units and order of the torques, and which of the logs is without load"
+    m, error = exchanged
+    text = f"{text}: the logs with load and without seem to be exchanged"
+    return f"{text}; exchanged, they give {m:.4g} kg, standard error {error:.2g} kg"
 
 
 def _mass(found: Determined, mass: float) -> str:

@@ -198,7 +198,7 @@ class PayloadRows:
         self, robot: Robot, frame: str, runs: Sequence[Samples], empty: Sequence[Samples], terms: tuple[str, ...], arm: float
     ) -> None:
         base = base_parameters(LinearModel(robot, friction=())) if arm > 0.0 else None
-        n, k, tables, uses = robot.n, len(terms), list[Array](), list[Array]()
+        n, k, tables, uses, torques = robot.n, len(terms), list[Array](), list[Array](), list[Array]()
         for number, run in enumerate([*runs, *empty]):
             states, size = (run.q, run.v, run.a), len(run)
             kinds = {"offset": np.ones_like(run.v), "viscous": run.v, "coulomb": np.sign(run.v)}
@@ -213,12 +213,14 @@ class PayloadRows:
             tau = filtered.middles(run.tau) if run.smooth_torque else filtered.of(run.tau)
             table[..., -1] = tau - table[..., -1]
             tables.append(table)
+            torques.append(tau)
             uses.append(run.use[filtered.centres(size)])
-        self.joints = []
+        self.joints, self.torque = list[JointRows](), list[Array]()
         for j in range(n):
             lengths = [int(use[:, j].sum()) for use in uses]
             A = np.concatenate([table[use[:, j], j] for table, use in zip(tables, uses, strict=True)])
             loaded = np.repeat(np.arange(len(uses)) < len(runs), lengths)
+            self.torque.append(np.concatenate([tau[use[:, j], j] for tau, use in zip(torques, uses, strict=True)]))
             self.joints.append(JointRows(A, loaded, np.cumsum([0, *lengths[:-1]])))
         self.own = n * k  # number of corrections
         self.belief = np.zeros(0) if base is None else 1.0 / (arm * self._sizes(base.prior))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_table
+from dynamis.display import as_table, counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.logs.column_names import locking
 from dynamis.identification.logs.table import CsvTable
@@ -118,6 +118,22 @@ def pose_errors(pose: Callable[[Array], Pose], values: Array, covariance: Array,
     J = change.T / (2.0 * CENTRAL_DIFFERENCE_STEP)
     errors = np.sqrt(np.maximum(np.diag(J @ covariance @ J.T), 0.0))
     return np.where((np.abs(J[:, unknown]) > NEGLIGIBLE).any(axis=1), np.nan, errors)
+
+
+def checked(measured: Poses, robot: Robot) -> Array:
+    if measured.q.shape[1] != robot.n:
+        raise InputError(
+            f"{measured!r} has {counted(measured.q.shape[1], 'joint')}; robot {printable(robot.name)} has {robot.n}"
+        )
+    return measured.q
+
+
+def alignment(computed: Array, measured: Array) -> Pose:
+    """Return the pose of the base that brings computed positions closest to measured ones [Kabsch 1976]."""
+    a, b = computed - computed.mean(axis=0), measured - measured.mean(axis=0)
+    U, _, Vt = np.linalg.svd(b.T @ a)
+    R = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
+    return Pose(R, measured.mean(axis=0) - R @ computed.mean(axis=0))
 
 
 def _kind(length: bool) -> str:

@@ -20,10 +20,13 @@ from dynamis.identification.estimators.estimator import WeightedLeastSquares
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.payload import PayloadEstimate, identify_payload
 from dynamis.identification.samples import Samples
+from dynamis.identification.validation.distributions import t_quantile
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 ROUNDING = 1e-9  # relative to the largest entry of a regressor
+OPPOSITE = -0.6  # correlation of torques with those of the prior, below which their sign may be wrong
+CERTAIN = 1.0 - 1e-5  # probability that the mean friction of a joint is below zero
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,6 +166,12 @@ def identify_static(
     quiet = largest < ROUNDING * largest.max(initial=0.0)  # balanced joints: their noise is not better known than the others'
     kind = np.where(quiet[joint], int(np.argmin(np.where(quiet, np.inf, largest))), joint)
     fit = WeightedLeastSquares().fit(X[shown], y[shown], joint=kind[shown], names=base.names)
+    inverted = _inverted(X, y, base.prior, joint, pulled & ~quiet)
+    if inverted.any():
+        other = y - 2.0 * np.where(inverted, poses.tau, 0.0).reshape(-1)[use]
+        again = WeightedLeastSquares().fit(X[shown], other[shown], joint=kind[shown], names=base.names)
+        apart = [float(np.sum(((X @ (x - base.prior)) / largest[kind])[shown] ** 2)) for x in (fit.coef_, again.coef_)]
+        inverted &= apart[1] < apart[0]
     counts = np.maximum(np.bincount(joint, minlength=robot.n), 1)
     residual = np.sqrt(np.bincount(joint, (y - X @ fit.coef_) ** 2, robot.n) / counts)
     return StaticEstimate(
@@ -175,7 +184,7 @@ def identify_static(
         friction=_over_poses(poses.friction, np.mean),
         friction_spread=_over_poses(poses.friction, np.std),
         residual=residual,
-        verdict=tuple(_verdict(robot, base, poses, fit, pulled, direction is not None)),
+        verdict=(*_signs(robot, poses, inverted), *_verdict(robot, base, poses, fit, pulled, direction is not None)),
     )
 
 
@@ -198,7 +207,7 @@ def identify_static_payload(
     loaded = static_poses(robot, q, tau, direction, tolerance=tolerance).samples
     reference = None if empty is None else static_poses(robot, *empty).samples
     friction = () if empty is None else ("offset",)
-    return identify_payload(robot, loaded, frame=frame, reference=reference, friction=friction, size=size)
+    return identify_payload(robot, loaded, frame=frame, reference=reference, friction=friction, size=size, examined=False)
 
 
 def _weight(robot: Robot, offset: bool) -> BaseParameters:
@@ -216,6 +225,43 @@ def _pulled(base: BaseParameters) -> Array:
     rest = np.zeros((64, robot.n))
     largest = np.abs(base.regressor(robot.random(11, 64), rest, rest)).max(axis=(0, 2), initial=0.0)
     return largest > ROUNDING * largest.max(initial=0.0)
+
+
+def _inverted(X: Array, y: Array, prior: Array, joint: Array, pulled: Array) -> Array:
+    """Return (n): the joints whose torques vary against those of the prior; all joints, if they do on all that tell."""
+    cosine = np.zeros(len(pulled))
+    for j in np.flatnonzero(pulled):
+        known, measured = (x[joint == j] - x[joint == j].mean() for x in (X @ prior, y))
+        cosine[j] = known @ measured / max(np.linalg.norm(known) * np.linalg.norm(measured), 1e-300)
+    against, tells = cosine < OPPOSITE, np.abs(cosine) > -OPPOSITE
+    return np.full(len(pulled), True) if tells.sum() > 1 and against[tells].all() else against
+
+
+def _signs(robot: Robot, poses: StaticPoses, inverted: Array) -> list[str]:
+    """Return sentences on torques and directions of the wrong sign."""
+    lines, signs, least = [], np.where(inverted, -1.0, 1.0), ROUNDING * np.abs(poses.tau).max(initial=0.0)
+    names = np.array([printable(name) for name in robot.coordinate_names])
+
+    def of(which: Array, among: Array) -> str:
+        return "of all joints" if which[among].all() else f"of {', '.join(names[which])}"
+
+    if inverted.any():
+        values = f"tau * [{', '.join(f'{x:.0f}' for x in signs)}]"
+        whose = of(inverted, np.full(robot.n, True))
+        lines.append(
+            f"the torques {whose} seem to have the wrong sign: inverted, they give parameters closer to those of the file; "
+            f"give {values}"
+        )
+    count = np.isfinite(poses.friction).sum(axis=0)
+    mean, spread = (_over_poses(poses.friction, f) for f in (np.mean, np.std))
+    sure = np.array([t_quantile(n - 1, CERTAIN) / np.sqrt(n - 1) if n > 1 else np.inf for n in count])
+    against = signs * mean < -np.maximum(sure * spread, least)
+    if against.any():
+        lines.append(
+            f"Coulomb friction {of(against, count > 1)} is negative: direction= seems to have the wrong sign; "
+            "inverted, friction is positive, and the parameters are the same"
+        )
+    return lines
 
 
 class _AtRest(LinearModel):

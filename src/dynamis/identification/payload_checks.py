@@ -1,0 +1,123 @@
+"""Checks of a payload estimate: the logs as in `identify`, and whether it explains logs with load as well as those without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import InputError, printable
+from dynamis.identification.base_parameters import base_parameters
+from dynamis.identification.corrections import verified
+from dynamis.identification.equations import equations
+from dynamis.identification.identify import beginning, chosen, look_at
+from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.logs.examine_torques import FEWEST, examine_torques
+from dynamis.identification.logs.log import LogFinding
+from dynamis.identification.payload_fit import PayloadRows, solve
+from dynamis.identification.samples import Samples
+from dynamis.identification.validation.held_out import Folds
+from dynamis.robot import Robot
+
+Array = npt.NDArray[Any]
+DOUBTFUL = 2  # `LogFinding.caps` of findings with which `identify` calls a result doubtful
+FAR = 5.0  # residual with load relative to that of the reference: not explained
+NOTABLE = 0.05  # residual with load relative to the torque missing in the arm's model: smaller ones do not matter
+CLEAR, AGREES = 3.0, 0.05  # difference of two masses: standard errors, and relative
+PASSES = 3  # iterations of the noise of the joints
+
+
+def log_doubts(robot: Robot, runs: Sequence[Samples], notes: list[str], *, carrying: Robot | None) -> list[str]:
+    """Return findings that make logs doubtful; those with which `identify` rejects a log raise an error, others are notes.
+
+    ``carrying`` is the robot with the load of the logs, if they have one: findings must persist with it.
+    """
+    doubts: list[str] = []
+    for source in dict.fromkeys(run.source for run in runs):
+        own = [run for run in runs if run.source == source]
+        if sum(map(len, own)) < FEWEST:
+            continue
+        some, caps = beginning(own), list[LogFinding]()
+        findings = examine_torques(some, robot)
+        if findings and carrying is not None:
+            left = {finding.code for finding in examine_torques(some, carrying)}
+            findings = [finding for finding in findings if finding.code in left]
+        look_at(findings, notes, caps)
+        sure = [kept for finding in caps if (kept := _verified(finding, robot, own)) is not None]
+        doubts += [f"{finding.text}; {finding.cure}" for finding in sure if finding.caps >= DOUBTFUL]
+        notes += [finding.text for finding in sure if finding.caps < DOUBTFUL]
+    return doubts
+
+
+def _verified(finding: LogFinding, robot: Robot, runs: Sequence[Samples]) -> LogFinding | None:
+    base = base_parameters(LinearModel(robot, offset=True))
+    try:
+        return verified(finding, Folds(equations(base, runs)), runs, chosen("consistent", base))
+    except InputError:  # too few samples to hold some out
+        return finding
+
+
+def residual_finding(
+    robot: Robot, rows: PayloadRows, before: Array, after: Array, mass: float, error: float
+) -> tuple[str, bool] | None:
+    """Return why the residuals ``after`` (n) with load are not those of the reference, and whether that puts the mass, with its
+    standard ``error``, in doubt; None if they are."""
+    noise = _fitted(rows, loaded=False)[1]
+    tiny = 1e-6 * before.max(initial=0.0)  # of logs without noise
+    times = np.where((after > NOTABLE * before) & (after > tiny), after / np.maximum(noise, 1e-300), 0.0)
+    j = int(np.argmax(times))
+    if times[j] < FAR:
+        return None
+    unit, name = robot.model.coordinates[j].effort_unit, printable(robot.coordinate_names[j])
+    text = f"the RMS residual of {name} is {after[j]:.3g} {unit} with load, and {noise[j]:.3g} {unit} in the reference"
+    scaled, friction = (
+        _fitted(rows, further=[x * joint.loaded[:, None] for x, joint in zip(columns, rows.joints, strict=True)])
+        for columns in ([-tau[:, None] for tau in rows.torque], [joint.A[:, : rows.own] for joint in rows.joints])
+    )
+    terms = rows.own + len(rows.belief)
+    x, left = min((scaled, friction), key=lambda fit: float(np.sum(np.log(np.maximum(fit[1], tiny + 1e-300)))))
+    corrected = f"the residual is {left[j]:.3g} {unit} and the mass {x[terms]:.4g} kg"
+    least = np.where(np.arange(robot.n) == j, tiny, NOTABLE * before)
+    if ((left > FAR * noise) & (left > least)).any() or (x is scaled[0] and x[-1] <= -1.0):
+        cure = (
+            "check that both are of the same arm, with the same signs, units and order of columns, and that the load is rigid"
+        )
+        return f"{text}: the load does not explain the difference of the logs; {cure}", True
+    if x is friction[0]:
+        text += (
+            ": friction or offsets seem to differ between the logs, as by temperature; with their own for the logs with load"
+        )
+        return f"{text}, {corrected}", abs(x[terms] - mass) > max(CLEAR * error, AGREES * abs(mass))
+    scale = 1.0 / (1.0 + x[-1])
+    text += f": the torques with load seem to be {scale:.3g} times those of the reference; divided by it, {corrected}"
+    return f"{text}; check units and drive gains", True
+
+
+def _fitted(rows: PayloadRows, *, loaded: bool = True, further: Sequence[Array] | None = None) -> tuple[Array, Array]:
+    """Return the least-squares solution of all rows and the RMS residuals (n) of those with load, or that of the others alone.
+
+    Unknowns are the corrections and, with load, the payload and those of ``further`` columns of each joint.
+    """
+    terms = rows.own + len(rows.belief)
+    tables = [
+        np.column_stack([joint.A[:, :-1], *([] if further is None else [further[j]]), joint.A[:, -1]])
+        if loaded
+        else np.delete(joint.A, np.s_[terms:-1], axis=1)[~joint.loaded]
+        for j, joint in enumerate(rows.joints)
+    ]
+    asked = [joint.loaded if loaded else np.ones(len(A), bool) for joint, A in zip(rows.joints, tables, strict=True)]
+    believed = np.zeros((len(rows.belief), tables[0].shape[1]))
+    believed[:, rows.own : terms] = np.diag(rows.belief)
+    factors = [np.linalg.qr(A, mode="r") if len(A) > A.shape[1] else A for A in tables]
+    noise = np.array([max(float(np.linalg.norm(A[:, -1])) / np.sqrt(max(len(A), 1)), 1e-300) for A in tables])
+    for _ in range(PASSES):
+        stacked = np.vstack([*(A / s for A, s in zip(factors, noise, strict=True)), believed])
+        x = solve(stacked[:, :-1], stacked[:, -1])
+        rest = [A[:, -1] - A[:, :-1] @ x for A in tables]
+        level = np.array([np.linalg.norm(e) / np.sqrt(max(len(e), 1)) for e in rest])
+        noise = np.maximum(level, 1e-9 * level.max() + 1e-300)
+    spent = len(x) / len(tables)
+    squares = [float(np.sum(e[own] ** 2)) / max(own.sum() - spent, 1.0) for e, own in zip(rest, asked, strict=True)]
+    return x, np.sqrt(squares)

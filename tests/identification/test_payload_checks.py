@@ -1,0 +1,167 @@
+"""Logs that contradict the arm or each other: refused as by `identify`, or doubted, and never answered confidently."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import dynamis as dy
+from dynamis.cli.commands import cli
+from dynamis.errors import InputError
+from dynamis.identification.payload import identify_payload
+from dynamis.identification.samples import Samples
+from dynamis.identification.static_poses import identify_static_payload
+from dynamis.spatial import Inertia
+
+BOX = Inertia.about_com(2.0, [0.03, 0.0, 0.1], np.diag([0.01, 0.01, 0.005]))
+FRICTION = [8.0, 8.0, 6.0, 1.5, 1.5, 1.2]
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return dy.load("ur5e")
+
+
+@pytest.fixture(scope="module")
+def real(arm):
+    """An arm with other inertias than in its file, and friction."""
+    laws = {name: {"viscous": f, "coulomb": f} for name, f in zip(arm.joint_names, FRICTION, strict=True)}
+    return dy.control.perturbed(arm, 0.15, seed=4).replace(friction=laws)
+
+
+def log_of(robot, source, gravity=None):
+    rng, t = np.random.default_rng(len(source)), np.arange(3000) * 0.004
+    w = 2.0 * np.pi * np.array([0.11, 0.17, 0.23, 0.31, 0.37, 0.43])
+    sizes, angle = np.array([1.0, 0.6, 0.8, 1.0, 1.0, 1.2]), np.outer(t, w)
+    more = np.outer(t, 2.9 * w) + np.arange(6)
+    q = sizes * np.sin(angle) + 0.2 * np.sin(more) + [0.0, -1.3, 1.2, -0.5, 0.8, 0.0]
+    v = sizes * w * np.cos(angle) + 0.58 * w * np.cos(more)
+    a = -sizes * w**2 * np.sin(angle) - 1.682 * w**2 * np.sin(more)
+    moved = robot if gravity is None else robot.replace(gravity=gravity)
+    tau = moved.inverse_dynamics(q, v, a) + 0.05 * np.array(FRICTION) * rng.normal(size=q.shape)
+    return Samples.of(q, v, a, tau, period=0.004, parallel=20.0, every=5, source=source)
+
+
+@pytest.fixture(scope="module")
+def logs(real):
+    return log_of(real.replace(payload=BOX), "loaded"), log_of(real, "empty")
+
+
+def torques(log, change):
+    return replace(log, tau=change(log.tau))
+
+
+def test_logs_without_mistakes_are_not_doubted(arm, logs):
+    loaded, empty = logs
+    found = identify_payload(arm, loaded, reference=empty)
+    assert found.doubts == ()
+    assert not found.negative
+    assert found.mass == pytest.approx(2.0, abs=0.05)
+
+
+def test_exchanged_logs_are_named_with_the_mass_that_they_give_exchanged(arm, logs):
+    loaded, empty = logs
+    found = identify_payload(arm, empty, reference=loaded)
+    assert found.negative
+    assert not found.detected
+    assert len(found.verdict) == 2
+    (doubt,) = found.doubts
+    assert re.search("load and without seem to be exchanged; exchanged, they give (1.9|2)", doubt)
+    rolled = identify_payload(arm, torques(loaded, lambda tau: tau[:, [1, 2, 3, 4, 5, 0]]), reference=empty)
+    assert rolled.negative
+    assert not any("exchanged" in doubt for doubt in rolled.doubts)
+
+
+def test_a_negative_mass_without_a_reference_is_doubted(arm):
+    q = arm.random(0, size=60)
+    found = identify_static_payload(arm, q, arm.gravity(q) - arm.replace(payload=BOX).gravity(q) + arm.gravity(q))
+    assert found.negative
+    assert "no load has a negative mass: torques or gravity have the wrong sign" in found.doubts[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (lambda tau: tau * [1, -1, 1, 1, 1, 1], "wrong sign"),
+        (lambda tau: tau[:, [0, 2, 1, 3, 4, 5]], "swapped"),
+    ],
+)
+def test_logs_that_identify_rejects_are_rejected(arm, logs, change, cause):
+    loaded, empty = logs
+    both = torques(loaded, change), torques(empty, change)
+    with pytest.raises(InputError, match=cause):
+        identify_payload(arm, both[0], reference=both[1])
+    assert identify_payload(arm, both[0], reference=both[1], examined=False).mass == pytest.approx(2.0, abs=0.1)
+
+
+def test_an_arm_hung_from_the_ceiling_is_rejected_with_and_without_a_reference(arm, real):
+    up = [0.0, 0.0, 9.81]
+    loaded, empty = log_of(real.replace(payload=BOX), "loaded", up), log_of(real, "empty", up)
+    for reference in (empty, None):
+        with pytest.raises(InputError, match="hung from the ceiling"):
+            identify_payload(arm, loaded, reference=reference)
+
+
+def test_torques_of_another_scale_in_both_logs_are_doubted(arm, logs):
+    loaded, empty = (torques(log, lambda tau: 0.5 * tau) for log in logs)
+    found = identify_payload(arm, loaded, reference=empty)
+    assert any("times those of the model" in doubt for doubt in found.doubts)
+    assert all(doubt in found.verdict for doubt in found.doubts)
+
+
+def test_torques_of_another_scale_in_one_log_are_named_with_the_mass_without_it(arm, logs):
+    loaded, empty = logs
+    found = identify_payload(arm, torques(loaded, lambda tau: 1.3 * tau), reference=empty)
+    (doubt,) = found.doubts
+    assert "in the reference" in doubt
+    assert "seem to be 1.3 times those of the reference" in doubt
+    assert "the mass 2.0" in doubt or "the mass 1.9" in doubt
+
+
+@pytest.mark.parametrize("other", [lambda tau: tau[::-1], lambda tau: tau * [1, 1, 1, 1, 1, 3]])
+def test_torques_that_no_load_explains_are_doubted(arm, logs, other):
+    loaded, empty = logs
+    found = identify_payload(arm, torques(loaded, other), reference=empty, examined=False)
+    assert any("the load does not explain the difference of the logs" in doubt for doubt in found.doubts)
+
+
+def test_friction_that_differs_between_the_logs_is_noted_and_no_doubt_where_the_mass_is_the_same(arm, real, logs):
+    laws = {name: {"viscous": 0.8 * f, "coulomb": 0.8 * f} for name, f in zip(arm.joint_names, FRICTION, strict=True)}
+    warm = real.replace(friction=laws)
+    found = identify_payload(arm, log_of(warm.replace(payload=BOX), "loaded"), reference=logs[1])
+    assert found.doubts == ()
+    assert found.mass == pytest.approx(2.0, abs=0.05)
+    (line,) = [line for line in found.verdict if "friction or offsets seem to differ between the logs" in line]
+    assert "the mass 2.0" in line or "the mass 1.9" in line
+
+
+def test_a_mistake_of_the_loaded_log_alone_is_found_by_its_residual(arm, logs):
+    loaded, empty = logs
+    with pytest.raises(InputError, match="wrong sign"):
+        identify_payload(arm, torques(loaded, lambda tau: tau * [1, -1, 1, 1, 1, 1]), reference=empty)
+
+
+def test_a_heavy_load_is_no_mistake_of_the_log(arm):
+    heavy = Inertia.about_com(8.0, [0.0, 0.1, 0.2], 0.1 * np.eye(3))
+    found = identify_payload(arm, log_of(arm.replace(payload=heavy), "heavy"))
+    assert found.doubts == ()
+    assert found.mass == pytest.approx(8.0, abs=0.1)
+
+
+def test_the_command_gives_no_values_for_a_negative_mass_and_ends_with_status_1(logs, tmp_path):
+    for log in logs:
+        np.savez(tmp_path / f"{log.source}.npz", t=log.t, q=log.q, tau=log.tau)
+    files, out = [str(tmp_path / f"{name}.npz") for name in ("empty", "loaded")], tmp_path / "out.urdf"
+    result = CliRunner().invoke(cli, ["payload", "ur5e", files[0], "--reference", files[1], "--out", str(out)])
+    words = " ".join(result.output.split())
+    assert result.exit_code == 1, words
+    assert "UR5e: negative mass at tool0" in words
+    assert "seem to be exchanged" in words
+    assert "Payload parameters" not in words
+    assert not out.exists()
+    right = CliRunner().invoke(cli, ["payload", "ur5e", files[1], "--reference", files[0]])
+    assert right.exit_code == 0, right.output
