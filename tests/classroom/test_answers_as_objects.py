@@ -53,7 +53,9 @@ def test_matrices_of_numbers_are_compared(numeric):
     assert [x.right for x in given.findings] == [False, False, False, True]
 
 
-@pytest.mark.parametrize("answer", [None, True, b"g", {"g_2": 1}, object(), [[1, 2], [3]], [None, 1], []], ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize(
+    "answer", [None, True, b"g", {"g_2": 1}, object(), [[1, 2], [3]], [None, 1], []], ids=lambda x: type(x).__name__
+)
 def test_other_objects_are_refused_with_what_to_pass(arm, answer):
     with pytest.raises(dy.InputError, match="an answer is a text in LaTeX or plain formulas, an expression, matrix"):
         dy.check_answer(arm, "gravity", answer)

@@ -97,7 +97,9 @@ def _joint_lines(trajectory: Trajectory, ax: Any, values: Array) -> None:
 
 def _units(trajectory: Trajectory) -> tuple[str, str]:
     kinds = {c.revolute for c in trajectory.robot.model.coordinates}
-    return {(True,): ("rad/s", "N m"), (False,): ("m/s", "N")}.get(tuple(kinds), ("rad/s, m/s", "N m, N"))
+    if len(kinds) == 1:
+        return ("rad/s", "N m") if True in kinds else ("m/s", "N")
+    return "rad/s, m/s", "N m, N"
 
 
 def _draw_position(trajectory: Trajectory, ax: Any) -> None:
