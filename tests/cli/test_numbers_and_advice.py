@@ -55,7 +55,9 @@ def test_advice_names_options_and_not_python():
         for_command_line("raise effort=, or design with torque=False", excite) == "raise --effort, or design with --no-torque"
     )
     assert for_command_line("give them with load(…, parameters={…})") == "give each a number with --set NAME=VALUE"
-    assert for_command_line("give --set k=1 --set c=1", cli.commands["control"]) == "give --set k=1 --set c=1"  # --c is an option
+    assert (
+        for_command_line("give --set k=1 --set c=1", cli.commands["control"]) == "give --set k=1 --set c=1"
+    )  # --c is an option
     assert for_command_line("a mass of m=2 kg, method='x'", cli.commands["info"]) == "a mass of m=2 kg, method='x'"
 
 
