@@ -134,8 +134,8 @@ def identify(
     # rows whose filter reaches into a held-out block depend on it and are not fitted
     separate = Folds(rows, folds, seconds=seconds, guard=min(reach, 0.1 * seconds) if seconds else reach)
     caps = [kept for f in caps if (kept := verified(f, separate, runs, chosen("consistent", base, constraints)))]
-    if examined and not caps:
-        caps = absorbed_mistakes(separate if unloaded is None else separate.of_rows(unloaded), runs, _beginning(runs))
+    if examined and all(f.code == "clipped" for f in caps):
+        caps += absorbed_mistakes(separate if unloaded is None else separate.of_rows(unloaded), runs, _beginning(runs))
     if only is not None:
         estimator = _selected(estimator, only, separate)
     main = separate.fit(chosen(estimator, base, constraints))

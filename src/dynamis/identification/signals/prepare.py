@@ -144,6 +144,11 @@ def prepare(
         check_cutoff(clock.period, parallel, "the parallel low-pass")
         every = _even(int(1.0 / (clock.period * ROWS * parallel))) if every is None else every
     parallel = parallel or None
+    notes += [
+        f"torques of {joint} at a limit of the drive, not used: {notes.which(np.flatnonzero(at))}"
+        for joint, at in zip(robot.coordinate_names, raw.saturated.T, strict=True)
+        if at.any()
+    ]
     edge = (0.0 if cutoff is None else 1.0 / cutoff) if trim is None else trim
     slowest = np.zeros(robot.n) if slow is None else _each_joint(slow, robot, "slow= takes speeds ≥ 0", 0.0)
     samples = []
@@ -174,7 +179,7 @@ def prepare(
 
 
 def _used(run: Even, v: Array, slowest: Array, edge: float, cutoff: float | None, filtered: Decimation) -> Array:
-    """Return which samples (N, n) are used: of joints that are not slow, and not in gaps or beside long ones.
+    """Return which samples (N, n) are used: of joints that are not slow or saturated, and not in gaps or beside long ones.
 
     A row of the parallel filter, which averages over gaps short against its period, is used also if its middle is in one.
     """
@@ -187,6 +192,8 @@ def _used(run: Even, v: Array, slowest: Array, edge: float, cutoff: float | None
         long = long_gaps(run.gaps, filtered.period, parallel or cutoff)
         lost = beside_gaps(long, int(np.ceil(edge / filtered.period)), filtered.taps)
         use &= ~(lost if parallel is not None else lost | run.gaps)[:, None]
+    for j in np.flatnonzero(run.saturated.any(axis=0)):
+        use[:, j] &= ~beside_gaps(run.saturated[:, j], 0, filtered.taps)
     return np.asarray(use)
 
 
