@@ -338,6 +338,4 @@ def _torques(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
             text += f"first at {log.where(row)}"
             cure = "these rows are not used; record a run within the limits of the drive"
             caps = int(np.searchsorted(CLIPPED, share, side="right"))
-            yield LogFinding(
-                "warning", "clipped", column, row, text, cure, caps=int(np.searchsorted(CLIPPED, share, side="right"))
-            )
+            yield LogFinding("warning", "clipped", column, row, text, cure, caps=caps)

@@ -144,11 +144,6 @@ def prepare(
         check_cutoff(clock.period, parallel, "the parallel low-pass")
         every = _even(int(1.0 / (clock.period * ROWS * parallel))) if every is None else every
     parallel = parallel or None
-    notes += [
-        f"torques of {joint} at a limit of the drive, not used: {notes.which(np.flatnonzero(at))}"
-        for joint, at in zip(robot.coordinate_names, raw.saturated.T, strict=True)
-        if at.any()
-    ]
     edge = (0.0 if cutoff is None else 1.0 / cutoff) if trim is None else trim
     slowest = np.zeros(robot.n) if slow is None else _each_joint(slow, robot, "slow= takes speeds ≥ 0", 0.0)
     samples = []

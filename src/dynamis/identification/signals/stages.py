@@ -120,7 +120,7 @@ def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: Notes
 
     These are rows where positions are not finite or a sensor is frozen for longer than a gap, which are not interpolated, and
     rows that repeat all values of the previous one at a later time, logged before the controller had new ones, or those of an
-    earlier row with its time, recorded twice.
+    earlier row with its time, recorded twice. Notes name these, and torques at a limit.
     """
     t, lost = raw.t.copy(), np.asarray(~np.isfinite(raw.q).all(axis=1))
     for first, last in stretches(lost):
@@ -135,6 +135,11 @@ def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: Notes
         t[first:last] = np.nan
         what = f"the torque of {joints[joint]} is {raw.tau[first, joint] + 0.0:.6g} {notes.span(first, last)}"
         notes.append(f"{what} while the joint moves: not measured, these rows are dropped")
+    notes += [
+        f"torques of {joint} at a limit of the drive, not used: {notes.which(np.flatnonzero(at))}"
+        for joint, at in zip(joints, raw.saturated.T, strict=False)
+        if at.any()
+    ]
     stale = raw.repeats & np.concatenate([[False], np.diff(raw.t) > 0.0])
     for first, last in stretches(stale):
         if last - first > STALE:
