@@ -60,3 +60,48 @@ def test_saturated_torques_limit_the_grade_and_not_the_parameters(limit, grade):
     assert any("torques of shoulder_lift_joint at a limit of the drive, not used" in note for note in found.notes)
     assert found.parameters["shoulder_lift_joint.viscous"] == pytest.approx(FRICTION[JOINT], abs=0.15)
     assert found.validation.held_out < 1.0
+
+
+RAMP = (T / T[-1])[:, None] * np.array([10.0, 10.0, 8.0, 2.0, 2.0, 2.0])
+
+
+@pytest.mark.parametrize("signs", [(1, 1, 1, 1, 1, 1), (0, 0, 0, -1, 0, 0)])
+def test_torques_that_drift_are_named_with_their_size_and_as_the_cause_of_what_they_look_like(signs):
+    found = identified(MEASURED + RAMP * signs)
+    (finding,) = found.log_findings
+    assert finding.code == "drift"
+    assert np.array(finding.drift) * T[-1] == pytest.approx(RAMP[-1] * signs, abs=0.05)
+    assert f"by {RAMP[-1][np.flatnonzero(signs)[0]] * 0.96 * signs[3]:.2g} N m" in finding.text
+    assert "over the log (temperature, gravity compensation, sensor offset)" in finding.text
+    assert "delay" not in str(found.verdict)
+    assert "overfits" not in str(found.verdict)
+    assert found.verdict.grade == "doubtful"
+    assert not any("friction" in note for note in found.notes), "chosen without the drift"
+
+
+def test_a_delay_of_one_joint_is_named_and_corrected_by_its_option():
+    tau = CLEAN.copy()
+    tau[:, JOINT] = np.interp(T - 0.04, T, CLEAN[:, JOINT])
+    found = identified(tau + NOISE)
+    (finding,) = found.log_findings
+    assert finding.delays == pytest.approx((0.0, 0.04, 0.0, 0.0, 0.0, 0.0), abs=0.001)
+    assert "the torque of 'shoulder_lift_joint' is 40 ms late, those of the other joints are not" in finding.text
+    assert found.verdict.grade == "doubtful"
+    assert not any("presliding" in note for note in found.notes)
+    cure = tuple(map(float, finding.cure.partition("delay=(")[2].rstrip(")").split(",")))
+    corrected = dy.identify(ROBOT, log_of(tau + NOISE), compare=(), signals={"delay": cure})
+    assert corrected.log_findings == ()
+    assert corrected.verdict.grade == "good"
+
+
+def test_torques_that_wander_are_not_called_overfitted():
+    found = identified(MEASURED + 8.0 * np.sin(1.2 * T)[:, None] * RAMP[-1] / 10.0)
+    (item,) = found.verdict.about("overfit")
+    assert "parts of the log contradict each other, as if torques drift or friction changes" in item.sentence
+    assert "overfits" not in item.sentence
+
+
+def test_clean_logs_have_no_findings():
+    found = identified(MEASURED)
+    assert found.log_findings == ()
+    assert found.verdict.grade == "good"

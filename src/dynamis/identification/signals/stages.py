@@ -52,11 +52,11 @@ class Even:
 
 
 def on_the_clock(
-    raw: Measured, run: Run, robot: Robot, logged: Sequence[str], outliers: bool, delay: float, notes: Notes
+    raw: Measured, run: Run, robot: Robot, logged: Sequence[str], outliers: bool, delay: Array, notes: Notes
 ) -> Even:
     """Return a run without spikes, at even times, at the joints.
 
-    The torques are those logged ``delay`` [s] later.
+    The torques are those logged ``delay`` (n,) [s] later.
     """
     joints = robot.coordinate_names
     values: dict[str, Array] = {}
@@ -75,13 +75,14 @@ def on_the_clock(
             row = run.rows[np.flatnonzero(~np.isfinite(x).all(axis=1))[0]]
             raise InputError(f"{name} is not finite in {notes.word} {notes.number(row)}: repair it, or set outliers=True")
         x = run.resample(x)
-        values[name] = raw.at_joints(name, x if name != "tau" or not delay else _advanced(x, delay / run.period))
+        values[name] = raw.at_joints(name, x if name != "tau" else _advanced(x, delay / run.period))
     if robot.nq > robot.n:
         values["q"] = _unit_quaternions(robot, values["q"])
     use, limited = np.ones((len(run), robot.n), dtype=bool), np.zeros((len(run), robot.n), dtype=bool)
     for j in range(robot.n):
         use[run.ticks[bad[:, j]], j] = False
         limited[run.ticks[raw.saturated[run.rows, j]], j] = True
+    limited = _advanced(limited, delay / run.period) > 0.0
     warm = None if raw.temperature is None else run.resample(raw.temperature[run.rows])
     return Even(run.t, values["q"], values["tau"], values.get("v"), values.get("a"), use, run.missing, limited, warm)
 
@@ -227,10 +228,10 @@ def kept_rows(v: Array, edge: int, drop_rest: bool, notes: list[str]) -> slice |
     return slice(first, last) if last - first >= SHORTEST else None
 
 
-def _advanced(x: Array, periods: float) -> Array:
-    """Return a signal (N, n) earlier by a number of sampling periods, by linear interpolation; constant beyond its ends."""
-    at = np.arange(len(x)) + periods
-    return np.stack([np.interp(at, np.arange(len(x)), c) for c in x.T], axis=1)
+def _advanced(x: Array, periods: Array) -> Array:
+    """Return a signal (N, n) earlier by numbers (n,) of sampling periods, by linear interpolation; constant beyond its ends."""
+    at = np.arange(len(x))
+    return np.stack([np.interp(at + late, at, c) for late, c in zip(periods, x.T, strict=True)], axis=1) if periods.any() else x
 
 
 def _smooth(x: Array, period: float, cutoff: float | None) -> Array:
