@@ -237,7 +237,7 @@ def test_a_residual_far_below_the_limit_may_be_larger_than_in_training():
         assert ("both are small" in found.sentence) == ("Use more data" not in found.sentence) == (severity == 0)
 
 
-@pytest.mark.parametrize(("seconds", "overfits"), [(1.2, True), (20.0, False)])
+@pytest.mark.parametrize(("seconds", "overfits"), [(0.8, True), (20.0, False)])
 def test_a_fit_of_few_parameters_to_many_samples_is_not_called_overfitted(seconds, overfits):
     log, whole, other = simulated(seed=1, seconds=seconds), simulated(seed=1), simulated(seed=2)
     v = held_out(LeastSquares(), whole.rows, other.rows, prior=whole.prior)
