@@ -49,7 +49,7 @@ def drift(fit: FreeFit, motion: MotionSummary) -> Array | None:
     inverse = np.linalg.pinv(effect.T @ effect, hermitian=True)
     slopes = inverse @ (effect.T @ free.rest)
     rest = free.rest - effect @ slopes
-    block = np.minimum((BLOCKS * (time - time[0]) / np.ptp(time)).astype(int), BLOCKS - 1).repeat(n)
+    block = np.minimum((BLOCKS * (time - time.min()) / np.ptp(time)).astype(int), BLOCKS - 1).repeat(n)
     scores = np.stack([np.bincount(block, own * rest, BLOCKS) for own in effect.T])
     errors = np.sqrt(np.diag(inverse @ scores @ scores.T @ inverse))
     drifts = (np.abs(slopes) > CERTAIN * errors) & (fit.left(rest) < np.minimum(EXPLAINED * before, FITTED))
