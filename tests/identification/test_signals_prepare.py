@@ -13,7 +13,7 @@ from dynamis.errors import InputError
 from dynamis.identification.logs import Log
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals import prepare, remove_spikes
-from dynamis.identification.signals.stages import dead_torques
+from dynamis.identification.signals.constant_values import dead_torques, saturated
 from dynamis.identification.transmission import Transmission
 
 ARM = dy.load("planar_2r_melchiorri")
@@ -328,6 +328,16 @@ def test_constant_torques_that_may_be_right_are_not_dead():
     assert dead_torques(q, tau, t) == []
     tau[1000:2000, 3] = 0.0
     assert dead_torques(q, tau, t) == [(1000, 2000, 3)]
+
+
+def test_torques_at_a_limit_are_told_from_coarse_and_from_held_ones():
+    t = np.arange(4000) * 0.001
+    q, tau = np.sin(2.0 * t)[:, None], 9.0 * np.cos(2.0 * t) + 0.05 * np.random.default_rng(0).normal(size=len(t))
+    clipped = np.clip(tau, -5.0, 8.0)
+    assert np.array_equal(saturated(clipped, q), np.abs(clipped - 1.5) == 6.5)
+    assert np.array_equal(saturated(np.round(clipped, 1), q), np.abs(np.round(clipped, 1) - 1.5) == 6.5)
+    for unlimited in (tau, np.round(tau), np.round(9.0 * np.cos(2.0 * t), 1), np.repeat(tau[::40], 40)):
+        assert not saturated(unlimited, q).any()
 
 
 def test_rows_beside_a_gap_are_not_used_and_do_not_spoil_the_fit():

@@ -237,6 +237,16 @@ def test_a_residual_far_below_the_limit_may_be_larger_than_in_training():
         assert ("both are small" in found.sentence) == ("Use more data" not in found.sentence) == (severity == 0)
 
 
+@pytest.mark.parametrize(("seconds", "overfits"), [(0.8, True), (20.0, False)])
+def test_a_fit_of_few_parameters_to_many_samples_is_not_called_overfitted(seconds, overfits):
+    log, whole, other = simulated(seed=1, seconds=seconds), simulated(seed=1), simulated(seed=2)
+    v = held_out(LeastSquares(), whole.rows, other.rows, prior=whole.prior)
+    grown = replace(v, train=v.held_out / 1.5)
+    (found,) = verdict(log.judged(LeastSquares()), grown, equations=log.rows, limits=(0.1, 0.2, 0.3)).about("overfit")
+    assert ("Use more data" in found.sentence) == overfits
+    assert ("parts of the log contradict each other" in found.sentence) != overfits
+
+
 def test_a_term_of_the_model_is_not_said_to_be_missing():
     rng = np.random.default_rng(3)
 

@@ -131,7 +131,16 @@ KINDS = (
     "duplicated",
     "ceiling",
 )
-ACCUSATIONS = ("seem", "times those of the model", "zero of joint", "ms late", "ms early", "another robot", "ceiling")
+ACCUSATIONS = (
+    "seem",
+    "times those of the model",
+    "zero of joint",
+    "ms late",
+    "ms early",
+    "drift by",
+    "another robot",
+    "ceiling",
+)
 
 
 def answer(robot, log, estimator="weighted"):

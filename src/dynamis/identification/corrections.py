@@ -26,6 +26,8 @@ from dynamis.identification.validation.statistics import noise_of_joints
 
 Array = npt.NDArray[Any]
 FALLS = 0.98  # ratio of the held-out residuals with and without a correction that is reported
+LATE = 0.8  # ratio of their squares, relative to the noise, with and without a delay that is reported
+REMOVED = 0.5  # ratio of the squared residuals with and without a correction of single joints that is reported
 CERTAIN = 2.0  # standard errors of the difference of these residuals, from its scatter over blocks of time
 NO_WORSE = 1.02  # ratio of the held-out residuals with and without a correction that makes the parameters agree with the file
 FILE = 10.0  # weight λ of the file's inertias in the search for such a correction: standard errors of 30 %
@@ -36,19 +38,35 @@ FARTHER = 0.1  # of the decrease of the squared residuals: increase of the squar
 BETTER = 25.0  # decrease of the cost: five standard errors
 
 
+def verified_in_turn(
+    findings: Sequence[LogFinding], folds: Folds, runs: Sequence[Samples], estimator: Estimator
+) -> tuple[list[LogFinding], Sequence[Samples]]:
+    """Return the findings that hold (`verified`), each with those of single joints before it corrected, and the runs with these
+    corrected."""
+    kept = []
+    for finding in findings:
+        if (found := verified(finding, folds, runs, estimator)) is not None:
+            kept.append(found)
+            if len(found.of_joints):
+                folds, runs = _corrected(folds, runs, found), [_corrected_run(run, found) for run in runs]
+    return kept, runs
+
+
 def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> LogFinding | None:
-    """Return a finding of joint zeros, a delay, a clock, a factor or coupled motors with the residuals on held-out motion, if
-    these are clearly lower with its correction, over blocks of time; otherwise None. Other findings are returned unchanged."""
+    """Return a finding of joint zeros, a delay, a drift, a clock, a factor or coupled motors with the residuals on held-out
+    motion, if these are clearly lower with its correction, over blocks of time; otherwise None. Other findings are returned
+    unchanged."""
     if finding.coupled:
         return _coupled(finding, folds, runs, estimator)
-    if not finding.zero and not finding.delay and not finding.factors and finding.time_scale == 1.0:
+    if not any((finding.zero, finding.delay, finding.factors, len(finding.of_joints))) and finding.time_scale == 1.0:
         return finding
     left = _lower_residuals(finding, folds, _corrected(folds, runs, finding), estimator, estimator)
-    return None if left is None else replace(finding, text=f"{finding.text}; corrected, {_instead(left)}")
+    what = ("residual", "residual of this joint", "residual of these joints")[min(len(finding.of_joints), 2)]
+    return None if left is None else replace(finding, text=f"{finding.text}; corrected, {_instead(left, what)}")
 
 
-def _instead(left: Sequence[float]) -> str:
-    return f"the residual on held-out motion is {left[1]:.3g} % instead of {left[0]:.3g} %"
+def _instead(left: Sequence[float], what: str = "residual") -> str:
+    return f"the {what} on held-out motion is {left[1]:.3g} % instead of {left[0]:.3g} %"
 
 
 def _coupled(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> LogFinding | None:
@@ -95,11 +113,13 @@ def _lower_residuals(
     both = [each.rows.y - validations([each.fits(fit)], each)[0].predicted for each, fit in pair]
     both[1] *= np.asarray(finding.factors or np.ones(len(rows.joints)))[rows.joint]
     noise = noise_of_joints(both[1], rows.joint, len(rows.joints))[rows.joint]
-    before, after = ((e / noise) ** 2 for e in both)
+    own = np.isin(rows.joint, finding.of_joints) if len(finding.of_joints) else np.ones(len(rows), bool)
+    before, after = (np.where(own, e / noise, 0.0) ** 2 for e in both)
     gained = np.bincount(rows.blocks(folds.seconds), before - after)
     certain = gained.mean() > CERTAIN * gained.std() / np.sqrt(max(len(gained) - 1, 1))
-    left = [100.0 * float(np.linalg.norm(e) / np.linalg.norm(rows.y)) for e in both]
-    if not certain or after.sum() > FALLS**2 * before.sum() or left[1] > FALLS * left[0]:
+    left = [100.0 * float(np.linalg.norm(e[own]) / np.linalg.norm(rows.y[own])) for e in both]
+    most = REMOVED if len(finding.of_joints) else LATE if finding.delay else FALLS**2
+    if not certain or after.sum() > most * before.sum() or left[1] > FALLS * left[0]:
         return None
     return left
 
@@ -198,7 +218,11 @@ def _corrected_run(run: Samples, finding: LogFinding) -> Samples:
         return replace(run, v=run.v / finding.time_scale, a=run.a / finding.time_scale**2)
     if finding.factors:
         return replace(run, tau=run.tau / np.asarray(finding.factors))
-    return replace(run, tau=CubicSpline(run.t, run.tau)(np.clip(run.t + finding.delay, run.t[0], run.t[-1])))
+    if finding.drift:
+        return replace(run, tau=run.tau - np.outer(run.t - run.t.mean(), finding.drift))
+    delays = np.asarray(finding.delays or [finding.delay] * run.tau.shape[1])
+    late = {s: CubicSpline(run.t, run.tau)(np.clip(run.t + s, run.t[0], run.t[-1])) for s in np.unique(delays)}
+    return replace(run, tau=np.stack([late[s][:, j] for j, s in enumerate(delays)], axis=1))
 
 
 def _cost(fit: PhysicallyConsistent, folds: Folds, reference: PhysicallyConsistent) -> float:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
-from dynamis.identification.corrections import absorbed_mistakes, verified
+from dynamis.identification.corrections import absorbed_mistakes, verified_in_turn
 from dynamis.identification.equations import Equations, Regressor, equations
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.estimator import Estimator, LeastSquares, WeightedLeastSquares
@@ -127,15 +127,25 @@ def identify(
     runs = _samples(logs, base, mapping, signals or {}, examined, notes, caps, seen)
     if not isinstance(robot, LinearModel):
         tell(0.2, "choosing the terms of the model")
-    rows, unloaded, unsure = with_terms(base, runs, notes, _reach(runs), given=isinstance(robot, LinearModel))
-    base = _base_of(rows)
-    tell(0.4, f"fitting ({label(estimator)})")
     reach, seconds = _reach(runs), block_seconds if validate is None else None
-    # rows whose filter reaches into a held-out block depend on it and are not fitted
-    separate = Folds(rows, folds, seconds=seconds, guard=min(reach, 0.1 * seconds) if seconds else reach)
-    caps = [kept for f in caps if (kept := verified(f, separate, runs, chosen("consistent", base, constraints)))]
-    if examined and not caps:
-        caps = absorbed_mistakes(separate if unloaded is None else separate.of_rows(unloaded), runs, beginning(runs))
+
+    def folds_of(rows: Equations) -> Folds:
+        # rows whose filter reaches into a held-out block depend on it and are not fitted
+        return Folds(rows, folds, seconds=seconds, guard=min(reach, 0.1 * seconds) if seconds else reach)
+
+    prior, said, given = base, len(notes), isinstance(robot, LinearModel)
+    rows, unloaded, unsure = with_terms(prior, runs, notes, reach, given=given)
+    base, separate = _base_of(rows), folds_of(rows)
+    tell(0.4, f"fitting ({label(estimator)})")
+    caps, corrected = verified_in_turn(caps, separate, runs, chosen("consistent", base, constraints))
+    if corrected is not runs and not given:  # without terms that only have the form of what is wrong with single joints
+        del notes[said:]
+        base = _base_of(with_terms(prior, corrected, notes, reach, given=given)[0])
+        notes[said:] = [f"with drift and delays of single joints corrected, {note}" for note in notes[said:]]
+        rows, unloaded, unsure = with_terms(base, runs, notes, reach, given=True)
+        base, separate = _base_of(rows), folds_of(rows)
+    if examined and all(f.code == "clipped" for f in caps):
+        caps += absorbed_mistakes(separate if unloaded is None else separate.of_rows(unloaded), runs, beginning(runs))
     if only is not None:
         estimator = _selected(estimator, only, separate)
     main = separate.fit(chosen(estimator, base, constraints))
@@ -154,8 +164,8 @@ def identify(
             if name == label(estimator):
                 raise
             notes.append(f"{name}: {error}")
-    coefs, prior = list(fits.values()), base.prior
-    residuals = validations(coefs, separate, prior=prior) if fresh is None else predictions(coefs, rows, fresh, prior=prior)
+    coefs, known = list(fits.values()), base.prior
+    residuals = validations(coefs, separate, prior=known) if fresh is None else predictions(coefs, rows, fresh, prior=known)
     tell(0.95, "computing statistics")
     found = Identification(
         base, main, rows, tuple(runs), judge_fit(rows, main, more=unsure), dict(zip(fits, residuals, strict=True)),

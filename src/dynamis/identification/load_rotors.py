@@ -26,6 +26,7 @@ STEPS = 4
 CLEAN = 1e-7  # least noise, relative to a joint's torque
 CONFIGURATIONS = 64  # of the log, at which the inertia about a joint is computed
 MOST = 0.95  # of the inertia about a joint, that its rotor may have
+NO_INERTIA = 1e-9  # of the largest inertia about a joint
 UNEXCITED = 1e-10  # singular values of normalized columns, relative to the largest
 
 
@@ -52,8 +53,13 @@ def without_rotors(base: BaseParameters, runs: Sequence[Samples]) -> tuple[BaseP
     extra = np.zeros((base.rank, base.rank))
     if not len(joints):
         return base, extra
-    prior, most = rotors_of_file(base)[joints], MOST * _inertias(base, runs)[joints]
-    spread = 0.5 * np.maximum(most, 1e-12 * most.max(initial=1e-300))
+    most = MOST * _inertias(base, runs)[joints]
+    room = most > NO_INERTIA * most.max(initial=0.0)  # saturated torques may leave a joint none
+    base = replace(base, model=base.model.with_links(base.model.link_parameters, _at(joints[room], rotors_of_file(base))))
+    joints, places, most = joints[room], places[room], most[room]
+    if not len(joints):
+        return base, extra
+    prior, spread = rotors_of_file(base)[joints], 0.5 * most
     for _ in range(STEPS):
         now = base.model.load_rotors[joints]
         beta, inverse, J = _linearised(base, runs, joints, places, spread, prior - now)
@@ -65,6 +71,13 @@ def without_rotors(base: BaseParameters, runs: Sequence[Samples]) -> tuple[BaseP
         base = replace(base, model=base.model.with_links(links, found))
     extra = J @ inverse[base.rank :, base.rank :] @ J.T
     return base, extra
+
+
+def _at(joints: Array, values: Array) -> Array:
+    """Return the values of some joints, zero for the others."""
+    kept = np.zeros_like(values)
+    kept[joints] = values[joints]
+    return kept
 
 
 def _load_name(base: BaseParameters, k: int) -> str:

@@ -14,6 +14,7 @@ from dynamis.identification.logs.examine_clock import FEW, clock_findings, displ
 from dynamis.identification.logs.log import Log, LogFinding
 from dynamis.identification.logs.units import barest
 from dynamis.identification.samples import not_finite
+from dynamis.identification.signals.constant_values import saturated
 from dynamis.identification.signals.outliers import stretches
 from dynamis.identification.signals.stages import HELD
 from dynamis.robot import Robot
@@ -51,8 +52,10 @@ AGREE = 0.25  # relative tolerance of the velocity's magnitude
 OVER = 1.5  # relative to the effort limit
 OTHER_UNIT = 50.0  # relative to the effort limit
 USUAL = 0.9  # quantile of the torques that a few spikes do not affect
-RUN = 6  # consecutive samples at the same extreme value
-OFTEN = 0.004  # fraction of all samples
+CLIPPED = (
+    0.005,
+    0.5,
+)  # fractions of the rows of a torque at a limit, from which a result is no longer good, and no longer usable
 
 
 def examine(log: Log, robot: Robot) -> list[LogFinding]:
@@ -327,23 +330,12 @@ def _torques(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
             if unit:
                 cure = f'name the column "{column} [N mm]", or give the unit in a mapping; otherwise {cure}'
             yield LogFinding("error" if unit else "warning", "beyond effort limit", column, row, text, cure)
-        at = _clipped(log, rows, joint)
-        if at is not None:
-            row = int(rows[at])
-            text = f"column {printable(column)} is clipped at {log.tau[row, joint]:.6g}, first at {log.where(row)}"
-            cure = "leave these rows out: the recorded torque is wrong, or the drive saturated"
-            yield LogFinding("warning", "clipped", column, row, text, cure)
-
-
-def _clipped(log: Log, rows: Array, joint: int) -> int | None:
-    """Return where a torque first stays at its extreme value while the robot moves, or None."""
-    tau = _taken(log.tau, rows)[:, joint]
-    for extreme in (tau.max(), tau.min()):
-        at = tau == extreme
-        if np.count_nonzero(at) < max(RUN, OFTEN * len(tau)):
-            continue
-        for start, stop in stretches(at):
-            # at rest, a torque may be constant
-            if stop - start >= RUN and np.ptp(log.q[rows[start:stop]], axis=0).max() > 1e-4:
-                return start
-    return None
+        at = np.flatnonzero(saturated(tau, _taken(log.q, rows)))
+        if len(at):
+            row, share = int(rows[at[0]]), len(at) / len(tau)
+            limits = " and ".join(f"{x:.6g}" for x in np.unique(tau[at]))
+            text = f"column {printable(column)} is clipped at {limits}, in {100 * share:.2g} % of its rows, "
+            text += f"first at {log.where(row)}"
+            cure = "these rows are not used; record a run within the limits of the drive"
+            caps = int(np.searchsorted(CLIPPED, share, side="right"))
+            yield LogFinding("warning", "clipped", column, row, text, cure, caps=caps)

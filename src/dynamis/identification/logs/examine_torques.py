@@ -20,6 +20,7 @@ from dynamis.identification.logs.clock_fit import ClockScale, clock_scale
 from dynamis.identification.logs.explained import Explained, explained
 from dynamis.identification.logs.free_fit import MOST_ROWS, WEIGHT, Delay, FreeFit, Zeros
 from dynamis.identification.logs.gravity_fit import GravityFit, Mounting, mounting
+from dynamis.identification.logs.joint_faults import delay_finding, drift, drift_finding, own_delays
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.logs.mistakes import LARGEST, Trial, mistakes, mistakes_made
 from dynamis.identification.logs.motion_summary import MotionSummary, summary
@@ -76,7 +77,14 @@ def examine_torques(
     if robot.nq != robot.n or len(motion.torque) < FEWEST:
         return [*report.scales(last), *report.another_robot(last)]
     fit = FreeFit(base_parameters(LinearModel(robot)) if base is None else base)
+    slopes = drift(fit, motion)
+    alone = [] if slopes is None else [drift_finding(slopes, motion, robot, report.source, report.column)]
+    if slopes is not None:
+        report.motion = motion = replace(motion, tau=motion.tau - np.outer(motion.t, slopes))
     zeros, delay = fit.zeros(motion), fit.delay(motion)
+    late = None if zeros is not None or delay is not None else own_delays(fit, motion)
+    if late is not None:
+        alone.append(delay_finding(late, robot, report.source, report.column))
     found, corrected, last = _one_cause(report, fit, zeros, delay, last)
     gain = None if found else fit.factor(motion)
     if (clock := _clock(fit, motion, zeros, delay, gain, corrected)) is not None:
@@ -95,7 +103,7 @@ def examine_torques(
     others = [*report.another_robot(last)]
     if not others and (pair := fit.shared_motor(motion)) is not None:
         small.append(report.coupled(*pair))
-    return [*small, *report.scales(last), *others]
+    return [*([] if others else alone), *small, *report.scales(last), *others]
 
 
 def _one_cause(
@@ -176,7 +184,7 @@ class _Report:
         self.names = robot.coordinate_names
         self.source = f"{printable(source)}: " if source else ""
 
-    def _column(self, signal: str, joint: int) -> str:
+    def column(self, signal: str, joint: int) -> str:
         known = self.columns.get(signal, ())
         return known[joint] if len(known) == len(self.names) else f"{signal}.{self.names[joint]}"
 
@@ -193,7 +201,7 @@ class _Report:
 
     def zeros(self, zeros: Zeros) -> LogFinding:
         """Return the finding for joint zeros, with their intervals and the option that corrects them."""
-        columns = [self._column("q", k) for k in zeros.joints]
+        columns = [self.column("q", k) for k in zeros.joints]
         every = zeros.of(len(self.names))
         values = ",".join(f"{x:.4g}" for x in every)
         parts = []
@@ -237,16 +245,16 @@ class _Report:
         else:
             row, instant = self._instant(i, trial.then.fitted[:, i])
         letters, both = ("tau", "q") if mistake.where == "torque" else ("q", "tau"), mistake.where == "torque and motion"
-        one = self._column(letters[0], i)
-        of_i, of_j = ([printable(self._column(letter, joint)) for letter in letters] for joint in (i, j))
+        one = self.column(letters[0], i)
+        of_i, of_j = ([printable(self.column(letter, joint)) for letter in letters] for joint in (i, j))
         explains = f"{100 * trial.then.fraction[i]:.0f} % of the torque of {printable(self.names[i])} would be explained"
         if mistake.code == "degrees":
             text = f"{self.source}positions, velocities and accelerations seem to be in degrees: converted, {explains}"
-            return LogFinding("error", "degrees", self._column("q", i), row, text, 'set unit = "deg" in a mapping')
+            return LogFinding("error", "degrees", self.column("q", i), row, text, 'set unit = "deg" in a mapping')
         if mistake.code == "inverted":
             text = f"{self.source}all torques seem to have the wrong sign: inverted, {explains}; {instant}"
             cure = f"invert them: signs = [{', '.join(['-1'] * len(self.names))}] in a mapping"
-            return LogFinding("error", "wrong sign", self._column("tau", i), row, text, cure)
+            return LogFinding("error", "wrong sign", self.column("tau", i), row, text, cure)
         if mistake.code == "swapped":
             pairs = [f"{x} and {y}" for x, y in zip(of_i, of_j, strict=True)]
             which = f"{', and '.join(pairs)}," if both else f"{', or '.join(pairs)}," if trial.elsewhere else pairs[0]
@@ -272,7 +280,7 @@ class _Report:
         if not found.after.vector.any():
             text = f"{self.source}the torques fit the file without gravity: with none, {explains}; {instant}"
             cure = "log the whole torques, those of the gravity compensation included, or set no gravity: gravity=(0,0,0)"
-            return LogFinding("error", "no gravity", self._column("tau", joint), row, text, cure)
+            return LogFinding("error", "no gravity", self.column("tau", joint), row, text, cure)
         turn = np.degrees(found.after.angle(np.asarray(self.robot.model.gravity, float)))
         how = "hung from the ceiling" if turn > UPSIDE_DOWN else "mounted otherwise than in its file"
         text = f"{self.source}the robot seems to be {how}: with gravity ({vector}) m/s², {explains}; {instant}"
@@ -280,7 +288,7 @@ class _Report:
 
     def exchanged(self, i: int, j: int) -> LogFinding:
         """Return the finding for two joints whose positions and torques are exchanged."""
-        one, other = self._column("q", i), self._column("q", j)
+        one, other = self.column("q", i), self.column("q", j)
         order = np.arange(len(self.names))
         order[[i, j]] = j, i
         text = f"{self.source}columns {printable(one)} and {printable(other)} and those of their torques seem to be swapped"
@@ -289,24 +297,24 @@ class _Report:
 
     def reversed(self, joint: int) -> LogFinding:
         """Return the finding for a joint that turns the other way."""
-        one, other = (printable(self._column(signal, joint)) for signal in ("q", "tau"))
+        one, other = (printable(self.column(signal, joint)) for signal in ("q", "tau"))
         signs = tuple(-1.0 if k == joint else 1.0 for k in range(len(self.names)))
         text = (
             f"{self.source}columns {one} and {other} seem to have the wrong sign, or the file the opposite axis of this joint"
         )
         cure = f"invert both: signs = [{', '.join(f'{x:.0f}' for x in signs)}] of positions and torques in a mapping"
-        return LogFinding("warning", "wrong sign", self._column("q", joint), None, text, cure, caps=2, signs=signs)
+        return LogFinding("warning", "wrong sign", self.column("q", joint), None, text, cure, caps=2, signs=signs)
 
     def coupled(self, a: int, b: int) -> LogFinding:
         """Return the finding for joint b, whose motor turns with joint a, too."""
         one, other = printable(self.names[a]), printable(self.names[b])
         text = f"{self.source}the motor of {other} seems to turn with {one}, too"
         cure = f"add couplings=[({one}, {other})]"
-        return LogFinding("warning", "coupled motors", self._column("tau", b), None, text, cure, caps=1, coupled=(a, b))
+        return LogFinding("warning", "coupled motors", self.column("tau", b), None, text, cure, caps=1, coupled=(a, b))
 
     def gain(self, joint: int, factor: float) -> LogFinding:
         """Return the finding for the torques of one joint that contradict those of the others."""
-        column = self._column("tau", joint)
+        column = self.column("tau", joint)
         text = f"{self.source}column {printable(column)} is {factor:.2g} times the torque that fits those of the other joints"
         factors = tuple(factor if k == joint else 1.0 for k in range(len(self.names)))
         cure = "check its drive gain and gear ratio"
@@ -324,7 +332,7 @@ class _Report:
         known = next((words for x, words in UNITS.items() if abs(common / x - 1.0) < 0.3), None)
         joint = int(clear[np.argmax(foretold)])
         row, instant = self._instant(joint, last.predicted[:, joint])
-        column = self._column("tau", joint)
+        column = self.column("tau", joint)
         text = f"{self.source}the torques are {common:.3g} times those of the model"
         if known is not None:
             text += f", as if they were {known}; for {printable(column)}, {instant}"
@@ -341,7 +349,7 @@ class _Report:
         heavy = foretold > 0.1 * foretold.max()
         for j in clear[heavy] if known is None else ():
             if not 1.0 / ALONE < last.scale[j] / common < ALONE:
-                column = self._column("tau", int(j))
+                column = self.column("tau", int(j))
                 row, instant = self._instant(int(j), last.predicted[:, j])
                 text = f"{self.source}column {printable(column)} is {last.scale[j]:.3g} times the torque of the model"
                 text += f", those of the other joints {common:.3g} times; {instant}"
@@ -366,7 +374,7 @@ class _Report:
             return
         joint = int(strange[0]) if len(strange) and share >= 0.5 else int(np.argmax(last.foretold))
         row, instant = self._instant(joint, last.predicted[:, joint])
-        column = self._column("tau", joint)
+        column = self.column("tau", joint)
         which = f", and nothing for {', '.join(printable(self.names[k]) for k in strange)}" if len(strange) else ""
         text = (
             f"{self.source}the model explains {100 * share:.0f} % of the torques beyond friction{which}: this "

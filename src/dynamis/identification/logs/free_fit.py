@@ -177,30 +177,30 @@ class FreeFit:
 
     def unexplained(self, motion: MotionSummary) -> Array:
         """Return the fraction (n,) of the variance of each torque that the fit leaves."""
-        return self._left(self._fit(motion.thinned(MOST_ROWS)).rest)
+        return self.left(self.fitted(motion.thinned(MOST_ROWS)).rest)
 
     def parameters(self, motion: MotionSummary) -> Array:
         """Return the base parameters (r,) of the fit."""
-        return self._fit(motion.thinned(MOST_ROWS)).beta[: self.base.rank]
+        return self.fitted(motion.thinned(MOST_ROWS)).beta[: self.base.rank]
 
     def columns(self, motion: MotionSummary) -> Array:
         """Return the filtered columns (rows, n, r + n) of the base parameters and offsets of a motion."""
         return self._regressor(motion)
 
-    def _fit(self, motion: MotionSummary, within: Array | None = None) -> WeightedFit:
+    def fitted(self, motion: MotionSummary, within: Array | None = None) -> WeightedFit:
         """Return the fit to a motion, or to those of its rows that lie ``within``."""
         if motion not in self._fits:
             X, y = TorqueRows(self._regressor, motion, (), self.names, self.names)(np.zeros(0))
-            self._fits[motion] = WeightedFit.of(X, y, np.tile(self._size(motion), len(y) // self.n))
+            self._fits[motion] = WeightedFit.of(X, y, np.tile(self.size(motion), len(y) // self.n))
         fit = self._fits[motion]
         return fit if within is None else WeightedFit.of(*(x[np.repeat(within, self.n)] for x in (fit.X, fit.y, fit.noise)))
 
     @staticmethod
-    def _size(motion: MotionSummary) -> Array:
+    def size(motion: MotionSummary) -> Array:
         """The standard deviation (n,) of the torques, above zero."""
         return np.asarray(np.maximum(motion.torque.std(axis=0), 1e-9 * np.abs(motion.torque).max() + 1e-300))
 
-    def _left(self, weighted: Array) -> Array:
+    def left(self, weighted: Array) -> Array:
         """Return the fraction (n,) of the variance in a residual weighted by the standard deviations."""
         return np.asarray((weighted.reshape(-1, self.n) ** 2).mean(axis=0))
 
@@ -231,10 +231,10 @@ class FreeFit:
     def zeros(self, motion: MotionSummary) -> Zeros | None:
         """Return the joint zeros, each many standard errors from zero, with which the fit is best, or None."""
         motion = motion.thinned(MOST_ROWS)
-        before = float(self._left(self._fit(motion).rest).mean())
+        before = float(self.left(self.fitted(motion).rest).mean())
         if before < EXACT:
             return None
-        size = np.tile(self._size(motion), len(motion.torque))
+        size = np.tile(self.size(motion), len(motion.torque))
         found: Zeros | None = None
         while found is None or len(found.joints) < self.n:
             trials = [self._with_zeros(motion, joints) for joints in self._candidates(motion, found)]
@@ -242,7 +242,7 @@ class FreeFit:
             if not better:
                 return found
             _, joints, s = min(better, key=lambda trial: trial[0])
-            left = float(self._left(s.residual[: len(size)] / size).mean())
+            left = float(self.left(s.residual[: len(size)] / size).mean())
             found = Zeros(joints, tuple(map(float, s.values)), tuple(map(float, s.errors)), before, left)
         return found
 
@@ -270,14 +270,14 @@ class FreeFit:
         delays = latest * spread * np.abs(spread)
         shifted = thin.later(delays)  # NaN beyond the ends
         within = np.asarray(np.isfinite(shifted).all(axis=(1, 2)))
-        fit = self._fit(thin, within)
-        if self._left(fit.rest).mean() < EXACT:
+        fit = self.fitted(thin, within)
+        if self.left(fit.rest).mean() < EXACT:
             return None
         shifted = shifted[within].reshape(-1, len(delays)) / fit.noise[:, None]
-        left = np.stack([self._left(e) for e in fit.beyond(shifted).T])
+        left = np.stack([self.left(e) for e in fit.beyond(shifted).T])
         level = np.log(np.maximum(left, 1e-300)).mean(axis=1)  # each joint has its own noise
         best = int(np.argmin(level))
-        if best in (0, 2 * DELAYS) or abs(seconds := _vertex(delays, level, best)) < SHORTEST:
+        if best in (0, 2 * DELAYS) or abs(seconds := vertex(delays, level, best)) < SHORTEST:
             return None
         own = delays[np.argmin(left, axis=0)]
         near = np.abs(own - seconds) <= max(0.3 * abs(seconds), SHORTEST)
@@ -287,14 +287,14 @@ class FreeFit:
         affected = np.count_nonzero((ratio < LOWER) | (ratio > 1.0 / LOWER))
         if len(agreeing) < max(min(2, self.n), AGREE * affected):
             return None
-        seconds = float(np.median([_vertex(delays, left[:, j], int(np.argmin(left[:, j]))) for j in agreeing]))
+        seconds = float(np.median([vertex(delays, left[:, j], int(np.argmin(left[:, j]))) for j in agreeing]))
         return Delay(seconds, tuple(map(int, agreeing)), float(left[DELAYS].mean()), float(left[best].mean()))
 
     def factor(self, motion: MotionSummary) -> tuple[int, float] | None:
         """Return the joint whose torques, divided by a factor, fit those of the others much better, and the factor, or None."""
-        fit = self._fit(motion.thinned(MOST_ROWS))
+        fit = self.fitted(motion.thinned(MOST_ROWS))
         rest = fit.rest.reshape(-1, self.n)
-        if (before := self._left(rest)).mean() < EXACT or self.n == 1:
+        if (before := self.left(rest)).mean() < EXACT or self.n == 1:
             return None
         levels, change = np.empty((self.n, len(GAINS))), 1.0 / GAINS[:, None] - 1.0
         for j, one in enumerate(np.eye(self.n)):
@@ -311,8 +311,8 @@ class FreeFit:
         Inertia and friction of the motor then depend on v_A + v_B.
         """
         motion = motion.thinned(MOST_ROWS)
-        fit = self._fit(motion)
-        before, known = self._left(fit.rest), {frozenset(pair) for pair in self.base.model.couplings}
+        fit = self.fitted(motion)
+        before, known = self.left(fit.rest), {frozenset(pair) for pair in self.base.model.couplings}
         if before.mean() < EXACT:
             return None
         found, least = None, HALVED
@@ -321,13 +321,13 @@ class FreeFit:
             columns = np.zeros((len(motion.torque), self.n, 3))
             columns[:, b] = motion.filtered(terms)
             effect = fit.beyond(columns.reshape(-1, 3) / fit.noise[:, None])
-            left = self._left(fit.rest - effect @ np.linalg.lstsq(effect, fit.rest, rcond=None)[0])
+            left = self.left(fit.rest - effect @ np.linalg.lstsq(effect, fit.rest, rcond=None)[0])
             if left[b] < least * before[b]:
                 found, least = (a, b), float(left[b] / before[b])
         return found
 
 
-def _vertex(x: Array, y: Array, k: int) -> float:
+def vertex(x: Array, y: Array, k: int) -> float:
     """Return the minimum of the parabola through three neighbouring points, the middle one the lowest; x[k] at an end."""
     if k in (0, len(x) - 1):
         return float(x[k])

@@ -190,9 +190,9 @@ class LogFinding:
     index from 0, None for the whole log. ``mends`` means that `prepare` repairs it: it is an error only for direct use of the
     log. ``caps`` is the number of the best grade, in the order "good", "usable", "doubtful", "not usable", of a result obtained
     in spite of it. ``zero`` are the positions to add to those of the joints, for zeros that are off, ``delay`` the seconds by
-    which torques are late, ``time_scale`` the factor of the times, ``factors`` those of the torques of the joints, ``order``
-    the correct one of the joints' columns, ``signs`` the factors ±1 of positions and torques, ``coupled`` two joints A, B, of
-    which the motor of B turns with both.
+    which torques are late, ``delays`` those of each joint, ``drift`` the slopes of their torques [N m/s], ``time_scale`` the
+    factor of the times, ``factors`` those of the torques of the joints, ``order`` the correct one of the joints' columns,
+    ``signs`` the factors ±1 of positions and torques, ``coupled`` two joints A, B, of which the motor of B turns with both.
     """
 
     severity: str
@@ -210,6 +210,13 @@ class LogFinding:
     signs: tuple[float, ...] = ()
     time_scale: float = 1.0
     coupled: tuple[int, ...] = ()
+    delays: tuple[float, ...] = ()
+    drift: tuple[float, ...] = ()
+
+    @property
+    def of_joints(self) -> Any:
+        """The joints whose torques it changes without those of others."""
+        return np.flatnonzero(self.delays or self.drift)
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.text}; {self.cure}"

@@ -88,7 +88,7 @@ def prepare(
     trim: float | None = None,
     rest: str | None = None,
     held: float = HELD,
-    delay: float = 0.0,
+    delay: Any = 0.0,
     zero: Any = None,
     time_scale: float = 1.0,
     options: dict[str, Any] | None = None,
@@ -107,9 +107,9 @@ def prepare(
     uneven stamps for which the positions are smoother. ``gap`` [periods] is the longest gap that is interpolated, by default 5,
     or a quarter of a period of the cut-off. ``trim`` [s] is removed at the ends of each run, by default one period of the
     cut-off, where filters have not settled. A joint that moves less than ``held`` [rad or m] in a run is taken to be at rest:
-    the sign of its velocity noise would affect friction. ``delay`` [s] is the time by which torques were logged late, ``zero``
-    (n,) the joint positions at logged zeros, added to the positions. ``time_scale`` multiplies the logged times, for a clock of
-    another rate; logged velocities and accelerations are left as they are.
+    the sign of its velocity noise would affect friction. ``delay`` [s] is the time by which torques were logged late,
+    one or one for each joint, ``zero`` (n,) the joint positions at logged zeros, added to the positions. ``time_scale``
+    multiplies the logged times, for a clock of another rate; logged velocities and accelerations are left as they are.
 
     >>> import dynamis as dy
     >>> from types import SimpleNamespace
@@ -121,8 +121,8 @@ def prepare(
     (1, True)
     """
     raw, notes = Measured.of(log, robot, transmission, drive_gains, checked_time_scale(time_scale)), Notes.on(log)
-    _check(rest, trim, every, delay, period, raw.t)
-    logged = _taken_from_the_log(raw, robot, logged)
+    logged, delays = _taken_from_the_log(raw, robot, logged), _each_joint(delay, robot, "delay= takes times in s")
+    _check(rest, trim, every, float(np.abs(delays).max(initial=0.0)), period, raw.t)
     automatic = cutoff is None and parallel is None and "a" not in logged
     stamps = usable_stamps(raw, GAP if gap is None else gap, robot.coordinate_names, notes)
     clock = _clock(raw, stamps, jitter, period, GAP if gap is None else gap, notes)
@@ -130,7 +130,11 @@ def prepare(
         gap = _tolerated_gap(raw, _clock(raw, stamps, jitter, period, WIDEST, notes), cutoff, automatic, robot)
         clock = _clock(raw, stamps, jitter, period, gap, notes) if gap > GAP else clock
     notes += clock.notes
-    runs = [on_the_clock(raw, run, robot, logged, outliers, delay, notes) for run in clock.runs if len(run.rows) >= SHORTEST]
+    runs = [
+        on_the_clock(raw, run, robot, logged, outliers, delays * np.ones(robot.n), notes)
+        for run in clock.runs
+        if len(run.rows) >= SHORTEST
+    ]
     if zero is not None:
         runs = [replace(run, q=run.q + _each_joint(zero, robot, "zero= takes joint positions")) for run in runs]
     if cutoff is not None:
@@ -174,7 +178,7 @@ def prepare(
 
 
 def _used(run: Even, v: Array, slowest: Array, edge: float, cutoff: float | None, filtered: Decimation) -> Array:
-    """Return which samples (N, n) are used: of joints that are not slow, and not in gaps or beside long ones.
+    """Return which samples (N, n) are used: of joints that are not slow or saturated, and not in gaps or beside long ones.
 
     A row of the parallel filter, which averages over gaps short against its period, is used also if its middle is in one.
     """
@@ -187,6 +191,8 @@ def _used(run: Even, v: Array, slowest: Array, edge: float, cutoff: float | None
         long = long_gaps(run.gaps, filtered.period, parallel or cutoff)
         lost = beside_gaps(long, int(np.ceil(edge / filtered.period)), filtered.taps)
         use &= ~(lost if parallel is not None else lost | run.gaps)[:, None]
+    for j in np.flatnonzero(run.saturated.any(axis=0)):
+        use[:, j] &= ~beside_gaps(run.saturated[:, j], 0, filtered.taps)
     return np.asarray(use)
 
 
@@ -266,9 +272,7 @@ def _check(rest: str | None, trim: float | None, every: int | None, delay: float
         raise InputError(f"period={period!r} must be a time in s above zero")
     if every is not None and not every >= 1:
         raise InputError(f"every={every!r} must be an integer number of rows, 1 or more")
-    if not np.isfinite(delay):
-        raise InputError(f"delay={delay!r} must be a time in s")
-    if delay and abs(delay) >= duration:
+    if delay and delay >= duration:
         raise InputError(f"delay={delay!r} is as long as the log of {duration:.4g} s; give a time in s")
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
+from dynamis.identification.signals.constant_values import dead_torques, frozen_stretches, saturated
 from dynamis.identification.signals.filters import Cutoff, derivatives, low_pass, suggest_cutoff
 from dynamis.identification.signals.outliers import filled, remove_spikes, stretches
 from dynamis.identification.signals.sampling_clock import Notes, Run
@@ -24,9 +25,6 @@ SHORTEST = 12  # samples needed by the differentiation methods
 HELD = 2e-3  # rad or m: a joint that moves less in a whole run is at rest
 STILL = 0.005  # relative to a joint's largest speed: rest
 STALE = 20  # rows: a longer repetition of all values is rest
-FROZEN = 20  # rows: a shorter repetition of one value is the resolution of the sensor
-LONGER = 10.0  # ratio of a repetition of one torque to the usual ones, from which it is not the resolution of the sensor
-VARIES = 0.2  # change of a joint's velocity, relative to its highest one, with which its torque must change
 LONG_GAP = 0.1  # of a period of the filter's cut-off: beside a longer gap nothing is used
 FEW_MISSING = 3  # samples: a gap of fewer is short, whatever the cut-off
 LOST = 0.05  # of the weight of a filter: with more of it on interpolated samples, the result is not used
@@ -38,7 +36,8 @@ NEAR_A_TURN = 0.5  # rad
 class Even:
     """Signals of one run at even times, at the joints; ``v`` and ``a`` only if taken from the log.
 
-    ``gaps`` marks interpolated samples, ``use`` (N, n) those without spikes.
+    ``gaps`` marks interpolated samples, ``use`` (N, n) those without spikes, ``saturated`` (N, n) torques at
+    a limit of the drive.
     """
 
     t: Array
@@ -48,15 +47,16 @@ class Even:
     a: Array | None
     use: Array
     gaps: Array
+    saturated: Array
     temperature: Array | None = None
 
 
 def on_the_clock(
-    raw: Measured, run: Run, robot: Robot, logged: Sequence[str], outliers: bool, delay: float, notes: Notes
+    raw: Measured, run: Run, robot: Robot, logged: Sequence[str], outliers: bool, delay: Array, notes: Notes
 ) -> Even:
     """Return a run without spikes, at even times, at the joints.
 
-    The torques are those logged ``delay`` [s] later.
+    The torques are those logged ``delay`` (n,) [s] later.
     """
     joints = robot.coordinate_names
     values: dict[str, Array] = {}
@@ -75,14 +75,16 @@ def on_the_clock(
             row = run.rows[np.flatnonzero(~np.isfinite(x).all(axis=1))[0]]
             raise InputError(f"{name} is not finite in {notes.word} {notes.number(row)}: repair it, or set outliers=True")
         x = run.resample(x)
-        values[name] = raw.at_joints(name, x if name != "tau" or not delay else _advanced(x, delay / run.period))
+        values[name] = raw.at_joints(name, x if name != "tau" else _advanced(x, delay / run.period))
     if robot.nq > robot.n:
         values["q"] = _unit_quaternions(robot, values["q"])
-    use = np.ones((len(run), robot.n), dtype=bool)
+    use, limited = np.ones((len(run), robot.n), dtype=bool), np.zeros((len(run), robot.n), dtype=bool)
     for j in range(robot.n):
         use[run.ticks[bad[:, j]], j] = False
+        limited[run.ticks[raw.saturated[run.rows, j]], j] = True
+    limited = _advanced(limited, delay / run.period) > 0.0
     warm = None if raw.temperature is None else run.resample(raw.temperature[run.rows])
-    return Even(run.t, values["q"], values["tau"], values.get("v"), values.get("a"), use, run.missing, warm)
+    return Even(run.t, values["q"], values["tau"], values.get("v"), values.get("a"), use, run.missing, limited, warm)
 
 
 def long_gaps(gaps: Array, period: float, cutoff: float | None) -> Array:
@@ -119,7 +121,7 @@ def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: Notes
 
     These are rows where positions are not finite or a sensor is frozen for longer than a gap, which are not interpolated, and
     rows that repeat all values of the previous one at a later time, logged before the controller had new ones, or those of an
-    earlier row with its time, recorded twice.
+    earlier row with its time, recorded twice. Notes name these, and torques at a limit.
     """
     t, lost = raw.t.copy(), np.asarray(~np.isfinite(raw.q).all(axis=1))
     for first, last in stretches(lost):
@@ -134,6 +136,11 @@ def usable_stamps(raw: Measured, gap: float, joints: Sequence[str], notes: Notes
         t[first:last] = np.nan
         what = f"the torque of {joints[joint]} is {raw.tau[first, joint] + 0.0:.6g} {notes.span(first, last)}"
         notes.append(f"{what} while the joint moves: not measured, these rows are dropped")
+    notes += [
+        f"torques of {joint} at a limit of the drive, not used: {notes.which(np.flatnonzero(at))}"
+        for joint, at in zip(joints, raw.saturated.T, strict=False)
+        if at.any()
+    ]
     stale = raw.repeats & np.concatenate([[False], np.diff(raw.t) > 0.0])
     for first, last in stretches(stale):
         if last - first > STALE:
@@ -154,55 +161,6 @@ def _recorded_before(raw: Measured) -> Array:
         again[:] = True
         again[np.unique(np.column_stack([raw.t, raw.q, raw.tau]), axis=0, return_index=True)[1]] = False
     return again
-
-
-def frozen_stretches(q: Array, t: Array) -> list[tuple[int, int, int]]:
-    """Return (first row, row after the last, column) of encoders that repeat one value, then jump.
-
-    A joint at rest also repeats its value, but leaves it continuously. The value before is the last valid one.
-    """
-    found = []
-    for j in range(q.shape[1]):
-        steps = np.abs(np.diff(q[:, j]))
-        still = [(a, b) for a, b in stretches(np.append(False, steps == 0.0)) if b - a >= FROZEN]
-        if not still or not (moving := steps[steps > 0.0]).size:
-            continue
-        usual = float(np.quantile(moving, 0.99))
-        for first, last in still:
-            jump = steps[last - 1] if last <= len(steps) else 0.0
-            ends = t[min(last, len(t) - 1)] - t[first - 1]
-            if ends > 0.0 and jump > 5.0 * usual:
-                found.append((first, last, j))
-    return found
-
-
-def dead_torques(q: Array, tau: Array, t: Array) -> list[tuple[int, int, int]]:
-    """Return (first row, row after the last, column) of torques that repeat one value while the joint's velocity changes.
-
-    Not at an extreme value, where the drive saturates, nor in a whole column.
-    """
-    found = []
-    for j in range(tau.shape[1] if q.shape == tau.shape else 0):
-        edges = np.concatenate([[0], np.flatnonzero(np.diff(tau[:, j]) != 0.0) + 1, [len(t)]])
-        lengths = np.diff(edges)
-        if lengths.max() < FROZEN:
-            continue
-        longest = np.flatnonzero((lengths >= max(FROZEN, LONGER * np.quantile(lengths, 0.99))) & (lengths < len(t)))
-        if not len(longest):
-            continue
-        speeds = np.abs(_mean_velocity(q[:, j], t, np.arange(0, len(t), FROZEN // 4)))
-        for first, last in zip(edges[longest], edges[longest + 1], strict=True):
-            inside = np.nanmin(tau[:, j]) < tau[first, j] < np.nanmax(tau[:, j])
-            parts = _mean_velocity(q[:, j], t, np.linspace(first, last - 1, 5).astype(int))
-            if inside and np.ptp(parts) > VARIES * np.nanquantile(speeds, 0.95):
-                found.append((int(first), int(last), j))
-    return found
-
-
-def _mean_velocity(q: Array, t: Array, rows: Array) -> Array:
-    """Return the mean velocities between rows."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.diff(q[rows]) / np.diff(t[rows]))
 
 
 def unwrapped(q: Array, revolute: Array, joints: Sequence[str], notes: list[str]) -> Array:
@@ -270,10 +228,10 @@ def kept_rows(v: Array, edge: int, drop_rest: bool, notes: list[str]) -> slice |
     return slice(first, last) if last - first >= SHORTEST else None
 
 
-def _advanced(x: Array, periods: float) -> Array:
-    """Return a signal (N, n) earlier by a number of sampling periods, by linear interpolation; constant beyond its ends."""
-    at = np.arange(len(x)) + periods
-    return np.stack([np.interp(at, np.arange(len(x)), c) for c in x.T], axis=1)
+def _advanced(x: Array, periods: Array) -> Array:
+    """Return a signal (N, n) earlier by numbers (n,) of sampling periods, by linear interpolation; constant beyond its ends."""
+    at = np.arange(len(x))
+    return np.stack([np.interp(at + late, at, c) for late, c in zip(periods, x.T, strict=True)], axis=1) if periods.any() else x
 
 
 def _smooth(x: Array, period: float, cutoff: float | None) -> Array:
@@ -340,6 +298,11 @@ class Measured:
         at = np.flatnonzero(again)
         again[at] = (self.q[at] == self.q[at - 1]).all(axis=1) & (self.tau[at] == self.tau[at - 1]).all(axis=1)
         return again
+
+    @functools.cached_property
+    def saturated(self) -> Array:
+        """Return a mask (rows, n) of the joint torques of drives at a limit."""
+        return self.spoilt(np.stack([saturated(tau, self.q) for tau in self.tau.T], axis=1))
 
     def at_joints(self, name: str, x: Array) -> Array:
         """Return one of the signals at the joints."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
-from dynamis.identification.equations import Equations, JointRows
+from dynamis.identification.equations import Equations, JointRows, Regressor
 from dynamis.identification.estimators.factors import whitened
 from dynamis.identification.validation.residuals import period_of, whiteness
 from dynamis.identification.validation.statistics import noise_of_joints
@@ -21,6 +21,9 @@ TELLING = 0.08  # fraction of the residual's variance a term must explain to be 
 CERTAIN = 5.0  # standard errors of its coefficient from zero, for the number of independent samples
 LATEST, LATEST_S = 16, 0.06  # the longest delay considered: samples, and seconds
 SLOW = 0.05  # relative to the largest velocity: near standstill
+FLAT = 1e-9  # relative to the range of the torque: equal to the maximum
+AT_LIMIT = 0.99  # of the effort limit: torques from here on are at it
+BEYOND_LIMIT = 1.02  # of the effort limit: torques from here on show that it is not that of the drive
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,3 +154,30 @@ def rate(x: Array, t: Array, run: Array, period: float) -> Array:
     near = (span > 0.0) & (span < 3.0 * period) & (run[2:] == run[:-2])
     slope[1:-1][near] = (x[2:] - x[:-2])[near] / span[near]
     return slope
+
+
+def independent_samples(rows: Equations) -> float:
+    """Return the number of rows, or where a parallel filter has passed less than these resolve, that of samples at twice its
+    cut-off frequency."""
+    if not isinstance(rows.source, Regressor):
+        return float(len(rows))
+    runs = rows.source.runs
+    share = [min(1.0, 2.0 * run.parallel * run.period * run.every) if run.parallel and run.period else 1.0 for run in runs]
+    return float(np.sum(np.array(share)[rows.run]))
+
+
+def saturated_joints(rows: Equations, effort: Any) -> list[str]:
+    """Return the joints whose torque stays at an extreme, or at the limit ``effort`` (n,), in many rows, with their share."""
+    names = []
+    limits = np.full(len(rows.joints), np.inf) if effort is None else np.asarray(effort, float)
+    for j, (name, unit, limit) in enumerate(zip(rows.joints, rows.units, limits, strict=True)):
+        own = rows.y[rows.joint == j]
+        if len(own) < 50 or not np.ptp(own) > 0.0:
+            continue
+        ends = [own >= own.max() - FLAT * np.ptp(own), own <= own.min() + FLAT * np.ptp(own)]
+        if np.abs(own).max() <= BEYOND_LIMIT * limit:
+            ends.append(np.abs(own) >= AT_LIMIT * limit)
+        share = max(float(np.mean(end)) for end in ends)
+        if share * len(own) >= max(5.0, 0.005 * len(own)):
+            names.append(f"{name} ({100 * share:.2g} % of its rows at {np.abs(own).max():.3g} {unit})")
+    return names

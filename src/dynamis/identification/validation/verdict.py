@@ -14,7 +14,7 @@ from dynamis.identification.validation.describe import as_large_as, listed, read
 from dynamis.identification.validation.held_out import Validation
 from dynamis.identification.validation.link_masses import ABSURD, FAR, far_masses
 from dynamis.identification.validation.statistics import Statistics
-from dynamis.identification.validation.symptoms import SLOW, Symptom, missing_terms
+from dynamis.identification.validation.symptoms import SLOW, Symptom, independent_samples, missing_terms, saturated_joints
 
 if TYPE_CHECKING:
     from dynamis.identification.equations import Equations
@@ -27,12 +27,10 @@ RESIDUAL = (10.0, 20.0, 40.0)  # held-out residual in percent of the torque: lim
 SMALL = 0.2  # fraction of the limit of good below which neither shape nor growth of the residual limits the grade
 AS_GOOD = 1.01  # ratio to the residual of the prior model: smaller differences are ignored
 OVERFIT = (1.25, 2.0)  # residual on held-out rows over that on training rows
+MANY = 0.2  # parameters per independent sample: of white noise, as many raise the former ratio to 1.22
 BARELY = 0.7  # ratio to the residual of the mean torque above which the motion explains less than half of the variance
 MOST = 0.5  # fraction of a residual's variance: a missing term that explains more is a defect if the residual is large
 ROUGH = 2.0  # ratio of residuals near standstill and in motion to be reported
-FLAT = 1e-9  # relative to the range of the torque: equal to the maximum
-AT_LIMIT = 0.99  # of the effort limit: torques from here on are at it
-BEYOND_LIMIT = 1.02  # of the effort limit: torques from here on show that it is not that of the drive
 WORSE_THAN_NONE = 120.0  # percent of its torque left on held-out motion: predicting none would leave 100
 EXACT = 1e-3  # percent: below sensor resolution, so the shape of the residual is ignored
 CURES = {
@@ -155,7 +153,8 @@ def verdict(
     shape = [*_coloured(statistics), *_outliers(statistics)]
     if validation is not None:
         found += _against_others(validation)
-        shape = [*_overfit(validation, regularised), *shape]
+        many = None if equations is None else (len(equations.names), independent_samples(equations))
+        shape = [*_overfit(validation, regularised, many, log_findings), *shape]
     if equations is not None:
         rows, e = equations, statistics.residual
         shown = {part.joint for part in statistics.joints if part.percent > EXACT}
@@ -229,7 +228,10 @@ def _compared(v: Validation) -> str:
     return f"{v.train:.3g} % on the training rows{' of the folds' if len(v.folds) > 1 else ''}{prior}"
 
 
-def _overfit(v: Validation, regularised: bool) -> list[VerdictItem]:
+def _overfit(
+    v: Validation, regularised: bool, many: tuple[int, float] | None, log_findings: Sequence[LogFinding]
+) -> list[VerdictItem]:
+    """Compare the residuals on held-out and training rows; ``many`` are the numbers of parameters and independent samples."""
     ratio = v.held_out / max(v.train, 1e-12)
     if v.held_out < EXACT or ratio <= OVERFIT[0]:
         return []
@@ -240,10 +242,16 @@ def _overfit(v: Validation, regularised: bool) -> list[VerdictItem]:
             f"the mean torque {v.mean:.3g} %. They are mostly noise, or the robot hardly moves: record a larger motion."
         )
         return [VerdictItem("overfit", severity, text)]
-    text = (
-        f"The residual on held-out motion is {ratio:.2g} times that on the motion used for training: the fit "
-        "overfits this log. Use more data"
-    )
+    text = f"The residual on held-out motion is {ratio:.2g} times that on the motion used for training"
+    if many is not None and (log_findings or many[0] < MANY * many[1]):
+        text += (
+            f", with {many[0]} parameters and about {many[1]:.0f} independent samples: parts of the log contradict each other"
+        )
+        why = (
+            "which the faults of the log named here may explain" if log_findings else "as if torques drift or friction changes"
+        )
+        return [VerdictItem("overfit", severity, f"{text}, {why}.")]
+    text += ": the fit overfits this log. Use more data"
     text += "." if regularised else ", fewer (essential) parameters, or a regularised estimator."
     return [VerdictItem("overfit", severity, text)]
 
@@ -382,19 +390,7 @@ def _standstill(rows: Equations, e: Array, joints: set[str]) -> list[VerdictItem
 
 def _saturation(rows: Equations, effort: Any) -> list[VerdictItem]:
     """Name the joints whose torque stays at an extreme, or at the limit ``effort`` (n,), in many rows."""
-    names = []
-    limits = np.full(len(rows.joints), np.inf) if effort is None else np.asarray(effort, float)
-    for j, (name, unit, limit) in enumerate(zip(rows.joints, rows.units, limits, strict=True)):
-        own = rows.y[rows.joint == j]
-        if len(own) < 50 or not np.ptp(own) > 0.0:
-            continue
-        ends = [own >= own.max() - FLAT * np.ptp(own), own <= own.min() + FLAT * np.ptp(own)]
-        if np.abs(own).max() <= BEYOND_LIMIT * limit:
-            ends.append(np.abs(own) >= AT_LIMIT * limit)
-        share = max(float(np.mean(end)) for end in ends)
-        if share * len(own) >= max(5.0, 0.005 * len(own)):
-            names.append(f"{name} ({100 * share:.2g} % of its rows at {np.abs(own).max():.3g} {unit})")
-    if not names:
+    if not (names := saturated_joints(rows, effort)):
         return []
     text = f"Torques are saturated: {listed(names)}. The limit hides the dynamics: leave these rows out."
     return [VerdictItem("saturation", 1, text)]
