@@ -51,11 +51,8 @@ class StateFunctions(RobotBase):
     @property
     def actuator_parameters(self) -> dict[str, float]:
         """Parameters π_m of the elastic joints by name, in the order of the columns of `actuator_regressor`."""
-        names, values = (
-            actuator_regressor.actuator_parameter_names(self.model),
-            actuator_regressor.actuator_parameters(self.model),
-        )
-        return dict(zip(names, values.tolist(), strict=True))
+        names = actuator_regressor.actuator_parameter_names(self.model)
+        return dict(zip(names, actuator_regressor.actuator_parameters(self.model).tolist(), strict=True))
 
     # dynamics
 
@@ -216,9 +213,8 @@ class StateFunctions(RobotBase):
         if wrenches:
             pushed = self._at_frames(wrenches, axes)
             return TorqueDerivatives(derivatives_with_wrenches(self, "inverse_dynamics", (q, v, a), pushed, axes, out, dtype))
-        if dtype is None:  # answered by machine code
-            return TorqueDerivatives(self._inverse_dynamics_derivatives(q, v, a, out=out))
-        return TorqueDerivatives(self._inverse_dynamics_derivatives(q, v, a, out=out, dtype=dtype))
+        more = {} if dtype is None else {"dtype": dtype}  # without it, machine code answers
+        return TorqueDerivatives(self._inverse_dynamics_derivatives(q, v, a, out=out, **more))
 
     @direct
     def _inverse_dynamics_derivatives(self, q: Any, v: Any, a: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
@@ -241,9 +237,8 @@ class StateFunctions(RobotBase):
                 self, "forward_dynamics", (q, v, tau), self._at_frames(wrenches, axes), axes, out, dtype
             )
             return AccelerationDerivatives(found)
-        if dtype is None:  # answered by machine code
-            return AccelerationDerivatives(self._forward_dynamics_derivatives(q, v, tau, out=out))
-        return AccelerationDerivatives(self._forward_dynamics_derivatives(q, v, tau, out=out, dtype=dtype))
+        more = {} if dtype is None else {"dtype": dtype}  # without it, machine code answers
+        return AccelerationDerivatives(self._forward_dynamics_derivatives(q, v, tau, out=out, **more))
 
     @direct
     def _forward_dynamics_derivatives(self, q: Any, v: Any, tau: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
@@ -332,12 +327,10 @@ class StateFunctions(RobotBase):
     ) -> Array:  # fmt: skip
         if out is None and dtype is None:
             reference = () if relative_to is None else (relative_to,)
-            result = self._answered((name, self.model.tip if frame is None else frame, *axes, *reference), state)
-            if result is not None:
+            key = name, self.model.tip if frame is None else frame, *axes, *reference
+            if (result := self._answered(key, state)) is not None:
                 return result
-        options: dict[str, Any] = {"frame": self.model.frame(frame)}
-        if axes:
-            options["axes"] = checked_axes(axes[0])
+        options: dict[str, Any] = {"frame": self.model.frame(frame)} | {"axes": checked_axes(x) for x in axes}
         if relative_to is not None:
             options["relative_to"] = self.model.frame(relative_to)
         return self.evaluate(ALGORITHMS[name], *state, **options, out=out, dtype=dtype)
@@ -379,10 +372,11 @@ class StateFunctions(RobotBase):
         self, name: str, state: tuple[Any, ...], wrenches: Wrenches | None, axes: str, base: MovingBase | None = None, *,
         out: Array | None = None, dtype: Any = None,
     ) -> Array:  # fmt: skip
-        if type(wrenches) is dict and wrenches and base is None and out is None and dtype is None:
-            result = self._answered((name, tuple(wrenches), axes), (*state, *wrenches.values()))
-            if result is not None:
-                return result
+        if (
+            type(wrenches) is dict and wrenches and base is None and out is None and dtype is None
+            and (result := self._answered((name, tuple(wrenches), axes), (*state, *wrenches.values()))) is not None
+        ):  # fmt: skip
+            return result
         algorithm = ALGORITHMS[name]
         frames, extra = self._at_frames(wrenches, axes)
         matters = bool(frames) or (name == "joint_wrenches" and axes != "world")
