@@ -330,8 +330,7 @@ class StateFunctions(RobotBase):
             key = name, self.model.tip if frame is None else frame, *axes, *reference
             if (result := self._answered(key, state)) is not None:
                 return result
-        options: dict[str, Any] = {"frame": self.model.frame(frame)}
-        options |= {"axes": checked_axes(axes[0])} if axes else {}
+        options: dict[str, Any] = {"frame": self.model.frame(frame)} | ({"axes": checked_axes(axes[0])} if axes else {})
         options |= {} if relative_to is None else {"relative_to": self.model.frame(relative_to)}
         return self.evaluate(ALGORITHMS[name], *state, **options, out=out, dtype=dtype)
 
