@@ -154,8 +154,9 @@ def test_a_cartesian_motion_takes_another_initial_configuration_if_the_first_lea
 
 
 def test_motions_refuse_the_scene_of_another_robot(post):
+    panda = dy.load("panda")
     with pytest.raises(dy.InputError, match="scene of robot 'UR5e'"):
-        dy.trajectories.joint_move(np.zeros(7), np.ones(7), robot=dy.load("panda"), acceleration=1.0, collision=post)
+        dy.trajectories.joint_move(panda.random(0), panda.random(1), robot=panda, acceleration=1.0, collision=post)
     with pytest.raises(dy.InputError, match="must be that of the 6 joints"):
         dy.trajectories.spline([0.0, 1.0], [[0.0, 0.0], [1.0, 1.0]], collision=post)
     with pytest.raises(dy.InputError, match=r"must be a dynamis\.collision\.Scene, got str"):
