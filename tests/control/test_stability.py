@@ -154,3 +154,9 @@ def test_the_sample_rate_that_a_computed_torque_needs_is_that_of_the_sampled_dou
     law = dy.control.ComputedTorque([0.3, 0.5], kp, kd)
     report = law.check(dy.load("planar_2r_melchiorri"), rate=1.0 / T)
     assert report.stable is stable
+
+
+@pytest.mark.parametrize("rate", [0, -1.0, np.nan, "often"])
+def test_a_sample_rate_is_a_positive_number(rate):
+    with pytest.raises(dy.InputError, match="the sample rate"):
+        dy.control.ComputedTorque([0.3, 0.5], 100.0, 20.0).check(dy.load("planar_2r_melchiorri"), rate=rate)

@@ -10,6 +10,7 @@ import numpy as np
 
 from dynamis.analysis.report import Bound
 from dynamis.display import as_text, short
+from dynamis.trajectories.validate import positive as positive_number
 
 PROVEN = "proven"  # a theorem, whose premises were checked with proven numbers
 SEARCHED = "searched"  # a theorem, with an extreme value over sampled configurations that is not proven
@@ -139,16 +140,20 @@ def sampled_often_enough(rate: float | None, bandwidth: float) -> tuple[Conditio
     """Rule for a law designed in continuous time: ten samples per 1/ω [Åström & Wittenmark 1997, §8.2]."""
     if rate is None:
         return ()
+    rate = positive_number(rate, "the sample rate")
     needed = 10.0 * bandwidth  # about 63 samples per period of the bandwidth
     why = "ten samples per 1/ω; the hold adds a phase lag of ω/(2 rate)"
-    return (Condition("sample rate [Hz]", rate >= needed, float(rate), needed, RULE, why, "≥"),)
+    return (Condition("sample rate [Hz]", rate >= needed, rate, needed, RULE, why, "≥"),)
 
 
 def sampled_double_integrator(rate: float | None, kp: Any, kd: Any) -> tuple[Condition, ...]:
     """Jury's conditions of ë = −k_p e − k_d ė with samples held for T: k_d T < 2 and k_p T / (2 k_d) < 1."""
     if rate is None:
         return ()
-    T, why = 1.0 / float(rate), "with samples held for T, e → 0 for an exact model; beyond, the motion diverges"
+    T, why = (
+        1.0 / positive_number(rate, "the sample rate"),
+        "with samples held for T, e → 0 for an exact model; beyond, the motion diverges",
+    )
     damped, late = float(np.max(kd)) * T, float(np.max(kp / kd)) * T / 2.0
     return (
         Condition("largest k_d T, with sample time T", damped < 2.0, damped, 2.0, PROVEN, why, "<"),
