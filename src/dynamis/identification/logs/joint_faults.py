@@ -30,6 +30,7 @@ EXPLAINED = 0.5  # fraction of a joint's unexplained variance that is left by a 
 REMOVED = 0.3  # the same by a delay of one joint: friction has the form of a small one
 FITTED = 0.05  # fraction of the variance of a torque, below which its fit with the correction is good
 LARGE = 0.35  # change of a torque over the log, relative to its RMS value: a tenth of it on average
+SHORTEST_OWN = 2.0 * SHORTEST  # s: friction that sticks has the form of a shorter delay of one joint
 COARSER = 4  # of the delays that are tried for all joints
 
 
@@ -81,7 +82,7 @@ def own_delays(fit: FreeFit, motion: MotionSummary) -> Array | None:
             k, own = int(np.argmin(level)), left[:, j]
             seconds = vertex(delays, own, k)
             clear = own[k] < min(REMOVED * min(own[none], own[2 * none - k]), FITTED) and 0 < k < 2 * none
-            if clear and abs(seconds) >= SHORTEST and level[k] < least:
+            if clear and abs(seconds) >= SHORTEST_OWN and level[k] < least:
                 best, least = (j, seconds, rest + effect[:, k]), float(level[k])
         if best is None:
             return found if found.any() else None
