@@ -8,7 +8,7 @@ from report_contents import report_blocks
 
 import dynamis as dy
 from dynamis.documents.blocks import HeatMap, Player, Plot
-from dynamis.reports.falling import energy_imbalance, fall
+from dynamis.reports.falling import fall
 from dynamis.reports.report import contents_of
 from dynamis.reports.scene import scene_of
 
@@ -159,7 +159,7 @@ def test_steps_are_shortened_until_the_energy_is_balanced():
     q0 = robot.neutral()
     q0[2:8] = 0.4, np.sin(0.2), 0.0, 0.0, np.cos(0.2), 0.3
     made = fall(robot, q0, None)
-    assert energy_imbalance(made.motion) < 0.01
+    assert made.motion.energy_imbalance < 0.01
     steps = [float(x) for line in made.again for x in re.findall(r"step=([-0-9.e]+)", line)]
     assert steps[0] < 5e-4
 

@@ -139,6 +139,7 @@ def test_a_fast_spin_is_integrated_with_long_steps():
     assert off[0] / off[1] > 12.0  # of order four
 
 
+@pytest.mark.filterwarnings("ignore:the energy balance")  # of steps far too long
 @pytest.mark.parametrize("method", ["euler", "rk4"])
 def test_the_number_of_output_times_does_not_shorten_steps(method):
     coarse = simulate(ARM, 1.0, method=method, step=0.1)
@@ -149,6 +150,7 @@ def test_the_number_of_output_times_does_not_shorten_steps(method):
     assert len(simulate(ARM, 1.0, method=method, step=1e-3).t) == 501
 
 
+@pytest.mark.filterwarnings("ignore:the energy balance")  # of steps far too long
 @pytest.mark.parametrize(
     ("t", "step", "steps"), [(1.0, 0.3, 4), ((1.0, 2.03), 0.1, 11), (0.7, 1.1e-3, 637), (1.0, 0.7, 2), (2.0, 2.0, 1)]
 )
@@ -187,3 +189,13 @@ def test_the_least_step_that_is_proposed_is_accepted(duration):
     proposed = float(re.search("step=([^ ,]+), or", str(caught.value))[1])
     check_step_length(proposed, 0.0, duration)
     assert proposed < 2.0 * duration * 1e-9  # and not much longer than needed
+
+
+def test_steps_too_long_for_the_energy_balance_are_a_warning():
+    robot = dy.load("planar_2r_melchiorri")
+    with pytest.warns(dy.ModelWarning, match="% of the energy exchanged: use a shorter step=, or leave method= out"):
+        coarse = dy.simulate(robot, 1.0, method="euler", step=0.5)
+    assert coarse.energy_imbalance > 0.1
+    fine = dy.simulate(robot, 1.0, method="euler", step=1e-3)  # warnings are errors
+    assert 0.0 < fine.energy_imbalance < 0.01
+    assert fine.energy_imbalance == abs(fine.energy_error).max() / fine.energy_exchanged

@@ -13,7 +13,7 @@ import click
 from dynamis.cli.configurations import degrees_option
 from dynamis.cli.console import clean_name, echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors, print_warning
-from dynamis.cli.formatting import number, percent, with_units
+from dynamis.cli.formatting import number, with_units
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
 from dynamis.cli.limits import warn_excess, warn_limits
@@ -24,14 +24,13 @@ from dynamis.cli.progress import Bar, waiting
 from dynamis.cli.states import beyond_effort_limits, loaded, units, vector
 from dynamis.display import counted
 from dynamis.errors import InputError
-from dynamis.tolerances import NEGLIGIBLE, SAME_STATE
+from dynamis.tolerances import SAME_STATE
 
 if TYPE_CHECKING:
     from dynamis.robot import Robot
     from dynamis.simulation.trajectory import Trajectory
 
 MAX_EVENTS_LISTED = 20  # listed
-LARGE_IMBALANCE = 0.1  # of the energy exchanged: such a motion is not that of the robot
 
 HELP = """Simulate the motion of a robot under gravity, friction and constant torques.
 
@@ -198,10 +197,6 @@ def _print(motion: Trajectory) -> None:
     start, end = (number(float(x), 6) for x in (motion.energy[0], motion.energy[-1]))
     error = float(abs(motion.energy_error).max())
     echo(f"  energy: initial {start} J, final {end} J; largest error of the energy balance {error:.1e} J", hang=4)
-    from dynamis.reports.falling import energy_imbalance
-
-    if motion.complete and error > NEGLIGIBLE and (share := energy_imbalance(motion)) > LARGE_IMBALANCE:
-        print_warning(f"that error is {percent(share)} of the energy exchanged: use a shorter --step, or leave --method out")
     for event in motion.events[:MAX_EVENTS_LISTED]:
         echo(f"  {event}", hang=4)
     if len(motion.events) > MAX_EVENTS_LISTED:

@@ -59,7 +59,8 @@ def trajectory_card(motion: Any) -> str:
     if len(motion):
         many = len(motion.events)
         events = f"{counted(many, 'event')}, " if many else ""
-        sentences.append(f"{events}energy error at most {np.abs(motion.energy_error).max():.1e} J")
+        share = f", {100.0 * motion.energy_imbalance:.1g} % of the energy exchanged" if motion.energy_imbalance else ""
+        sentences.append(f"{events}energy error at most {np.abs(motion.energy_error).max():.1e} J{share}")
     return card(f"motion of {robot.name}", sentences, ("joint", "start", "end", "max. |velocity|", "max. |torque|"), rows)
 
 

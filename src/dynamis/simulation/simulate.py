@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError
+from dynamis.errors import InputError, ModelWarning
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric, warn_of_open_loops
 from dynamis.scalar import FunctionState
@@ -59,6 +60,7 @@ from dynamis.tolerances import EPS
 
 Array = npt.NDArray[Any]
 MIN_RTOL = 100.0 * EPS  # of SciPy's integrators
+LARGE_IMBALANCE = 0.1  # of the energy exchanged: such a motion is not that of the robot
 
 
 def simulate(
@@ -154,6 +156,7 @@ def simulate(
             motion, pushes, times, y0, method=method, step=float(step or 0.0), jumps=jumps, held=held,
             progress=progress, clock=clock,
         )  # fmt: skip
+        _warn_of_imbalance(made)
         return _recorded(motion, made, before)
     watcher = motion.watched(watcher)
     options = _adaptive_options(method, rtol, atol, step)
@@ -175,6 +178,16 @@ def simulate(
 def _are_of_users(*sources: Any) -> bool:
     """Whether torques or wrenches are functions that may have short pulses."""
     return any(callable(source) and not getattr(source, "traceable", False) for source in sources)
+
+
+def _warn_of_imbalance(made: Trajectory) -> None:
+    """Warn of steps that are too long: the energy of the motion does not follow from the work."""
+    if made.complete and (share := made.energy_imbalance) > LARGE_IMBALANCE:
+        text = (
+            f"the energy balance of the motion has an error of {100.0 * share:.0f} % of the energy exchanged: use a shorter "
+            "step=, or leave method= out"
+        )
+        warnings.warn(text, ModelWarning, stacklevel=3)
 
 
 def _recorded(motion: EquationsOfMotion, made: Trajectory, before: Trajectory | None) -> Trajectory:

@@ -20,6 +20,7 @@ from dynamis.robot.dry_friction import without_dry_friction
 from dynamis.simulation.dense import Dense, between_points, unit_quaternions
 from dynamis.simulation.events import EventRecord
 from dynamis.simulation.sampling import Samples
+from dynamis.tolerances import NEGLIGIBLE
 
 Array = npt.NDArray[Any]
 
@@ -148,6 +149,17 @@ class Trajectory:
     def energy_error(self) -> Array:
         """E(t) − E(0) − work, the integration error of the energy."""
         return self.energy - self.energy[0] - self.work
+
+    @property
+    def energy_exchanged(self) -> float:
+        """The largest kinetic energy, change of the potential energy, or work, in J."""
+        return max(float(x) for x in (self.kinetic_energy.max(), np.ptp(self.potential_energy), np.ptp(self.work)))
+
+    @property
+    def energy_imbalance(self) -> float:
+        """The largest `energy_error`, as a fraction of the energy exchanged; 0 below 1e-9 J."""
+        error = float(np.abs(self.energy_error).max())
+        return error / max(self.energy_exchanged, error) if error > NEGLIGIBLE else 0.0
 
     def path(self, frame: str | None = None) -> Array:
         """The positions of a frame (N, 3), by default the tip."""

@@ -14,7 +14,7 @@ from dynamis.display import counted
 from dynamis.documents.blocks import Curves, Player, Plot, Section
 from dynamis.documents.numbers import power, quantity, short, text, without_noise
 from dynamis.errors import DynamisError
-from dynamis.reports.falling import ADAPTIVE, energy_exchanged, energy_imbalance, fall, released
+from dynamis.reports.falling import ADAPTIVE, fall, released
 from dynamis.reports.numbers import effort_name, ranges, torque_unit, unit_of
 from dynamis.reports.scene import scene_of
 from dynamis.reports.sections.maps import plain_coordinates
@@ -230,10 +230,10 @@ def _show(
 
 def _balance(motion: Trajectory) -> str:
     """The largest error of the energy balance, relative to the energy exchanged, with that in joules."""
-    exchanged = energy_exchanged(motion)
+    exchanged = motion.energy_exchanged
     if not exchanged > NEGLIGIBLE:
         return quantity(float(np.abs(motion.energy_error).max()), "J", 2)
-    share = 100.0 * energy_imbalance(motion)
+    share = 100.0 * motion.energy_imbalance
     return f"{text(share, 2) if share >= 1e-4 else power(share, 0)} % of the energy exchanged ({quantity(exchanged, 'J')})"
 
 
