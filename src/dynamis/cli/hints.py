@@ -23,6 +23,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"pass transmission=Transmission\.of\(ratios\)", "state the gear ratios in the --mapping file"),
     (r"position=\(lower, upper\)", "--lower and --upper"),
     (r"a smaller margin of the scene or fewer obstacles", "a smaller --clearance, no --above"),
+    (r"leave_out=\[?((?:\([^)]*\),?)+)\]?", lambda match: " ".join(f"--leave-out {x}" for x in re.findall(r"[^(),]+,[^(),]+", match[1]))),
     (r"set offset=True", "add --offset"),
     (r"set rotor=True", "leave out --no-rotor"),
     (r"couplings=\[\('([^']+)', '([^']+)'\)\]", r"--couple \1,\2"),

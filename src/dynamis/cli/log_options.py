@@ -54,6 +54,8 @@ _OPTIONS = (
                  help="Longest gap that is interpolated. Default: 5, or a quarter of a period of the cut-off."),
     click.option("--trim", type=NUMBER, metavar="SECONDS",
                  help="Time left out at both ends of each run. Default: one period of the cut-off."),
+    click.option("--leave-out", multiple=True, metavar="START,END",
+                 help="Time in s on the clock of the log, such as of a collision, whose torques are not used; repeatable."),
     click.option("--delay", metavar="SECONDS", default="0", show_default=True,
                  help="Time by which the torques were logged late, one or one per joint; it is corrected."),
     click.option("--zero", metavar="NUMBERS",
@@ -91,6 +93,14 @@ def locked(robot: Robot, given: Sequence[str]) -> Robot:
     return robot.reduced(positions) if positions else robot
 
 
+def _spans(given: Sequence[str]) -> list[tuple[float, float]]:
+    """The times of --leave-out."""
+    spans = [numbers(text, "--leave-out") or [] for text in given]
+    if wrong := [text for text, span in zip(given, spans, strict=True) if len(span) != 2 or not span[0] < span[1]]:
+        raise InputError(f"--leave-out takes the start and the end of a time in s, such as --leave-out 8,8.6; got {wrong[0]!r}")
+    return [(start, end) for start, end in spans]
+
+
 def signals(options: dict[str, Any]) -> dict[str, Any]:
     """Remove the arguments of `prepare` from the options of a command and return them."""
     slow = one_or_all(numbers(options.pop("slow"), "--slow"))
@@ -106,5 +116,6 @@ def signals(options: dict[str, Any]) -> dict[str, Any]:
         "delay": one_or_all(numbers(options.pop("delay"), "--delay")),
         "zero": one_or_all(numbers(options.pop("zero"), "--zero")),
         **{name: options.pop(name) for name in ("rest", "jitter", "period", "gap", "trim", "time_scale")},
+        "leave_out": _spans(options.pop("leave_out")),
         "outliers": not options.pop("no_outliers"),
     }

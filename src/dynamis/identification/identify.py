@@ -17,6 +17,7 @@ from dynamis.display import counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.corrections import absorbed_mistakes, verified_in_turn
+from dynamis.identification.disturbances import disturbances
 from dynamis.identification.equations import Equations, Regressor, equations
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.estimator import Estimator, LeastSquares, WeightedLeastSquares
@@ -149,6 +150,8 @@ def identify(
     if only is not None:
         estimator = _selected(estimator, only, separate)
     main = separate.fit(chosen(estimator, base, constraints))
+    if examined and all(f.code == "clipped" for f in caps):
+        caps += disturbances(separate, runs, main)
     others = {name: chosen(other, base, constraints) for name, other in others_by_name(estimator, compare).items()}
     unseen = None if validate is None else _samples(validate, base, mapping, signals or {}, examined, notes, caps, tuple(seen))
     fresh = None if unseen is None else equations(base, unseen)

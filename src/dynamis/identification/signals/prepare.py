@@ -91,6 +91,7 @@ def prepare(
     delay: Any = 0.0,
     zero: Any = None,
     time_scale: float = 1.0,
+    leave_out: Any = (),
     options: dict[str, Any] | None = None,
 ) -> Prepared:
     """Prepare a log for identification, with one `Samples` for each uninterrupted run.
@@ -109,7 +110,8 @@ def prepare(
     cut-off, where filters have not settled. A joint that moves less than ``held`` [rad or m] in a run is taken to be at rest:
     the sign of its velocity noise would affect friction. ``delay`` [s] is the time by which torques were logged late,
     one or one for each joint, ``zero`` (n,) the joint positions at logged zeros, added to the positions. ``time_scale``
-    multiplies the logged times, for a clock of another rate; logged velocities and accelerations are left as they are.
+    multiplies the logged times, for a clock of another rate; logged velocities and accelerations are left as they are. The
+    torques between the times ``leave_out``, (start, end) [s] or a list of these, are not used.
 
     >>> import dynamis as dy
     >>> from types import SimpleNamespace
@@ -122,6 +124,7 @@ def prepare(
     """
     raw, notes = Measured.of(log, robot, transmission, drive_gains, checked_time_scale(time_scale)), Notes.on(log)
     logged, delays = _taken_from_the_log(raw, robot, logged), _each_joint(delay, robot, "delay= takes times in s")
+    spans = _spans(leave_out)
     _check(rest, trim, every, float(np.abs(delays).max(initial=0.0)), period, raw.t)
     automatic = cutoff is None and parallel is None and "a" not in logged
     stamps = usable_stamps(raw, GAP if gap is None else gap, robot.coordinate_names, notes)
@@ -163,7 +166,7 @@ def prepare(
             continue
         if automatic and slow is None and parallel is not None:
             slowest = SLOW * np.abs(v).max(axis=0)
-        use = _used(run, v, slowest, edge, cutoff, Decimation(clock.period, parallel, every or 1))
+        use = _used(run, v, slowest, edge, cutoff, Decimation(clock.period, parallel, every or 1), spans)
         arrays = {"q": q, "v": v, "a": a, "tau": run.tau, "t": run.t, "use": use, "temperature": run.temperature}
         cut: dict[str, Any] = {name: None if x is None else x[rows] for name, x in arrays.items()}
         filters: dict[str, Any] = {"parallel": parallel, "every": every or 1, "smooth_torque": smooth_torque}
@@ -177,8 +180,11 @@ def prepare(
     return Prepared(samples, tuple(notes), chosen)
 
 
-def _used(run: Even, v: Array, slowest: Array, edge: float, cutoff: float | None, filtered: Decimation) -> Array:
-    """Return which samples (N, n) are used: of joints that are not slow or saturated, and not in gaps or beside long ones.
+def _used(
+    run: Even, v: Array, slowest: Array, edge: float, cutoff: float | None, filtered: Decimation, spans: Array
+) -> Array:
+    """Return which samples (N, n) are used: of joints that are not slow or saturated, not in gaps or beside long ones, and not
+    within ``spans`` of time (k, 2).
 
     A row of the parallel filter, which averages over gaps short against its period, is used also if its middle is in one.
     """
@@ -193,6 +199,8 @@ def _used(run: Even, v: Array, slowest: Array, edge: float, cutoff: float | None
         use &= ~(lost if parallel is not None else lost | run.gaps)[:, None]
     for j in np.flatnonzero(run.saturated.any(axis=0)):
         use[:, j] &= ~beside_gaps(run.saturated[:, j], 0, filtered.taps)
+    for start, end in spans:
+        use &= ~beside_gaps((run.t >= start) & (run.t <= end), 0, filtered.taps)[:, None]
     return np.asarray(use)
 
 
@@ -280,6 +288,17 @@ def _check_used(samples: Sequence[Samples], slow: Any) -> None:
     if slow is not None and not any(run.use.any() for run in samples):
         fastest = max(float(np.abs(run.v).max()) for run in samples)
         raise InputError(f"slow={slow!r} excludes every sample: no joint is faster than {fastest:.3g}; give a lower speed")
+
+
+def _spans(leave_out: Any) -> Array:
+    """Return intervals of time (k, 2), given as one or several pairs."""
+    try:
+        spans = np.atleast_2d(np.asarray(leave_out, dtype=float)) if len(leave_out) else np.zeros((0, 2))
+    except (TypeError, ValueError):
+        spans = np.zeros((1, 1))
+    if spans.ndim != 2 or spans.shape[1] != 2 or not (np.isfinite(spans).all() and (spans[:, 0] < spans[:, 1]).all()):
+        raise InputError(f"leave_out= takes the start and the end of a time in s, or a list of such pairs; got {leave_out!r}")
+    return spans
 
 
 def _each_joint(value: Any, robot: Robot, what: str, least: float = -np.inf) -> Array:

@@ -1,0 +1,127 @@
+"""Disturbances: short times of a log in which the torques of several joints are not those of its other motion, as by a push."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynamis.errors import printable
+from dynamis.identification.equations import Equations, Regressor, equations
+from dynamis.identification.estimators.estimator import Estimator
+from dynamis.identification.logs.log import LogFinding
+from dynamis.identification.samples import Samples
+from dynamis.identification.validation.describe import listed
+from dynamis.identification.validation.held_out import Folds, validations
+from dynamis.identification.validation.residuals import NORMAL_MAD
+
+Array = npt.NDArray[Any]
+STRONG = 9.0  # mean square of the residuals of all joints, each in robust standard deviations: three of these
+JOINED = 3  # successive instants with smaller residuals that do not end a disturbance
+MOST = 3  # disturbances; where there are more, their cause is a property of the robot
+LARGE = 0.1  # fraction of the sum over the log of these squares that one disturbance has at least
+SHARE, BRIEF = 0.5, 0.1  # all of them have at least the first fraction of this sum, in at most the second of the log's instants
+LOWER = 0.9  # ratio of the residuals on held-out motion, outside of the disturbances, without and with them in the fit
+
+
+def disturbances(folds: Folds, runs: Sequence[Samples], fit: Estimator) -> list[LogFinding]:
+    """Return a finding of the disturbances of the logs, if the other motion is predicted clearly better without them, or [].
+
+    ``fit`` is an estimator fitted to all rows.
+    """
+    rows = folds.rows
+    e = rows.y - rows.predict(fit.coef_)
+    found = _brief(rows, _in_deviations(rows, e))
+    if not found:
+        return []
+    inside = np.any([(rows.run == run) & (rows.t >= start) & (rows.t <= end) for run, start, end in found], axis=0)
+    base = _source(rows).base
+    kept = [run if not (own := [x for x in found if x[0] == k]) else _without(run, own) for k, run in enumerate(runs)]
+    rest = folds.of_rows(equations(base, kept))
+    if len(rest.rows) != len(rows) - np.count_nonzero(inside):
+        return []
+    before, after = (
+        100.0 * float(np.linalg.norm(error) / np.linalg.norm(rest.rows.y))
+        for error in (_held_out(folds, fit)[~inside], _held_out(rest, fit))
+    )
+    if after > LOWER * before:
+        return []
+    several = len(found) > 1
+    span = [f"({start:.6g},{end:.6g})" for _, start, end in found]
+    when = listed([f"between {start:.6g} and {end:.6g} s{_whose(runs, run)}" for run, start, end in found])
+    largest = np.array([np.abs(e[inside & (rows.joint == j)]).max(initial=0.0) for j in range(len(rows.joints))])
+    j = int(np.argmax(largest))
+    text = (
+        f"{when} the torques are not those of the other motion, by up to {largest[j]:.3g} {rows.units[j]} at "
+        f"{printable(rows.joints[j])} (a push, a contact or a collision); without {'these times' if several else 'this time'}, "
+        f"the residual on the other motion, held out, is {after:.3g} % instead of {before:.3g} %"
+    )
+    given = f"[{','.join(span)}]" if several else span[0]
+    cure = f"leave {'them' if several else 'it'} out with leave_out={given}"
+    return [LogFinding("warning", "disturbance", None, None, text, cure, caps=2 if after < 0.5 * before else 1)]
+
+
+def _source(rows: Equations) -> Regressor:
+    assert isinstance(rows.source, Regressor)
+    return rows.source
+
+
+def _deviations(rows: Equations, e: Array) -> Array:
+    """Return the robust standard deviation of the residuals of each joint."""
+    spread = [NORMAL_MAD * float(np.median(np.abs(e[rows.joint == j]))) if np.any(rows.joint == j) else 0.0
+              for j in range(len(rows.joints))]  # fmt: skip
+    return np.maximum(spread, 1e-12 * float(np.abs(rows.y).max(initial=0.0)) + 1e-300)
+
+
+def _in_deviations(rows: Equations, e: Array) -> Array:
+    """Return the squares of the residuals (rows,), relative to the robust variance of their joint."""
+    return np.asarray((e / _deviations(rows, e)[rows.joint]) ** 2)
+
+
+def _brief(rows: Equations, squares: Array) -> list[tuple[int, float, float]]:
+    """Return the run, start and end [s] of the disturbances, or [] where large residuals are not confined to few short times,
+    or to one joint."""
+    order = np.lexsort((rows.t, rows.run))
+    t, run = rows.t[order], rows.run[order]
+    instant = np.concatenate([[0], np.cumsum((np.diff(t) != 0.0) | (np.diff(run) != 0))])
+    first = np.flatnonzero(np.concatenate([[True], np.diff(instant) > 0]))
+    sizes = np.bincount(instant, squares[order])
+    mean = sizes / np.bincount(instant)
+    strong = np.flatnonzero(mean > STRONG)
+    if not len(strong):
+        return []
+    splits = np.flatnonzero((np.diff(strong) > JOINED) | (np.diff(run[first[strong]]) != 0)) + 1
+    groups = [part for part in np.split(strong, splits) if sizes[part[0] : part[-1] + 1].sum() > LARGE * sizes.sum()]
+    covered = [slice(part[0], part[-1] + 1) for part in groups]
+    share = sum(float(sizes[part].sum()) for part in covered) / float(sizes.sum())
+    duration = sum(part.stop - part.start for part in covered) / len(sizes)
+    if not 0 < len(covered) <= MOST or share < SHARE or duration > BRIEF:
+        return []
+    found = []
+    for part in covered:
+        own = order[first[part.start] : (first[part.stop] if part.stop < len(first) else len(order))]
+        joints = [j for j in np.unique(rows.joint[own]) if squares[own][rows.joint[own] == j].mean() > STRONG]
+        if len(joints) < min(2, len(rows.joints)):
+            return []
+        start, end = (1e-3 * turn(1e3 * t[first[k]]) for turn, k in ((np.floor, part.start), (np.ceil, part.stop - 1)))
+        found.append((int(run[first[part.start]]), float(start), float(end)))
+    return found
+
+
+def _without(run: Samples, times: Sequence[tuple[int, float, float]]) -> Samples:
+    use = run.use.copy()
+    for _, start, end in times:
+        use[(run.t >= start) & (run.t <= end)] = False
+    return replace(run, use=use)
+
+
+def _held_out(folds: Folds, fit: Estimator) -> Array:
+    """Return the residuals (rows,) on held-out motion."""
+    return np.asarray(folds.rows.y - validations([folds.fits(fit)], folds)[0].predicted)
+
+
+def _whose(runs: Sequence[Samples], run: int) -> str:
+    return f" of {printable(runs[run].source)}" if len({r.source for r in runs}) > 1 and runs[run].source else ""

@@ -1,0 +1,67 @@
+"""A push during a log is named with its time, and left out with the option that is named."""
+
+import numpy as np
+import pytest
+
+import dynamis as dy
+from dynamis.cli.hints import for_command_line
+from dynamis.identification import Log
+
+PUSHES = {"one": [(8.0, 8.6)], "two": [(4.0, 4.4), (12.5, 13.1)]}
+
+
+def log(pushes, seed=0):
+    """A UR5e with friction, masses 10 % off, and noise; pushed at its tool."""
+    arm, rng, t = dy.load("ur5e"), np.random.default_rng(seed), np.arange(4000) / 200.0
+    order = np.arange(1, 6)[:, None, None]
+    w = 0.2 * np.pi * order
+    angle, size = w * t[:, None] + rng.uniform(0.0, 2.0 * np.pi, (5, 1, 6)), rng.uniform(0.2, 0.6, (5, 1, 6)) / order**0.7
+    q, v, a = (x.sum(axis=0) for x in (size * np.sin(angle), size * w * np.cos(angle), -size * w**2 * np.sin(angle)))
+    wrench = np.zeros((len(t), 6))
+    for start, end in pushes:
+        wrench[(t >= start) & (t <= end)] = [30.0, -20.0, 40.0, 0.0, 0.0, 0.0]
+    tau = dy.control.perturbed(arm, 0.1, seed=1).inverse_dynamics(q, v, a, wrenches={"tool0": wrench})
+    noise = rng.normal(size=q.shape) * [1.0, 1.0, 0.6, 0.3, 0.3, 0.2]
+    return Log(t, q, tau + 2.0 * v + 3.0 * np.tanh(1e3 * v) + noise)
+
+
+def identified(log, **options):
+    return dy.identify("ur5e", log, compare=(), **options)
+
+
+@pytest.mark.parametrize("name", PUSHES)
+def test_pushes_are_named_with_their_times_and_the_argument_that_leaves_them_out(name):
+    pushed = log(PUSHES[name])
+    found = identified(pushed)
+    (finding,) = [f for f in found.log_findings if f.code == "disturbance"]
+    given = eval(finding.cure.partition("leave_out=")[2])  # the argument as it is printed
+    spans = np.atleast_2d(given)
+    assert np.abs(spans - PUSHES[name]).max() < 0.2
+    assert found.verdict.grade == "doubtful"
+    again = identified(pushed, signals={"leave_out": given})
+    assert again.verdict.grade == "good"
+    assert again.validation.held_out < 0.2 * found.validation.held_out
+    assert not again.log_findings
+    (run,) = dy.identification.prepare(pushed, dy.load("ur5e"), leave_out=given)
+    assert not any(run.use[(run.t >= start) & (run.t <= end)].any() for start, end in spans)
+
+
+def test_a_log_without_push_has_no_disturbance():
+    assert not identified(log([])).log_findings
+
+
+def test_many_pushes_are_no_disturbance_but_what_the_robot_is_like():
+    found = identified(log([(k, k + 0.3) for k in np.arange(2.0, 18.0, 2.0)]))
+    assert not any(f.code == "disturbance" for f in found.log_findings)
+
+
+def test_the_cure_is_that_of_the_command_line_there():
+    assert for_command_line("leave it out with leave_out=(7.965,8.666). More") == "leave it out with --leave-out 7.965,8.666. More"
+    both = for_command_line("leave them out with leave_out=[(1,2.5),(3,4)]; more")
+    assert both == "leave them out with --leave-out 1,2.5 --leave-out 3,4; more"
+
+
+@pytest.mark.parametrize("wrong", [(2.0, 1.0), (1.0,), "now", [(1.0, 2.0, 3.0)], (1.0, np.nan)])
+def test_times_to_leave_out_are_pairs_in_order(wrong):
+    with pytest.raises(dy.InputError, match=r"leave_out= takes the start and the end of a time in s"):
+        identified(log([]), signals={"leave_out": wrong})
