@@ -334,10 +334,12 @@ def test_a_file_with_more_links_than_any_robot_has_is_refused(two_links, save, r
     [('type = "revolute"\nscrew = [0, 0, 1, 0, 0, 0]', "prismatic joint's, but the type says revolute"),
      ('type = "prismatic"\nscrew = [0, 0, 0, 0, 0, 1]', "but the type says prismatic"),
      ("screw = [0, 0, 1.00001, 0, 0, 0]", "it must be 1"), ("screw = [0, 0, 0, 0, 0, 0.99999]", "it must be 1"),
+     ('screw = ["-l", 0, 0, 0, 0.5, 0]', "has length 0.5, it must be 1"),
+     ('screw = ["-l", 0, 0, 0, "l", 0]', "has a length that depends on l, it must be 1"),
      ("screw = [0, 0, 0, 0, 0, 0]", "the screw is zero")],
 )  # fmt: skip
 def test_a_screw_that_is_not_of_unit_length_or_of_another_type_is_refused(refused, row, words):
-    assert words in str(refused(f"[[poe]]\n{row}\nmass = 1\n", "robot.toml"))
+    assert words in str(refused(f'[parameters]\nl = "symbol"\n[[poe]]\n{row}\nmass = 1\n', "robot.toml"))
 
 
 @pytest.mark.parametrize(

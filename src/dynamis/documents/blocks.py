@@ -276,33 +276,65 @@ class Text:
 
 def equation(left: str, right: str) -> str:
     """left = right, broken before plus and minus signs where it is too long for a line, inside brackets of long terms too."""
-    if len(left) + len(right) <= MAX_LINE_CHARACTERS or r"\begin{" in right:
+    if len(left) + _width(right) <= MAX_LINE_CHARACTERS or r"\begin{" in right:
         return f"{left} = {right}"
     lines = [f"{left} ={{}}& "]
     for term in (piece for whole in _terms(right) for piece in _pieces(whole)):
-        if len(lines[-1]) > len(left) + 6 and len(lines[-1]) + len(term) > MAX_LINE_CHARACTERS:
+        if len(lines[-1]) > len(left) + 6 and _width(lines[-1]) + _width(term) > MAX_LINE_CHARACTERS:
             lines.append("& ")
         lines[-1] += term + " "
     return "\\begin{aligned}\n" + " \\\\\n".join(line.rstrip() for line in lines) + "\n\\end{aligned}"
 
 
 def _pieces(term: str) -> list[str]:
-    """A term that is longer than a line, at the signs inside its first brackets; others are left whole."""
-    if len(term) <= MAX_LINE_CHARACTERS or (opening := re.search(r"(?:\\left|\\bigl)?\(", term)) is None:
+    """A term that is longer than a line, at the signs inside its longest brackets or numerator; others are left whole.
+
+    A numerator becomes brackets behind the fraction, as a line cannot end inside a fraction.
+    """
+    groups = [] if _width(term) <= MAX_LINE_CHARACTERS else _groups(term)
+    if not groups:
         return [term]
-    depth, end = 0, len(term)
-    for match in re.finditer(r"[()]", term[opening.start() :]):
-        depth += 1 if match[0] == "(" else -1
-        if depth == 0:
-            end = opening.start() + match.start()
-            break
-    inside, after = term[opening.end() : end], term[end + 1 :]
-    if opening[0] != "(":
-        inside = inside.removesuffix(r"\right").removesuffix(r"\bigr")
-    first, *others = _terms(inside)
-    pieces = [f"{term[: opening.start()]}\\bigl({first}", *others]
+    opening, closing = max(groups, key=lambda group: group[1] - group[0])
+    before, inside, after = term[:opening], term[opening + 1 : closing], term[closing + 1 :]
+    if term[opening] == "{":
+        before, after = rf"{before}{{1}}{after[: _end(after, 0) + 1]}\,", after[_end(after, 0) + 1 :]
+    for left, right in ((r"\left", r"\right"), (r"\bigl", r"\bigr")):
+        if before.endswith(left):
+            before, inside = before.removesuffix(left), inside.removesuffix(right)
+    first, *others = (piece for inner in _terms(inside) for piece in _pieces(inner))
+    pieces = [f"{before}\\bigl({first}", *others]
     pieces[-1] += f"\\bigr){after}"
     return pieces
+
+
+def _groups(term: str) -> list[tuple[int, int]]:
+    """Where the brackets and numerators of a term begin and end that are inside of no others."""
+    groups, position = list[tuple[int, int]](), 0
+    while (match := re.compile(r"[({]").search(term, position)) is not None:
+        position = _end(term, match.start())
+        if match[0] == "(" or term[: match.start()].endswith(r"\frac"):
+            groups.append((match.start(), position))
+    return groups
+
+
+def _width(latex: str) -> int:
+    """The characters side by side: of a fraction those of its longer part."""
+    if (fraction := re.search(r"\\frac\{", latex)) is None:
+        return len(latex)
+    middle = _end(latex, fraction.end() - 1)
+    end = _end(latex, middle + 1)
+    above, below = latex[fraction.end() : middle], latex[middle + 2 : end]
+    return fraction.start() + max(_width(above), _width(below)) + _width(latex[end + 1 :])
+
+
+def _end(latex: str, opening: int) -> int:
+    """Where the bracket or brace that opens there is closed."""
+    depth = 0
+    for match in re.compile(r"[{}()]").finditer(latex, opening):
+        depth += 1 if match[0] in "{(" else -1
+        if depth == 0:
+            return match.start()
+    return len(latex)
 
 
 def _terms(latex: str) -> list[str]:

@@ -19,7 +19,7 @@ from dynamis.model.massless import CURE, MAX_DOF_FOR_RANK, always_massless, is_r
 from dynamis.model.model import Body, Coordinate, Frame, Model
 from dynamis.model.plausibility import check_plausibility
 from dynamis.model.structure import check_structure
-from dynamis.scalar import sqrt
+from dynamis.scalar import Node, sqrt
 from dynamis.spatial.inertia import Inertia, seen_from
 from dynamis.spatial.pose import Pose
 from dynamis.tolerances import SUM_ROUNDING
@@ -127,9 +127,9 @@ def unit(axis: Array) -> Array:
     """The direction of an axis, as a unit vector."""
     if tuple(axis) in _COORDINATE_AXES:
         return axis.copy()
-    if axis.dtype == object:
+    if any(isinstance(x, Node) for x in axis):
         return axis / sqrt(np.dot(axis, axis))
-    return snap(axis / np.linalg.norm(axis))
+    return snap(axis.astype(float) / np.linalg.norm(axis.astype(float)))
 
 
 _ZERO_INERTIA = Inertia.zero()

@@ -17,12 +17,14 @@ from dynamis.documents.document import Document
 from dynamis.scalar import Node, topological
 from dynamis.spatial import Pose, cross
 from dynamis.symbolic.closed_form import ClosedForm
+from dynamis.symbolic.expression import Formulas
 from dynamis.tolerances import SUM_ROUNDING
 
 Array = npt.NDArray[Any]
 MAX_NEWTON_EULER_DOF = 3  # beyond, a link's quantities no longer fit a line
 MAX_ARTICULATED_BODY_DOF = 2
 MAX_TERMS_SHOWN = 80
+MAX_MATRIX_CHARACTERS = 250  # of LaTeX in a row of a matrix that is legible on a page
 
 
 def write(document: Document, form: ClosedForm) -> None:
@@ -116,7 +118,7 @@ def newton_euler_quantities(form: ClosedForm) -> list[dict[str, Array]]:
 def _newton_euler(section: Section, form: ClosedForm) -> None:
     model = form.model
     bodies = [body for _, body in model.moving]
-    turns, slides = (any(np.any(body.S[part]) for body in bodies) for part in (slice(3, 6), slice(0, 3)))
+    turns, slides = (any(_any_nonzero(body.S[part].flat) for body in bodies) for part in (slice(3, 6), slice(0, 3)))
     if ends_at_next_joint(form):
         frame, last, arm = "link $i$, at its end", "i - 1", "i"
     else:
@@ -186,9 +188,7 @@ def _articulated(section: Section, form: ClosedForm) -> None:
             if values.shape == (1, 1):
                 section.show(f"{letter}_{number}", form.expression(values[0, 0]).latex())
                 continue
-            formulas = form.formulas(values)
-            if sum(len(x) for x in formulas.flat) <= 4 * MAX_TERMS_SHOWN:
-                section.show(f"{letter}_{number} = {formulas.latex()}")
+            _inertia(section, f"{letter}_{number}", form.formulas(values))
         b_hat = form.formulas(art.b_hat[i])
         if sum(len(x) for x in b_hat.flat) <= MAX_TERMS_SHOWN:
             section.show(rf"\hat b_{number} = {b_hat.latex()}")
@@ -199,6 +199,20 @@ def _articulated(section: Section, form: ClosedForm) -> None:
         r"- X_i^T(\hat M_i (\dot V_{\lambda(i)} - a_i V_{\lambda(i)}) + \hat b_i)\bigr)$"
         + (", with the torques $b_i$ of friction and springs." if lost else ".")
     )
+
+
+def _inertia(section: Section, name: str, formulas: Formulas) -> None:
+    """A symmetric matrix, or the list of its entries where it does not fit a line."""
+    if sum(len(x) for x in formulas.flat) > 4 * MAX_TERMS_SHOWN:
+        return
+    texts = np.array([[x.latex() for x in row] for row in formulas])
+    if sum(max(map(len, column)) for column in texts.T) <= MAX_MATRIX_CHARACTERS:
+        section.show(f"{name} = {formulas.latex()}")
+        return
+    section.say(f"${name}$ is symmetric; its entries that are not zero:")
+    for i, j in zip(*np.triu_indices(len(texts)), strict=True):
+        if not formulas[i, j].is_zero:
+            section.show(rf"\bigl({name}\bigr)_{{{i + 1}{j + 1}}}", texts[i, j])
 
 
 def _costs(section: Section, form: ClosedForm) -> None:
