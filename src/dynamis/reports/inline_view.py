@@ -17,6 +17,7 @@ from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import write_file
 from dynamis.reports.scene import scene_of
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric
 from dynamis.simulation.trajectory import Trajectory
 
 FRAMES_PER_SECOND = 60.0
@@ -77,10 +78,7 @@ def view(shown: Robot | Trajectory, *, height: int = 480) -> View:
 
 
 def _of_robot(robot: Robot) -> Robot3D:
-    if robot.model.symbolic:
-        raise InputError(
-            f"robot {printable(robot.name)} has symbols; give them numbers to draw it: dy.load(name, parameters={{…}})"
-        )
+    check_numeric(robot)
     if not robot.n:
         raise InputError(f"robot {printable(robot.name)} has no joints that move")
     return Robot3D(scene_of(robot))
