@@ -21,7 +21,7 @@ DOUBTS = {
     "negative velocity limit": ('upper="2" effort="50" velocity="3"', 'upper="2" effort="50" velocity="-3"', "limits-negative", ["joint 'shoulder'", "velocity limit is -3", "used as written"]),
     "limits of zero": ('upper="2" effort="50" velocity="3"', 'upper="2" effort="0" velocity="0"', "limits-zero",
                        ["joint 'shoulder'", "the velocity and effort limits are 0", "treated as not given"]),
-    "no range": ('lower="-2" upper="2"', 'lower="0" upper="0"', "limits-zero", ["joint 'shoulder'", "both position limits are 0", "treated as not given"]),
+    "no range": ('lower="-2" upper="2"', 'lower="0" upper="0"', "range-zero", ["joint 'shoulder'", "both position limits are 0", "treated as not given"]),
     "axis length": ('xyz="0 1 0"', 'xyz="0 2 0"', "axis-length", ["joint 'shoulder'", "length 2", "direction is used"]),
     "degrees in limits": ('lower="-2" upper="2"', 'lower="-180" upper="180"', "angle-unit", ["joint 'shoulder'", "180", "π/180"]),
     "degrees in rpy": ('rpy="0 0 0.5"', 'rpy="0 0 90"', "angle-unit", ["joint 'shoulder'", "90", "π/180"]),

@@ -40,6 +40,7 @@ def test_an_inertia_that_no_body_has_is_shared_across_the_joint_or_refused(same_
     for kind, tensor in (("revolute", (0.1, 0.1, 0.3)), ("prismatic", (0.3, 0.1, 0.1)), ("revolute", (0.2, 0.0, 0.2 + 1e-15))):
         robot = arm(kind, tensor)
         same_dynamics(robot, dy.from_mujoco(robot.to_mujoco()))
+    same_dynamics(arm("revolute", (0.0, 0.0, 0.0)), dy.from_mujoco(arm("revolute", (-5e-20, -5e-20, 1e-19)).to_mujoco()))
     with pytest.raises(dy.ConversionError, match=r"'fore' is not that of a body.*check FILE --repair"):
         arm("revolute", (0.5, 0.1, 0.1)).to_mujoco()
 

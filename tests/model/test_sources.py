@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import types
 import warnings
@@ -156,6 +157,21 @@ def test_a_table_of_the_robotics_toolbox_is_our_table(modified, save, same_dynam
     np.testing.assert_allclose(robot.limits["upper"], ours.limits["upper"])
     with pytest.raises(dy.InputError, match="takes a robot of roboticstoolbox, got dict"):
         dy.from_roboticstoolbox({})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("<!DOCTYPE html>\n<html><body/></html>", "is a web page (HTML), not a robot: download the raw file"),
+        ("\n<html lang='en'></html>", "is a web page (HTML)"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "is a pointer of Git LFS, not the file"),
+        ("404: Not Found", "the file contains no element, only text: '404: Not Found'"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["urdf", "sdf"])
+def test_what_a_download_left_in_place_of_a_robot_is_named(save, suffix, text, words):
+    with pytest.raises(dy.FormatError, match=re.escape(words)):
+        dy.load(save(text, f"robot.{suffix}"))
 
 
 def test_a_device_is_not_said_to_be_missing():

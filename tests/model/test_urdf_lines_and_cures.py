@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import numpy as np
 import pytest
 
@@ -132,6 +133,28 @@ def test_a_misspelt_child_is_one_error_with_its_cure(arm, save):
 def test_a_misspelt_link_is_answered_with_the_nearest(arm, save):
     report = dy.check(save(arm('<child link="tool"/>', '<child link="tol"/>')))
     assert [problem.repair for problem in report.errors] == ["write 'tool', or add the link"]
+
+
+def test_a_misspelt_parent_is_not_answered_with_the_child_of_the_joint():
+    robot = dy.Description("arm").add_link("base_link").add_link("fore_link", "base_link", "revolute", axis=(0, 0, 1))
+    robot.joints[0].parent = "fore_lnk"
+    (found,) = [p for p in dy.check(robot) if p.code == "missing-link"]
+    assert "fore_link" not in found.repair
+
+
+def test_links_of_one_name_are_reported_with_each_line_once():
+    robot = dy.Description("arm").add_link("base").add_link("link", "base", "revolute", axis=(0, 0, 1))
+    for link in (robot.links[1], dataclasses.replace(robot.links[1])):
+        link.line = 110
+        robot.links.append(link)
+    found = next(p.found for p in dy.check(robot) if p.code == "duplicate-name")
+    assert found == "3 links have this name (line 110)"
+
+
+def test_findings_on_velocity_and_on_position_limits_are_of_two_kinds(arm, save):
+    both = arm('lower="-2" upper="2" effort="50" velocity="3"', 'lower="0" upper="0" effort="0" velocity="0"')
+    codes = [p.code for p in dy.check(save(both)).warnings]
+    assert {"limits-zero", "range-zero"} <= set(codes)
 
 
 def test_limits_of_zero_are_no_limits(arm, save):

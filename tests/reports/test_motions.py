@@ -1,6 +1,7 @@
 """The simulated motions of a report."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from dynamis.documents.blocks import HeatMap, Player, Plot
 from dynamis.reports.falling import fall
 from dynamis.reports.report import contents_of
 from dynamis.reports.scene import scene_of
+from dynamis.reports.sections import motions
 
 
 def test_the_motion_under_computed_torque_arrives(arm, robots):
@@ -33,6 +35,26 @@ def test_a_fall_keeps_to_the_limits_and_above_the_floor_and_says_what_it_assumes
     assert np.abs(np.gradient(q, fall.times, axis=0)).max() < 10.0
     for word in ("viscous damping", "N m s/rad", "hard stops", "touches the floor"):
         assert word in fall.summary
+
+
+def test_a_motion_that_stops_early_says_so(monkeypatch):
+    monkeypatch.setattr(motions, "simulate", lambda *a, **k: replace(dy.simulate(*a, **k), status="stopped: M is singular"))
+    contents = contents_of(dy.load("planar_2r_melchiorri"), sections=["motions"])
+    (section,) = contents.sections
+    player = report_blocks(contents, "motions", Player)[-1]
+    assert "The simulation ends at" in player.summary
+    assert "stopped: M is singular" in player.summary
+    assert any("the simulation ends early, stopped: M is singular" in note for note in section.notes)
+
+
+def test_the_code_of_a_section_simulates_with_the_tolerances_of_the_section():
+    contents = contents_of(dy.load("planar_2r_melchiorri"), sections=["motions"])
+    again = contents.sections[0].reproduce
+    assert "controller=law.with_model(robot), rtol=1e-07, atol=1e-09, points=" in again
+    made = {}
+    exec(again.replace("fall.plot('fall.png')", ""), made)
+    player = report_blocks(contents, "motions", Player)[-1]
+    np.testing.assert_allclose(made["motion"].q[-1], player.q[-1], atol=1e-5)
 
 
 def test_a_cart_pole_has_no_map_of_stiffness_and_falls_from_near_the_pose_of_the_3d_view():

@@ -51,7 +51,7 @@ HELP = """Calibrate the geometry of a robot from poses of a frame measured by a 
 @click.option("--folds", type=Integer(2, 1000), default=5, show_default=True, help="Number of cross-validation folds.")
 @click.option("--leave-out", metavar="NUMBERS", help="Poses that are not used, numbered from 1: 12,31.")
 @lock_option
-@click.option("-o", "--out", type=FILE, metavar="FILE", help="Write the calibrated robot, .urdf or .toml.")
+@click.option("-o", "--out", "--output", "out", type=FILE, metavar="FILE", help="Write the calibrated robot, .urdf or .toml.")
 @json_option
 @plain_errors
 def calibrate(

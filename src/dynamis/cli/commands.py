@@ -30,7 +30,7 @@ from dynamis.cli.identify import identify
 from dynamis.cli.inverse import inverse
 from dynamis.cli.kinematics import inverse_kinematics, pose
 from dynamis.cli.linearize import linearize
-from dynamis.cli.loading import add_xacro_option, xacro_args
+from dynamis.cli.loading import add_xacro_option, is_pipe, piped, xacro_args
 from dynamis.cli.options import FILE, FOLDER, assignments, floating_option, frame_option, json_option, set_option
 from dynamis.cli.output_files import check_output, whole
 from dynamis.cli.payload import payload
@@ -65,8 +65,9 @@ SUBJECTS = {
 
 HELP = """Dynamics of robot manipulators.
 
-    ROBOT is a name of the library (see dynamis robots) or a .urdf, .xacro, .sdf, .mjcf, .usd or .toml file. Existing
-    output files are replaced atomically; input files are never modified. dynamis COMMAND --help describes a command.
+    ROBOT is a name of the library (see dynamis robots), a .urdf, .xacro, .sdf, .mjcf, .usd or .toml file, or - for
+    standard input. Existing output files are replaced atomically; input files are never modified. dynamis COMMAND --help
+    describes a command.
 
     \b
     Exit status:
@@ -161,6 +162,7 @@ CHECK_HELP = """Check a robot file: syntax, structure and physical consistency.
     Examples:
       dynamis check my_arm.urdf
       dynamis check my_arm.urdf --repair repaired.urdf
+      xacro my_arm.urdf.xacro | dynamis check -
     """
 
 
@@ -178,7 +180,7 @@ def check(file: str, strict: bool, every: bool, out: Path | None, as_json: bool)
     from dynamis.model.load import read
 
     check_output(out, (".urdf", ".toml"), (file,))
-    description, report = read(file, xacro_args=xacro_args())
+    description, report = read(piped(file) if is_pipe(file) else file, xacro_args=xacro_args())
     changes: list[str] = []
     left: list[str] = []
     if out is not None and description is not None and report.ok:
@@ -232,6 +234,7 @@ CONVERT_HELP = """Convert a robot to another format: URDF, SDF, MJCF, USD, Denav
       dynamis convert my_arm.urdf my_arm.toml --form dh
       dynamis convert my_arm.urdf my_arm.mjcf
       dynamis convert my_arm.urdf my_arm.usda
+      dynamis convert go2 go2.mjcf --floating
       dynamis convert my_arm.urdf.xacro my_arm.sdf --arg prefix:=left_
     """
 
@@ -241,16 +244,18 @@ CONVERT_HELP = """Convert a robot to another format: URDF, SDF, MJCF, USD, Denav
 @click.argument("out", type=FILE)
 @click.option("--form", type=click.Choice(["link", "dh", "mdh", "poe"]), default="link", show_default=True,
               help="Link placement in a .toml file: frames, standard or modified DH parameters, or screw axes.")  # fmt: skip
+@floating_option
 @set_option
 @json_option
 @plain_errors
-def convert(robot: str, out: Path, form: str, settings: tuple[str, ...], as_json: bool) -> None:
+def convert(robot: str, out: Path, form: str, floating: bool, settings: tuple[str, ...], as_json: bool) -> None:
     from dynamis.cli.loading import load_as_written
     from dynamis.errors import ModelWarning
     from dynamis.model.writers.losses import losses
 
     check_output(out, (".urdf", ".toml", ".mjcf", ".xml", ".sdf", ".usda"), (robot,))
-    found = load_as_written(robot, parameters=assignments(settings) or None)
+    base = {"base": "floating"} if floating else {}
+    found = load_as_written(robot, parameters=assignments(settings) or None, **base)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of what is listed below
         whole(out, lambda file: found.write(file, form))
@@ -284,7 +289,7 @@ PRECISION = click.option(
 @click.argument("function")
 @click.option("--to", type=click.Choice(["c"]), default="c", show_default=True, expose_value=False, help="Language.")
 @PRECISION
-@click.option("-o", "--out", type=FOLDER, default=Path(), show_default="current folder", metavar="FOLDER",
+@click.option("-o", "--out", "--output", "out", type=FOLDER, default=Path(), show_default="current folder", metavar="FOLDER",
               help="Output folder.")  # fmt: skip
 @click.option("--name", metavar="NAME", help="Name of the C function and of both files. Default: dynamis_FUNCTION.")
 @click.option("--jacobian", is_flag=True, help="Write the Jacobian by all arguments too, as NAME_jacobian.")

@@ -98,7 +98,7 @@ HELP = """Design an excitation trajectory for parameter identification.
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the random trajectories.")
 @click.option("--rate", type=POSITIVE, default=1000.0, show_default=True, help="Sample rate of the written file, in Hz.")
 @set_option
-@click.option("-o", "--out", type=FILE, multiple=True, metavar="FILE",
+@click.option("-o", "--out", "--output", "out", type=FILE, multiple=True, metavar="FILE",
               help="Write samples (.csv, .npz) or coefficients (.json, .toml); repeatable.")  # fmt: skip
 @plot_option("Plot trajectory, limits and progress of the search.")
 @json_option

@@ -105,7 +105,7 @@ HELP = """Identify the dynamic parameters of a robot from logs.
 @click.option("--limits", metavar="NUMBERS", default="10,20,40", show_default=True,
               help="Residuals on held-out motion, in percent, above which a result is not good, usable, doubtful.")  # fmt: skip
 @click.option("--unexamined", is_flag=True, help="Accept logs that fail the plausibility checks.")
-@click.option("-o", "--out", type=FILE, metavar="FILE", help="Write the identified robot, .urdf or .toml.")
+@click.option("-o", "--out", "--output", "out", type=FILE, metavar="FILE", help="Write the identified robot, .urdf or .toml.")
 @click.option("--report", is_flag=False, flag_value="identification.html", type=FILE, metavar="[FILE]",
               help="Write a report (.html, .md or .pdf). Default: identification.html.")  # fmt: skip
 @click.option("--all", "show_all", is_flag=True, help="Show every parameter.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from dynamis.robot import Robot
 
 KEY = "dynamis.xacro_args"
+PIPE, PIPED = "-", "dynamis.piped"  # a robot on standard input
 ROBOTS = ("robot", "first", "second")
 
 
@@ -36,8 +39,27 @@ def load(robot: str, **options: Any) -> Robot:
     from dynamis.robot import load as load_robot
 
     others = [Path(str(given)) for name in ROBOTS if (given := _given().get(name)) not in (None, robot)]
+    if is_pipe(robot):
+        return load_robot(piped(robot), xacro_args=xacro_args(), **options)
     plain = not robot.endswith(".xacro") and any(path.suffix == ".xacro" for path in others)
     return load_robot(robot, xacro_args=None if plain else xacro_args(), **options)
+
+
+def is_pipe(robot: str) -> bool:
+    """Whether a robot comes from standard input or a pipe, such as that of <(xacro arm.xacro)."""
+    return robot == PIPE or ("\0" not in robot and Path(robot).is_fifo())
+
+
+def piped(robot: str) -> bytes:
+    """What comes through a pipe, up to the largest size of a robot's file; it is kept for the command, as it comes once."""
+    from dynamis.model.readers.toml import MAX_BYTES
+
+    kept: dict[str, bytes] = click.get_current_context().meta.setdefault(PIPED, {})
+    if robot not in kept:
+        with contextlib.ExitStack() as stack:
+            stream = sys.stdin.buffer if robot == PIPE else stack.enter_context(Path(robot).open("rb"))
+            kept[robot] = stream.read(MAX_BYTES + 1)
+    return kept[robot]
 
 
 def load_as_written(robot: str, **options: Any) -> Robot:
@@ -50,7 +72,7 @@ def load_as_written(robot: str, **options: Any) -> Robot:
         found = load(robot, **options)
     reports = [w.message.report for w in caught if isinstance(w.message, ModelWarning) and w.message.report is not None]
     if any(p.code == FREE_MODEL for report in reports for p in report):
-        return load(robot, base="floating", **options)
+        return load(robot, **{**options, "base": "floating"})
     for w in caught:
         warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
     return found

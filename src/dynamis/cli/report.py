@@ -34,7 +34,7 @@ HELP = """Write a report of a robot: one HTML page that opens without a network 
 
 @click.command(help=HELP, short_help="Write a report of a robot: HTML, PDF or Markdown.")
 @click.argument("robot")
-@click.option("--out", "-o", type=FILE, metavar="FILE",
+@click.option("-o", "--out", "--output", "out", type=FILE, metavar="FILE",
               help="Output file (.html, .md or .pdf). Default: named after the robot.")  # fmt: skip
 @click.option("--sections", metavar="NAMES",
               help="Only these sections, out of robot, check, equations, maps, eigenvalues, workspace, stiffness, motions, "
@@ -58,7 +58,7 @@ def report(
     robot: str, out: Path | None, sections: str | None, without: str | None, settings: tuple[str, ...], floating: bool,
     seconds: float, pdf: bool, markdown: bool, show: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    from dynamis.cli.loading import load
+    from dynamis.cli.loading import is_pipe, load
     from dynamis.documents.printing import find_browser
     from dynamis.reports.report import contents_of
 
@@ -73,7 +73,7 @@ def report(
     loaded = load(robot, base="floating" if floating else "fixed")
     with Bar() as bar:
         contents = contents_of(
-            loaded, source=robot, sections=names(sections, "--sections", "robot,check"),
+            loaded, source=None if is_pipe(robot) else robot, sections=names(sections, "--sections", "robot,check"),
             without=names(without, "--without", "speed") or (), values=assignments(settings), seconds=seconds,
             progress=bar.show,
         )  # fmt: skip

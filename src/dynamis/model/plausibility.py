@@ -158,7 +158,7 @@ def _check_joint(joint: Joint, report: Report) -> None:
         report.warn("limits-zero", where, what, "a positive number", "give the limit of the drive, or remove a limit that is "
                     "not known", "treated as not given", joint.lines.get("limits", line))  # fmt: skip
     if limits.lower == limits.upper == 0.0 and joint.type in ("revolute", "prismatic", "helical"):
-        report.warn("limits-zero", where, "both position limits are 0", "lower < upper", "give the range of the joint, or make "
+        report.warn("range-zero", where, "both position limits are 0", "lower < upper", "give the range of the joint, or make "
                     "it fixed", "treated as not given", joint.lines.get("limits", line))  # fmt: skip
     if limits.lower > limits.upper:
         report.warn("limits-swapped", where, f"the lower limit {limits.lower:g} is above the upper {limits.upper:g}",

@@ -32,6 +32,8 @@ PATHS = ("URDF_PATH", "MJCF_PATH", "XACRO_PATH")  # of a module of robot_descrip
 ZIP = b"PK\x03\x04"
 USD = (b"#usda ", b"PXR-USDC")
 EXPECTED = "give a .urdf, .xacro, .sdf, .mjcf, .usd or .toml file, or a robot's name"
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+_WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S)
 _TABLES = re.compile(rb"^\s*(?:\[(?:robot|base)\]|\[\[(?:link|dh|mdh|poe)\]\])", re.M)
 
 
@@ -46,8 +48,16 @@ class Source:
     is_text: bool = False
 
     @property
+    def _shown(self) -> str:
+        return printable(self.name) if self.name else "the document"
+
+    @property
     def kind(self) -> str:
         """toml, usd or xml."""
+        if self.data.startswith(LFS_POINTER):
+            raise FormatError(f"{self._shown} is a pointer of Git LFS, not the file itself: run git lfs pull")
+        if _WEB_PAGE.match(self.data):
+            raise FormatError(f"{self._shown} is a web page (HTML), not a robot: download the raw file")
         suffix = self.path.suffix.lower() if self.path is not None else ""
         if suffix in SUFFIXES:
             return SUFFIXES[suffix]

@@ -58,8 +58,9 @@ def _check_names(description: Description, report: Report) -> None:
                 seen.setdefault(item.name, []).append(item)
         for name, same in seen.items():
             if len(same) > 1:
-                lines = [str(item.line) for item in same[:6] if item.line]
-                found = f"{len(same)} {kind}s have this name" + (f" (lines {', '.join(lines)})" if lines else "")
+                lines = list(dict.fromkeys(str(item.line) for item in same if item.line))[:MAX_NAMES]
+                found = f"{len(same)} {kind}s have this name"
+                found += f" (line{'s' if len(lines) > 1 else ''} {', '.join(lines)})" if lines else ""
                 where, allowed = f"{kind} {printable(name)}", f"a different name for each {kind}"
                 report.error("duplicate-name", where, found, allowed, f"rename the other {kind}s", same[1].line)
 
@@ -76,7 +77,7 @@ def _check_joints(description: Description, report: Report) -> None:
                 continue
             if not isinstance(name, str) or name not in links:
                 found = f"its {end} link {printable(str(name))} does not exist"
-                near = near_names(name, links, 2) if isinstance(name, str) else []
+                near = near_names(name, links - {joint.parent, joint.child}, 2) if isinstance(name, str) else []
                 meant = " or ".join(map(printable, near))
                 repair = f"write {meant}, or add the link" if near else "add the link or correct the name"
                 report.error("missing-link", where, found, "a link of this file", repair, joint.lines.get(end, joint.line))

@@ -51,7 +51,7 @@ class Contents(Report):
     def default_path(self) -> Path:
         """The default file name: from the robot's file or its name in the library, of letters, digits and hyphens."""
         name = Path(self.subject.source).stem if self.subject.source else self.title
-        plain = "-".join("".join(c.lower() if c.isascii() and c.isalnum() else " " for c in name).split())
+        plain = "-".join("".join(c.lower() if c.isalnum() else " " for c in name).split())
         return Path(f"{plain or 'robot'}-report.html")
 
 
@@ -116,8 +116,9 @@ def contents_of(
     return Contents(subject.given.name, freedom, made, FOOTER, subject)
 
 
-def chosen_sections(sections: Sequence[str] | None, without: Sequence[str]) -> list[str]:
+def chosen_sections(sections: str | Sequence[str] | None, without: str | Sequence[str]) -> list[str]:
     """The names of the sections, in the order of the report."""
+    sections, without = ([x] if isinstance(x, str) else x for x in (sections, without))
     for name in (*(sections or ()), *without):
         if name not in SECTIONS:
             raise unknown_name("section", name, SECTIONS)

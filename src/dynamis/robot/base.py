@@ -15,7 +15,7 @@ from dynamis.algorithms.registry import Algorithm
 from dynamis.compiler.cuda import on_gpu
 from dynamis.compiler.direct import direct_function, is_connected, try_first
 from dynamis.compiler.kernel import UncheckedError
-from dynamis.errors import InputError
+from dynamis.errors import InputError, unknown_name
 from dynamis.model.build import build
 from dynamis.model.description import Description
 from dynamis.robot.evaluation import Evaluator, Given, key_of
@@ -24,6 +24,13 @@ Array = npt.NDArray[Any]
 
 
 CHANGED_BY_REPLACE = ("gravity", "payload", "friction", "rotors", "actuators", "limits", "inertias")
+
+
+class Limits(dict[str, Array]):
+    """Limits of the coordinates by name."""
+
+    def __missing__(self, name: object) -> Array:
+        raise unknown_name("limit", name, self)
 
 
 class RobotBase:
@@ -76,7 +83,7 @@ class RobotBase:
     def limits(self) -> dict[str, Array]:
         """``lower``, ``upper``, ``velocity``, ``effort``, each with one entry per degree of freedom."""
         keys = ("lower", "upper", "velocity", "effort")
-        found = {key: np.array([getattr(c, key) for c in self.model.coordinates]) for key in keys}
+        found = Limits({key: np.array([getattr(c, key) for c in self.model.coordinates]) for key in keys})
         for array in found.values():
             array.setflags(write=False)
         return found

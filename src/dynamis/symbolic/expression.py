@@ -99,9 +99,15 @@ class Expression:
         return bool(self.numerator.is_zero())
 
     def __len__(self) -> int:
-        """The number of terms when fully expanded."""
+        """The number of terms of the normal form, a bound of `term_count` that takes no time."""
         self._needs_expansion("its terms")
         return len(self.numerator)
+
+    @property
+    def term_count(self) -> int:
+        """The number of terms when fully expanded, with sines and cosines of the angles that are printed."""
+        self._needs_expansion("its terms")
+        return len(dressed_terms(self.algebra.ring, self.numerator))
 
     # arithmetic
 

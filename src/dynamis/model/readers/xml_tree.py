@@ -201,6 +201,9 @@ def _not_well_formed(data: bytes, file: str, line: int, reason: str) -> FormatEr
     if before and b"<" not in before:
         text = printable(before.decode("utf-8", "replace"), 40)
         return format_error(file, 1, f"there is text before <?xml: {text}", "<?xml at the beginning", "remove that text")
+    if b"<" not in data and b"\0" not in data:
+        text = printable(data.strip(_BLANKS)[:40].decode("utf-8", "replace"))
+        return format_error(file, 1, f"the file contains no element, only text: {text}", "XML", "get the file again")
     if b"\0" in data:
         place = data.index(b"\0")
         if data.count(b"\0") > len(data) // 3:

@@ -14,7 +14,7 @@ from dynamis.algorithms.lagrange import lagrange_program
 from dynamis.display import counted
 from dynamis.documents.blocks import Facts, Section, Table
 from dynamis.documents.numbers import power
-from dynamis.model.diagnostics import Report
+from dynamis.model.diagnostics import Report, summarised
 from dynamis.model.load import check
 from dynamis.reports.budget import Budget
 from dynamis.reports.subject import Subject
@@ -90,7 +90,8 @@ def build(subject: Subject, section: Section) -> None:
             "Comparisons",
             ("quantity", "compared with", "states", "largest relative error", "tolerance", "verdict"),
             rows,
-            "Errors are relative to the largest entry of the reference. Finite differences have a larger tolerance.",
+            "Errors are relative to the largest entry of the reference. Finite differences have a larger tolerance, and "
+            "accelerations one that grows with the condition number of M, since rounding errors of torques do.",
         )
     )
     section.add(*_findings(subject, section))
@@ -240,6 +241,6 @@ def _findings(subject: Subject, section: Section) -> list[Table]:
     if not len(report):
         section.notes.append("Model check: no errors or warnings.")
         return []
-    rows = [(p.severity, p.where, p.found, p.done or "–", p.repair or "–") for p in report]
-    title = f"Model check: {counted(len(rows), 'finding')}"
+    rows = [(p.severity, p.where, p.found, p.done or "–", p.repair or "–") for p in summarised(list(report))]
+    title = f"Model check: {counted(len(report), 'finding')}"
     return [Table(title, ("severity", "location", "finding", "interpreted as", "suggested repair"), rows)]

@@ -159,7 +159,7 @@ def _structure(subject: Subject, form: ClosedForm | None) -> list[Block]:
         if still[i, j]:
             return "constant"
         if form is not None and form.expanded:
-            return counted(len(form.M.item(i, j)), "term")
+            return counted(form.M.item(i, j).term_count, "term")
         return "varies"
 
     header = ("", *(str(k + 1) for k in range(robot.n)))

@@ -81,12 +81,13 @@ def _tracking(robot: Robot, section: Section) -> list[str]:
         f"initial error of up to {INITIAL_ERROR:g} rad or m.",
         *(("The base is fixed in this simulation.",) if is_mobile(robot) else ()),
     )
+    options = ", ".join(f"{name}={value!r}" for name, value in ADAPTIVE.items())
     _show(section, "move", "Computed-torque control along a joint-space move", motion, sentences, law)
     return [
         f"move = dy.trajectories.joint_move(np.array({short(a, 6)}), np.array({short(b, 6)}), duration={MOVE_SECONDS})",
         f"law = dy.control.ComputedTorque.designed(move, bandwidth={BANDWIDTH})",
         f"start = np.array({short(a - off, 6)})",
-        f"motion = dy.simulate(robot, {MOVE_SECONDS + REST_SECONDS}, start, controller=law.with_model(robot))",
+        f"motion = dy.simulate(robot, {MOVE_SECONDS + REST_SECONDS}, start, controller=law.with_model(robot), {options})",
         "print(motion, motion.ledger.total[-1])",
     ]
 
@@ -168,6 +169,9 @@ def _show(
     if len(motion) < 2:
         section.notes.append(f"{title}: {motion.status}.")
         return
+    if not motion.complete:
+        section.notes.append(f"{title}: the simulation ends early, {motion.status}.")
+        sentences = (*sentences, f"The simulation ends at {motion.t[-1]:.3g} s: {motion.status}.")
     kept = _balance(motion)
     balance = f"Energy is balanced to {kept}."
     stop = next((e for e in motion.events if "hits" in e.kind), None)

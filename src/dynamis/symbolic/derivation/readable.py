@@ -27,7 +27,7 @@ def show_entries(section: Section, entries: Iterable[tuple[str, Expression]], na
     nodes = [value.node() for _, value in listed]
     lines = factored.latex(nodes, letters, name)
     named, results = [x for x in lines if x[0]], [formula for left, formula in lines if not left]
-    sizes = [len(value) for _, value in listed if value.expanded]
+    sizes = [value.term_count for _, value in listed if value.expanded]
     if sizes:
         section.say(
             f"Expanded, the longest of these has {counted(max(sizes), 'term')}; they are given here with names "
