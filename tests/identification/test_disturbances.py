@@ -56,7 +56,9 @@ def test_many_pushes_are_no_disturbance_but_what_the_robot_is_like():
 
 
 def test_the_cure_is_that_of_the_command_line_there():
-    assert for_command_line("leave it out with leave_out=(7.965,8.666). More") == "leave it out with --leave-out 7.965,8.666. More"
+    assert (
+        for_command_line("leave it out with leave_out=(7.965,8.666). More") == "leave it out with --leave-out 7.965,8.666. More"
+    )
     both = for_command_line("leave them out with leave_out=[(1,2.5),(3,4)]; more")
     assert both == "leave them out with --leave-out 1,2.5 --leave-out 3,4; more"
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import click
 
+PAIR = re.compile(r"[^(),]+,[^(),]+")
 # phrases that name Python calls, and what a command line has instead
 PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"(?:give them(?: values first)?(?: with|:|, as in) )?(?:dynamis\.|dy\.)?load\((?:…|name), parameters=(?:\{[^}]*\}|…)\)"
@@ -26,7 +27,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"pass transmission=Transmission\.of\(ratios\)", "state the gear ratios in the --mapping file"),
     (r"position=\(lower, upper\)", "--lower and --upper"),
     (r"a smaller margin of the scene or fewer obstacles", "a smaller --clearance, no --above"),
-    (r"leave_out=\[?((?:\([^)]*\),?)+)\]?", lambda match: " ".join(f"--leave-out {x}" for x in re.findall(r"[^(),]+,[^(),]+", match[1]))),
+    (r"leave_out=\[?((?:\([^)]*\),?)+)\]?", lambda match: " ".join(f"--leave-out {x}" for x in PAIR.findall(match[1]))),
     (r"set offset=True", "add --offset"),
     (r"set rotor=True", "leave out --no-rotor"),
     (r"couplings=\[\('([^']+)', '([^']+)'\)\]", r"--couple \1,\2"),

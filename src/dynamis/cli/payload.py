@@ -52,7 +52,9 @@ HELP = """Identify mass, centre of mass and inertia of a payload from logs of th
 @click.option("--arm", type=NUMBER, metavar="SHARE", help="Relative uncertainty of the arm's own parameters, such as 0.1.")
 @log_options
 @click.option("--unexamined", is_flag=True, help="Accept logs that fail the plausibility checks.")
-@click.option("-o", "--out", "--output", "out", type=FILE, metavar="FILE", help="Write the robot with its payload, .urdf or .toml.")
+@click.option(
+    "-o", "--out", "--output", "out", type=FILE, metavar="FILE", help="Write the robot with its payload, .urdf or .toml."
+)
 @json_option
 @plain_errors
 def payload(

@@ -48,7 +48,8 @@ def state_options(third: str, about: str) -> Callable[[Callable[..., Any]], Call
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in (
             json_option,
-            click.option("-o", "--out", "--output", "out", type=FILE, metavar="FILE", help="Write the results of --states: .csv or .npz."),
+            click.option("-o", "--out", "--output", "out", type=FILE, metavar="FILE",
+                         help="Write the results of --states: .csv or .npz."),
             floating_option,
             set_option,
             click.option(

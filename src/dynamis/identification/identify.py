@@ -145,13 +145,13 @@ def identify(
         notes[said:] = [f"with drift and delays of single joints corrected, {note}" for note in notes[said:]]
         rows, unloaded, unsure = with_terms(base, runs, notes, reach, given=True)
         base, separate = _base_of(rows), folds_of(rows)
-    if examined and all(f.code == "clipped" for f in caps):
-        caps += absorbed_mistakes(separate if unloaded is None else separate.of_rows(unloaded), runs, beginning(runs))
     if only is not None:
         estimator = _selected(estimator, only, separate)
     main = separate.fit(chosen(estimator, base, constraints))
     if examined and all(f.code == "clipped" for f in caps):
-        caps += disturbances(separate, runs, main)
+        caps += disturbances(separate, runs, main) or absorbed_mistakes(
+            separate if unloaded is None else separate.of_rows(unloaded), runs, beginning(runs)
+        )
     others = {name: chosen(other, base, constraints) for name, other in others_by_name(estimator, compare).items()}
     unseen = None if validate is None else _samples(validate, base, mapping, signals or {}, examined, notes, caps, tuple(seen))
     fresh = None if unseen is None else equations(base, unseen)

@@ -118,11 +118,12 @@ def contents_of(
 
 def chosen_sections(sections: str | Sequence[str] | None, without: str | Sequence[str]) -> list[str]:
     """The names of the sections, in the order of the report."""
-    sections, without = ([x] if isinstance(x, str) else x for x in (sections, without))
-    for name in (*(sections or ()), *without):
+    only = [sections] if isinstance(sections, str) else sections
+    left_out = [without] if isinstance(without, str) else without
+    for name in (*(only or ()), *left_out):
         if name not in SECTIONS:
             raise unknown_name("section", name, SECTIONS)
-    chosen = [key for key in SECTIONS if (sections is None or key in sections) and key not in without]
+    chosen = [key for key in SECTIONS if (only is None or key in only) and key not in left_out]
     if not chosen:
         raise InputError("no section is left; choose among " + ", ".join(SECTIONS))
     return chosen

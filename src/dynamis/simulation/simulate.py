@@ -156,8 +156,7 @@ def simulate(
             motion, pushes, times, y0, method=method, step=float(step or 0.0), jumps=jumps, held=held,
             progress=progress, clock=clock,
         )  # fmt: skip
-        _warn_of_imbalance(made)
-        return _recorded(motion, made, before)
+        return _recorded(motion, _with_balance_checked(made), before)
     watcher = motion.watched(watcher)
     options = _adaptive_options(method, rtol, atol, step)
     watching: dict[str, Any] = {
@@ -180,14 +179,15 @@ def _are_of_users(*sources: Any) -> bool:
     return any(callable(source) and not getattr(source, "traceable", False) for source in sources)
 
 
-def _warn_of_imbalance(made: Trajectory) -> None:
-    """Warn of steps that are too long: the energy of the motion does not follow from the work."""
+def _with_balance_checked(made: Trajectory) -> Trajectory:
+    """Return the motion; warn of steps that are too long: the energy of the motion does not follow from the work."""
     if made.complete and (share := made.energy_imbalance) > LARGE_IMBALANCE:
         text = (
             f"the energy balance of the motion has an error of {100.0 * share:.0f} % of the energy exchanged: use a shorter "
             "step=, or leave method= out"
         )
         warnings.warn(text, ModelWarning, stacklevel=3)
+    return made
 
 
 def _recorded(motion: EquationsOfMotion, made: Trajectory, before: Trajectory | None) -> Trajectory:

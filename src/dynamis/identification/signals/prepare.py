@@ -124,7 +124,6 @@ def prepare(
     """
     raw, notes = Measured.of(log, robot, transmission, drive_gains, checked_time_scale(time_scale)), Notes.on(log)
     logged, delays = _taken_from_the_log(raw, robot, logged), _each_joint(delay, robot, "delay= takes times in s")
-    spans = _spans(leave_out)
     _check(rest, trim, every, float(np.abs(delays).max(initial=0.0)), period, raw.t)
     automatic = cutoff is None and parallel is None and "a" not in logged
     stamps = usable_stamps(raw, GAP if gap is None else gap, robot.coordinate_names, notes)
@@ -166,7 +165,7 @@ def prepare(
             continue
         if automatic and slow is None and parallel is not None:
             slowest = SLOW * np.abs(v).max(axis=0)
-        use = _used(run, v, slowest, edge, cutoff, Decimation(clock.period, parallel, every or 1), spans)
+        use = _used(run, v, slowest, edge, cutoff, Decimation(clock.period, parallel, every or 1), _spans(leave_out))
         arrays = {"q": q, "v": v, "a": a, "tau": run.tau, "t": run.t, "use": use, "temperature": run.temperature}
         cut: dict[str, Any] = {name: None if x is None else x[rows] for name, x in arrays.items()}
         filters: dict[str, Any] = {"parallel": parallel, "every": every or 1, "smooth_torque": smooth_torque}
@@ -180,9 +179,7 @@ def prepare(
     return Prepared(samples, tuple(notes), chosen)
 
 
-def _used(
-    run: Even, v: Array, slowest: Array, edge: float, cutoff: float | None, filtered: Decimation, spans: Array
-) -> Array:
+def _used(run: Even, v: Array, slowest: Array, edge: float, cutoff: float | None, filtered: Decimation, spans: Array) -> Array:
     """Return which samples (N, n) are used: of joints that are not slow or saturated, not in gaps or beside long ones, and not
     within ``spans`` of time (k, 2).
 

@@ -64,7 +64,9 @@ def principal(tensor: Array, moving: bool) -> tuple[Array, Array]:
 def _is_consistent(tensor: Array) -> bool:
     """Whether A + B ≥ C; moments below the smallest ones of a body are rounding errors, which `principal` replaces."""
     moments = np.linalg.eigvalsh(tensor)
-    return abs(moments).max() < SMALLEST_INERTIA or bool(moments[0] + moments[1] - moments[2] >= -RECURSION_ROUNDING * abs(moments).max())
+    return abs(moments).max() < SMALLEST_INERTIA or bool(
+        moments[0] + moments[1] - moments[2] >= -RECURSION_ROUNDING * abs(moments).max()
+    )
 
 
 def _around(axis: Any) -> Array:

@@ -118,7 +118,7 @@ def newton_euler_quantities(form: ClosedForm) -> list[dict[str, Array]]:
 def _newton_euler(section: Section, form: ClosedForm) -> None:
     model = form.model
     bodies = [body for _, body in model.moving]
-    turns, slides = (any(_any_nonzero(body.S[part].flat) for body in bodies) for part in (slice(3, 6), slice(0, 3)))
+    turns, slides = (any(_any_nonzero(body.S[part].ravel()) for body in bodies) for part in (slice(3, 6), slice(0, 3)))
     if ends_at_next_joint(form):
         frame, last, arm = "link $i$, at its end", "i - 1", "i"
     else:
