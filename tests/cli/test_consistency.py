@@ -39,6 +39,7 @@ NEEDS = {
     "dynamis report scara --sections": lambda _: find_browser_or_skip(),
     "dynamis collide": lambda _: pytest.importorskip("coal", reason="coal is not installed: pip install 'dynamis[collision]'"),
     "dynamis convert my_arm.urdf.xacro": lambda folder: (folder / "my_arm.urdf.xacro").write_text(XACRO),
+    "xacro my_arm.urdf.xacro": lambda folder: pytest.importorskip("xacro") and (folder / "my_arm.urdf.xacro").write_text(XACRO),
 }
 XACRO = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
   <xacro:arg name="prefix" default=""/>
@@ -159,7 +160,8 @@ def typed(line, folder):
     script = folder / "bin" / "dynamis"
     script.write_text(f'#!/bin/sh\nexec {sys.executable} -c "from dynamis.cli import main; main()" "$@"\n')
     script.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(SOURCE)}
+    path = os.pathsep.join([str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(SOURCE)}
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=environment, cwd=folder, check=False)
     return done.returncode, done.stdout if "--json" in words else done.stdout + done.stderr
 
