@@ -162,9 +162,12 @@ def test_a_table_of_the_robotics_toolbox_is_our_table(modified, save, same_dynam
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("<!DOCTYPE html>\n<html><body/></html>", "is a web page (HTML), not a robot: download the raw file"),
-        ("\n<html lang='en'></html>", "is a web page (HTML)"),
-        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "is a pointer of Git LFS, not the file"),
+        (
+            "<!DOCTYPE html>\n<html><body/></html>",
+            "a web page (HTML); allowed: a robot's file. To repair: download the raw file",
+        ),
+        ("\n<html lang='en'></html>", "a web page (HTML)"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a pointer of Git LFS, not the file"),
         ("404: Not Found", "the file contains no element, only text: '404: Not Found'"),
     ],
 )

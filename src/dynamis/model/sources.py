@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dynamis.errors import FormatError, InputError, MissingExtraError, printable, reason_of, unknown_name
+from dynamis.model.diagnostics import format_error
 from dynamis.model.library import library_names, library_path
 from dynamis.model.readers.toml import MAX_BYTES
 
@@ -48,16 +49,18 @@ class Source:
     is_text: bool = False
 
     @property
-    def _shown(self) -> str:
-        return printable(self.name) if self.name else "the document"
-
-    @property
     def kind(self) -> str:
         """toml, usd or xml."""
         if self.data.startswith(LFS_POINTER):
-            raise FormatError(f"{self._shown} is a pointer of Git LFS, not the file itself: run git lfs pull")
+            raise format_error(
+                self.name or "the document",
+                1,
+                "a pointer of Git LFS, not the file itself",
+                "a robot's file",
+                "run git lfs pull",
+            )
         if _WEB_PAGE.match(self.data):
-            raise FormatError(f"{self._shown} is a web page (HTML), not a robot: download the raw file")
+            raise format_error(self.name or "the document", 1, "a web page (HTML)", "a robot's file", "download the raw file")
         suffix = self.path.suffix.lower() if self.path is not None else ""
         if suffix in SUFFIXES:
             return SUFFIXES[suffix]
