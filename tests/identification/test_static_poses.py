@@ -58,6 +58,58 @@ def test_torques_of_the_wrong_sign_are_named(joints):
     assert "direction=" not in str(identify_static(robot, q, wrong, direction=sides))
 
 
+EXCHANGED = [0, 2, 1, 3, 4, 5]
+SECOND = np.where(np.arange(6) == 1, -1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda q, tau: (q[:, EXCHANGED], tau),
+            "the positions of 'shoulder_lift_joint' and 'elbow_joint' seem to be exchanged",
+        ),
+        (lambda q, tau: (q, tau[:, EXCHANGED]), "the torques of 'shoulder_lift_joint' and 'elbow_joint' seem to be exchanged"),
+        (lambda q, tau: (q * SECOND, tau), "the positions of 'shoulder_lift_joint' seem to have the wrong sign"),
+        (
+            lambda q, tau: (q * SECOND, tau * SECOND),
+            "positions and torques of 'shoulder_lift_joint' seem to have the wrong sign",
+        ),
+        (lambda q, tau: (q, 1000.0 * tau), "times those of the robot of the file: are they in N m"),
+        (lambda q, tau: (q[::-1], tau), "gravity does not explain the torques of 'shoulder_lift_joint', 'elbow_joint'"),
+    ],
+)
+@pytest.mark.parametrize("paired", [False, True])
+def test_columns_that_gravity_does_not_explain_are_named(change, words, paired):
+    robot, rng = dy.load("ur5e").replace(friction=0), np.random.default_rng(10)
+    q, tau, sides = both_sides(dy.control.perturbed(robot, 0.2, seed=1), 40, rng, 1.5 if paired else 0.0, noise=0.05)
+    direction = sides if paired else None
+    right = str(identify_static(robot, q, tau, direction=direction))
+    assert "seem" not in right
+    assert "does not explain" not in right
+    lines = identify_static(robot, *change(q, tau), direction=direction).verdict
+    assert words in lines[0]
+    assert not any("direction= seems" in line for line in lines)
+
+
+def test_the_residual_is_said_in_the_unit_of_the_torque():
+    robot, rng = dy.load("scara").replace(friction=0), np.random.default_rng(11)
+    q = robot.random(rng, 30)
+    found = identify_static(robot, q, robot.gravity(q) + 0.01 * rng.normal(size=q.shape))
+    assert found.verdict[1].startswith("residual 0.")
+    assert " N (joint" in found.verdict[1]
+
+
+def test_angles_in_degrees_are_recognised():
+    robot, rng = dy.load("ur5e").replace(friction=0), np.random.default_rng(12)
+    q = np.clip(robot.random(rng, 30), -3.0, 3.0)
+    with pytest.raises(InputError, match="are they in degrees"):
+        identify_static(robot, np.degrees(q), robot.gravity(q))
+    q *= 0.03
+    q[:, 1:4] += np.random.default_rng(13).uniform(-0.1, 0.1, (30, 3))
+    assert "seem to be in degrees" in str(identify_static(robot, np.degrees(q), robot.gravity(q)))
+
+
 @pytest.mark.parametrize("wrong", [False, True])
 def test_negative_friction_tells_that_directions_are_inverted(wrong):
     robot, rng = dy.load("ur5e").replace(friction=0), np.random.default_rng(9)

@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
 from dynamis.identification.poses import Poses, alignment, checked
+from dynamis.identification.static_mistakes import check_angles
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-MOST_TURNS, LARGEST_SPAN = 2.0, 5.0  # of joints; of measured positions relative to those of the robot
+LARGEST_SPAN = 5.0  # of measured positions relative to those of the robot
 COARSE = 0.1  # held-out error relative to the spread of the poses, above which they are not those of a nearly correct robot
 HALF = 0.5  # ratio of held-out errors after and before: a calibration, or the correction of a mistake, explains most of them
 TRIED = 3  # mistakes for which the calibration is repeated
@@ -23,9 +24,8 @@ TRIED = 3  # mistakes for which the calibration is repeated
 
 def check_units(robot: Robot, measured: Poses, frame: str | None) -> None:
     """Positions in mm and angles in degrees are recognised by their size."""
-    q, turning = checked(measured, robot), [c.revolute for c in robot.model.coordinates]
-    if (np.abs(q[:, turning]) > MOST_TURNS * 2.0 * np.pi).any():
-        raise InputError("joint positions of more than two turns: are they in degrees? Give them in rad")
+    q = checked(measured, robot)
+    check_angles(robot, q)
     spans = [float(np.ptp(p, axis=0).max()) for p in (measured.position, robot.pose(q, frame)[:, :3, 3])]
     if not np.ptp(q, axis=0).any():
         raise InputError("all poses were measured at the same joint positions: measure at least 20, far apart from each other")

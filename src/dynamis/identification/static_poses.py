@@ -20,13 +20,16 @@ from dynamis.identification.estimators.estimator import WeightedLeastSquares
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.payload import PayloadEstimate, identify_payload
 from dynamis.identification.samples import Samples
-from dynamis.identification.validation.distributions import t_quantile
+from dynamis.identification.static_mistakes import (
+    Readings,
+    check_angles,
+    mistakes_in,
+    unexplained,
+)
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 ROUNDING = 1e-9  # relative to the largest entry of a regressor
-OPPOSITE = -0.6  # correlation of torques with those of the prior, below which their sign may be wrong
-CERTAIN = 1.0 - 1e-5  # probability that the mean friction of a joint is below zero
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,6 +114,7 @@ def static_poses(robot: Robot, q: Any, tau: Any, direction: Any = None, *, toler
     poses, torques = np.asarray(q, float), np.asarray(tau, float)
     if poses.ndim != 2 or poses.shape[1] != robot.nq or torques.shape != (len(poses), robot.n):
         raise InputError(f"q must be (poses, {robot.nq}) and tau (poses, {robot.n}); got {poses.shape} and {torques.shape}")
+    check_angles(robot, poses)
     if direction is None:
         return StaticPoses(poses, torques, np.ones(torques.shape, bool), np.full(torques.shape, np.nan))
     signs = np.asarray(direction, float)
@@ -154,26 +158,9 @@ def identify_static(
     """
     poses = static_poses(robot, q, tau, direction, tolerance=tolerance)
     base = _weight(robot, offset)
-    rest = np.zeros((len(poses.q), robot.n))
-    springs = robot.inverse_dynamics(poses.q, rest, rest) - robot.gravity(poses.q)
-    use = poses.use.reshape(-1)
-    X = base.regressor(poses.q, rest, rest).reshape(-1, base.rank)[use]
-    y = (poses.tau - springs).reshape(-1)[use]
-    joint = np.tile(np.arange(robot.n), len(rest))[use]
-    pulled = _pulled(base)
-    shown = pulled[joint]  # joints without gravity load contain only noise
-    largest = np.array([np.abs(y[joint == j]).max(initial=0.0) for j in range(robot.n)])
-    quiet = largest < ROUNDING * largest.max(initial=0.0)  # balanced joints: their noise is not better known than the others'
-    kind = np.where(quiet[joint], int(np.argmin(np.where(quiet, np.inf, largest))), joint)
-    fit = WeightedLeastSquares().fit(X[shown], y[shown], joint=kind[shown], names=base.names)
-    inverted = _inverted(X, y, base.prior, joint, pulled & ~quiet)
-    if inverted.any():
-        other = y - 2.0 * np.where(inverted, poses.tau, 0.0).reshape(-1)[use]
-        again = WeightedLeastSquares().fit(X[shown], other[shown], joint=kind[shown], names=base.names)
-        apart = [float(np.sum(((X @ (x - base.prior)) / largest[kind])[shown] ** 2)) for x in (fit.coef_, again.coef_)]
-        inverted &= apart[1] < apart[0]
-    counts = np.maximum(np.bincount(joint, minlength=robot.n), 1)
-    residual = np.sqrt(np.bincount(joint, (y - X @ fit.coef_) ** 2, robot.n) / counts)
+    readings = Readings(base, poses.q, poses.tau, poses.use, _pulled(base))
+    fit = readings.fit()
+    residual = readings.residual(fit)
     return StaticEstimate(
         base=base,
         names=base.names,
@@ -184,7 +171,10 @@ def identify_static(
         friction=_over_poses(poses.friction, np.mean),
         friction_spread=_over_poses(poses.friction, np.std),
         residual=residual,
-        verdict=(*_signs(robot, poses, inverted), *_verdict(robot, base, poses, fit, pulled, direction is not None)),
+        verdict=(
+            *mistakes_in(readings, poses.friction),
+            *_verdict(robot, base, poses, fit, readings, residual, direction is not None),
+        ),
     )
 
 
@@ -227,43 +217,6 @@ def _pulled(base: BaseParameters) -> Array:
     return largest > ROUNDING * largest.max(initial=0.0)
 
 
-def _inverted(X: Array, y: Array, prior: Array, joint: Array, pulled: Array) -> Array:
-    """Return (n): the joints whose torques vary against those of the prior; all joints, if they do on all that tell."""
-    cosine = np.zeros(len(pulled))
-    for j in np.flatnonzero(pulled):
-        known, measured = (x[joint == j] - x[joint == j].mean() for x in (X @ prior, y))
-        cosine[j] = known @ measured / max(np.linalg.norm(known) * np.linalg.norm(measured), 1e-300)
-    against, tells = cosine < OPPOSITE, np.abs(cosine) > -OPPOSITE
-    return np.full(len(pulled), True) if tells.sum() > 1 and against[tells].all() else against
-
-
-def _signs(robot: Robot, poses: StaticPoses, inverted: Array) -> list[str]:
-    """Return sentences on torques and directions of the wrong sign."""
-    lines, signs, least = [], np.where(inverted, -1.0, 1.0), ROUNDING * np.abs(poses.tau).max(initial=0.0)
-    names = np.array([printable(name) for name in robot.coordinate_names])
-
-    def of(which: Array, among: Array) -> str:
-        return "of all joints" if which[among].all() else f"of {', '.join(names[which])}"
-
-    if inverted.any():
-        values = f"tau * [{', '.join(f'{x:.0f}' for x in signs)}]"
-        whose = of(inverted, np.full(robot.n, True))
-        lines.append(
-            f"the torques {whose} seem to have the wrong sign: inverted, they give parameters closer to those of the file; "
-            f"give {values}"
-        )
-    count = np.isfinite(poses.friction).sum(axis=0)
-    mean, spread = (_over_poses(poses.friction, f) for f in (np.mean, np.std))
-    sure = np.array([t_quantile(n - 1, CERTAIN) / np.sqrt(n - 1) if n > 1 else np.inf for n in count])
-    against = signs * mean < -np.maximum(sure * spread, least)
-    if against.any():
-        lines.append(
-            f"Coulomb friction {of(against, count > 1)} is negative: direction= seems to have the wrong sign; "
-            "inverted, friction is positive, and the parameters are the same"
-        )
-    return lines
-
-
 class _AtRest(LinearModel):
     """Linear model at rest: columns that need motion are zero."""
 
@@ -301,14 +254,17 @@ def _over_poses(values: Array, statistic: Any) -> Array:
 
 
 def _verdict(
-    robot: Robot, base: BaseParameters, poses: StaticPoses, fit: WeightedLeastSquares, pulled: Array, paired: bool
-) -> list[str]:
+    robot: Robot, base: BaseParameters, poses: StaticPoses, fit: WeightedLeastSquares, readings: Readings, residual: Array,
+    paired: bool,
+) -> list[str]:  # fmt: skip
     lines = [
-        f"{counted(base.rank, 'gravity parameter')} from {counted(len(poses.q), 'pose')}, condition number {fit.condition_:.3g}"
+        f"{counted(base.rank, 'gravity parameter')} from {counted(len(poses.q), 'pose')}, condition number "
+        f"{fit.condition_:.3g}",
+        unexplained(readings, residual),
     ]
     if not paired:
         lines.append("poses were approached from one side, so Coulomb friction adds to gravity: use both and pass direction=")
-    idle = [printable(name) for name, is_pulled in zip(robot.coordinate_names, pulled, strict=True) if not is_pulled]
+    idle = [printable(name) for name, is_pulled in zip(robot.coordinate_names, readings.pulled, strict=True) if not is_pulled]
     if idle:
         lines.append(f"gravity does not act on {', '.join(idle)} in any pose")
     errors = fit.standard_errors_

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,34 +27,43 @@ SHAPE = 0.8  # explained fraction beyond friction above which the model is corre
 LARGEST = 12  # joints up to which pairs of columns are tried
 
 
+class Columns(Protocol):
+    """Measurements whose columns of motion and torque can be changed."""
+
+    def changed(self, change: Callable[[Array], Array], *, motion: bool, torque: bool) -> Self: ...
+
+
+T = TypeVar("T", bound=Columns)
+
+
 @dataclass(frozen=True)
 class Mistake:
-    """A kind of mistake, the joints of its columns, and its correction. "motion" columns are those of q, v and a."""
+    """A kind of mistake and the joints of its columns; ``change`` corrects these. "motion" columns are those of q, v and a."""
 
     code: str
     joints: tuple[int, ...]
     where: str
-    undo: Callable[[MotionSummary], MotionSummary]
+    change: Callable[[Array], Array]
+
+    def undo(self, measured: T) -> T:
+        """The measurements with the mistake corrected."""
+        return measured.changed(self.change, motion="motion" in self.where, torque="torque" in self.where)
 
 
 def mistakes(n: int) -> Iterator[Mistake]:
     """Yield all mistakes tried for a robot of n joints, the most frequent first."""
     if n > 1:
-        yield Mistake("inverted", tuple(range(n)), "torque", _undone("torque", np.negative))
+        yield Mistake("inverted", tuple(range(n)), "torque", np.negative)
     for where in ("torque", "motion", "torque and motion"):
         for i in range(n):
             signs = np.where(np.arange(n) == i, -1.0, 1.0)
-            yield Mistake("wrong sign", (i,), where, _undone(where, lambda x, s=signs: x * s))
-    yield Mistake("degrees", tuple(range(n)), "motion", _undone("motion", lambda x: x * DEGREE))
+            yield Mistake("wrong sign", (i,), where, partial(np.multiply, signs))
+    yield Mistake("degrees", tuple(range(n)), "motion", partial(np.multiply, DEGREE))
     for where in ("torque", "motion", "torque and motion") if n <= LARGEST else ():
         for i, j in combinations(range(n), 2):
             order = np.arange(n)
             order[[i, j]] = j, i
-            yield Mistake("swapped", (i, j), where, _undone(where, lambda x, o=order: x[:, o]))
-
-
-def _undone(where: str, change: Callable[..., Array]) -> Callable[[MotionSummary], MotionSummary]:
-    return lambda m: m.changed(change, motion="motion" in where, torque="torque" in where)
+            yield Mistake("swapped", (i, j), where, partial(np.take, indices=order, axis=1))
 
 
 @dataclass(frozen=True, eq=False)
