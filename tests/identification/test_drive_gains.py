@@ -1,6 +1,7 @@
 """Drive gains from currents: exact without noise, within their errors with it, refused where nothing sets the scale."""
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -73,6 +74,38 @@ def test_with_noise_the_errors_are_those_that_are_told():
     assert (np.abs(scores) < 3.0).mean() > 0.97
     assert 0.7 < scores.std() < 1.3
     assert abs(scores.mean()) < 0.4  # 72 scores: more would be a bias
+
+
+def test_errors_hold_for_autocorrelated_noise():
+    scores = []
+    for seed in range(0, 24, 2):
+        noise = []
+        for k in range(2):
+            white = np.random.default_rng(seed + k).normal(size=(N, 6))
+            for i in range(1, N):
+                white[i] = 0.9 * white[i - 1] + np.sqrt(1.0 - 0.9**2) * white[i]
+            noise.append(0.05 * white)
+        runs = [run(seed), run(seed + 1, LOAD)]
+        runs = [replace(x, tau=x.tau + e) for x, e in zip(runs, noise, strict=True)]
+        found = estimate_drive_gains(base(), *runs, LOAD)
+        scores.append((found.gains - GAINS) / found.standard_errors)
+    assert 0.7 < np.std(scores) < 1.7  # with the errors of white noise it is 4
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+@pytest.mark.parametrize("tensor", [np.zeros((3, 3)), np.diag([1e-3, 1e-3, 1e-3])])
+def test_a_gain_that_the_payload_does_not_load_is_not_determined(tensor, noise):
+    payload = Inertia.about_com(3.0, [0.0, 0.0, 0.1], tensor)
+    found = estimate_drive_gains(base(), run(0, noise=noise), run(1, payload, noise=noise), payload)
+    loaded = tensor.any() or not noise
+    assert np.isfinite(found.gains).sum() == np.isfinite(found.standard_errors).sum() == (6 if loaded else 5)
+    known = slice(0, 6 if loaded else 5)
+    assert (np.abs(found.gains - GAINS)[known] < 4.0 * found.standard_errors[known] + 1e-6).all()
+    assert (found.standard_errors[:5] < 0.3).all()
+    if not loaded:
+        assert any("'wrist_3_joint' is not determined" in note for note in found.notes)
+        assert not any("negative" in note for note in found.notes)
+        assert "wrist_3_joint: not determined" in str(found)
 
 
 def test_filtered_and_masked_rows_give_the_same():

@@ -11,7 +11,7 @@ by the Gauss–Newton method. It starts from the linear solution of the first eq
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,10 @@ import numpy.typing as npt
 from dynamis.display import as_text, counted, flat, short
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
-from dynamis.identification.equations import equations
+from dynamis.identification.equations import Matrix, equations
 from dynamis.identification.payload_fit import payload_regressor, solve
 from dynamis.identification.samples import Decimation, Samples, as_runs
+from dynamis.identification.validation.residuals import autocorrelated_covariance
 from dynamis.spatial import PARAMETER_NAMES, Inertia
 
 Array = npt.NDArray[Any]
@@ -32,6 +33,7 @@ Array = npt.NDArray[Any]
 class DriveGains:
     """Gains (n,) [N m, or N, per unit of current] with their ``standard_errors``, and the parameters estimated with them.
 
+    A gain that the runs do not determine is NaN, with an infinite standard error, as have the parameters with the same scale.
     ``parameters`` (r,) are the base parameters with ``parameter_errors``; ``payload`` is the payload including its estimated
     parameters; ``noise`` (n,) is the residual standard deviation of the currents; ``covariance`` is of (gains, parameters,
     estimated payload parameters).
@@ -53,7 +55,8 @@ class DriveGains:
 
     def __str__(self) -> str:
         rows = zip(self.names, self.gains, self.standard_errors, strict=True)
-        return "\n".join([*(f"{name}: {k:.6g} ± {s:.2g}" for name, k, s in rows), *self.notes])
+        values = (f"{name}: " + (f"{k:.6g} ± {s:.2g}" if np.isfinite(s) else "not determined") for name, k, s in rows)
+        return "\n".join([*values, *self.notes])
 
     def __repr__(self) -> str:
         return short(f"<DriveGains of {counted(len(self.names), 'joint')}: {flat(self.gains)} N m or N per unit of current>")
@@ -96,6 +99,7 @@ def estimate_drive_gains(
     covariance = system.covariance(theta, weights)
     errors = np.sqrt(np.diag(covariance))
     n, r = base.model.robot.n, base.rank
+    theta[:n][system.vague] = np.nan
     carried = None
     if payload is not None:
         numbers = np.array(payload.parameters, dtype=float)
@@ -109,6 +113,9 @@ STEPS = 100
 SETTLED = 1e-6  # convergence: step relative to the standard deviation
 RUNAWAY = 1e4  # divergence: gains relative to the initial ones, for currents unrelated to the model
 UNDETERMINED = 1e-9  # smallest over largest singular value, normalized columns
+VAGUE = 1.0  # expected standard error of a gain, relative to it, above which it is not estimated
+SIGNIFICANT = 3.0  # standard errors by which a gain must differ from zero for its sign to be believed
+TIED = 0.05  # component of a parameter in a direction that the runs do not determine, normalized columns
 NOISELESS = 1e-12  # relative to a joint's current: a smaller residual is rounding
 BELIEVABLE = 1e-6  # the same with a prior, which must not be lost in rounding
 
@@ -142,8 +149,11 @@ class CurrentEquations:
         self.names = [printable(name) for name in base.model.robot.coordinate_names]
         loads = [np.zeros((*run.tau.shape, 10)) for run in unloaded]
         loads += [payload_regressor(base.model.robot, run.q, run.v, run.a, frame) for run in loaded]
-        parts = [_rows(base, run, load, numbers, self.unknown) for run, load in zip([*unloaded, *loaded], loads, strict=True)]
-        table, joint = (np.concatenate([part[k] for part in parts]) for k in range(2))
+        self.table = np.concatenate(
+            [_rows(base, run, load, numbers, self.unknown) for run, load in zip([*unloaded, *loaded], loads, strict=True)]
+        )
+        self.equations = equations(base, [*unloaded, *loaded])
+        table, joint = self.table, self.equations.joint
         n, r = base.model.robot.n, base.rank
         triangles = np.zeros((n, table.shape[1], table.shape[1]))
         for j in range(n):
@@ -156,6 +166,9 @@ class CurrentEquations:
         self.i, self.b = self.i[:, :, 0], self.b[:, :, 0]
         self.rows = np.bincount(joint, minlength=n)
         self.believed, self.certainty = _belief(base, spread)
+        self.vague = np.full(n, False)  # gains that the runs do not determine
+        self.tied = np.full(n + r + self.U.shape[2], False)  # what has the same scale as these
+        self.held: dict[int, float] = {}  # values at which some of them are fixed, which sets that scale
 
     def torque(self, theta: Array) -> Array:
         """Return the torques W β + U π + b (n, k)."""
@@ -185,13 +198,51 @@ class CurrentEquations:
     def start(self, weights: Array) -> Array:
         """Return the linear solution of k i − W β − U π = b, normalized per joint."""
         y = np.concatenate([(weights[:, None] * self.b).reshape(-1), self.certainty * self.believed])
-        return solve(self._columns(self.i, weights), y, None)
+        A, held = self._columns(self.i, weights), list(self.held)
+        theta = np.zeros(A.shape[1])
+        theta[held] = list(self.held.values())
+        theta[self.free] = solve(A[:, self.free], y - A[:, held] @ theta[held], None)
+        return theta
+
+    @property
+    def free(self) -> Array:
+        """The indices of the parameters that are estimated."""
+        return np.setdiff1d(np.arange(len(self.tied)), list(self.held))
+
+    def fix_vague_gains(self) -> None:
+        """Fix the gains with which the currents are explained whatever their values: their expected errors exceed them.
+
+        These errors are those with the file's parameters, and with the noise that a fit to each joint by itself leaves.
+        """
+        n = len(self.i)
+        theta = np.concatenate([np.ones(n), self.base.prior, np.zeros(self.U.shape[2])])
+        torque = np.sum(self.torque(theta) * self.i, axis=1)
+        theta[:n] = torque / np.sum(self.i**2, axis=1)
+        if not torque.all():
+            return
+        left = [_left(np.column_stack([W, U, b]), i) for W, U, b, i in zip(self.W, self.U, self.b, self.i, strict=True)]
+        noise = np.maximum(left, NOISELESS * np.linalg.norm(self.i, axis=1)) / np.sqrt(self.rows)
+        J = self.jacobian(theta, 1.0 / noise)
+        lengths = np.linalg.norm(J, axis=0)
+        while lengths.all() and len(self.held) < n:
+            free = self.free
+            _, values, V = np.linalg.svd(J[:, free] / lengths[free], full_matrices=False)
+            errors = np.linalg.norm(V / np.maximum(values, 1e-15 * values[0])[:, None], axis=0) / lengths[free]
+            relative = errors[free < n] / np.abs(theta[free[free < n]])
+            if relative.max() <= VAGUE:
+                return
+            self.vague[free[free < n]] |= relative > VAGUE
+            self.tied[free] |= np.abs(V[-1]) > TIED
+            worst = int(free[np.argmax(relative)])
+            self.held[worst] = float(theta[worst])
+        self.held = {}  # no gain is determined: the scale is missing
 
     def solved(self) -> tuple[Array, Array, bool]:
         """Return the maximum-likelihood parameters, 1 / standard deviation of each joint's current, and convergence."""
         size = np.linalg.norm(self.i, axis=1) / np.sqrt(self.rows)
         least = (BELIEVABLE if self.certainty.any() else NOISELESS) * size
         weights = 1.0 / size
+        self.fix_vague_gains()
         theta = self.start(weights)
         torque = np.linalg.norm(theta[: len(self.i), None] * self.i)
         if torque <= 1e-6 * np.linalg.norm(self.b):
@@ -200,7 +251,8 @@ class CurrentEquations:
         for _ in range(STEPS):
             self._check_determined(theta, weights)
             e, J = self.residual(theta, weights), self.jacobian(theta, weights)
-            step = solve(J, -e, None)
+            step = np.zeros(len(theta))
+            step[self.free] = solve(J[:, self.free], -e, None)
             length, most = 1.0, 1.000001 * np.linalg.norm(e)
             while np.linalg.norm(self.residual(theta + length * step, weights)) > most and length > 1e-6:
                 length *= 0.5
@@ -220,10 +272,23 @@ class CurrentEquations:
         return np.linalg.norm(left, axis=1) / np.sqrt(np.maximum(self.rows - len(theta) / len(self.i), 1.0))
 
     def covariance(self, theta: Array, weights: Array) -> Array:
-        J = self.jacobian(theta, weights)
+        """Return the covariance of the parameters for currents with autocorrelated noise, infinite where not determined."""
+        free = self.free
+        J = self.jacobian(theta, weights)[:, free]
         scale = np.linalg.norm(J, axis=0)
         inverse = np.linalg.pinv(J / scale)
-        return (inverse @ inverse.T) / np.outer(scale, scale)
+        white = (inverse @ inverse.T) / np.outer(scale, scale)
+        n, joint = len(self.i), self.equations.joint
+        gain, columns = theta[joint[:, None]], self.table[:, 1:-1]
+        predicted = (columns @ theta[n:] + self.table[:, -1])[:, None] / gain
+        X = np.column_stack([np.where(joint[:, None] == np.arange(n), -predicted / gain, 0.0), columns / gain])
+        e = self.table[:, 0] - predicted[:, 0]
+        linear = replace(self.equations, y=e, names=tuple(f"parameter {k}" for k in free), source=Matrix(X[:, free]))
+        covariance = np.zeros((len(theta), len(theta)))
+        covariance[np.ix_(free, free)], _ = autocorrelated_covariance(linear, linear.whole.R[0], e, white, 1.0 / weights)
+        unknown = np.flatnonzero(self.tied | np.append(self.vague, np.zeros(len(theta) - n, bool)))
+        covariance[unknown, unknown] = np.inf
+        return covariance
 
     def notes(self, theta: Array, errors: Array, settled: bool) -> tuple[str, ...]:
         said = [] if settled else [f"the gains have not converged after {STEPS} iterations: do not rely on them"]
@@ -232,19 +297,25 @@ class CurrentEquations:
                 "the scale of the gains comes from the prior parameters: if these were all larger by 1 %, the gains would be "
                 "too; only the ratios of the gains, as far as joints share parameters, come from the log"
             )
-        for name, gain, error in zip(self.names, theta, errors, strict=False):
-            if error > 0.1 * abs(gain):
+        for name, gain, error, vague in zip(self.names, theta, errors, self.vague, strict=False):
+            if vague:
+                said.append(
+                    f"the gain of joint {name} is not determined: the payload hardly changes its current; carry it off the "
+                    "axis of this joint, or move faster"
+                )
+            elif error > 0.1 * abs(gain):
                 share = f"{100.0 * (error / abs(gain)):.0f} %"
                 said.append(f"the gain of joint {name} has a standard error of {share}: use more motion or load")
-            if gain < 0.0:
+            if not vague and gain < -SIGNIFICANT * error:
                 said.append(f"the gain of joint {name} is negative: its current has the opposite sign")
         return tuple(said)
 
     def _check_determined(self, theta: Array, weights: Array) -> None:
-        J = self.jacobian(theta, weights)
+        J = self.jacobian(theta, weights)[:, self.free]
         lengths = np.linalg.norm(J, axis=0)
         gains = [f"the gain of {name}" for name in self.names]
         names = [*gains, *self.base.names, *(f"payload.{PARAMETER_NAMES[k]}" for k in self.unknown)]
+        names = [names[k] for k in self.free]
         if not lengths.all():
             raise InputError(f"{names[int(np.argmin(lengths))]} has no effect on these currents; move more, or leave it out")
         _, values, V = np.linalg.svd(J / lengths, full_matrices=False)
@@ -257,13 +328,18 @@ class CurrentEquations:
         )
 
 
-def _rows(base: BaseParameters, run: Samples, load: Array, numbers: Array, unknown: Array) -> tuple[Array, Array]:
-    """Return a table [i, W, U, b] of one run with payload columns ``load`` (N, n, 10), and the joint of each row."""
+def _left(A: Array, y: Array) -> float:
+    """Return the norm of the residual of y after a fit of the columns of A."""
+    return float(np.linalg.norm(y - A @ solve(A, y, None)))
+
+
+def _rows(base: BaseParameters, run: Samples, load: Array, numbers: Array, unknown: Array) -> Array:
+    """Return a table [i, W, U, b] of one run with payload columns ``load`` (N, n, 10)."""
     arm = equations(base, run)
     filtered = Decimation(run.period, run.parallel, run.every)
     counted = run.use[filtered.centres(len(run))].reshape(-1)
     L = filtered.of(load).reshape(-1, 10)[counted]
-    return np.column_stack([arm.y, arm.X, L[:, unknown], L @ numbers]), arm.joint
+    return np.column_stack([arm.y, arm.X, L[:, unknown], L @ numbers])
 
 
 def _belief(base: BaseParameters, spread: Any) -> tuple[Array, Array]:
