@@ -362,3 +362,37 @@ def test_a_log_that_is_too_short_names_its_length_and_the_option(tmp_path):
     said = " ".join(run("planar_2r_melchiorri", log).output.split())
     assert "50 samples, 0.4 s, are too few to find the noise floor" in said
     assert "pass the cut-off as --cutoff" in said
+
+
+def without_times(path, q, tau):
+    np.savetxt(path, np.column_stack([q, tau]), delimiter=",", header="q1,q2,tau1,tau2", comments="", fmt="%.10g")
+    return path
+
+
+def test_the_period_is_that_of_a_log_without_times(truth, tmp_path):
+    t, q, tau = motion(truth)
+    timed = run(ARM, write(tmp_path / "timed.csv", t, q, tau), "--compare", "none", "--json")
+    untimed = run(ARM, without_times(tmp_path / "run.csv", q, tau), "--period", "0.004", "--compare", "none", "--json")
+    assert untimed.exit_code == timed.exit_code == 0
+    values = [json.loads(x.output)["parameters"] for x in (timed, untimed)]
+    assert [x["name"] for x in values[0]] == [x["name"] for x in values[1]]
+    assert [x["value"] for x in values[1]] == pytest.approx([x["value"] for x in values[0]], rel=1e-6)
+    assert "--period 0.001" in run(ARM, tmp_path / "run.csv").output
+
+
+def test_zeros_in_degrees_are_refused_or_converted(truth, tmp_path):
+    t, q, tau = motion(truth)
+    log = write(tmp_path / "run.csv", t, q - [0.0, 0.5 * np.pi], tau)
+    refused = run(ARM, log, "--zero", "0,90", "--compare", "none")
+    assert refused.exit_code == 2
+    assert "write 90deg; if 90 rad is meant, write 90rad" in " ".join(refused.output.split())
+    assert "--degrees" not in refused.output
+    assert run(ARM, log, "--zero", "0,90deg", "--compare", "none").exit_code == 0
+
+
+def test_a_total_mass_far_from_that_of_the_file_is_said(truth, tmp_path):
+    log = write(tmp_path / "run.csv", *motion(truth))
+    known = sum(link.mass_properties.mass for link in dy.load(ARM).description.links if link.mass_properties)
+    words = "times that of the file"
+    assert words not in run(ARM, log, "--total-mass", str(known), "--compare", "none").output
+    assert words in " ".join(run(ARM, log, "--total-mass", str(10.0 * known), "--compare", "none").output.split())

@@ -101,9 +101,11 @@ def _refuse_degrees(option: str, joints: list[Coordinate], q: Any) -> None:
     value = f"{q[first.q_index]:g}"
     turns = abs(q[first.q_index]) / (2.0 * math.pi)
     others = f" (and {len(joints) - 1} more)" if len(joints) > 1 else ""
+    has_option = any("--degrees" in x.opts for x in click.get_current_context().command.params)
+    add, otherwise = ("add --degrees or ", "add --radians") if has_option else ("", f"write {value}rad")
     raise InputError(
         f"{option} takes radians, and {value} rad for joint {printable(first.name)}{others} is {turns:.3g} turns. "
-        f"If the angles are in degrees, add --degrees or write {value}deg; if {value} rad is meant, add --radians."
+        f"If the angles are in degrees, {add}write {value}deg; if {value} rad is meant, {otherwise}."
     )
 
 

@@ -127,8 +127,9 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
         new_figure(1.0, 1.0)
         if options["report"].suffix.lower() == ".pdf":
             find_browser()
-    prepared = signals(options)
-    model = _model(mounted(load(robot), options), options)
+    loaded = mounted(load(robot), options)
+    prepared = signals(options, loaded)
+    model = _model(loaded, options)
     wanted = COMPARED if compare is None else () if compare == "none" else tuple(x.strip() for x in compare.split(","))
     settings = {
         "mapping": mapping, "signals": prepared, "estimator": options["estimator"], "constraints": _constraints(options),

@@ -49,7 +49,8 @@ _OPTIONS = (
                  help="Samples at rest before and after the motion. Default: drop with the automatic filter, else keep."),
     click.option("--jitter", type=click.Choice(("auto", "samples", "stamps")), default="auto", show_default=True,
                  help="Uneven time stamps are the true sampling times (samples), or errors of an even clock (stamps)."),
-    click.option("--period", type=POSITIVE, metavar="SECONDS", help="Sampling period. Default: from the time stamps."),
+    click.option("--period", type=POSITIVE, metavar="SECONDS",
+                 help="Sampling period, also of a log without times. Default: from these."),
     click.option("--gap", type=NUMBER, metavar="PERIODS",
                  help="Longest gap that is interpolated. Default: 5, or a quarter of a period of the cut-off."),
     click.option("--trim", type=NUMBER, metavar="SECONDS",
@@ -59,7 +60,8 @@ _OPTIONS = (
     click.option("--delay", metavar="SECONDS", default="0", show_default=True,
                  help="Time by which the torques were logged late, one or one per joint; it is corrected."),
     click.option("--zero", metavar="NUMBERS",
-                 help="Joint positions at logged zeros, in rad or m, added to the positions: one number per joint."),
+                 help="Joint positions at logged zeros, added to the positions, in rad or m, or with a unit (90deg): one "
+                 "number per joint."),
     click.option("--time-scale", type=POSITIVE, metavar="FACTOR", default=1.0, show_default=True,
                  help="Factor of the logged times, for a clock of another rate."),
     click.option("--gravity", metavar="X,Y,Z",
@@ -101,8 +103,11 @@ def _spans(given: Sequence[str]) -> list[tuple[float, float]]:
     return [(start, end) for start, end in spans]
 
 
-def signals(options: dict[str, Any]) -> dict[str, Any]:
+def signals(options: dict[str, Any], robot: Robot) -> dict[str, Any]:
     """Remove the arguments of `prepare` from the options of a command and return them."""
+    from dynamis.cli.configurations import configuration
+
+    zero = options.pop("zero")
     slow = one_or_all(numbers(options.pop("slow"), "--slow"))
     logged = options.pop("logged")
     return {
@@ -114,7 +119,7 @@ def signals(options: dict[str, Any]) -> dict[str, Any]:
         "smooth_torque": options.pop("smooth_torque"),
         "slow": slow,
         "delay": one_or_all(numbers(options.pop("delay"), "--delay")),
-        "zero": one_or_all(numbers(options.pop("zero"), "--zero")),
+        "zero": None if zero is None else configuration(robot, zero, "--zero", None, within_limits=False),
         **{name: options.pop(name) for name in ("rest", "jitter", "period", "gap", "trim", "time_scale")},
         "leave_out": _spans(options.pop("leave_out")),
         "outliers": not options.pop("no_outliers"),

@@ -65,8 +65,8 @@ def payload(
     from dynamis.identification import identify_payload
 
     check_output(out, (".urdf", ".toml"), (*logs, *reference, mapping))
-    prepared = signals(options)
     loaded = mounted(load(robot), options)
+    prepared = signals(options, loaded)
     notes: list[str] = []
     with waiting("reading and estimating"):
         runs = _runs(logs, loaded, mapping, prepared, notes, examined=not unexamined)
@@ -91,7 +91,7 @@ def _runs(
 
     runs: list[Samples] = []
     for path in logs:
-        log = read_log(path, robot, mapping)
+        log = read_log(path, robot, mapping, period=prepared["period"])
         if examined:
             look_at(examine(log.with_time_scale(prepared["time_scale"]), robot), notes, outliers=prepared["outliers"])
         ready = prepare(log, robot, **prepared)

@@ -33,6 +33,7 @@ from dynamis.identification.samples import Decimation, Samples
 from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.signals.windows import WINDOW, prepare_in_windows
 from dynamis.identification.validation.held_out import Folds, predictions, validations
+from dynamis.identification.validation.link_masses import unlike_total
 from dynamis.identification.validation.statistics import essential_of, judge_fit
 from dynamis.identification.validation.verdict import RESIDUAL
 from dynamis.robot import Robot, load
@@ -121,7 +122,7 @@ def identify(
     if constraints and estimator != "consistent":
         raise InputError(f"constraints= are those of the estimator 'consistent', not of {label(estimator)!r}")
     tell = progress or (lambda _, __: None)
-    notes, caps = list[str](), list[LogFinding]()
+    notes, caps = unlike_total((constraints or {}).get("total_mass"), model), list[LogFinding]()
     tell(0.0, "reading logs")
     base = base_parameters(model)
     seen: list[Array] = []
@@ -269,7 +270,8 @@ def _samples(
             if examined:
                 look_at(examine_torques(source, robot, base=base), notes, caps)
             continue
-        log, more = (source, None) if isinstance(source, Log) else log_beginning(source, robot, mapping, WINDOW)
+        period = signals.get("period")
+        log, more = (source, None) if isinstance(source, Log) else log_beginning(source, robot, mapping, WINDOW, period=period)
         if examined:
             if _repeated(log, seen, notes):
                 continue

@@ -51,7 +51,9 @@ class Plan:
     the other fields of the `Log`.
     """
 
-    def __init__(self, path: PathLike, robot: Robot, mapping: Mapping | PathLike | None) -> None:
+    def __init__(
+        self, path: PathLike, robot: Robot, mapping: Mapping | PathLike | None = None, period: float | None = None
+    ) -> None:
         if not isinstance(robot, Robot):
             raise InputError(f"robot must be a Robot, got {type(robot).__name__}; load one with dynamis.load")
         self.main: Path | None = Path(path)  # None if a mapping names all files
@@ -66,11 +68,17 @@ class Plan:
             # a mapping with only units or signs leaves the columns to their names
             found = {**self._by_names(), **found}
         self.rate, self.gains = self.mapping.rate, self._gains(found)
+        if period is not None and not 0.0 < period < np.inf:
+            raise InputError(f"period={period!r} must be a time in s above zero")
         for name in ("position", "torque"):
             if name not in found and not (name == "torque" and self.gains is not None):
                 raise self._unclear(f"no columns of {name} were recognised{self._nearly_found(name)}")
         first = found["position"][0]
         time = None if self.rate is not None and self.mapping.time is None else self._time(first)
+        if time is None and self.rate is None:
+            if period is None:
+                raise self._unclear("no time column was recognised, and no rate is given; with its period, set period=0.001")
+            self.rate = 1.0 / period
         wanted: dict[LogTable, list[str]] = {first: []}  # first the table of the positions: its rows are used in messages
         for table, columns, _ in found.values():
             wanted.setdefault(table, []).extend(columns)
@@ -230,7 +238,7 @@ class Plan:
             raise self._unclear(f"there are currents but no torques; {cure}")
         return self._each(np.array(signal.gains), self.robot.n, "[current] gains")[self.mapping.joint_columns(self.robot)]
 
-    def _time(self, of_positions: LogTable) -> tuple[LogTable, str, str]:
+    def _time(self, of_positions: LogTable) -> tuple[LogTable, str, str] | None:
         known = self.mapping.time
         if known is not None:
             table = of_positions if known.file is None and self.main is None else self._table(known.file)
@@ -243,7 +251,7 @@ class Plan:
             found = table.time_column or time_found(table.names)
             if found is not None:
                 return table, *found
-        raise self._unclear("no time column was recognised, and no rate is given")
+        return None
 
     def _unclear(self, why: str) -> InputError:
         tables = self.opened.values()

@@ -27,12 +27,12 @@ MOST = 262_144  # … and at most, for larger chunks
 CALENDAR = 1e6  # s: larger times are calendar times, which would lose digits
 
 
-def read_log(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None = None) -> Log:
+def read_log(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None = None, *, period: float | None = None) -> Log:
     """Read a log of a robot: .csv, .txt, .npz, .mat, .parquet, .h5, .db3, .mcap or the folder of a ROS 2 bag.
 
     Columns are recognised by their names if these are unambiguous ("t", "q1"…, "effort.elbow", …); otherwise a ``mapping`` (a
     TOML file or a `Mapping`) describes them, and may combine signals from several files. A .toml given as ``path`` is such a
-    mapping.
+    mapping. ``period`` is the sampling period in s of a log without times.
 
     >>> import dynamis as dy, pathlib, tempfile
     >>> from dynamis.identification.logs import read_log
@@ -43,23 +43,25 @@ def read_log(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None = 
     ...     read_log(file, arm)
     <Log 'run.csv': 2 samples of 2 joints, 0.01 s at 100 Hz; q, tau>
     """
-    plan = Plan(path, robot, mapping)
+    plan = Plan(path, robot, mapping, period)
     _check_size(plan)
     return joined(list(_chunks(plan, WHOLE)))
 
 
-def log_chunks(path: PathLike, robot: Robot, mapping: Mapping | PathLike | None = None, size: int = WHOLE) -> Iterator[Log]:
+def log_chunks(
+    path: PathLike, robot: Robot, mapping: Mapping | PathLike | None = None, size: int = WHOLE, *, period: float | None = None
+) -> Iterator[Log]:
     """Yield the same log in chunks of ``size`` samples, the last one shorter; memory use does not depend on the file size."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise InputError(f"size={size!r} must be an integer number of samples, 1 or more")
-    return _chunks(Plan(path, robot, mapping), size)
+    return _chunks(Plan(path, robot, mapping, period), size)
 
 
 def log_beginning(
-    path: PathLike, robot: Robot, mapping: Mapping | PathLike | None, size: int
+    path: PathLike, robot: Robot, mapping: Mapping | PathLike | None, size: int, *, period: float | None = None
 ) -> tuple[Log, Iterator[Log] | None]:
     """Return the log if it has at most ``size`` samples, else about that many and an iterator over the rest."""
-    plan = Plan(path, robot, mapping)
+    plan = Plan(path, robot, mapping, period)
     _check_declared(plan)
     chunks, first = _chunks(plan, WHOLE), list[Log]()
     for chunk in chunks:

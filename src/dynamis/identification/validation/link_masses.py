@@ -11,6 +11,7 @@ import numpy.typing as npt
 from dynamis.errors import InputError
 from dynamis.identification.equations import Equations
 from dynamis.identification.estimators.regularised import PhysicallyConsistent
+from dynamis.identification.linear_model import LinearModel
 
 Array = npt.NDArray[Any]
 FAR, HEAVY = 2.5, 0.05  # ratio of the masses of a link, and difference relative to the whole mass of the file, to be reported
@@ -24,6 +25,18 @@ def far_masses(masses: Masses) -> list[str]:
     """Return the links whose masses are far from those of the file."""
     least = HEAVY * sum(old for old, _ in masses.values())
     return [name for name, (old, new) in masses.items() if abs(new - old) > least and max(new / old, old / new) > FAR]
+
+
+def unlike_total(total: float | None, model: LinearModel) -> list[str]:
+    """Return a sentence if a total mass that was given is far from that of the file, where links on which no torque depends
+    would take the difference."""
+    known = float(sum(model.prior[place.start] for _, place in model.bodies))
+    if total is None or not known > 0.0 or 1.0 / FAR < total / known < FAR:
+        return []
+    return [
+        f"the given total mass of the moving links, {total:.4g} kg, is {total / known:.2g} times that of the file "
+        f"({known:.4g} kg): check it"
+    ]
 
 
 def determined_masses(masses: Masses, estimator: PhysicallyConsistent, rows: Equations) -> dict[str, tuple[float, float]]:
