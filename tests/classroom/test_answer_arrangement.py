@@ -83,8 +83,8 @@ def test_general_equations_and_steps_are_skipped_by_name():
     M_{11} = m_1"""
     answer = parse_answer(text, vocabulary())
     assert answer.letters == ("M",)
-    assert [line for line, _ in answer.skipped] == [1, 2, 3, 4]
-    assert answer.skipped[2][1] == r"\tau = Y(q, \dot{q}, \ddot{q}) \pi"
+    assert [step.line for step in answer.skipped] == [1, 2, 3, 4]
+    assert answer.skipped[2].text == r"\tau = Y(q, \dot{q}, \ddot{q}) \pi"
 
 
 def test_an_answer_without_a_letter_is_found_under_the_empty_one():

@@ -5,8 +5,8 @@ In the order of processing: `source`, `words` and `tokens` (lexer, with `latex` 
 (the result).
 """
 
-from dynamis.classroom.answers.answer import Answer, Located
+from dynamis.classroom.answers.answer import Answer, Located, Step
 from dynamis.classroom.answers.reading import parse_answer
 from dynamis.classroom.answers.vocabulary import KnownNumber, Vocabulary
 
-__all__ = ["Answer", "KnownNumber", "Located", "Vocabulary", "parse_answer"]
+__all__ = ["Answer", "KnownNumber", "Located", "Step", "Vocabulary", "parse_answer"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
 from dynamis.errors import unknown_name
 from dynamis.scalar import Node, Scalar
@@ -30,11 +31,19 @@ class Located:
     solved_for: str = ""
 
 
+class Step(NamedTuple):
+    """A formula of a derivation that is not read: its line and text, and the names in it, in canonical spelling."""
+
+    line: int
+    text: str
+    names: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Answer:
     """The contents of a text: entries by letter and indices from 0, definitions by name, skipped lines and prose.
 
-    ``entries["M"][0, 1]`` is M_12, ``entries["g"][0,]`` is g_1. ``skipped`` lists, by line and text, the steps of
+    ``entries["M"][0, 1]`` is M_12, ``entries["g"][0,]`` is g_1. ``skipped`` lists the steps of
     derivations (with ∂, sums or whole vectors), which are not read; ``prose`` the words in \\text with the
     symbols between them. ``equations`` hold, as expressions equal to zero, those equations that determine unknowns of the
     vocabulary and have none of them alone on one side, and where there are unknowns those of accelerations.
@@ -45,7 +54,7 @@ class Answer:
     file: str
     entries: Mapping[str, Mapping[tuple[int, ...], Located]]
     definitions: Mapping[str, Located]
-    skipped: tuple[tuple[int, str], ...] = ()
+    skipped: tuple[Step, ...] = ()
     prose: tuple[tuple[int, str], ...] = ()
     equations: tuple[Located, ...] = ()
     constants: Mapping[str, Node] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from dynamis.classroom.answers.answer import Answer, Located
+from dynamis.classroom.answers.answer import Answer, Located, Step
 from dynamis.classroom.answers.chains import Chain, Target, first_target, read_chain, replaced_names
 from dynamis.classroom.answers.grammar import parse
 from dynamis.classroom.answers.layout import layout
@@ -19,6 +19,7 @@ from dynamis.classroom.answers.tokens import tokens_of
 from dynamis.classroom.answers.tree import Evaluation, Grid, Name, Tree, Value, names_in, whole_terms
 from dynamis.classroom.answers.units import without_units
 from dynamis.classroom.answers.vocabulary import Vocabulary
+from dynamis.classroom.answers.words import spell
 from dynamis.display import short
 from dynamis.errors import FormatError, printable
 from dynamis.scalar import Node, directional, sqrt, topological
@@ -56,7 +57,7 @@ class _Reading:
         self.scalars: dict[Address, tuple[_Rule, Target]] = {}  # what defines a name: the first chain that does
         self.tables: dict[str, _Rule] = {}
         self.values: dict[int, list[Value]] = {}
-        self.skipped: list[tuple[int, str]] = []
+        self.skipped: list[Step] = []
         self.prose: list[tuple[int, str]] = []
         self.units: list[tuple[int, str, Fraction]] = []
         self.remarks: set[int] = set()
@@ -86,7 +87,7 @@ class _Reading:
         if not self.skipped:
             cure = "write entries, as in M_{11} = …, or a matrix, as in M = [a, b; c, d]"
             return self.source.error(0, "no answer in this text", cure)
-        line, text = self.skipped[-1]
+        line, text, _ = self.skipped[-1]
         parts = "whole vectors (variables without a joint's number) or matrices, derivatives or sums"
         found = f"no answer in this text: {short(text, 60)} has {parts}"
         cure = "write the answer out in the robot's symbols, with a joint's number at each variable, as in \\dot q_1"
@@ -104,7 +105,8 @@ class _Reading:
             chain = read_chain(statement, self.vocabulary, self.source, defined)
             defined |= {target.address for target in chain.targets}
             if not chain.values or (chain.steps and chain.letter is None and not chain.targets):
-                self.skipped.append(self.quoted(chain.at, chain.end))
+                names = tuple(spell(t.units) for t in statement if t.kind == "word")
+                self.skipped.append(Step(*self.quoted(chain.at, chain.end), names))
                 continue
             self.names.scalars |= {target.address for target in chain.targets}
             self.names.arguments |= {t.key: t.arguments for t in chain.targets if t.arguments}

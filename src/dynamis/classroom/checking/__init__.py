@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
 from dynamis.classroom.answers.blanks import product_with_commas, row_with_commas, with_commas
-from dynamis.classroom.answers.names import address_of
 from dynamis.classroom.answers.written import written
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import described, fitted, shape_of
-from dynamis.classroom.checking.motion_equations import LETTERS, named_torques, solved_torques, torque_names
+from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
 from dynamis.classroom.checking.parametrisation import reference
 from dynamis.classroom.checking.quantities import Quantity, canonical, names, other_quantity, quantity
 from dynamis.classroom.checking.robot_names import abbreviated, chosen, robot_symbols, vocabulary
 from dynamis.classroom.checking.unit_notes import converted, unit_notes
+from dynamis.classroom.checking.unread import unchecked
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
-from dynamis.errors import DynamisError, FormatError, InputError, printable
+from dynamis.errors import DynamisError, FormatError, InputError
 from dynamis.scalar import Node, directional, is_number, topological
 from dynamis.symbolic import factored
 from dynamis.symbolic.closed_form import ClosedForm
@@ -103,13 +103,14 @@ class _Reading:
         answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden)
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
         given: Mapping[tuple[int, ...], Located] = {}
+        read: Sequence[Located] = ()
         notes = [f"not read (line {line}): {passage}" for line, passage in answer.prose]
         notes += [f"read as a unit (line {line}): {converted(unit, factor)}" for line, unit, factor in answer.units]
         if named := [str(x) for x in answer.constants.values() if not _is_datum(x, asked)]:
             taken = f"not of the robot, taken as constant{'s' if len(named) > 1 else ''} of the datum: {' and '.join(named)}"
             notes.append(taken)
         if asked.name == "equations":
-            given, asked, unactuated = solved_torques(form, asked, answer)
+            given, asked, unactuated, read = solved_torques(form, asked, answer)
             notes += [f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated]
         entries = fitted(given or _asked_entries(answer, asked), asked, file)
         remark = Cause("", "")
@@ -122,37 +123,17 @@ class _Reading:
             values = {id(x): 0.0 for x in answer.constants.values() if not _is_factor(x, form, answer)}
             entries = {index: _with_values(x, values) for index, x in entries.items()}
             verdict = AnswerComparison(form, asked, entries, used, self.tolerance, rounding, decimals).verdict()
-        notes += [
-            *_unchecked(form, asked, answer, entries),
-            *unit_notes(form, asked, entries, text, robot_symbols(form).keys()),
-        ]
+        left = unchecked(form, asked, answer, [*read, *entries.values()], {index[0] for index in entries if index})
+        notes += left.others
+        notes += unit_notes(form, asked, entries, text, robot_symbols(form).keys())
         if remark.text:
             verdict = replace(verdict, remark=remark.text, hint=remark.hint)
-        return replace(verdict, notes=tuple(notes)), nodes
+        return replace(verdict, notes=tuple(notes), unread=tuple(left.equations)), nodes
 
 
 def _with_values(entry: Located, values: Mapping[int, float]) -> Located:
     nodes = [factored.replaced(x, values) for x in (entry.node, *entry.also)]
     return replace(entry, node=nodes[0], also=tuple(nodes[1:]))
-
-
-def _unchecked(form: ClosedForm, asked: Quantity, answer: Answer, checked: Mapping[tuple[int, ...], Located]) -> list[str]:
-    """Notes on formulas of the text that were neither compared nor used; an equation of motion among them is an error."""
-    places = {(x.line, x.column) for x in checked.values()}
-    torques = named_torques(form) if asked.name == "equations" else {}
-    accelerations = {id(x) for x in form.a}
-    notes = []
-    for name, x in answer.formulas():
-        letter = address_of(name)[0]
-        if x.used or (x.line, x.column) in places or letter in torques or (letter in LETTERS and asked.name == "equations"):
-            continue
-        if asked.name == "equations" and any(id(n) in accelerations for n in topological([x.node, *x.also])):
-            raise InputError(
-                f"{answer.file}:{x.line}: {printable(name)} is no torque of this robot: write … = \\tau_1, or \\tau with the "
-                "joint's name as index; F_1 for the force of a prismatic joint"
-            )
-        notes.append(f"not checked (line {x.line}): {x.text}")
-    return notes
 
 
 def _rounding(text: str, *, products: bool) -> float:

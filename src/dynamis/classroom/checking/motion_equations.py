@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -62,21 +62,26 @@ def _without_index(form: ClosedForm, letter: str) -> int | None:
 
 
 def _defined_torques(form: ClosedForm, answer: Answer) -> dict[tuple[int, ...], Located]:
-    """The torques that stand alone on one side; a letter without index is one if nothing else gives this torque."""
+    """The torques that stand alone on one side; a letter without index is one too."""
     given: dict[tuple[int, ...], Located] = {}
+    for index, entry in _torque_definitions(form, answer):
+        named = index[0] < form.n and entry.node is form.tau[index[0]] and not entry.also  # τ = [F; 0]
+        if not named and not (index in given and entry.used):
+            _add(given, index, entry)
+    return given
+
+
+def _torque_definitions(form: ClosedForm, answer: Answer) -> Iterator[tuple[tuple[int, ...], Located]]:
+    """The formulas of a text whose names are torques, with the joint."""
     for letter in LETTERS:
-        for index, entry in answer.entries.get(letter, {}).items():
-            named = index[0] < form.n and entry.node is form.tau[index[0]] and not entry.also  # τ = [F; 0]
-            if _has_letter(form, letter, index[0]) and not named:
-                given.setdefault(index, entry)
-    for key, k in named_torques(form).items():
-        if key in answer.definitions:
-            given.setdefault((k,), answer.definitions[key])
+        every = answer.entries.get(letter, {}).items()
+        yield from ((index, entry) for index, entry in every if _has_letter(form, letter, index[0]))
+    named = named_torques(form)
+    yield from (((k,), answer.definitions[key]) for key, k in named.items() if key in answer.definitions)
     for letter in LETTERS:
         joint = _without_index(form, letter)
         if joint is not None and letter in answer.definitions:
-            given.setdefault((joint,), answer.definitions[letter])
-    return given
+            yield (joint,), answer.definitions[letter]
 
 
 def _only_torque(form: ClosedForm, answer: Answer, zero: Collection[int]) -> dict[tuple[int, ...], Located]:
@@ -87,11 +92,15 @@ def _only_torque(form: ClosedForm, answer: Answer, zero: Collection[int]) -> dic
 
 
 class Torques(NamedTuple):
-    """The torques of an answer by joint, the quantity with which to compare them, and the joints that it calls not actuated."""
+    """The torques of an answer by joint, the quantity with which to compare them, and the joints that it calls not actuated.
+
+    ``read`` are the formulas from which they follow.
+    """
 
     entries: dict[tuple[int, ...], Located]
     asked: Quantity
     unactuated: Sequence[int] = ()
+    read: Sequence[Located] = ()
 
 
 def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> Torques:
@@ -101,6 +110,7 @@ def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> Torques
     joints that are not actuated; where these torques vanish, others may have the accelerations of their joints eliminated.
     """
     given, zero = without_zeros(asked, _defined_torques(form, answer), bool(answer.equations))
+    read = [entry for _, entry in _torque_definitions(form, answer)]
     every = [*given.values(), *answer.equations, *(answer.definitions[x] for x in LETTERS if x in answer.definitions)]
     refuse_high_degrees([node for x in every for node in (x.node, *x.also)])
     used = {id(t) for t in form.tau}
@@ -110,9 +120,9 @@ def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> Torques
         if index[0] < form.n and any(id(n) in used for n in topological([entry.node, *entry.also]))
     }
     if not defined and not answer.equations and not (is_small(form) and given):
-        return Torques(given, asked, zero)
+        return Torques(given, asked, zero, read)
     if not defined and not answer.equations and not _expand([node for x in given.values() for node in (x.node, *x.also)]):
-        return Torques(given, asked, zero)
+        return Torques(given, asked, zero, read)
     solver = _Solver(form, asked, answer, [*every, *defined.values()])
     free = solver.absent_joints([*defined.values(), *answer.equations], {index[0] for index in given}, zero)
     joints = solver.joints(answer.equations, {index[0] for index in given}, free)
@@ -120,13 +130,13 @@ def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> Torques
         given[index] = solver.solved(equation, index[0])
     for equation, joint in zip(answer.equations, joints, strict=True):
         if joint is not None:
-            _add(given, joint, solver.solved(equation, joint))
+            _add(given, (joint,), solver.solved(equation, joint))
     unactuated = Unactuated(form, solver.algebra, solver.correct, zero, free)
     for equation in [x for x, joint in zip(answer.equations, joints, strict=True) if joint is None]:
         joint, found = unactuated.own_equation(equation, [solver.residual(x) for x in (equation.node, *equation.also)])
-        _add(given, joint, found)
-    given = {**_only_torque(form, answer, unactuated.zero), **given}
-    return Torques(*unactuated.conditions(given, asked), zero)
+        _add(given, (joint,), found)
+    only = _only_torque(form, answer, unactuated.zero)
+    return Torques(*unactuated.conditions({**only, **given}, asked), zero, [*read, *only.values()])
 
 
 def _expand(nodes: Sequence[Any]) -> bool:
@@ -138,9 +148,9 @@ def _expand(nodes: Sequence[Any]) -> bool:
     return True
 
 
-def _add(given: dict[tuple[int, ...], Located], joint: int, found: Located) -> None:
-    before = given.get((joint,))
-    given[joint,] = (
+def _add(given: dict[tuple[int, ...], Located], index: tuple[int, ...], found: Located) -> None:
+    before = given.get(index)
+    given[index] = (
         found
         if before is None
         else replace(

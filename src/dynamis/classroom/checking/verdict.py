@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dynamis.display import as_text, short
+from dynamis.display import as_text, counted, short
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,9 +57,10 @@ class EntryVerdict:
 class Verdict:
     """The findings on one answer.
 
-    ``correct`` states that every given entry is right; ``complete`` that none is absent. ``remark`` applies to the answer as a
-    whole, ``hint`` is the same without the correct formula. ``notes`` say which parts of the text were not read, and how
-    expressions were compared that have no normal form.
+    ``correct`` states that every given entry is right and that no equation is ``unread``; ``complete`` that none is absent.
+    ``remark`` applies to the answer as a whole, ``hint`` is the same without the correct formula. ``notes`` say which parts of
+    the text were not read, and how expressions were compared that have no normal form. ``unread`` lists equations of motion
+    that were not compared, each with the reason.
     """
 
     quantity: str
@@ -69,10 +70,11 @@ class Verdict:
     letters: str = ""
     hint: str = ""
     notes: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def correct(self) -> bool:
-        return bool(self.findings) and not self.wrong
+        return bool(self.findings) and not self.wrong and not self.unread
 
     @property
     def complete(self) -> bool:
@@ -92,11 +94,13 @@ class Verdict:
         """One sentence: correct, or how many entries are."""
         given = len(self.findings)
         right = given - len(self.wrong)
-        counted = f"{right} of {given} entries {'is' if right == 1 else 'are'}"
+        counted_entries = f"{right} of {given} entries {'is' if right == 1 else 'are'}"
         if self.alternative:
-            return f"C q̇ is right; {counted} {'that' if right == 1 else 'those'} of the Christoffel matrix"
-        if not self.correct:
-            return f"{counted} right"
+            return f"C q̇ is right; {counted_entries} {'that' if right == 1 else 'those'} of the Christoffel matrix"
+        if self.wrong or not self.findings:
+            return f"{counted_entries} right"
+        if self.unread:
+            return f"{counted_entries} right, but {counted(len(self.unread), 'equation')} could not be read"
         verdict = f"correct {', '.join(sorted({f.note for f in self.findings if f.note}))}".rstrip()
         return verdict if self.complete else f"{verdict} as far as given; not given: {', '.join(self.absent)}"
 
@@ -112,7 +116,8 @@ class Verdict:
     def conclusion(self, *, hint: bool = False) -> list[str]:
         """The lines below the entries: what was not given, the remark unless it stands above, notes, and the summary."""
         absent = [f"not given: {', '.join(self.absent)}"] if self.absent and not self.correct else []
-        return [*absent, *([] if self.alternative else self._remark(hint)), *self.notes, f"{self.quantity}: {self.summary}"]
+        remark = [] if self.alternative else self._remark(hint)
+        return [*absent, *remark, *self.notes, *self.unread, f"{self.quantity}: {self.summary}"]
 
     def _remark(self, hint: bool) -> list[str]:
         remark = self.hint if hint else self.remark

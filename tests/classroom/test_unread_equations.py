@@ -1,0 +1,52 @@
+r"""Equations of motion that cannot be read are named, and the verdict is not "correct"."""
+
+import pytest
+
+import dynamis as dy
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return dy.load("planar_2r").closed_form()
+
+
+UNREAD = {  # the second equation of two, and why it is not compared
+    "a torque without a number": (r"(m_2 l_2^2 + I_2) \ddot q_2 = \tau", r"\tau has no joint's number, and there are 2 joints"),
+    "a zero torque without a number": (r"0 = \tau", r"\tau has no joint's number"),
+    "a command without a number": (r"m_2 g l_2 c_{12} = u", "u has no joint's number"),
+    "a name that is no torque": (r"m_2 \ddot q_2 = \tau_m", "taum is no torque of this robot"),
+    "a generalised force": (r"m_2 g l_2 \cos(q_1 + q_2) = Q_2", "Q2 is no torque of this robot"),
+    "a force of a revolute joint": (r"m_2 g l_2 \cos(q_1 + q_2) = F_2", "F2 is no torque of this robot"),
+    "a sum": (r"\sum_i m_i \ddot q_2 = \tau_2", "derivatives or sums are not evaluated: write the equation out"),
+    "Lagrange's equation": (
+        r"\frac{d}{dt}\frac{\partial L}{\partial \dot q_2} - \frac{\partial L}{\partial q_2} = \tau_2", "are not evaluated"),
+    "Lagrange's equation of a passive joint": (
+        r"\frac{d}{dt}\frac{\partial L}{\partial \dot q_2} - \frac{\partial L}{\partial q_2} = 0", "are not evaluated"),
+    "vectors": (r"M(q) \ddot q + C(q, \dot q) \dot q + g(q) = \tau", "whole vectors"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("equation", "why"), UNREAD.values(), ids=UNREAD)
+def test_no_equation_of_motion_is_left_out_of_the_verdict(arm, equation, why):
+    verdict = dy.check_answer(arm, "equations", rf"\tau_1 = {arm.torque[0].latex()} \\ {equation}")
+    assert [f.right for f in verdict.findings] == [True]
+    assert not verdict.correct
+    (reason,) = verdict.unread
+    assert reason.startswith(f"not read (line 1): {equation}: ")
+    assert why in reason
+    assert reason in verdict.report()
+    assert verdict.summary == "1 of 1 entries is right, but 1 equation could not be read"
+
+
+def test_a_step_of_a_derivation_is_no_loss_where_its_equation_follows(arm):
+    lagrange = r"\frac{d}{dt}\frac{\partial L}{\partial \dot q_i} - \frac{\partial L}{\partial q_i} = \tau_i"
+    both = rf"{lagrange} \\ \tau_1 = {arm.torque[0].latex()} \\ \tau_2 = {arm.torque[1].latex()}"
+    assert dy.check_answer(arm, "equations", both).correct
+    first = lagrange.replace("_i", "_1")
+    assert dy.check_answer(arm, "equations", rf"{first} \\ \tau_1 = {arm.torque[0].latex()}").correct
+
+
+def test_a_torque_given_under_two_letters_is_compared_twice(arm):
+    text = rf"\tau_1 = {arm.torque[0].latex()} \\ u_1 = {arm.torque[0].latex()}"
+    assert dy.check_answer(arm, "equations", text).correct
+    assert not dy.check_answer(arm, "equations", f"{text} + m_1").correct
