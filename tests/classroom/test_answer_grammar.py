@@ -162,3 +162,23 @@ def test_random_expressions_come_back_from_text_and_from_latex(seed):
     plain = show(expression, limit=10**9, exact=True).replace("a1", "qdd1").replace("a2", "ddq2")
     for text in (plain, latex(expression)):
         assert number(text) == pytest.approx(expected, rel=1e-11, abs=1e-11)
+
+
+AS_IN_TEX = {  # a command takes a group, one digit or one letter
+    r"\frac x2": x / 2, r"\frac x2 y": x / 2 * y, r"\frac1x y": y / x, r"\frac xy": x / y, r"\frac{z_1}2 y": z / 2 * y, r"\frac 1{x}": 1 / x,
+    r"\frac123": 1.5, r"\frac12 3": 1.5, r"\frac\pi2": np.pi / 2, r"\frac{1}{\frac12}": 2, r"\frac z_1 2": z / 2, r"\sqrt x y": np.sqrt(x) * y,
+    r"\sqrt2x": np.sqrt(2) * x, r"\sqrt{x}2": 2 * np.sqrt(x), r"\cos\frac{q_1}2 y": np.cos(q1 / 2) * y, r"\frac{\dot q_1}2": VALUES[V[0]] / 2,
+    r"{x \over y}": x / y, r"{x + y \over 2 x} y": (x + y) / (2 * x) * y, r"{1 \over {1 \over x}}": x, r"\left( x \over 2 \right)^2": (x / 2) ** 2,
+    r"\sin{q_1 \over 2}": np.sin(q1 / 2), r"\sen q_1": np.sin(q1), r"\operatorname{sen}(q_1)": np.sin(q1), "sen^2 q_1": np.sin(q1) ** 2,
+    r"\text{sen}(q_1)": np.sin(q1), r"\mathrm{sen}\, q_1": np.sin(q1), r"\tg q_1": np.tan(q1), "cotg(q_1)": 1 / np.tan(q1), r"\arcsen(x)": np.arcsin(x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", AS_IN_TEX)
+def test_arguments_without_braces_and_fractions_with_over_are_read_as_in_tex(text):
+    assert number(text) == pytest.approx(AS_IN_TEX[text], rel=1e-12)
+
+
+def test_the_fraction_of_over_is_in_braces():
+    with pytest.raises(dy.FormatError, match=r"\\over without braces.*write \{a \\over b\}"):
+        number(r"x \over y")

@@ -128,8 +128,8 @@ class _Parser:
         if self.depth > MAX_NESTING:
             raise self.wrong(token, f"brackets are nested deeper than {MAX_NESTING}", "name a part of the formula, as in h = …")
 
-    def whole(self) -> Tree:
-        tree = self.sum()
+    def whole(self, *, group: bool = False) -> Tree:
+        tree = self.fraction() if group else self.sum()
         token = self.peek()
         if token.kind != "nothing":
             raise self.unexpected(token)
@@ -144,6 +144,8 @@ class _Parser:
             return self.wrong(
                 token, f"{printable(token.text)} is found where a value is expected", "write a value before it, or delete it"
             )
+        if token.kind == "over":
+            return self.wrong(token, "\\over without braces around its fraction", "write {a \\over b} or \\frac{a}{b}")
         if token.kind == "step":
             return self.wrong(token, f"{printable(token.text)} is not evaluated", "write the resulting expression")
         return self.wrong(token, f"{printable(token.text)} is not expected here", "write a name, a number or a parenthesis")
@@ -261,10 +263,18 @@ class _Parser:
             if cells is not None:
                 return self.table(token, *cells, flat=True)
         bars, self.bars = self.bars, 0
-        tree = self.sum()
+        tree = self.fraction()
         self.bars = bars
         self.close(token)
         return tree
+
+    def fraction(self) -> Tree:
+        """The inside of a group: a sum, or a fraction of two, as in {a \\over b}."""
+        tree = self.sum()
+        if self.peek().kind != "over":
+            return tree
+        at = self.take().at
+        return Product((("*", tree), ("/", self.sum())), at)
 
     def close(self, token: Token) -> None:
         found = self.take()
@@ -310,10 +320,10 @@ class _Parser:
     def arguments(self) -> list[Tree]:
         opening = self.take()
         bars, self.bars = self.bars, 0
-        found = [self.sum()]
+        found = [self.fraction()]
         while self.peek().kind == "comma":
             self.take()
-            found.append(self.sum())
+            found.append(self.fraction())
         self.bars = bars
         self.close(opening)
         return found
@@ -355,4 +365,4 @@ class _Parser:
     def cell(self, tokens: Sequence[Token]) -> Tree | None:
         if len(tokens) == 1 and tokens[0].kind == "sign" and tokens[0].text == "*":
             return None
-        return _Parser(tokens, self.names, self.depth).whole()
+        return _Parser(tokens, self.names, self.depth).whole(group=True)

@@ -81,7 +81,7 @@ BRACKET_COMMAND = {
 }  # fmt: skip
 CLOSING = {"(": ")", "[": "]", "{": "}", "\\{": "\\}"}
 FRAC = _set("frac dfrac tfrac cfrac nicefrac sfrac")
-FUNCTION = _set("sin cos tan sec csc cot arcsin arccos exp ln log tanh max min sgn sign diag")
+FUNCTION = _set("sin cos tan sec csc cot arcsin arccos exp ln log tanh max min sgn sign diag sen tg cotg ctg arcsen")
 
 MATRIX = _set("matrix bmatrix pmatrix Bmatrix vmatrix Vmatrix smallmatrix array")
 WITH_COLUMNS = _set("array alignat alignat* alignedat tabular")

@@ -16,9 +16,10 @@ from dynamis.model.readers.expressions import CONSTANTS, FUNCTIONS
 from dynamis.scalar import Node, symbol
 
 Address = tuple[str, tuple[int, ...]]  # the letter and the indices of an entry, from 0; a definition has no indices
-RECIPROCAL_OF = {"sec": "cos", "csc": "sin", "cot": "tan"}
+RECIPROCAL_OF = {"sec": "cos", "csc": "sin", **dict.fromkeys(("cot", "cotg", "ctg"), "tan")}
 FUNCTION_OF = {
     **{name: name for name in FUNCTIONS}, "sgn": "sign", "arcsin": "asin", "arccos": "acos", "ln": "log", **RECIPROCAL_OF,
+    "sen": "sin", "tg": "tan", "arcsen": "asin",
 }  # fmt: skip
 _MAX_NAME_LENGTH = 16  # letters of a name in a product written without spaces
 _ENTRY = re.compile(

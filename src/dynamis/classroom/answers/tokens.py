@@ -23,6 +23,10 @@ _OPENING_BRACE = re.compile(r"\s*\{")
 _UNIT_POWER = re.compile(r"\s*\^\s*(?:\{\s*-?[0-9]\s*\}|[0-9])")
 _BOUNDS = re.compile(r"(?:\s*[_^]\s*(?:\{[^{}]*\}|\\[A-Za-z]+|[^\s{}\\]))*")  # of a sum or an integral
 _DEGREES = re.compile(r"\s*(?:\^\s*(?:\{\s*(?:\\circ|°)\s*\}|\\circ(?![A-Za-z])|°)|\\degree(?![A-Za-z])|°)")
+_ARGUMENT = re.compile(  # the first one of a command; not a letter with an index or an accent
+    rf"\s*(?P<first>(?P<group>\{{)|(?P<digit>[0-9])|(?:[^\W\d_]|\\(?P<greek>{'|'.join(latex.GREEK_COMMAND)})(?![A-Za-z])))"
+    rf"(?(group)|(?(digit)|(?!\s*_|[{''.join((*latex.PRIME, *latex.ACCENT_MARK, *latex.SUBSCRIPT))}])))"
+)
 _LABEL = re.compile(r"\s*[_^](?=\s*\{)")
 _DECIMAL_COMMA = re.compile(r"\{,\}[0-9]")
 _WRAPPERS = latex.BOX | latex.BRACE | latex.SI_UNIT | latex.SI_NUMBER | {"pm", "mp", "circ", "degree"}
@@ -31,7 +35,7 @@ _WRAPPERS = latex.BOX | latex.BRACE | latex.SI_UNIT | latex.SI_NUMBER | {"pm", "
 class Token(NamedTuple):
     """A piece of the text, from ``at`` to ``end``.
 
-    The kinds: number; word, with its units; sign (+ - * / ^ =); open, close and bar; frac and sqrt; begin and end of an
+    The kinds: number; word, with its units; sign (+ - * / ^ =); open, close and bar; frac, over and sqrt; begin and end of an
     environment; cell and row inside one; comma, semicolon and stop; step, a sign of derivations; and what may part
     formulas: newline, soft (a wide space; with the text "prose", words in \\text), break. The grammar adds name, a word's
     piece.
@@ -148,12 +152,42 @@ class _Lexer:
         if text:
             self.add("open", "{", 1)
 
-    def single_digits(self, count: int) -> None:
-        """The arguments of a command that are written without braces: \\frac12 takes one digit at a time."""
+    def arguments(self, count: int) -> None:
+        """The arguments of a command as TeX takes them, a group, one digit or one letter: \\frac l2 and \\frac{l_2}2.
+
+        A letter with an index or an accent, which TeX would refuse, is read as a name.
+        """
         for _ in range(count):
-            if match := re.compile(r"[ ]*([0-9])").match(self.text, self.at):
-                self.at = match.end() - 1
-                self.add("number", match[1], 1)
+            match = _ARGUMENT.match(self.text, self.at)
+            if match is None:
+                return
+            self.at = match.start("first")
+            if match["group"]:
+                end = self.closing(self.at + 1)
+                if not end:
+                    return
+                self.add("open", "{", 1)
+                while self.at < end:
+                    self.next()
+            else:
+                self.add("open", "{", 0)
+                if match["digit"]:
+                    self.add("number", match["digit"], 1)
+                else:
+                    name = latex.GREEK_COMMAND.get(match["greek"] or "") or latex.GREEK_LETTER.get(
+                        match["first"], match["first"]
+                    )
+                    self.found.append(Token("word", match["first"], self.at, match.end(), (Unit(name, self.at, False),)))
+                    self.at = match.end()
+                self.add("close", "}", 0)
+
+    def closing(self, at: int) -> int:
+        """The position after the brace that closes a group whose inside begins here; 0 if none does."""
+        depth = 1
+        while depth and at < len(self.text):
+            depth += {"{": 1, "}": -1}.get(self.text[at], 0)
+            at += 1
+        return 0 if depth else at
 
     def si_number(self, name: str, length: int) -> None:
         """\\SI{9.81}{…}, \\num{9.81}, \\ang{90}."""
@@ -212,10 +246,12 @@ class _Lexer:
             self.add("sign", latex.SIGN_COMMAND[name], length)
         elif name in latex.FRAC:
             self.add("frac", name, length)
-            self.single_digits(2)
+            self.arguments(2)
+        elif name == "over":
+            self.add("over", match[0], length)
         elif name == "sqrt":
             self.add("sqrt", name, length)
-            self.single_digits(1)
+            self.arguments(1)
         elif name in latex.FUNCTION:
             self.found.append(Token("word", match[0], self.at, self.at + length, (Unit(name, self.at, False),)))
             self.at += length
@@ -307,11 +343,8 @@ class _Lexer:
         opening = _OPENING_BRACE.match(self.text, self.at + length)
         if opening is None:
             return "", length
-        depth, at = 1, opening.end()
-        while depth and at < len(self.text):
-            depth += {"{": 1, "}": -1}.get(self.text[at], 0)
-            at += 1
-        if depth:
+        at = self.closing(opening.end())
+        if not at:
             raise self.source.error(self.at, "this text is not closed", "close it with }")
         return self.text[opening.end() : at - 1], at - self.at
 
