@@ -24,7 +24,7 @@ GREEK_LETTER: dict[str, str] = {
 }  # fmt: skip
 GREEK_COMMAND: dict[str, str] = {
     **{name: name for name in GREEK_LETTER.values()},
-    "vartheta": "theta", "varphi": "phi", "varepsilon": "epsilon", "varrho": "rho", "ell": "l", "top": "T",
+    "vartheta": "theta", "varphi": "phi", "varepsilon": "epsilon", "varrho": "rho", "ell": "l", "imath": "i", "top": "T",
 }  # fmt: skip
 
 # accents, as commands and as combining characters: a dot is a prime

@@ -249,9 +249,8 @@ class _Reading:
         return self.differentiated(value, order)
 
     def differentiated(self, value: Any, order: int) -> Any:
-        names = self.vocabulary
         for _ in range(order):
-            value = directional([value], [*names.q, *names.v], [*names.v, *names.a])[0]
+            value = directional([value], *self.vocabulary.rates)[0]
         return value
 
     def refuse_doubt(self) -> None:

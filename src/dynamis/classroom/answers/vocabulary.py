@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from dynamis.classroom.answers.latex import FUNCTION, GREEK_LETTER
@@ -51,7 +52,7 @@ class Vocabulary:
     With ``constants``, a letter without meaning is a constant: the height of the datum of a potential energy.
     ``spellings`` are other common names of parameters and rates, which yield to all others. ``defined`` are names of the robot
     that are also letters of the quantity in question, such as g, with this letter; ``gradient`` is the letter of the
-    derivatives of the potential energy.
+    derivatives of the potential energy. ``motors`` are variables of actuators with their rates, by name.
 
     >>> from dynamis.scalar import symbol
     >>> q, v, a = ([symbol(f"{x}1")] for x in "qva")
@@ -74,6 +75,7 @@ class Vocabulary:
     spellings: Mapping[str, Any] = field(default_factory=dict)
     defined: tuple[tuple[Any, str], ...] = ()
     gradient: str = ""
+    motors: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         sizes = {"q": len(self.q), "v": len(self.v), "a": len(self.a), "revolute": len(self.revolute)}
@@ -105,6 +107,17 @@ class Vocabulary:
     @cached_property
     def _unknowns(self) -> dict[str, Any]:
         return {key: value for name, value in self.unknowns.items() if (key := key_of(name)) is not None}
+
+    @cached_property
+    def _motors(self) -> dict[str, Any]:
+        named = [(key, rates) for name, rates in self.motors.items() if (key := key_of(name)) is not None]
+        return {key: x for name, rates in named for k, x in enumerate(rates) for key in (name + k * "'", k * "d" + name)}
+
+    @cached_property
+    def rates(self) -> tuple[list[Any], list[Any]]:
+        """The variables of the state and their time derivatives."""
+        motors = [pair for rates in {id(x[0]): x for x in self.motors.values()}.values() for pair in pairwise(rates)]
+        return [*self.q, *self.v, *(x for x, _ in motors)], [*self.v, *self.a, *(x for _, x in motors)]
 
     @cached_property
     def _spellings(self) -> dict[str, Any]:
@@ -155,8 +168,8 @@ class Vocabulary:
         return bool(unknowns) and any(id(n) in unknowns for n in topological(values))
 
     def holds_acceleration(self, values: Sequence[Any]) -> bool:
-        """Whether expressions contain an acceleration, where equations of motion are asked for: there are unknowns."""
-        accelerations = {id(x) for x in self.a} if self._unknowns else set()
+        """Whether there is an acceleration or a motor's variable, where equations of motion are asked: there are unknowns."""
+        accelerations = {id(x) for x in (*self.a, *self._motors.values())} if self._unknowns else set()
         return bool(accelerations) and any(id(n) in accelerations for n in topological(values))
 
     def resolve(self, key: str) -> Scalar | None:
@@ -169,6 +182,8 @@ class Vocabulary:
         for spelled in (key, key.replace(",", "")):
             if spelled in self._values:
                 return self._values[spelled]
+            if spelled in self._motors:
+                return as_scalar(self._motors[spelled])
         order_joint = self._variable(key)
         if order_joint is None:
             return self._spellings.get(key) if key not in self.own else None

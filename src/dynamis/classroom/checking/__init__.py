@@ -10,6 +10,7 @@ from typing import Any
 from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
 from dynamis.classroom.answers.blanks import product_with_commas, row_with_commas, with_commas
 from dynamis.classroom.answers.written import written
+from dynamis.classroom.checking.actuators import NO_MOTORS, ActuatorAnswer, motor_names
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import described, fitted, shape_of
@@ -109,20 +110,30 @@ class _Reading:
         if named := [str(x) for x in answer.constants.values() if not _is_datum(x, asked)]:
             taken = f"not of the robot, taken as constant{'s' if len(named) > 1 else ''} of the datum: {' and '.join(named)}"
             notes.append(taken)
+        drives: ActuatorAnswer | None = None
         if asked.name == "equations":
-            given, asked, unactuated, read = solved_torques(form, asked, answer)
+            drives = ActuatorAnswer(form, asked, answer, motor_names(form, used, text))
+            given, asked, unactuated, read = solved_torques(form, asked, drives.rest)
+            notes += drives.notes
             notes += [f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated]
-        entries = fitted(given or _asked_entries(answer, asked), asked, file)
+        only_drives = drives is not None and drives.read and not given
+        entries = {} if only_drives else fitted(given or _asked_entries(answer, asked), asked, file)
         remark = Cause("", "")
         if asked.name == "parameters":
             asked, remark = reference(form, asked, entries)
         decimals = not robot_symbols(form) or re.search(DECIMAL, text) is not None
         rounding = _rounding(text, products=not robot_symbols(form))
-        verdict = AnswerComparison(form, asked, entries, used, self.tolerance, rounding, decimals).verdict()
+
+        def compared(asked: Quantity, entries: Mapping[tuple[int, ...], Located]) -> Verdict:
+            return AnswerComparison(form, asked, entries, used, self.tolerance, rounding, decimals).verdict()
+
+        verdict = compared(asked, entries)
         if answer.constants and not verdict.correct:  # the constants are not what is wrong
             values = {id(x): 0.0 for x in answer.constants.values() if not _is_factor(x, form, answer)}
             entries = {index: _with_values(x, values) for index, x in entries.items()}
-            verdict = AnswerComparison(form, asked, entries, used, self.tolerance, rounding, decimals).verdict()
+            verdict = compared(asked, entries)
+        if drives is not None:
+            verdict, read = drives.merged(verdict, compared), [*read, *drives.read]
         left = unchecked(form, asked, answer, [*read, *entries.values()], {index[0] for index in entries if index})
         notes += left.others
         notes += unit_notes(form, asked, entries, text, robot_symbols(form).keys())
@@ -157,15 +168,18 @@ def _read(
     hidden: frozenset[str] = frozenset(),
 ) -> tuple[Answer, Notation]:
     # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
-    unknowns = torque_names(form) if asked.name == "equations" else {}
+    moving = asked.name == "equations"
+    unknowns = torque_names(form) if moving else {}
     if not unknowns:
         extra = {**torque_names(form, ("tau",)), **extra}
     own = form.notation if choice is None else notation_of(choice)
     tried = [own] if choice is not None else [own, *(n for n in NOTATIONS.values() if n.rename and n is not own)]
     refused: FormatError | None = None
     for notation in tried:
+        motors = motor_names(form, notation, text) if moving else NO_MOTORS
+        names = vocabulary(form, asked, notation, extra, {**unknowns, **motors.commands}, hidden, motors.variables)
         try:
-            return parse_answer(text, vocabulary(form, asked, notation, extra, unknowns, hidden), file), notation
+            return parse_answer(text, names, file), notation
         except FormatError as error:
             refused = refused or error
     assert refused is not None

@@ -13,6 +13,7 @@ from dynamis.classroom.checking.mistakes import is_small
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.classroom.checking.unactuated import Unactuated, without_zeros
 from dynamis.errors import InputError, printable
+from dynamis.model.actuators import Elastic
 from dynamis.scalar import Node, topological
 from dynamis.symbolic import factored
 from dynamis.symbolic.budget import BudgetSpent
@@ -23,6 +24,7 @@ from dynamis.symbolic.ring import Ring
 
 LETTERS = ("tau", "u", "f", "F")  # of torques
 FORCES = ("f", "F")  # of prismatic joints
+COMMAND = "u"  # another letter of a torque, unless the joint has an actuator, of which it is the command
 
 
 def joint_names(form: ClosedForm) -> dict[str, int]:
@@ -52,12 +54,18 @@ def torque_names(form: ClosedForm, letters: Sequence[str] = LETTERS) -> dict[str
 
 
 def _has_letter(form: ClosedForm, letter: str, joint: int) -> bool:
-    return letter not in FORCES or (joint < form.n and not form.model.coordinates[joint].revolute)
+    turning = joint >= form.n or form.model.coordinates[joint].revolute
+    return not (letter in FORCES and turning) and not _is_command(form, letter, joint)
+
+
+def _is_command(form: ClosedForm, letter: str, joint: int) -> bool:
+    return letter == COMMAND and joint < form.n and form.model.actuators[joint] is not None
 
 
 def _without_index(form: ClosedForm, letter: str) -> int | None:
     """The joint whose torque a letter without index is."""
-    joints = [k for k in range(form.n) if not form.model.coordinates[k].revolute or (form.n == 1 and letter not in FORCES)]
+    joints = [k for k in range(form.n) if not _is_command(form, letter, k)]
+    joints = [k for k in joints if not form.model.coordinates[k].revolute or (form.n == 1 and letter not in FORCES)]
     return joints[0] if len(joints) == 1 and (letter != "tau" or form.n == 1) else None
 
 
@@ -186,10 +194,11 @@ class _Solver:
         self.algebra = Algebra(ring, form.algebra.letters)
 
     def absent_joints(self, equations: Sequence[Located], given: set[int], zero: Collection[int]) -> list[int]:
-        """The joints without an equation whose torques occur nowhere: those of torque zero first."""
+        """The joints without an equation whose torques occur nowhere: those of torque zero first, no elastic ones."""
         nodes = topological([node for x in equations for node in (x.node, *x.also)])
         used = {id(node) for node in nodes}
         absent = [k for k, tau in enumerate(self.form.tau) if k not in given and (k in zero or id(tau) not in used)]
+        absent = [k for k in absent if k in zero or not isinstance(self.form.model.actuators[k], Elastic)]
         return sorted(absent, key=lambda k: k not in zero)
 
     def residual(self, node: Any) -> Expression:
@@ -242,6 +251,8 @@ class _Solver:
             raise self._error(equation, "the torques cancel in this equation")
         if self.residual(equation.node).is_zero:
             raise self._error(equation, "both sides of this equation are equal")
+        if not free and any(isinstance(x, Elastic) for x in self.form.model.actuators):
+            raise self._error(equation, "there is neither a torque nor the angle of a motor in this equation")
         if not free:
             raise self._error(equation, "there is no torque in this equation, and every joint has an equation of its own")
 

@@ -17,6 +17,7 @@ from dynamis.classroom.checking.quantities import Quantity
 from dynamis.scalar import Node, topological
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import Notation, parameter_latex, plain_text
+from dynamis.symbolic.roles import motor_roles
 
 MAX_DOUBTFUL = 4  # names with two meanings whose combinations are tried
 
@@ -28,6 +29,7 @@ def vocabulary(
     extra: Mapping[str, Any],
     unknowns: Mapping[str, Any] | None = None,
     hidden: frozenset[str] = frozenset(),
+    motors: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> Vocabulary:
     """The names allowed in an answer: the robot's parameters but ``hidden`` ones, their names in this notation, and joints'."""
     parameters = {name: x for name, x in robot_symbols(form).items() if name not in hidden}
@@ -52,6 +54,7 @@ def vocabulary(
         spellings=spellings(form, asked),
         defined=_defined(form, asked),
         gradient="g" if asked.name == "gravity" else "",
+        motors=motors or {},
     )
 
 
@@ -86,7 +89,7 @@ def spellings(form: ClosedForm, asked: Quantity) -> dict[str, Any]:
 
 def robot_symbols(form: ClosedForm) -> dict[str, Any]:
     """The parameters of a robot that are symbols, by name."""
-    state = {id(x) for vector in (form.q, form.v, form.a, form.tau, form.w) for x in vector}
+    state = {id(x) for vector in (form.q, form.v, form.a, form.tau, form.w) for x in vector} | motor_roles(form.model).keys()
     symbols = [a.node for a in form.algebra.ring.atoms if a.kind == "symbol" and a.node is not None and id(a.node) not in state]
     return {str(s.args[0]): s for s in symbols if isinstance(s, Node) and s.op == "symbol"}
 

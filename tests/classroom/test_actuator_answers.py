@@ -1,0 +1,127 @@
+r"""Answers with the equations of elastic joints and motors: θ_m is the motor's angle, and its equation is checked."""
+
+import pytest
+
+import dynamis as dy
+
+s = dy.symbol
+
+
+def arm(**actuators):
+    return dy.load("planar_2r").replace(actuators=actuators).closed_form()
+
+
+ROBOTS = {
+    "springs": {"joint1": dy.Elastic(s("K_1"), s("B_1")), "joint2": dy.Elastic(s("K_2"), s("B_2"))},
+    "spring and motor": {
+        "joint1": dy.Elastic(s("K_1"), s("B_1"), s("D_1"), s("F_1")), "joint2": dy.DCMotor(s("R_2"), s("k_2"), s("r_2"), s("L_2"))},
+    "one spring": {"joint2": dy.Elastic(s("K_2"), s("B_2"))},
+    "numbers": {"joint1": dy.Elastic(800.0, 0.3, 2.0, 0.4), "joint2": dy.DCMotor(2.0, 0.1, -30.0, 1e-2)},
+    "without currents": {"joint1": dy.Saturated(effort=10.0), "joint2": dy.DCMotor(s("R"), s("k"), s("r"))},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def elastic():
+    return arm(**ROBOTS["springs"])
+
+
+@pytest.mark.parametrize("actuators", ROBOTS.values(), ids=ROBOTS)
+def test_printed_equations_with_actuators_are_right(actuators):
+    form = arm(**actuators)
+    for letters in (None, "rocco", "melchiorri"):
+        verdict = dy.check_answer(form, "equations", form.latex(letters), notation=letters)
+        assert verdict.correct, verdict.report()
+        assert verdict.complete
+    lines = [*map(str, form.equations), *(str(x) for drive in form.actuator_equations for x in drive.equations)]
+    verdict = dy.check_answer(form, "equations", "\n".join(lines))
+    assert verdict.correct, verdict.report()
+    assert len(verdict.findings) == len(lines)
+    assert verdict.notes == verdict.unread == ()
+
+
+def test_a_single_elastic_joint_needs_no_number():
+    pendulum = dy.load("pendulum_from_vertical")
+    name = pendulum.model.coordinates[0].name
+    form = pendulum.replace(actuators={name: dy.Elastic(s("K"), s("B"))}).closed_form()
+    assert dy.check_answer(form, "equations", form.latex()).complete
+    torque = form.torque[0].latex()
+    text = rf"{torque} + K (q - \theta) = 0 \\ B \ddot\theta + K (\theta - q) = \tau"
+    assert dy.check_answer(form, "equations", text).complete
+
+
+def links(form, angle=r"\theta_"):
+    return [rf"{x.latex()} + K_{k} (q_{k} - {angle}{k}) = 0" for k, x in enumerate(form.torque, 1)]
+
+
+MOTOR = r"B_{0} \ddot ANGLE{0} + K_{0} (ANGLE{0} - q_{0}) = TORQUE{0}"
+
+
+@pytest.mark.parametrize("torque", [r"\tau_", "u_", r"\tau_m"])
+@pytest.mark.parametrize("angle", [r"\theta_", r"\theta_m"])
+def test_the_angle_of_the_motor_is_not_that_of_the_joint(elastic, angle, torque):
+    motors = [MOTOR.replace("ANGLE", angle).replace("TORQUE", torque).format(k) for k in (1, 2)]
+    text = "\n\n".join([*links(elastic, angle), *motors])
+    verdict = dy.check_answer(elastic, "equations", text)
+    assert verdict.correct, verdict.report()
+    assert [f.entry for f in verdict.findings] == ["tau_1", "tau_2", "u_1", "u_2"]
+    for slip, entry in (
+        (("K_2 (q", "-K_2 (q"), "tau_2"),
+        ((f"{angle}1 - q_1", f"{angle}1 + q_1"), "u_1"),
+        (("B_2", "B_1"), "u_2"),
+    ):
+        assert [f.entry for f in dy.check_answer(elastic, "equations", text.replace(*slip)).wrong] == [entry]
+
+
+def test_theta_is_the_angle_of_the_joint_where_there_is_no_q(elastic):
+    text = rf"\tau_1 = {elastic.torque[0].latex('rocco')}"
+    assert dy.check_answer(elastic, "equations", text, notation="rocco").correct
+    assert dy.check_answer(elastic, "kinetic-energy", f"T = {elastic.kinetic_energy.latex('rocco')}", notation="rocco").correct
+
+
+FORMS = {  # of the motor's equation, and whether they are right
+    "solved": (r"\ddot\theta_1 = \frac{u_1 - K_1 (\theta_1 - q_1)}{B_1}", True),
+    "with the torque of the joint": (r"B_1 \ddot\theta_1 + \tau_1 = u_1 \\ \tau_1 = K_1 (\theta_1 - q_1)", True),
+    "with the deflection": (r"\delta_1 = \theta_1 - q_1 \\ B_1 (\ddot\delta_1 + \ddot q_1) + K_1 \delta_1 = u_1", True),
+    "another joint": (r"\ddot\theta_1 = \frac{u_1 - K_1 (\theta_1 - q_2)}{B_1}", False),
+    "without the torque": (r"B_1 \ddot\theta_1 + K_1 (\theta_1 - q_1) = 0", False),
+    "sign of the spring": (r"B_1 \ddot\theta_1 + \tau_1 = u_1 \\ \tau_1 = K_1 (q_1 - \theta_1)", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "right"), FORMS.values(), ids=FORMS)
+def test_motor_equations_are_checked_in_any_arrangement(elastic, text, right):
+    assert dy.check_answer(elastic, "equations", text).correct == right
+
+
+def test_the_equation_of_motion_may_stand_for_the_torque_of_the_spring(elastic):
+    text = rf"{elastic.torque[0].latex()} + B_1 \ddot\theta_1 = u_1"
+    assert dy.check_answer(elastic, "equations", text).correct
+    (slip,) = dy.check_answer(elastic, "equations", f"{text} + m_1").wrong
+    assert slip.cause == "superfluous: -m_1"
+
+
+def test_motor_equations_that_are_not_given_are_listed(elastic):
+    verdict = dy.check_answer(elastic, "equations", "\n\n".join(links(elastic)))
+    assert verdict.correct
+    assert verdict.absent == ("u_1", "u_2")
+    motors = dy.check_answer(elastic, "equations", MOTOR.replace("ANGLE", r"\theta_").replace("TORQUE", "u_").format(1))
+    assert motors.absent == ("tau_1", "tau_2", "u_2")
+
+
+def test_one_letter_is_not_both_the_torque_of_the_joint_and_of_the_motor(elastic):
+    motor = MOTOR.replace("ANGLE", r"\theta_").replace("TORQUE", r"\tau_").format(1)
+    verdict = dy.check_answer(elastic, "equations", rf"{motor} \\ {elastic.torque[0].latex()} = \tau_1")
+    assert [f.entry for f in verdict.wrong] == ["u_1"]
+    assert verdict.notes == ("τ_1 is read as the torque u_1 of motor 1, in whose equation it is",)
+
+
+def test_an_elastic_joint_is_not_one_without_actuator(elastic):
+    with pytest.raises(dy.InputError, match="neither a torque nor the angle of a motor"):
+        dy.check_answer(elastic, "equations", f"{elastic.torque[0].latex()} = 0")
+
+
+def test_names_of_motors_are_no_parameters(elastic):
+    with pytest.raises(dy.FormatError) as caught:
+        dy.check_answer(elastic, "gravity", "g_2 = theta_3")
+    assert "theta[" not in str(caught.value)
