@@ -70,7 +70,7 @@ def with_named_factors(form: Terms) -> Compact:
 
     return Compact(
         names,
-        Formulas.of((Expression(algebra, coefficient(*index)) for index in np.ndindex(*cube)), cube),
+        Formulas.of((Expression(algebra, coefficient(*index)) for index in np.ndindex(*cube)), cube).as_christoffel(),
         matrix(coefficient),
         matrix(lambda i, j, k: coefficient(i, j, k) + coefficient(j, i, k)),
         matrix(lambda i, j, k: coefficient(j, i, k) - coefficient(i, j, k), "term"),

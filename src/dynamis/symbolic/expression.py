@@ -294,10 +294,12 @@ def _matrix(entries: list[str], width: int) -> str:
 class Formulas(np.ndarray[Any, Any]):
     """An array of expressions, with NumPy indexing and arithmetic, and the output formats of `Expression`.
 
-    Indices of the array start from 0, printed subscripts from 1: ``c[0, 0, 1]`` is c_112.
+    Indices of the array start from 0, printed subscripts from 1: ``c[0, 0, 1]`` is c_112. Those of Christoffel symbols, whose
+    first axis is that of the equation, are printed in the order of the notation: c_121 where the equation's index is the last.
     """
 
     letter = "c"  # of the entries of an array with three axes
+    is_christoffel = False
 
     @staticmethod
     def of(values: Any, shape: tuple[int, ...], letter: str = "c") -> Formulas:
@@ -306,6 +308,11 @@ class Formulas(np.ndarray[Any, Any]):
         made = array.view(Formulas)
         made.letter = letter
         return made
+
+    def as_christoffel(self) -> Formulas:
+        """The array, marked as that of the Christoffel symbols."""
+        self.is_christoffel = True
+        return self
 
     def latex(self, notation: str | Notation | None = None, digits: int = 6) -> str:
         """A matrix (or a column) in LaTeX; common subexpressions of factored entries are defined after it.
@@ -363,8 +370,7 @@ class Formulas(np.ndarray[Any, Any]):
 
     def __str__(self) -> str:
         if self.ndim > 2:
-            entries = np.ndenumerate(np.asarray(self))
-            return "\n".join(f"{self.letter}_{self._subscript(index)} = {x}" for index, x in entries if not x.is_zero) or "0"
+            return "\n".join(f"{self.letter}_{index} = {x}" for index, x in self._nonzero(None)) or "0"
         rows = self.reshape(-1, 1) if self.ndim == 1 else np.asarray(self)
         return "[" + ",\n ".join("[" + ", ".join(map(str, row)) + "]" for row in rows) + "]"
 
@@ -377,17 +383,20 @@ class Formulas(np.ndarray[Any, Any]):
             return None
         return f"$${self._entries_latex(None, 6, MAX_CHRISTOFFEL_VALUES)}$$"
 
-    def _subscript(self, index: tuple[int, ...]) -> str:
-        """Indices from 1, as in textbooks."""
-        return ("," if max(self.shape) > 9 else "").join(str(k + 1) for k in index)
+    def _nonzero(self, notation: str | Notation | None) -> list[tuple[str, Any]]:
+        """The entries that are not zero, by their subscripts: indices from 1, as in textbooks."""
+        found = {index: x for index, x in np.ndenumerate(np.asarray(self)) if not x.is_zero}
+        if found and self.is_christoffel:
+            letters = next(iter(found.values())).algebra.letters.with_notation(notation)
+            found = {letters.notation.christoffel_index(index): x for index, x in found.items()}
+        comma = "," if max(self.shape) > 9 else ""
+        return [(comma.join(str(k + 1) for k in index), found[index]) for index in sorted(found)]
 
     def _entries_latex(self, notation: str | Notation | None, digits: int, most: int) -> str:
         """The nonzero entries of Christoffel symbols, one line per value: c_{112} = c_{121} = …."""
         groups: list[tuple[Any, list[str]]] = []
-        for index, x in np.ndenumerate(np.asarray(self)):
-            if x.is_zero:
-                continue
-            name = f"{self.letter}_{{{self._subscript(index)}}}"
+        for index, x in self._nonzero(notation):
+            name = f"{self.letter}_{{{index}}}"
             same = next((names for value, names in groups if value == x), None)
             if same is None:
                 groups.append((x, [name]))

@@ -64,6 +64,10 @@ class Notation:
     __repr__ = as_call
     _repr_html_ = as_table
 
+    def christoffel_index(self, index: tuple[int, ...]) -> tuple[int, ...]:
+        """The subscript of the symbol that is c[i, j, k] here, with the equation first."""
+        return index if self.christoffel == "first" else (*index[1:], index[0])
+
 
 NOTATIONS = {
     n.name: n

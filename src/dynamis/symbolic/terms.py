@@ -139,12 +139,13 @@ class Terms:
     def christoffel(self) -> Formulas:
         """c[i, j, k] = ½ (∂M_ij/∂q_k + ∂M_ik/∂q_j − ∂M_jk/∂q_i)."""
         if self._slopes is None:
-            return self._graphs(coriolis.christoffel(self.model, self.q))
+            return self._graphs(coriolis.christoffel(self.model, self.q)).as_christoffel()
         held: dict[tuple[int, int, int], Expression] = {}
         for i, j, k in np.ndindex(self.n, self.n, self.n):
             if j <= k:
                 held[i, j, k] = summed([self._slope(i, j, k), self._slope(i, k, j), -self._slope(j, k, i)]) * 0.5
-        return Formulas.of((held[i, min(j, k), max(j, k)] for i, j, k in np.ndindex(*(self.n,) * 3)), (self.n,) * 3)
+        every = (held[i, min(j, k), max(j, k)] for i, j, k in np.ndindex(*(self.n,) * 3))
+        return Formulas.of(every, (self.n,) * 3).as_christoffel()
 
     @cached_property
     def h(self) -> Formulas:

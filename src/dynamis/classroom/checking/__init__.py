@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import described, fitted, shape_of
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
 from dynamis.classroom.checking.parametrisation import reference
-from dynamis.classroom.checking.quantities import Quantity, canonical, names, other_quantity, quantity
+from dynamis.classroom.checking.quantities import Quantity, canonical, in_convention, names, other_quantity, quantity
 from dynamis.classroom.checking.robot_names import abbreviated, chosen, robot_symbols, vocabulary
 from dynamis.classroom.checking.unit_notes import converted, unit_notes
 from dynamis.classroom.checking.unread import unchecked
@@ -102,6 +102,7 @@ class _Reading:
         text = text if shape else product_with_commas(text, form.n)
         text = row_with_commas(text, shape[0], asked.letters) if len(shape) == 1 else text
         answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden)
+        asked = in_convention(asked, used)
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
         given: Mapping[tuple[int, ...], Located] = {}
         read: Sequence[Located] = ()
@@ -132,6 +133,8 @@ class _Reading:
             values = {id(x): 0.0 for x in answer.constants.values() if not _is_factor(x, form, answer)}
             entries = {index: _with_values(x, values) for index, x in entries.items()}
             verdict = compared(asked, entries)
+        if asked.name == "christoffel" and not verdict.correct:
+            remark = _other_convention(self.asked, used, lambda other: compared(other, entries))
         if drives is not None:
             verdict, read = drives.merged(verdict, compared), [*read, *drives.read]
         left = unchecked(form, asked, answer, [*read, *entries.values()], {index[0] for index in entries if index})
@@ -140,6 +143,16 @@ class _Reading:
         if remark.text:
             verdict = replace(verdict, remark=remark.text, hint=remark.hint)
         return replace(verdict, notes=tuple(notes), unread=tuple(left.equations)), nodes
+
+
+def _other_convention(asked: Quantity, notation: Notation, compared: Callable[[Quantity], Verdict]) -> Cause:
+    """A remark on Christoffel symbols that are right with the index of the equation at the other end."""
+    other = next(n for n in NOTATIONS.values() if n.christoffel != notation.christoffel)
+    if not compared(in_convention(asked, other)).correct:
+        return Cause("", "")
+    places = [f"{n.christoffel} (notation {n.name})" for n in (other, notation)]
+    message = f"these are the symbols with the index of the equation {places[0]}; they were compared with it {places[1]}"
+    return Cause(message, message)
 
 
 def _with_values(entry: Located, values: Mapping[int, float]) -> Located:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from dynamis.algorithms.articulated_body import articulated_inertias
 from dynamis.errors import InputError, unknown_name
 from dynamis.symbolic.derivation.recursion_steps import newton_euler_quantities
 from dynamis.symbolic.expression import Expression, Formulas
+from dynamis.symbolic.notation import Notation
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
@@ -58,6 +59,13 @@ def quantity(form: ClosedForm, name: str, body: int | None = None) -> Quantity:
         letters, of_body, symmetric = _OF_BODY[name]
         return Quantity(f"{name} of link {body}", letters, _entries(of_body(form, body)), symmetric, body)
     raise unknown_name("quantity", given, names())
+
+
+def in_convention(asked: Quantity, notation: Notation) -> Quantity:
+    """The Christoffel symbols with their indices in the order of a notation; other quantities as they are."""
+    if asked.name != "christoffel":
+        return asked
+    return replace(asked, entries={notation.christoffel_index(index): x for index, x in asked.entries.items()})
 
 
 def canonical(name: str) -> str:

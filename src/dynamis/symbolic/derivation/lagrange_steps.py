@@ -222,6 +222,6 @@ def _pair(i: int, j: int) -> str:
 
 def _triple(form: ClosedForm, i: int, j: int, k: int) -> str:
     """The index of c as this course writes it; ours has the equation first."""
-    order = (i, j, k) if form.notation.christoffel == "first" else (k, j, i)
+    order = form.notation.christoffel_index((i, j, k))
     comma = "," if max(order) > 8 else ""
     return comma.join(str(x + 1) for x in order)
