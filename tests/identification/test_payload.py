@@ -236,6 +236,8 @@ def test_wrong_questions_are_answered():
         identify_payload(robot, run, friction=["stiction"])
     with pytest.raises(InputError, match="arm="):
         identify_payload(robot, run, arm=-1.0)
+    with pytest.raises(InputError, match=r"0\.15 for 15 %"):
+        identify_payload(robot, run, arm=15)
     with pytest.raises(InputError, match="size="):
         identify_payload(robot, run, size=0.0)
 

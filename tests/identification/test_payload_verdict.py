@@ -42,7 +42,10 @@ def test_errors_of_the_centre_of_mass_follow_from_those_of_mass_and_moments():
 
 def test_the_centre_of_a_mass_that_is_not_significant_is_not_given():
     first, *others = sentences(estimate(mass_error=0.7))
-    assert first == "no load detected: least-squares mass 2 kg, standard error 0.7 kg"
+    assert (
+        first
+        == "no load detected: least-squares mass 2 kg, standard error 0.7 kg; a load below 2.1 kg cannot be seen in these logs"
+    )
     assert not any("centre of mass" in x for x in others)
     assert sentences(estimate(mass_error=0.6))[0] == "mass 2 kg, standard error 0.6 kg"
 

@@ -139,7 +139,8 @@ def _print(found: PayloadEstimate, robot: Robot, notes: list[str]) -> None:
         grade = (": doubtful", {"fg": "yellow", "bold": True}) if found.worse or found.doubts else ""
         echo(arm, ": payload ", mass, f" at {clean_name(found.frame)}, centre of mass {centre} mm", grade)
     else:
-        echo(arm, f": {'negative mass' if found.negative else 'no payload detected'} at {clean_name(found.frame)}")
+        seen = f"no payload above {number(3.0 * float(found.standard_errors[0]), 2)} kg detected"
+        echo(arm, f": {'negative mass' if found.negative else seen} at {clean_name(found.frame)}")
     for sentence in found.verdict:
         bullet("•", for_command_line(sentence))
     if found.negative:  # the tables would list meaningless values

@@ -129,8 +129,10 @@ def identify_payload(
     terms = _terms(friction, bool(empty))
     at = robot.model.frame(frame)
     share = (FREELY if empty else 0.0) if arm is None else float(arm)
-    if not share >= 0.0:
-        raise InputError(f"arm= is the relative uncertainty of the arm's parameters and must not be negative; got {arm!r}")
+    if arm is not None and not 0.0 <= share <= FREELY:
+        raise InputError(
+            f"arm= is the relative uncertainty of the arm's parameters, 0.15 for 15 %, and at most {FREELY:g}; got {arm!r}"
+        )
 
     def rows_of(frame: str, loaded: Sequence[Samples] = runs, others: Sequence[Samples] = empty) -> PayloadRows:
         return PayloadRows(robot, frame, loaded, others, terms, share)
@@ -345,7 +347,10 @@ def _mass(found: Determined, mass: float) -> str:
     if not found.determined[0]:
         return "the mass is not identifiable on its own"
     if _nothing(found):
-        return f"{NOTHING}: least-squares mass {m:.4g} kg, standard error {error:.2g} kg"
+        return (
+            f"{NOTHING}: least-squares mass {m:.4g} kg, standard error {error:.2g} kg; a load below "
+            f"{CLEAR * error:.2g} kg cannot be seen in these logs"
+        )
     return f"mass {mass:.4g} kg, standard error {error:.2g} kg"
 
 

@@ -149,8 +149,12 @@ def files_of(path: Path) -> list[Path]:
     files = [file for file in path.iterdir() if file.suffix in SUFFIXES]
     if not files:
         packed = [file.name for file in path.iterdir() if file.suffix == ".zstd"]
-        hint = f"; {printable(packed[0])} is compressed: decompress it with ros2 bag convert" if packed else ""
-        raise InputError(f"{printable(str(path), 400)} is a folder without .db3 or .mcap files{hint}")
+        hint = "; name the file of a log"
+        if packed:
+            hint = f"; {printable(packed[0])} is compressed: decompress it with ros2 bag convert"
+        raise InputError(
+            f"{printable(str(path), 400)} is a folder without .db3 or .mcap files{hint or '; name the file of a log'}"
+        )
     # natural order: run_2 before run_10
     return sorted(files, key=lambda file: [(int(x) if x.isdigit() else 0, x) for x in re.split(r"(\d+)", file.stem)])
 
