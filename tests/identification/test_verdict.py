@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from judged_fits import base_of, held_out, simulated
 
+import dynamis as dy
+from dynamis.identification import Samples
 from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
 from dynamis.identification.full_parameters import inconsistent_links, link_consistency
 from dynamis.identification.logs import LogFinding
@@ -279,3 +281,13 @@ def test_a_heavier_last_link_may_be_a_load():
     assert found.severity == 2
     (found,) = verdict(s, masses={"a": (5.0, 1.0), "b": (5.0, 1.0), "c": (0.2, 0.2)}).about("masses")
     assert "payload" not in found.sentence
+
+
+def test_a_joint_that_never_moved_is_the_reason_of_weak_excitation():
+    robot, t = dy.load("planar_2r_melchiorri"), np.arange(1000)[:, None] * 0.01
+    w = np.array([1.3, 0.0])
+    q, v, a = np.sin(w * t + 0.3), w * np.cos(w * t + 0.3), -(w**2) * np.sin(w * t + 0.3)
+    tau = robot.inverse_dynamics(q, v, a) + 0.1 * np.random.default_rng(0).normal(size=q.shape)
+    found = dy.identify(dy.identification.LinearModel(robot), Samples.of(q, v, a, tau, period=0.01), compare=(), examined=False)
+    (item,) = found.verdict.about("excitation")
+    assert item.sentence.startswith("joint2 never moved, so its friction and rotor inertia are not determined.")

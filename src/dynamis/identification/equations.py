@@ -82,6 +82,11 @@ class Equations:
                 X[np.ix_(part.rows, part.columns)] = part.A[:, :-1]
         return X
 
+    @property
+    def joints_at_rest(self) -> list[str]:
+        """The joints that never move."""
+        return [name for j, name in enumerate(self.joints) if (own := self.v[self.joint == j]).size and not own.any()]
+
     def select(self, rows: Any) -> Equations:
         """Return the rows selected by a mask or by indices, with their matrix."""
         picked = {f.name: getattr(self, f.name)[rows] for f in fields(self) if isinstance(getattr(self, f.name), np.ndarray)}

@@ -149,7 +149,8 @@ def verdict(
     already uses the prior, ``terms_chosen`` that terms which predict held-out motion better are in the model, for the advice.
     """
     found = [VerdictItem("log", f.caps, f"{f.text[:1].upper()}{f.text[1:]}; {f.cure}.") for f in log_findings]
-    found += [*_excitation(statistics, regularised), *_level(statistics, validation, limits)]
+    at_rest = () if equations is None else equations.joints_at_rest
+    found += [*_excitation(statistics, regularised, at_rest), *_level(statistics, validation, limits)]
     shape = [*_coloured(statistics), *_outliers(statistics)]
     if validation is not None:
         found += _against_others(validation)
@@ -185,7 +186,7 @@ def _without_effects(found: Sequence[VerdictItem]) -> list[VerdictItem]:
     return [told.get(id(item), item) for item in found if item not in effects]
 
 
-def _excitation(s: Statistics, regularised: bool) -> list[VerdictItem]:
+def _excitation(s: Statistics, regularised: bool, at_rest: Sequence[str]) -> list[VerdictItem]:
     condition, weak = s.excitation.scaled_condition, s.excitation.weak
     number = f"the condition number of the scaled equations is {condition:.3g}"
     severity = 0 if condition < WELL_CONDITIONED else 1 if condition < ILL_CONDITIONED else 2
@@ -196,6 +197,9 @@ def _excitation(s: Statistics, regularised: bool) -> list[VerdictItem]:
     kept = "; parameters that the log does not determine keep their prior values"
     cure = f"Record a richer motion (see excitation design){kept if regularised else ', or use an estimator with a prior'}."
     text = f"Some parameters are weakly excited: {number} (below 100 is good).{about} {cure}"
+    if at_rest:
+        whose = "its" if len(at_rest) == 1 else "their"
+        text = f"{listed(at_rest)} never moved, so {whose} friction and rotor inertia are not determined. {text}"
     return [VerdictItem("excitation", severity, text)]
 
 
