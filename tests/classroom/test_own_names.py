@@ -169,3 +169,22 @@ def test_a_wide_tolerance_is_named_and_rounded_equalities_are_read():
     wide = dy.check_answer(arm, "gravity", r"g_2 \approx 1.1 m_2 l_2 g c_12", tolerance=0.2)
     assert str(wide.findings[0]) == "g_2: right within the tolerance of 0.2"
     assert not dy.check_answer(arm, "gravity", r"g_2 \approx 1.1 m_2 l_2 g c_12").correct
+
+
+ABBREVIATED = {  # answers without a name, in own abbreviations with indices
+    "mass-matrix": (
+        r"\begin{bmatrix} p_1 + 2 p_2 c_2 & p_3 + p_2 c_2 \\ p_3 + p_2 c_2 & p_3 \end{bmatrix}",
+        r"p_1 = I_1 + m_1 l_1^2 + I_2 + m_2 (a_1^2 + l_2^2), \quad p_2 = m_2 a_1 l_2, \quad p_3 = I_2 + m_2 l_2^2"),
+    "gravity": ("[p_1 c_1 + p_2 c_12; p_2 c_12]", "p_1 = (m_1 l_1 + m_2 a_1) g, p_2 = m_2 l_2 g"),
+    "potential-energy": ("p_1 s_1 + p_2 s_12", "p_1 = (m_1 l_1 + m_2 a_1) g, p_2 = m_2 l_2 g"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("quantity", "answer", "definitions"), [(k, *x) for k, x in ABBREVIATED.items()], ids=ABBREVIATED)
+def test_an_answer_without_a_name_may_have_abbreviations_beside_it(quantity, answer, definitions):
+    arm = dy.load("planar_2r").closed_form()
+    for text in (f"{answer}, {definitions}", f"{definitions} \n {answer}", f"{answer} \\\\ {definitions}"):
+        verdict = dy.check_answer(arm, quantity, text)
+        assert verdict.correct, verdict.report()
+        assert verdict.complete
+    assert not dy.check_answer(arm, quantity, f"{answer}, {definitions.replace('p_2 = m_2', 'p_2 = m_1')}").correct

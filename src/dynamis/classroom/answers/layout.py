@@ -297,7 +297,8 @@ def _pieces(line: Sequence[Token], source: Source) -> list[list[Token]]:
         begins = _is_equation(piece) and (signed or not _is_operator(piece[0]))
         if found and not begins and gap is not None and gap.kind == "comma" and not _is_operator(piece[0]):
             raise source.error(gap.at, "a comma inside a formula", "write a decimal point, as in 9.81, or a list in [ ]")
-        if found and not (begins and (_is_equation(found[-1]) or _is_table(found[-1]))):
+        listed = gap is not None and gap.kind == "comma"
+        if found and not (begins and (listed or _is_equation(found[-1]) or _is_table(found[-1]))):
             found[-1] += piece
         else:
             found.append(piece)

@@ -278,7 +278,7 @@ class _Reading:
                 self.record_scalar(rule, target, values)
         elif self.relates(values):
             self.relate(chain.at, chain.end, values)
-        elif len(values) == 1 and len(self.rules) == 1:
+        elif len(values) == 1 and all(id(other) in self.used for other in self.rules if other is not rule):
             self.add(("", ()), rule, values)
         elif chain.at in self.remarks and isinstance(rule.trees[0], Name):  # … with g = 9.81
             self.prose.append(self.quoted(chain.at, chain.end))

@@ -245,6 +245,7 @@ def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], 
         if letter in answer.definitions and _is_zero(answer.definitions[letter]) and asked.name in MAY_VANISH:
             return dict.fromkeys(asked.entries, answer.definitions[letter])
     groups = [answer.of(letter) for letter in answer.letters if other_quantity(letter, asked) is None]
+    groups = [group for group in groups if not any(x.used for x in group.values())] or groups  # p_1, of which others consist
     if len(groups) == 1:
         return groups[0]
     # the only entry of a robot with one joint may be written as a scalar: M = I
@@ -252,6 +253,7 @@ def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], 
         if letter in answer.definitions:
             return answer.of(letter)
     names = [name for name in answer.definitions if other_quantity(name, asked) is None]
+    names = [name for name in names if not answer.definitions[name].used] or names
     if not groups and len(names) == 1:
         return answer.of(names[0])
     raise _nothing(answer, asked)
@@ -280,6 +282,7 @@ def _only(answer: Answer, asked: Quantity) -> Located:
                 raise InputError(f"{answer.file}: {asked.name} is a single expression, but {letter} is {shape}: {advice}")
     names = [name for name in (*answer.entries, *answer.definitions) if other_quantity(name, asked) is None]
     found = [x for name in names for x in answer.of(name).values()]
+    found = [x for x in found if not x.used] or found
     if len(found) == 1:
         return found[0]
     raise _nothing(answer, asked)
@@ -288,6 +291,7 @@ def _only(answer: Answer, asked: Quantity) -> Located:
 def _nothing(answer: Answer, asked: Quantity) -> InputError:
     every = [*answer.letters, *answer.definitions]
     others = {letter: other_quantity(letter, asked) for letter in every}
-    found = ", ".join(f"{x}, which is the {others[x]}" if others[x] else x for x in every) or "nothing"
+    found = ", ".join(f"{x}, which is the {others[x]}" if others[x] else x for x in every if x) or "nothing"
+    found = "several formulas without a name" if not any(every) else found
     index = "_{" + "1" * len(next(iter(asked.entries))) + "}" if () not in asked.entries else ""
     return InputError(f"{answer.file}: no entry of the {asked.name}: write {asked.letters[0]}{index} = …; found {found}")
