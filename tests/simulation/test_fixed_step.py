@@ -139,7 +139,7 @@ def test_a_fast_spin_is_integrated_with_long_steps():
     assert off[0] / off[1] > 12.0  # of order four
 
 
-@pytest.mark.filterwarnings("ignore:the energy balance")  # of steps far too long
+@pytest.mark.filterwarnings("ignore:.* balance of .* has an error")  # of steps far too long
 @pytest.mark.parametrize("method", ["euler", "rk4"])
 def test_the_number_of_output_times_does_not_shorten_steps(method):
     coarse = simulate(ARM, 1.0, method=method, step=0.1)
@@ -150,7 +150,7 @@ def test_the_number_of_output_times_does_not_shorten_steps(method):
     assert len(simulate(ARM, 1.0, method=method, step=1e-3).t) == 501
 
 
-@pytest.mark.filterwarnings("ignore:the energy balance")  # of steps far too long
+@pytest.mark.filterwarnings("ignore:.* balance of .* has an error")  # of steps far too long
 @pytest.mark.parametrize(
     ("t", "step", "steps"), [(1.0, 0.3, 4), ((1.0, 2.03), 0.1, 11), (0.7, 1.1e-3, 637), (1.0, 0.7, 2), (2.0, 2.0, 1)]
 )
@@ -193,9 +193,46 @@ def test_the_least_step_that_is_proposed_is_accepted(duration):
 
 def test_steps_too_long_for_the_energy_balance_are_a_warning():
     robot = dy.load("planar_2r_melchiorri")
-    with pytest.warns(dy.ModelWarning, match="% of the energy exchanged: use a shorter step=, or leave method= out"):
+    with pytest.warns(dy.ModelWarning, match="use a shorter step=, or leave method= out"):
         coarse = dy.simulate(robot, 1.0, method="euler", step=0.5)
     assert coarse.energy_imbalance > 0.1
     fine = dy.simulate(robot, 1.0, method="euler", step=1e-3)  # warnings are errors
     assert 0.0 < fine.energy_imbalance < 0.01
     assert fine.energy_imbalance == abs(fine.energy_error).max() / fine.energy_exchanged
+
+
+@pytest.mark.parametrize("saturated", ["in the law", "by the actuators"])
+@pytest.mark.parametrize("method", ["rk4", "euler", "time_stepping"])
+def test_feedback_too_stiff_for_the_steps_is_a_warning_where_limits_hide_it_and_the_joint_is_too_light_for_the_energy(
+    method, saturated
+):
+    robot = dy.load("ur5e")
+    limits = robot.limits["effort"]
+
+    def law(_t, q, v):
+        tau = 200.0 * (0.0175 - q) - 10.0 * v
+        return np.clip(tau, -limits, limits) if saturated == "in the law" else tau
+
+    drives = {name: dy.Saturated(effort=x) for name, x in zip(robot.coordinate_names, limits, strict=True)}
+    options = {"controller": law, "actuators": drives if saturated == "by the actuators" else None}
+    with pytest.warns(
+        dy.ModelWarning, match=r"the velocity balance of .wrist_._joint. has an error of .* % .*use a shorter step="
+    ):
+        coarse = dy.simulate(robot, 0.1, robot.home(), method=method, step=1e-3, **options)
+    exact = dy.simulate(robot, 0.1, robot.home(), points=2, **options)
+    assert abs(coarse.q[100, -1] - exact.q[-1, -1]) > 0.1
+
+
+@pytest.mark.parametrize("method", ["rk4", "time_stepping"])
+def test_a_motion_that_fixed_steps_resolve_keeps_the_velocity_balance_whatever_its_output_times(method):
+    robot = dy.load("puma560")
+    law = dy.control.ComputedTorque.designed(robot.home() + 0.3, bandwidth=10.0)
+    friction = "model" if method == "time_stepping" else "none"
+    for points in (2, 11, 201):
+        dy.simulate(robot, 1.0, method=method, step=1e-3, controller=law, friction=friction, points=points)  # no warning
+
+
+def test_the_energy_balance_of_a_resumed_motion_begins_where_it_resumes():
+    first = dy.simulate(ARM, 0.5, [0.3, 0.4], method="rk4", step=1e-3, torque=[20.0, 5.0])
+    whole = dy.simulate(ARM, 1.0, resume=first, method="rk4", step=1e-3, torque=[20.0, 5.0])
+    assert abs(whole.energy_error).max() < 1e-5

@@ -18,6 +18,7 @@ from dynamis.errors import InputError
 from dynamis.scalar import maximum, solve_positive
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.time_stepping import time_stepping
+from dynamis.simulation.velocity_balance import with_step
 
 Array = npt.NDArray[Any]
 State = tuple[Array, Array, Array]
@@ -31,6 +32,7 @@ class Flow:
     def __init__(self, motion: EquationsOfMotion, work: bool = True) -> None:
         self.motion, self.work, self.model = motion, work, motion.smooth.model
         self.last_change: Any = 0.0  # of an iteration within the rule: what is left to settle
+        self.first_acceleration: Any = None  # v̇ at the start of the step, by rules that are explicit in the torques
 
     def split(self, y: Array) -> State:
         """(q, v, x)."""
@@ -53,6 +55,11 @@ class Flow:
             return x
         rates = self.motion.rates(t, q, v, self.inside(x), v, power)[self.model.nq + self.model.n :]
         return rates if self.work else rates[:-1]
+
+    def with_step(self, ledger: Array, y: Array, h: Any) -> Array:
+        """The ledger of the velocity balance with the step just taken from y."""
+        v = self.split(y)[1]
+        return ledger if self.first_acceleration is None else with_step(ledger, v, self.first_acceleration, h)
 
     def moved(self, q: Array, at: Array, v: Array, h: Any) -> Array:
         """q after the time h at the velocity v, with the rates of the configuration ``at``."""
@@ -88,7 +95,8 @@ class Flow:
 def euler(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any) -> State:
     """Semi-implicit Euler: the configuration is advanced with the new velocity."""
     tau, wrenches = flow.forces(t, q, v, x)
-    v_new = v + h * flow.acceleration(q, v, tau, wrenches)
+    flow.first_acceleration = flow.acceleration(q, v, tau, wrenches)
+    v_new = v + h * flow.first_acceleration
     x_new = x + h * flow.others(t, q, v_new, x, tau, wrenches)
     return moved(flow.model, q, h * configuration_rate(flow.model, q, v_new)), v_new, x_new
 
@@ -100,6 +108,7 @@ def rk4(flow: Flow, t: Any, q: Array, v: Array, x: Array, h: Any) -> State:
         return q + part * h * k[0], v + part * h * k[1], x + part * h * k[2]
 
     k1 = flow.rates(t, q, v, x)
+    flow.first_acceleration = k1[1]
     k2 = flow.rates(t + 0.5 * h, *after(0.5, k1))
     k3 = flow.rates(t + 0.5 * h, *after(0.5, k2))
     k4 = flow.rates(t + h, *after(1.0, k3))

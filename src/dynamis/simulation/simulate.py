@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, ModelWarning
+from dynamis.errors import InputError, ModelWarning, printable
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric, warn_of_open_loops
 from dynamis.scalar import FunctionState
@@ -56,11 +56,11 @@ from dynamis.simulation.sources import (
 from dynamis.simulation.stepped import Pushes, TracedMotion, march_one
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.trajectory import Trajectory
+from dynamis.simulation.velocity_balance import LARGE_IMBALANCE
 from dynamis.tolerances import EPS
 
 Array = npt.NDArray[Any]
 MIN_RTOL = 100.0 * EPS  # of SciPy's integrators
-LARGE_IMBALANCE = 0.1  # of the energy exchanged: such a motion is not that of the robot
 
 
 def simulate(
@@ -152,11 +152,11 @@ def simulate(
     pushes = Pushes(torque, law, None if hard else stops, plain_wrenches(robot, wrenches), disturbance)
     if method in RULES:
         _check_fixed_steps(method, step, motion, hard, watcher)
-        made = march_one(
+        made, off = march_one(
             motion, pushes, times, y0, method=method, step=float(step or 0.0), jumps=jumps, held=held,
             progress=progress, clock=clock,
         )  # fmt: skip
-        return _recorded(motion, _with_balance_checked(made), before)
+        return _recorded(motion, _with_balance_checked(made, off), before)
     watcher = motion.watched(watcher)
     options = _adaptive_options(method, rtol, atol, step)
     watching: dict[str, Any] = {
@@ -179,14 +179,17 @@ def _are_of_users(*sources: Any) -> bool:
     return any(callable(source) and not getattr(source, "traceable", False) for source in sources)
 
 
-def _with_balance_checked(made: Trajectory) -> Trajectory:
-    """Return the motion; warn of steps that are too long: the energy of the motion does not follow from the work."""
-    if made.complete and (share := made.energy_imbalance) > LARGE_IMBALANCE:
-        text = (
-            f"the energy balance of the motion has an error of {100.0 * share:.0f} % of the energy exchanged: use a shorter "
-            "step=, or leave method= out"
-        )
-        warnings.warn(text, ModelWarning, stacklevel=3)
+def _with_balance_checked(made: Trajectory, off: Array) -> Trajectory:
+    """Return the motion; warn of steps that are too long: velocities or energy do not follow from accelerations and work."""
+    if made.complete and made.robot.n:
+        share, joint = off.max(), made.robot.coordinate_names[int(np.argmax(off))]
+        of = f"velocity balance of {printable(joint)}", "its largest velocity"
+        if share <= LARGE_IMBALANCE:
+            of, share = ("energy balance of the motion", "the energy exchanged"), made.energy_imbalance
+        if share > LARGE_IMBALANCE:
+            size = f"{100.0 * share:.0f} %" if share <= 1.0 else "more than 100 %"
+            text = f"the {of[0]} has an error of {size} of {of[1]}: use a shorter step=, or leave method= out"
+            warnings.warn(text, ModelWarning, stacklevel=3)
     return made
 
 

@@ -28,6 +28,7 @@ from dynamis.simulation.sampling import Held, Stepwise, instants
 from dynamis.simulation.sources import DivergedError, EndOfMotionError, SourceError
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.trajectory import FinalState, Trajectory
+from dynamis.simulation.velocity_balance import imbalance_of, ledger_length, new_ledger, stopped_by_friction
 from dynamis.tolerances import SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
@@ -140,18 +141,20 @@ class TracedMotion:
 def step_kernel(traced: TracedMotion, method: str) -> Kernel:
     """(y, t, h, τ, wrenches, disturbance) → y' over one step, with constant torques and wrenches as inputs.
 
-    y is q, v, the states of friction and drives, the work done, and the largest residual of the iteration within the rule.
+    y is q, v, the states of friction and drives, the work done, the ledger of the velocity balance, and the largest residual of
+    the iteration within the rule.
     """
 
     def step(robot: Robot, y: Array, t: Array, h: Array, tau: Array, w: Array, d: Array) -> Array:
-        flow = Flow(traced.on(robot, tau, w, d))
-        new = take_step(flow, method, t[0], y[:-1], h[0])
+        flow, state, ledger = Flow(traced.on(robot, tau, w, d)), y[:size], y[size:-1]
+        new = take_step(flow, method, t[0], state, h[0])
         if traced.motion.projecting:
             new = flow.motion.projected(new)
-        return np.concatenate([new, [maximum(y[-1], flow.last_change)]])
+        return np.concatenate([new, flow.with_step(ledger, state, h[0]), [maximum(y[-1], flow.last_change)]])
 
     robot = traced.motion.robot
-    length = robot.nq + robot.n + traced.motion.states + 2
+    size = robot.nq + robot.n + traced.motion.states + 1
+    length = size + ledger_length(robot.n) + 1
     return traced.kernel(f"step {method}", lambda: robot.compile(step, y=length, t=1, h=1, **traced.sizes))
 
 
@@ -159,8 +162,8 @@ def march_one(
     motion: EquationsOfMotion, pushes: Pushes, times: Array, y0: Array, *, method: str, step: float,
     progress: Callable[[float], None] | None, jumps: Sequence[Stepwise] = (), held: Held | None = None,
     clock: Clock | None = None,
-) -> Trajectory:  # fmt: skip
-    """Equal steps of at most ``step`` between output times and torque jumps."""
+) -> tuple[Trajectory, Array]:  # fmt: skip
+    """Equal steps of at most ``step`` between output times and torque jumps, and the imbalance (n) of the velocities."""
     tick = _no_limit if clock is None else partial(_in_time, clock)
     stepper: _Compiled | _Called
     if pushes.compilable and method not in motion.rules:
@@ -169,6 +172,7 @@ def march_one(
         stepper = _CompiledBetweenCalls(motion, pushes, method, tick)
     else:
         stepper = _Called(motion, method, tick)
+    stepper.ledger = new_ledger(motion.split(y0)[1])
     contacts = contacts_in(pushes.wrenches) if pushes.compilable else []
     called = {frame: source for frame, source in motion.wrenches.items() if frame not in {one.frame for one in contacts}}
     y, rows, status, steps, watcher = y0, [y0], "completed", 0, motion.watched(None)
@@ -209,17 +213,20 @@ def march_one(
     if motion.sticking:
         friction = friction + motion.dry_friction(q, v, tau - friction, wrenches or None)
     samples = None if held is None else held.samples(reached)
-    return Trajectory(
+    made = Trajectory(
         motion.robot, times[: len(rows)], q, v, tau, friction, states[:, -1].copy(), wrenches,
         tuple(events if watcher is None else [*watcher.records(), *events]), status,
         statistics={"method": method, "steps": steps, "compiled": isinstance(stepper, _Compiled)},
         actuator_states=motion.inside(z),
         final_state=FinalState(reached, states[-1], names_inside(motion), planned=times, samples=samples),
     )  # fmt: skip
+    return made, imbalance_of(stepper.ledger, stopped_by_friction(motion.robot, motion.sticking, q, step))
 
 
 class _Compiled:
     """Steps of one compiled function."""
+
+    ledger: Array  # of the velocity balance
 
     def __init__(
         self, motion: EquationsOfMotion, pushes: Pushes, method: str, held: Held | None, tick: Callable[[], None]
@@ -229,25 +236,30 @@ class _Compiled:
         self.kernel = step_kernel(self.traced, method)
 
     def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
-        given, new, k = self.traced.inputs(t, y, self.held), np.append(y, 0.0), 0
+        given, new, k = self.traced.inputs(t, y, self.held), self.whole(y), 0
         while k < count:
             self.tick()
             some, start, began = min(self.chunk, count - k), new, time.perf_counter()
             new = march(self.kernel, start, given, t=t, h=h, first=k, reports=1, every=some)[0]
-            v = self.motion.split(new[:-1])[1]
+            v = self.motion.split(new)[1]
             if not np.isfinite(new).all() or np.abs(v).max(initial=0.0) >= DIVERGED_VELOCITY:
                 self._find_divergence(start, given, t, h, range(k, k + some))
             k += some
             if some == self.chunk and 2.0 * (time.perf_counter() - began) < MAX_SECONDS_PER_CALL:
                 self.chunk = min(2 * self.chunk, STEPS_PER_CALL[1])
-        _check_settled(self.method, t, new[:-1], float(new[-1]))
-        return _accepted(self.motion, t + count * h, new[:-1])
+        self.ledger = new[len(y) : -1]
+        _check_settled(self.method, t, new[: len(y)], float(new[-1]))
+        return _accepted(self.motion, t + count * h, new[: len(y)])
+
+    def whole(self, y: Array) -> Array:
+        """The state of the compiled step: y, the ledger, and the residual of an iteration."""
+        return np.concatenate([y, self.ledger, [0.0]])
 
     def _find_divergence(self, y: Array, given: Sequence[Array], t: float, h: float, steps: range) -> NoReturn:
         """Take the same steps one by one, to name the joint and the time at which it went wrong."""
         for k in steps:
             y = march(self.kernel, y, given, t=t, h=h, first=k, reports=1)[0]
-            self.motion.check_bounds(t + (k + 1) * h, self.motion.split(y[:-1])[1])
+            self.motion.check_bounds(t + (k + 1) * h, self.motion.split(y)[1])
         raise SourceError(f"the state of a drive or controller diverged before t = {t + steps.stop * h:.6g} s")
 
 
@@ -266,12 +278,12 @@ class _CompiledBetweenCalls(_Compiled):
 
     def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
         function, motion = self.kernel.compiled("double").gufunc.function, self.motion
-        y = np.append(y, 0.0)
+        size, y = len(y), self.whole(y)
         wrenches, length = np.zeros(self.traced.sizes["w"]), np.array([h])
         for k in range(count):
             self.tick()
             now = t + k * h
-            q, v, _ = motion.split(y[:-1])
+            q, v, _ = motion.split(y)
             tau = motion.command.torque(now, q, v, y[:0])
             if self.stops is not None:
                 tau = tau - np.asarray(self.stops(now, q, v))
@@ -280,12 +292,15 @@ class _CompiledBetweenCalls(_Compiled):
             disturbance = np.zeros(len(v)) if motion.disturbance is None else motion.disturbance(now, q, v)
             with np.errstate(all="ignore"):
                 y = function(y, np.array([now]), length, tau, wrenches, disturbance)
-            motion.check_bounds(now + h, motion.split(y[:-1])[1])
-        return np.asarray(y[:-1])
+            motion.check_bounds(now + h, motion.split(y)[1])
+        self.ledger = y[size:-1]
+        return np.asarray(y[:size])
 
 
 class _Called:
     """Steps in Python, with user functions."""
+
+    ledger: Array
 
     def __init__(self, motion: EquationsOfMotion, method: str, tick: Callable[[], None]) -> None:
         self.motion, self.method, self.flow, self.tick = motion, method, Flow(motion), tick
@@ -294,12 +309,14 @@ class _Called:
     def __call__(self, t: float, y: Array, count: int, h: float) -> Array:
         for k in range(count):
             self.tick()
+            before = y
             try:
                 y = self.take(t + k * h, y, h)
             except (SingularError, InputError, OverflowError, FloatingPointError) as error:
                 raise SourceError(self._failure_reason(t + k * h, y, error)) from error
             _check_settled(self.method, t + k * h, y, self.flow.last_change)
             self.motion.check_bounds(t + (k + 1) * h, self.motion.split(y)[1])
+            self.ledger = self.flow.with_step(self.ledger, before, h)
             y = _accepted(self.motion, t + (k + 1) * h, y)
         return y
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from dynamis.scalar import solve_positive, where
 from dynamis.simulation.contact_terms import ContactTerms
-from dynamis.simulation.motion import EquationsOfMotion
+from dynamis.simulation.motion import EquationsOfMotion, any_nonzero
 
 Array = npt.NDArray[Any]
 MAX_SET_CHANGES = 4  # of sliding and sticking joints in one step; the rest follow in the next
@@ -69,6 +69,12 @@ class Impulse:
             power = power + (pushed - slope @ new) @ mean
         return new, power
 
+    def acceleration(self, v_mid: Array, h: Any) -> Array:
+        """v̇ at the start of a half step to v_mid, in which viscous friction is at the mean velocity."""
+        change, viscous = v_mid - self.v, self.motion.smooth.model.viscous
+        damped = solve_positive(self.M, viscous * change) if any_nonzero(viscous) else 0.0
+        return np.asarray(change / (0.5 * h) + 0.5 * damped)
+
     def _sticking(self, A: Array, b: Array, start: Array, h: Any) -> tuple[Array, Array]:
         laws = self.motion.sticking
         slides = {k: where(start[k] > 0.0, 1.0, where(start[k] < 0.0, -1.0, 0.0)) for k in laws}
@@ -99,6 +105,8 @@ def time_stepping(flow: Any, t: Any, q: Array, v: Array, x: Array, h: Any) -> tu
     """One step: a half step, then the full step with the equations at the midpoint."""
     half = Impulse(flow.motion, t, q, v, flow.inside(x))
     v_mid, power = half.solve(v, v, 0.5 * h, MEAN_DEPTH_SHARE)
+    if half.contacts is None:  # stiff contacts change velocities within a step
+        flow.first_acceleration = half.acceleration(v_mid, h)
     x_mid = x + 0.5 * h * flow.inner_rates(t, q, v, x, power)
     q_mid = flow.moved(q, q, v + v_mid, 0.25 * h)
     whole = Impulse(flow.motion, t + 0.5 * h, q_mid, v_mid, flow.inside(x_mid))

@@ -147,8 +147,8 @@ class Trajectory:
 
     @property
     def energy_error(self) -> Array:
-        """E(t) − E(0) − work, the integration error of the energy."""
-        return self.energy - self.energy[0] - self.work
+        """E(t) − E(0) − work since then, the integration error of the energy."""
+        return self.energy - self.energy[0] - (self.work - self.work[0])
 
     @property
     def energy_exchanged(self) -> float:
