@@ -290,9 +290,15 @@ def test_laws_with_a_sample_rate_are_sampled(arm):
     held = slow["computed-torque"].trajectory.tau
     assert len(np.unique(held[:, 0])) <= 2.0 * 40.0 + 1.0  # of 2 s
     assert (slow["computed-torque"].rate, slow["slotine-li"].rate) == (40.0, None)  # the latter has internal states
+    assert not any("sample rate" in condition.what for condition in slow["slotine-li"].stability.conditions)
     worse, better = (x["computed-torque"].tracking.largest for x in (slow, fast))
     assert (worse > 5.0 * better).all()
     circle = {"motion": ts.Circle(0.1, 2.0, 1), "task": TASK, "q0": START, "design": dy.control.LawDesign(rate=100.0)}
     motion = dy.control.compare_laws(arm, "torque", **circle)["torque"]
     assert motion.rate == 100.0
     assert motion.trajectory.complete
+
+
+def test_a_sample_rate_of_a_law_with_internal_states_is_refused():
+    with pytest.raises(dy.InputError, match="continuous time: leave out rate="):
+        dy.control.compare_laws(dy.load("ur5e"), "slotine-li", [0.5] * 6, design=dy.control.LawDesign(rate=100.0))

@@ -91,6 +91,8 @@ def compare_laws(
     """
     check_robot(robot)
     made, chosen = design or LawDesign(), _laws(laws)
+    if made.rate is not None and all(law == "slotine-li" for law in chosen.values()):
+        raise InputError("slotine-li has internal states and is simulated in continuous time: leave out rate=")
     limits = {"seconds": None if seconds is None else _positive(seconds, "seconds"), "step": step}
     q, v = robot.home() if q0 is None else _vector(q0, robot.nq, "q0"), np.zeros(robot.n)
     if task is not None:
@@ -207,7 +209,7 @@ def _run(
     moved = (
         null_space_motion(made, task, experiment.motion, law) if isinstance(experiment.motion, Circle | Line) and task else None
     )
-    report = stability_of(controller, robot, model, least, design.rate, error)
+    report = stability_of(controller, robot, model, least, rate, error)
     if report is not None and (limited := torque_limited(made)):
         bound, report = None, replace(report, conditions=(*report.conditions, _actuators_suffice(limited)))
     return LawRun(name, controller, made, track, units, bound, report, moved, rate)
