@@ -93,3 +93,43 @@ def test_wrong_parameters_are_compared_with_those_that_the_answer_means(arm):
     for text in (BASE[1].replace("l_2^2", "l_2"), "m_2 l_2^2 + q_1"):
         (slip,) = dy.check_answer(arm, "parameters", f"pi = [{BASE[0]}, {text}, {BASE[2]}, {BASE[3]}]").wrong
         assert (slip.entry, slip.correct) == ("pi_2", "m_2*l_2^2 + I_2")
+
+
+SUMMED = "m_1 l_1^2 + I_1 + m_2 a_1^2 + I_2 + m_2 l_2^2"
+SETS = {
+    "regrouped": [SUMMED, "m_2 l_2", "I_2 + m_2 l_2^2", "m_1 l_1 + m_2 a_1"],
+    "scaled": [SUMMED, "m_2 a_1 l_2", "I_2 + m_2 l_2^2", "g (m_1 l_1 + m_2 a_1)"],
+    "in another order": [BASE[3], BASE[0], BASE[2], BASE[1]],
+    "not minimal": ["m_1 l_1", "m_1 l_1^2", "m_2", "m_2 l_2", "m_2 l_2^2 + I_2", "I_1"],
+}
+SLIPS = [  # the set, the entry, and what is replaced in it
+    ("regrouped", 0, ("a_1^2", "a_1")), ("regrouped", 1, ("m_2 l_2", "m_2 l_1")), ("regrouped", 2, ("l_2^2", "l_2")),
+    ("regrouped", 3, ("m_2 a_1", "m_2 l_1")), ("scaled", 0, ("a_1^2", "a_1")), ("scaled", 1, ("m_2", "m_1")),
+    ("scaled", 2, ("l_2^2", "l_2")), ("scaled", 3, ("m_2 a_1", "m_1 a_1")), ("in another order", 0, (" + m_2 a_1", "")),
+    ("in another order", 1, (" + m_2 a_1^2", "")), ("in another order", 2, ("m_2", "m_1")), ("in another order", 3, (" + I_2", "")),
+    ("not minimal", 0, ("l_1", "l_2")), ("not minimal", 2, ("m_2", "m_1")), ("not minimal", 3, ("l_2", "l_1")),
+    ("not minimal", 4, ("m_2 l_2^2 + ", "")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "k", "slip"), SLIPS)
+def test_the_wrong_one_of_several_parameters_is_named(arm, name, k, slip):
+    parameters = SETS[name]
+    assert dy.check_answer(arm, "parameters", f"pi = [{', '.join(parameters)}]").correct
+    wrong = [*parameters[:k], parameters[k].replace(*slip), *parameters[k + 1 :]]
+    verdict = dy.check_answer(arm, "parameters", f"pi = [{', '.join(wrong)}]")
+    assert [f.entry for f in verdict.wrong] == [f"pi_{k + 1}"], verdict.report()
+    corrected = [*wrong[:k], verdict.wrong[0].correct, *wrong[k + 1 :]]
+    assert dy.check_answer(arm, "parameters", f"pi = [{', '.join(corrected)}]").correct
+
+
+def test_parameters_of_which_either_may_be_wrong_are_both_named(arm):
+    verdict = dy.check_answer(arm, "parameters", f"pi = [{SUMMED}, m_2 l_2, I_2 + m_2 l_2^2, 2 m_2 l_2]")
+    assert [f.entry for f in verdict.wrong] == ["pi_2", "pi_4"]
+    assert verdict.remark == "one of pi_2 and pi_4 is wrong: with another value of either these are a parametrisation"
+
+
+def test_parameters_that_lack_one_are_right_as_far_as_given(arm):
+    verdict = dy.check_answer(arm, "parameters", f"pi = [{SUMMED}, m_2 l_2, I_2 + m_2 l_2^2]")
+    assert verdict.correct
+    assert verdict.absent == ("pi_4",)

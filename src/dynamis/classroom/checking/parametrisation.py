@@ -6,22 +6,19 @@ minimal if it has as many entries as there are base parameters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-
-import flint
-import numpy as np
 
 from dynamis.classroom.answers import Located
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.mistakes import is_small
+from dynamis.classroom.checking.parameter_space import ParameterSpace
 from dynamis.classroom.checking.quantities import Quantity
-from dynamis.scalar import topological
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.equivalence import same
-from dynamis.symbolic.expression import Expression
-from dynamis.symbolic.ring import Polynomial, Ring
+from dynamis.symbolic.expression import Algebra, Expression
+from dynamis.symbolic.ring import Ring
 
 Index = tuple[int, ...]
 
@@ -29,8 +26,8 @@ Index = tuple[int, ...]
 def reference(form: ClosedForm, asked: Quantity, given: Mapping[Index, Located]) -> tuple[Quantity, Cause]:
     """The parameters with which to compare those of an answer, in its order, and a remark on the answer as a whole.
 
-    They are those of the answer itself if these are a parametrisation, otherwise the parameters found by inspection or the
-    base parameters, whichever have more in common with the answer.
+    They are those of the answer itself if these are a parametrisation, or would be one with another entry in place of a wrong
+    one; otherwise the parameters found by inspection or the base parameters, whichever have more in common with the answer.
     """
     inspected, nodes = list(asked.entries.values()), {index: x.node for index, x in given.items()}
     others = any(len(index) != 1 or x.also for index, x in given.items())
@@ -39,11 +36,28 @@ def reference(form: ClosedForm, asked: Quantity, given: Mapping[Index, Located])
     base = list(form.base_parameters.flat)
     every = [*nodes.values(), *(x.node() for x in (*inspected, *base, *form.base_regressor.flat))]
     ring = Ring.of(every, form.algebra.ring.angles, [*form.q, *form.v, *form.a])
-    if _spans(form, ring, nodes, base):
+    space = ParameterSpace.of(form, ring, nodes, [*base, *inspected], len(base))
+    if space is not None and space.is_spanned(list(nodes)):
         entries = {index: form.algebra.of_node(node) for index, node in nodes.items()}
         return replace(asked, entries=entries), _remark(len(nodes), len(base))
     matched = max((_matched(ring, nodes, parameters) for parameters in (inspected, base)), key=lambda found: found[1])
+    if space is not None and matched[1] < len(nodes):
+        algebra, entries = Algebra(ring, form.algebra.letters), {k: form.algebra.of_node(node) for k, node in nodes.items()}
+        free = [(k,) for k in range(len(base)) if (k,) not in nodes]
+        one, lacking = space.ambiguous(), space.lacking()
+        changed = one or dict(zip(free, lacking, strict=False)) or space.foreign()
+        entries |= {k: form.algebra.of_node(Expression(algebra, p).node()) for k, p in changed.items()}
+        if changed:
+            return replace(asked, entries=entries), _undecided(list(one), asked)
     return (replace(asked, entries=matched[0]) if matched[1] else asked), Cause("", "")
+
+
+def _undecided(wrong: Sequence[Index], asked: Quantity) -> Cause:
+    if len(wrong) < 2:
+        return Cause("", "")
+    *names, last = (f"{asked.letters[0]}_{index[0] + 1}" for index in wrong)
+    message = f"one of {', '.join(names)} and {last} is wrong: with another value of either these are a parametrisation"
+    return Cause(message, message)
 
 
 def _remark(count: int, least: int) -> Cause:
@@ -71,37 +85,3 @@ def _matched(ring: Ring, nodes: Mapping[Index, Any], parameters: list[Expression
     free = sorted(((k,) for k in range(size) if (k,) not in found), key=lambda index: index not in nodes)
     found.update(zip(free, rest, strict=False))
     return dict(sorted(found.items())), count
-
-
-def _spans(form: ClosedForm, ring: Ring, nodes: Mapping[Index, Any], base: list[Expression]) -> bool:
-    """Whether the base parameters are linear combinations of expressions, with coefficients of the known quantities.
-
-    Known are the symbols of the regressor. The ranks are found at random values of them.
-    """
-    state = {id(x) for x in (*form.q, *form.v, *form.a, *form.tau)}
-    if any(id(n) in state for n in topological(nodes.values())):
-        return False
-    known = {id(n) for n in topological([x.node() for x in form.base_regressor.flat])} - state
-    values = [ring.value(x) for x in (*nodes.values(), *(x.node() for x in base))]
-    if any(denominator is not None for _, denominator in values):
-        return False
-    rng = np.random.default_rng(3)
-    numbers = {k: flint.fmpq(int(rng.integers(1000, 9999)), 1000) for k, a in enumerate(ring.atoms) if id(a.node) in known}
-    columns = [_by_unknowns(p, numbers) for p, _ in values]
-    monomials = sorted({m for column in columns for m in column})
-    own, every = (
-        flint.fmpq_mat([[column.get(m, flint.fmpq(0)) for m in monomials] for column in part]).rank()
-        for part in (columns[: len(nodes)], columns)
-    )
-    return bool(own == every)
-
-
-def _by_unknowns(p: Polynomial, numbers: Mapping[int, Any]) -> dict[tuple[int, ...], Any]:
-    """The coefficients of a polynomial by its monomials in the other symbols, at values of the known ones."""
-    found: dict[tuple[int, ...], Any] = {}
-    for exponents, c in p.to_dict().items():
-        for k, x in numbers.items():
-            c = c * x ** int(exponents[k])  # noqa: PLW2901
-        key = tuple(0 if k in numbers else int(e) for k, e in enumerate(exponents))
-        found[key] = found.get(key, flint.fmpq(0)) + c
-    return found
