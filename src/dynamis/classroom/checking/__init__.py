@@ -10,12 +10,12 @@ from typing import Any
 from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
 from dynamis.classroom.answers.blanks import product_with_commas, row_with_commas, with_commas
 from dynamis.classroom.answers.written import written
+from dynamis.classroom.checking import parametrisation, regressors
 from dynamis.classroom.checking.actuators import NO_MOTORS, ActuatorAnswer, motor_names
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import described, fitted, shape_of
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
-from dynamis.classroom.checking.parametrisation import reference
 from dynamis.classroom.checking.quantities import Quantity, canonical, in_convention, names, other_quantity, quantity
 from dynamis.classroom.checking.robot_names import abbreviated, chosen, robot_symbols, vocabulary
 from dynamis.classroom.checking.unit_notes import converted, unit_notes
@@ -121,14 +121,20 @@ class _Reading:
         entries = {} if only_drives else fitted(given or _asked_entries(answer, asked), asked, file)
         remark = Cause("", "")
         if asked.name == "parameters":
-            asked, remark = reference(form, asked, entries)
+            asked, remark = parametrisation.reference(form, asked, entries)
+        finding: EntryVerdict | None = None
+        if asked.name == "regressor":
+            own = next((answer.entries[x] for x in quantity(form, "parameters").letters if x in answer.entries), {})
+            asked, remark, finding, read = regressors.reference(form, asked, entries, own)
         decimals = not robot_symbols(form) or re.search(DECIMAL, text) is not None
         rounding = _rounding(text, products=not robot_symbols(form))
 
         def compared(asked: Quantity, entries: Mapping[tuple[int, ...], Located]) -> Verdict:
             return AnswerComparison(form, asked, entries, used, self.tolerance, rounding, decimals).verdict()
 
-        verdict = compared(asked, entries)
+        verdict = compared(asked, {} if finding else entries)
+        if finding is not None:
+            verdict = replace(verdict, findings=(finding,), absent=())
         if answer.constants and not verdict.correct:  # the constants are not what is wrong
             values = {id(x): 0.0 for x in answer.constants.values() if not _is_factor(x, form, answer)}
             entries = {index: _with_values(x, values) for index, x in entries.items()}

@@ -31,9 +31,8 @@ class ParameterSpace:
     def __init__(
         self, ring: Ring, given: Mapping[Index, Polynomial], own: Sequence[Polynomial], least: int, known: Collection[int]
     ) -> None:
-        rng = np.random.default_rng(3)
         self.ring, self.given, self.own = ring, given, own
-        self.numbers = {k: flint.fmpq(int(rng.integers(1000, 9999)), 1000) for k in known}
+        self.numbers = random_numbers(known)
         self.base = own[:least]
 
     @staticmethod
@@ -118,21 +117,32 @@ class ParameterSpace:
 
     def rank(self, polynomials: Sequence[Polynomial]) -> int:
         """The dimension of the span of polynomials."""
-        columns = [self._column(p) for p in polynomials]
-        monomials = sorted({m for column in columns for m in column})
-        if not monomials:
-            return 0
-        return int(flint.fmpq_mat([[column.get(m, flint.fmpq(0)) for m in monomials] for column in columns]).rank())
+        return rank([coefficients(p, self.numbers) for p in polynomials])
 
-    def _column(self, p: Polynomial) -> Column:
-        """The coefficients of a polynomial by its monomials in the other symbols, at values of the known ones."""
-        found: Column = {}
-        for exponents, c in p.to_dict().items():
-            for k, x in self.numbers.items():
-                c = c * x ** int(exponents[k])  # noqa: PLW2901
-            key = tuple(0 if k in self.numbers else int(e) for k, e in enumerate(exponents))
-            found[key] = found.get(key, flint.fmpq(0)) + c
-        return found
+
+def random_numbers(atoms: Collection[int]) -> dict[int, Any]:
+    """Random fractions for some atoms of a ring."""
+    rng = np.random.default_rng(3)
+    return {k: flint.fmpq(int(rng.integers(1000, 9999)), 1000) for k in atoms}
+
+
+def rank(columns: Sequence[Column]) -> int:
+    """The dimension of the span of vectors."""
+    places = sorted({m for column in columns for m in column})
+    if not places:
+        return 0
+    return int(flint.fmpq_mat([[column.get(m, flint.fmpq(0)) for m in places] for column in columns]).rank())
+
+
+def coefficients(p: Polynomial, numbers: Mapping[int, Any]) -> Column:
+    """The coefficients of a polynomial by its monomials in the other atoms, at the ``numbers`` of some."""
+    found: Column = {}
+    for exponents, c in p.to_dict().items():
+        for k, x in numbers.items():
+            c = c * x ** int(exponents[k])  # noqa: PLW2901
+        key = tuple(0 if k in numbers else int(e) for k, e in enumerate(exponents))
+        found[key] = found.get(key, flint.fmpq(0)) + c
+    return found
 
 
 def _changes(a: Polynomial, b: Polynomial) -> int:
