@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -38,8 +38,10 @@ class Chain:
     steps: int = 0
 
 
-def read_chain(statement: Sequence[Token], vocabulary: Vocabulary, source: Source, defined: set[Address]) -> Chain:
-    """The chain of a formula; ``defined`` holds the names that begin a formula, or were defined before."""
+def read_chain(
+    statement: Sequence[Token], vocabulary: Vocabulary, source: Source, defined: set[Address], tables: Collection[str] = ()
+) -> Chain:
+    """The chain of a formula; ``defined`` holds the names that begin a formula, or were defined before; ``tables`` matrices."""
     parts = members(statement)
     chain = Chain(statement[0].at, statement[-1].end)
     if len(parts) == 1 and statement[-1].text == "=":
@@ -47,7 +49,7 @@ def read_chain(statement: Sequence[Token], vocabulary: Vocabulary, source: Sourc
     if any(map(has_table, parts)):
         _read_matrix(chain, parts, source)
     else:
-        _read_scalars(chain, parts, vocabulary, defined)
+        _read_scalars(chain, parts, vocabulary, defined, tables)
     return chain
 
 
@@ -58,6 +60,13 @@ def first_target(statement: Sequence[Token], vocabulary: Vocabulary) -> Target |
         return None
     target = target_of(parts[0], vocabulary)
     return None if target is None or vocabulary.quantity(target.key) is not None else target
+
+
+def table_name(statement: Sequence[Token]) -> str:
+    """The letter of the matrix that a formula defines; empty if it defines none."""
+    parts = members(statement)
+    heads = [part for part in parts[:1] if len(parts) > 1 and not has_table(part) and any(map(has_table, parts))]
+    return _label(_bare(heads[0])) if heads else ""
 
 
 def gradient_of(part: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
@@ -71,6 +80,16 @@ def gradient_of(part: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
     if energy not in ("U", "V", "P") or joint is None or vocabulary.quantity(energy) is not None:
         return None
     return Target(f"{vocabulary.gradient}{joint + 1}", (vocabulary.gradient, (joint,)), False, (), part[0].at)
+
+
+def quadratic_form_of(part: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
+    r"""The quantity that a quadratic form of the rates is, where this is asked: \dot q^T C \dot q, ½ \dot q^T M \dot q."""
+    tokens = [t for t in _without_arguments(_bare(part)) if t.text not in ("{", "}", "*")]
+    factor, letters, letter = vocabulary.quadratic
+    texts = [spell(t.units) if t.kind == "word" else t.text for t in tokens]
+    if not letter or texts[-5:-2] + texts[-1:] != ["q'", "^", "T", "q'"] or texts[-2] not in letters:
+        return None
+    return Target(letter, (letter, ()), False, (), part[0].at) if "".join(texts[:-5]) in factor else None
 
 
 def replaced_names(statements: Sequence[Sequence[Token]], vocabulary: Vocabulary) -> frozenset[str]:
@@ -111,17 +130,20 @@ def _read_matrix(chain: Chain, parts: list[list[Token]], source: Source) -> None
         raise source.error(head[0].at, "a matrix without a letter", "give it a letter, as in M = …")
 
 
-def _read_scalars(chain: Chain, parts: list[list[Token]], vocabulary: Vocabulary, defined: set[Address]) -> None:
+def _read_scalars(
+    chain: Chain, parts: list[list[Token]], vocabulary: Vocabulary, defined: set[Address], tables: Collection[str]
+) -> None:
     vectors = []
     for k, part in enumerate(parts):
         target = target_of(part, vocabulary)
         last = k == len(parts) - 1
-        derivative = gradient_of(part, vocabulary) if k == 0 and not last else None
+        read = gradient_of(part, vocabulary) or quadratic_form_of(part, vocabulary)
+        derivative = read if k == 0 and not last else None
         if derivative is not None:
             chain.targets.append(derivative)
         elif k == 0 and target is not None and (letter := _asked_letter(target, parts, vocabulary)):
             chain.targets.append(target._replace(address=(letter, ()), arguments=()))
-        elif _is_step(_bare(part)):
+        elif _is_step(_bare(part), tables) or (not last and _has_unknown_norm(_bare(part), vocabulary, defined, tables)):
             chain.steps += 1
         elif _holds_vector(_bare(part), vocabulary):
             vectors.append(part)
@@ -168,6 +190,8 @@ def _defines(target: Target, chain: Chain, vocabulary: Vocabulary, last: bool, d
 def target_of(part: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
     """The name a member consists of: M_{11}, -h_{211}, b_{11}(q), C(1,2), v_1^2; None if it is more than a name."""
     tokens = _bare(part)
+    if [t.kind for t in tokens[:3]] == ["norm", "word", "norm"]:  # \\|v\\|^2
+        tokens = tokens[1:2] + tokens[3:]
     negative = bool(tokens) and tokens[0].kind == "sign" and tokens[0].text == "-"
     if negative:
         tokens = tokens[1:]
@@ -203,13 +227,22 @@ def _bare(part: Sequence[Token]) -> list[Token]:
     return [t for t in part if t.kind not in GAPS]
 
 
+def _without_arguments(part: Sequence[Token]) -> list[Token]:
+    """The tokens without those in parentheses: M \\dot q of M(q) \\dot q."""
+    found, depth = [], 0
+    for token in part:
+        depth += (token.text == "(") - (token.text == ")")
+        found += [] if depth or token.text == ")" else [token]
+    return found
+
+
 def _is_argument(key: str, vocabulary: Vocabulary) -> bool:
     variables = {id(x) for x in (*vocabulary.q, *vocabulary.v, *vocabulary.a)}
     return key == "t" or vocabulary.is_vector(key) or id(vocabulary.quantity(key)) in variables
 
 
-def _is_step(part: Sequence[Token]) -> bool:
-    """Whether a member belongs to a derivation: ∂, Σ, ∫, d/dt, a transpose."""
+def _is_step(part: Sequence[Token], tables: Collection[str] = ()) -> bool:
+    """Whether a member belongs to a derivation: ∂, Σ, ∫, d/dt, a transpose of what is no matrix of the text."""
     for k, token in enumerate(part):
         if token.kind == "step":
             return True
@@ -219,7 +252,19 @@ def _is_step(part: Sequence[Token]) -> bool:
             and not length_of_rate(part[k:])
         ):
             return part[k + 5].text[:1] == "d"
-        if token.text == "^" and k and part[k - 1].kind == "word" and _is_transpose(part[k + 1 :]):
+        raised = token.text == "^" and k > 0 and part[k - 1].kind == "word" and _is_transpose(part[k + 1 :])
+        if raised and spell(part[k - 1].units) not in tables:
+            return True
+    return False
+
+
+def _has_unknown_norm(part: Sequence[Token], vocabulary: Vocabulary, defined: set[Address], tables: Collection[str]) -> bool:
+    """Whether a member has the norm of what has no value, as in \\|v\\|^2 before it is written out."""
+    inside = False
+    for token in part:
+        inside ^= token.kind == "norm"
+        key = spell(token.units) if inside and token.kind == "word" else ""
+        if key and key not in tables and address_of(key) not in defined and vocabulary.resolve(key) is None:
             return True
     return False
 

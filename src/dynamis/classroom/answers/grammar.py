@@ -13,7 +13,7 @@ from dynamis.classroom.answers.layout import MAX_NESTING
 from dynamis.classroom.answers.names import FUNCTION_OF, RECIPROCAL_OF, Names, address_of
 from dynamis.classroom.answers.tables import GAPS, length_of_rate, list_cells, matrix_cells
 from dynamis.classroom.answers.tokens import Token
-from dynamis.classroom.answers.tree import Call, MatrixNode, Name, Number, Power, Product, Rate, Sum, Tree
+from dynamis.classroom.answers.tree import NORM, Call, MatrixNode, Name, Number, Power, Product, Rate, Sum, Tree
 from dynamis.classroom.answers.words import spell
 from dynamis.display import counted
 from dynamis.errors import FormatError, printable
@@ -40,7 +40,7 @@ def _in_names(tokens: Sequence[Token], names: Names, letter: str) -> list[Token]
         elif token.kind == "frac" and (length := length_of_rate(tokens[k - 1 : k + 11])):
             k += length - 1
             found.append(Token("rate", "d/dt", token.at, tokens[k - 1].end))
-        elif token.kind == "word" and _is_transpose(tokens, k - 1):
+        elif token.kind == "word" and _is_transpose(tokens, k - 1, names):
             found.append(Token("name", "T", token.at, token.end))
         elif token.kind == "word":
             key = spell(token.units)
@@ -57,11 +57,13 @@ def _in_names(tokens: Sequence[Token], names: Names, letter: str) -> list[Token]
     return found
 
 
-def _is_transpose(tokens: Sequence[Token], k: int) -> bool:
-    """Whether a word is the T of [a, b]^T or ]^{T}."""
+def _is_transpose(tokens: Sequence[Token], k: int, names: Names) -> bool:
+    """Whether a word is the T of [a, b]^T, ]^{T} or v^T with a vector v of the text."""
     start = k - 1 if k and tokens[k - 1].text == "{" else k
-    raised = start > 1 and tokens[start - 1].text == "^" and tokens[start - 2].kind in ("close", "end")
-    return raised and spell(tokens[k].units) == "T"
+    if start < 2 or tokens[start - 1].text != "^" or spell(tokens[k].units) != "T":
+        return False
+    base = tokens[start - 2]
+    return base.kind in ("close", "end") or (base.kind == "word" and spell(base.units) in names.tables)
 
 
 def _is_entry(key: str, names: Names, letter: str) -> bool:
@@ -140,7 +142,7 @@ class _Parser:
             return self.wrong(token, "a comma inside a formula", "write a decimal point, as in 9.81, not a comma")
         if token.kind == "nothing":
             return self.wrong(token, "the formula ends where a value is expected", "complete it")
-        if token.kind in ("close", "bar"):
+        if token.kind in ("close", "bar", "norm"):
             return self.wrong(
                 token, f"{printable(token.text)} is found where a value is expected", "write a value before it, or delete it"
             )
@@ -175,7 +177,7 @@ class _Parser:
                 return factors[0][1] if len(factors) == 1 else Product(tuple(factors), first.at)
 
     def begins_value(self, token: Token) -> bool:
-        if token.kind == "bar":
+        if token.kind in ("bar", "norm"):
             return self.bars == 0
         return token.kind in ("number", "name", "open", "frac", "rate", "sqrt", "begin")
 
@@ -227,7 +229,7 @@ class _Parser:
             return self.name(token)
         if token.kind == "open":
             return self.group(token)
-        if token.kind == "bar":
+        if token.kind in ("bar", "norm"):
             return self.absolute(token)
         if token.kind == "rate":
             return Rate(self.argument(), token.at)
@@ -287,9 +289,10 @@ class _Parser:
         tree = self.sum()
         self.bars -= 1
         found = self.take()
-        if found.kind != "bar":
-            raise self.wrong(token, "this | is not closed", "write |x| or abs(x)")
-        return Call("abs", (tree,), token.at)
+        if found.kind != token.kind:
+            cure = "write |x| or abs(x)" if token.kind == "bar" else "write \\|v\\|"
+            raise self.wrong(token, f"this {token.text} is not closed", cure)
+        return Call("abs" if token.kind == "bar" else NORM, (tree,), token.at)
 
     def call(self, token: Token) -> Tree:
         function = FUNCTION_OF[token.text]

@@ -54,7 +54,7 @@ SPACE = _set(
 SOFT = _set("quad qquad enspace hfill hskip")
 BREAK = _set("Rightarrow implies Longrightarrow iff Leftrightarrow rightarrow to item par [ ]")
 # a member with one of these is a step of a derivation, not an expression
-STEP = _set("partial sum int iint iiint oint prod nabla dots ldots cdots vdots ddots lim forall infty |")
+STEP = _set("partial sum int iint iiint oint prod nabla dots ldots cdots vdots ddots lim forall infty")
 
 SIGN_COMMAND = {
     "cdot": "*", "times": "*", "ast": "*", "star": "*", "bullet": "*", "div": "/", "equiv": "=", "triangleq": "=",
@@ -76,6 +76,7 @@ SYMMETRIC = frozenset({"sym", "symm", "sym.", "symm.", "symmetric", "symmetrical
 CONSTANT = frozenset({"const", "const.", "constant", "cost.", "costante"})  # a free constant, as in U + const
 FRACTION = {"½": "0.5", "¼": "0.25", "¾": "0.75"}
 BAR = _set("vert lvert rvert mid")
+NORM = _set("| Vert lVert rVert")
 BRACKET_COMMAND = {
     "{": "\\{", "}": "\\}", "lbrace": "\\{", "rbrace": "\\}", "lbrack": "[", "rbrack": "]", "lparen": "(", "rparen": ")",
 }  # fmt: skip

@@ -60,7 +60,7 @@ class Names:
     def is_own(self, key: str) -> bool:
         """Whether the answer defines this name."""
         letter, indices = address_of(key)
-        return (letter, indices) in self.scalars or letter in self.tables
+        return (letter, indices) in self.scalars or letter in self.tables or key in self.tables
 
     def is_known(self, key: str) -> bool:
         """Whether a name is known; called after all definitions are collected."""

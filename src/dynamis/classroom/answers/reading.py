@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from dynamis.classroom.answers.answer import Answer, Located, Step
-from dynamis.classroom.answers.chains import Chain, Target, first_target, read_chain, replaced_names
+from dynamis.classroom.answers.chains import Chain, Target, first_target, read_chain, replaced_names, table_name
 from dynamis.classroom.answers.grammar import parse
 from dynamis.classroom.answers.layout import layout
 from dynamis.classroom.answers.names import Address, Names, address_of, is_same
@@ -101,8 +101,9 @@ class _Reading:
         self.units = [(*self.quoted(unit.at, unit.end), unit.factor) for unit in read]
         heads = [first_target(statement, self.vocabulary) for statement in found]
         defined = {target.address for target in heads if target is not None}
+        tables = {table_name(statement) for statement in found}
         for statement in found:
-            chain = read_chain(statement, self.vocabulary, self.source, defined)
+            chain = read_chain(statement, self.vocabulary, self.source, defined, tables)
             defined |= {target.address for target in chain.targets}
             if not chain.values or (chain.steps and chain.letter is None and not chain.targets):
                 names = tuple(spell(t.units) for t in statement if t.kind == "word")

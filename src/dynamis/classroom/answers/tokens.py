@@ -35,9 +35,9 @@ _WRAPPERS = latex.BOX | latex.BRACE | latex.SI_UNIT | latex.SI_NUMBER | {"pm", "
 class Token(NamedTuple):
     """A piece of the text, from ``at`` to ``end``.
 
-    The kinds: number; word, with its units; sign (+ - * / ^ =); open, close and bar; frac, over and sqrt; begin and end of an
-    environment; cell and row inside one; comma, semicolon and stop; step, a sign of derivations; and what may part
-    formulas: newline, soft (a wide space; with the text "prose", words in \\text), break. The grammar adds name, a word's
+    The kinds: number; word, with its units; sign (+ - * / ^ =); open, close, bar and norm; frac, over and sqrt; begin and
+    end of an environment; cell and row inside one; comma, semicolon and stop; step, a sign of derivations; and what may
+    part formulas: newline, soft (a wide space; with the text "prose", words in \\text), break. The grammar adds name, a word's
     piece.
     """
 
@@ -98,10 +98,8 @@ class _Lexer:
             self.dollar(two)
         elif c in "&,;.|":
             self.add({"&": "cell", ",": "comma", ";": "semicolon", ".": "stop", "|": "bar"}[c], c, 1)
-        elif c in "⇒→":
-            self.add("break", c, 1)
-        elif c == "∂":
-            self.add("step", c, 1)
+        elif c in "⇒→∂‖":
+            self.add({"∂": "step", "‖": "norm"}.get(c, "break"), c, 1)
         elif c in "()[]}":
             self.add("open" if c in "([" else "close", c, 1)
         elif c == "{":
@@ -258,8 +256,8 @@ class _Lexer:
         elif name in latex.BRACKET_COMMAND:
             text = latex.BRACKET_COMMAND[name]
             self.add("open" if text in latex.CLOSING else "close", text, length)
-        elif name in latex.BAR:
-            self.add("bar", name, length)
+        elif name in latex.BAR | latex.NORM:
+            self.add("bar" if name in latex.BAR else "norm", match[0], length)
         elif name in ("(", ")"):
             self.formulas = int(name == "(")
             self.add("soft", name, length)

@@ -12,10 +12,11 @@ from typing import Any, TypeAlias
 from dynamis.classroom.answers.source import Source
 from dynamis.errors import InputError
 from dynamis.model.readers.expressions import FUNCTIONS
-from dynamis.scalar import Node, Scalar
+from dynamis.scalar import Node, Scalar, sqrt
 from dynamis.scalar.node import power as node_power
 
 MAX_POWER = 64
+NORM = "norm"  # the function \\|v\\| of a vector or a scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,8 @@ class Evaluation:
                 return tree.value
             case Name():
                 return self.lookup(tree)
+            case Call(function="norm"):
+                return self._norm(self.value(tree.arguments[0]))
             case Call():
                 return FUNCTIONS[tree.function][1](*(self.scalar(x, "an argument") for x in tree.arguments))
             case Sum():
@@ -179,6 +182,15 @@ class Evaluation:
             case MatrixNode():
                 return self._table(tree)
 
+    def _norm(self, value: Any) -> Value:
+        """The square root of a sum of squares, of which the square is known; of a speed given by its square, the speed."""
+        if isinstance(value, Node) and value.op == "sqrt":
+            return value
+        parts: list[Any] = [c.value for row in value.rows for c in row] if isinstance(value, Grid) else [value]
+        if any(x is None for x in parts):
+            raise InputError("the norm of a vector with an open entry")
+        return sqrt(sum((x * x for x in parts), 0.0))
+
     def _sum(self, tree: Sum) -> Value:
         total: Any = None
         for sign, term in tree.terms:
@@ -190,6 +202,8 @@ class Evaluation:
 
     def _added(self, a: Any, b: Any, at: Tree) -> Value:
         if isinstance(a, Grid) != isinstance(b, Grid):
+            a, b = (x.rows[0][0].value if isinstance(x, Grid) and x.shape == (1, 1) else x for x in (a, b))  # vᵀ v
+        if a is None or b is None or isinstance(a, Grid) != isinstance(b, Grid):
             raise self.source.error(at.at, "a matrix and a scalar are added", "write the sum for each entry")
         if not isinstance(a, Grid):
             return a + b

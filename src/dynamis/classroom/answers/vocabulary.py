@@ -53,6 +53,7 @@ class Vocabulary:
     ``spellings`` are other common names of parameters and rates, which yield to all others. ``defined`` are names of the robot
     that are also letters of the quantity in question, such as g, with this letter; ``gradient`` is the letter of the
     derivatives of the potential energy. ``motors`` are variables of actuators with their rates, by name.
+    ``quadratic`` says what a quadratic form of the rates is: its spelled factors, the letters of its matrix, its own letter.
 
     >>> from dynamis.scalar import symbol
     >>> q, v, a = ([symbol(f"{x}1")] for x in "qva")
@@ -76,6 +77,7 @@ class Vocabulary:
     defined: tuple[tuple[Any, str], ...] = ()
     gradient: str = ""
     motors: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    quadratic: tuple[Sequence[str], Sequence[str], str] = ((), (), "")
 
     def __post_init__(self) -> None:
         sizes = {"q": len(self.q), "v": len(self.v), "a": len(self.a), "revolute": len(self.revolute)}

@@ -16,7 +16,15 @@ from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import described, fitted, shape_of
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
-from dynamis.classroom.checking.quantities import Quantity, canonical, in_convention, names, other_quantity, quantity
+from dynamis.classroom.checking.quantities import (
+    Quantity,
+    canonical,
+    in_convention,
+    is_checkable,
+    names,
+    other_quantity,
+    quantity,
+)
 from dynamis.classroom.checking.robot_names import abbreviated, chosen, robot_symbols, vocabulary
 from dynamis.classroom.checking.unit_notes import converted, unit_notes
 from dynamis.classroom.checking.unread import unchecked
@@ -245,6 +253,7 @@ def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], 
         # entries of a further letter of the same quantity: g_1 and G_2
         own = {index: x for index, x in entries.items() if not found or (len(index) == len(next(iter(found))) and not x.used)}
         found = {**own, **found}
+    found |= {index: x for name, x in answer.formulas() if (index := asked.component(name)) is not None}
     if found:
         return found
     for letter in asked.letters:
@@ -260,7 +269,7 @@ def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], 
             return answer.of(letter)
     names = [name for name in answer.definitions if other_quantity(name, asked) is None]
     names = [name for name in names if not answer.definitions[name].used] or names
-    if not groups and len(names) == 1:
+    if not groups and len(names) == 1 and (len(asked.entries) == 1 or not names[0]):
         return answer.of(names[0])
     raise _nothing(answer, asked)
 
@@ -300,4 +309,6 @@ def _nothing(answer: Answer, asked: Quantity) -> InputError:
     found = ", ".join(f"{x}, which is the {others[x]}" if others[x] else x for x in every if x) or "nothing"
     found = "several formulas without a name" if not any(every) else found
     index = "_{" + "1" * len(next(iter(asked.entries))) + "}" if () not in asked.entries else ""
-    return InputError(f"{answer.file}: no entry of the {asked.name}: write {asked.letters[0]}{index} = …; found {found}")
+    cure = f"write {asked.letters[0]}{index} = …; found {found}"
+    cure += "" if all(map(is_checkable, every)) else f"; the quantities that are checked are {', '.join(names())}"
+    return InputError(f"{answer.file}: no entry of the {asked.name}: {cure}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,13 @@ class Quantity:
     def has_wrench(self) -> bool:
         """Whether it depends on an external wrench on the link."""
         return self.name.startswith("bias-wrench")
+
+    def component(self, name: str) -> tuple[int, ...] | None:
+        """The index of a component of a force or a moment by its axis: mu_z, f_{2,x}."""
+        if not self.name.startswith(("force", "moment")) or self.number is None:
+            return None
+        match = re.fullmatch(rf"(?:{'|'.join(self.letters)})(?:{self.number},?)?([xyz])(?:,?{self.number})?", name)
+        return ("xyz".index(match[1]),) if match else None
 
     @property
     def inertial(self) -> bool:
@@ -84,7 +92,17 @@ def canonical(name: str) -> str:
 
 def other_quantity(letter: str, asked: Quantity) -> str | None:
     """The quantity that a letter means, if it is not one of those of the quantity that is asked."""
-    return _LETTERS.get(letter) if letter not in asked.letters else None
+    if letter in asked.letters:
+        return None
+    if (match := _FOREIGN.fullmatch(letter)) and match[1] not in asked.letters:
+        return _FOREIGN_QUANTITIES[match[1]]
+    return _LETTERS.get(letter)
+
+
+def is_checkable(letter: str) -> bool:
+    """Whether a letter does not mean a velocity, which is no quantity here."""
+    match = _FOREIGN.fullmatch(letter)
+    return match is None or _FOREIGN_QUANTITIES[match[1]] in _OF_BODY
 
 
 def names() -> list[str]:
@@ -134,6 +152,8 @@ _LETTERS = {
     **dict.fromkeys(("U", "V", "P"), "potential-energy"), **dict.fromkeys(("tau", "τ", "u"), "equations"),
     "Y": "regressor", **dict.fromkeys(("pi", "π"), "parameters"),
 }  # fmt: skip
+_FOREIGN_QUANTITIES = {"v": "velocity", "omega": "angular velocity", "mu": "moment", "f": "force"}
+_FOREIGN = re.compile(r"(v|omega|mu|f)(?:[A-Z]|[a-z]?)(?:[0-9]*,?[xyz]?|[xyz]?[0-9]*)")  # v_{c3}, omega_2, mu_z
 _COMMON_NAMES = {
     **dict.fromkeys(("inertia-matrix", "mass", "inertia", "generalized-inertia-matrix"), "mass-matrix"),
     **dict.fromkeys(("coriolis-matrix", "coriolis-and-centrifugal-matrix", "centrifugal-matrix"), "coriolis"),

@@ -19,6 +19,10 @@ from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import Notation, parameter_latex, plain_text
 from dynamis.symbolic.roles import motor_roles
 
+QUADRATIC = {  # forms of the rates: the spellings of a factor before them, the letters of the matrix, and their own letter
+    "coriolis-power": (("",), ("C",), "P"),
+    "kinetic-energy": (("frac12", "dfrac12", "tfrac12", "1/2", "0.5"), ("M", "B", "D", "H"), "T"),
+}
 MAX_DOUBTFUL = 4  # names with two meanings whose combinations are tried
 
 
@@ -55,6 +59,7 @@ def vocabulary(
         defined=_defined(form, asked),
         gradient="g" if asked.name == "gravity" else "",
         motors=motors or {},
+        quadratic=QUADRATIC.get(asked.name, ((), (), "")),
     )
 
 
