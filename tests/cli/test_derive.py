@@ -4,6 +4,7 @@ import pytest
 from browsers import find_browser_or_skip
 from click.testing import CliRunner
 
+import dynamis as dy
 from dynamis.cli.commands import cli
 
 
@@ -168,3 +169,19 @@ def test_options_that_exclude_each_other_are_refused(more):
     result = run("derive", "planar_2r", "--as", "latex", *more)
     assert result.exit_code == 2
     assert "--as latex prints to standard output" in result.output
+
+
+def test_the_number_of_a_link_is_refused_for_quantities_of_the_whole_robot():
+    text = "M_22 = I_2 + m_2 l_2^2"
+    refused = run("check-answer", "planar_2r", "--mass-matrix", "-", "--link", "2", text=text)
+    assert refused.exit_code == 2
+    assert "mass-matrix concerns the whole robot, not a link: leave out --link" in refused.output
+    with pytest.raises(dy.InputError, match="quantities of one link are kinetic-energy-of-link"):
+        dy.check_answer(dy.load("planar_2r").closed_form(), "gravity", "g_2 = 0", body=1)
+
+
+def test_a_link_is_that_of_the_quantities_of_one_link(tmp_path):
+    energy = tmp_path / "energy.tex"
+    energy.write_text(r"U_2 = m_2 g (a_1 s_1 + l_2 s_{12})", encoding="utf-8")
+    arguments = ("--mass-matrix", "-", "--potential-energy-of-link", str(energy), "--link", "2")
+    assert run("check-answer", "planar_2r", *arguments, text="M_22 = I_2 + m_2 l_2^2").exit_code == 0

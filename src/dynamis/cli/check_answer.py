@@ -56,7 +56,7 @@ def _text(file: TextIO) -> str:
 @click.command("check-answer", context_settings={"token_normalize_func": _option_name})
 @click.argument("robot")
 @_options
-@click.option("--link", type=Integer(1, 1000), help="Number of the link, from 1, for quantities of one link.")
+@click.option("--link", type=Integer(1, 1000), help="Number of the link, from 1, for quantities of one link only.")
 @click.option(
     "--letters", help="Notation of the answer: dynamis, rocco, deluca, melchiorri, tzafestas. Detected automatically."
 )
@@ -95,6 +95,7 @@ def check_answer(
     """
     from dynamis.classroom.answers.source import detected_format
     from dynamis.classroom.checking import check_answer as check
+    from dynamis.classroom.checking.quantities import is_of_link
     from dynamis.cli.loading import load
 
     given = {name: files[name.replace("-", "_")] for name in QUANTITIES if files[name.replace("-", "_")] is not None}
@@ -103,13 +104,15 @@ def check_answer(
             "name the quantity and the file with the answer, such as --mass-matrix answer.tex; "
             "dynamis check-answer -h lists all quantities"
         )
+    of_link = [name for name in given if is_of_link(name)]
     verdicts, formats = {}, {}
     with waiting("deriving"):
         form = load(robot, parameters=assignments(settings) or None).closed_form(letters)
         for name, file in given.items():
             text = _text(file)
             formats[name] = detected_format(text)
-            verdict = check(form, name, text, body=link, notation=letters, file=file.name, tolerance=tolerance)
+            body = link if name in of_link or not of_link else None
+            verdict = check(form, name, text, body=body, notation=letters, file=file.name, tolerance=tolerance)
             verdicts[name] = verdict.without_solution() if hint else verdict
     right = all(verdict.correct for verdict in verdicts.values())
     if as_json:

@@ -58,6 +58,9 @@ def quantity(form: ClosedForm, name: str, body: int | None = None) -> Quantity:
     """A quantity by its name or a common one (`canonical`); those of one link take its number ``body``, from 1."""
     given, name = name, canonical(name)
     if name in _OF_ROBOT:
+        if body is not None:
+            of_link = f"; quantities of one link are {', '.join(_OF_BODY)}"
+            raise InputError(f"{name} concerns the whole robot, not a link: leave out --link or body={of_link}")
         letters, make, symmetric = _OF_ROBOT[name]
         return Quantity(name, letters, _entries(make(form)), symmetric)
     if name in _OF_BODY:
@@ -103,6 +106,11 @@ def is_checkable(letter: str) -> bool:
     """Whether a letter does not mean a velocity, which is no quantity here."""
     match = _FOREIGN.fullmatch(letter)
     return match is None or _FOREIGN_QUANTITIES[match[1]] in _OF_BODY
+
+
+def is_of_link(name: str) -> bool:
+    """Whether a quantity is one of a single link, whose number it needs."""
+    return canonical(name) in _OF_BODY
 
 
 def names() -> list[str]:
