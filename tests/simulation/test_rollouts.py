@@ -316,12 +316,54 @@ def test_steps_that_are_too_long_are_named_even_where_limits_of_the_torques_hide
         return np.clip(robot.gravity(q) + 50.0 * (goal - q) - 5.0 * v, -limit, limit)
 
     starts = goal + np.random.default_rng(0).normal(scale=0.1, size=(5, 6))
-    with pytest.warns(dy.ModelWarning, match=r"steps of 0.001 s are too long for .*wrist.* in . of 5 motions.*shorter step="):
+    with pytest.warns(dy.ModelWarning, match=r"steps of 0.001 s are too long for .*wrist.* in . of 5 motions.*; use step="):
         made = rollouts(robot, 0.2, starts, controller=law)
     assert np.isfinite(made.q).all()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         rollouts(robot, 0.02, starts, controller=law, step=2e-5, every=50)
+
+
+@pytest.mark.parametrize("every", [1, 7, 100])
+@pytest.mark.parametrize("method", ["rk4", "euler", "time_stepping"])
+def test_the_step_that_is_named_for_feedback_too_stiff_for_the_steps_gives_the_right_motion(method, every):
+    robot = dy.load(
+        """[robot]
+        gravity = [0, 0, 0]
+        [[link]]
+        mass = 0.1
+        inertia = { xx = 1e-3, yy = 1e-3, zz = 1e-3 }"""
+    )
+
+    def law(_t, q, v):
+        return np.clip(-50.0 * q - 8.0 * v, -28.0, 28.0)
+
+    q0, options = np.linspace(0.1, 0.5, 5)[:, None], {"controller": law, "method": method, "every": every}
+    with pytest.warns(dy.ModelWarning, match="too long for 'joint1' in 5 of 5 motions: .*; use step=.* or shorter") as caught:
+        wrong = rollouts(robot, 0.7, q0, **options)
+    step = float(str(caught[0].message).split("step=")[1].split()[0])
+    right = rollouts(robot, 0.7, q0, step=step, **options)  # warnings are errors
+    exact = dy.simulate(robot, 0.7, q0[2], controller=law, points=2).q[-1]
+    assert abs(wrong.q[-1, 2] - exact) > 0.1
+    assert abs(right.q[-1, 2] - exact) < 1e-3
+
+
+def test_steps_too_long_in_a_part_of_a_long_motion_and_of_a_large_batch_are_found():
+    def law(_t, q, v, gain):
+        return np.clip(-gain * v, -300.0, 300.0) - 20.0 * q
+
+    gains = np.where(np.arange(400) < 300, 10.0, 1e5)[:, None]
+    with pytest.warns(dy.ModelWarning, match=r"in \d+ of the \d+ motions checked"):
+        rollouts(ARM, 1.0, np.tile([0.1, 0.1], (400, 1)), controller=law, parameters={"gain": gains}, every=10)
+    with pytest.warns(dy.ModelWarning, match="in 1 of 1 motion"):
+        rollouts(
+            ARM, 30.0, np.array([0.1, 0.1]), controller=lambda t, q, v: -1e3 * v if t < 20.0 else np.clip(-1e6 * v, -300, 300)
+        )
+
+
+def test_torques_that_change_from_step_to_step_are_no_sign_of_long_steps():
+    torques = np.random.default_rng(0).normal(scale=30.0, size=(500, 3, 2))
+    rollouts(ARM, 0.5, np.zeros((3, 2)), controller=lambda robot, t, q, v, u: robot.gravity(q) + u, inputs={"u": torques})
 
 
 def test_a_step_that_is_shortened_is_noted():

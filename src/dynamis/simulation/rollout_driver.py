@@ -13,14 +13,13 @@ from dynamis.compiler.batches import broadcast_batch
 from dynamis.compiler.cuda_time_stepper import Stages
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table, march
-from dynamis.display import counted
-from dynamis.errors import DynamisError, InputError, SingularError, printable
+from dynamis.errors import DynamisError, InputError, SingularError
 from dynamis.scalar import FunctionState, hidden_state_error
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.noise import Noise
+from dynamis.simulation.step_check import StepCheck
 
 Progress = Callable[[float], None]
-MAX_STEP_ERROR = 0.01  # of a velocity in one step, relative to 1 rad/s or m/s and the velocity
 MAX_NUMBERS_PER_CALL = 64_000_000  # of results, between two updates of a progress bar
 
 
@@ -73,31 +72,9 @@ class BatchMarch:
         return xp.concatenate(kept)
 
     def too_long_steps(self, kernel: Kernel, states: Any) -> str:
-        """A warning if one step differs from two steps of half the length, in the middle of a motion or at its end.
-
-        Limits of the torques may keep a motion with too long steps from diverging.
-        """
-        robot = self.loop.robot
-        if self.xp is not np or self.noise is not None or self.table is not None or self.loop.samples is not None:
-            return ""
-        speeds, worst, motions = slice(robot.nq, robot.nq + robot.n), np.zeros(robot.n), np.zeros(states.shape[1:-1], bool)
-        for place in (len(states) // 2, len(states) - 1):
-            y, k = np.ascontiguousarray(states[place]), place * self.every
-            whole = march(kernel, y, self.rows, t=0.0, h=self.h, first=k, reports=1, every=1)[0]
-            halves = march(kernel, y, self.rows, t=0.0, h=0.5 * self.h, first=2 * k, reports=1, every=2)[0]
-            error = np.nan_to_num(np.abs(whole - halves)[..., speeds])
-            error[error <= MAX_STEP_ERROR * (1.0 + np.abs(y[..., speeds]))] = 0.0
-            worst, motions = (
-                np.maximum(worst, error.reshape(-1, robot.n).max(axis=0, initial=0.0)),
-                motions | error.any(axis=-1),
-            )
-        if not worst.any():
-            return ""
-        joint = printable(robot.coordinate_names[int(np.argmax(worst))])
-        return (
-            f"steps of {self.h:g} s are too long for {joint} in {int(motions.sum())} of {counted(motions.size, 'motion')}: one "
-            f"step and two of half the length differ by {worst.max():.2g} in its velocity; use a shorter step= or lower gains"
-        )
+        """A warning of steps that do not resolve the motions; empty without, and where that is not known."""
+        check = StepCheck(self.loop, kernel, self.rows, self.h)
+        return check.warning(states, self.every) if self.xp is np and self.noise is None and check.possible else ""
 
     def disturbed(self, k: int) -> tuple[Any, ...]:
         """The rows with the disturbance of step k as the last entry."""

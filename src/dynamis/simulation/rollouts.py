@@ -298,8 +298,7 @@ class BatchSimulation:
             self._warned = True
             warnings.warn(note, PerformanceWarning, stacklevel=self.stacklevel)
         self._check_start(states)
-        checks = self.method == "rk4" and not note and not self._steps_checked
-        if checks and (too_long := marching.too_long_steps(kernel, states)):
+        if not note and not self._steps_checked and (too_long := marching.too_long_steps(kernel, states)):
             warnings.warn(too_long, ModelWarning, stacklevel=self.stacklevel)
         self._steps_checked = True
         _clear_diverged(states, robot.nq, robot.n)
