@@ -15,11 +15,12 @@ from dynamis.control.dry_friction import dry_friction
 from dynamis.control.gains import gain, gains
 from dynamis.control.law import ControlLaw, check_plain_joints
 from dynamis.control.reference import Reference, check_length, reference_of
-from dynamis.control.stability import Stability, outweighs, positive, sampled_often_enough
+from dynamis.control.stability import Condition, Stability, outweighs, positive, sampled_often_enough
 from dynamis.control.structural_constants import gravity_slope
 from dynamis.display import as_call, as_table
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
+from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
 
@@ -28,7 +29,7 @@ Array = npt.NDArray[Any]
 class PDGravity(ControlLaw):
     """Joint PD with gains ``stiffness`` K_p and ``damping`` K_d, and gravity compensation.
 
-    ``gravity`` is evaluated "here", g(q), or at the "goal", g(q_d), which requires K_p above the gravity gradient. Joint
+    ``gravity`` is evaluated "here", g(q), or at the "goal", g(q_d), which requires K_p above −∂g/∂q. Joint
     springs of the robot are compensated too.
 
     >>> import dynamis as dy
@@ -71,19 +72,30 @@ class PDGravity(ControlLaw):
         """
         kp = float(gain(self.stiffness, "stiffness", robot.n).min())
         kd = float(gain(self.damping, "damping", robot.n).min())
-        unknown = 1.0 if self.gravity == "goal" else float(error)
         conditions = [
             positive("smallest stiffness K_p", kp, "the Lyapunov function has its minimum at the goal"),
             positive("smallest damping K_d", kd, "energy is dissipated until the robot is at rest"),
         ]
-        if unknown:
-            slope = gravity_slope(robot, np.sqrt(gain(self.stiffness, "stiffness", robot.n)))
-            what = "K_p / largest ‖∂g/∂q‖" if unknown == 1.0 else f"K_p / ({unknown:g} · largest ‖∂g/∂q‖)"
-            conditions.append(outweighs(what, slope, unknown, "the equilibrium is unique and globally attractive [Tomei 1991]"))
+        if self.gravity == "goal" or error:
+            conditions.append(self._stiffer_than_gravity(robot, float(error)))
         bandwidth = float(np.max(2.0 * np.asarray(self.stiffness) / np.asarray(self.damping)))
         moving = "the tracking error grows with the acceleration of the reference"
         notes = (*self._at_rest(robot, float(error)), moving)
         return Stability("PD + gravity", (*conditions, *sampled_often_enough(rate, bandwidth)), notes)
+
+    def _stiffer_than_gravity(self, robot: Robot, error: float) -> Condition:
+        """K_p + ∂g/∂q is positive definite with gravity at the goal, and K_p ± δ ∂g/∂q with its error δ: a convex potential."""
+        goal = self.gravity == "goal"
+        slope = gravity_slope(robot, np.sqrt(gain(self.stiffness, "stiffness", robot.n)), both=not goal)
+        what = "K_p over the largest −∂g/∂q" if goal else f"K_p over {error:g} times the largest ±∂g/∂q"
+        assert slope.at is not None
+        at = np.where(np.abs(slope.at) > FILE_PRECISION, slope.at, 0.0)
+        pose = ", ".join(f"{printable(name)} = {q:.4g}" for name, q in zip(robot.coordinate_names, at, strict=True))
+        sum_ = "K_p + ∂g/∂q" if goal else f"K_p ± {error:g} ∂g/∂q"
+        return outweighs(
+            what, slope, 1.0 if goal else error, "the equilibrium is unique and globally attractive [Tomei 1991]",
+            f"{sum_} is not positive definite at {pose}: an equilibrium there is unstable",
+        )  # fmt: skip
 
     def _at_rest(self, robot: Robot, error: float) -> tuple[str, ...]:
         """Message on convergence to a constant goal."""
@@ -106,8 +118,8 @@ class PDGravity(ControlLaw):
     def error_at_rest(self, robot: Robot, error: float = 0.0) -> Array:
         """The largest steady-state error |e_k| (n): (F_s + δ |g|)/K_p, with ``error`` δ the relative error of gravity.
 
-        The largest |g_k| are those found over sampled configurations. With gravity at the goal it is larger by 1/(1 − α), where
-        α is the gravity gradient over K_p; infinite for α ≥ 1.
+        The largest |g_k| are those found over sampled configurations. With gravity at the goal, ‖√K_p e‖ is bounded by
+        ‖(F_s + δ |g|)/√K_p‖/(1 − α), where α is the largest −∂g/∂q over K_p; infinite where α < 1 is not proven.
         """
         kp = gain(self.stiffness, "stiffness", robot.n)
         held = dry_friction(robot)
@@ -117,7 +129,9 @@ class PDGravity(ControlLaw):
             return np.asarray(held / kp)
         root = np.sqrt(kp)
         slope = gravity_slope(robot, root).safe
-        return np.asarray((held / root).max() / root / (1.0 - slope) if slope < 1.0 else np.full(robot.n, np.inf))
+        return np.asarray(
+            np.linalg.norm(held / root) / root / (1.0 - max(slope, 0.0)) if slope < 1.0 else np.full(robot.n, np.inf)
+        )
 
     __repr__ = as_call
     _repr_html_ = as_table

@@ -129,11 +129,15 @@ def as_rules(report: Stability, why: str) -> Stability:
     return replace(report, conditions=lowered, notes=(*report.notes, why))
 
 
-def outweighs(what: str, bound: Bound, factor: float, why: str) -> Condition:
-    """The condition that a factor times the largest value is below one: proven by the upper bound, else searched."""
-    surely = factor * bound.safe < 1.0
+def outweighs(what: str, bound: Bound, factor: float, why: str, otherwise: str) -> Condition:
+    """The condition that a factor times the largest value is below one; ``otherwise`` names a configuration where it is not.
+
+    Proven by the upper bound, or violated at the value found, which proves it too; else not decided by more than a search.
+    """
+    surely, not_so = factor * bound.safe < 1.0, factor * bound.value >= 1.0
     margin = 1.0 / max(factor * (bound.safe if surely else bound.value), 1e-300)
-    return Condition(what, margin > 1.0, margin, 1.0, PROVEN if surely else SEARCHED, why)
+    basis = PROVEN if surely or not_so else SEARCHED
+    return Condition(what, not not_so, margin, 1.0, basis, otherwise if not_so else why)
 
 
 def sampled_often_enough(rate: float | None, bandwidth: float) -> tuple[Condition, ...]:

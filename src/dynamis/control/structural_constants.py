@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,25 +54,30 @@ class ScaledBounds:
     _repr_html_ = as_table
 
 
-def gravity_slope(robot: Robot, scale: Any = None, *, seconds: float = 2.0) -> Bound:
-    """α ≥ ‖∂g/∂q‖∞ over the joint ranges: the largest absolute row sum of the Hessian of U.
+def gravity_slope(robot: Robot, scale: Any = None, *, both: bool = False, seconds: float = 2.0) -> Bound:
+    """α ≥ −λ_min(∂g/∂q) over the joint ranges, with ``both`` signs also ≥ λ_max(∂g/∂q); ∂g/∂q is the Hessian of U.
 
-    With a ``scale`` s (n) it is that of S⁻¹ (∂g/∂q) S⁻¹: below one, the stiffness s² exceeds the gravity gradient in every
-    direction.
+    With a ``scale`` s (n) it is that of S⁻¹ (∂g/∂q) S⁻¹: K + ∂g/∂q with K = S² is positive definite everywhere if and only if
+    α < 1. ``at`` is the configuration with the largest value found.
 
     >>> import dynamis as dy
     >>> round(gravity_slope(dy.load("planar_2r_melchiorri")).value, 2)
-    1226.25
+    1055.26
     """
     s = np.broadcast_to(np.ones(robot.n) if scale is None else np.asarray(scale, dtype=float), (robot.n,))
     known = _slopes.setdefault(robot, {})
-    if s.tobytes() not in known:
-        search = _Search(robot, seconds)
+    key = s.tobytes() + bytes([both])
+    if key not in known:
+        search, n = _Search(robot, 0.5 * seconds if both else seconds), robot.n
         H = jacobian(np.array(search.terms.gravity, dtype=object), search.terms.q)
-        entries = [H[i, j] / float(s[i] * s[j]) for i in range(robot.n) for j in range(robot.n)]
-        rows = np.kron(np.eye(robot.n), np.ones(robot.n))
-        known[s.tobytes()] = search.largest("α", "largest ‖∂g/∂q‖ (∞)", constants.LargestSum(rows), entries)
-    return known[s.tobytes()]
+        eigenvalue = constants.LargestEigenvalue(search.terms.places)
+        bounds = []
+        for sign in (-1.0, 1.0) if both else (-1.0,):
+            entries = [H[i, j] * (sign / float(s[i] * s[j])) for i in range(n) for j in range(i, n)]
+            bounds.append(search.largest("α", f"largest eigenvalue of {'−' * (sign < 0.0)}∂g/∂q", eigenvalue, entries))
+        worst = max(bounds, key=lambda x: x.value)
+        known[key] = replace(worst, upper=max(x.upper for x in bounds), certified=all(x.certified for x in bounds))
+    return known[key]
 
 
 def scaled_bounds(robot: Robot, *, seconds: float = 4.0) -> ScaledBounds:
@@ -125,7 +130,9 @@ class _Search:
         value, at = sample(lambda x: constant.point(f.at(x)), f.lower, f.upper, count, end)
         found = prove(constant, f, (value, at), BOUND_TOLERANCE * abs(value), end)
         closed = found.bound <= found.value + 2.0 * BOUND_TOLERANCE * abs(found.value) + 1e-12
-        return _bound(name, meaning, found.value, found.bound, closed)
+        q = self.robot.home()
+        q[self.terms.coordinates_in([x for x in entries if isinstance(x, Node)])] = found.at
+        return replace(_bound(name, meaning, found.value, found.bound, closed), at=q)
 
     def bilinear(self, entries: list[Any], places: Array) -> Bound:
         """The smallest v_b with ‖C(x) y‖ ≤ v_b ‖x‖ ‖y‖, sampled; the proven bound is the norm of the coefficient matrix."""
