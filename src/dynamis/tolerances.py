@@ -21,6 +21,7 @@ NEGLIGIBLE = 1e-9  # also in SI units: a thousand RECURSION_ROUNDING, and a thou
 # Data in files and in input
 FILE_PRECISION = 1e-6  # also in m and rad: six significant digits or single precision
 TYPED_PRECISION = 1e-4  # also in m and rad: numbers typed with four digits, such as the components of an axis
+MAX_COUNT = 10_000_000  # states, points, samples, cases of one call: arrays of 10 numbers for each fit into memory, 0.8 GB
 
 # Decisions about rank, as parts of the largest singular value
 RANK_TOLERANCE = 1e-9  # geometric mean of SUM_ROUNDING and NEARLY_SINGULAR

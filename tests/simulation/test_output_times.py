@@ -25,6 +25,19 @@ def test_two_points_or_more_are_needed(points):
         times_of(1.0, points, None, None, None)
 
 
+def test_more_points_than_fit_into_memory_are_refused():
+    for points in (10**7 + 1, 10**9, 10**30):
+        with pytest.raises(dy.InputError, match=f"points={points} is more than fits into memory: at most 10000000"):
+            dy.simulate(dy.load("scara"), 1.0, points=points)
+    with pytest.raises(dy.InputError, match="count=1000000000 is more than fits into memory"):
+        dy.trajectories.joint_move([0.0], [1.0], duration=1.0).sample(10**9)
+
+
+def test_points_beside_given_output_times_are_refused():
+    with pytest.raises(dy.InputError, match="t holds 4 output times, so that points=11 has no meaning: leave points= out"):
+        times_of(UNEVEN, 11, None, None, None)
+
+
 @pytest.mark.parametrize("t", [[0.0, 1.0, 1.0], [0.0, 2.0, 1.0]])
 def test_the_pair_of_times_that_does_not_increase_is_named(t):
     with pytest.raises(dy.InputError, match=f"t = 1 s follows {t[1]:g} s"):

@@ -10,8 +10,9 @@ from typing import Any
 import click
 from click.types import FloatParamType
 
+from dynamis.tolerances import MAX_COUNT
+
 MAX_COMPARED_CHARACTERS = 60  # of a value, with the choices
-MAX_COUNT = 10_000_000  # of states, points, samples: what fits into the memory of any machine
 MAX_NUMBER = 1e12  # far beyond any time, length, speed or stiffness of a robot; products of a few stay finite
 
 

@@ -15,6 +15,7 @@ from dynamis.model.actuators import Actuator, Saturated
 from dynamis.robot.base import RobotBase
 from dynamis.robot.robot import Robot
 from dynamis.scalar import Node
+from dynamis.tolerances import MAX_COUNT
 
 
 def check_is_robot(robot: Any) -> None:
@@ -22,6 +23,14 @@ def check_is_robot(robot: Any) -> None:
     if not isinstance(robot, Robot):
         tree = "; its attribute robot is the tree, without the constraints" if isinstance(robot, RobotBase) else ""
         raise InputError(f"robot must be a Robot, such as dynamis.load('ur5e'), got {type(robot).__name__}{tree}")
+
+
+def check_count(name: str, value: Any, least: int) -> None:
+    """Refuse what is no number of points, and more of them than fit into memory."""
+    if not (isinstance(value, int | np.integer) and value >= least):
+        raise InputError(f"{name} must be an integer of at least {least}, got {value!r}")
+    if value > MAX_COUNT:
+        raise InputError(f"{name}={value} is more than fits into memory: at most {MAX_COUNT}")
 
 
 def check_numeric(robot: Any, parameters: Sequence[Node] = ()) -> None:

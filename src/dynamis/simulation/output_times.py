@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
+from dynamis.robot.checks import check_count
 from dynamis.simulation.fixed_step import MAX_STEPS, RULES, check_step_length
 from dynamis.simulation.resume import stop_of, times_after
 from dynamis.simulation.trajectory import Trajectory
@@ -16,15 +17,20 @@ Array = npt.NDArray[Any]
 POINTS = 501  # output times by default
 
 
-def _given_times(t: Any, points: int) -> Array:
+def _given_times(t: Any, points: int | None) -> Array:
     try:
         given = np.atleast_1d(np.array(t, dtype=float)) if not isinstance(t, str) else np.zeros(0)
     except (TypeError, ValueError):
         given = np.zeros(0)
     if given.ndim != 1 or not len(given) or not np.isfinite(given).all():
         raise InputError(f"t must be a duration, (start, end) or a list of times, got {t!r}")
-    if not (isinstance(points, int | np.integer) and points > 1):
-        raise InputError(f"points must be an integer of at least 2, got {points!r}")
+    if points is not None:
+        check_count("points", points, 2)
+        if len(given) > 2:
+            raise InputError(
+                f"t holds {len(given)} output times, so that points={points} has no meaning: leave points= out, or "
+                "give t=(start, end)"
+            )
     if not np.all(np.diff(given) > 0):
         k = int(np.argmax(np.diff(given) <= 0))
         raise InputError(f"times must increase, but t = {given[k + 1]:g} s follows {given[k]:g} s")
@@ -33,7 +39,7 @@ def _given_times(t: Any, points: int) -> Array:
 
 def times_of(t: Any, points: int | None, before: Trajectory | None, method: str | None, step: Any) -> Array:
     """The output times of a motion, or of what is left of the one ``before``."""
-    given = _given_times(t, POINTS if points is None else points)
+    given = _given_times(t, points)
     if before is None and len(given) == 1:
         if given[0] <= 0.0:
             raise InputError(f"the duration must be positive, got {given[0]:g} s")

@@ -88,8 +88,8 @@ def simulate(
 ) -> Trajectory:
     """Simulate the motion from q0, v0 (default: at rest in the home configuration) for the time ``t``.
 
-    ``t`` is a duration, (start, end), or the output times; the first two have ``points`` output times, by default 501, or as
-    many as there are steps if these are fewer. ``torque`` is constant or a function of t; ``controller`` a
+    ``t`` is a duration, (start, end), or the output times; the first two have ``points`` output times (2 to 10⁷), by default
+    501, or as many as there are steps if these are fewer. ``torque`` is constant or a function of t; ``controller`` a
     function of (t, q, v) or (robot, t, q, v) that returns torques, as `rollouts` takes it; ``wrenches`` maps frames to wrenches
     in world axes, constant or functions.
     ``friction`` is "model" (the robot's Coulomb friction, with sticking), "smooth", "none", or a mapping of coordinates to

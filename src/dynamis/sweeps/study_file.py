@@ -27,6 +27,7 @@ from dynamis.simulation.fixed_step import RULES, check_step_length
 from dynamis.sweeps.cases import case_setup, check_names, payload_frame
 from dynamis.sweeps.study import Study
 from dynamis.sweeps.variables import Numbers, Variable, read_variable
+from dynamis.tolerances import MAX_COUNT
 from dynamis.version import __version__
 
 LISTS = ("q0", "v0", "torque", "gravity")
@@ -35,7 +36,6 @@ OPTIONS = ("method", "step", "rtol", "atol", "points", "friction", "seconds")
 DEFAULT_SECONDS = 60.0  # for the integration of a case
 PLAIN = ("robot", "base", "duration", "draws", "seed", "part", *OPTIONS)
 HOLD = ("q", "stiffness", "damping", "gravity")
-MAX_CASES = 10_000_000
 MAX_BYTES = 2**20
 
 
@@ -128,9 +128,9 @@ class _Reader:
             )
         points = math.prod(len(v.numbers) for v in variables if v.law == "grid")
         cases = points * draws
-        if cases > MAX_CASES:
+        if cases > MAX_COUNT:
             raise self.wrong(
-                "vary", f"{counted(cases, 'case')}, at most {MAX_CASES}: use coarser grids or fewer draws, or split the study"
+                "vary", f"{counted(cases, 'case')}, at most {MAX_COUNT}: use coarser grids or fewer draws, or split the study"
             )
         fixed, frame = self.fixed()
         options = self.options()

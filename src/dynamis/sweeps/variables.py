@@ -11,6 +11,7 @@ import numpy as np
 
 from dynamis.errors import InputError
 from dynamis.model.values import MAX_MAGNITUDE
+from dynamis.tolerances import MAX_COUNT
 
 Numbers = tuple[float, ...]
 
@@ -80,7 +81,6 @@ LAWS: dict[str, RandomLaw] = {
 }  # fmt: skip
 GRIDS = {"grid": "[values]", "from": "the first, with to and count"}
 HOW = "{ uniform = [a, b] }, { log_uniform = [a, b] }, { normal = [mean, deviation] }, { choice = [a, b, c] }, { grid = [a, b, c] } or { from = a, to = b, count = n }"  # noqa: E501  one sentence
-MAX_POINTS = 10_000_000
 MAX_DEVIATIONS = 8.0  # of a truncated normal distribution from its interval: beyond, its probability is below rounding
 
 
@@ -107,7 +107,7 @@ def read_variable(kind: str, target: str, entry: dict[str, Any], number: Callabl
             raise InputError("a grid requires at least one value, without duplicates: correct the list")
         return Variable(kind, target, "grid", values)
     if law == "from":
-        if not {"to", "count"} <= set(entry) or type(entry["count"]) is not int or not 1 < entry["count"] <= MAX_POINTS:
+        if not {"to", "count"} <= set(entry) or type(entry["count"]) is not int or not 1 < entry["count"] <= MAX_COUNT:
             raise InputError("an even grid is { from = a, to = b, count = n } with an integer n of at least 2")
         first, last = number(entry["from"], "from"), number(entry["to"], "to")
         if first == last:

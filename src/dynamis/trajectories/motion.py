@@ -20,6 +20,7 @@ import numpy.typing as npt
 from dynamis.display import counted, motion_card, plotted, short
 from dynamis.errors import InputError
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_count
 from dynamis.scalar import Node, maximum, minimum, where
 from dynamis.tolerances import SHORTEST_PIECE
 
@@ -69,6 +70,7 @@ class Motion(ABC):
 
     def sample(self, count: int = 201) -> tuple[Array, Array, Array, Array]:
         """(t, q, v, a) at evenly spaced times from start to end."""
+        check_count("count", count, 1)
         t = np.linspace(0.0, self.duration, count)
         return (t, *self.at(t))
 
