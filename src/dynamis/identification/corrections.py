@@ -26,8 +26,8 @@ from dynamis.identification.validation.statistics import noise_of_joints
 
 Array = npt.NDArray[Any]
 FALLS = 0.98  # ratio of the held-out residuals with and without a correction that is reported
-LATE = 0.8  # ratio of their squares, relative to the noise, with and without a delay that is reported
-REMOVED = 0.5  # ratio of the squared residuals with and without a correction of single joints that is reported
+LEFT = 0.6**2  # the same of their squares, relative to the noise of each joint: what leaves more is not their cause
+LATE = 0.8  # the same of a delay on which the joints agree: what is left is not explained
 CERTAIN = 2.0  # standard errors of the difference of these residuals, from its scatter over blocks of time
 NO_WORSE = 1.02  # ratio of the held-out residuals with and without a correction that makes the parameters agree with the file
 FILE = 10.0  # weight λ of the file's inertias in the search for such a correction: standard errors of 30 %
@@ -54,15 +54,20 @@ def verified_in_turn(
 
 def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> LogFinding | None:
     """Return a finding of joint zeros, a delay, a drift, a clock, a factor or coupled motors with the residuals on held-out
-    motion, if these are clearly lower with its correction, over blocks of time; otherwise None. Other findings are returned
-    unchanged."""
+    motion, if its correction explains them, over blocks of time; otherwise None. Other findings are returned unchanged."""
     if finding.coupled:
         return _coupled(finding, folds, runs, estimator)
-    if not any((finding.zero, finding.delay, finding.factors, len(finding.of_joints))) and finding.time_scale == 1.0:
+    corrects = finding.zero, finding.delay, finding.factors, finding.positions, len(finding.of_joints)
+    if not any(corrects) and finding.time_scale == 1.0:
         return finding
-    left = _lower_residuals(finding, folds, _corrected(folds, runs, finding), estimator, estimator)
+    # a delay has the joints as witnesses, a clock the file; a part of the residual that they leave is another matter
+    most = LATE if finding.delay else FALLS**2 if finding.time_scale != 1.0 else LEFT
+    left = _lower_residuals(finding, folds, _corrected(folds, runs, finding), estimator, estimator, most)
+    if left is None:
+        return None
     what = ("residual", "residual of this joint", "residual of these joints")[min(len(finding.of_joints), 2)]
-    return None if left is None else replace(finding, text=f"{finding.text}; corrected, {_instead(left, what)}")
+    rest = ": a part of it, the rest is not explained" if left[2] > LEFT else ""
+    return replace(finding, text=f"{finding.text}; corrected, {_instead(left, what)}{rest}")
 
 
 def _instead(left: Sequence[float], what: str = "residual") -> str:
@@ -105,9 +110,10 @@ def _coupled(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimat
 
 
 def _lower_residuals(
-    finding: LogFinding, folds: Folds, corrected: Folds, estimator: Estimator, refitted: Estimator
-) -> list[float] | None:
-    """Return the residuals [%] on held-out motion before and after a correction, if they are clearly lower, or None."""
+    finding: LogFinding, folds: Folds, corrected: Folds, estimator: Estimator, refitted: Estimator, most: float = LEFT
+) -> tuple[float, float, float] | None:
+    """Return the residuals [%] on held-out motion before and after a correction, and the ratio of their squares, relative to
+    the noise of each joint, if they are clearly lower and this ratio is at ``most`` the given one; otherwise None."""
     rows = folds.rows
     pair = ((folds, estimator), (corrected, refitted))
     both = [each.rows.y - validations([each.fits(fit)], each)[0].predicted for each, fit in pair]
@@ -117,11 +123,9 @@ def _lower_residuals(
     before, after = (np.where(own, e / noise, 0.0) ** 2 for e in both)
     gained = np.bincount(rows.blocks(folds.seconds), before - after)
     certain = gained.mean() > CERTAIN * gained.std() / np.sqrt(max(len(gained) - 1, 1))
-    left = [100.0 * float(np.linalg.norm(e[own]) / np.linalg.norm(rows.y[own])) for e in both]
-    most = REMOVED if len(finding.of_joints) else LATE if finding.delay else FALLS**2
-    if not certain or after.sum() > most * before.sum() or left[1] > FALLS * left[0]:
-        return None
-    return left
+    old, new = (100.0 * float(np.linalg.norm(e[own]) / np.linalg.norm(rows.y[own])) for e in both)
+    ratio = float(after.sum() / max(before.sum(), 1e-300))
+    return (old, new, ratio) if certain and ratio <= most and new <= FALLS * old else None
 
 
 def absorbed_mistakes(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples]) -> list[LogFinding]:
@@ -207,8 +211,6 @@ def _corrected(folds: Folds, runs: Sequence[Samples], finding: LogFinding) -> Fo
 
 
 def _corrected_run(run: Samples, finding: LogFinding) -> Samples:
-    if finding.zero:
-        return replace(run, q=run.q + np.asarray(finding.zero))
     if finding.order:
         own = np.asarray(finding.order)
         return replace(run, **{name: getattr(run, name)[:, own] for name in ("q", "v", "a", "tau", "use")})
@@ -216,8 +218,11 @@ def _corrected_run(run: Samples, finding: LogFinding) -> Samples:
         return replace(run, **{name: getattr(run, name) * np.asarray(finding.signs) for name in ("q", "v", "a", "tau")})
     if finding.time_scale != 1.0:
         return replace(run, v=run.v / finding.time_scale, a=run.a / finding.time_scale**2)
-    if finding.factors:
-        return replace(run, tau=run.tau / np.asarray(finding.factors))
+    if finding.zero or finding.positions or finding.factors:
+        one = np.ones(run.tau.shape[1])
+        scale, factors = (np.asarray(x or one) for x in (finding.positions, finding.factors))
+        q = run.q / scale + np.asarray(finding.zero or 0.0 * one)
+        return replace(run, q=q, v=run.v / scale, a=run.a / scale, tau=run.tau / factors)
     if finding.drift:
         return replace(run, tau=run.tau - np.outer(run.t - run.t.mean(), finding.drift))
     delays = np.asarray(finding.delays or [finding.delay] * run.tau.shape[1])

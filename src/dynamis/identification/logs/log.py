@@ -191,7 +191,8 @@ class LogFinding:
     log. ``caps`` is the number of the best grade, in the order "good", "usable", "doubtful", "not usable", of a result obtained
     in spite of it. ``zero`` are the positions to add to those of the joints, for zeros that are off, ``delay`` the seconds by
     which torques are late, ``delays`` those of each joint, ``drift`` the slopes of their torques [N m/s], ``time_scale`` the
-    factor of the times, ``factors`` those of the torques of the joints, ``order`` the correct one of the joints' columns,
+    factor of the times, ``factors`` those of the torques of the joints, ``positions`` those of their positions, ``order`` the
+    correct one of the joints' columns,
     ``signs`` the factors ±1 of positions and torques, ``coupled`` two joints A, B, of which the motor of B turns with both.
     """
 
@@ -206,6 +207,7 @@ class LogFinding:
     zero: tuple[float, ...] = ()
     delay: float = 0.0
     factors: tuple[float, ...] = ()
+    positions: tuple[float, ...] = ()
     order: tuple[int, ...] = ()
     signs: tuple[float, ...] = ()
     time_scale: float = 1.0

@@ -60,6 +60,14 @@ class MotionSummary:
         vars(other).update(torque=change(self.torque) if torque else self.torque, friction=friction)
         return other
 
+    def moved(self, zeros: Array) -> MotionSummary:
+        """Return the measurements with these zeros (n,) added to the positions."""
+        if not zeros.any():
+            return self
+        other = replace(self, q=self.q + zeros)
+        vars(other).update(torque=self.torque, friction=self.friction)
+        return other
+
     def faster(self, factor: float) -> MotionSummary:
         """Return the measurements with velocities multiplied by a factor, and accelerations by its square."""
         other = replace(self, v=self.v * factor, a=self.a * factor**2)

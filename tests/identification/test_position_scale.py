@@ -1,0 +1,66 @@
+"""Positions of one joint in another scale, as of a wrong gear ratio or encoder, are named with their value after a refit."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from campaign_params import few_of
+from spoiled_logs import accused, answer, simulated
+
+import dynamis as dy
+
+CASES = [("panda", 3, 1.25, True), ("panda", 3, 0.8, False), ("panda", 5, 2.0, True), ("ur5e", 4, 0.5, True),
+         ("ur5e", 2, 1.25, False), ("kuka_iiwa14", 3, 0.8, True), ("xarm7", 2, 1.1, False)]  # fmt: skip
+
+
+def scaled(log, joint, factor, torques):
+    """The log with positions of a joint in another scale; those of a wrong gear ratio divide its torques by the same factor."""
+    own = np.where(np.arange(log.n) == joint, factor, 1.0)
+    return replace(log, q=log.q * own, tau=log.tau / own if torques else log.tau)
+
+
+@pytest.mark.parametrize(("name", "joint", "factor", "torques"), few_of(CASES, [CASES[1], CASES[3]]))
+def test_the_scale_of_the_positions_of_a_joint_is_named_and_corrected_by_its_ratio(name, joint, factor, torques):
+    robot, log = simulated(name, 7)
+    spoiled = scaled(log, joint, factor, torques)
+    found = dy.identify(robot, spoiled, compare=(), estimator="weighted")
+    (finding,) = found.log_findings
+    own = robot.coordinate_names[joint]
+    assert finding.code == "position scale"
+    assert f"column 'q.{own}' is" in finding.text
+    assert ("and its torque 1/" in finding.text) == torques
+    assert finding.positions[joint] == pytest.approx(factor, rel=0.02)
+    assert found.verdict.grade == "doubtful"
+    old, new = map(float, re.search(r"held-out motion is (\S+) % instead of (\S+) %", finding.text).groups()[::-1])
+    assert new < 0.4 * old
+    ratios = np.array([float(x) for x in re.search(r"ratios = \[(.*?)\]", finding.cure).group(1).split(",")])
+    transmission = {"ratios": ratios, "R": np.diag(ratios), "zero": np.zeros(robot.n)}
+    sides = {"q": "motor", "tau": "motor" if torques else "joint"}
+    corrected = replace(spoiled, transmission=transmission, sides=sides)
+    assert not accused(answer(robot, corrected)[1])
+
+
+def test_a_scale_about_another_angle_than_zero_is_named_with_its_zero():
+    robot, log = simulated("ur5e", 7)
+    q = log.q.copy()
+    q[:, 2] = 1.0 + 0.8 * (q[:, 2] - 1.0)
+    (finding,) = dy.identify(robot, replace(log, q=q), compare=(), estimator="weighted").log_findings
+    assert finding.positions[2] == pytest.approx(0.8, abs=0.01)
+    assert finding.zero == pytest.approx((0.0, 0.0, -0.25, 0.0, 0.0, 0.0), abs=0.01)
+    assert "its zero is off, too" in finding.text
+    assert finding.cure.endswith(f"and zero=(0,0,{finding.zero[2]:.4g},0,0,0)")
+
+
+def test_a_correction_that_leaves_most_of_the_residual_is_not_stated_as_its_cause():
+    """Two joints in another scale: no single correction explains the torques, though a zero lowers their residual."""
+    robot, log = simulated("panda", 7)
+    grade, said, _ = answer(robot, scaled(scaled(log, 3, 1.25, torques=False), 1, 0.9, torques=False))
+    assert grade != "good"
+    assert "correct it with" not in said
+    assert "check its drive gain" not in said
+
+
+@pytest.mark.parametrize("name", ["ur5e", "kuka_iiwa14"])
+def test_no_scale_is_found_in_a_clean_log(name):
+    assert not accused(answer(*simulated(name, 11))[1])
