@@ -82,8 +82,8 @@ def check_answer(
 
     A Coriolis matrix other than the Christoffel matrix, but with the correct C q̇, is reported as such.
 
-    Exit status: 0 everything given is correct, 1 something is wrong or C is not the Christoffel matrix, 2 the command could
-    not run.
+    Exit status: 0 everything given is correct, 1 something is wrong, an equation of motion could not be read, or C is not the
+    Christoffel matrix, 2 the command could not run.
 
     \b
     Examples:

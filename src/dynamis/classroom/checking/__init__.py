@@ -37,7 +37,7 @@ from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of
 from dynamis.tolerances import NEGLIGIBLE
 
 DECIMAL = r"(?<![0-9.])[0-9]*\.[0-9]+"
-MAY_VANISH = ("gravity", "coriolis", "coriolis-vector")  # which a single zero may say of a vector or a matrix
+MAY_VANISH = ("gravity", "coriolis", "coriolis-vector", "christoffel")  # which a single zero may say of a vector or a matrix
 MIN_ROUNDED_DIGITS = 4  # a decimal with fewer significant digits, such as 9.81, is taken as exact
 __all__ = ["EntryVerdict", "Quantity", "Verdict", "canonical", "check_answer", "names"]
 
@@ -256,9 +256,9 @@ def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], 
     found |= {index: x for name, x in answer.formulas() if (index := asked.component(name)) is not None}
     if found:
         return found
-    for letter in asked.letters:
-        if letter in answer.definitions and _is_zero(answer.definitions[letter]) and asked.name in MAY_VANISH:
-            return dict.fromkeys(asked.entries, answer.definitions[letter])
+    for name in (*asked.letters, *(f"{letter}ijk" for letter in asked.letters)):
+        if name in answer.definitions and _is_zero(answer.definitions[name]) and asked.name in MAY_VANISH:
+            return dict.fromkeys(asked.entries, answer.definitions[name])
     groups = [answer.of(letter) for letter in answer.letters if other_quantity(letter, asked) is None]
     groups = [group for group in groups if not any(x.used for x in group.values())] or groups  # p_1, of which others consist
     if len(groups) == 1:
