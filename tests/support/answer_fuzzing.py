@@ -10,6 +10,7 @@ import numpy as np
 
 import dynamis as dy
 from dynamis.classroom.checking import names
+from dynamis.classroom.checking.quantities import is_of_link
 
 ROBOTS = ("planar_2r", "pendulum_from_vertical", "motor_with_load", "planar_prp", "cartesian_2p")
 PIECES = [
@@ -85,7 +86,8 @@ def judge(seed):
     """ "correct", "wrong" or "refused"; anything else is an exception."""
     robot, quantity, text = answer(seed)
     try:
-        verdict = dy.check_answer(exercises()[robot][0], quantity, text, body=1)
+        body = 1 if is_of_link(quantity) else None
+        verdict = dy.check_answer(exercises()[robot][0], quantity, text, body=body)
     except dy.DynamisError:
         return "refused"
     assert verdict.report()
