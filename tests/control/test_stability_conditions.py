@@ -57,6 +57,22 @@ def test_each_joint_may_have_its_own_bandwidth():
         control.observer_residuals(ARM, *rows, bandwidth=[30.0, 40.0, 50.0])
 
 
+@pytest.mark.parametrize("law", [
+    control.OperationalSpace.designed([1.0, 1.0], TASK, bandwidth=5.0), control.Impedance([1.0, 1.0], 400.0, TASK),
+    control.HybridForcePosition.designed([1.0, 1.0], 10.0, [1.0, 0.0], TASK, bandwidth=5.0),
+], ids=["operational space", "impedance", "hybrid"])  # fmt: skip
+def test_a_law_in_task_space_says_at_which_configuration_it_is_checked_and_takes_another(law):
+    home = law.check(ARM)
+    assert "q is the home configuration; for another one, check(…, q=…)" in str(home)
+    with pytest.raises(dy.InputError, match=r"q .*2"):
+        law.check(ARM, q=[1.0])
+    for one in (law, law.with_model(ARM), control.MomentumObserver(law, 2)):
+        bent, straight = (one.check(ARM, q=q) for q in (Q, [0.3, 0.0]))
+        assert bent.stable
+        assert not straight.stable
+        assert "q is the given q" in str(bent)
+
+
 def test_a_law_that_knows_another_model_is_checked_with_it():
     law = control.ComputedTorque.designed([0.1, 0.2], bandwidth=5.0)
     assert not law.with_model(HEAVY).check(ARM).stable

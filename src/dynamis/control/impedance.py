@@ -21,7 +21,7 @@ import numpy.typing as npt
 from dynamis.control.damping_design import consistent_damping
 from dynamis.control.gains import gain
 from dynamis.control.law import ControlLaw
-from dynamis.control.operational_space import well_conditioned
+from dynamis.control.operational_space import checked_at, well_conditioned
 from dynamis.control.pd_gravity import springs
 from dynamis.control.reference import Reference, reference_of, rests
 from dynamis.control.stability import PROVEN, RULE, Condition, Stability, positive, sampled_often_enough
@@ -112,7 +112,7 @@ class Impedance(ControlLaw):
 
     def check(self, robot: Robot, *, rate: float | None = None, q: Any = None) -> Stability:
         """Check stability at a configuration q (default: home)."""
-        at = robot.home() if q is None else np.asarray(q, dtype=float)
+        at, where = checked_at(robot, q)
         J = self.task.jacobian(robot, at)
         mobility = J @ np.linalg.solve(robot.mass_matrix(at), J.T)
         mass = mobility if self.inertia is None else np.diag(1.0 / self.inertia)
@@ -120,6 +120,7 @@ class Impedance(ControlLaw):
             (ratio, fastest), why = modes(mass, self.damping(mobility), self.stiffness), "as designed, in every mode"
         except SingularError:
             ratio, fastest, why = 0.0, 0.0, "the task is singular there: some direction can be neither moved nor damped"
+        why = f"{why}; q is {where}"
         if math.isclose(ratio, self.ratio, rel_tol=SOLUTION_TOLERANCE):
             ratio = float(self.ratio)
         conditions = [
@@ -127,7 +128,7 @@ class Impedance(ControlLaw):
                 "smallest stiffness K", float(np.min(self.stiffness)), "positive stiffness in every direction of the task"
             ),
             Condition("smallest damping ratio at q", ratio >= self.ratio, ratio, float(self.ratio), PROVEN, why, "≥"),
-            well_conditioned(robot, self.task, at),
+            well_conditioned(robot, self.task, q),
         ]
         if self.inertia is None:
             conditions.append(self._passive(robot))

@@ -92,26 +92,27 @@ class WithModel(ControlLaw):
     def with_model(self, model: Robot) -> WithModel:
         return WithModel(self.law, model)
 
-    def check(self, robot: Robot, *, rate: float | None = None) -> Stability:
-        return check_with_model(self.law, robot, self.model, rate)
+    def check(self, robot: Robot, *, rate: float | None = None, **options: Any) -> Stability:
+        """Check the law with its model; ``options`` are those of its own check, such as q, a configuration."""
+        return check_with_model(self.law, robot, self.model, rate, **options)
 
     def __repr__(self) -> str:
         return short(f"<{self.law!r} with the model {printable(self.model.name)}>")
 
 
-def check_with_model(law: ControlLaw, robot: Robot, model: Robot, rate: float | None) -> Stability:
+def check_with_model(law: ControlLaw, robot: Robot, model: Robot, rate: float | None, **options: Any) -> Stability:
     """Check the stability conditions of a law with this model on this robot.
 
     For laws whose `check` accepts no model, the theorems hold for the exact model only.
     """
     check_same_joints(model, robot)
     if fingerprint(model.model) == fingerprint(robot.model):
-        return law.check(robot, rate=rate)
+        return law.check(robot, rate=rate, **options)
     if "model" in inspect.signature(law.check).parameters:
         asked: Any = law.check
-        return asked(robot, rate=rate, model=model)
+        return asked(robot, rate=rate, model=model, **options)
     why = "the theorem requires the exact model, but the law uses another: its conditions are rules of thumb"
-    return as_rules(law.check(robot, rate=rate), why)
+    return as_rules(law.check(robot, rate=rate, **options), why)
 
 
 def traceable_twin(model: Robot) -> Robot:

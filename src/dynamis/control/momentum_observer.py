@@ -93,9 +93,12 @@ class MomentumObserver(ControlLaw):
             p = np.einsum("...ij,...j->...i", robot.mass_matrix(q), np.asarray(v))
         return np.asarray(self.bandwidth * (p - np.asarray(x)[..., self.own :]))
 
-    def check(self, robot: Robot, *, rate: float | None = None, model: Robot | None = None) -> Stability:
-        """Check stability; ``model`` is the model of law and observer, if different from the robot."""
-        inner = check_with_model(self.inner, robot, robot if model is None else model, rate)
+    def check(self, robot: Robot, *, rate: float | None = None, model: Robot | None = None, **options: Any) -> Stability:
+        """Check stability; ``model`` is the model of law and observer, if different from the robot.
+
+        ``options`` are those of the law's own check, such as q, a configuration.
+        """
+        inner = check_with_model(self.inner, robot, robot if model is None else model, rate, **options)
         own = positive("smallest observer bandwidth K", float(np.min(self.bandwidth)), "ṙ = K (τ_ext − r): r follows τ_ext")
         lag = 1e3 / float(np.min(self.bandwidth))
         late = f"r is τ_ext filtered with a time constant of {lag:.3g} ms; model errors appear as external torques"

@@ -89,9 +89,16 @@ class OperationalSpace(ControlLaw):
     _repr_html_ = as_table
 
 
+def checked_at(robot: Robot, q: Any) -> tuple[Array, str]:
+    """The configuration at which a law is checked, and which it is."""
+    if q is None:
+        return robot.home(), "the home configuration; for another one, check(…, q=…)"
+    return robot.inputs.one_state(q, robot.nq, "q"), "the given q"
+
+
 def well_conditioned(robot: Robot, task: Task, q: Any = None) -> Condition:
-    """The condition that the task is nonsingular at a configuration."""
-    at = robot.home() if q is None else np.asarray(q, dtype=float)
+    """The condition that the task is nonsingular at a configuration (default: home)."""
+    at, where = checked_at(robot, q)
     J, M = task.jacobian(robot, at), robot.mass_matrix(at)
     # in units in which the task's own components weigh alike
     mobility = J @ np.linalg.solve(M, J.T)
@@ -99,4 +106,4 @@ def well_conditioned(robot: Robot, task: Task, q: Any = None) -> Condition:
     least, most = np.linalg.eigvalsh(mobility / np.outer(size, size))[[0, -1]]
     share = float(max(least, 0.0) / most)
     return Condition("smallest over largest mobility at q", share > 1.0 / MAX_CONDITION, share, 1.0 / MAX_CONDITION,
-                     SEARCHED, "the task is nonsingular there")  # fmt: skip
+                     SEARCHED, f"the task is nonsingular there; q is {where}")  # fmt: skip
