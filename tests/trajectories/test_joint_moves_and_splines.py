@@ -1,5 +1,6 @@
 """Moves of all joints together, and splines through points."""
 
+import re
 import warnings
 
 import numpy as np
@@ -37,6 +38,25 @@ def test_a_robot_gives_its_velocity_limits_and_a_duration_slows_down():
     only_jerk = joint_move(q0, q1, jerk=4.0)
     assert np.abs(only_jerk.clock.coefficients[:, 3]).max() * 6 * 2.0 == pytest.approx(4.0)
     assert len(only_jerk.clock.coefficients) == 4
+
+
+def test_a_duration_too_short_is_refused_with_the_joint_and_its_limit_in_the_units_given():
+    robot = dy.load("stanford")  # with a prismatic joint
+    q0, q1 = np.array([0.0, 0.0, 0.5, 0.0, 0.0, 0.0]), np.array([0.1, 0.2, 1.1, 0.0, 0.1, 0.0])
+    v = np.array([1.0, 1.0, 0.5, 1.0, 1.0, 1.0])
+    slider = f"'{robot.coordinate_names[2]}', which moves 0.6 m"
+    for options, text in (
+        ({"velocity": v}, f"takes more than 1.2 s within the limits: velocity 0.5 m/s of {slider}; give a longer duration="),
+        ({"acceleration": 2.4 * v}, f"takes at least 1.41421 s within the limits: acceleration 1.2 m/s² of {slider};"),
+        ({"velocity": v, "acceleration": 5.0}, f"velocity 0.5 m/s of {slider}, acceleration 5 m/s² of {slider};"),
+    ):
+        with pytest.raises(dy.InputError, match=re.escape(text)):
+            joint_move(q0, q1, robot=robot, duration=1.0, **options)
+    for duration in (0.5, 2.0):
+        with pytest.raises(dy.InputError, match=re.escape("velocity 1 of joint 2, which moves 2;")):
+            joint_move([0.0, 0.0], [1.0, -2.0], velocity=1.0, duration=duration)
+    assert joint_move([0.0, 0.0], [1.0, -2.0], velocity=1.0, duration=2.0 + 1e-9).duration == 2.0 + 1e-9
+    assert joint_move([0.0, 0.0], [1.0, 0.0], velocity=[np.inf, 1.0], duration=0.1).duration == 0.1
 
 
 def test_a_move_to_where_it_is_rests_for_the_duration_asked_for():

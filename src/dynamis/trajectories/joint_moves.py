@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import counted
-from dynamis.errors import InputError, ReachWarning
+from dynamis.errors import InputError, ReachWarning, printable
 from dynamis.robot import Robot
+from dynamis.tolerances import RECURSION_ROUNDING
 from dynamis.trajectories.collision_free import collision_free
 from dynamis.trajectories.motion import PathMotion, Polynomials, standing
 from dynamis.trajectories.profiles import double_s, polynomial, trapezoidal, with_duration
@@ -62,7 +63,13 @@ def joint_move(
     names = ("velocity", "acceleration", "jerk")
     bounds = {name: limits(x, n, name) for name, x in zip(names, (velocity, acceleration, jerk), strict=True) if x is not None}
     # the joint that would be last there sets the pace
-    pace = {name: float((bound[way > 0] / way[way > 0]).min()) for name, bound in bounds.items()}
+    with np.errstate(divide="ignore"):
+        paces = {name: bound / way for name, bound in bounds.items()}
+    last = {name: int(np.argmin(x)) for name, x in paces.items() if np.isfinite(x).any()}
+    pace = {name: float(paces[name][k]) for name, k in last.items()}
+    if duration is not None and pace:
+        slow = ", ".join(_limit_of(name, k, bounds[name][k], way[k], robot) for name, k in last.items())
+        _check_duration(positive(duration, "duration"), pace, slow)
     made = PathMotion(path, _clock(pace, duration))
     return collision_free(made, collision, robot, "choose other configurations, or a spline through points around it")
 
@@ -77,9 +84,31 @@ def _warn_degrees(robot: Robot | None, q: Array, name: str) -> None:
         warnings.warn(text, ReachWarning, stacklevel=3)
 
 
-def _clock(pace: dict[str, float], duration: float | None) -> Polynomials:
+def _check_duration(T: float, pace: dict[str, float], slow: str) -> None:
+    """Refuse a duration that the limits do not allow; ``slow`` says which they are."""
+    alone = set(pace) == {"velocity"}  # reached at the end of ramps of any length
+    least = 1.0 / pace["velocity"] if alone else float(_clock(pace, None).duration)
+    if least >= T if alone else least * (1.0 - RECURSION_ROUNDING) > T:
+        than = "more than" if alone else "at least"
+        raise InputError(
+            f"a duration of {T:g} s is too short: the move takes {than} {least:.6g} s within the limits: {slow}; give a longer "
+            "duration=, or higher limits"
+        )
+
+
+def _limit_of(kind: str, k: int, limit: float, way: float, robot: Robot | None) -> str:
+    """Such as: velocity 1.5 rad/s of 'elbow', which moves 2 rad."""
+    if robot is None:
+        return f"{kind} {limit:g} of joint {k + 1}, which moves {way:g}"
+    unit, power = (
+        "rad" if robot.model.coordinates[k].revolute else "m",
+        {"velocity": "", "acceleration": "²", "jerk": "³"}[kind],
+    )
+    return f"{kind} {limit:g} {unit}/s{power} of {printable(robot.coordinate_names[k])}, which moves {way:g} {unit}"
+
+
+def _clock(finite: dict[str, float], duration: float | None) -> Polynomials:
     """The profile from 0 to 1 for limits of velocity, acceleration and jerk, or for a duration."""
-    finite = {name: x for name, x in pace.items() if np.isfinite(x)}
     if not finite and duration is not None:
         return polynomial(0.0, 1.0, duration)
     if "jerk" in finite:
