@@ -288,5 +288,16 @@ def test_robots_without_limits_or_without_a_range_are_refused_and_fixed_steps_na
         simulate(dy.load("planar_2r_melchiorri"), 1.0, stops=dy.HardStops())
     with pytest.raises(dy.InputError, match="'fall' has an empty range"):
         simulate(falling(lower=0.2, upper=0.2), 1.0, [0.2], stops=dy.HardStops())
-    with pytest.raises(dy.InputError, match=r"use method='DOP853', or compliant stops \(joint_stops\)"):
+    with pytest.raises(dy.InputError, match=r"use method='DOP853', or compliant stops; dynamis.joint_stops\("):
         simulate(falling(), 1.0, [0.5], stops=dy.HardStops(), method="rk4", step=1e-3)
+
+
+@pytest.mark.parametrize("stops", ["hard", "compliant", True, dy.HardStops, [1.0, 1.0]])
+def test_what_is_no_object_of_stops_is_refused_with_the_names_of_those_that_are(stops):
+    robot = dy.load("scara")
+    text = r"dynamis.HardStops\(\) is for rigid stops, dynamis.joint_stops\(robot, …\) gives compliant ones; got "
+    for run in (dy.simulate, dy.rollouts):
+        with pytest.raises(dy.InputError, match=text):
+            run(robot, 0.1, np.zeros(4), stops=stops)
+    with pytest.raises(dy.InputError, match=r"cannot be HardStops: dynamis\.joint_stops"):
+        dy.rollouts(robot, 0.1, np.zeros(4), stops=dy.HardStops())

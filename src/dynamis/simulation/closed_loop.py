@@ -23,6 +23,7 @@ from dynamis.simulation.contact_equations import Contacts
 from dynamis.simulation.controllers import Controller, as_law, recorded, sized
 from dynamis.simulation.fixed_step import RULES, Flow, take_step
 from dynamis.simulation.friction import StickingLaw, laws_of
+from dynamis.simulation.hard_stops import COMPLIANT, hard_stops
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.sampled_steps import SampledSteps
 from dynamis.simulation.sampling import Sampled
@@ -48,8 +49,8 @@ class ClosedLoop:
         parameters, wrenches, self.inputs = dict(parameters or {}), dict(wrenches or {}), dict(inputs or {})
         if method not in RULES:
             raise unknown_name("fixed-step method", method, RULES)
-        if stops is not None and not callable(stops):
-            raise InputError(f"rollouts do not locate impacts: give stops=joint_stops(robot, …), got {type(stops).__name__}")
+        if hard_stops(robot, stops) is not None:
+            raise InputError(f"rollouts do not locate impacts, so that stops= cannot be HardStops: {COMPLIANT}")
         if contacts is not None and method not in EXPLICIT:
             raise InputError(
                 f"method={method!r}: with rigid contacts the method must be 'rk4' or 'euler', and joints do not stick: "

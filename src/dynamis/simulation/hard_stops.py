@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 from dynamis.simulation.friction import StickingLaw
 from dynamis.simulation.stick_slip import Sticking, settle, solve
@@ -56,6 +56,21 @@ class HardStops:
 
     __repr__ = as_call
     _repr_html_ = as_table
+
+
+COMPLIANT = "dynamis.joint_stops(robot, …) gives compliant ones"
+
+
+def hard_stops(robot: Robot, stops: Any) -> Stops | None:
+    """The hard stops of a robot, None for compliant stops or none; anything else is refused."""
+    if isinstance(stops, HardStops):
+        return Stops(robot, stops)
+    if stops is not None and (isinstance(stops, type) or not callable(stops)):
+        found = stops.__name__ if isinstance(stops, type) else repr(stops)
+        raise InputError(
+            f"stops= must be an object: dynamis.HardStops() is for rigid stops, {COMPLIANT}; got {printable(found)}"
+        )
+    return None
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from dynamis.simulation.controllers import SIGNATURES, Controller, Law, as_law
 from dynamis.simulation.events import Watcher
 from dynamis.simulation.fixed_step import RULES, check_step_length
 from dynamis.simulation.friction import laws_of
-from dynamis.simulation.hard_stops import AtStop, HardStops, Stops, laws_with_stops
+from dynamis.simulation.hard_stops import COMPLIANT, AtStop, HardStops, hard_stops, laws_with_stops
 from dynamis.simulation.motion import (
     DIVERGED_VELOCITY,
     FEEDBACK_DIVERGED_VELOCITY,
@@ -129,7 +129,7 @@ def simulate(
     function = None if law.torque is None else law.on(robot)
     held = None if law.sampled is None else Held(law.sampled, robot.n, float(times[0]), samples_of(before), function)
     noise, disturbing = _disturbance(disturbance, robot.n)
-    hard = Stops(robot, stops) if isinstance(stops, HardStops) else None
+    hard = hard_stops(robot, stops)
     watcher = None if events is None else Watcher(events, robot.nq, robot.n)
     clock = Clock() if seconds is None else Clock(_seconds(seconds))
     command = law.command(robot, torque_source(robot, torque, held or function, None if hard else stops), checked=True)
@@ -265,7 +265,7 @@ def _check_fixed_steps(method: str, step: Any, motion: EquationsOfMotion, hard: 
             f"with method={method!r} no joint sticks: use method='time_stepping' or 'DOP853', or friction='smooth'"
         )
     if hard is not None:
-        raise InputError(f"method={method!r} does not locate impacts: use method='DOP853', or compliant stops (joint_stops)")
+        raise InputError(f"method={method!r} does not locate impacts: use method='DOP853', or compliant stops; {COMPLIANT}")
     if watcher is not None:
         raise InputError(f"method={method!r} does not locate events: use method='DOP853'")
     if method == "euler" and motion.states:
