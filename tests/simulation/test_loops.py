@@ -1,5 +1,7 @@
 """Robots with loops: the constraints and their derivatives, assembling, forces, reduced coordinates."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from loop_mechanisms import BODY, MECHANISMS, every_mechanism, rows
@@ -172,6 +174,20 @@ def test_axes_that_point_against_each_other_do_not_count_as_parallel():
             rows(robot, closure, [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
         q = dy.constrained(robot, closures=closure).assemble([0.1, 0.0, 0.0, np.cos(0.01), 0.0, 0.0, np.sin(0.01)])
         assert robot.pose(q, "body")[2, 2] > 1.0 - 1e-12
+
+
+def test_assembled_angles_are_no_turn_away_from_the_guess_and_within_their_limits():
+    loop, closed = dy.loops.four_bar(), 0
+    for guess in np.random.default_rng(0).uniform(-3.0, 3.0, (60, 3)):
+        with contextlib.suppress(dy.InputError):
+            q = loop.assemble(guess)
+            closed += 1
+            assert np.abs(q - guess).max() <= np.pi
+            loop.simulate(1e-3, q, points=2)  # refuses open loops
+    assert closed > 30
+    far = loop.home() + np.array([2.0 * np.pi, 0.1, 0.1])
+    q = loop.assemble(far, locked=["crank"])
+    assert q[0] == far[0]
 
 
 def test_the_assembled_velocity_is_nearest_in_kinetic_energy():

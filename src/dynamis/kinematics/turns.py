@@ -29,7 +29,8 @@ class Turns:
         """q (…, nq) with each such joint shifted by full turns to be closest to a reference within its limits."""
         result = np.array(q)
         angle = result[..., self.places]
-        if np.abs(angle - reference[..., self.places]).max(initial=0.0) <= np.pi:  # no turn is nearer
+        inside = ((angle >= self.lower) & (angle <= self.upper)).all()
+        if inside and np.abs(angle - reference[..., self.places]).max(initial=0.0) <= np.pi:  # no turn is nearer
             return result
         turned = angle - TWO_PI * np.round((angle - reference[..., self.places]) / TWO_PI)
         # where the nearest is beyond a limit, the next turn towards the range is the nearest within; there may be none

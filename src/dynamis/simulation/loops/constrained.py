@@ -19,6 +19,7 @@ from dynamis.algorithms.configuration_rate import moved
 from dynamis.display import counted
 from dynamis.errors import InputError, ModelWarning, SingularError
 from dynamis.kinematics.closures import Closure
+from dynamis.kinematics.turns import Turns
 from dynamis.robot import Robot
 from dynamis.simulation.contact_equations import Contacts
 from dynamis.simulation.loops.constraints import Constraints, evaluate, held_at, labels, rank_of
@@ -126,11 +127,11 @@ def correct(robot: Robot, contacts: Contacts, found: Array, failed: SingularErro
 def assembled(
     robot: Robot, closures: tuple[Closure, ...], q: Array, locked: Sequence[int], tolerance: float, iterations: int
 ) -> Array:
-    """A configuration near q that closes the loops, with the ``locked`` coordinates unchanged.
+    """A configuration near q that closes the loops, with the ``locked`` coordinates unchanged and no joint a turn away.
 
     Gauss–Newton steps on the manifold, with Levenberg–Marquardt damping where needed.
     """
-    rest, free = np.zeros(robot.n), [k for k in range(robot.n) if k not in locked]
+    guess, rest, free = q, np.zeros(robot.n), [k for k in range(robot.n) if k not in locked]
     now, damping = evaluate(robot, closures, q, rest), 0.0
     for _ in range(iterations):
         if np.abs(now.h).max() <= tolerance or damping > MAX_DAMPING:
@@ -152,7 +153,20 @@ def assembled(
             f"the loops of {robot.name!r} do not close from this guess{fixed}: {labels(closures)[worst]!r} stays open by "
             f"{abs(now.h[worst]):.3g} (all of h: {np.linalg.norm(now.h):.3g}); check the lengths, or give a closer guess"
         )
-    return q
+    return _without_turns(robot, closures, q, guess, locked)
+
+
+def _without_turns(robot: Robot, closures: tuple[Closure, ...], q: Array, guess: Array, locked: Sequence[int]) -> Array:
+    """q with joints turned back by whole turns towards the guess, within their limits, where that keeps the loops closed.
+
+    A closure of joint angles, as of gears, may not allow it.
+    """
+    turned = Turns(robot).nearest(q, guess)
+    places = [robot.model.coordinates[k].q_index for k in locked]
+    fixed = [k for k in places if k is not None]
+    turned[fixed] = q[fixed]
+    off = [np.abs(evaluate(robot, closures, x, np.zeros(robot.n)).h).max() for x in (q, turned)]
+    return turned if off[1] <= off[0] + RECURSION_ROUNDING else q
 
 
 def closed_configuration(robot: Robot, assemble: Callable[[Array], Array]) -> Array:
