@@ -1,5 +1,7 @@
 """Discrete steps: agreement with simulations, derivatives, gradients of costs of motions."""
 
+import re
+
 import numpy as np
 import pytest
 from random_trees import random_robot, relative_error
@@ -190,6 +192,21 @@ def test_friction_of_both_directions_is_that_of_the_simulation():
 def test_bad_steps_are_refused(made, message):
     with pytest.raises(dy.DynamisError, match=message):
         made(dy.load("planar_2r_melchiorri"))
+
+
+def test_the_length_of_u_is_explained_by_what_stands_in_it():
+    dog = dy.load("go2", base="floating")
+    names = [dog.coordinate_names[k] for k in (6, 7, 8, 9, 10, -1)]
+    listed = ", ".join([*map(repr, names[:5]), "…", repr(names[5])])
+    text = re.escape(f"12 numbers: the torques of the motors, of 12 actuated joints ({listed})")
+    step, zeros = dy.optimize.Step(dog, 0.01), np.zeros(18)
+    for call in (step, step.derivatives, lambda q, v, u: step.rollout(q, v, [u, u])):
+        with pytest.raises(dy.InputError, match=text):
+            call(dog.home(), zeros, zeros)
+    pushed = dy.optimize.Step(dy.load("planar_2r_melchiorri"), 0.01, actuated=["joint1"], wrenches=["link2"], moving_base=True)
+    text = "of 1 actuated joint ('joint1'); 6 of the wrench on link2; 12 of the motion of the base"
+    with pytest.raises(dy.InputError, match=re.escape(text)):
+        pushed([0.0, 0.0], [0.0, 0.0], [1.0, 2.0])
 
 
 def _gradient(arm, count, states):

@@ -29,6 +29,7 @@ Feedback = Callable[[Robot, Array, Array, Array], Any]
 TABLEAUS = {"rk2": ((0.0, 0.5), (0.0, 1.0)), "rk4": ((0.0, 0.5, 0.5, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6))}
 METHODS = ("euler", *TABLEAUS)
 ITERATIONS = 100  # of friction torques; a few suffice
+NAMED = 6  # joints at most in a message
 BASE = 12  # numbers of the motion of the base: twist and acceleration
 
 
@@ -91,6 +92,19 @@ class StepDynamics:
     def inputs(self) -> int:
         """m, the length of u."""
         return max(place.stop for place in self.places.values())
+
+    @cached_property
+    def input_names(self) -> str:
+        """What the entries of u are, in words."""
+        names = [printable(self.robot.coordinate_names[k]) for k in self.columns]
+        listed = ", ".join(names if len(names) <= NAMED else [*names[: NAMED - 1], "…", names[-1]])
+        count = self.places["tau"].stop
+        own = f"the torques of the motors, of {counted(count, 'actuated joint')} ({listed})"
+        if self.feedback is not None:
+            own = f"{counted(count, 'reference')} of feedback="
+        sizes = {"base": "the motion of the base (twist, acceleration)"}
+        more = [f"{p.stop - p.start} of {sizes.get(name, f'the {name}')}" for name, p in self.places.items() if name != "tau"]
+        return "; ".join([own, *more])
 
     def friction(self, v: Array) -> Array:
         """The torques of the smoothed dry friction."""

@@ -302,10 +302,13 @@ class Step(StepDynamics):
 
     def _vector(self, x: Any, size: int, name: str) -> Array:
         """In double precision on the processor; on a GPU values are not checked."""
+        meaning = self.input_names if name == "u" else ""
         if not on_gpu(x):
-            return self.robot.inputs.vector(x, size, name).astype(float, copy=False)
+            return self.robot.inputs.vector(x, size, name, meaning).astype(float, copy=False)
         if x.shape[-1:] != (size,):
-            raise InputError(f"{name} has shape {x.shape}; its last axis must have {size} numbers")
+            raise InputError(
+                f"{name} has shape {x.shape}; its last axis must have {size} numbers{': ' * bool(meaning)}{meaning}"
+            )
         return x
 
     def _sequence(self, u: Any) -> Array:

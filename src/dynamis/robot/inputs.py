@@ -59,7 +59,8 @@ class Inputs:
             text = f"{name} is outside the joint limits: {'; '.join(outside[:3])}{more}"
             warnings.warn(text, ReachWarning, stacklevel=stacklevel)
 
-    def vector(self, value: Any, size: int, name: str) -> Array:
+    def vector(self, value: Any, size: int, name: str, meaning: str = "") -> Array:
+        """(…, size) numbers, checked; ``meaning`` says in an error what they are, where the name does not."""
         if "numpy.ma" in sys.modules and np.ma.is_masked(value):  # importing it takes as long as the first result
             raise InputError(f"{name} has masked entries; give each a value with {name}.filled(...), or leave these states out")
         try:
@@ -79,7 +80,7 @@ class Inputs:
             names = ", ".join(map(printable, self.coordinate_names[:8])) + (", …" if size > 8 else "")
             whose = f" of robot {printable(self.model.name)}" if name in STATES else ""
             text = f"{name} has shape {array.shape}; its last axis must have {known}{whose}"
-            raise InputError(text + (f" ({names})" if named else ""))
+            raise InputError(text + (f" ({names})" if named else f": {meaning}" if meaning else ""))
         if array.dtype != object and name in CONFIGURATIONS:
             self._check_quaternions(array, name)
         if array.dtype != object and not np.isfinite(array).all():
