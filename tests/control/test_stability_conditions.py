@@ -170,6 +170,15 @@ def test_pd_says_how_far_unknown_gravity_moves_its_rest(gravity):
     assert (off <= left).all()
 
 
+def test_a_joint_that_gravity_does_not_load_has_no_error_at_rest():
+    robot = dy.load("ur5e")
+    law = control.PDGravity(robot.home(), 1000.0, 100.0)
+    assert law.error_at_rest(robot, 0.05)[0] == 0.0
+    assert "steady-state error up to shoulder_pan_joint 0 rad, shoulder_lift_joint 0.00307 rad" in str(
+        law.check(robot, error=0.05)
+    )
+
+
 @pytest.fixture(scope="module")
 def bounded():
     return control.RobustPD.designed(ARM, GOAL, bandwidth=5.0, torque_limits=np.inf, seconds=1.0)

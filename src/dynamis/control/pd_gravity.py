@@ -20,7 +20,7 @@ from dynamis.control.structural_constants import gravity_slope
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
-from dynamis.tolerances import FILE_PRECISION
+from dynamis.tolerances import FILE_PRECISION, RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
 
@@ -138,9 +138,10 @@ class PDGravity(ControlLaw):
 
 
 def largest_gravity(robot: Robot) -> Array:
-    """The largest |g_k| (n) found over sampled configurations within the limits."""
+    """The largest |g_k| (n) found over sampled configurations within the limits; 0 below the rounding of the recursion."""
     q = np.vstack([robot.home()[None], robot.random(0, 512)])
-    return np.asarray(np.abs(robot.gravity(q)).max(axis=0))
+    largest = np.abs(robot.gravity(q)).max(axis=0)
+    return np.where(largest > RECURSION_ROUNDING * max(1.0, largest.max(initial=0.0)), largest, 0.0)
 
 
 def springs(robot: Robot, q: Array) -> Array:
