@@ -1,7 +1,11 @@
 """Torques that saturate, drift, or are late in one joint: the cause is named, and no other."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.signal import lfilter
+from spoiled_logs import simulated
 
 import dynamis as dy
 from dynamis.identification import Log, prepare
@@ -105,3 +109,17 @@ def test_clean_logs_have_no_findings():
     found = identified(MEASURED)
     assert found.log_findings == ()
     assert found.verdict.grade == "good"
+
+
+@pytest.mark.parametrize(("joint", "size"), [(1, 0.1), (2, 0.03), (2, 0.1)])
+def test_a_torque_of_another_scale_is_named_in_correlated_noise(joint, size):
+    robot, log = simulated("kuka_iiwa14", 7)
+    slow = lfilter([1.0], [1.0, -0.9], np.random.default_rng(106).normal(size=log.tau.shape), axis=0)
+    tau = log.tau + size * log.tau.std(axis=0) * slow / slow.std(axis=0)
+    tau[:, joint] *= 2.0
+    found = dy.identify(robot, replace(log, tau=tau), compare=(), estimator="weighted")
+    (finding,) = found.log_findings
+    assert finding.code == "wrong scale"
+    assert finding.factors[joint] == pytest.approx(2.0, rel=0.08)
+    assert f"the residual of 'joint{joint + 1}' on held-out motion is" in finding.text
+    assert found.verdict.grade == "doubtful"

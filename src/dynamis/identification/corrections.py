@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.model_terms import with_estimated_links
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.outliers import CubicSpline
+from dynamis.identification.validation.describe import listed
 from dynamis.identification.validation.held_out import Folds, cross_validate, validations
 from dynamis.identification.validation.statistics import noise_of_joints
 
@@ -65,13 +66,17 @@ def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimat
     left = _lower_residuals(finding, folds, _corrected(folds, runs, finding), estimator, estimator, most)
     if left is None:
         return None
-    what = ("residual", "residual of this joint", "residual of these joints")[min(len(finding.of_joints), 2)]
-    rest = ": a part of it, the rest is not explained" if left[2] > LEFT else ""
-    return replace(finding, text=f"{finding.text}; corrected, {_instead(left, what)}{rest}")
+    rest = ": a part of it, the rest is not explained" if left.ratio > LEFT else ""
+    return replace(finding, text=f"{finding.text}; corrected, {left.text}{rest}")
 
 
-def _instead(left: Sequence[float], what: str = "residual") -> str:
-    return f"the {what} on held-out motion is {left[1]:.3g} % instead of {left[0]:.3g} %"
+class Refit(NamedTuple):
+    """The residual on held-out motion after a refit, in words and in percent, and the ratio of the squares, relative to the
+    noise, to those before."""
+
+    text: str
+    percent: float
+    ratio: float
 
 
 def _coupled(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> LogFinding | None:
@@ -94,16 +99,16 @@ def _coupled(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimat
         corrected = [replace(run, tau=run.tau @ mixed) for run in runs]
         refit = folds.of_rows(equations(base, corrected))
         left = _lower_residuals(finding, folds, refit, estimator, PhysicallyConsistent(base))
-        if left is not None and left[1] < least:
-            found, least = (carried, left), left[1]
+        if left is not None and left.percent < least:
+            found, least = (carried, left), left.percent
     if found is None:
         return None
     carried, left = found
     if not carried:
-        return replace(finding, text=f"{finding.text}; with this coupling in the model, {_instead(left)}")
+        return replace(finding, text=f"{finding.text}; with this coupling in the model, {left.text}")
     one, other = printable(names[a]), printable(names[b])
     text = f"{finding.text}, and the torques to be those of the motors: that of {other} acts on {one}, too"
-    text += f"; added to it, with the coupling in the model, {_instead(left)}"
+    text += f"; added to it, with the coupling in the model, {left.text}"
     table = f"coupling = [[{b + 1}, {a + 1}, 1]] and ratios of 1 of the transmission"
     cure = f'in a mapping, give side = "motor" of the torques, {table}; and {finding.cure}'
     return replace(finding, text=text, cure=cure, caps=2)
@@ -111,21 +116,29 @@ def _coupled(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimat
 
 def _lower_residuals(
     finding: LogFinding, folds: Folds, corrected: Folds, estimator: Estimator, refitted: Estimator, most: float = LEFT
-) -> tuple[float, float, float] | None:
-    """Return the residuals [%] on held-out motion before and after a correction, and the ratio of their squares, relative to
-    the noise of each joint, if they are clearly lower and this ratio is at ``most`` the given one; otherwise None."""
+) -> Refit | None:
+    """Return the residuals on held-out motion with a correction, if they are clearly lower, with a ratio of their squares,
+    relative to the noise of each joint, of at ``most`` the given one; otherwise None."""
     rows = folds.rows
     pair = ((folds, estimator), (corrected, refitted))
     both = [each.rows.y - validations([each.fits(fit)], each)[0].predicted for each, fit in pair]
     both[1] *= np.asarray(finding.factors or np.ones(len(rows.joints)))[rows.joint]
-    noise = noise_of_joints(both[1], rows.joint, len(rows.joints))[rows.joint]
-    own = np.isin(rows.joint, finding.of_joints) if len(finding.of_joints) else np.ones(len(rows), bool)
-    before, after = (np.where(own, e / noise, 0.0) ** 2 for e in both)
-    gained = np.bincount(rows.blocks(folds.seconds), before - after)
+    names = rows.joints
+    noise = noise_of_joints(both[1], rows.joint, len(names))[rows.joint]
+    before, after = ((e / noise) ** 2 for e in both)
+    joints = finding.of_joints if len(finding.of_joints) else np.arange(len(names))
+    if finding.code == "wrong scale":  # few joints depend on the torque of another: one is a witness
+        joints = [int(np.argmin(np.bincount(rows.joint, after, len(names)) / np.bincount(rows.joint, before, len(names))))]
+    own = np.isin(rows.joint, joints)
+    sums = [np.bincount(rows.blocks(folds.seconds)[own], e[own]) for e in (before, after)]
+    gained = np.sqrt(sums[0]) - np.sqrt(sums[1])  # RMS residuals: a few blocks far off do not decide
     certain = gained.mean() > CERTAIN * gained.std() / np.sqrt(max(len(gained) - 1, 1))
     old, new = (100.0 * float(np.linalg.norm(e[own]) / np.linalg.norm(rows.y[own])) for e in both)
-    ratio = float(after.sum() / max(before.sum(), 1e-300))
-    return (old, new, ratio) if certain and ratio <= most and new <= FALLS * old else None
+    if not certain or sums[1].sum() > most * sums[0].sum() or new > FALLS * old:
+        return None
+    which = "" if len(joints) == len(names) else f" of {listed([printable(names[j]) for j in joints])}"
+    what = f"the residual{which} on held-out motion is {new:.3g} % instead of {old:.3g} %"
+    return Refit(what, new, float(sums[1].sum() / sums[0].sum()))
 
 
 def absorbed_mistakes(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples]) -> list[LogFinding]:

@@ -133,9 +133,7 @@ def _scale(
     if delay is not None:
         others.append(prior.level(replace(thin, tau=thin.shifted(delay.seconds))))
     if gain is not None:
-        joint, factor = gain
-        scales = np.where(np.arange(fit.n) == joint, factor, 1.0)
-        others.append(prior.level(replace(thin, tau=thin.tau / scales)) + len(thin.torque) * float(np.log(factor)))
+        others.append(prior.level_with(thin, *gain))
     least = min(others, default=np.inf)
     at_clock = np.inf if clock is None else prior.level(clock.of(thin))
     if positions is not None and positions.level < min(least, at_clock):

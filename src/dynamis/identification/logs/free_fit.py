@@ -37,8 +37,7 @@ POSSIBLE, CERTAIN = 3.0, 5.0  # standard errors of a zero, after the first step 
 TRIED = 3  # joints whose zero is estimated
 WIDE = 10.0  # standard errors of friction and other scalars, relative to those of the inertias
 GAINS = np.array([x for x in np.geomspace(0.1, 10.0, 81) if not 0.75 < x < 4.0 / 3.0])  # factors of a joint's torques
-MATCHED = 0.6  # ratio of the unexplained fractions, geometric mean over the joints, with and without a factor that is reported
-HALVED = 0.5  # ratio of the unexplained fractions of a joint with and without a coupling of its motor that is reported
+HALVED = 0.5  # ratio of the unexplained fractions of a joint with and without a factor, or a coupled motor, that is reported
 LATEST = 0.5  # s: the longest delay considered; filters of currents take up to some tenths of a second
 PART = 0.1  # fraction of the log: a longer delay would leave too little of it
 DELAYS = 100  # considered in each direction, closer to each other the shorter they are
@@ -292,18 +291,30 @@ class FreeFit:
 
     def factor(self, motion: MotionSummary) -> tuple[int, float] | None:
         """Return the joint whose torques, divided by a factor, fit those of the others much better, and the factor, or None."""
-        fit = self.fitted(motion.thinned(MOST_ROWS))
+        motion = motion.thinned(MOST_ROWS)
+        fit = self.fitted(motion)
         rest = fit.rest.reshape(-1, self.n)
         if (before := self.left(rest)).mean() < EXACT or self.n == 1:
             return None
-        levels, change = np.empty((self.n, len(GAINS))), 1.0 / GAINS[:, None] - 1.0
+        ratios, change = np.empty((self.n, len(GAINS), self.n)), 1.0 / GAINS[:, None] - 1.0
         for j, one in enumerate(np.eye(self.n)):
             effect = fit.beyond(((fit.y / fit.noise).reshape(-1, self.n) * one).reshape(-1)).reshape(-1, self.n)
             left = before + 2.0 * change * (rest * effect).mean(axis=0) + change**2 * (effect**2).mean(axis=0)
-            left = left * np.where(one > 0.0, GAINS[:, None] ** 2, 1.0)
-            levels[j] = np.log(np.maximum(left, 1e-300) / np.maximum(before, 1e-300)).mean(axis=1)
-        joint, k = divmod(int(np.argmin(levels)), len(GAINS))
-        return (joint, float(GAINS[k])) if levels[joint, k] < np.log(MATCHED) else None
+            ratios[j] = np.maximum(left, 1e-300) / np.maximum(before, 1e-300) * np.where(one > 0.0, GAINS[:, None] ** 2, 1.0)
+        levels = 0.5 * np.log(ratios).mean(axis=2)
+        best = levels.argmin(axis=1)
+        level, least = levels[np.arange(self.n), best], ratios[np.arange(self.n), best].min(axis=1)
+        # the torques of two joints may fit each other if either is scaled: the file tells which
+        likely = np.flatnonzero((level < level.min() + RIVAL) & (least < HALVED))
+        prior = self if len(likely) < 2 else FreeFit(self.base, WEIGHT)
+        found = [(joint, float(GAINS[best[joint]])) for joint in map(int, likely)]
+        return min(found, key=lambda each: prior.level_with(motion, *each), default=None)
+
+    def level_with(self, motion: MotionSummary, joint: int, factor: float) -> float:
+        """Return the level of the torques of a motion, those of a joint as a multiple of the true ones."""
+        factors = np.where(np.arange(self.n) == joint, factor, 1.0)
+        divided = motion.changed(lambda x: x / factors, motion=False, torque=True)
+        return self.level(divided) + len(motion.thinned(MOST_ROWS).torque) * float(np.log(factor))
 
     def shared_motor(self, motion: MotionSummary) -> tuple[int, int] | None:
         """Return neighbouring joints (A, B) for which a motor of B that turns with A, too, explains most of the rest, or None.

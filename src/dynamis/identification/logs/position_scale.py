@@ -28,8 +28,8 @@ STEPS = 15  # Gauss–Newton iterations
 @dataclass(frozen=True)
 class PositionScale:
     """Positions of a ``joint`` that are ``factor`` times the true ones, the standard error of its logarithm, the ``zero`` to
-    add to them afterwards, and whether its torques are the ``factor``-th part of the true ones; ``level`` is the negative logarithm
-    of the likelihood of the logged torques and of the inertias of the file."""
+    add to them afterwards, and whether its torques are the ``factor``-th part of the true ones; ``level`` is the negative
+    logarithm of the likelihood of the logged torques and of the inertias of the file."""
 
     joint: int
     factor: float
