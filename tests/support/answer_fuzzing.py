@@ -25,6 +25,7 @@ PIECES = [
     r"\foo", "é", "♥", "\u200b", "_", "__", "_{", r"\mathrm{sym.}", r"\text{", "•", "~", "'", "²²", "₂", r"\infty", "nan", "inf",
     r"\text{ with }", r"\text{ N m}^2", r"\text{const.}", r"\sec", r"\sqrt{1 - s_1^2}", r"- \tau_1 = 0", r"= \tau_2 +",
     r"\theta", r"\dot\theta", "x", r"\ddot x", "xdot", "h'", "F", "u", r"\tau_2 = 0 \\", "c_2 =", r"\theta = q_2 \\", "= 0", r"\pi",
+    r"\frac l2", r"\over", "sen", r"\|v\|^2", "v_{c2} =", r"\dot q^T", r"= \tau", r"\mu_z =", "Y =", "p_1 =", r"\ddot q",
 ]  # fmt: skip
 
 
@@ -86,8 +87,7 @@ def judge(seed):
     """ "correct", "wrong" or "refused"; anything else is an exception."""
     robot, quantity, text = answer(seed)
     try:
-        body = 1 if is_of_link(quantity) else None
-        verdict = dy.check_answer(exercises()[robot][0], quantity, text, body=body)
+        verdict = dy.check_answer(exercises()[robot][0], quantity, text, body=1 if is_of_link(quantity) else None)
     except dy.DynamisError:
         return "refused"
     assert verdict.report()
