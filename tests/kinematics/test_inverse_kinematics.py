@@ -283,3 +283,27 @@ def test_small_weights_are_small_and_not_rounding():
             found = dy.inverse_kinematics(robot, target, weights=[1.0, 1.0, 1.0, 1e-9, 1e-9, 1e-9])
             assert found.found
             assert np.abs(robot.pose(found.q) - target).max() < 1e-6
+
+
+def test_joints_that_do_not_move_the_frame_stay_where_they_are():
+    robot, frame = dy.load("baxter"), "left_wrist"
+    others = [k for k, name in enumerate(robot.coordinate_names) if not name.startswith("left")]
+    q0 = robot.random(1)
+    targets = robot.pose(robot.random(0, 20), frame)
+    for found in (dy.inverse_kinematics(robot, targets, frame, q0=q0), dy.inverse_kinematics(robot, targets[3], frame, q0=q0)):
+        assert np.all(found.found)
+        assert (found.q[..., others] == q0[others]).all()
+
+
+def test_a_gripper_has_no_part_in_the_solutions_of_its_arm():
+    arm = dy.load("ur5e")
+    d = dy.Description("gripper").add_link("palm")
+    d.add_link("finger", "palm", "prismatic", axis=(0, 1, 0), inertia=dy.solids.sphere(0.01, mass=0.1))
+    d.joint("finger_joint").limits.lower, d.joint("finger_joint").limits.upper = 0.0, 0.04
+    robot = arm.attach(dy.Robot(d), "tool0")
+    q = np.array([0.3, -1.2, 1.5, -0.4, 0.8, 0.1, 0.03])
+    found = dy.all_solutions(robot, robot.pose(q, "tool0"), "tool0", q0=q)
+    assert len(found) == 8
+    assert {float(one.q[6]) for one in found} == {0.03}
+    far = dy.inverse_kinematics(robot, [2.0, 0.0, 0.0], "tool0", q0=[*q[:6], 0.0])
+    assert "finger_joint" not in far.status

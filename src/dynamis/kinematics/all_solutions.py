@@ -38,7 +38,8 @@ def all_solutions(
 ) -> list[Solution]:
     """Distinct inverse-kinematics solutions from many random starts, the closest to ``q0`` (default: home) first.
 
-    Two solutions are equal if no joint differs by more than ``apart``, modulo full turns. A robot with more joints than the
+    Two solutions are equal if no joint differs by more than ``apart``, modulo full turns; joints that do not move the frame
+    stay at ``q0``. A robot with more joints than the
     task needs has infinitely many solutions; the result is then a sample. Solutions that collide in ``collision``, a
     `collision.Scene`, are left out. ``closures`` are those of `inverse_kinematics`: the ways to assemble the mechanism count as
     solutions of their own.
@@ -63,7 +64,7 @@ def all_solutions(
     done = 0
     while done < starts:
         count = min(STARTS_PER_BATCH, int(starts) - done)
-        begin = problem.starts(rng, count)
+        begin = problem.starts(rng, count, reference)
         if done == 0:
             begin[0] = reference
         reached = descend(problem, begin)

@@ -28,7 +28,7 @@ def why_not(task: Problem, q: Array, errors: Array, rng: np.random.Generator) ->
     """The reason for the failure, from the configuration with the smallest error."""
     if task.collision is not None:
         anyhow = replace(task, collision=None)
-        reached = descend(anyhow, np.concatenate([q[None], task.starts(rng, MAX_SEARCH_STARTS)]))
+        reached = descend(anyhow, np.concatenate([q[None], task.starts(rng, MAX_SEARCH_STARTS, q)]))
         if reached.found.any():
             return _collides(task.collision, reached.q[reached.found])
         task = anyhow
@@ -37,9 +37,9 @@ def why_not(task: Problem, q: Array, errors: Array, rng: np.random.Generator) ->
         return f"the loops do not close: {task.loops.names[worst]!r} stays open, all closures together by {gap:.3g}"
     if task.kind == "tasks":
         return _largest_errors(task, q)
-    if descend(task, task.starts(rng, MAX_SEARCH_STARTS)).found.any():
+    if descend(task, task.starts(rng, MAX_SEARCH_STARTS, q)).found.any():
         return f"{_misses(task, errors)}, but {EXISTS}"
-    starts = np.concatenate([q[None], task.starts(rng, DIAGNOSIS_STARTS)])
+    starts = np.concatenate([q[None], task.starts(rng, DIAGNOSIS_STARTS, q)])
     free = _without_limits(task, starts)
     if free is not None:
         beyond = _beyond_limits(task, free)
@@ -104,7 +104,7 @@ def _possible(task: Problem, rng: np.random.Generator) -> Array:
 
 def _configurations(task: Problem, rng: np.random.Generator) -> Array:
     """Random configurations, with closed loops."""
-    starts = task.starts(rng, DIAGNOSIS_STARTS)
+    starts = task.starts(rng, DIAGNOSIS_STARTS, task.of.home)
     if task.loops is None:
         return starts
     closed = descend(task, starts, settings=task.of_loops())
@@ -162,11 +162,11 @@ def _beyond_limits(task: Problem, solution: Array) -> str:
 
 
 def _joints_at_limits(task: Problem, q: Array) -> str:
-    """Joints at a limit."""
+    """Joints that move the frame, at a limit."""
     return "".join(
         f", {c.name} is at its {'lower' if q[c.q_index] == task.lower[c.q_index] else 'upper'} limit"
         for c in task.robot.model.coordinates
-        if c.q_index is not None and q[c.q_index] in (task.lower[c.q_index], task.upper[c.q_index])
+        if c.q_index is not None and task.moving[c.q_index] and q[c.q_index] in (task.lower[c.q_index], task.upper[c.q_index])
     )
 
 

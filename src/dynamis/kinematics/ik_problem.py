@@ -25,6 +25,7 @@ from dynamis.kinematics.tasks import Orientation, PoseTask, Position, Task
 from dynamis.kinematics.turns import Turns
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
+from dynamis.tolerances import NEGLIGIBLE
 
 Array = npt.NDArray[Any]
 KINDS: dict[str, type[Position] | type[Orientation] | type[PoseTask]] = {
@@ -35,6 +36,7 @@ KINDS: dict[str, type[Position] | type[Orientation] | type[PoseTask]] = {
 MAX_PRODUCTS = 4000  # of the entries of Jacobians: for more, as for a humanoid, compiling takes longer than an easy search
 INTERPRETED = 1500  # iterations after which compiling is shorter than to go on without
 CLOSED = 0.0  # the level of the closures of loops
+PROBES = 3  # random configurations at which it is seen on which joints the errors depend
 MAX_COMPILED = 64  # of one robot; the oldest are forgotten
 
 
@@ -51,6 +53,7 @@ class Tasks:
     turns: Turns
     interpreted: bool = False  # at first: a start takes a tenth of a second
     problems: dict[Any, Problem] = field(default_factory=dict)  # with default weights, by limits and tolerance
+    moving: dict[bytes, Array] = field(default_factory=dict)  # the positions that matter, by the components that do
 
     @property
     def size(self) -> int:
@@ -137,8 +140,25 @@ class Problem:
             return J
         return np.array([one[~held] @ null_projection(one[held]) for one in J])
 
-    def starts(self, rng: np.random.Generator, count: int) -> Array:
-        return np.clip(self.robot.random(rng, count), self.lower, self.upper)
+    def starts(self, rng: np.random.Generator, count: int, reference: Array) -> Array:
+        """Random configurations (count, nq); joints on which the errors do not depend stay where they are in the reference."""
+        return np.where(self.moving, np.clip(self.robot.random(rng, count), self.lower, self.upper), reference)
+
+    @property
+    def moving(self) -> Array:
+        """The entries of q (nq) on which the errors depend."""
+        counted, robot = self.weights > 0.0, self.robot
+        found = self.of.moving.get(counted.tobytes())
+        if found is None:
+            target = self.target.reshape(-1, self.target.shape[-1])[0]
+            J = np.array([residuals(robot, self.of.tasks, x, target)[1] for x in robot.random(0, PROBES)], dtype=float)
+            size = np.abs(J[:, counted]).max(axis=(0, 1))
+            felt = size > NEGLIGIBLE * size.max(initial=0.0)
+            at = [c.q_index for c in robot.model.coordinates]
+            found = np.full(robot.nq, any(f for f, k in zip(felt, at, strict=True) if k is None))  # quaternions
+            found[[k for k in at if k is not None]] = [f for f, k in zip(felt, at, strict=True) if k is not None]
+            self.of.moving[counted.tobytes()] = found
+        return found
 
     def without_limits(self) -> Problem:
         return replace(self, lower=np.full(self.robot.nq, -np.inf), upper=np.full(self.robot.nq, np.inf))

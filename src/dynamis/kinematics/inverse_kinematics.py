@@ -51,7 +51,7 @@ def inverse_kinematics(
 
     The shape of ``target`` determines the ``kind`` ("pose", "position" or "orientation"), unless it is given.
     The solver starts from ``q0`` (default: home), then from random configurations until the error is within
-    ``tolerance``, one number for m and rad or two. Joint limits are satisfied exactly, unless ``limits=False``. Joints with
+    ``tolerance``, one number for m and rad or two; joints that do not move the frame stay at ``q0``. Joint limits are satisfied exactly, unless ``limits=False``. Joints with
     periodic angles end as close to ``q0`` as their limits permit. ``weights`` multiply the errors in world axes, linear part
     first; a direction with weight zero is ignored. A configuration that collides in ``collision``, a `collision.Scene`, is no
     solution: the search goes on.
@@ -123,7 +123,7 @@ class Starts:
         return generator(self.seed)
 
     def __call__(self, count: int) -> Array:
-        return self.problem.starts(self.rng, count)
+        return self.problem.starts(self.rng, count, self.problem.of.home)
 
 
 def turns_of(problem: Problem) -> Turns | None:
@@ -170,7 +170,8 @@ def _restart(problem: Problem, best: Reached, lost: Array, starts: Array, refere
     """
     count = len(starts)
     rows = np.repeat(lost, count)
-    reached = descend(problem.at(rows), np.tile(starts, (len(lost), 1)))
+    begin = np.where(problem.moving, np.tile(starts, (len(lost), 1)), reference[rows])
+    reached = descend(problem.at(rows), begin)
     if turns is not None:
         reached.q[:] = np.where(reached.found[:, None], turns.nearest(reached.q, reference[rows]), reached.q)
     apart = np.linalg.norm(turns_apart(problem.robot, reached.q, reference[rows]), axis=1)
