@@ -51,10 +51,10 @@ def inverse_kinematics(
 
     The shape of ``target`` determines the ``kind`` ("pose", "position" or "orientation"), unless it is given.
     The solver starts from ``q0`` (default: home), then from random configurations until the error is within
-    ``tolerance``, one number for m and rad or two; joints that do not move the frame stay at ``q0``. Joint limits are satisfied exactly, unless ``limits=False``. Joints with
-    periodic angles end as close to ``q0`` as their limits permit. ``weights`` multiply the errors in world axes, linear part
-    first; a direction with weight zero is ignored. A configuration that collides in ``collision``, a `collision.Scene`, is no
-    solution: the search goes on.
+    ``tolerance``, one number for m and rad or two; joints that do not move the frame stay at ``q0``. Joint limits are satisfied
+    exactly, unless ``limits=False``. Joints with periodic angles end as close to ``q0`` as their limits permit. ``weights``
+    multiply the errors in world axes, linear part first; a direction with weight zero is ignored. A configuration that collides
+    in ``collision``, a `collision.Scene`, is no solution: the search goes on.
 
     Leading axes of ``target`` are a batch, and so are those of the result. ``path=True``: the targets (N, …) are a path, each
     search starts from the preceding solution.
