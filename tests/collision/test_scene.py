@@ -238,3 +238,21 @@ def test_a_scene_is_pickled_with_its_pairs_and_obstacles():
     again, q = pickle.loads(pickle.dumps(scene)), robot.random(0, 5)
     assert again.pairs == scene.pairs
     np.testing.assert_array_equal(again.distance(q), scene.distance(q))
+
+
+SPHERE = """<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><origin xyz="{x} 0 0"/><geometry><sphere radius="0.1"/></geometry></collision>"""
+TWO_BODIES = f"""<robot name="two"><link name="base"/>
+  <link name="a">{SPHERE.format(x=0.0)}</link>
+  <link name="b">{SPHERE.format(x=0.3)}</link>
+  <joint name="ja" type="floating"><parent link="base"/><child link="a"/></joint>
+  <joint name="jb" type="continuous"><parent link="base"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>"""
+
+
+def test_two_bodies_on_one_fixed_base_without_geometry_are_checked():
+    robot = dy.load(TWO_BODIES)
+    scene = dy.collision.Scene(robot)
+    assert {frozenset(pair) for pair in scene.pairs} == {frozenset({"a", "b"})}
+    q = robot.neutral()
+    q[:3] = [0.3, 0.0, 0.0]
+    assert scene.in_collision(q)
