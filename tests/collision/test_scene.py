@@ -256,3 +256,13 @@ def test_two_bodies_on_one_fixed_base_without_geometry_are_checked():
     q = robot.neutral()
     q[:3] = [0.3, 0.0, 0.0]
     assert scene.in_collision(q)
+
+
+def test_two_arms_on_a_torso_without_geometry_are_checked():
+    text = TWO_BODIES.replace('type="floating"', 'type="continuous"').replace(
+        'name="base"/>', 'name="base"/><link name="torso"/>'
+    )
+    text = text.replace('<parent link="base"/>', '<parent link="torso"/>').replace(
+        "</robot>", '<joint name="waist" type="continuous"><parent link="base"/><child link="torso"/></joint></robot>'
+    )
+    assert len(dy.collision.Scene(dy.load(text)).pairs) == 1

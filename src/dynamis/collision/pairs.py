@@ -22,12 +22,12 @@ def candidate_pairs(
     """The pairs that may collide, and why the others need no check; ``chosen`` by the user, ``disabled`` by an SRDF file."""
     checked: list[Pair] = []
     excluded: dict[Pair, str] = {}
-    adjacent = adjacent_pairs(description, model, set(links))
+    adjacent = adjacent_pairs(description, set(links))
     for pair in itertools.combinations(links, 2):
         reason = None
         if model.frames[pair[0]].body == model.frames[pair[1]].body:
             reason = "fixed to each other"
-        elif frozenset(pair) in adjacent:
+        elif frozenset(pair) in adjacent and not (disabled is not None and disabled.enables(pair)):
             reason = "adjacent"
         elif frozenset(pair) in chosen:
             reason = "excluded"
@@ -40,28 +40,15 @@ def candidate_pairs(
     return checked, excluded
 
 
-def adjacent_pairs(description: Description, model: Model, links: set[str]) -> set[frozenset[str]]:
-    """Pairs of links that a joint connects, or several joints with only links without geometry between them.
-
-    Two links that move on the same fixed base are not adjacent.
-    """
-    neighbours: dict[str, set[str]] = {}
-    for joint in description.joints:
-        neighbours.setdefault(joint.parent, set()).add(joint.child)
-        neighbours.setdefault(joint.child, set()).add(joint.parent)
-    fixed = {name for name in neighbours if model.frames[name].body == 0}
+def adjacent_pairs(description: Description, links: set[str]) -> set[frozenset[str]]:
+    """Pairs of a link and one further from the root that a joint connects, or several joints with only links without geometry
+    between them."""
+    parents = {joint.child: joint.parent for joint in description.joints}
     found = set()
     for start in links:
-        seen, reached = {start}, [start]
-        while reached:
-            at = reached.pop()
-            onward = neighbours.get(at, set()) - seen
-            if at in fixed and start not in fixed:
-                onward &= fixed
-            for other in onward:
-                seen.add(other)
-                if other in links:
-                    found.add(frozenset((start, other)))
-                else:
-                    reached.append(other)
+        above = parents.get(start)
+        while above is not None and above not in links:
+            above = parents.get(above)
+        if above is not None:
+            found.add(frozenset((start, above)))
     return found

@@ -30,13 +30,13 @@ class DisabledPairs:
 
     def reason(self, pair: Pair) -> str | None:
         """Why a pair is not checked; None where it is."""
-        both = pair, pair[::-1]
-        for ordered in both:
+        for ordered in (pair, pair[::-1]):
             if ordered in self.pairs:
                 return self.pairs[ordered] or "disabled"
-        if self.default & set(pair) and not any(ordered in self.enabled for ordered in both):
-            return "disabled by default"
-        return None
+        return "disabled by default" if self.default & set(pair) and not self.enables(pair) else None
+
+    def enables(self, pair: Pair) -> bool:
+        return pair in self.enabled or pair[::-1] in self.enabled
 
 
 def read_srdf(source: Any, links: Sequence[str], report: Report) -> DisabledPairs:
