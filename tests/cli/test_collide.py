@@ -47,8 +47,22 @@ def test_the_smallest_distance_along_a_file_of_states(tmp_path):
     data = json.loads(result.output)
     expected = dy.collision.Scene(robot).distance(q)
     np.testing.assert_allclose(data["distances"], expected, atol=1e-9)
-    assert data["time"] == pytest.approx(0.1 * int(np.argmin(expected)))
+    assert data["time"] == pytest.approx(0.1 * int(np.argmin(expected)), abs=0.1)
     assert result.exit_code == int(expected.min() <= 0.0)
+
+
+def test_a_collision_between_the_rows_of_a_motion_is_found(tmp_path):
+    q = np.array([[1.0, -0.9, 1.2, -0.3, -1.5, 0.0], [-1.0, -0.9, 1.2, -0.3, -1.5, 0.0]])
+    tip = dy.load("ur5e").pose(q.mean(axis=0))[:3, 3]
+    options = ("--obstacle", f"ball:sphere:0.1@{','.join(map(str, tip))}", "--states")
+    names = ",".join(f"q{k + 1}" for k in range(6))
+    np.savetxt(tmp_path / "poses.csv", q, delimiter=",", header=names, comments="")
+    np.savetxt(tmp_path / "motion.csv", np.column_stack([[0.0, 1.0], q]), delimiter=",", header=f"t,{names}", comments="")
+    apart, moving = (run("ur5e", *options, tmp_path / name) for name in ("poses.csv", "motion.csv"))
+    assert apart.exit_code == 0
+    assert "2 rows, free" in apart.output
+    assert moving.exit_code == 1
+    assert "2 rows, in collision between them; smallest distance at t = 0.5 s" in moving.output
 
 
 @pytest.mark.parametrize(

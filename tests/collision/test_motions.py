@@ -161,3 +161,19 @@ def test_motions_refuse_the_scene_of_another_robot(post):
         dy.trajectories.spline([0.0, 1.0], [[0.0, 0.0], [1.0, 1.0]], collision=post)
     with pytest.raises(dy.InputError, match=r"must be a dynamis\.collision\.Scene, got str"):
         dy.trajectories.joint_move(Q, CLEAR, duration=1.0, collision="post")
+
+
+def test_a_motion_given_by_points_is_examined_between_them():
+    robot = dy.load("ur5e")
+    ends = np.array([[1.0, -0.9, 1.2, -0.3, -1.5, 0.0], [-1.0, -0.9, 1.2, -0.3, -1.5, 0.0]])
+    wire = dy.collision.Obstacle("capsule", (0.01, 1.0), (-0.5, 0.1, 0.5))
+    scene = dy.collision.Scene(robot, obstacles={"wire": wire}, margin=0.001)
+    found = scene.along((np.array([0.0, 1.0]), ends))
+    fine = scene.distances(ends[0] + np.linspace(0.0, 1.0, 2001)[:, None] * np.diff(ends, axis=0)).min()
+    assert not found.free
+    assert found.distance == pytest.approx(fine, abs=1e-4)
+    best = dy.optimize.trajectory(robot, *ends, 0.8, nodes=8, collision=scene)
+    assert best.clearance.free == scene.along(best).free
+    assert best.clearance.distance == scene.along(best).distance
+    with pytest.raises(dy.InputError, match="must not decrease"):
+        scene.along((np.array([1.0, 0.0]), ends))

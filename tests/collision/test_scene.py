@@ -265,4 +265,13 @@ def test_two_arms_on_a_torso_without_geometry_are_checked():
     text = text.replace('<parent link="base"/>', '<parent link="torso"/>').replace(
         "</robot>", '<joint name="waist" type="continuous"><parent link="base"/><child link="torso"/></joint></robot>'
     )
+    text = text.replace('<child link="b"/><axis xyz="0 0 1"/>', '<child link="b"/><origin xyz="0 0.1 0"/><axis xyz="0 0 1"/>')
     assert len(dy.collision.Scene(dy.load(text)).pairs) == 1
+
+
+def test_an_srdf_file_can_enable_the_check_of_adjacent_links():
+    robot = dy.load("ur5e")
+    pair = ("forearm_link", "upper_arm_link")
+    assert tuple(sorted(pair)) not in {tuple(sorted(x)) for x in dy.collision.Scene(robot).pairs}
+    srdf = f'<robot name="ur5e"><enable_collisions link1="{pair[0]}" link2="{pair[1]}"/></robot>'
+    assert tuple(sorted(pair)) in {tuple(sorted(x)) for x in dy.collision.Scene(robot, srdf=srdf).pairs}

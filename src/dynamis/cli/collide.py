@@ -61,6 +61,8 @@ def collide(
     robot: str, q: str | None, degrees: bool | None, table: Path | None, srdf: Path | None, obstacles: tuple[str, ...],
     floor: float | None, margin: float, count: int, settings: tuple[str, ...], floating: bool, as_json: bool,
 ) -> None:  # fmt: skip
+    import numpy as np
+
     from dynamis.collision import Scene
 
     if q is not None and table is not None:
@@ -74,12 +76,18 @@ def collide(
         if rows is None:
             at = vector(arm, q, "q", degrees=degrees)
         else:
-            t = rows.times if rows.times is not None else range(1, len(rows.arrays["q"]) + 1)
             bar.show(1.0, "computing")
-            found = scene.along((t, rows.arrays["q"]))
-            at = found.q
-            where = "time" if rows.times is not None else "row"
-            facts |= {"rows": len(found.t), where: found.time, "distances": found.distances, "collisions": found.collisions}
+            states = rows.arrays["q"]
+            distances = scene.distance(states)
+            facts |= {"rows": len(states), "distances": distances}
+            if rows.times is None:  # of separate configurations
+                k = int(np.argmin(distances))
+                at, touching = states[k], bool(distances[k] <= scene.margin)
+                facts["row"] = k + 1
+            else:
+                found = scene.along((rows.times, states))
+                at, touching = found.q, not found.free
+                facts |= {"time": found.time, "collisions": found.collisions}
     collides, near = scene.in_collision(at), scene.nearest(at, count)
     if as_json:
         pairs = [{"pair": n.pair, "distance": n.distance, "points": n.points, "normal": n.normal} for n in near]
@@ -89,9 +97,10 @@ def collide(
         })  # fmt: skip
     else:
         if rows is not None:
-            place = f"t = {found.time:.6g} s" if rows.times is not None else f"row {found.time:.0f}"
-            state = "free" if found.free else f"in collision in {int((found.distances <= scene.margin).sum())} of them"
-            echo(f"{counted(len(found.t), 'row')}, {state}; smallest distance at {place}")
+            where = f"row {facts['row']}" if rows.times is None else f"t = {facts['time']:.6g} s"
+            inside = int((distances <= scene.margin).sum())
+            state = "free" if not touching else f"in collision in {inside} of them" if inside else "in collision between them"
+            echo(f"{counted(len(distances), 'row')}, {state}; smallest distance at {where}")
         _print(scene, near, collides)
     sys.exit(1 if collides else 0)
 

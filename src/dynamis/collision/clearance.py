@@ -58,18 +58,19 @@ def _intervals(collisions: tuple[tuple[float, float], ...], shown: int = 3) -> s
     return ", ".join(texts) + (f" and {counted(len(collisions) - shown, 'more interval')}" if len(collisions) > shown else "")
 
 
-def sampled(robot: Robot, motion: Any, samples: Any) -> tuple[Array, Array, Callable[[float], Array] | None]:
-    """Times (N) and configurations (N, nq) of a motion, and the motion between them where it is known.
+def sampled(robot: Robot, motion: Any, samples: Any) -> tuple[Array, Array, Callable[[Any], Array]]:
+    """Times (N) and configurations (N, nq) of a motion, and the configurations at any times.
 
-    ``motion`` is a `Motion`, anything with times ``t`` and configurations ``q``, or a pair of them.
+    ``motion`` is a `Motion`, anything with times ``t`` and configurations ``q``, or a pair of them; the way between two of
+    these is what the motion gives ``at`` a time, otherwise the shortest.
     """
+    if not isinstance(samples, int | np.integer) or samples < 2:
+        raise InputError(f"samples= must be an integer of at least 2, got {samples!r}")
     if isinstance(motion, Motion):
         if motion.shape != (robot.n,) or robot.nq != robot.n:
             raise InputError(
                 f"the motion has shape {motion.shape}; it must be that of the {counted(robot.n, 'joint')}, ({robot.n},)"
             )
-        if not isinstance(samples, int | np.integer) or samples < 2:
-            raise InputError(f"samples= must be an integer of at least 2, got {samples!r}")
         times = np.unique(np.concatenate([np.linspace(0.0, motion.duration, samples), motion.breaks]))
         return times, np.asarray(motion.at(times)[0], dtype=float), lambda time: np.asarray(motion.at(time)[0])
     pair = isinstance(motion, tuple) and len(motion) == 2
@@ -83,7 +84,24 @@ def sampled(robot: Robot, motion: Any, samples: Any) -> tuple[Array, Array, Call
         raise InputError(
             f"times and configurations must have the shapes (N,) and (N, {robot.nq}), got {times.shape} and {rows.shape}"
         )
-    return times, rows, None
+    if (np.diff(times) < 0.0).any():
+        raise InputError("the times of a motion must not decrease")
+    if len(times) == 1:
+        return times, rows, lambda _: rows[0]
+
+    def between(time: Any) -> Array:
+        if not pair and callable(given := getattr(motion, "at", None)):
+            return np.asarray(given(time)[0])
+        k = np.clip(np.searchsorted(times, time, side="right") - 1, 0, len(times) - 2)
+        share = np.asarray((time - times[k]) / np.maximum(times[k + 1] - times[k], 1e-300))
+        return np.asarray(robot.interpolate(rows[k], rows[k + 1], share))
+
+    parts = -(-(samples - 1) // (len(times) - 1))  # of each step, at least
+    if parts > 1:
+        finer = (times[:-1, None] + np.diff(times)[:, None] * np.arange(parts) / parts).ravel()
+        times_between = np.append(finer, times[-1])
+        return times_between, between(times_between), between
+    return times, rows, between
 
 
 def clearance(
@@ -92,7 +110,7 @@ def clearance(
     """The smallest distance along a motion: at samples, then by golden-section search about the lowest of them."""
     t, q, at = sampled(robot, motion, samples)
     d = np.asarray(distance(q))
-    if at is not None and np.isfinite(d).all() and len(t) > 2:
+    if np.isfinite(d).all() and len(t) > 2:
         t, d = _refined(t, d, lambda time: float(distance(at(time))))
         q = np.array([at(float(time)) for time in t]) if len(t) != len(q) else q
     k = int(np.argmin(d))

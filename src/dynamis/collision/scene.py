@@ -118,7 +118,8 @@ class Scene:
         self._chosen = _checked_pairs(exclude, [*robot.link_names, *self.obstacles])
         pairs, self.excluded = candidate_pairs(description, robot.model, self.links, self._chosen, disabled)
         if disabled is None or not (disabled.pairs or disabled.default):
-            pairs = self._changing(pairs)
+            enabled = [pair for pair in pairs if disabled is not None and disabled.enables(pair)]
+            pairs = enabled + self._changing([pair for pair in pairs if pair not in enabled])
         self._own_pairs = tuple(pairs)
         self._place()
 
@@ -286,9 +287,9 @@ class Scene:
     def along(self, motion: Any, *, samples: int = 201) -> Clearance:
         """The smallest distance along a motion, and where it occurs.
 
-        ``motion`` is one of `trajectories`, a simulated motion or a pair of times (N) and configurations (N, nq). A motion that
-        is a function of time is examined at so many ``samples`` and between its pieces, then about the lowest distances found;
-        dips shorter than the time between samples may be missed.
+        ``motion`` is one of `trajectories`, a simulated or optimal motion, or a pair of times (N) and configurations (N, nq),
+        between which the motion takes the shortest way. It is examined at so many ``samples`` or more, and then about the
+        lowest distances found; dips shorter than the time between samples may be missed.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")

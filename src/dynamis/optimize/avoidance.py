@@ -13,7 +13,6 @@ from dynamis.kinematics.collision_check import CollisionCheck
 Array = npt.NDArray[Any]
 DISTANCE_SCALE = 0.03  # m: counts as much as 1 rad at the goal; with 0.1 the first round leaves a free motion
 WITHIN = 0.05  # m beyond what is kept: pairs farther apart are not measured
-BETWEEN = 4  # parts of each step in which a motion is verified
 
 
 class Avoidance:
@@ -70,7 +69,7 @@ class Avoidance:
 
     def along(self, t: Array, q: Array) -> Any:
         """The smallest distance of a motion, also between its nodes."""
-        return self.scene.along(self._finely(t, q))
+        return self.scene.along((t, q))
 
     def tightened(self, t: Array, q: Array) -> bool:
         """Whether a motion collides between its nodes: more is kept at the nodes then, by what is missing."""
@@ -79,12 +78,6 @@ class Avoidance:
             return False
         self.keep = max(self.keep, float(self.scene.distances(q[1:-1]).min())) + missing + self.tolerance
         return True
-
-    def _finely(self, t: Array, q: Array) -> tuple[Array, Array]:
-        s = np.arange(BETWEEN) / BETWEEN
-        parts = self.scene.robot.interpolate(q[:-1, None], q[1:, None], np.broadcast_to(s, (len(q) - 1, BETWEEN)))
-        times = t[:-1, None] + np.diff(t)[:, None] * s
-        return np.append(times.ravel(), t[-1]), np.concatenate([parts.reshape(-1, q.shape[1]), q[-1:]])
 
     def check_ends(self, start: Array, goal: Array) -> None:
         """Refuse a start or a goal in collision."""
