@@ -281,7 +281,7 @@ def test_the_log_of_another_robot_is_refused(prior, tmp_path):
         dy.identify(prior, log)
     q, v, a = (x[:, :6] for x in (q, v, a))
     path = write_csv(tmp_path / "six.csv", t, q, six.inverse_dynamics(q, v, a))
-    with pytest.raises(dy.InputError, match=r"log of another robot than 'UR5e'; for 'tau\w+', at t = "):
+    with pytest.raises(dy.InputError, match=r"log of another robot than 'UR5e', or the wrong file; for 'tau\w+', at t = "):
         dy.identify(prior, path)
     assert (
         dy.identify(prior, path, examined=False, compare=(), estimator="ordinary").verdict.grade

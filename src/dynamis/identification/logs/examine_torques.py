@@ -80,7 +80,8 @@ def examine_torques(
         alone.append(delay_finding(late, robot, report.source, report.column))
     found, corrected, last = _one_cause(report, fit, zeros, delay, last)
     gain = None if found else fit.factor(motion)
-    if (scale := _scale(fit, motion, zeros, delay, gain, corrected)) is not None:
+    scale = _scale(fit, motion, zeros, delay, gain, corrected)
+    if scale is not None and not any(report.another_robot(explained(robot, scale.of(motion)))):
         found, corrected = [report.scale(scale)], scale.of(motion)
     turned = mounting(fit, motion, corrected) if first.model_share < MATCHES else None
     if turned is not None:
@@ -89,11 +90,15 @@ def examine_torques(
         return found
     small = [] if zeros is None or zeros.after > FITTED else [report.zeros(zeros)]
     small += [] if delay is None else [report.delay(delay)]
-    if gain is not None:
-        small.append(report.gain(*gain))
-        report.motion = replace(motion, tau=motion.tau / np.asarray(small[-1].factors))
-        last = explained(robot, report.motion)
     others = [*report.another_robot(last)]
+    if gain is not None:
+        accused = report.gain(*gain)
+        report.motion = replace(motion, tau=motion.tau / np.asarray(accused.factors))
+        then = explained(robot, report.motion)
+        if any(report.another_robot(then)):  # with the factor, too
+            report.motion = motion
+        else:
+            small, others, last = [*small, accused], [], then
     if not others and (pair := fit.shared_motor(motion)) is not None:
         small.append(report.coupled(*pair))
     return [*([] if others else alone), *small, *report.scales(last), *others]

@@ -64,6 +64,13 @@ class Explained:
         return float(self.left @ self.gain / max(self.left.sum(), 1e-300))
 
     @property
+    def agreement(self) -> float:
+        """The same relative to what the model predicts: where this is little beside the noise, it can explain no more."""
+        foretold, left = float(self.foretold.sum()), float(self.left.sum())
+        share = max(self.model_share, 0.0)
+        return share / min(1.0, foretold / left) if foretold > 0.0 and left > 0.0 else 1.0
+
+    @property
     def speaks(self) -> Array:
         """(n,): whether the model predicts torques comparable with those beyond friction."""
         return np.asarray(self.foretold > 0.3 * self.left)

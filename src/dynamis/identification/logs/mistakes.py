@@ -18,6 +18,7 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 VERIFIED = 0.35  # unexplained fraction of the torques below which a refit after the correction is good
+ROUNDED = 1.05  # ratio of these fractions after and before, up to which the refit is no worse
 DEGREE = np.pi / 180.0
 BETTER = 0.4  # required increase of the explained fraction
 GOOD = 0.6  # fraction that counts as explained
@@ -99,8 +100,10 @@ def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained, fit: Free
     if made:
         made = _most_likely(robot, made, fit)
         motion, now = made[-1].motion, made[-1].then
-        left = fit.unexplained(motion)
-        if left.mean() > VERIFIED or left[[j for trial in made for j in trial.mistake.joints]].max() > VERIFIED:
+        before, left = fit.unexplained(made[0].logged), fit.unexplained(motion)
+        own = [j for trial in made for j in trial.mistake.joints]
+        # free parameters fit torques of the opposite sign as well: the file must agree with them, too
+        if max(left.mean(), left[own].max()) > VERIFIED or left.mean() > ROUNDED * before.mean() or now.agreement < GOOD:
             return [], first
     return made, now
 

@@ -235,15 +235,16 @@ class TorqueReport:
                 row, instant = self._instant(int(j), last.predicted[:, j])
                 text = f"{self.source}column {printable(column)} is {last.scale[j]:.3g} times the torque of the model"
                 text += f", those of the other joints {common:.3g} times; {instant}"
-                yield LogFinding("warning", "wrong scale", column, row, text, "check its drive gain and gear ratio", caps=2)
+                factors = np.where(np.arange(len(self.names)) == j, last.scale[j] / common, 1.0)
+                found = LogFinding("warning", "wrong scale", column, row, text, "check its drive gain and gear ratio", caps=2)
+                yield replace(found, factors=tuple(factors.tolist()))
 
     def another_robot(self, last: Explained) -> Iterator[LogFinding]:
         """Yield torques of which the model explains almost nothing, although it predicts some."""
         left, share = float(last.left.sum()), max(last.model_share, 0.0)
         foretold = float(last.foretold.sum())
         strange = np.flatnonzero(last.speaks & (last.gain < 0.1) & (1.0 - last.alone > 0.1))
-        # a model that predicts little relative to the noise can explain no more than that
-        agreement = share / min(1.0, foretold / left) if foretold > 0.0 and left > 0.0 else 1.0
+        agreement = last.agreement
         if agreement < ANOTHER_ROBOT and foretold > 0.3 * left:
             severity = "error"
         elif (agreement < 0.25 and foretold > 0.3 * left) or (agreement < 0.5 and foretold > 2.0 * left):
@@ -259,8 +260,9 @@ class TorqueReport:
         column = self.column("tau", joint)
         which = f", and nothing for {', '.join(printable(self.names[k]) for k in strange)}" if len(strange) else ""
         text = (
-            f"{self.source}the model explains {100 * share:.0f} % of the torques beyond friction{which}: this "
-            f"seems to be a log of another robot than {printable(self.robot.name)}; for {printable(column)}, {instant}"
+            f"{self.source}the model explains {100 * share:.0f} % of the torques beyond friction{which}, and no single mistake "
+            f"does: this seems to be a log of another robot than {printable(self.robot.name)}, or the wrong file; for "
+            f"{printable(column)}, {instant}"
         )
         cure = "pass the correct robot; or check its mounting (gravity), joint zeros and units, and the order of the columns"
         yield LogFinding(severity, "another robot", column, row, text, cure)
