@@ -291,3 +291,16 @@ def test_a_joint_that_never_moved_is_the_reason_of_weak_excitation():
     found = dy.identify(dy.identification.LinearModel(robot), Samples.of(q, v, a, tau, period=0.01), compare=(), examined=False)
     (item,) = found.verdict.about("excitation")
     assert item.sentence.startswith("joint2 never moved, so its friction and rotor inertia are not determined.")
+
+
+@pytest.mark.parametrize(("left", "grade", "said"), [(101.0, "doubtful", "is predicted worse than by zero"), (99.0, "usable", "is hardly explained: it is small, noisy")])  # fmt: skip
+def test_a_joint_predicted_worse_than_by_zero_is_not_usable_and_not_called_noisy(left, grade, said):
+    case = simulated()
+    v = cross_validate(WeightedLeastSquares(), case.rows, prior=case.prior)
+    joints = v.held_out_joints.copy()
+    joints[-1] = left
+    found = verdict(case.judged(), replace(v, held_out_joints=joints, prior_joints=None), equations=case.rows)
+    assert found.grade == grade
+    (item,) = [item for item in found.about("residual") if item.severity]
+    assert said in item.sentence
+    assert ("small, noisy" in item.sentence) == (left < 100.0)

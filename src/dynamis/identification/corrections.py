@@ -18,6 +18,7 @@ from dynamis.identification.estimators.regularised import PhysicallyConsistent
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.examine_torques import column_finding, zero_finding
 from dynamis.identification.logs.log import LogFinding
+from dynamis.identification.logs.mistakes import VERIFIED
 from dynamis.identification.model_terms import with_estimated_links
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals.outliers import CubicSpline
@@ -207,11 +208,14 @@ def _wrong_columns(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples
     gained = costs[0] - costs[1] if len(costs[0]) == len(costs[1]) else np.zeros(2)
     certain = gained.mean() > SURE * gained.std() / np.sqrt(max(len(gained) - 1, 1))
     farther = away[1] - away[0] > FARTHER * gained.sum()
-    if not certain or costs[1].sum() > LOWER * costs[0].sum() or farther:
+    rows = pair[1].rows
+    accused = np.flatnonzero((order != columns[1]) | (np.asarray(finding.signs or 1.0) < 0.0))
+    left = [np.sum(both[1][rows.joint == j] ** 2) / np.sum(rows.y[rows.joint == j] ** 2) for j in accused]
+    if not certain or costs[1].sum() > LOWER * costs[0].sum() or farther or max(left) > VERIFIED:
         return []
     times = np.sqrt(costs[0].sum() / costs[1].sum())
-    left = f"the residuals on held-out motion are {times:.3g} times lower, relative to the noise of each joint"
-    return [replace(finding, text=f"{finding.text}: {'in order' if finding.order else 'inverted'}, {left}")]
+    lower = f"the residuals on held-out motion are {times:.3g} times lower, relative to the noise of each joint"
+    return [replace(finding, text=f"{finding.text}: {'in order' if finding.order else 'inverted'}, {lower}")]
 
 
 def _corrected(folds: Folds, runs: Sequence[Samples], finding: LogFinding) -> Folds:

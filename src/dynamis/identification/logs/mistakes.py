@@ -39,12 +39,14 @@ T = TypeVar("T", bound=Columns)
 
 @dataclass(frozen=True)
 class Mistake:
-    """A kind of mistake and the joints of its columns; ``change`` corrects these. "motion" columns are those of q, v and a."""
+    """A kind of mistake and the joints of its columns; ``change`` corrects these. "motion" columns are those of q, v and a;
+    ``order`` are the columns of these joints."""
 
     code: str
     joints: tuple[int, ...]
     where: str
     change: Callable[[Array], Array]
+    order: tuple[int, ...] = ()
 
     def undo(self, measured: T) -> T:
         """The measurements with the mistake corrected."""
@@ -67,6 +69,25 @@ def mistakes(n: int) -> Iterator[Mistake]:
             yield Mistake("swapped", (i, j), where, partial(np.take, indices=order, axis=1))
 
 
+def torques_in_order(robot: Robot, motion: MotionSummary, now: Explained) -> Mistake | None:
+    """Return the exchange of more than two torque columns with which the model explains most: each joint with each column, and
+    the best assignment of these."""
+    from scipy.optimize import linear_sum_assignment
+
+    n = robot.n
+    fractions = SIMPLER * np.eye(n)
+    for shift in range(n):
+        order = np.roll(np.arange(n), -shift)
+        shifted = motion.changed(partial(np.take, indices=order, axis=1), motion=False, torque=True)
+        fractions[np.arange(n), order] += explained(robot, shifted, now.predicted).fraction
+    order = linear_sum_assignment(fractions, maximize=True)[1]
+    moved = np.flatnonzero(order != np.arange(n))
+    if len(moved) < 3:
+        return None
+    change = partial(np.take, indices=order, axis=1)
+    return Mistake("swapped", tuple(map(int, moved)), "torque", change, tuple(map(int, order[moved])))
+
+
 @dataclass(frozen=True, eq=False)
 class Trial:
     """A corrected mistake: the torques explained before and after, the increase, and whether another correction would explain
@@ -86,7 +107,9 @@ def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained, fit: Free
     made: list[Trial] = []
     first = now
     while len(made) < robot.n and ((now.fraction < GOOD).any() or (now.model_share < 0.5 and now.speaks.any())):
-        trials = [t for t in (_tried(robot, mistake, motion, now) for mistake in mistakes(robot.n)) if t is not None]
+        several = torques_in_order(robot, motion, now) if robot.n > 2 else None
+        every = [*mistakes(robot.n), *([] if several is None else [several])]
+        trials = [t for t in (_tried(robot, mistake, motion, now) for mistake in every) if t is not None]
         if not trials:
             break
         most = max(t.growth for t in trials)
@@ -130,6 +153,7 @@ def _tried(robot: Robot, mistake: Mistake, motion: MotionSummary, now: Explained
     if then.model_share > SHAPE and then.speaks.any():
         growth += max(0.0, then.model_share - max(now.model_share, 0.0))
     about = list(mistake.joints)
-    helped = (then.fraction[about] > GOOD).any() if len(about) > 2 else (then.fraction[about] > GOOD).all()
+    good = then.fraction[about] > GOOD
+    helped = good.any() if mistake.code in ("inverted", "degrees") else good.all()
     harmless = (then.fraction > np.minimum(now.fraction, GOOD) - NO_WORSE).all()
     return Trial(mistake, motion, without, now, then, growth) if growth > BETTER and helped and harmless else None

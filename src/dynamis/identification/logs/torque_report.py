@@ -18,6 +18,7 @@ from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.logs.mistakes import Trial
 from dynamis.identification.logs.motion_summary import MotionSummary
 from dynamis.identification.logs.position_scale import PositionScale
+from dynamis.identification.validation.describe import listed
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -121,7 +122,7 @@ class TorqueReport:
         mistake = trial.mistake
         i, j = mistake.joints[0], mistake.joints[-1]
         if len(mistake.joints) > 2:
-            i = int(np.argmax(self.motion.torque.std(axis=0)))
+            i = max(mistake.joints, key=lambda joint: self.motion.torque[:, joint].std())
         if mistake.where == "motion":
             row, instant = self._instant(i, trial.before.fitted[:, i], trial.then.fitted[:, i])
         else:
@@ -137,6 +138,12 @@ class TorqueReport:
             text = f"{self.source}all torques seem to have the wrong sign: inverted, {explains}; {instant}"
             cure = f"invert them: signs = [{', '.join(['-1'] * len(self.names))}] in a mapping"
             return LogFinding("error", "wrong sign", self.column("tau", i), row, text, cure)
+        if mistake.order:
+            columns = [
+                listed([printable(self.column("tau", k)) for k in own], len(own)) for own in (mistake.joints, mistake.order)
+            ]
+            text = f"{self.source}columns {columns[0]} seem to be exchanged: in the order {columns[1]}, {explains}; {instant}"
+            return LogFinding("error", "swapped", one, row, text, "give them in this order in a mapping: columns = […]")
         if mistake.code == "swapped":
             pairs = [f"{x} and {y}" for x, y in zip(of_i, of_j, strict=True)]
             which = f"{', and '.join(pairs)}," if both else f"{', or '.join(pairs)}," if trial.elsewhere else pairs[0]

@@ -31,7 +31,7 @@ MANY = 0.2  # parameters per independent sample: of white noise, as many raise t
 BARELY = 0.7  # ratio to the residual of the mean torque above which the motion explains less than half of the variance
 MOST = 0.5  # fraction of a residual's variance: a missing term that explains more is a defect if the residual is large
 ROUGH = 2.0  # ratio of residuals near standstill and in motion to be reported
-WORSE_THAN_NONE = 120.0  # percent of its torque left on held-out motion: predicting none would leave 100
+NONE = 100.0  # percent of its torque left on held-out motion by no prediction at all
 EXACT = 1e-3  # percent: below sensor resolution, so the shape of the residual is ignored
 CURES = {
     "dry": "Coulomb friction (add friction 'coulomb')",
@@ -219,10 +219,17 @@ def _level(s: Statistics, validation: Validation | None, limits: tuple[float, fl
     parts = f"the worst joint is {worst} with {by_joint[worst]:.3g} %{size}"
     beside = f" ({_compared(validation)})" if validation is not None else ""
     findings = [VerdictItem("residual", severity, f"The residual {where} is {overall:.3g} % of the torque{beside}; {parts}.")]
-    bad = [f"{name} ({x:.3g} %)" for name, x in by_joint.items() if x > limits[2]]
+    wrong = [f"{name} ({x:.3g} %)" for name, x in by_joint.items() if x > NONE]
+    bad = [f"{name} ({x:.3g} %)" for name, x in by_joint.items() if limits[2] < x <= NONE]
+    if wrong:
+        text = (
+            f"The torque of {listed(wrong)} is predicted worse than by zero: with its motion, it contradicts the other torques "
+            "or other parts of the logs, or it is only noise. Check the column, sign, unit and gear ratio of this joint."
+        )
+        findings.append(VerdictItem("residual", 2, text))
     if bad and severity < 2:
         text = f"The torque of {listed(bad)} is hardly explained: it is small, noisy, or has unmodelled friction."
-        findings.append(VerdictItem("residual", 2 if by_joint[worst] > WORSE_THAN_NONE else 1, text))
+        findings.append(VerdictItem("residual", 1, text))
     return findings
 
 
