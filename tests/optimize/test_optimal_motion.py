@@ -258,3 +258,19 @@ def test_a_collocation_names_an_infeasible_problem(arm):
     motion = dy.optimize.trajectory(slow, [-1.5, 0.0], [-0.5, 0.0], 1.0, nodes=20, method="collocation")
     assert not motion
     assert motion.status.startswith("infeasible: no motion near that after")
+
+
+@pytest.mark.parametrize("method", ["ilqr", "collocation"])
+def test_only_the_ratio_of_the_weights_matters(method):
+    if method == "collocation":
+        pytest.importorskip("casadi", reason="casadi is not installed: pip install 'dynamis[casadi]'")
+    arm = dy.load("planar_2r_melchiorri")
+    arm = arm.replace(limits={name: {"effort": 1500.0, "velocity": 6.0} for name in arm.joint_names})
+    found = [
+        dy.optimize.trajectory(
+            arm, [-1.5, 0.0], [0.5, 0.5], 1.0, nodes=20, weights={"effort": s, "velocity": 0.1 * s}, method=method
+        )
+        for s in (1.0, 1e-6)
+    ]
+    np.testing.assert_allclose(found[1].q, found[0].q, atol=1e-9)
+    assert found[1].cost == pytest.approx(1e-6 * found[0].cost)

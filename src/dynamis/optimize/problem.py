@@ -128,8 +128,10 @@ class Problem:
         # without limits, the largest values of a smooth motion of this duration are the units of the cost
         self.quintic = quintic(step, start, nodes, lambda s: step.robot.interpolate(start[0], goal[0], s))
         torque, speed = (max(float(np.abs(x).max()), 1e-9) for x in (self.quintic.tau, self.quintic.v))
-        self.r = weights["effort"] / np.where(np.isfinite(self.high), self.high, torque) ** 2
-        self.w = weights["velocity"] / np.where(np.isfinite(bounds["velocity"]), bounds["velocity"], speed) ** 2
+        # only the ratio of the weights matters to the motion, and the constraints have weights of their own
+        self.scale = max(weights.values())
+        self.r = weights["effort"] / self.scale / np.where(np.isfinite(self.high), self.high, torque) ** 2
+        self.w = weights["velocity"] / self.scale / np.where(np.isfinite(bounds["velocity"]), bounds["velocity"], speed) ** 2
         unbounded = np.full(2 * n, np.inf)
         self.x_high = np.concatenate([bounds["upper"], bounds["velocity"]]) if limits else unbounded
         self.x_low = np.concatenate([bounds["lower"], -bounds["velocity"]]) if limits else -unbounded
@@ -185,7 +187,7 @@ class Problem:
 
     def running_cost(self, v: Array, u: Array) -> float:
         """The cost without constraints."""
-        return 0.5 * self.step.h * float((self.r * u * u).sum() + (self.w * v[:-1] ** 2).sum())
+        return 0.5 * self.scale * self.step.h * float((self.r * u * u).sum() + (self.w * v[:-1] ** 2).sum())
 
 
 def made_motion(
@@ -222,5 +224,5 @@ def made_motion(
         status = f"{begin}: {broken}goal missed by {goal_error:.2g}, limits by {limit_error:.2g}; {cure}"
     return OptimalMotion(
         step.robot, t, q, v, tau, K, problem.running_cost(v, u), goal_error, limit_error, iterations,
-        converged, status, history, clearance,
+        converged, status, problem.scale * history, clearance,
     )  # fmt: skip
