@@ -184,3 +184,16 @@ def test_actuators_are_said_not_to_be_part_of_the_linear_model():
     arm = dy.load("planar_2r_melchiorri").replace(actuators={"joint2": dy.Elastic(800.0, inertia=0.1)})
     with pytest.warns(dy.ModelWarning, match="actuators of 'joint2' are not part of the linear model"):
         dy.linearize(arm, [0.1, 0.2])
+
+
+def test_the_text_says_that_the_state_is_no_equilibrium():
+    falling = dy.linearize(dy.load("go2", base="floating"), dy.load("go2", base="floating").neutral())
+    assert repr(falling).endswith("not at an equilibrium>")
+    hanging = dy.linearize(dy.load("planar_2r_melchiorri"), [-np.pi / 2.0, 0.0])
+    assert "equilibrium" not in repr(hanging)
+
+
+def test_a_step_in_which_the_linear_model_overflows_is_refused():
+    upright = dy.linearize(dy.load("planar_2r_melchiorri"), [np.pi / 2.0, 0.0])
+    with pytest.raises(dy.InputError, match="choose a shorter step"):
+        upright.discrete(1e4)

@@ -162,7 +162,10 @@ class Linearization:
 
     @cached_property
     def controllable_dimension(self) -> int:
-        """Dimension of the controllable subspace: rank (B, AB, A²B, …), each power orthonormalised first."""
+        """Dimension of the controllable subspace: rank (B, AB, A²B, …), each power orthonormalised first.
+
+        It is that of constant A and B: away from an equilibrium the state moves on, and they change.
+        """
         reached = _orthonormal(self.B)
         while reached.shape[1] < len(self.A):
             further = _orthonormal(np.hstack([reached, _orthonormal(self.A @ reached)]))
@@ -190,7 +193,10 @@ class Linearization:
         states, inputs = self.B.shape
         both = np.zeros((states + inputs, states + inputs))
         both[:states] = np.hstack([self.A, self.B])
-        found = expm(h * both)[:states]
+        with np.errstate(all="ignore"):
+            found = expm(h * both)[:states]
+        if not np.isfinite(found).all():
+            raise InputError(f"the linear model grows beyond all numbers within h = {h:g} s: choose a shorter step")
         return found[:, :states], found[:, states:]
 
     def as_dict(self) -> dict[str, Any]:
@@ -215,7 +221,8 @@ class Linearization:
     def __repr__(self) -> str:
         can = "controllable" if self.controllable else f"{self.controllable_dimension} controllable"
         what = f"{counted(len(self.A), 'state')}, {can}, {counted(len(self.actuated), 'input')}, {self.modes[0].kind}"
-        return f"<Linearization of {printable(self.robot.name)}: {what}>"
+        at = "" if self.at_equilibrium else ", not at an equilibrium"
+        return f"<Linearization of {printable(self.robot.name)}: {what}{at}>"
 
     def _repr_html_(self) -> str:
         return linearization_card(self)
