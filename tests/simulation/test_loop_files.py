@@ -184,3 +184,22 @@ def test_a_constrained_robot_in_place_of_a_robot_is_refused_with_the_cure():
 def test_a_subtree_names_the_loops_it_cuts(four_bar):
     with pytest.warns(dy.ModelWarning, match="closures of 'coupler_end' end outside of what 'crank' carries"):
         four_bar.subtree("crank")
+
+
+@pytest.mark.parametrize(
+    "analysis",
+    [
+        lambda robot, q: dy.workspace(robot, "coupler_end", samples=100),
+        lambda robot, q: dy.manipulability(robot, q, "coupler_end"),
+        lambda robot, q: dy.statics.static_torques(robot, q),
+        lambda robot, q: dy.statics.stiffness(robot, q, [1e3] * 3, frame="coupler_end"),
+        lambda robot, q: dy.operational_space(robot, q, 0.0 * q, dy.task_space.Position("coupler_end")),
+        lambda robot, q: dy.structural_bounds(robot, -1.0, 1.0, seconds=0.1),
+    ],
+)
+def test_analyses_of_the_open_chain_say_so(analysis, tmp_path):
+    dy.loops.four_bar().write(tmp_path / "fb.toml")
+    with pytest.warns(dy.ModelWarning, match="those of the tree"):
+        robot = dy.load(tmp_path / "fb.toml")
+    with pytest.warns(dy.ModelWarning, match=r"closes loops .* which are open in"):
+        analysis(robot, robot.home())

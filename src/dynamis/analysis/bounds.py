@@ -23,6 +23,7 @@ from dynamis.analysis.report import NORM_NAMES, Bound, StructuralBounds
 from dynamis.errors import InputError
 from dynamis.kinematics.box import box_of, check_robot, one_turn, refuse_unlimited
 from dynamis.robot import Robot
+from dynamis.robot.checks import warn_of_open_loops
 from dynamis.scalar import is_number
 
 Array = npt.NDArray[Any]
@@ -50,6 +51,7 @@ def structural_bounds(
     (117.5, 192.5, ('joint2',))
     """
     check_robot(robot)
+    warn_of_open_loops(robot, "these bounds")
     for name, given in (("tolerance", tolerance), ("seconds", seconds)):
         if not is_number(given) or not (math.isfinite(given) and given > 0.0):
             raise InputError(f"{name} must be a finite positive number, got {given!r}")

@@ -13,6 +13,7 @@ from dynamis.display import as_table
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.model import Frame
 from dynamis.robot import Robot
+from dynamis.robot.checks import warn_of_open_loops
 from dynamis.scalar import Node, symbol
 from dynamis.tolerances import RECURSION_ROUNDING, SUM_ROUNDING
 
@@ -82,6 +83,7 @@ class Directions:
 def directions_of(robot: Robot, frame: str | None, rows: Any, length: float | None = None) -> Directions:
     """The task of a frame: ``rows`` is None (the position, without directions that never move), "linear", "angular",
     "all", names of rows such as "xy" or ("x", "rz"), or a matrix (m, 6) of directions."""
+    warn_of_open_loops(robot, "this measure of a frame", stacklevel=4)
     f = robot.model.frame(frame)
     L = characteristic_length(robot, f.name) if length is None else _positive(length)
     if rows is None:

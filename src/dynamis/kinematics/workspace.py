@@ -19,6 +19,7 @@ from dynamis.kinematics.reach import Reach, reach_of
 from dynamis.kinematics.state_measures import Measure, measure_named, payload_note, with_unit
 from dynamis.kinematics.workspace_samples import PLANES, chosen_plane, configurations, first_origin, onto_plane
 from dynamis.robot import Robot
+from dynamis.robot.checks import warn_of_open_loops
 from dynamis.tolerances import NEGLIGIBLE, RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
@@ -289,6 +290,7 @@ def workspace(
     (2, True)
     """
     check_robot(robot)
+    warn_of_open_loops(robot, "its workspace", closed="dynamis.inverse_kinematics")
     f = robot.model.frame(frame)
     q = configurations(robot, _count(samples, "samples", MAX_SAMPLES), seed, lower, upper)
     points = np.empty((len(q), 3))
@@ -318,6 +320,7 @@ def workspace_slice(
     ('xy', 1.0)
     """
     check_robot(robot)
+    warn_of_open_loops(robot, "its workspace", closed="dynamis.inverse_kinematics")
     for name in sorted(set(options) - {"torque_limits", "joint_stiffness"}):
         raise InputError(f"workspace_slice has no option {name!r}; its options are torque_limits= and joint_stiffness=")
     measure = colour if isinstance(colour, Measure) else measure_named(colour, options)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError
 from dynamis.robot import Robot
-from dynamis.robot.checks import check_is_robot, check_numeric
+from dynamis.robot.checks import check_is_robot, check_numeric, warn_of_open_loops
 
 Array = npt.NDArray[Any]
 
@@ -49,6 +49,7 @@ def one_wrench(robot: Robot, wrench: Any, by: str) -> Array:
 def one_state(robot: Any, q: Any) -> Array:
     """One configuration of a robot whose parameters are numbers."""
     check_numeric(robot)
+    warn_of_open_loops(robot, "its statics", stacklevel=4)
     state: Array = robot.inputs.one_state(q, robot.nq, "q")
     return state
 

@@ -15,7 +15,7 @@ from dynamis.display import as_table, short
 from dynamis.errors import InputError, SingularError
 from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
-from dynamis.robot.checks import check_numeric
+from dynamis.robot.checks import check_numeric, warn_of_open_loops
 from dynamis.scalar import solve_positive
 from dynamis.task_space.singularities import decide
 from dynamis.task_space.task_state import TaskState, solved
@@ -140,6 +140,7 @@ def checked_instant(robot: Robot, q: Array, v: Array, task: Task, actuated: Any 
 def checked_state(robot: Any, q: Any, v: Any, task: Any) -> tuple[Array, Array]:
     """Validate robot and task; return q and v of one state as numbers."""
     check_numeric(robot)
+    warn_of_open_loops(robot, "the operational-space model", stacklevel=4)
     if not isinstance(task, Task):
         raise InputError(f"task must be a task of dynamis.task_space, such as Position(), got {type(task).__name__}")
     inputs = robot.inputs
