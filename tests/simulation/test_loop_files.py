@@ -191,9 +191,9 @@ def test_a_subtree_names_the_loops_it_cuts(four_bar):
     [
         lambda robot, q: dy.workspace(robot, "coupler_end", samples=100),
         lambda robot, q: dy.manipulability(robot, q, "coupler_end"),
-        lambda robot, q: dy.statics.static_torques(robot, q),
+        lambda robot, q: dy.statics.static_torques(robot, q, frame="coupler_end"),
         lambda robot, q: dy.statics.stiffness(robot, q, [1e3] * 3, frame="coupler_end"),
-        lambda robot, q: dy.operational_space(robot, q, 0.0 * q, dy.task_space.Position("coupler_end")),
+        lambda robot, q: dy.operational_space(robot, q, 0.0 * q, dy.task_space.Position("coupler_end"), truncate=True),
         lambda robot, q: dy.structural_bounds(robot, -1.0, 1.0, seconds=0.1),
     ],
 )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dynamis.errors import printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
-from dynamis.identification.equations import Regressor, equations
+from dynamis.identification.equations import Equations, Regressor, equations
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.estimator import Estimator
 from dynamis.identification.estimators.regularised import PhysicallyConsistent
@@ -124,20 +124,26 @@ def _lower_residuals(
     pair = ((folds, estimator), (corrected, refitted))
     both = [each.rows.y - validations([each.fits(fit)], each)[0].predicted for each, fit in pair]
     both[1] *= np.asarray(finding.factors or np.ones(len(rows.joints)))[rows.joint]
-    names = rows.joints
-    noise = noise_of_joints(both[1], rows.joint, len(names))[rows.joint]
-    before, after = ((e / noise) ** 2 for e in both)
-    joints = finding.of_joints if len(finding.of_joints) else np.arange(len(names))
+    names, joints = rows.joints, np.asarray(finding.of_joints)
     if finding.code == "wrong scale":  # few joints depend on the torque of another: one is a witness
-        joints = [int(np.argmin(np.bincount(rows.joint, after, len(names)) / np.bincount(rows.joint, before, len(names))))]
-    own = np.isin(rows.joint, joints)
-    sums = [np.bincount(rows.blocks(folds.seconds)[own], e[own]) for e in (before, after)]
+        before, after = (np.bincount(rows.joint, e**2, len(names)) for e in both)
+        joints = np.array([np.argmin(after / before)])
+    return lower_residuals(rows, both[0], both[1], folds.seconds, joints if len(joints) else np.arange(len(names)), most)
+
+
+def lower_residuals(
+    rows: Equations, before: Array, after: Array, seconds: float, joints: Array, most: float = LEFT
+) -> Refit | None:
+    """Return the residuals of the joints on held-out motion after a refit, if they are clearly lower over blocks of time, with
+    a ratio of their squares, relative to the noise of each joint, of at ``most`` the given one; otherwise None."""
+    noise, own = noise_of_joints(after, rows.joint, len(rows.joints))[rows.joint], np.isin(rows.joint, joints)
+    sums = [np.bincount(rows.blocks(seconds)[own], (e / noise)[own] ** 2) for e in (before, after)]
     gained = np.sqrt(sums[0]) - np.sqrt(sums[1])  # RMS residuals: a few blocks far off do not decide
     certain = gained.mean() > CERTAIN * gained.std() / np.sqrt(max(len(gained) - 1, 1))
-    old, new = (100.0 * float(np.linalg.norm(e[own]) / np.linalg.norm(rows.y[own])) for e in both)
+    old, new = (100.0 * float(np.linalg.norm(e[own]) / np.linalg.norm(rows.y[own])) for e in (before, after))
     if not certain or sums[1].sum() > most * sums[0].sum() or new > FALLS * old:
         return None
-    which = "" if len(joints) == len(names) else f" of {listed([printable(names[j]) for j in joints])}"
+    which = "" if len(joints) == len(rows.joints) else f" of {listed([printable(rows.joints[j]) for j in joints])}"
     what = f"the residual{which} on held-out motion is {new:.3g} % instead of {old:.3g} %"
     return Refit(what, new, float(sums[1].sum() / sums[0].sum()))
 

@@ -17,6 +17,7 @@ from dynamis.display import counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.corrections import absorbed_mistakes, verified_in_turn
+from dynamis.identification.differing_logs import differing_logs
 from dynamis.identification.disturbances import disturbances
 from dynamis.identification.equations import Equations, Regressor, equations
 from dynamis.identification.estimators.body_space import BodySpace
@@ -150,8 +151,10 @@ def identify(
         estimator = _selected(estimator, only, separate)
     main = separate.fit(chosen(estimator, base, constraints))
     if examined and all(f.code == "clipped" for f in caps):
-        caps += disturbances(separate, runs, main) or absorbed_mistakes(
-            separate if unloaded is None else separate.of_rows(unloaded), runs, beginning(runs)
+        caps += (
+            differing_logs(separate, runs, main)
+            or disturbances(separate, runs, main)
+            or absorbed_mistakes(separate if unloaded is None else separate.of_rows(unloaded), runs, beginning(runs))
         )
     others = {name: chosen(other, base, constraints) for name, other in others_by_name(estimator, compare).items()}
     unseen = None if validate is None else _samples(validate, base, mapping, signals or {}, examined, notes, caps, tuple(seen))
