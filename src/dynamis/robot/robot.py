@@ -7,12 +7,9 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from numbers import Real
 from pathlib import Path
 from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from dynamis.algorithms.kinematics import MovingBase
 from dynamis.display import counted, robot_card
@@ -20,41 +17,19 @@ from dynamis.errors import ConversionError, InputError, ModelWarning, printable
 from dynamis.files.atomic_write import write_file
 from dynamis.model.actuators import Actuator
 from dynamis.model.build import with_floating_base
-from dynamis.model.description import Description, Drive, Joint, Limits, MassProperties, rotors_reflected, rotors_riding
+from dynamis.model.description import Description, rotors_reflected, rotors_riding
 from dynamis.model.diagnostics import Report
 from dynamis.model.load import describe_mujoco, describe_object, load_description
-from dynamis.model.plausibility import check_drive
 from dynamis.robot.c_code import CCode
 from dynamis.robot.editing import Editing
 from dynamis.robot.inputs import moving_base
 from dynamis.robot.moving_base import OnMovingBase
+from dynamis.robot.replacement import replace_friction, replace_inertias, replace_limits, replace_payload
 from dynamis.spatial import Inertia
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
     from dynamis.symbolic.notation import Notation
-
-
-def _mapping(given: Any, name: str, example: str) -> Mapping[str, Any]:
-    if given is not None and not isinstance(given, Mapping):
-        raise InputError(f"{name}= must be a mapping such as {example}, got {type(given).__name__}")
-    return given or {}
-
-
-def _replace_limits(joint: Joint, changes: Mapping[str, float]) -> None:
-    for key, value in changes.items():
-        if key not in vars(Limits()):
-            raise InputError(f"{key!r} is not a limit; choose from {', '.join(vars(Limits()))}")
-        if not isinstance(value, Real) or not float(value) >= (0.0 if key in ("velocity", "effort") else -np.inf):
-            raise InputError(
-                f"the limit {key} of joint {printable(joint.name)} must be a number, not negative for velocity and effort; "
-                f"got {value!r}"
-            )
-        setattr(joint.limits, key, float(value))
-    if joint.limits.lower > joint.limits.upper:
-        raise InputError(
-            f"joint {printable(joint.name)}: the lower limit {joint.limits.lower:g} is above the upper {joint.limits.upper:g}"
-        )
 
 
 def load(
@@ -182,8 +157,8 @@ class Robot(CCode, Editing):
         False (no friction), or a mapping from joint names to the `Drive` fields to change. ``rotors`` is "riding" (rotors
         mounted on moving links, by default the parent link of the joint) or "reflected" (only the reflected inertia at the
         joint). ``actuators`` maps coordinate names to actuator models, or to None to remove one; other coordinates keep theirs.
-        ``limits`` maps joint names to the limits to change ("lower", "upper", "velocity", "effort"), ``inertias`` links to
-        their inertia in the link frame.
+        ``limits`` maps joint names to the limits to change ("lower", "upper", "velocity", "effort"; 0 is refused where files
+        write it for a limit that is not known), ``inertias`` links to their inertia in the link frame.
 
         >>> import dynamis as dy
         >>> slow = dy.load("ur5e").replace(limits={"elbow_joint": {"velocity": 1.0}})
@@ -201,29 +176,12 @@ class Robot(CCode, Editing):
                 raise InputError(
                     f"robot {printable(self.name)} has no single tip: name the frame of the payload, payload_frame="
                 )
-            self._replace_payload(d, payload, self.model.frame(payload_frame).name)
+            replace_payload(d, payload, self.model.frame(payload_frame).name)
         elif payload_frame is not None:
             raise InputError("payload_frame= requires payload=")
+        report = Report(self.name)
         if friction is not None:
-            if isinstance(friction, Mapping):
-                for name, changes in friction.items():
-                    drive = d.joint(name).drive
-                    if not isinstance(changes, Mapping):
-                        raise InputError("friction= must be a mapping of mappings, such as {'elbow': {'viscous': 0.5}}")
-                    for key, value in changes.items():
-                        if key not in vars(Drive()):
-                            raise InputError(f"{key!r} is not a drive parameter; choose from {', '.join(vars(Drive()))}")
-                        setattr(drive, key, value)
-                report = Report(self.name)
-                for name, changes in friction.items():
-                    check_drive(d.joint(name), report, changes)
-                report.problems = [dataclasses.replace(p, line=None) for p in report]  # the value is not from the file
-                report.emit_warnings(2)
-            elif isinstance(friction, int | float) and not friction:
-                for joint in d.joints:
-                    joint.drive.viscous = joint.drive.coulomb = joint.drive.coulomb_bias = 0.0
-            else:
-                raise InputError("friction= must be 0 for none, or a mapping such as {'elbow': {'viscous': 0.5}}")
+            replace_friction(d, friction, report)
         if rotors is not None:
             ways = {"riding": rotors_riding, "reflected": rotors_reflected}
             if not isinstance(rotors, str) or rotors not in ways:
@@ -231,26 +189,13 @@ class Robot(CCode, Editing):
             d = ways[rotors](d)
         if actuators is not None:
             self._replace_actuators(d, actuators)
-        for name, changes in _mapping(limits, "limits", "{'elbow': {'velocity': 1.0}}").items():
-            _replace_limits(d.joint(name), _mapping(changes, "limits", "{'elbow': {'velocity': 1.0}}"))
-        for name, inertia in _mapping(inertias, "inertias", "{'forearm': dynamis.solids.sphere(0.1, mass=2)}").items():
-            if not isinstance(inertia, Inertia):
-                raise InputError(f"the inertia of {printable(name)} must be an Inertia, got {type(inertia).__name__}")
-            d.link(name).mass_properties = MassProperties.of(inertia)
-            d.unloaded.pop(name, None)
+        if limits is not None:
+            replace_limits(d, limits)
+        if inertias is not None:
+            replace_inertias(d, inertias)
+        report.problems = [dataclasses.replace(p, line=None) for p in report]  # the values are not from the file
+        report.emit_warnings(2)
         return Robot(d, _tracing=self.evaluator.tracing)
-
-    @staticmethod
-    def _replace_payload(d: Description, payload: Inertia | int, frame: str) -> None:
-        holder = d.link(frame)
-        if frame in d.unloaded:
-            holder.mass_properties = d.unloaded.pop(frame)
-        if isinstance(payload, Inertia):
-            d.unloaded[frame] = holder.mass_properties
-            d.attach_payload(Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor)), frame)
-        elif type(payload) not in (int, float) or payload != 0:
-            kinds = "an Inertia, such as dynamis.solids.sphere(0.1, mass=2), or 0 for none"
-            raise InputError(f"payload= must be {kinds}, got {type(payload).__name__}")
 
     def _replace_actuators(self, d: Description, actuators: Mapping[str, Actuator | None]) -> None:
         if not isinstance(actuators, Mapping):

@@ -1,0 +1,105 @@
+"""What `Robot.replace` changes in a description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from dynamis.errors import InputError, printable
+from dynamis.model.description import Description, Drive, Joint, Limits, MassProperties
+from dynamis.model.diagnostics import Report
+from dynamis.model.joints import JOINT_TYPES
+from dynamis.model.plausibility import check_drive
+from dynamis.spatial import Inertia
+
+
+def replace_friction(d: Description, friction: Any, report: Report) -> None:
+    """No friction (0 or False), or other `Drive` fields of some joints."""
+    if isinstance(friction, int | float) and not friction:
+        for joint in d.joints:
+            joint.drive.viscous = joint.drive.coulomb = joint.drive.coulomb_bias = 0.0
+        return
+    example = f"{{{_a_joint(d)!r}: {{'viscous': 0.5}}}}"
+    if not isinstance(friction, Mapping):
+        raise InputError(f"friction= must be 0 for none, or a mapping such as {example}")
+    for name, changes in friction.items():
+        joint = d.joint(name)
+        for key, value in _mapping(changes, "friction", example).items():
+            if key not in vars(Drive()):
+                raise InputError(f"{key!r} is not a drive parameter; choose from {', '.join(vars(Drive()))}")
+            setattr(joint.drive, key, value)
+        check_drive(joint, report, changes)
+
+
+def replace_limits(d: Description, limits: Any) -> None:
+    """Other limits of some joints."""
+    example = f"{{{_a_joint(d)!r}: {{'velocity': 1.0}}}}"
+    for name, changes in _mapping(limits, "limits", example).items():
+        joint = d.joint(name)
+        for key, value in _mapping(changes, "limits", example).items():
+            if key not in vars(Limits()):
+                raise InputError(f"{key!r} is not a limit; choose from {', '.join(vars(Limits()))}")
+            if not isinstance(value, Real) or not float(value) >= (0.0 if key in ("velocity", "effort") else -np.inf):
+                raise InputError(
+                    f"the limit {key} of joint {printable(name)} must be a number, not negative for velocity and effort; "
+                    f"got {value!r}"
+                )
+            setattr(joint.limits, key, float(value))
+        if joint.limits.lower > joint.limits.upper:
+            raise InputError(
+                f"joint {printable(name)}: the lower limit {joint.limits.lower:g} is above the upper {joint.limits.upper:g}"
+            )
+        _refuse_zeros(joint, changes)
+        if joint.type == "continuous" and np.isfinite([joint.limits.lower, joint.limits.upper]).any():
+            joint.type = "revolute"  # with limits
+
+
+def _refuse_zeros(joint: Joint, changes: Mapping[str, float]) -> None:
+    """In a description, limits of 0 are limits that are not known: files are exported with them (`effective_limits`)."""
+    name, limits = printable(joint.name), joint.limits
+    held = f"robot.reduced({{{joint.name!r}: 0.0}}) locks the joint there"
+    if "effort" in changes and limits.effort == 0.0:
+        cure = f"robot.replace(actuators={{{joint.name!r}: dynamis.Saturated(effort=0.0)}}) gives it a drive without torque"
+        cure = cure if JOINT_TYPES[joint.type].degrees == 1 else "leave its entries of tau at 0"
+        raise InputError(f"the effort limit of joint {name} cannot be 0, which stands for a limit that is not known: {cure}")
+    if "velocity" in changes and limits.velocity == 0.0:
+        raise InputError(f"the velocity limit of joint {name} cannot be 0, which stands for a limit that is not known: {held}")
+    if {"lower", "upper"} & set(changes) and limits.lower == limits.upper == 0.0:
+        raise InputError(f"the limits of joint {name} cannot both be 0, which stands for limits that are not known: {held}")
+
+
+def replace_inertias(d: Description, inertias: Any) -> None:
+    """Other inertias of some links, in their frames."""
+    example = "{'forearm': dynamis.solids.sphere(0.1, mass=2)}"
+    for name, inertia in _mapping(inertias, "inertias", example).items():
+        if not isinstance(inertia, Inertia):
+            raise InputError(f"the inertia of {printable(name)} must be an Inertia, got {type(inertia).__name__}")
+        d.link(name).mass_properties = MassProperties.of(inertia)
+        d.unloaded.pop(name, None)
+
+
+def replace_payload(d: Description, payload: Inertia | int, frame: str) -> None:
+    """Another payload at a frame, or none (0)."""
+    holder = d.link(frame)
+    if frame in d.unloaded:
+        holder.mass_properties = d.unloaded.pop(frame)
+    if isinstance(payload, Inertia):
+        d.unloaded[frame] = holder.mass_properties
+        d.attach_payload(Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor)), frame)
+    elif type(payload) not in (int, float) or payload != 0:
+        kinds = "an Inertia, such as dynamis.solids.sphere(0.1, mass=2), or 0 for none"
+        raise InputError(f"payload= must be {kinds}, got {type(payload).__name__}")
+
+
+def _mapping(given: Any, name: str, example: str) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"{name}= must be a mapping such as {example}, got {type(given).__name__}")
+    return given
+
+
+def _a_joint(d: Description) -> str:
+    """A name for examples."""
+    return next((joint.name for joint in d.joints if joint.type != "fixed"), "elbow")
