@@ -49,5 +49,63 @@ def test_a_continuous_joint_with_new_position_limits_has_them(tmp_path):
 def test_examples_of_messages_name_joints_of_the_robot():
     robot = dy.load("ur5e")
     for wrong in ({"friction": 2.0}, {"friction": {"elbow_joint": 2.0}}, {"limits": 3.0}, {"limits": {"elbow_joint": 3.0}}):
-        with pytest.raises(dy.InputError, match="mapping such as {'shoulder_pan_joint': {"):
+        with pytest.raises(dy.InputError, match=r"mapping such as \{'shoulder_pan_joint': \{"):
             robot.replace(**wrong)
+
+
+def ball(mass):
+    return dy.solids.sphere(0.05, mass=mass)
+
+
+ARM = dy.load("planar_2r_melchiorri")  # its tip is link2, a link with mass
+
+
+def test_an_inertia_is_that_of_the_link_beside_its_payload():
+    own = dy.solids.sphere(0.1, mass=10.0)
+    expected = ARM.replace(inertias={"link2": own}).replace(payload=ball(6.0))
+    for loaded in (
+        ARM.replace(payload=ball(6.0), inertias={"link2": own}),
+        ARM.replace(payload=ball(6.0)).replace(inertias={"link2": own}),
+    ):
+        assert loaded.mass == pytest.approx(66.0)
+        q = loaded.random(0)
+        np.testing.assert_allclose(loaded.mass_matrix(q), expected.mass_matrix(q), rtol=1e-12)
+        assert loaded.replace(payload=0).mass == pytest.approx(60.0)
+        assert loaded.replace(payload=ball(1.0)).mass == pytest.approx(61.0)
+
+
+@pytest.mark.filterwarnings("ignore:robot .* as its root")
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda robot: robot.with_frame("pen", "link2", dy.Pose.translation([0.1, 0.0, 0.0])),
+        lambda robot: robot.rerooted("link2"),
+        lambda robot: robot.attach(dy.load("planar_2r_melchiorri"), "link2", prefix="b_"),
+        lambda robot: dy.load("ur5e").attach(robot, prefix="b_"),
+        lambda robot: dy.load("ur5e").attach(robot, "forearm_link", prefix="b_"),  # two tips
+    ],
+)
+def test_the_payload_of_the_tip_is_found_where_the_tip_has_changed(edit):
+    loaded, free = edit(ARM.replace(payload=ball(6.0))), edit(ARM)
+    assert loaded.replace(payload=0).mass == pytest.approx(free.mass)
+    if loaded.model.tip is not None:
+        moved = loaded.replace(payload=ball(1.0))
+        assert moved.mass == pytest.approx(free.mass + 1.0)
+        assert list(moved.description.payloads) == [loaded.model.tip]
+
+
+def test_payload_zero_that_would_remove_nothing_names_the_frame_of_the_payload():
+    at_elbow = ARM.replace(payload=ball(2.0), payload_frame="link1")
+    for wrong in ({}, {"payload_frame": "link2"}):
+        with pytest.raises(
+            dy.InputError, match=r"the payload of robot .* is at 'link1': name its frame, payload_frame='link1'"
+        ):
+            at_elbow.replace(payload=0, **wrong)
+    both = at_elbow.replace(payload=ball(1.0))
+    assert both.mass == pytest.approx(ARM.mass + 3.0)
+    assert both.replace(payload=0).mass == pytest.approx(ARM.mass + 2.0)
+    assert ARM.replace(payload=0).mass == ARM.mass
+    pair = dy.load("ur5e").attach(ARM.replace(payload=ball(1.0)), prefix="l_")
+    pair = pair.attach(ARM.replace(payload=ball(1.0)), "forearm_link", prefix="r_")
+    with pytest.raises(dy.InputError, match=r"is at 'l_link2' and 'r_link2': name its frame, payload_frame='l_link2'"):
+        pair.replace(payload=0)

@@ -54,6 +54,15 @@ class MassProperties(Fields):
 
 
 @dataclass(repr=False)
+class Payload(Fields):
+    """A body that a link carries, in its frame, and the link's mass properties without it; ``at_tip``: no frame was named."""
+
+    inertia: Inertia
+    own: MassProperties | None
+    at_tip: bool
+
+
+@dataclass(repr=False)
 class Shape(Fields):
     """What a link looks like (``role`` "visual") or collides as ("collision"); never used by the dynamics.
 
@@ -217,7 +226,8 @@ class Description(Fields):
     """A robot as its file says it. Edit it freely, then ``dynamis.Robot(description)``.
 
     Numbers may be symbols. ``document`` is the URDF it was read from: written again, only the values that differ are replaced.
-    ``unloaded`` has the mass properties of links without their payload, ``aside`` the names of what else its file has, by kind.
+    ``payloads`` has the payloads that links carry, which are part of their mass properties, ``aside`` the names of what else
+    its file has, by kind.
     """
 
     name: str = "robot"
@@ -231,7 +241,7 @@ class Description(Fields):
     closures: list[LoopClosure] = field(default_factory=list)
     line: int | None = field(default=None, repr=False, compare=False)
     document: bytes = field(default=b"", repr=False, compare=False)
-    unloaded: dict[str, MassProperties | None] = field(default_factory=dict, repr=False, compare=False)
+    payloads: dict[str, Payload] = field(default_factory=dict, repr=False, compare=False)
     aside: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
 
     def link(self, name: str) -> Link:
@@ -345,8 +355,8 @@ def rotors_riding(description: Description) -> Description:
     return result
 
 
-UNCHANGEABLE = frozenset({type(None), bool, int, float, str, bytes, np.float64, Node})
-PARTS = (Description, Appearance, Link, MassProperties, Shape, Joint, Limits, Drive, Mimic)
+UNCHANGEABLE = frozenset({type(None), bool, int, float, str, bytes, np.float64, Node, Inertia})
+PARTS = (Description, Appearance, Link, MassProperties, Payload, Shape, Joint, Limits, Drive, Mimic)
 
 
 def _copied(x: Any) -> Any:

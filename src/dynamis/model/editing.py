@@ -105,7 +105,7 @@ def attached(description: Description, other: Description, at: str, pose: Pose, 
     result.links += tool.links
     result.joints += tool.joints
     result.closures += tool.closures
-    result.unloaded |= tool.unloaded
+    result.payloads |= tool.payloads
     for what, names in tool.aside.items():
         result.aside.setdefault(what, []).extend(f"{name} of {printable(other.name)}" for name in names)
     result.appearance.pose |= tool.appearance.pose
@@ -124,7 +124,7 @@ def _rename(tool: Description, prefix: str) -> None:
     for closure in tool.closures:
         names = closure.first, closure.second, closure.axis_of
         closure.first, closure.second, closure.axis_of = (name and prefix + name for name in names)
-    tool.unloaded = {prefix + name: value for name, value in tool.unloaded.items()}
+    tool.payloads = {prefix + name: value for name, value in tool.payloads.items()}
     tool.appearance.pose = {prefix + name: value for name, value in tool.appearance.pose.items()}
 
 
@@ -147,7 +147,7 @@ def subtree(description: Description, link: str) -> Description:
             joint.drive.motor_link = joint.drive.motor_axis = None
     result.links = [item for item in result.links if item.name in kept]
     result.joints = inside
-    result.unloaded = {name: value for name, value in result.unloaded.items() if name in kept}
+    result.payloads = {name: value for name, value in result.payloads.items() if name in kept}
     result.closures = [
         x for x in result.closures if ({x.first, x.second} <= {"", *names} if x.kind == "coupled" else kept.issuperset(x.links))
     ]

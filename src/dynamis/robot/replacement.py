@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import InputError, printable
-from dynamis.model.description import Description, Drive, Joint, Limits, MassProperties
+from dynamis.model.description import Description, Drive, Joint, Limits, MassProperties, Payload
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import JOINT_TYPES
+from dynamis.model.model import Model
 from dynamis.model.plausibility import check_drive
 from dynamis.spatial import Inertia
 
@@ -77,21 +78,36 @@ def replace_inertias(d: Description, inertias: Any) -> None:
     for name, inertia in _mapping(inertias, "inertias", example).items():
         if not isinstance(inertia, Inertia):
             raise InputError(f"the inertia of {printable(name)} must be an Inertia, got {type(inertia).__name__}")
-        d.link(name).mass_properties = MassProperties.of(inertia)
-        d.unloaded.pop(name, None)
+        holder, carried = d.link(name), d.payloads.pop(name, None)
+        holder.mass_properties = MassProperties.of(inertia)
+        if carried is not None:
+            _load(d, name, carried.inertia, carried.at_tip)
 
 
-def replace_payload(d: Description, payload: Inertia | int, frame: str) -> None:
-    """Another payload at a frame, or none (0)."""
-    holder = d.link(frame)
-    if frame in d.unloaded:
-        holder.mass_properties = d.unloaded.pop(frame)
-    if isinstance(payload, Inertia):
-        d.unloaded[frame] = holder.mass_properties
-        d.attach_payload(Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor)), frame)
-    elif type(payload) not in (int, float) or payload != 0:
+def replace_payload(d: Description, payload: Inertia | int, model: Model, named: str | None) -> None:
+    """Another payload at a named frame or the tip, or none (0)."""
+    if not isinstance(payload, Inertia) and (type(payload) not in (int, float) or payload != 0):
         kinds = "an Inertia, such as dynamis.solids.sphere(0.1, mass=2), or 0 for none"
         raise InputError(f"payload= must be {kinds}, got {type(payload).__name__}")
+    frame = model.tip if named is None else model.frame(named).name
+    earlier = [frame] if frame in d.payloads else []
+    if not earlier and named is None:
+        earlier = [name for name, carried in d.payloads.items() if carried.at_tip]
+    if len(earlier) > 1 or (d.payloads and not earlier and not isinstance(payload, Inertia)):
+        names = earlier or list(d.payloads)
+        found = f"the payload of robot {printable(model.name)} is at {' and '.join(map(printable, names))}"
+        raise InputError(f"{found}: name its frame, payload_frame={names[0]!r}")
+    for name in earlier:
+        d.link(name).mass_properties = d.payloads.pop(name).own
+    if isinstance(payload, Inertia):
+        if frame is None:
+            raise InputError(f"robot {printable(model.name)} has no single tip: name the frame of the payload, payload_frame=")
+        _load(d, frame, Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor)), named is None)
+
+
+def _load(d: Description, frame: str, payload: Inertia, at_tip: bool) -> None:
+    d.payloads[frame] = Payload(payload, d.link(frame).mass_properties, at_tip)
+    d.attach_payload(payload, frame)
 
 
 def _mapping(given: Any, name: str, example: str) -> Mapping[str, Any]:

@@ -153,12 +153,14 @@ class Robot(CCode, Editing):
     ) -> Robot:
         """Return a new robot with changed gravity, payload (at the tip or a given frame), friction, limits or inertias.
 
-        ``payload`` takes the place of an earlier one at the same frame; 0 removes it. ``friction`` is None (unchanged), 0 or
+        ``payload`` takes the place of an earlier one at the same frame; without ``payload_frame``, of the one that was given
+        without it, even where the tip has changed since. 0 removes it. ``friction`` is None (unchanged), 0 or
         False (no friction), or a mapping from joint names to the `Drive` fields to change. ``rotors`` is "riding" (rotors
         mounted on moving links, by default the parent link of the joint) or "reflected" (only the reflected inertia at the
         joint). ``actuators`` maps coordinate names to actuator models, or to None to remove one; other coordinates keep theirs.
         ``limits`` maps joint names to the limits to change ("lower", "upper", "velocity", "effort"; 0 is refused where files
-        write it for a limit that is not known), ``inertias`` links to their inertia in the link frame.
+        write it for a limit that is not known), ``inertias`` links to their inertia in the link frame,
+        without the payload that they carry.
 
         >>> import dynamis as dy
         >>> slow = dy.load("ur5e").replace(limits={"elbow_joint": {"velocity": 1.0}})
@@ -171,12 +173,10 @@ class Robot(CCode, Editing):
         d = self._description.copy()
         if gravity is not None:
             d.gravity = self.inputs.vector(gravity, 3, "gravity")
+        if inertias is not None:
+            replace_inertias(d, inertias)
         if payload is not None:
-            if payload_frame is None and self.model.tip is None:
-                raise InputError(
-                    f"robot {printable(self.name)} has no single tip: name the frame of the payload, payload_frame="
-                )
-            replace_payload(d, payload, self.model.frame(payload_frame).name)
+            replace_payload(d, payload, self.model, payload_frame)
         elif payload_frame is not None:
             raise InputError("payload_frame= requires payload=")
         report = Report(self.name)
@@ -191,8 +191,6 @@ class Robot(CCode, Editing):
             self._replace_actuators(d, actuators)
         if limits is not None:
             replace_limits(d, limits)
-        if inertias is not None:
-            replace_inertias(d, inertias)
         report.problems = [dataclasses.replace(p, line=None) for p in report]  # the values are not from the file
         report.emit_warnings(2)
         return Robot(d, _tracing=self.evaluator.tracing)
