@@ -264,3 +264,33 @@ def test_inertias_are_equal_if_their_numbers_are():
     a, b = (Inertia.about_com(symbol("m"), (0.0, 0.0, symbol("l")), np.zeros((3, 3))) for _ in range(2))
     assert a == b
     assert a != one
+
+
+def test_lists_of_an_inertia_become_arrays_and_what_is_no_inertia_is_refused():
+    one, other = Inertia(1.0, [0, 0, 0.5], np.eye(3).tolist()), Inertia(1.0, np.array([0, 0, 0.5]), np.eye(3))
+    assert one == other
+    assert (one + other).seen_from(Pose.translation([1.0, 0, 0])).is_consistent()
+    assert Inertia(1.0, [0, 0, symbol("c")], np.eye(3)).first_moment.dtype == object
+    for wrong, message in (
+        (lambda: Inertia([1.0], np.zeros(3), np.eye(3)), "mass of an Inertia must be a number, got list"),
+        (lambda: Inertia.about_com("1", np.zeros(3), np.eye(3)), "mass of an Inertia must be a number, got str"),
+        (lambda: Inertia(1.0, [0.0, 1.0], np.eye(3)), r"first_moment of an Inertia has shape \(2,\)"),
+        (lambda: Inertia(1.0, np.zeros(3), [1.0, 2.0, 3.0]), r"tensor of an Inertia has shape \(3,\)"),
+        (lambda: Inertia.about_com(1.0, [0.0], np.eye(3)), r"com of an Inertia has shape \(1,\)"),
+        (lambda: Inertia.from_parameters([1.0, 2.0]), r"parameters of an Inertia has shape \(2,\)"),
+    ):
+        with pytest.raises(dy.InputError, match=message):
+            wrong()
+
+
+def test_a_link_takes_an_inertia_as_its_mass_properties():
+    d = dy.load("ur5e").description
+    ball = solids.sphere(0.1, mass=2.0).seen_from(Pose.translation([0.0, 0.1, 0.0]))
+    d.link("forearm_link").mass_properties = ball
+    assert dy.check(d).ok
+    assert dy.Robot(d).mass == pytest.approx(dy.load("ur5e").replace(inertias={"forearm_link": ball}).mass)
+    d.link("forearm_link").mass_properties = 3.0
+    with pytest.raises(dy.ModelError, match=r"mass_properties is 3\.0; allowed: MassProperties, an Inertia, or None"):
+        dy.Robot(d)
+    with pytest.raises(dy.InputError, match="inertia= takes an Inertia"):
+        dy.Description("x").add_link("base", inertia=3.0)

@@ -101,10 +101,15 @@ class Appearance(Fields):
 
 @dataclass(repr=False)
 class Link(Fields):
+    """A body with its name; an `Inertia` set as ``mass_properties`` becomes `MassProperties`."""
+
     name: str
     mass_properties: MassProperties | None = None
     shapes: list[Shape] = field(default_factory=list)
     line: int | None = None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, MassProperties.of(value) if isinstance(value, Inertia) else value)
 
     def __repr__(self) -> str:
         body = "no mass" if self.mass_properties is None else f"{flat(self.mass_properties.mass)} kg"
@@ -304,15 +309,15 @@ class Description(Fields):
         >>> [j.name for j in d.joints]
         ['bob_joint']
         """
+        if inertia is not None and not isinstance(inertia, Inertia):
+            raise InputError(
+                f"inertia= takes an Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {type(inertia).__name__}"
+            )
         if parent is None:
             if joint_fields or origin is not None or joint != "fixed":
                 raise InputError(f"link {name!r} has no parent, so it can have no joint")
             self.links.append(Link(name, MassProperties.of(inertia) if inertia is not None else None))
             return self
-        if inertia is not None and not isinstance(inertia, Inertia):
-            raise InputError(
-                f"inertia= takes an Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {type(inertia).__name__}"
-            )
         direction = np.array(axis)
         if direction.dtype.kind not in "iufO" or direction.shape != (3,):
             raise InputError(f"axis= takes three numbers, got {axis!r}")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import printable
-from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Joint, Limits, Link, Mimic
+from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Joint, Limits, Link, MassProperties, Mimic
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import USES_AXIS
 from dynamis.scalar import Node
@@ -160,6 +160,9 @@ def _as_array(value: Any, shape: tuple[int, ...]) -> Array | None:
 def _link(link: Link, sweep: _Sweep) -> None:
     mass = link.mass_properties
     if mass is None:
+        return
+    if not isinstance(mass, MassProperties):
+        sweep.wrong(("link", link.name, link.line), "mass_properties", mass, "MassProperties, an Inertia, or None")
         return
     owner = ("link", link.name, mass.line or link.line)
     mass.mass = sweep.number(mass.mass, owner, "mass")

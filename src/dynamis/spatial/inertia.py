@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.scalar import Node
+from dynamis.spatial.checks import finite_or_symbolic
 from dynamis.spatial.pose import Pose, checked_pose, same_entries
 from dynamis.spatial.rotation import IDENTITY, blocks, cross, skew
 from dynamis.tolerances import SUM_ROUNDING
@@ -62,6 +64,18 @@ def mirrored(A: Array, B: Array | None = None) -> Array:
     return result
 
 
+def _array(value: Any, shape: tuple[int, ...], name: str) -> Array:
+    """An array as it is; lists as arrays."""
+    if type(value) is np.ndarray and value.shape == shape:
+        return value
+    return finite_or_symbolic(value, shape, f"{name} of an Inertia")
+
+
+def _check_mass(mass: Any) -> None:
+    if not (isinstance(mass, Real | Node) or (isinstance(mass, np.ndarray) and mass.shape == ())):
+        raise InputError(f"mass of an Inertia must be a number, got {type(mass).__name__}")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Inertia:
     """A rigid body's inertia about the origin of a frame, in that frame's axes.
@@ -74,6 +88,13 @@ class Inertia:
     first_moment: Array
     tensor: Array
 
+    def __post_init__(self) -> None:
+        """Typed lists become arrays; the numbers of arrays are checked where they are used."""
+        _check_mass(self.mass)
+        for name, shape in (("first_moment", (3,)), ("tensor", (3, 3))):
+            if (array := _array(getattr(self, name), shape, name)) is not getattr(self, name):
+                object.__setattr__(self, name, array)
+
     @staticmethod
     def zero() -> Inertia:
         return Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
@@ -81,13 +102,14 @@ class Inertia:
     @staticmethod
     def about_com(mass: Any, com: Any, tensor: Any) -> Inertia:
         """From the mass, the centre of mass, and the tensor about the centre of mass in the frame's axes."""
-        c = np.array(com)
-        return Inertia(mass, mass * c, np.array(tensor) + steiner(mass, c))
+        _check_mass(mass)
+        c = _array(com, (3,), "com")
+        return Inertia(mass, mass * c, _array(tensor, (3, 3), "tensor") + steiner(mass, c))
 
     @staticmethod
     def from_parameters(parameters: Any) -> Inertia:
         """From the ten parameters (m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz), the tensor about the origin."""
-        m, x, y, z, xx, xy, yy, xz, yz, zz = parameters
+        m, x, y, z, xx, xy, yy, xz, yz, zz = _array(parameters, (10,), "parameters")
         return Inertia(m, np.array([x, y, z]), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
     @property
