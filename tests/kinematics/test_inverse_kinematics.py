@@ -307,3 +307,10 @@ def test_a_gripper_has_no_part_in_the_solutions_of_its_arm():
     assert {float(one.q[6]) for one in found} == {0.03}
     far = dy.inverse_kinematics(robot, [2.0, 0.0, 0.0], "tool0", q0=[*q[:6], 0.0])
     assert "finger_joint" not in far.status
+
+
+def test_three_points_are_no_orientation():
+    robot, points = dy.load("ur5e"), [[0.3, 0.2, 0.4], [0.3, 0.2, 0.5], [0.3, 0.3, 0.4]]
+    with pytest.raises(dy.InputError, match="for three positions, set kind='position'"):
+        dy.inverse_kinematics(robot, points)
+    assert dy.inverse_kinematics(robot, points, kind="position").found.all()

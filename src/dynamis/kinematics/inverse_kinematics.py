@@ -19,6 +19,7 @@ from dynamis.kinematics.ik_priorities import lower_priorities
 from dynamis.kinematics.ik_problem import Problem, goals_problem, target_problem
 from dynamis.kinematics.posture_tasks import JointPositions
 from dynamis.kinematics.solution import Solution, counted_status
+from dynamis.kinematics.targets import as_orientation
 from dynamis.kinematics.turns import Turns
 from dynamis.robot import Robot
 from dynamis.spatial import Pose
@@ -107,6 +108,11 @@ def _problem(
     if kind is None:
         shape = () if isinstance(target, Pose) else shape_of(target)
         kind = "orientation" if shape[-2:] == (3, 3) else "position" if shape[-1:] == (3,) else "pose"
+        if shape == (3, 3):  # three points as well
+            try:
+                as_orientation(target)
+            except InputError as error:
+                raise InputError(f"{error}; for three positions, set kind='position'") from None
     return target_problem(robot, target, frame, kind, limits, weights, near, closures)
 
 

@@ -90,7 +90,8 @@ def inverse_times(T: Array, columns: Array) -> Array:
     determinant = np.dot(T[:, 0], cofactors[0])
     # so near a singularity no digit of the rates is right: say infinite rather than 1e16
     determinant = where(determinant * determinant < RANK_TOLERANCE * RANK_TOLERANCE, 0.0, determinant)
-    return (cofactors @ columns) / determinant
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((cofactors @ columns) / determinant)
 
 
 def as_rotation(value: Any) -> Array:
