@@ -44,9 +44,9 @@ class OnMovingBase:
     def __getattr__(self, name: str) -> Callable[..., Array]:
         if name not in COORDINATE_AXES:
             near = near_names(name, COORDINATE_AXES)
-            meant = f"; did you mean {near[0]!r}?" if near else ""
+            meant = f"; did you mean {near[0]!r}" if near else ""
             every = ", ".join(sorted([*COORDINATE_AXES, "forward_dynamics"]))
-            raise AttributeError(f"there is no function {name!r} of a robot on a moving base{meant or ";"} there are {every}")
+            raise AttributeError(f"there is no function {name!r} of a robot on a moving base{meant}; there are {every}")
         count, axes = len(ALGORITHMS[name].arguments), COORDINATE_AXES[name]
 
         def evaluate(*given: Any, **options: Any) -> Array:
