@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dynamis.algorithms.kinematics import MovingBase
 from dynamis.algorithms.registry import ALGORITHMS
 from dynamis.display import as_call
-from dynamis.errors import InputError, near_names
+from dynamis.errors import InputError
 from dynamis.robot.base import RobotBase
 from dynamis.spatial.rotation import to_quaternion
 
@@ -43,10 +43,8 @@ class OnMovingBase:
 
     def __getattr__(self, name: str) -> Callable[..., Array]:
         if name not in COORDINATE_AXES:
-            near = near_names(name, COORDINATE_AXES)
-            meant = f"; did you mean {near[0]!r}" if near else ""
             every = ", ".join(sorted([*COORDINATE_AXES, "forward_dynamics"]))
-            raise AttributeError(f"there is no function {name!r} of a robot on a moving base{meant}; there are {every}")
+            raise AttributeError(f"there is no function {name!r} of a robot on a moving base; there are {every}")
         count, axes = len(ALGORITHMS[name].arguments), COORDINATE_AXES[name]
 
         def evaluate(*given: Any, **options: Any) -> Array:
