@@ -12,6 +12,7 @@ from dynamis.errors import InputError
 from dynamis.identification.equations import Equations
 from dynamis.identification.estimators.regularised import PhysicallyConsistent
 from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.validation.describe import listed
 
 Array = npt.NDArray[Any]
 FAR, HEAVY = 2.5, 0.05  # ratio of the masses of a link, and difference relative to the whole mass of the file, to be reported
@@ -25,6 +26,23 @@ def far_masses(masses: Masses) -> list[str]:
     """Return the links whose masses are far from those of the file."""
     least = HEAVY * sum(old for old, _ in masses.values())
     return [name for name, (old, new) in masses.items() if abs(new - old) > least and max(new / old, old / new) > FAR]
+
+
+def far_mass_findings(masses: Masses) -> list[tuple[int, str]]:
+    """Severity and sentence on links whose masses are far from the file: several may be another robot's, the last a load's."""
+    far = [(name, *masses[name]) for name in far_masses(masses)]
+    loaded = bool(far) and far[-1][0] == [*masses][-1] and far[-1][2] > far[-1][1]
+    names = listed([f"{name} ({new:.3g} kg instead of {old:.3g} kg)" for name, old, new in far])
+    if len(far) == 1 and (ratio := far[0][1] / far[0][2]) > FAR:  # no load makes a link lighter
+        text = f"The mass of {names} is far below that of the file: check the unit and drive gain of its torques, and the file."
+        return [(2 if ratio > ABSURD else 1, text)]
+    if len(far) < 2 and not loaded:
+        return []
+    load = "if it carried a load, identify that instead (dynamis payload, identify_payload)"
+    if len(far) < 2:
+        return [(0, f"The mass of {names} is far from that of the file: {load}.")]
+    text = f"The masses of {names} are far from those of the file: it may describe another robot. Check its lengths and axes, "
+    return [(2, f"{text}which are not identified{f'; or, {load}' if loaded else ''}.")]
 
 
 def unlike_total(total: float | None, model: LinearModel) -> list[str]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dynamis.display import as_table, as_text, short
 from dynamis.identification.validation.describe import as_large_as, listed, readable
 from dynamis.identification.validation.held_out import Validation
-from dynamis.identification.validation.link_masses import ABSURD, FAR, far_masses
+from dynamis.identification.validation.link_masses import far_mass_findings
 from dynamis.identification.validation.statistics import Statistics
 from dynamis.identification.validation.symptoms import SLOW, Symptom, independent_samples, missing_terms, saturated_joints
 
@@ -165,7 +165,7 @@ def verdict(
         found += _saturation(rows, effort)
     if (statistics.percent if validation is None else validation.held_out) <= SMALL * limits[0]:
         shape = [_harmless(item) for item in shape]  # a residual this small may have any shape
-    found += [*shape, *_consistency(inconsistent), *_masses(masses or {})]
+    found += [*shape, *_consistency(inconsistent), *(VerdictItem("masses", *said) for said in far_mass_findings(masses or {}))]
     return Verdict(tuple(_without_effects(found) if any(f.caps > 1 for f in log_findings) else found))
 
 
@@ -341,23 +341,6 @@ def _consistency(inconsistent: Mapping[str, str] | None) -> list[VerdictItem]:
     why = listed([f"{link} ({reason})" for link, reason in inconsistent.items()])
     text = f"Physically inconsistent: {why}. Simulation may fail; use a physically consistent estimator."
     return [VerdictItem("consistency", 2, text)]
-
-
-def _masses(masses: Mapping[str, tuple[float, float]]) -> list[VerdictItem]:
-    """Name the links whose masses are far from those of the file: several may be those of another robot, the last of a load."""
-    far = [(name, *masses[name]) for name in far_masses(masses)]
-    loaded = bool(far) and far[-1][0] == [*masses][-1] and far[-1][2] > far[-1][1]
-    names = listed([f"{name} ({new:.3g} kg instead of {old:.3g} kg)" for name, old, new in far])
-    if len(far) == 1 and (ratio := far[0][1] / far[0][2]) > FAR:  # no load makes a link lighter
-        text = f"The mass of {names} is far below that of the file: check the unit and drive gain of its torques, and the file."
-        return [VerdictItem("masses", 2 if ratio > ABSURD else 1, text)]
-    if len(far) < 2 and not loaded:
-        return []
-    load = "if it carried a load, identify that instead (dynamis payload, identify_payload)"
-    if len(far) < 2:
-        return [VerdictItem("masses", 0, f"The mass of {names} is far from that of the file: {load}.")]
-    text = f"The masses of {names} are far from those of the file: it may describe another robot. Check its lengths and axes, "
-    return [VerdictItem("masses", 2, f"{text}which are not identified{f'; or, {load}' if loaded else ''}.")]
 
 
 def _missing(terms: Sequence[Symptom], s: Statistics, names: Sequence[str]) -> list[VerdictItem]:
