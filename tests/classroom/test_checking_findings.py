@@ -7,7 +7,7 @@ import pytest
 import dynamis as dy
 from dynamis.classroom.checking import names
 from dynamis.classroom.checking.quantities import is_of_link, quantity
-from dynamis.symbolic.expression import Formulas
+from dynamis.symbolic.formulas import Formulas
 
 
 @pytest.fixture(scope="module")

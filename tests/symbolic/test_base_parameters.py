@@ -10,7 +10,7 @@ from dynamis.algorithms import regressor
 from dynamis.model.description import Mimic
 from dynamis.scalar import symbol
 from dynamis.symbolic.closed_form import closed_form
-from dynamis.symbolic.expression import Formulas
+from dynamis.symbolic.formulas import Formulas
 
 NUMERIC = [name for name in small_library() if not dy.load(name).model.symbolic]
 WITHIN_A_MINUTE = [pytest.param(n, marks=pytest.mark.campaign) if n == "xarm7" else n for n in NUMERIC]

@@ -13,7 +13,7 @@ from dynamis.algorithms.dynamics import gravity
 from dynamis.algorithms.mass_matrix import crba
 from dynamis.symbolic.budget import Budget, BudgetSpent
 from dynamis.symbolic.cleaning import with_right_angles
-from dynamis.symbolic.expression import Formulas
+from dynamis.symbolic.formulas import Formulas
 
 LIMITS = [{"seconds": 0}, {"terms": 10}]
 

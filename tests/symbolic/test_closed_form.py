@@ -8,7 +8,7 @@ import dynamis as dy
 from dynamis.algorithms import dynamics, jacobian, kinematics
 from dynamis.model.description import Drive
 from dynamis.scalar import symbol
-from dynamis.symbolic.expression import Formulas
+from dynamis.symbolic.formulas import Formulas
 
 ROBOTS = small_library()
 # its axes are turned by 1.5708, not by a right angle, which gives its Coriolis terms a hundred thousand products

@@ -10,7 +10,7 @@ from dynamis.model.description import Mimic
 from dynamis.scalar import symbol
 from dynamis.symbolic.budget import BudgetSpent
 from dynamis.symbolic.closed_form import closed_form
-from dynamis.symbolic.expression import Formulas
+from dynamis.symbolic.formulas import Formulas
 
 ROBOTS = small_library()
 SYMBOLIC = [name for name in ROBOTS if dy.load(name).model.symbolic]

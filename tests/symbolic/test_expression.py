@@ -12,7 +12,8 @@ from closed_forms import arm, at, in_numbers
 import dynamis as dy
 from dynamis.scalar import evaluate, symbol
 from dynamis.symbolic.closed_form import closed_form
-from dynamis.symbolic.expression import Algebra, Expression, Formulas
+from dynamis.symbolic.expression import Algebra, Expression
+from dynamis.symbolic.formulas import Formulas
 from dynamis.symbolic.notation import NOTATIONS, SymbolPrinter
 from dynamis.symbolic.ring import Ring
 

@@ -14,7 +14,8 @@ from dynamis.model.description import Mimic
 from dynamis.scalar import symbol
 from dynamis.symbolic.closed_form import closed_form
 from dynamis.symbolic.equivalence import equivalent
-from dynamis.symbolic.expression import Algebra, Formulas
+from dynamis.symbolic.expression import Algebra
+from dynamis.symbolic.formulas import Formulas
 from dynamis.symbolic.notation import NOTATIONS, Notation, SymbolPrinter, notation_of, parameter_latex
 from dynamis.symbolic.ring import Ring
 

@@ -16,7 +16,8 @@ from dynamis.kinematics.jacobian_measures import minors
 from dynamis.robot import Robot
 from dynamis.scalar import Node, symbol, topological
 from dynamis.symbolic.angles import joint_angles
-from dynamis.symbolic.expression import Algebra, Expression, Formulas
+from dynamis.symbolic.expression import Algebra, Expression
+from dynamis.symbolic.formulas import Formulas
 from dynamis.symbolic.notation import Notation, SymbolPrinter, notation_of
 from dynamis.symbolic.ring import Ring
 from dynamis.symbolic.roles import parameter_names, roles_of

@@ -27,7 +27,8 @@ from dynamis.model.model import Model
 from dynamis.scalar import Node, symbol, topological
 from dynamis.spatial import Inertia
 from dynamis.symbolic.angles import joint_angles
-from dynamis.symbolic.expression import Algebra, Expression, Formulas
+from dynamis.symbolic.expression import Algebra, Expression
+from dynamis.symbolic.formulas import Formulas
 from dynamis.symbolic.parameters import LinearForm, Rule
 from dynamis.symbolic.ring import Atom, Polynomial, Ring
 from dynamis.symbolic.terms import Terms

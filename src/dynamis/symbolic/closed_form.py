@@ -23,7 +23,7 @@ from dynamis.symbolic.budget import Budget
 from dynamis.symbolic.cleaning import with_right_angles
 from dynamis.symbolic.compact import Compact, with_named_factors
 from dynamis.symbolic.equations import Equation, Equations, StateSpace, state_space
-from dynamis.symbolic.expression import Formulas
+from dynamis.symbolic.formulas import Formulas
 from dynamis.symbolic.notation import Notation, notation_of
 from dynamis.symbolic.parameters import LinearForm, by_inspection
 from dynamis.symbolic.terms import Terms

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from dynamis.display import counted
-from dynamis.symbolic.expression import Algebra, Expression, Formulas
+from dynamis.symbolic.expression import Algebra, Expression
+from dynamis.symbolic.formulas import Formulas
 from dynamis.symbolic.ring import Ring
 from dynamis.symbolic.terms import Terms
 

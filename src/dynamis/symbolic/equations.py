@@ -10,7 +10,8 @@ import numpy as np
 
 from dynamis.display import counted
 from dynamis.symbolic.arrangement import Sum
-from dynamis.symbolic.expression import Expression, Formulas
+from dynamis.symbolic.expression import Expression
+from dynamis.symbolic.formulas import Formulas
 from dynamis.symbolic.notation import Notation, plain_text
 from dynamis.symbolic.terms import Terms
 

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from dynamis.algorithms import regressor
 from dynamis.display import as_table, counted
 from dynamis.scalar import Node
-from dynamis.symbolic.expression import Expression, Formulas
+from dynamis.symbolic.expression import Expression
+from dynamis.symbolic.formulas import Formulas
 from dynamis.symbolic.notation import parameter_latex
 from dynamis.symbolic.terms import Terms
 

@@ -19,7 +19,8 @@ from dynamis.scalar import sign, symbol
 from dynamis.symbolic.angles import joint_angles
 from dynamis.symbolic.budget import Budget, BudgetSpent
 from dynamis.symbolic.cleaning import has_decimal_rotations, summed, without_rounding_noise
-from dynamis.symbolic.expression import Algebra, Expression, Formulas
+from dynamis.symbolic.expression import Algebra, Expression
+from dynamis.symbolic.formulas import Formulas
 from dynamis.symbolic.notation import Notation, SymbolPrinter
 from dynamis.symbolic.ring import Ring
 from dynamis.symbolic.roles import free_letters, motor_roles, parameter_names, roles_of

@@ -12,7 +12,8 @@ import numpy as np
 from dynamis.algorithms.articulated_body import articulated_inertias
 from dynamis.errors import InputError, unknown_name
 from dynamis.symbolic.derivation.recursion_steps import newton_euler_quantities
-from dynamis.symbolic.expression import Expression, Formulas
+from dynamis.symbolic.expression import Expression
+from dynamis.symbolic.formulas import Formulas
 from dynamis.symbolic.notation import Notation
 
 if TYPE_CHECKING:

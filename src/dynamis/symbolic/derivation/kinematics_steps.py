@@ -11,7 +11,8 @@ from dynamis.documents.document import Document
 from dynamis.model.joints import Helical, Prismatic, Revolute, Spin
 from dynamis.scalar import Node
 from dynamis.symbolic.derivation.dh_table import dh_rows
-from dynamis.symbolic.expression import Expression, Formulas
+from dynamis.symbolic.expression import Expression
+from dynamis.symbolic.formulas import Formulas
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm

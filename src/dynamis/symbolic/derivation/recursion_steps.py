@@ -17,7 +17,7 @@ from dynamis.documents.document import Document
 from dynamis.scalar import Node, topological
 from dynamis.spatial import Pose, cross
 from dynamis.symbolic.closed_form import ClosedForm
-from dynamis.symbolic.expression import Formulas
+from dynamis.symbolic.formulas import Formulas
 from dynamis.tolerances import SUM_ROUNDING
 
 Array = npt.NDArray[Any]
