@@ -9,6 +9,7 @@ from joint_zoo import zoo_robot
 from small_machines import ball_joint, block, free_body, pendulum
 
 import dynamis as dy
+from dynamis.simulation import velocity_balance
 from dynamis.simulation.fixed_step import check_step_length
 from dynamis.simulation.simulate import simulate
 
@@ -230,6 +231,24 @@ def test_a_motion_that_fixed_steps_resolve_keeps_the_velocity_balance_whatever_i
     friction = "model" if method == "time_stepping" else "none"
     for points in (2, 11, 201):
         dy.simulate(robot, 1.0, method=method, step=1e-3, controller=law, friction=friction, points=points)  # no warning
+
+
+def test_the_ledger_of_a_motion_gives_the_differences_that_last():
+    rng = np.random.default_rng(0)
+    v, a, h = rng.normal(size=(40, 3)), rng.normal(size=(40, 3)), rng.uniform(0.1, 0.2, 40)
+    ledger = velocity_balance.new_ledger(v[0])
+    for k in range(40):
+        ledger = velocity_balance.with_step(ledger, v[k], a[k], h[k])
+    off = abs(np.diff(v, axis=0) - 0.5 * h[:-1, None] * (a[1:] + a[:-1]))
+    expected = velocity_balance.imbalance(velocity_balance.lasting(off), abs(v).max(axis=0))
+    np.testing.assert_allclose(velocity_balance.imbalance_of(ledger), expected, rtol=1e-12)
+    for spikes, kept in (
+        ([9, 0] * 3, 9),
+        ([0, 9, 9, 0, 0, 0, 0, 0], 0),
+        ([1] * 3 + [7] * 3 + [1] * 3, 1),
+        ([1] * 3 + [7] * 5, 7),
+    ):
+        assert velocity_balance.lasting(np.array(spikes)) == kept
 
 
 def test_the_energy_balance_of_a_resumed_motion_begins_where_it_resumes():

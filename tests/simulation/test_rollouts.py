@@ -361,6 +361,19 @@ def test_steps_too_long_in_a_part_of_a_long_motion_and_of_a_large_batch_are_foun
         )
 
 
+def test_a_torque_that_is_switched_on_and_saturates_is_no_sign_of_long_steps():
+    robot = dy.load("ur5e")
+
+    def limited(robot, t, q, v):
+        tau = robot.gravity(q) - 50.0 * q - 5.0 * v  # a mode of 20 000 1/s at the last joint, which decays within a few steps
+        return np.clip(tau, -28.0, 28.0) if t > 0.01 else 0.0 * tau
+
+    starts = robot.random(0, size=20)
+    made = rollouts(robot, 0.05, starts, controller=limited, step=1e-4, every=100)  # warnings are errors
+    fine = rollouts(robot, 0.05, starts, controller=limited, step=1e-5, every=1000)
+    assert abs(made.q - fine.q).max() < 2e-3
+
+
 def test_torques_that_change_from_step_to_step_are_no_sign_of_long_steps():
     torques = np.random.default_rng(0).normal(scale=30.0, size=(500, 3, 2))
     rollouts(ARM, 0.5, np.zeros((3, 2)), controller=lambda robot, t, q, v, u: robot.gravity(q) + u, inputs={"u": torques})

@@ -15,9 +15,8 @@ from dynamis.display import counted
 from dynamis.errors import printable
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.contact import contacts_in
-from dynamis.simulation.friction import StickingLaw
 from dynamis.simulation.motion import DIVERGED_POSITION, DIVERGED_VELOCITY
-from dynamis.simulation.velocity_balance import LARGE_IMBALANCE, imbalance, stopped_by_friction
+from dynamis.simulation.velocity_balance import LARGE_IMBALANCE, LASTING, imbalance, lasting
 
 Array = npt.NDArray[Any]
 SHARE = 0.05  # of the steps of a batch are checked: each takes the time of two or three
@@ -35,15 +34,13 @@ class StepCheck:
     def __init__(self, loop: ClosedLoop, kernel: Kernel, rows: Sequence[Any], h: float) -> None:
         self.loop, self.kernel, self.rows, self.h = loop, kernel, rows, h
         self.robot = loop.robot
-        self.sticking = {k: law for k, law in loop.laws.items() if isinstance(law, StickingLaw)}
         self.v = slice(self.robot.nq, self.robot.nq + self.robot.n)
 
     @property
     def possible(self) -> bool:
         """Whether velocities follow from the accelerations at the starts of steps, not from samples or implicit contacts."""
         implicit = self.loop.method == "time_stepping" and contacts_in(self.loop.wrenches)
-        unknown = self.sticking and self.robot.model.symbolic
-        return self.loop.samples is None and self.loop.method != "midpoint" and not implicit and not unknown
+        return self.loop.samples is None and self.loop.method != "midpoint" and not implicit
 
     def warning(self, states: Array, every: int) -> str:
         """What is wrong with steps from which these states (T, …, N) were kept, and the step to choose; otherwise empty."""
@@ -58,8 +55,7 @@ class StepCheck:
         length = min(steps, WINDOW[1], every * -(-WINDOW[0] // every))
         starts = _spread(np.arange((steps - length) // every + 1), max(1, checked // (length * len(motions))))
         off, speed = self.windows(states[starts][:, motions], starts * every, length, batch, motions)
-        found = self.shares(off.max(axis=0), np.maximum(speed, np.abs(states[:, motions, self.v]).max(axis=0)),
-                            states[starts][:, motions])  # fmt: skip
+        found = imbalance(off.max(axis=0), np.maximum(speed, np.abs(states[:, motions, self.v]).max(axis=0)))
         wrong = found.max(axis=-1) > LARGE_IMBALANCE
         if not wrong.any():
             return ""
@@ -75,7 +71,7 @@ class StepCheck:
 
     def windows(self, y: Array, first: Array, length: int, batch: tuple[int, ...], motions: Array) -> tuple[Array, Array]:
         """(windows, motions, n) differences and (motions, n) largest velocities in steps from y, the first of these numbers."""
-        off = np.zeros((*y.shape[:2], self.robot.n))
+        off, recent = np.zeros((*y.shape[:2], self.robot.n)), []
         speed, known = np.zeros(off.shape[1:]), None
         for k in range(length):
             rows = [_rows_at(x, first + k, batch, motions) for x in self.rows]
@@ -84,7 +80,10 @@ class StepCheck:
             new = self.stepped(y, t, self.h, rows)
             after = self.acceleration(new, t + self.h, rows)
             known = None if any(isinstance(x, Table) for x in self.rows) else after
-            off = np.maximum(off, np.nan_to_num(np.abs((new - y)[..., self.v] - 0.5 * self.h * (before + after))))
+            recent.append(np.nan_to_num(np.abs((new - y)[..., self.v] - 0.5 * self.h * (before + after))))
+            recent = recent[-min(LASTING, length) :]
+            if len(recent) == min(LASTING, length):
+                off = np.maximum(off, lasting(np.array(recent)))
             speed, y = np.maximum(speed, np.abs(new[..., self.v]).max(axis=0)), new
         return off, speed
 
@@ -94,11 +93,6 @@ class StepCheck:
 
     def stepped(self, y: Array, t: Any, h: float, rows: Sequence[Any]) -> Array:
         return np.asarray(self.kernel.call(y, np.asarray(t, y.dtype), np.array([h], y.dtype), *rows))
-
-    def shares(self, off: Array, speed: Array, y: Array) -> Array:
-        """The imbalance (…, n) of motions in which these states y occur."""
-        q = y[..., : self.robot.nq].reshape(-1, self.robot.nq).astype(float)
-        return imbalance(np.maximum(0.0, off - stopped_by_friction(self.robot, self.sticking, q, self.h)), speed)
 
     def shorter(self, y: Array, steps: int, batch: tuple[int, ...], motion: int) -> float | None:
         """The longest of some shorter steps that resolve the motion from y in the time of so many steps."""
@@ -113,9 +107,8 @@ class StepCheck:
             t = np.arange(count)[:, None, None] * h
             before, after = (self.acceleration(x, s, rows, h) for x, s in ((states[:-1], t), (states[1:], t + h)))
             speeds = states[..., self.v]
-            off = np.abs(np.diff(speeds, axis=0) - 0.5 * h * (before + after)).max(axis=0)
-            check = StepCheck(self.loop, self.kernel, self.rows, h)
-            if (check.shares(off, np.abs(speeds).max(axis=0), states[:: max(1, count // 50)]) <= LARGE_IMBALANCE).all():
+            off = lasting(np.abs(np.diff(speeds, axis=0) - 0.5 * h * (before + after)))
+            if (imbalance(off, np.abs(speeds).max(axis=0)) <= LARGE_IMBALANCE).all():
                 unit = 10.0 ** math.floor(math.log10(h))
                 return math.floor(h / unit + 1e-9) * unit  # one digit
         return None

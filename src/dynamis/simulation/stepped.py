@@ -28,7 +28,7 @@ from dynamis.simulation.sampling import Held, Stepwise, instants
 from dynamis.simulation.sources import DivergedError, EndOfMotionError, SourceError
 from dynamis.simulation.stepping import Clock
 from dynamis.simulation.trajectory import FinalState, Trajectory
-from dynamis.simulation.velocity_balance import imbalance_of, ledger_length, new_ledger, stopped_by_friction
+from dynamis.simulation.velocity_balance import imbalance_of, ledger_length, new_ledger
 from dynamis.tolerances import SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
@@ -220,7 +220,7 @@ def march_one(
         actuator_states=motion.inside(z),
         final_state=FinalState(reached, states[-1], names_inside(motion), planned=times, samples=samples),
     )  # fmt: skip
-    return made, imbalance_of(stepper.ledger, stopped_by_friction(motion.robot, motion.sticking, q, step))
+    return made, imbalance_of(stepper.ledger)
 
 
 class _Compiled:
