@@ -1,10 +1,13 @@
 """Spoiled logs of simulated arms: the cause is named or repaired, and clean logs are not accused."""
 
 import re
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from campaign_params import few_of
+from scipy.signal import lfilter
 from spoiled_logs import ARMS, KINDS, accused, answer, motion, rightly_answered, simulated, spoil
 
 import dynamis as dy
@@ -119,3 +122,22 @@ def test_twelve_mistakes_on_five_arms(capsys):
 def test_fifty_clean_logs_are_not_accused(name):
     for seed in range(10):
         assert not accused(answer(*simulated(name, seed))[1]), seed
+
+
+@pytest.mark.campaign
+def test_clean_logs_keep_their_grade_with_the_default_estimator(capsys):
+    """Twenty logs of five arms, half of them with torques in noise of first order, x(k) = 0.9 x(k − 1) + e(k)."""
+    for name in ARMS:
+        for seed in range(100, 104):
+            robot, log = simulated(name, seed)
+            if seed % 2:
+                slow = lfilter([1.0], [1.0, -0.9], np.random.default_rng(seed).normal(size=log.tau.shape), axis=0)
+                log = replace(log, tau=log.tau + 0.05 * log.tau.std(axis=0) * slow / slow.std(axis=0))
+            start = time.perf_counter()
+            found = dy.identify(robot, log, compare=())
+            seconds, error = time.perf_counter() - start, found.validation.held_out
+            with capsys.disabled():
+                print(f"{name:12} {seed} {found.verdict.grade:8} {error:6.3f} % {seconds:5.1f} s")  # noqa: T201 the table is the result
+            assert found.log_findings == ()
+            assert not accused("\n".join([*found.notes, *found.verdict.sentences]))
+            assert found.verdict.grade in ("good", "usable")
