@@ -23,6 +23,7 @@ def hand(kind="fixed", more=()):
     return d
 
 
+@pytest.mark.filterwarnings("ignore:.*a fixed joint cannot follow")
 def test_a_fixed_joint_with_a_mimic_is_written_as_a_fixed_joint(same_dynamics):
     robot = dy.Robot(hand())
     assert losses(robot.description, ".mjcf") == []
@@ -34,6 +35,7 @@ def test_a_fixed_joint_with_a_mimic_is_written_as_a_fixed_joint(same_dynamics):
     same_dynamics(robot, dy.from_mujoco(model))
 
 
+@pytest.mark.filterwarnings("ignore:.*a fixed joint cannot follow")
 def test_pinocchio_takes_fixed_joints_with_a_mimic_and_names_the_call_for_the_followers_it_cannot_have():
     pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install pin")
     assert dy.Robot(hand()).to_pinocchio().nv == 1

@@ -88,6 +88,7 @@ def test_a_planar_joint_stays_in_the_plane_of_its_normal(normal):
         assert np.linalg.norm(X[:3, 3]) == pytest.approx(np.hypot(q[0], q[1]))
 
 
+@pytest.mark.filterwarnings("ignore:.*mass")
 def test_a_follower_moves_by_ratio_and_offset_and_has_no_coordinate():
     from dynamis.model.description import Mimic
 
@@ -104,6 +105,7 @@ def test_a_follower_moves_by_ratio_and_offset_and_has_no_coordinate():
 
 
 @pytest.mark.parametrize("ratio", [-2.0, 0.25])
+@pytest.mark.filterwarnings("ignore:.*mass")
 def test_a_leader_is_as_slow_as_its_follower_needs(ratio):
     from dynamis.model.description import Limits, Mimic
 

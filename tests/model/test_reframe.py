@@ -33,6 +33,7 @@ def same(model, other, rng, robot):
 @pytest.mark.parametrize("apart", [False, True])
 @pytest.mark.parametrize("name", ["ur5e", "panda", "xarm7", "kuka_iiwa14", "puma560", "baxter", "go2", "g1", "scara"])
 @pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.filterwarnings("ignore:.*without moving any mass")
 def test_robots_of_the_library_move_the_same(name, base, apart):
     robot = dy.load(name) if base == "fixed" else floating(name)
     rng = np.random.default_rng(0)

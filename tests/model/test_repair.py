@@ -55,6 +55,7 @@ def impossible(rng, case):
 @pytest.mark.parametrize("suffix", ["urdf", "toml"])
 @pytest.mark.parametrize("digits", [3, 17])
 @pytest.mark.parametrize("scale", [1e-12, 1e-6, 1.0, 1e6, 1e20])
+@pytest.mark.filterwarnings("ignore:.*a moment of")
 def test_a_repaired_file_is_clean_of_what_was_repaired_at_any_magnitude(arm, save, scale, digits, suffix):
     rng = np.random.default_rng(7)
     for case in ("triangle", "negative", "digits"):

@@ -79,6 +79,7 @@ def with_rotors_as_links(d):
 
 @pytest.mark.usefixtures("without_compilation")
 @pytest.mark.parametrize("seed", range(10))
+@pytest.mark.filterwarnings("ignore:random tree: warning: link")
 def test_a_riding_rotor_is_a_link_on_a_joint_tied_to_the_one_it_drives(seed):
     d, rng = random_riding(100 + seed, mimics=False, kinds=(*ONE_NUMBER, "fixed"), tails=True)
     robot = dy.Robot(d)
@@ -135,6 +136,7 @@ def test_the_closed_form_of_rotors_is_linear_in_its_parameters(tmp_path):
     assert "motor rotors mounted on links" in form.derivation().markdown()
 
 
+@pytest.mark.filterwarnings("ignore:.*without moving any mass")
 def test_a_rotor_across_the_axis_couples_nothing_at_rest_but_turns_the_gyroscope():
     d = spatial_arm(motor_link="pan", motor_axis=(1.0, 0.0, 0.0))
     robot, plain = dy.Robot(d), dy.Robot(d).replace(rotors="reflected")

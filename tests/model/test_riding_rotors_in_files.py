@@ -7,7 +7,8 @@ from riding_robots import SICILIANO, random_riding, spatial_arm
 
 import dynamis as dy
 from dynamis.algorithms import regressor
-from dynamis.model.description import Drive, Mimic, rotors_riding
+from dynamis.model.description import Drive, Mimic
+from dynamis.model.editing import rotors_riding
 from dynamis.spatial import Pose
 
 

@@ -28,7 +28,9 @@ def test_limits_of_one_position_and_of_one_side_at_zero_are_kept():
 def test_limits_that_a_file_gives_as_zero_can_be_replaced_one_by_one():
     d = dy.load("ur5e").description
     d.joint("elbow_joint").limits = type(d.joint("elbow_joint").limits)(0.0, 0.0, 0.0, 0.0)
-    limits = dy.Robot(d).replace(limits={"elbow_joint": {"velocity": 2.0}}).limits
+    with pytest.warns(dy.ModelWarning, match="elbow_joint"):
+        robot = dy.Robot(d)
+    limits = robot.replace(limits={"elbow_joint": {"velocity": 2.0}}).limits
     assert (limits["velocity"][2], limits["effort"][2], limits["upper"][2]) == (2.0, np.inf, np.inf)
 
 
@@ -109,3 +111,69 @@ def test_payload_zero_that_would_remove_nothing_names_the_frame_of_the_payload()
     pair = pair.attach(ARM.replace(payload=ball(1.0)), "forearm_link", prefix="r_")
     with pytest.raises(dy.InputError, match=r"is at 'l_link2' and 'r_link2': name its frame, payload_frame='l_link2'"):
         pair.replace(payload=0)
+
+
+PLATE = dy.Inertia(1.0, np.zeros(3), np.diag([1.0, 0.1, 0.1]))
+NEGATIVE = dy.Inertia(1.0, np.zeros(3), -5.0 * np.eye(3))
+
+
+@pytest.mark.parametrize(("inertia", "found"), [(PLATE, "break the triangle inequality"), (NEGATIVE, "not positive definite")])
+def test_inertias_that_no_body_has_are_warned_of_wherever_they_are_given(inertia, found):
+    robot = dy.load("ur5e")
+    d = robot.description
+    d.link("forearm_link").mass_properties = inertia
+    for place, give in (
+        ("link 'forearm_link'", lambda: robot.replace(inertias={"forearm_link": inertia})),
+        ("payload at 'tool0'", lambda: robot.replace(payload=inertia)),
+        ("link 'forearm_link'", lambda: dy.Robot(d)),
+    ):
+        with pytest.warns(dy.ModelWarning, match=rf"warning: {place}: the principal moments .*{found}.*nearest_consistent"):
+            given = give()
+        given.replace(gravity=(0, 0, 0)).reduced({"elbow_joint": 0.0})  # nothing new
+        dy.Robot(given.description)
+
+
+def test_negative_friction_and_joints_without_mass_are_warned_of_in_python():
+    robot = dy.load("ur5e")
+    d = robot.description
+    d.joint("elbow_joint").drive.viscous = -1.0
+    with pytest.warns(dy.ModelWarning, match="joint 'elbow_joint': viscous is -1"):
+        dy.Robot(d)
+    d = ARM.description
+    d.link("link2").mass_properties = None
+    with pytest.warns(dy.ModelWarning, match="joint 'joint2': it moves link 'link2' and nothing with mass"):
+        dy.Robot(d)
+    with pytest.warns(dy.ModelWarning, match="with other inertias: joint 'joint2' can move without moving any mass"):
+        light = ARM.replace(inertias={"link2": dy.Inertia.zero()})
+    light.replace(inertias={"link2": dy.Inertia.zero()})
+
+
+def test_a_robot_of_the_library_has_no_warnings_of_its_own_numbers():
+    robot = dy.load("puma560")
+    assert dy.check(robot).warnings
+    dy.Robot(robot.description)
+    d = robot.description
+    d.link(d.links[-1].name).mass_properties = NEGATIVE
+    with pytest.warns(dy.ModelWarning) as caught:
+        dy.Robot(d)
+    assert len(caught) == 1
+
+
+def test_symbols_and_the_one_moment_of_planar_motion_are_no_doubt():
+    m, moment = dy.symbol("m"), dy.Inertia(1.0, np.zeros(3), np.diag([0.0, 0.0, 0.1]))
+    d = dy.Description("planar").add_link("base").add_link("a", "base", "revolute", inertia=moment)
+    assert dy.check(d).ok
+    assert not dy.check(d).warnings
+    dy.Robot(d).replace(inertias={"a": moment}, payload=dy.solids.point_mass(mass=m))
+    dy.load("planar_2r").replace(inertias={"link2": dy.Inertia(m, np.zeros(3), np.diag([m, 0.0, 0.0]))})
+
+
+def test_a_tensor_that_is_not_symmetric_is_refused():
+    skewed = dy.Inertia(1.0, np.zeros(3), np.array([[1.0, 0.3, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+    for given in ({"inertias": {"forearm_link": skewed}}, {"payload": skewed}):
+        with pytest.raises(dy.InputError, match="the inertia tensor is not symmetric"):
+            dy.load("ur5e").replace(**given)
+    for impossible in (dy.Inertia(np.nan, np.zeros(3), np.eye(3)), dy.Inertia(-1.0, np.zeros(3), np.eye(3))):
+        for given in ({"inertias": {"forearm_link": impossible}}, {"payload": impossible}):
+            with pytest.raises(dy.DynamisError, match=r"mass is (nan|-1)"):
+                dy.load("ur5e").replace(**given)

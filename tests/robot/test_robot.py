@@ -148,6 +148,7 @@ def test_static_torque_is_weight_less_the_transposed_jacobian(ur5e):
     assert relative_error(ur5e.static_torque(q, {"tool0": w}), expected) < 1e-12
 
 
+@pytest.mark.filterwarnings("ignore:.*without moving any mass")
 def test_a_moving_base_is_felt_like_a_joint_below_it():
     """The same arm on a prescribed free base, and on a free joint moved in the same way."""
     rng = np.random.default_rng(5)
@@ -264,6 +265,7 @@ def test_a_robot_without_joints_has_empty_dynamics():
     assert robot.pose(empty, "stone").shape == (4, 4)
 
 
+@pytest.mark.filterwarnings("ignore:.*nothing with mass")
 def test_a_joint_that_moves_no_mass_is_named():
     d = dy.Description("ghost").add_link("base").add_link("ghost", "base", "revolute")
     robot = dy.Robot(d)

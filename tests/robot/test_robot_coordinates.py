@@ -59,6 +59,7 @@ def test_a_follower_has_the_physics_of_the_same_joint_uncoupled(without_compilat
     assert compared >= 5
 
 
+@pytest.mark.filterwarnings("ignore:.*without moving any mass")
 def test_a_follower_narrows_the_limits_of_its_leader():
     from dynamis.model.description import Limits, Mimic
 

@@ -189,7 +189,7 @@ def check(file: str, strict: bool, every: bool, out: Path | None, as_json: bool)
 
         repaired, changes = repair(description)
         left = unrepaired(repaired)
-        whole(out, Robot(repaired).write)
+        whole(out, Robot(repaired, _quiet=True).write)
     if as_json:
         findings = [problem.as_dict() for problem in report]
         result = {

@@ -38,7 +38,7 @@ def bare(robot: Robot) -> Robot:
         joint.type = "revolute" if joint.type == "continuous" else joint.type
     for link in d.links:
         link.shapes = []
-    return Robot(d)
+    return Robot(d, _quiet=True)
 
 
 def rivals(name: str, robot: Robot, states: dict[str, Any]) -> dict[str, Rival]:

@@ -40,4 +40,4 @@ def perturbed(robot: Robot, share: float = 0.05, seed: int = 0) -> Robot:
     for joint in d.joints:
         for name in ("viscous", "coulomb", "rotor_inertia"):
             setattr(joint.drive, name, getattr(joint.drive, name) * off())
-    return Robot(d)
+    return Robot(d, _quiet=True)

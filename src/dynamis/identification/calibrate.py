@@ -199,7 +199,7 @@ class Calibration:
                 _correct(description.joint(unknown.joint), unknown, value)
         if any(u.kind == "tool" for u in self.unknowns):
             _move_frame(description, self.original.model.frame(self.frame or None), self._six("tool"))
-        return Robot(description)
+        return Robot(description, _quiet=True)
 
     def write(self, path: str | os.PathLike[str]) -> Written:
         """Write the calibrated robot as .urdf or .toml; ``difference`` is the largest deviation of a link's pose, read back."""
@@ -284,9 +284,7 @@ class _Extended:
             last = _insert(description, based, description.links[0].name, fresh)
             description.joints.append(Joint(fresh.name("base"), "fixed", last, root))
         self.frame = _insert(description, [u for u in unknowns if u.kind == "tool"], self.frame, fresh)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ModelWarning)
-            self.robot = Robot(description)
+        self.robot = Robot(description, _quiet=True)
         self.names = self.robot.coordinate_names
         self.real = [self.names.index(name) for name in robot.coordinate_names]
 

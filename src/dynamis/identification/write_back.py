@@ -92,7 +92,7 @@ def edit(robot: Robot, model: LinearModel, parameters: Any) -> Edited:
     notes: list[str] = []
     set_inertias(description, robot.model, model, values, notes)
     set_drives(description, robot.model, model, values, notes)
-    return Edited(Robot(description), tuple(notes))
+    return Edited(Robot(description, _quiet=True), tuple(notes))
 
 
 def write(robot: Robot, path: str | os.PathLike[str]) -> tuple[str, ...]:

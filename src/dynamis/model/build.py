@@ -42,14 +42,22 @@ def examine(description: Description, report: Report | None = None) -> Report:
     return report
 
 
-def check_mass_matrix(description: Description, report: Report) -> None:
+def doubts(description: Description, model: Model) -> Report:
+    """What is doubtful in the description of a model."""
+    report = Report(description.file or description.name, by_hand=True)
+    check_plausibility(description, report)
+    check_mass_matrix(description, report, model)
+    return report
+
+
+def check_mass_matrix(description: Description, report: Report, model: Model | None = None) -> None:
     """Warn of joints that together move no mass, unless each of them was found to carry none by itself."""
     carried = {joint.child for joint in description.joints}
     inertias = [link.mass_properties.inertia if link.mass_properties else _ZERO_INERTIA for link in description.links
                 if link.name in carried]  # fmt: skip
     if len(inertias) > MAX_DOF_FOR_RANK or all(map(is_regular, inertias)):
         return
-    model = build(description, checked=True)
+    model = build(description, checked=True) if model is None else model
     motion = always_massless(model)
     joints = joints_in(model, motion) if motion is not None else []
     known = {p.where for p in report.problems if p.code in ("massless-leaf", SINGULAR_MASS)}

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table
 from dynamis.errors import ConversionError, InputError, ModelError, printable
 from dynamis.model.build import build, snap, snap_pose, unit
-from dynamis.model.description import Description, Fresh, Joint, Link, MassProperties, rotors_reflected
+from dynamis.model.description import Description, Fresh, Joint, Link, MassProperties
+from dynamis.model.editing import rotors_reflected
 from dynamis.model.equivalence import are_equivalent
 from dynamis.model.forms import X_AXIS, Z_AXIS, joint_from_dh, joint_from_modified_dh
 from dynamis.model.model import Model

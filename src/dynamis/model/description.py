@@ -20,7 +20,6 @@ from dynamis.errors import ConversionError, InputError, NameLookupError, printab
 from dynamis.model.actuators import Actuator
 from dynamis.model.closures import LoopClosure
 from dynamis.model.fields import Fields
-from dynamis.model.joints import JOINT_TYPES
 from dynamis.scalar import Node, topological
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose, checked_pose
@@ -232,7 +231,7 @@ class Description(Fields):
 
     Numbers may be symbols. ``document`` is the URDF it was read from: written again, only the values that differ are replaced.
     ``payloads`` has the payloads that links carry, which are part of their mass properties, ``aside`` the names of what else
-    its file has, by kind.
+    its file has, by kind, ``known`` the findings about it before it was edited.
     """
 
     name: str = "robot"
@@ -248,6 +247,7 @@ class Description(Fields):
     document: bytes = field(default=b"", repr=False, compare=False)
     payloads: dict[str, Payload] = field(default_factory=dict, repr=False, compare=False)
     aside: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
+    known: frozenset[tuple[str, ...]] = field(default=frozenset(), repr=False, compare=False)
 
     def link(self, name: str) -> Link:
         return _find(self.links, name, "link")
@@ -341,26 +341,7 @@ class Description(Fields):
         return description_card(self)
 
 
-def rotors_reflected(description: Description) -> Description:
-    """A copy whose rotors are inertias of their joints alone, wherever their motors are."""
-    result = description.copy()
-    for joint in result.joints:
-        joint.drive.motor_link = joint.drive.motor_axis = None
-    return result
-
-
-def rotors_riding(description: Description) -> Description:
-    """A copy in which every motor with a rotor sits on a link: the one it names, or its joint's parent."""
-    result = description.copy()
-    for joint in result.joints:
-        drive = joint.drive
-        turns = isinstance(drive.rotor_inertia, Node) or drive.rotor_inertia != 0.0
-        if turns and drive.motor_link is None and joint.type in JOINT_TYPES and JOINT_TYPES[joint.type].degrees == 1:
-            drive.motor_link = joint.parent
-    return result
-
-
-UNCHANGEABLE = frozenset({type(None), bool, int, float, str, bytes, np.float64, Node, Inertia})
+UNCHANGEABLE = frozenset({type(None), bool, int, float, str, bytes, frozenset, np.float64, Node, Inertia})
 PARTS = (Description, Appearance, Link, MassProperties, Payload, Shape, Joint, Limits, Drive, Mimic)
 
 

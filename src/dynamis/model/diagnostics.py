@@ -60,13 +60,15 @@ class Report:
     """The findings about one file or description, in the order of the file.
 
     ``skipped`` names the checks that the errors made impossible. ``notes`` are defaults of the file format that the file
-    relies on; they are neither errors nor warnings, and only `dynamis.check` shows them.
+    relies on; they are neither errors nor warnings, and only `dynamis.check` shows them. ``by_hand``: the numbers were given
+    in Python.
     """
 
     source: str = ""
     problems: list[Problem] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
+    by_hand: bool = False
 
     def error(self, code: str, where: str, found: str, allowed: str, repair: str, line: int | None = None) -> None:
         self.problems.append(Problem("error", code, where, found, allowed, repair, "", self.file_of(line), line))
@@ -105,6 +107,16 @@ class Report:
     @property
     def warnings(self) -> list[Problem]:
         return [p for p in self.problems if p.severity == "warning"]
+
+    @property
+    def keys(self) -> frozenset[tuple[str, ...]]:
+        """What tells the findings apart."""
+        return frozenset((p.code, p.where, p.found) for p in self.problems)
+
+    def without(self, known: frozenset[tuple[str, ...]]) -> Report:
+        """The findings that have not these keys."""
+        new = [p for p in self.problems if (p.code, p.where, p.found) not in known]
+        return replace(self, problems=new)
 
     @property
     def ok(self) -> bool:

@@ -213,6 +213,25 @@ def placed(description: Description, pose: Pose) -> Description:
     return result
 
 
+def rotors_reflected(description: Description) -> Description:
+    """A copy whose rotors are inertias of their joints alone, wherever their motors are."""
+    result = description.copy()
+    for joint in result.joints:
+        joint.drive.motor_link = joint.drive.motor_axis = None
+    return result
+
+
+def rotors_riding(description: Description) -> Description:
+    """A copy in which every motor with a rotor sits on a link: the one it names, or its joint's parent."""
+    result = description.copy()
+    for joint in result.joints:
+        drive = joint.drive
+        turns = isinstance(drive.rotor_inertia, Node) or drive.rotor_inertia != 0.0
+        if turns and drive.motor_link is None and joint.type in JOINT_TYPES and JOINT_TYPES[joint.type].degrees == 1:
+            drive.motor_link = joint.parent
+    return result
+
+
 def _edited(description: Description) -> Description:
     """A copy that is no longer an image of a file."""
     result = description.copy()

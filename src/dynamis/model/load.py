@@ -179,7 +179,7 @@ def check(source: Any, *, xacro_args: Mapping[str, Any] | None = None) -> Report
     """
     source = getattr(source, "description", source)  # of a robot
     if isinstance(source, Description):
-        report = examine(source.copy())
+        report = examine(source.copy(), Report(source.file or source.name, by_hand=not source.file))
         report.note_aside("model", source.aside)
         return report
     return read(source, xacro_args=xacro_args)[1]

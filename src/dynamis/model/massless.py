@@ -74,6 +74,14 @@ def describe_motion(model: Model, motion: Array) -> str:
     return f"joints {names} can move together without moving any mass"
 
 
+def new_massless_motion(model: Model, before: Model) -> str:
+    """Which joints move without moving mass, and what follows; empty where they did before, or if there are none."""
+    motion = always_massless(model)
+    if motion is None or always_massless(before) is not None:
+        return ""
+    return f"{describe_motion(model, motion)}: forward dynamics and simulation will refuse; {CURE}"
+
+
 def is_regular(inertia: Inertia) -> bool:
     """Whether every twist of the body has kinetic energy; a symbolic body is taken to."""
     if inertia.parameters.dtype == object:

@@ -35,7 +35,7 @@ def check_plausibility(description: Description, report: Report) -> None:
         links, joints = description.links, description.joints
     else:
         links, joints = _without_errors(description, report)
-    _check_inertias(links, report)
+    check_inertias(links, report)
     for joint in joints:
         _check_joint(joint, report)
     if report.ok:
@@ -77,7 +77,8 @@ def inertia_fault(mass: float, moments: Any, asymmetry: float, size: float) -> s
     return "triangle" if moments[0] + moments[1] < moments[2] * (1.0 - FILE_PRECISION) else ""
 
 
-def _check_inertias(links: list[Link], report: Report) -> None:
+def check_inertias(links: list[Link], report: Report) -> None:
+    """Add a warning for each mass and inertia tensor that no body has, or that are probably in other units."""
     weighed = [(link, m) for link in links if (m := link.mass_properties) is not None and _numbers(m.mass, m.com, m.tensor)]
     if not weighed:
         return
@@ -89,7 +90,8 @@ def _check_inertias(links: list[Link], report: Report) -> None:
     for (link, mass), (a, b, c), uneven, size in zip(weighed, moments.tolist(), skewness.tolist(), sizes.tolist(), strict=True):
         where, line = f"link {printable(link.name)}", mass.line or link.line
         principal = f"({a:.4g}, {b:.4g}, {c:.4g})"
-        repair = "give the true inertia, or run dynamis check FILE --repair OUT for the nearest possible one"
+        nearest = "take inertia.nearest_consistent()" if report.by_hand else "run dynamis check FILE --repair OUT"
+        repair = f"give the true inertia, or {nearest} for the nearest possible one"
         fault = inertia_fault(mass.mass, (a, b, c), uneven, size)
         if mass.mass == 0.0 and size > 0.0:
             report.warn("inertia-without-mass", where,
@@ -102,7 +104,7 @@ def _check_inertias(links: list[Link], report: Report) -> None:
         if fault == "negative":
             report.warn("inertia-negative", where, f"the principal moments are {principal} kg m²: not positive definite",
                         "moments that are not negative", repair, "used as written", line)  # fmt: skip
-        elif fault == "triangle" and a == b == 0.0 and report.source.endswith((".toml", "TOML text")):
+        elif fault == "triangle" and a == b == 0.0 and (report.by_hand or report.source.endswith((".toml", "TOML text"))):
             report.note("inertia-one-moment", where, f"one moment of inertia, {c:.4g} kg m², as for planar motion",
                         "for motion in space give the others too", "used as written", line)  # fmt: skip
         elif fault == "triangle":
@@ -144,7 +146,7 @@ def _check_joint(joint: Joint, report: Report) -> None:
         if not _numbers(axis):
             continue
         length = math.hypot(*axis)
-        if abs(length - 1.0) > TYPED_PRECISION:
+        if abs(length - 1.0) > TYPED_PRECISION and not report.by_hand:  # (1, 1, 0) is natural in Python
             report.warn("axis-length", where, f"the {what} has length {length:.6g}", "length 1", "divide it by its length",
                         "only its direction is used", joint.lines.get("axis", line))  # fmt: skip
     limits = joint.limits

@@ -57,7 +57,7 @@ class Fall:
 def released(robot: Robot) -> Robot:
     """The robot on a floating base if nothing holds its base; otherwise the robot itself."""
     if is_mobile(robot) and free_base(robot) is None:
-        return Robot(with_floating_base(robot.description))
+        return Robot(with_floating_base(robot.description), _quiet=True)
     return robot
 
 

@@ -94,7 +94,7 @@ def _origin(robot: Robot) -> str | None:
 def with_numbers(robot: Robot, numbers: Mapping[str, float]) -> Robot:
     """The robot with numbers in place of its symbols."""
     table = {symbol(name): value for name, value in numbers.items()}
-    return Robot(_replaced(robot.description, table))
+    return Robot(_replaced(robot.description, table), _quiet=True)
 
 
 def _replaced(thing: Any, table: Mapping[Node, float]) -> Any:
@@ -108,6 +108,8 @@ def _replaced(thing: Any, table: Mapping[Node, float]) -> Any:
         return type(thing)(*(_replaced(x, table) for x in thing))
     if isinstance(thing, list | tuple):
         return type(thing)(_replaced(x, table) for x in thing)
+    if isinstance(thing, dict):
+        return {name: _replaced(x, table) for name, x in thing.items()}
     if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
         return dataclasses.replace(
             thing, **{f.name: _replaced(getattr(thing, f.name), table) for f in dataclasses.fields(thing)}

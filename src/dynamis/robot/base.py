@@ -16,7 +16,7 @@ from dynamis.compiler.cuda import on_gpu
 from dynamis.compiler.direct import direct_function, is_connected, try_first
 from dynamis.compiler.kernel import UncheckedError
 from dynamis.errors import InputError, unknown_name
-from dynamis.model.build import build
+from dynamis.model.build import build, doubts
 from dynamis.model.description import Description
 from dynamis.robot.evaluation import Evaluator, Given, key_of
 
@@ -36,7 +36,9 @@ class Limits(dict[str, Array]):
 class RobotBase:
     """The model of a robot and the evaluation of functions of its state."""
 
-    def __init__(self, description: Description, *, _checked: bool = False, _tracing: bool = False) -> None:
+    def __init__(
+        self, description: Description, *, _checked: bool = False, _tracing: bool = False, _quiet: bool = False
+    ) -> None:
         if not isinstance(description, Description):
             raise InputError(
                 f"Robot takes a Description, got {type(description).__name__}; dynamis.load loads a robot by name or file"
@@ -44,6 +46,8 @@ class RobotBase:
         # a description just read from a file has no other owner and is validated: no copy, no second validation
         self._description = description if _checked else description.copy()
         self.model = build(self._description, checked=_checked)
+        if not (_checked or _tracing or _quiet):
+            doubts(self._description, self.model).without(self._description.known).emit_warnings(2)
         self.evaluator = Evaluator(self.model, _tracing)
         self.inputs = self.evaluator.inputs
 

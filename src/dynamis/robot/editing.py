@@ -14,7 +14,7 @@ from dynamis.display import counted
 from dynamis.errors import DynamisError, InputError, ModelWarning, printable, unknown_name
 from dynamis.model import editing
 from dynamis.model.description import Description
-from dynamis.model.massless import CURE, always_massless, describe_motion
+from dynamis.model.massless import new_massless_motion
 from dynamis.robot.base import RobotBase
 from dynamis.robot.centroidal import CentroidalFunctions
 from dynamis.robot.configurations import Configurations
@@ -74,10 +74,10 @@ class Editing(Configurations, CentroidalFunctions):
         'panda_link8'
         """
         turned = self._rebuilt(editing.rerooted(self._description, self.model.frame(link).name))
-        motion = always_massless(turned.model)
-        if motion is not None and always_massless(self.model) is None:
-            text = f"robot {printable(self.name)} with {printable(link)} as its root: {describe_motion(turned.model, motion)}"
-            warnings.warn(f"{text}: forward dynamics and simulation will refuse; {CURE}", ModelWarning, stacklevel=2)
+        if text := new_massless_motion(turned.model, self.model):
+            warnings.warn(
+                f"robot {printable(self.name)} with {printable(link)} as its root: {text}", ModelWarning, stacklevel=2
+            )
         return turned
 
     def subtree(self, link: str) -> Self:
@@ -222,7 +222,7 @@ class Editing(Configurations, CentroidalFunctions):
         return places
 
     def _rebuilt(self, description: Description) -> Self:
-        return type(self)(description, _tracing=self.evaluator.tracing)
+        return type(self)(description, _tracing=self.evaluator.tracing, _quiet=True)
 
 
 def _place(pose: Any) -> Pose:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import InputError, printable
-from dynamis.model.description import Description, Drive, Joint, Limits, MassProperties, Payload
+from dynamis.model.description import Description, Drive, Joint, Limits, Link, MassProperties, Payload
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.model import Model
-from dynamis.model.plausibility import check_drive
+from dynamis.model.plausibility import check_drive, check_inertias
+from dynamis.scalar import Node
 from dynamis.spatial import Inertia
+from dynamis.tolerances import FILE_PRECISION
 
 
 def replace_friction(d: Description, friction: Any, report: Report) -> None:
@@ -72,19 +75,23 @@ def _refuse_zeros(joint: Joint, changes: Mapping[str, float]) -> None:
         raise InputError(f"the limits of joint {name} cannot both be 0, which stands for limits that are not known: {held}")
 
 
-def replace_inertias(d: Description, inertias: Any) -> None:
-    """Other inertias of some links, in their frames."""
+def replace_inertias(d: Description, inertias: Any, bodies: dict[str, Inertia]) -> None:
+    """Other inertias of some links, in their frames; they are added to ``bodies`` by place."""
     example = "{'forearm': dynamis.solids.sphere(0.1, mass=2)}"
     for name, inertia in _mapping(inertias, "inertias", example).items():
         if not isinstance(inertia, Inertia):
             raise InputError(f"the inertia of {printable(name)} must be an Inertia, got {type(inertia).__name__}")
         holder, carried = d.link(name), d.payloads.pop(name, None)
+        where = f"link {printable(name)}"
+        bodies[where] = _checked(inertia, where)
         holder.mass_properties = MassProperties.of(inertia)
         if carried is not None:
             _load(d, name, carried.inertia, carried.at_tip)
 
 
-def replace_payload(d: Description, payload: Inertia | int, model: Model, named: str | None) -> None:
+def replace_payload(
+    d: Description, payload: Inertia | int, model: Model, named: str | None, bodies: dict[str, Inertia]
+) -> None:
     """Another payload at a named frame or the tip, or none (0)."""
     if not isinstance(payload, Inertia) and (type(payload) not in (int, float) or payload != 0):
         kinds = "an Inertia, such as dynamis.solids.sphere(0.1, mass=2), or 0 for none"
@@ -102,7 +109,27 @@ def replace_payload(d: Description, payload: Inertia | int, model: Model, named:
     if isinstance(payload, Inertia):
         if frame is None:
             raise InputError(f"robot {printable(model.name)} has no single tip: name the frame of the payload, payload_frame=")
+        where = f"payload at {printable(frame)}"
+        bodies[where] = _checked(payload, where)
+        if not isinstance(payload.mass, Node) and payload.mass < 0.0:
+            raise InputError(f"{where}: the mass is {payload.mass:g} kg; it must be 0 or more")
         _load(d, frame, Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor)), named is None)
+
+
+def check_bodies(bodies: Mapping[str, Inertia], report: Report) -> None:
+    """Add a warning for each inertia that no body has."""
+    for where, inertia in bodies.items():
+        found = Report(report.source, by_hand=True)
+        check_inertias([Link("", MassProperties.of(inertia))], found)
+        report.problems += [dataclasses.replace(problem, where=where) for problem in found]
+
+
+def _checked(inertia: Inertia, where: str) -> Inertia:
+    """An inertia whose tensor is symmetric."""
+    tensor = inertia.tensor
+    if tensor.dtype != object and np.abs(tensor - tensor.T).max() > FILE_PRECISION * np.abs(tensor).max():
+        raise InputError(f"{where}: the inertia tensor is not symmetric (Iᵢⱼ = Iⱼᵢ): correct its products of inertia")
+    return inertia
 
 
 def _load(d: Description, frame: str, payload: Inertia, at_tip: bool) -> None:

@@ -16,15 +16,17 @@ from dynamis.display import counted, robot_card
 from dynamis.errors import ConversionError, InputError, ModelWarning, printable
 from dynamis.files.atomic_write import write_file
 from dynamis.model.actuators import Actuator
-from dynamis.model.build import with_floating_base
-from dynamis.model.description import Description, rotors_reflected, rotors_riding
+from dynamis.model.build import doubts, with_floating_base
+from dynamis.model.description import Description
 from dynamis.model.diagnostics import Report
+from dynamis.model.editing import rotors_reflected, rotors_riding
 from dynamis.model.load import describe_mujoco, describe_object, load_description
+from dynamis.model.massless import new_massless_motion
 from dynamis.robot.c_code import CCode
 from dynamis.robot.editing import Editing
 from dynamis.robot.inputs import moving_base
 from dynamis.robot.moving_base import OnMovingBase
-from dynamis.robot.replacement import replace_friction, replace_inertias, replace_limits, replace_payload
+from dynamis.robot.replacement import check_bodies, replace_friction, replace_inertias, replace_limits, replace_payload
 from dynamis.spatial import Inertia
 
 if TYPE_CHECKING:
@@ -128,8 +130,15 @@ class Robot(CCode, Editing):
 
     @property
     def description(self) -> Description:
-        """An editable copy of the description; ``Robot(description)`` builds a new robot from it."""
-        return self._description.copy()
+        """An editable copy of the description; ``Robot(description)`` builds a new robot from it, and warns of what is doubtful
+        in the changes."""
+        copy = self._description.copy()
+        copy.known = self._doubts
+        return copy
+
+    @cached_property
+    def _doubts(self) -> frozenset[tuple[str, ...]]:
+        return doubts(self._description, self.model).keys
 
     def __repr__(self) -> str:
         kind = "symbolic " if self.model.symbolic else ""
@@ -171,15 +180,15 @@ class Robot(CCode, Editing):
         True
         """
         d = self._description.copy()
+        report, bodies = Report(self.name), dict[str, Inertia]()
         if gravity is not None:
             d.gravity = self.inputs.vector(gravity, 3, "gravity")
         if inertias is not None:
-            replace_inertias(d, inertias)
+            replace_inertias(d, inertias, bodies)
         if payload is not None:
-            replace_payload(d, payload, self.model, payload_frame)
+            replace_payload(d, payload, self.model, payload_frame, bodies)
         elif payload_frame is not None:
             raise InputError("payload_frame= requires payload=")
-        report = Report(self.name)
         if friction is not None:
             replace_friction(d, friction, report)
         if rotors is not None:
@@ -191,9 +200,13 @@ class Robot(CCode, Editing):
             self._replace_actuators(d, actuators)
         if limits is not None:
             replace_limits(d, limits)
+        robot = Robot(d, _tracing=self.evaluator.tracing, _quiet=True)
+        check_bodies(bodies, report)
         report.problems = [dataclasses.replace(p, line=None) for p in report]  # the values are not from the file
         report.emit_warnings(2)
-        return Robot(d, _tracing=self.evaluator.tracing)
+        if inertias and (text := new_massless_motion(robot.model, self.model)):
+            warnings.warn(f"robot {printable(self.name)} with other inertias: {text}", ModelWarning, stacklevel=2)
+        return robot
 
     def _replace_actuators(self, d: Description, actuators: Mapping[str, Actuator | None]) -> None:
         if not isinstance(actuators, Mapping):
@@ -228,7 +241,7 @@ class Robot(CCode, Editing):
 
     @cached_property
     def _floating(self) -> Robot:
-        return Robot(with_floating_base(self._description))
+        return Robot(with_floating_base(self._description), _quiet=True)
 
     def write(self, path: str | os.PathLike[str], form: str = "link") -> None:
         """Write a .urdf, .sdf, .mjcf (or .xml), .usda or .toml file; ``form`` (link, dh, mdh, poe) is how a .toml places links.

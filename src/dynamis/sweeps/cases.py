@@ -258,7 +258,7 @@ def check_names(study: Study) -> Iterator[tuple[str, str]]:
         return
     try:
         description = describe(study, given)
-        robot = Robot(description)
+        robot = Robot(description, _quiet=True)
     except DynamisError as error:
         yield "robot", str(error)
         return
@@ -295,4 +295,4 @@ def payload_frame(study: Study) -> str | None:
     if not any(kind == "payload" for kind, _, _ in settings):
         return None
     parameters = {target: value for kind, target, value in settings if kind == "parameters"}
-    return Robot(describe(study, parameters)).model.frame(study.payload_frame).name
+    return Robot(describe(study, parameters), _quiet=True).model.frame(study.payload_frame).name

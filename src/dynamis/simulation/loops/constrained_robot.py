@@ -103,7 +103,7 @@ class ConstrainedRobot(RobotBase):
         if self._home is not None:
             places = [c for c in self.model.coordinates if c.q_index is not None]
             description.appearance.pose = {c.joint: float(self._home[c.q_index]) for c in places}
-        Robot(description).write(path)
+        Robot(description, _quiet=True).write(path)
 
     # functions of one state
 
