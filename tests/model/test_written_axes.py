@@ -70,3 +70,16 @@ def test_free_joints_that_a_format_cannot_hold_are_refused_or_listed(tmp_path):
     description.joints[1].type = "free"
     with pytest.raises(dy.ConversionError, match="a model of SDF has no other free joint than that of its root"):
         dy.Robot(description).write(tmp_path / "free.sdf")
+
+
+@pytest.mark.parametrize("suffix", [".mjcf", ".usda", ".toml", ".urdf"])
+def test_a_free_body_beside_a_fixed_arm_is_refused_in_sdf_and_kept_elsewhere(tmp_path, suffix):
+    ball = dy.solids.sphere(0.1, mass=1.0)
+    description = dy.Description("room").add_link("world").add_link("arm", "world", "revolute", axis=(0, 1, 0), inertia=ball)
+    robot = dy.Robot(description.add_link("ball", "world", "free", inertia=ball))
+    with pytest.raises(dy.ConversionError, match="joint 'ball_joint' is free, .* write MJCF, USD or TOML instead"):
+        robot.write(tmp_path / "room.sdf")
+    robot.write(tmp_path / f"room{suffix}")
+    again = dy.load(tmp_path / f"room{suffix}")
+    assert again.joint_names == robot.joint_names
+    np.testing.assert_allclose(again.mass_matrix(again.neutral()), robot.mass_matrix(robot.neutral()), atol=1e-12)

@@ -51,7 +51,7 @@ class _Writer:
         root = next(link for link in d.links if link.name not in self.carried)
         lines = [f'<model name="{escaped(d.name)}">']
         free = [joint.name for joint in d.joints if joint.type == "free"]
-        if free and not (len(free) == 1 and self.is_world(root)):
+        if free and not (self.is_world(root) and [j.name for j in d.joints if j.parent == root.name] == free):
             raise ConversionError(
                 f"joint {printable(free[-1])} is free, and a model of SDF has no other free joint than that of its root; write "
                 "MJCF, USD or TOML instead"
