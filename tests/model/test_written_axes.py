@@ -77,7 +77,7 @@ def test_a_free_body_beside_a_fixed_arm_is_refused_in_sdf_and_kept_elsewhere(tmp
     ball = dy.solids.sphere(0.1, mass=1.0)
     description = dy.Description("room").add_link("world").add_link("arm", "world", "revolute", axis=(0, 1, 0), inertia=ball)
     robot = dy.Robot(description.add_link("ball", "world", "free", inertia=ball))
-    with pytest.raises(dy.ConversionError, match="joint 'ball_joint' is free, .* write MJCF, USD or TOML instead"):
+    with pytest.raises(dy.ConversionError, match=r"joint 'ball_joint' is free, .* write MJCF, USD or TOML instead"):
         robot.write(tmp_path / "room.sdf")
     robot.write(tmp_path / f"room{suffix}")
     again = dy.load(tmp_path / f"room{suffix}")

@@ -284,3 +284,16 @@ def test_joints_locked_outside_their_limits_are_reported():
     arm = dy.load("ur5e")
     with pytest.warns(dy.ModelWarning, match=r"outside the joint limits: elbow_joint = 10, limits -3.142 … 3.142 rad"):
         arm.reduced({"elbow_joint": 10.0, "wrist_1_joint": 1.0})
+
+
+def test_a_prefix_separates_the_symbols_of_two_robots():
+    arm = dy.load("planar_2r")
+    both = arm.attach(arm.replace(gravity=[0.0, 0.0, dy.symbol("G")]), "link2", prefix="b_")
+    own = {"a_1", "a_2", "l_1", "l_2", "m_1", "m_2", "I_1", "I_2"}
+    assert set(both.description.symbol_names()) == own | {f"b_{name}" for name in own} | {"g"}
+    assert set(arm.description.symbol_names()) == own | {"g"}
+    assert str(both.closed_form().M[3, 3]) == str(arm.closed_form().M[1, 1]).replace("m_2", "b_m_2").replace(
+        "l_2", "b_l_2"
+    ).replace("I_2", "b_I_2")
+    hand = dy.load("ur5e").replace(payload=dy.solids.point_mass(mass=dy.symbol("m_load")))
+    assert "m_load" in arm.attach(hand, "link2", prefix="b_").description.symbol_names()  # no other robot has it

@@ -13,7 +13,8 @@ from dynamis.errors import InputError, printable
 from dynamis.model.build import joint_stages
 from dynamis.model.description import Description, Drive, Fresh, Joint
 from dynamis.model.joints import JOINT_TYPES
-from dynamis.scalar import Node, is_number
+from dynamis.model.symbols import with_values
+from dynamis.scalar import Node, is_number, symbol
 from dynamis.spatial.pose import Pose
 from dynamis.tolerances import FILE_PRECISION
 
@@ -87,12 +88,17 @@ def _check_norm(joint: Joint, quaternion: Array) -> None:
 
 
 def attached(description: Description, other: Description, at: str, pose: Pose, prefix: str) -> Description:
-    """Another robot with its root link fixed to the link ``at``; ``prefix`` stands before the names of its links and joints."""
+    """Another robot with its root link fixed to the link ``at``; ``prefix`` stands before the names of its links and joints, and
+    of the symbols that both robots have."""
     result, tool = _edited(description), other.copy()
     result.link(at)
     root = _root(tool)
     if any(joint.type == "free" and joint.parent == root for joint in tool.joints):
         raise InputError(f"robot {printable(other.name)} has a floating base: load it with base='fixed' to attach it")
+    tool.gravity = np.zeros(3)  # the robot's own counts
+    shared = set(result.symbol_names()).intersection(tool.symbol_names()) if prefix else ()
+    if shared:
+        tool = with_values(tool, {symbol(name): symbol(prefix + name) for name in shared})
     _rename(tool, prefix)
     for kind, ours, theirs in (("link", result.links, tool.links), ("joint", result.joints, tool.joints)):
         taken = {item.name for item in ours}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +12,9 @@ from dynamis.errors import DynamisError, InputError, unknown_name
 from dynamis.model.joints import Free
 from dynamis.model.model import fingerprint
 from dynamis.model.parameter_names import declared_name
+from dynamis.model.symbols import with_values
 from dynamis.robot import Robot, load
-from dynamis.scalar import Node, evaluate, symbol
+from dynamis.scalar import symbol
 
 # default values by symbol, or by its first letter as textbooks use it; I alone is an inertia about a joint axis
 DEFAULT_VALUES = {"I": 0.5, "J": 0.5}
@@ -94,24 +94,4 @@ def _origin(robot: Robot) -> str | None:
 def with_numbers(robot: Robot, numbers: Mapping[str, float]) -> Robot:
     """The robot with numbers in place of its symbols."""
     table = {symbol(name): value for name, value in numbers.items()}
-    return Robot(_replaced(robot.description, table), _quiet=True)
-
-
-def _replaced(thing: Any, table: Mapping[Node, float]) -> Any:
-    if isinstance(thing, Node):
-        return float(evaluate([thing], dict(table))[0])
-    if isinstance(thing, np.ndarray):
-        if thing.dtype != object:
-            return thing
-        return np.array([_replaced(x, table) for x in thing.flat], dtype=float).reshape(thing.shape)
-    if isinstance(thing, tuple) and hasattr(thing, "_fields"):
-        return type(thing)(*(_replaced(x, table) for x in thing))
-    if isinstance(thing, list | tuple):
-        return type(thing)(_replaced(x, table) for x in thing)
-    if isinstance(thing, dict):
-        return {name: _replaced(x, table) for name, x in thing.items()}
-    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        return dataclasses.replace(
-            thing, **{f.name: _replaced(getattr(thing, f.name), table) for f in dataclasses.fields(thing)}
-        )
-    return thing
+    return Robot(with_values(robot.description, table), _quiet=True)

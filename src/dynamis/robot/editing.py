@@ -49,7 +49,8 @@ class Editing(Configurations, CentroidalFunctions):
     def attach(self, other: RobotBase, at: str | None = None, *, pose: Pose | Any = None, prefix: str = "") -> Self:
         """Return the robot with another one fixed to a link, by default the tip, at ``pose`` in the frame of the link.
 
-        ``prefix`` stands before the names of the other robot's links and joints.
+        ``prefix`` stands before the names of the other robot's links and joints, and of the symbols that both robots have;
+        without it, symbols with the same name are the same.
 
         >>> import dynamis as dy
         >>> arm = dy.load("ur5e")
