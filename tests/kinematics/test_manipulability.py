@@ -180,3 +180,30 @@ def test_bad_questions_are_refused(arm, options, words):
         dy.manipulability(arm, **given)
     with pytest.raises(dy.InputError, match="Robot"):
         dy.manipulability("ur5e", [0.0])
+
+
+def test_the_force_measure_is_infinite_where_the_jacobian_is_singular(arm):
+    w = dy.manipulability(arm, [[0.3, 0.0], [0.3, np.pi], [0.3, 1e-6]], kind="force")
+    assert np.isinf(w[:2]).all()
+    assert w[2] == pytest.approx(1e6)
+    assert dy.manipulability(arm, [0.3, 0.0], kind="force") == np.inf
+
+
+@pytest.mark.filterwarnings("ignore:.*nothing with mass")
+@pytest.mark.parametrize(
+    "felt",
+    [
+        lambda robot, q, _v: dy.manipulability(robot, q, kind="dynamic"),
+        lambda robot, q, _v: dy.manipulability(robot, [q, q], kind="dynamic"),
+        lambda robot, q, _v: operational_mobility(robot, q),
+        lambda robot, q, v: dy.operational_space(robot, q, v, dy.task_space.Position(rows=(0, 2))),
+        lambda robot, q, v: dy.operational_space(robot, q, v, dy.task_space.Position(rows=(0, 2)), actuated=[0]),
+    ],
+)
+def test_a_joint_that_moves_no_mass_is_named_by_measures_of_the_mass_felt(felt):
+    d = dy.Description("light hand").add_link("base")
+    d.add_link("rod", "base", "revolute", axis=(0, 1, 0), inertia=dy.solids.rod(1.0, mass=1.0))
+    d.add_link("hand", "rod", "revolute", axis=(0, 1, 0), origin=dy.Pose.translation([0.0, 0.0, 1.0]))
+    d.add_link("tip", "hand", origin=dy.Pose.translation([0.0, 0.0, 0.5]))
+    with pytest.raises(dy.SingularError, match="joint 'hand_joint' can move without moving any mass; give the links"):
+        felt(dy.Robot(d), [0.1, 0.2], [0.0, 0.0])

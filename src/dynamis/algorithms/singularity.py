@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -38,9 +40,18 @@ def inertia_scale(model: Model) -> Array | None:
     return scale
 
 
+@contextlib.contextmanager
+def singular_mass_named(model: Model, q: Any) -> Iterator[None]:
+    """A `SingularError` of a calculation with M⁻¹ at q becomes that of forward dynamics there."""
+    try:
+        yield
+    except SingularError:
+        raise singular_mass_error(model, np.asarray(q)) from None
+
+
 def singular_mass_error(model: Model, q: Array) -> SingularError:
     """The error for forward dynamics at q, with the joints whose motion moves no mass."""
-    motion = always_massless(model) if q.dtype == object else massless_motion(model, q)
+    motion = always_massless(model) if q.dtype == object or model.symbolic else massless_motion(model, q)
     if motion is not None:
         return SingularError(f"the mass matrix is singular here: {describe_motion(model, motion)}; {CURE}")
     return SingularError(

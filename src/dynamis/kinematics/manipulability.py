@@ -10,6 +10,7 @@ import numpy.typing as npt
 from dynamis.algorithms import mass_matrix
 from dynamis.algorithms.jacobian import jacobian
 from dynamis.algorithms.registry import Algorithm
+from dynamis.algorithms.singularity import singular_mass_named
 from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.kinematics.directions import Directions, directions_of
@@ -29,7 +30,7 @@ def manipulability(robot: Robot, q: Any, frame: str | None = None, kind: str = "
     """Manipulability measure of a frame for each state (…): the volume of an ellipsoid.
 
     ``kind``: "velocity" w = √det(J Jᵀ), of the velocities with ‖q̇‖ ≤ 1 [Yoshikawa 1985]; "force" 1/w, of the forces for
-    ‖τ‖ ≤ 1, infinite if w is zero; "dynamic" √det(J M⁻² Jᵀ), of the accelerations for ‖τ‖ ≤ 1 at rest.
+    ‖τ‖ ≤ 1, infinite in singular configurations; "dynamic" √det(J M⁻² Jᵀ), of the accelerations for ‖τ‖ ≤ 1 at rest.
 
     ``rows`` selects the task: None is the position of the frame, without directions in which it never moves ("xy" for a planar
     arm); "all" has six rows; see `directions_of`. q may contain symbols: the result is then an expression.
@@ -56,8 +57,9 @@ def manipulability(robot: Robot, q: Any, frame: str | None = None, kind: str = "
         return w
     if isinstance(w, Node):
         return 1.0 / w
+    singular = np.isinf(condition_number(robot, q, frame, rows=rows))  # where w is rounding
     with np.errstate(divide="ignore"):
-        return 1.0 / np.asarray(w)[()]
+        return np.where(singular, np.inf, 1.0 / np.asarray(w))[()]
 
 
 def manipulability_gradient(robot: Robot, q: Any, frame: str | None = None, *, rows: Any = None) -> Array:
@@ -122,11 +124,13 @@ def _velocity_volume(model: Model, q: Array, task: Directions) -> Any:
 
 
 def _dynamic_volume(model: Model, q: Array, task: Directions) -> Any:
-    return dynamic_volume(_task_jacobian(model, q, task), mass_matrix.crba(model, q))
+    with singular_mass_named(model, q):
+        return dynamic_volume(_task_jacobian(model, q, task), mass_matrix.crba(model, q))
 
 
 def _mobility(model: Model, q: Array, task: Directions) -> Array:
-    return mobility(_task_jacobian(model, q, task), mass_matrix.crba(model, q))
+    with singular_mass_named(model, q):
+        return mobility(_task_jacobian(model, q, task), mass_matrix.crba(model, q))
 
 
 VELOCITY_MANIPULABILITY = Algorithm("manipulability", _velocity_volume, ("q",), options=("task",))

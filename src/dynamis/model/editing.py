@@ -88,8 +88,8 @@ def _check_norm(joint: Joint, quaternion: Array) -> None:
 
 
 def attached(description: Description, other: Description, at: str, pose: Pose, prefix: str) -> Description:
-    """Another robot with its root link fixed to the link ``at``; ``prefix`` stands before the names of its links and joints, and
-    of the symbols that both robots have."""
+    """Another robot with its root link fixed to the link ``at``; ``prefix`` stands before the names of its links and joints,
+    and of the symbols that both robots have."""
     result, tool = _edited(description), other.copy()
     result.link(at)
     root = _root(tool)

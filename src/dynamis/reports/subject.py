@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from dynamis.errors import DynamisError, InputError, unknown_name
 from dynamis.model.joints import Free

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.algorithms.singularity import singular_mass_named
 from dynamis.display import as_table, counted
 from dynamis.errors import InputError, SingularError
 from dynamis.kinematics.tasks import Task
@@ -41,7 +42,9 @@ class TaskState:
         if np.ndim(q) != 1 or np.ndim(v) != 1:
             raise InputError("laws are evaluated at one state, q (nq) and v (n); use task_kernels for batches")
         M, J, n, drift = robot.mass_matrix(q), task.jacobian(robot, q), robot.bias(q, v), task.bias(robot, q, v)
-        whole = TaskState(M, J, n, drift, J @ solve_positive(M, n) - drift)
+        with singular_mass_named(robot.model, q):
+            beta = J @ solve_positive(M, n) - drift
+        whole = TaskState(M, J, n, drift, beta)
         driven = sorted(robot.inputs.actuated(actuated))
         return whole if len(driven) == robot.n else whole.reduced(driven)
 
