@@ -177,3 +177,16 @@ def test_a_tensor_that_is_not_symmetric_is_refused():
         for given in ({"inertias": {"forearm_link": impossible}}, {"payload": impossible}):
             with pytest.raises(dy.DynamisError, match=r"mass is (nan|-1)"):
                 dy.load("ur5e").replace(**given)
+
+
+def test_limits_in_degrees_and_a_gear_that_does_not_turn_are_warned_of():
+    robot = dy.load("ur5e")
+    with pytest.warns(dy.ModelWarning, match=r"joint 'elbow_joint': a limit of 180 rad is 28\.6 turns") as caught:
+        degrees = robot.replace(limits={"elbow_joint": {"lower": -180, "upper": 180}})
+    assert len(caught) == 1
+    degrees.replace(limits={"elbow_joint": {"velocity": 180.0}})  # not given again
+    with pytest.warns(dy.ModelWarning, match="joint 'elbow_joint': gear_ratio is 0: its rotor does not turn"):
+        robot.replace(friction={"elbow_joint": {"gear_ratio": 0}})
+    ball = dy.Description("ball").add_link("base").add_link("arm", "base", "spherical", inertia=dy.solids.sphere(0.1, mass=1.0))
+    with pytest.warns(dy.ModelWarning, match="position limits on a spherical joint, which has several positions"):
+        dy.Robot(ball).replace(limits={"arm_joint": {"upper": 1.0}})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from dynamis.errors import printable
 from dynamis.model.actuators import Elastic
-from dynamis.model.description import Description, Joint, Link
+from dynamis.model.description import DRIVE_NUMBERS, Description, Joint, Link
 from dynamis.model.diagnostics import Report
 from dynamis.model.gravity_load import check_gravity_load
-from dynamis.model.joints import USES_AXIS
+from dynamis.model.joints import JOINT_TYPES, USES_AXIS
 from dynamis.scalar import Node
 from dynamis.tolerances import EPS, FILE_PRECISION, TYPED_PRECISION
 
@@ -165,10 +165,24 @@ def _check_joint(joint: Joint, report: Report) -> None:
     if limits.lower > limits.upper:
         report.warn("limits-swapped", where, f"the lower limit {limits.lower:g} is above the upper {limits.upper:g}",
                     "lower ≤ upper", "exchange them", "they are exchanged", joint.lines.get("limits", line))  # fmt: skip
-    if joint.type in ("cylindrical", "universal", "planar") and (math.isfinite(limits.lower) or math.isfinite(limits.upper)):
+    check_range(joint, (limits.lower, limits.upper), report)
+    check_drive(joint, report)
+    if joint.mimic is not None and joint.type == "fixed":
+        report.warn("mimic", where, f"a fixed joint cannot follow joint {printable(joint.mimic.joint)}", "",
+                    "remove <mimic>", "it stays fixed", line)  # fmt: skip
+    elif joint.mimic is not None:
+        m = joint.mimic
+        report.note("mimic", where, f"it follows joint {printable(m.joint)} with ratio {m.ratio:g} and offset {m.offset:g}",
+                    "", "it has no coordinate of its own", line)  # fmt: skip
+
+
+def check_range(joint: Joint, ends: Iterable[float], report: Report) -> None:
+    """Add a warning for position limits that are not used or probably in another unit."""
+    where, line = f"joint {printable(joint.name)}", joint.line
+    finite = [abs(x) for x in ends if math.isfinite(x)]
+    if JOINT_TYPES[joint.type].degrees > 1 and finite:
         report.warn("limits-unused", where, f"position limits on a {joint.type} joint, which has several positions", "none",
                     "remove them, or use joints with one position each", "they are not used", line)  # fmt: skip
-    finite = [abs(x) for x in (limits.lower, limits.upper) if math.isfinite(x)]
     if joint.type in ("revolute", "universal") and finite and max(finite) > NO_LIMIT:
         report.warn("unreachable-limit", where, f"a limit of {max(finite):g} rad", "a limit that can be reached",
                     "leave it out, or make the joint continuous", "used as written",
@@ -181,24 +195,21 @@ def _check_joint(joint: Joint, report: Report) -> None:
         report.warn("length-unit", where, f"a limit of {max(finite):g} m", "metres",
                     "divide by 1000 if the file gives millimetres", "used as written",
                     joint.lines.get("limits", line))  # fmt: skip
-    check_drive(joint, report)
-    if joint.mimic is not None and joint.type == "fixed":
-        report.warn("mimic", where, f"a fixed joint cannot follow joint {printable(joint.mimic.joint)}", "",
-                    "remove <mimic>", "it stays fixed", line)  # fmt: skip
-    elif joint.mimic is not None:
-        m = joint.mimic
-        report.note("mimic", where, f"it follows joint {printable(m.joint)} with ratio {m.ratio:g} and offset {m.offset:g}",
-                    "", "it has no coordinate of its own", line)  # fmt: skip
 
 
-def check_drive(joint: Joint, report: Report, names: Iterable[str] = NOT_NEGATIVE) -> None:
-    """Add a warning for each negative number among these friction coefficients, rotor inertia and stiffness."""
+def check_drive(joint: Joint, report: Report, names: Collection[str] = DRIVE_NUMBERS) -> None:
+    """Add a warning for each negative friction coefficient, rotor inertia and stiffness among these, and a gear ratio of 0."""
     for name in sorted(NOT_NEGATIVE.intersection(names)):
         value = getattr(joint.drive, name)
         if isinstance(value, int | float) and value < 0.0:  # other types are refused when the model is built
             key, where = joint.keys.get(name, name), f"joint {printable(joint.name)}"
             report.warn("negative-drive", where, f"{key} is {value:g}", "0 or more", "change the sign",
                         "used as written", joint.lines.get(name, joint.line))  # fmt: skip
+    gear = joint.drive.gear_ratio
+    if "gear_ratio" in names and isinstance(gear, int | float) and gear == 0.0:
+        report.warn("zero-gear-ratio", f"joint {printable(joint.name)}", "gear_ratio is 0: its rotor does not turn",
+                    "another number", "give the ratio of the gear, 1 for a direct drive", "used as written",
+                    joint.lines.get("gear_ratio", joint.line))  # fmt: skip
     dry, bias = joint.drive.coulomb, joint.drive.coulomb_bias
     if (
         "coulomb" in names

@@ -14,7 +14,7 @@ from dynamis.model.description import Description, Drive, Joint, Limits, Link, M
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.model import Model
-from dynamis.model.plausibility import check_drive, check_inertias
+from dynamis.model.plausibility import check_drive, check_inertias, check_range
 from dynamis.scalar import Node
 from dynamis.spatial import Inertia
 from dynamis.tolerances import FILE_PRECISION
@@ -38,7 +38,7 @@ def replace_friction(d: Description, friction: Any, report: Report) -> None:
         check_drive(joint, report, changes)
 
 
-def replace_limits(d: Description, limits: Any) -> None:
+def replace_limits(d: Description, limits: Any, report: Report) -> None:
     """Other limits of some joints."""
     example = f"{{{_a_joint(d)!r}: {{'velocity': 1.0}}}}"
     for name, changes in _mapping(limits, "limits", example).items():
@@ -59,6 +59,7 @@ def replace_limits(d: Description, limits: Any) -> None:
         _refuse_zeros(joint, changes)
         if joint.type == "continuous" and np.isfinite([joint.limits.lower, joint.limits.upper]).any():
             joint.type = "revolute"  # with limits
+        check_range(joint, [changes[key] for key in ("lower", "upper") if key in changes], report)
 
 
 def _refuse_zeros(joint: Joint, changes: Mapping[str, float]) -> None:

@@ -199,7 +199,7 @@ class Robot(CCode, Editing):
         if actuators is not None:
             self._replace_actuators(d, actuators)
         if limits is not None:
-            replace_limits(d, limits)
+            replace_limits(d, limits, report)
         robot = Robot(d, _tracing=self.evaluator.tracing, _quiet=True)
         check_bodies(bodies, report)
         report.problems = [dataclasses.replace(p, line=None) for p in report]  # the values are not from the file
