@@ -190,3 +190,17 @@ def test_limits_in_degrees_and_a_gear_that_does_not_turn_are_warned_of():
     ball = dy.Description("ball").add_link("base").add_link("arm", "base", "spherical", inertia=dy.solids.sphere(0.1, mass=1.0))
     with pytest.warns(dy.ModelWarning, match="position limits on a spherical joint, which has several positions"):
         dy.Robot(ball).replace(limits={"arm_joint": {"upper": 1.0}})
+
+
+def test_of_a_tensor_in_a_description_the_symmetric_part_is_used():
+    robots = []
+    for tensor in ([[1.0, 0.3, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], [[1.0, 0.15, 0.0], [0.15, 1.0, 0.0], [0.0, 0.0, 1.0]]):
+        d = dy.load("ur5e").description
+        d.link("forearm_link").mass_properties.tensor = np.array(tensor)
+        if tensor[1][0]:
+            robots.append(dy.Robot(d))
+        else:
+            with pytest.warns(dy.ModelWarning, match=r"not symmetric; allowed: .* its symmetric part is used"):
+                robots.append(dy.Robot(d))
+    q = robots[0].random(0)
+    np.testing.assert_allclose(robots[0].mass_matrix(q), robots[1].mass_matrix(q), rtol=1e-14)

@@ -42,7 +42,9 @@ class MassProperties(Fields):
 
     @property
     def inertia(self) -> Inertia:
-        return Inertia.about_com(self.mass, self.com, self.tensor)
+        """About the origin of the link; of a tensor of numbers, the symmetric part."""
+        I = self.tensor
+        return Inertia.about_com(self.mass, self.com, I if I.dtype == object else 0.5 * (I + I.T))
 
     @staticmethod
     def of(inertia: Inertia) -> MassProperties:
