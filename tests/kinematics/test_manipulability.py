@@ -128,6 +128,7 @@ def test_condition_numbers_are_ratios_of_singular_values_with_a_stated_length():
     np.testing.assert_allclose(condition_number(robot, q, rows="all", length=0.2), np.linalg.cond(other), rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.*millimetres")
 def test_condition_numbers_do_not_depend_on_the_unit_of_length():
     """The same arm a thousand times as large, with a sliding joint: the default length grows along."""
     d = dy.load("stanford").description

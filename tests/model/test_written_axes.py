@@ -61,6 +61,7 @@ def test_a_ball_joint_whose_link_is_turned_keeps_its_quaternion_in_mjcf(tmp_path
     assert again.kinetic_energy(q, v) == pytest.approx(robot.kinetic_energy(q, v), rel=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore:.*without moving any mass")
 def test_free_joints_that_a_format_cannot_hold_are_refused_or_listed(tmp_path):
     free = dy.load("go2", base="floating").description
     free.joints[0].origin = Pose.translation([0.0, 0.0, 0.5])
