@@ -1,5 +1,8 @@
 """Steps and rollouts with further variables: parameters, wrenches, motion of the base, gains of a feedback."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from campaign_params import few_of
@@ -246,3 +249,41 @@ def test_wrenches_push_as_their_torques_do(method):
         change = there[1] - plain(q, v, u)[1]
         assert np.abs(change).max() > 1e-6  # it moves
         np.testing.assert_allclose(there, plain(q, v, u + robot.jacobian(q, frame).T @ w), atol=1e-4 * np.abs(change).max())
+
+
+def test_values_and_derivatives_belong_to_the_feedback_as_it_was_when_the_step_was_made():
+    robot, gain, v, r = dy.load("planar_2r_melchiorri"), np.array([1.0, 2.0]), np.zeros(2), np.ones(2)
+    step = dy.optimize.Step(robot, 0.01, feedback=lambda robot, q, v, r: gain * (r - q) + robot.gravity(q))
+    q, lighter = np.array([0.9, 0.8]), robot.replace(gravity=[0.0, -1.0, 0.0])
+    before = step(q, v, r)
+    gain *= 1000.0
+    assert np.array_equal(step(q, v, r), before)
+    found = step.derivatives(q, v, r)
+    assert relative_error(found.A[:, :2], central(lambda x: np.concatenate(step(q + x, v, r)), 2)) < 1e-6
+    assert relative_error(step.function(robot, q, v, r), np.concatenate(before)) < 1e-12
+    costate = np.array([0.3, -1.0, 2.0, 0.5])
+    slopes = step.gradient(np.stack([q, before[0]]), np.stack([v, before[1]]), r[None], [0 * costate, costate])
+    assert relative_error(slopes.start, costate @ found.A) < 1e-12
+    # a robot with other parameters is not the recorded one
+    assert relative_error(step.commanded(lighter, q, v, r), gain * (r - q) + lighter.gravity(q)) < 1e-12
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: dy.optimize.Step(dy.load("ur5e"), 0.01, "rk2"), lambda: gains_step(), lambda: deep_step()]
+)
+def test_steps_are_copied_also_after_use(make):
+    step = make()
+    n, p = step.robot.n, (GAINS,) if step.parameters else ()
+    given = 0.3 * np.ones(n), 0.1 * np.ones(n), 0.2 * np.ones(step.inputs), *p
+    value, slope = step(*given), step.derivatives(*given).A
+    for other in (pickle.loads(pickle.dumps(step)), copy.deepcopy(step)):
+        assert np.array_equal(other(*given), value)
+        assert relative_error(other.derivatives(*given).A, slope) < 1e-12
+
+
+def deep_step():
+    return dy.optimize.Step(dy.load("panda"), 0.01, feedback=accelerated)
+
+
+def accelerated(robot, q, v, r):
+    return robot.inverse_dynamics(q, v, robot.forward_dynamics(q, v, r))

@@ -1,5 +1,8 @@
 """A simulation prepared once gives what `rollouts` gives, with other states, parameters and tables of inputs at each call."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -42,6 +45,13 @@ def test_it_is_what_rollouts_gives(robot, simulation):
     again = simulation(starts, -starts, inputs={"tau": tables})
     assert once.q.tobytes() == again.q.tobytes()
     assert once.v.tobytes() == again.v.tobytes()
+
+
+def test_it_is_copied_also_after_use(robot, simulation):
+    tables = {"tau": np.random.default_rng(1).normal(size=(12, 7, 2))}
+    made = simulation(np.ones(2), inputs=tables)
+    for other in (pickle.loads(pickle.dumps(simulation)), copy.deepcopy(simulation)):
+        assert other(np.ones(2), inputs=tables).q.tobytes() == made.q.tobytes()
 
 
 def test_nothing_is_traced_again(robot, simulation, monkeypatch):

@@ -14,17 +14,17 @@ from dynamis.algorithms.configurations import dexp_inverse, lie_bracket
 from dynamis.algorithms.kinematics import MovingBase
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
+from dynamis.optimize.feedback_law import Feedback, FeedbackLaw
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.robot.dry_friction import without_dry_friction
-from dynamis.scalar import Node, call_with_symbols, pulled_back, solve_positive, tanh, where
+from dynamis.scalar import Node, pulled_back, solve_positive, tanh, where
 from dynamis.simulation.motion import any_nonzero
 from dynamis.spatial import Pose
 from dynamis.tolerances import RECURSION_ROUNDING, TANH_SERIES_TWO_TERMS
 from dynamis.trajectories.validate import positive
 
 Array = npt.NDArray[Any]
-Feedback = Callable[[Robot, Array, Array, Array], Any]
 # cᵢ and bᵢ of explicit Runge–Kutta methods
 TABLEAUS = {"rk2": ((0.0, 0.5), (0.0, 1.0)), "rk4": ((0.0, 0.5, 0.5, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6))}
 METHODS = ("euler", *TABLEAUS)
@@ -68,23 +68,27 @@ class StepDynamics:
         self._plain = robot.nq == robot.n
         self._further = bool(self.parameters or self.frames or moving_base)
         self._damped = method == "euler" and (any_nonzero(robot.model.viscous) or any_nonzero(robot.model.coulomb))
+        self._law = None
+        if feedback is not None:
+            self._law = FeedbackLaw(robot, feedback, self.parameters, self.places["tau"].stop, len(self.columns))
         self._refuse_unused()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but compiled code, which is made again."""
+        return {k: x for k, x in self.__dict__.items() if not isinstance(getattr(type(self), k, None), cached_property)}
 
     def _refuse_unused(self) -> None:
         """Refuse parameters that are neither symbols of the robot nor of the feedback."""
         known = self.robot.description.symbol_names()
-        foreign = [(k, str(x)) for k, x in enumerate(self.parameters) if str(x) not in known]
+        foreign = [str(x) for x in self.parameters if str(x) not in known]
         whose = f"robot {printable(self.robot.name)} does not contain"
-        if foreign and self.feedback is not None:
-            code = self._command_kernel.code
-            used = {x for instruction in code.instructions for x in instruction.args} | set(code.outputs[0])
-            first = code.inputs - len(self.parameters)
-            foreign = [(k, name) for k, name in foreign if first + k not in used]
+        if foreign and self._law is not None:
+            foreign = [name for name in foreign if name not in self._law.symbols]
             whose = f"neither robot {printable(self.robot.name)} nor feedback= contains"
         if foreign:
             names = f"the symbols of the robot are {', '.join(map(printable, known))}" if known else "the robot has no symbols"
             raise InputError(
-                f"parameters= has the symbol {printable(foreign[0][1])}, which {whose}; {names}, and robot.replace(…) adds "
+                f"parameters= has the symbol {printable(foreign[0])}, which {whose}; {names}, and robot.replace(…) adds "
                 "some, such as robot.replace(gravity=[0, 0, -dynamis.symbol('g')])"
             )
 
@@ -100,7 +104,7 @@ class StepDynamics:
         listed = ", ".join(names if len(names) <= NAMED else [*names[: NAMED - 1], "…", names[-1]])
         count = self.places["tau"].stop
         own = f"the torques of the motors, of {counted(count, 'actuated joint')} ({listed})"
-        if self.feedback is not None:
+        if self._law is not None:
             own = f"{counted(count, 'reference')} of feedback="
         sizes = {"base": "the motion of the base (twist, acceleration)"}
         more = [f"{p.stop - p.start} of {sizes.get(name, f'the {name}')}" for name, p in self.places.items() if name != "tau"]
@@ -166,15 +170,10 @@ class StepDynamics:
 
     def commanded(self, robot: Robot, q: Array, v: Array, u: Array) -> Array:
         """u with the torques of the feedback in place of its references."""
-        if self.feedback is None:
+        if self._law is None:
             return u
         place = self.places["tau"]
-        tau = np.asarray(call_with_symbols(self.feedback, robot, q, v, u[place]))
-        if tau.shape != (len(self.columns),):
-            raise InputError(
-                f"feedback= must return {counted(len(self.columns), 'torque')} of actuated coordinates, got {tau.shape}"
-            )
-        return np.concatenate([tau, u[place.stop :]])
+        return np.concatenate([self._law(robot, q, v, u[place]), u[place.stop :]])
 
     def _rate(self, robot: Robot, q: Array, v: Array, u: Array, h: Any) -> Array:
         """The acceleration."""
@@ -249,7 +248,7 @@ class StepDynamics:
         self, q: Array, v: Array, u: Array, p: Sequence[Array], D_x: tuple[Array, Array, Array, Array]
     ) -> tuple[Array, Array]:
         """u with the torques of the feedback, and its derivative."""
-        if self.feedback is None:
+        if self._law is None:
             return u, D_x[2]
         J = self._command.jacobian(q, v, u, *p)
         return np.asarray(self._command.value(q, v, u, *p)), self._along(self._command, J, D_x)
@@ -285,7 +284,7 @@ class StepDynamics:
         def feedback(robot: Robot, q: Array, v: Array, u: Array) -> Array:
             return self.commanded(robot, q, v, u)
 
-        feedback.__name__ = f"feedback {getattr(self.feedback, '__name__', 'function')}"
+        feedback.__name__ = "feedback" if self._law is None else self._law.name
         return feedback
 
     @cached_property

@@ -22,7 +22,8 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table, march
 from dynamis.display import counted
 from dynamis.errors import InputError, ModelWarning
-from dynamis.optimize.step_dynamics import TABLEAUS, Feedback, StepDynamics
+from dynamis.optimize.feedback_law import Feedback
+from dynamis.optimize.step_dynamics import TABLEAUS, StepDynamics
 from dynamis.robot import Robot
 from dynamis.robot.checks import warn_of_actuators, warn_of_open_loops
 from dynamis.robot.jumps import IN_FUNCTIONS, warn_of_jumps
@@ -65,7 +66,7 @@ class Step(StepDynamics):
     values p are the argument after u. u also has the wrenches on the frames ``wrenches``, in world axes, and with
     ``moving_base`` the twist and the acceleration of the base in its own axes, with its pose as in the model. With
     ``feedback(robot, q, v, r)``, evaluated at the beginning of the step, u has ``references`` numbers r, by default one for
-    each actuated coordinate, in place of torques. ``places`` says where each stands in u.
+    each actuated coordinate, in place of torques; it is recorded here. ``places`` says where each stands in u.
 
     >>> import dynamis as dy
     >>> robot = dy.load("planar_2r_melchiorri")
@@ -242,7 +243,7 @@ class Step(StepDynamics):
     @cached_property
     def _pullback(self) -> Kernel:
         """The product of a costate with A, B and ∂x'/∂p, which are not formed."""
-        if self.feedback is not None:
+        if self._law is not None:
             warn_of_jumps(self.robot, self._command_kernel, self._command_kernel, IN_FUNCTIONS.format("robot.differentiate"))
         return self.robot.compile(self.pulled_back, parameters=self.parameters, u=self.inputs, costate=2 * self.robot.n)
 

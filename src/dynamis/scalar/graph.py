@@ -1,10 +1,10 @@
-"""Expression graphs as a whole: the order of their nodes, and their text."""
+"""Expression graphs as a whole: the order of their nodes, their text, and their rows."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dynamis.scalar.node import Node, Scalar
+from dynamis.scalar.node import Node, Scalar, make, symbol
 
 
 def topological(outputs: Any) -> list[Node]:
@@ -24,6 +24,32 @@ def topological(outputs: Any) -> list[Node]:
                 order.append(node)
             stack.pop()
     return order
+
+
+Row = tuple[Any, ...]  # an operation with its operands: numbers, and places of earlier rows
+
+
+def to_rows(outputs: Any) -> tuple[list[Row], list[Any]]:
+    """The nodes of expressions as rows, and the outputs likewise, for pickle, which cannot follow deep expressions.
+
+    >>> from dynamis.scalar import symbol
+    >>> to_rows([symbol("x") * 2.0 + 1.0])
+    ([('symbol', 'x'), ('mul', 2.0, 0), ('add', 1.0, 1)], [2])
+    """
+    order = topological(outputs)
+    place = {id(node): k for k, node in enumerate(order)}
+    rows = [(node.op, *(place[id(a)] if isinstance(a, Node) else a for a in node.args)) for node in order]
+    return rows, [place[id(x)] if isinstance(x, Node) else float(x) for x in outputs]
+
+
+def from_rows(rows: list[Row], outputs: list[Any]) -> list[Any]:
+    """The expressions of `to_rows`."""
+    nodes: list[Node] = []
+    for op, *operands in rows:
+        nodes.append(
+            symbol(operands[0]) if op == "symbol" else make(op, *(nodes[x] if isinstance(x, int) else x for x in operands))
+        )
+    return [nodes[x] if isinstance(x, int) else x for x in outputs]
 
 
 _PRECEDENCE = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3}

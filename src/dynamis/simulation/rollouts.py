@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -225,6 +225,7 @@ class BatchSimulation:
         method: str | None = None,
         every: int = 1,
     ) -> None:
+        self._given = {name: value for name, value in locals().items() if name != "self"}
         contacts = robot.contacts if isinstance(robot, ConstrainedRobot) else None
         robot = robot.robot if isinstance(robot, ConstrainedRobot) else robot
         if not isinstance(robot, Robot):
@@ -269,9 +270,12 @@ class BatchSimulation:
         self._warned = self._steps_checked = False
         self.stacklevel = 2  # of warnings
 
+    def __reduce__(self) -> Any:
+        return partial(BatchSimulation, **self._given), ()  # compiled code is made again
+
     def __repr__(self) -> str:
-        step = f"step {self.t / self.steps:g} s"
-        return short(f"<BatchSimulation of {printable(self.robot.name)}: {self.t:g} s by {self.method}, {step}>")
+        by = f"{self.method}, step {self.t / self.steps:g} s"
+        return short(f"<BatchSimulation of {printable(self.robot.name)}: {self.t:g} s by {by}>")
 
     def __call__(
         self, q0: Any, v0: Any = None, *, parameters: Mapping[str, Any] | None = None,
@@ -302,8 +306,7 @@ class BatchSimulation:
             warnings.warn(too_long, ModelWarning, stacklevel=self.stacklevel)
         self._steps_checked = True
         _clear_diverged(states, robot.nq, robot.n)
-        nq, n = robot.nq, robot.n
-        times = np.arange(0, self.steps + 1, self.every) * h
+        nq, n, times = robot.nq, robot.n, np.arange(0, self.steps + 1, self.every) * h
         times[-1] = self.t
         q, v, inside = states[..., :nq], states[..., nq : nq + n], states[..., nq + n : nq + n + loop.states]
         left = states[-1, ..., -1] if loop.watching else None
