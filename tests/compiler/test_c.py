@@ -188,3 +188,29 @@ def test_sines_and_cosines_hold_everywhere(tmp_path, flags):
     expected = np.stack([np.sin(x), np.cos(x)], axis=-1)
     assert np.all(np.abs(found[:-2] - expected) <= 2 * np.spacing(np.abs(expected)))
     assert np.all(np.isnan(found[-2:]))
+
+
+@pytest.mark.parametrize("jacobian", [False, True])
+def test_the_self_test_uses_states_at_which_the_function_is_finite(tmp_path, jacobian):
+    robot = dy.load("planar_2r_melchiorri")
+    for name, function in (("root", lambda robot, q: np.sqrt(q)), ("logarithm", lambda robot, q: np.log(q[0]) * q)):
+        files = robot.write_c(function, tmp_path, name=name, jacobian=jacobian)
+        for source in files[1::2]:
+            if not COMPILERS:
+                continue
+            flag = f"-D{source.stem.upper()}_SELFTEST"
+            subprocess.run([COMPILERS[0], *FLAGS, flag, str(source), "-o", str(tmp_path / "test"), "-lm"], check=True)
+            assert (
+                "0 wrong of 20" in subprocess.run([str(tmp_path / "test")], capture_output=True, text=True, check=True).stdout
+            )
+    arm = dy.load("ur5e")
+    (tmp_path / "laws").mkdir()
+    dy.control.write_c(robot, lambda robot, t, q, v: np.sqrt(q) - v, tmp_path / "laws", name="law")
+    with pytest.warns(
+        dy.ModelWarning, match="not finite at most states .* self-test of the C code has no states, and is left out"
+    ):
+        _, source = arm.write_c(lambda robot, q: np.log(q - 100.0), tmp_path, name="nowhere")
+    assert "SELFTEST" not in source.read_text()
+    for states in (0, -1, 2.5):
+        with pytest.raises(dy.InputError, match=f"number of states of the self-test.* got {states}"):
+            arm.write_c("gravity", tmp_path, states=states)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +22,7 @@ from dynamis.compiler.c_expressions import Expressions
 from dynamis.compiler.code import TRIGONOMETRIC, Code, Operand
 from dynamis.compiler.schedule import schedule
 from dynamis.compiler.sincos import DOUBLE, LARGEST_ANGLE
-from dynamis.errors import InputError, printable
+from dynamis.errors import InputError, ModelWarning, printable
 from dynamis.files.atomic_write import write_file
 from dynamis.version import __version__
 
@@ -32,6 +33,7 @@ ORDERS: dict[str, tuple[Literal["C", "F"], str]] = {
     "row": ("C", "Matrices are stored row by row."),
     "column": ("F", "Matrices are stored column by column: the first index varies fastest."),
 }
+DRAWS = 50  # of the states of a self-test, for functions that are not finite at all of them
 _FUSED = {"fma": "{} * {} + {}", "fms": "{} * {} - {}", "fnma": "{2} - {0} * {1}"}
 
 
@@ -241,13 +243,38 @@ def _pairs(code: Code) -> dict[Operand, tuple[int, int]]:
     return {angle: (k, found["cos", angle]) for (op, angle), k in found.items() if op == "sin" and ("cos", angle) in found}
 
 
-def evaluate(code: Code, state: list[Array]) -> list[Array]:
-    """The results at one state, instruction by instruction, in double precision."""
+def finite_states(code: Code, draw: Callable[[], list[list[Array]]], count: int) -> list[list[Array]]:
+    """``count`` states from ``draw`` at which all results are finite; fewer, with a warning, where too many are not."""
+    found: list[list[Array]] = []
+    for _ in range(DRAWS):
+        states = draw()
+        results = evaluate(code, [np.array(vectors) for vectors in zip(*states, strict=True)])
+        finite = np.all([np.isfinite(x).all(axis=-1) for x in results], axis=0)
+        found += [state for state, good in zip(states, np.broadcast_to(finite, len(states)), strict=True) if good]
+        if len(found) >= count:
+            return found[:count]
+    tests = f"{len(found)} of {count} states" if found else "no states, and is left out"
+    warnings.warn(
+        f"{printable(code.name)} is not finite at most states of its arguments: the self-test of the C code has {tests}",
+        ModelWarning, stacklevel=3,
+    )  # fmt: skip
+    return found
+
+
+def evaluate(code: Code, state: Sequence[Array]) -> list[Array]:
+    """The results at one state, or in rows at the states in the rows of each argument, in double precision."""
     from dynamis.scalar.program import MEANING
 
     fused = {"fma": lambda a, b, c: a * b + c, "fms": lambda a, b, c: a * b - c, "fnma": lambda a, b, c: c - a * b}
-    values: list[Any] = [float(x) for vector in state for x in vector]
-    for i in code.instructions:
-        args = [values[x] if isinstance(x, int) else x for x in i.args]
-        values.append(float((fused.get(i.op) or MEANING[i.op])(*args)))
-    return [np.array([values[x] if isinstance(x, int) else x for x in result]) for result in code.outputs]
+    values: list[Any] = [np.asarray(x, float) for vector in state for x in np.moveaxis(np.asarray(vector), -1, 0)]
+    batch = np.shape(state[0])[:-1] if state else ()
+    with np.errstate(all="ignore"):
+        for i in code.instructions:
+            args = [values[x] if isinstance(x, int) else x for x in i.args]
+            values.append((fused.get(i.op) or MEANING[i.op])(*args))
+    results = []
+    for outputs in code.outputs:
+        results.append(np.empty((*batch, len(outputs))))
+        for k, x in enumerate(outputs):
+            results[-1][..., k] = values[x] if isinstance(x, int) else x
+    return results

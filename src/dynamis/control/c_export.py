@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ def write_c(
         raise InputError(f"states must be an integer of at least 1, got {states!r}")
     kernel = compile_law(robot, law)
     label = name if name is not None else "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])|\W+", "_", _name(law)).lower()
-    tests = _test_states(robot, law, kernel, states, duration)
+    tests = c_text.finite_states(kernel.code, _test_states(robot, law, kernel, states, duration), states)
     results = ["tau", "x_dot"][: len(kernel.code.outputs)]
     texts = c_text.render(kernel.code, label, precision, f"{_name(law)} of {robot.name}", tests, results)
     return c_text.write_pair(folder, label, texts)
@@ -102,14 +103,19 @@ def _kernel(robot: Robot, function: Any, sizes: dict[str, int]) -> Kernel:
     return kernel
 
 
-def _test_states(robot: Robot, law: Any, kernel: Kernel, count: int, duration: float) -> list[list[Array]]:
+def _test_states(robot: Robot, law: Any, kernel: Kernel, count: int, duration: float) -> Callable[[], list[list[Array]]]:
+    """A function that draws values of the arguments."""
     rng = np.random.default_rng(0)
-    rows = []
-    for _ in range(count):
-        q, v = robot.random(rng), rng.uniform(-1.0, 1.0, robot.n)
-        row = [np.array([rng.uniform(0.0, duration)]), q, v]
-        for name, size in kernel.arguments[3:]:
-            near = law.start(robot, q, v) if name == "x" else np.zeros(size)
-            row.append(near + 0.1 * rng.uniform(-1.0, 1.0, size))
-        rows.append(row)
-    return rows
+
+    def draw() -> list[list[Array]]:
+        rows = []
+        for _ in range(count):
+            q, v = robot.random(rng), rng.uniform(-1.0, 1.0, robot.n)
+            row = [np.array([rng.uniform(0.0, duration)]), q, v]
+            for name, size in kernel.arguments[3:]:
+                near = law.start(robot, q, v) if name == "x" else np.zeros(size)
+                row.append(near + 0.1 * rng.uniform(-1.0, 1.0, size))
+            rows.append(row)
+        return rows
+
+    return draw

@@ -9,12 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dynamis.compiler import c_text
+from dynamis.compiler.kernel import Kernel
+from dynamis.errors import InputError
 from dynamis.robot.compilation import algorithm_named
 from dynamis.robot.differentiation import Derivatives, Differentiation
 from dynamis.robot.inputs import CONFIGURATIONS
 from dynamis.scalar import Node
+
+Array = npt.NDArray[Any]
 
 
 class CCode(Differentiation):
@@ -44,13 +49,12 @@ class CCode(Differentiation):
         """
         algorithm = algorithm_named(function) if isinstance(function, str) else None
         kernel = self._kernel_of(function, frame, parameters, sizes)
-        rng = np.random.default_rng(0)
-        batches = [
-            self.random(rng, states) if x in CONFIGURATIONS and size == self.nq else rng.uniform(-1.0, 1.0, (states, size))
-            for x, size in kernel.arguments
-        ]
+        if not (isinstance(states, int) and states > 0):
+            raise InputError(f"states= is the number of states of the self-test, an integer of at least 1, got {states!r}")
         if algorithm is not None and not parameters:  # raises where it is defined nowhere
-            given = {x: (batch[0], size) for (x, size), batch in zip(kernel.arguments, batches, strict=True)}
+            given = {
+                x: (value, len(value)) for (x, _), value in zip(kernel.arguments, self._states_of(kernel, 1)()[0], strict=True)
+            }
             self.evaluator.evaluate(algorithm, given, self._options_of(algorithm, frame))
         called = re.sub(r"\W", "_", kernel.name.lower()).strip("_") or "function"
         identifier = f"dynamis_{called}" if name is None else name
@@ -60,9 +64,24 @@ class CCode(Differentiation):
             slopes = self.differentiate(function, None, frame=frame, parameters=parameters, **sizes)
             about = f"Jacobian of {kernel.name} by {self._columns_of(slopes)}, of {self.name}"
             parts.append((f"{identifier}_jacobian", slopes.jacobian_kernel, about, ["jacobian"]))
-        tests = [[batch[s] for batch in batches] for s in range(states)]
-        texts = {x: c_text.render(made.code, x, precision, about, tests, out, order) for x, made, about, out in parts}
+        texts = {}
+        for own, made, about, out in parts:
+            tests = c_text.finite_states(made.code, self._states_of(kernel, states), states)
+            texts[own] = c_text.render(made.code, own, precision, about, tests, out, order)
         return [path for x, pair in texts.items() for path in c_text.write_pair(folder, x, pair)]
+
+    def _states_of(self, kernel: Kernel, count: int) -> Callable[[], list[list[Array]]]:
+        """A function that draws values of the arguments."""
+        rng = np.random.default_rng(0)
+
+        def draw() -> list[list[Array]]:
+            batches = [
+                self.random(rng, count) if x in CONFIGURATIONS and size == self.nq else rng.uniform(-1.0, 1.0, (count, size))
+                for x, size in kernel.arguments
+            ]
+            return [[batch[s] for batch in batches] for s in range(count)]
+
+        return draw
 
     def _columns_of(self, slopes: Derivatives) -> str:
         """The arguments with their columns of the Jacobian."""
