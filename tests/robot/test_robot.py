@@ -236,6 +236,26 @@ def test_symbols_flow_through_states_and_parameters():
         dy.load("planar_2r", parameters={"m11": 1.0})
 
 
+def test_functions_without_the_symbols_of_a_robot_take_batches_and_others_name_them():
+    arm, m = dy.load("ur5e"), dy.symbol("m")
+    loaded = arm.replace(payload=dy.solids.sphere(0.05, mass=m))
+    q = arm.random(0, size=4)
+    for name, given in (("jacobian", (q,)), ("pose", (q,)), ("velocity", (q, q)), ("integrate", (q, q))):
+        found = getattr(loaded, name)(*given)
+        assert found.dtype == float
+        assert np.allclose(found, getattr(arm, name)(*given), rtol=0, atol=1e-14)
+        assert getattr(loaded, name)(*(x[0] for x in given)).dtype == float
+    compiled = r"robot\.compile\('gravity', parameters=\[dynamis\.symbol\('m'\)\]\)"
+    with pytest.raises(dy.InputError, match=rf"gravity of robot 'UR5e' depends on its symbol 'm'.* {compiled}"):
+        loaded.gravity(q)
+    with pytest.raises(dy.InputError, match=r"symbol 'm'.*not available with out="):
+        loaded.gravity(q[0], out=np.zeros(6))
+    assert loaded.gravity(q[0]).dtype == object
+    x = np.array([dy.symbol(f"q{k}") for k in range(6)])
+    with pytest.raises(dy.InputError, match="symbolic arguments are evaluated for one state at a time"):
+        loaded.pose(np.stack([x, x]))
+
+
 def test_a_chain_of_a_thousand_links_evaluates(tmp_path):
     lines = ['<robot name="chain"><link name="l0"/>']
     for i in range(1, 1001):

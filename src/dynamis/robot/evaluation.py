@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,12 @@ from dynamis.algorithms.registry import Algorithm, Function, Invariance
 from dynamis.compiler.batches import broadcast_batch, check_destination
 from dynamis.compiler.cuda import as_cupy, on_gpu
 from dynamis.compiler.kernel import DOUBLE, SINGLE, Checks, Kernel, UncheckedError
-from dynamis.errors import InputError, SingularError
+from dynamis.errors import InputError, SingularError, printable
 from dynamis.model.model import Frame, Model, fingerprint
 from dynamis.model.reframe import reframe
 from dynamis.model.regroup import regroup
 from dynamis.robot.inputs import CONFIGURATIONS, QUATERNION_TOLERANCE, Inputs
-from dynamis.scalar import Node, TracedArray, computed_once
+from dynamis.scalar import Node, TracedArray, computed_once, symbol, topological
 
 Array = npt.NDArray[Any]
 Given = dict[str, tuple[Any, int]]  # arguments with the lengths they must have
@@ -51,6 +51,7 @@ class Evaluator:
         self.looks: Counter[str] = Counter()  # of their calls at rest
         self._lean_models: dict[str, Model] = {}
         self._asked: Counter[Any] = Counter()
+        self._symbols: dict[Any, list[str]] = {}  # of the model, by function
 
     @functools.cached_property
     def dry(self) -> tuple[int, ...]:
@@ -79,13 +80,10 @@ class Evaluator:
                 return result
         batch = broadcast_batch(arrays)
         of_base = "base" in options and options["base"].symbolic
-        if self.model.symbolic or of_base or any(a.dtype == object for a in arrays.values()):
-            if batch:
-                raise InputError(
-                    "symbolic arguments are evaluated for one state at a time; substitute numbers before evaluating a batch"
-                )
-            if out is not None:
-                raise InputError("out= is not available for symbolic arguments")
+        given_symbols = of_base or any(a.dtype == object for a in arrays.values())
+        if given_symbols or (self.model.symbolic and (self.tracing or self._symbols_in(algorithm, arrays, options))):
+            if batch or out is not None:
+                self._refuse_symbols(algorithm, [] if given_symbols else self._symbols_in(algorithm, arrays, options), batch)
             model, function = self.methods(algorithm, options)[0] if self.tracing else (self.model, algorithm.function)
             state = list(arrays.values())
 
@@ -122,6 +120,27 @@ class Evaluator:
         if not np.isfinite(result).all():
             self._explain_failure(plain, arrays, batch, result)
         return result
+
+    def _symbols_in(self, algorithm: Algorithm, arrays: Mapping[str, Array], options: Mapping[str, Any]) -> list[str]:
+        """The names of the robot's symbols on which a function of numbers depends."""
+        key = key_of(algorithm, options)
+        if key not in self._symbols:
+            state = [np.array([symbol(f"{name}[{k}]") for k in range(x.shape[-1])], object) for name, x in arrays.items()]
+            own = {id(x) for vector in state for x in vector}
+            result = np.asarray(algorithm.function(self.model, *state, **options), object)
+            self._symbols[key] = sorted(str(x) for x in topological(result.flat) if x.op == "symbol" and id(x) not in own)
+        return self._symbols[key]
+
+    def _refuse_symbols(self, algorithm: Algorithm, names: Sequence[str], batch: tuple[int, ...]) -> None:
+        what = "evaluated for one state at a time" if batch else "not available with out="
+        if not names:
+            raise InputError(f"symbolic arguments are {what}; give numbers")
+        listed, symbols = ", ".join(map(printable, names)), ", ".join(f"dynamis.symbol({name!r})" for name in names)
+        raise InputError(
+            f"{algorithm.name} of robot {printable(self.model.name)} depends on its symbol{'s' * (len(names) > 1)} "
+            f"{listed}, and symbolic results are {what}; "
+            f"robot.compile({algorithm.name!r}, parameters=[{symbols}]) takes values as its last argument"
+        )
 
     def _by_ready_kernel(self, key: Any, given: Given, out: Array | None) -> Array | None:
         """Arrays by a kernel that is compiled and checks values itself. None where a check or a conversion is needed."""
