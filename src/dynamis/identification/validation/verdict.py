@@ -219,17 +219,13 @@ def _level(s: Statistics, validation: Validation | None, limits: tuple[float, fl
     parts = f"the worst joint is {worst} with {by_joint[worst]:.3g} %{size}"
     beside = f" ({_compared(validation)})" if validation is not None else ""
     findings = [VerdictItem("residual", severity, f"The residual {where} is {overall:.3g} % of the torque{beside}; {parts}.")]
-    wrong = [f"{name} ({x:.3g} %)" for name, x in by_joint.items() if x > NONE]
-    bad = [f"{name} ({x:.3g} %)" for name, x in by_joint.items() if limits[2] < x <= NONE]
-    if wrong:
-        text = (
-            f"The torque of {listed(wrong)} is predicted worse than by zero: with its motion, it contradicts the other torques "
-            "or other parts of the logs, or it is only noise. Check the column, sign, unit and gear ratio of this joint."
-        )
-        findings.append(VerdictItem("residual", 2, text))
-    if bad and severity < 2:
-        text = f"The torque of {listed(bad)} is hardly explained: it is small, noisy, or has unmodelled friction."
-        findings.append(VerdictItem("residual", 1, text))
+    for low, high, worth, text in (
+        (NONE, np.inf, 2, "predicted worse than by zero: with its motion, it contradicts the other torques or other parts of "
+         "the logs, or it is only noise. Check the column, sign, unit and gear ratio of this joint"),
+        (limits[2], NONE, 1, "hardly explained: it is small, noisy, or has unmodelled friction"),
+    ):  # fmt: skip
+        if (own := [f"{name} ({x:.3g} %)" for name, x in by_joint.items() if low < x <= high]) and (worth > 1 or severity < 2):
+            findings.append(VerdictItem("residual", worth, f"The torque of {listed(own)} is {text}."))
     return findings
 
 
