@@ -55,7 +55,8 @@ def position_scale(fit: FreeFit, prior: FreeFit, motion: MotionSummary) -> Posit
         return None
     alone = _level(fit, best.of(thin), best.torques * float(np.log(best.factor)))
     better = min(prior.level(thin) - best.level, fit.level(thin) - alone)
-    return best if better > RIVAL * thin.torque.size else None
+    # a scale that is not the whole cause takes a wrong value: another one is then certain in the corrected motion
+    return best if better > RIVAL * thin.torque.size and not _candidates(fit, best.of(thin)) else None
 
 
 def _candidates(fit: FreeFit, thin: MotionSummary) -> list[tuple[int, bool]]:
