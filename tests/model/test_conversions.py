@@ -103,7 +103,7 @@ def test_axes_in_every_relation_keep_their_dynamics_in_every_form(relation, form
 
 @pytest.mark.parametrize("convention", ["standard", "modified"])
 @pytest.mark.parametrize("angle", [1e-8, 1e-7, 1e-4, 1e-3])
-@pytest.mark.filterwarnings("ignore:nearly: warning")
+@pytest.mark.filterwarnings("ignore:nearly")
 def test_axes_that_are_nearly_but_not_quite_parallel_are_refused_rather_than_garbled(convention, angle):
     bar = dy.solids.box(0.1, 0.2, 0.3, mass=1.0)
     d = dy.Description("nearly").add_link("base").add_link("a", "base", "revolute", inertia=bar)

@@ -79,7 +79,7 @@ def with_rotors_as_links(d):
 
 @pytest.mark.usefixtures("without_compilation")
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.filterwarnings("ignore:random tree: warning: link")
+@pytest.mark.filterwarnings("ignore:random tree")
 def test_a_riding_rotor_is_a_link_on_a_joint_tied_to_the_one_it_drives(seed):
     d, rng = random_riding(100 + seed, mimics=False, kinds=(*ONE_NUMBER, "fixed"), tails=True)
     robot = dy.Robot(d)
