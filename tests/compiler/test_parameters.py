@@ -193,3 +193,12 @@ def test_one_state_of_very_large_numbers_is_computed_without_a_warning():
     assert np.array_equal(robot.inverse_dynamics(far, still, still), robot.inverse_dynamics(far[None], still, still)[0])
     with pytest.raises(dy.SingularError, match="not finite"):
         robot.inverse_dynamics(still, far, still)
+
+
+def test_a_parameter_is_named_once():
+    m = dy.symbol("m")
+    loaded = dy.load("planar_2r_melchiorri").replace(payload=dy.solids.sphere(0.05, mass=m))
+    for function in (loaded.compile, loaded.differentiate, loaded.numba):
+        with pytest.raises(dy.InputError, match="parameters= has a symbol twice: 'm'; name each once"):
+            function("gravity", parameters=[m, m])
+    assert loaded.compile("gravity", parameters=m).arguments == (("q", 2), ("parameters", 1))

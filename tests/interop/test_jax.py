@@ -67,6 +67,26 @@ def test_wrong_lengths_are_refused():
         ROBOT.jax("kinetic_energy")(np.zeros((2, 7)), np.zeros((3, 7)))
 
 
+def test_arguments_may_be_given_by_name():
+    q, v, a = (x[0] for x in STATES)
+    function = ROBOT.jax("inverse_dynamics")
+    expected = np.asarray(function(q, v, a))
+    assert np.array_equal(function(q, a=a, v=v), expected)
+    slope = jax.jit(jax.jacobian(lambda v: function(q=q, v=v, a=a)))(v)
+    assert relative_error(np.asarray(slope), ROBOT.inverse_dynamics_derivatives(q, v, a).dv) < 1e-12
+    for bad in (lambda: function(q, v, tau=a), lambda: function(q, v, v=v), lambda: function(q=q, v=v)):
+        with pytest.raises(
+            dy.InputError, match=r"inverse_dynamics takes q, v, a, each once, by place or by name; got [02] by place and"
+        ):
+            bad()
+
+
+def test_slopes_of_branches_not_taken_do_not_matter():
+    robot = dy.load("planar_2r_melchiorri")
+    function = robot.jax(lambda robot, q: np.where(q > 0, np.sqrt(q), 0 * q))
+    assert jax.jacobian(function)(np.array([-1.0, 4.0])).tolist() == [[0.0, 0.0], [0.0, 0.25]]
+
+
 def test_arguments_broadcast_like_arrays_of_numpy():
     q, v, a = (np.asarray(x) for x in STATES)
     function = jax.jit(ROBOT.jax("inverse_dynamics"))

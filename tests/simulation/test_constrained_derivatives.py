@@ -93,3 +93,12 @@ def test_batches_are_their_states():
     one, force = held.forward_dynamics_derivatives(q[1, 2], v[1, 2], tau[1, 2])
     np.testing.assert_allclose(accelerations.array[1, 2], one.array, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(forces.array[1, 2], force.array, rtol=1e-9, atol=1e-9)
+
+
+def test_dry_friction_at_rest_is_said_of_the_function_that_was_called():
+    arm = dy.load("planar_2r_melchiorri").replace(friction={"joint1": {"coulomb": 2.0}})
+    held, q, v, tau = dy.constrained(arm, points=[arm.link_names[-1]]), [0.3, 0.8], np.zeros(2), np.ones(2)
+    with pytest.warns(dy.ModelWarning, match=r"the derivative of constrained\(…\)\.forward_dynamics is that") as warned:
+        held.forward_dynamics_derivatives(q, v, tau)
+    assert len(warned) == 1
+    held.forward_dynamics_derivatives(q, v, tau)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -74,6 +74,19 @@ class Differentiable:
         inputs = [x for vector in vectors for x in vector]
         (flat,) = replay(self.kernel.code, inputs, EXPRESSIONS)
         return jacobian(np.array(flat, dtype=object).reshape(self.shape), inputs)
+
+    def in_order(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
+        """Arguments, of which some may be given by name."""
+        if not named:
+            return arguments
+        names = [name for name, _ in self.kernel.arguments]
+        given = {**dict(zip(names, arguments, strict=False)), **named}
+        if len(arguments) + len(named) != len(names) or given.keys() != set(names):
+            raise InputError(
+                f"{self.name} takes {', '.join(names)}, each once, by place or by name; got {len(arguments)} by place and "
+                f"{', '.join(named)} by name"
+            )
+        return [given[name] for name in names]
 
     def check(self, arrays: Sequence[Any], broadcast_shapes: Callable[..., Any] = np.broadcast_shapes) -> None:
         """The last axes must have the lengths of the arguments, and the axes before them must broadcast."""

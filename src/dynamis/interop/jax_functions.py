@@ -90,7 +90,12 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
     value.__name__ = value.__qualname__ = function.name
     evaluate: Callable[..., Any] = jax.custom_jvp(value)
     evaluate.defjvp(tangent)  # type: ignore[attr-defined]
-    return evaluate
+
+    def called(*arguments: Any, **named: Any) -> Any:
+        return evaluate(*function.in_order(arguments, named))
+
+    called.__name__ = called.__qualname__ = function.name
+    return called
 
 
 def _varying(result: Any, arguments: Sequence[Any]) -> Any:

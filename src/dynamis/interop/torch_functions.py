@@ -87,9 +87,9 @@ def torch_function(function: Differentiable) -> Callable[..., Any]:
         traced = torch.compiler.is_compiling() and not torch._C._are_functorch_transforms_active()
         return (operation if traced else transformable)(order, *arguments)
 
-    def evaluate(*arguments: Any) -> Any:
+    def evaluate(*arguments: Any, **named: Any) -> Any:
         try:
-            given = [torch.as_tensor(x) for x in arguments]
+            given = [torch.as_tensor(x) for x in function.in_order(arguments, named)]
         except (RuntimeError, TypeError, ValueError) as error:
             raise InputError(f"{function.name} takes tensors or arrays of numbers: {error}") from None
         places = {x.device for x in given}

@@ -17,6 +17,7 @@ from dynamis.errors import InputError, printable
 from dynamis.optimize.feedback_law import Feedback, FeedbackLaw
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
+from dynamis.robot.compilation import checked_symbols
 from dynamis.robot.dry_friction import without_dry_friction
 from dynamis.scalar import Node, pulled_back, solve_positive, tanh, where
 from dynamis.simulation.motion import any_nonzero
@@ -43,7 +44,7 @@ class StepDynamics:
         self, robot: Robot, h: float, method: str, actuated: Any, friction_velocity: float, parameters: Sequence[Node],
         wrenches: Sequence[str], moving_base: bool, feedback: Feedback | None, references: int | None,
     ) -> None:  # fmt: skip
-        self.parameters = _symbols(parameters)
+        self.parameters = checked_symbols(parameters)
         check_numeric(robot, self.parameters)
         if method not in METHODS:
             raise InputError(f"method={method!r} is unknown; choose one of {', '.join(METHODS)}")
@@ -383,13 +384,3 @@ def _integrate(robot: Robot, q: Array, dv: Array) -> Array:
 
 def _integrate_derivatives(robot: Robot, q: Array, dv: Array) -> Array:
     return np.stack(robot.integrate_derivatives(q, dv), axis=-3)
-
-
-def _symbols(given: Any) -> tuple[Node, ...]:
-    symbols = tuple(given) if np.iterable(given) else (given,)
-    for one in symbols:
-        if not isinstance(one, Node) or one.op != "symbol":
-            raise InputError(f"parameters= must be symbols, such as [dynamis.symbol('m')], got {one!r}")
-    if len(set(symbols)) < len(symbols):
-        raise InputError("parameters= has a symbol twice")
-    return symbols

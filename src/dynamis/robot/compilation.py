@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from dynamis.algorithms.registry import ALGORITHMS, Algorithm
 from dynamis.compiler.kernel import Kernel
@@ -73,9 +76,7 @@ class Compilation(Configurations):
                 f"{label} has no argument {unknown[0]!r}; its arguments are {', '.join(names)}. Options such as axes= are "
                 "given in a function of your own: compile(lambda robot, q: robot.jacobian(q, axes='local'))"
             )
-        for parameter in parameters:
-            if not isinstance(parameter, Node) or parameter.op != "symbol":
-                raise InputError(f"parameters= must be symbols, such as [dynamis.symbol('m')], got {parameter!r}")
+        parameters = checked_symbols(parameters)
         known = {"q": self.nq, "v": self.n, "a": self.n, "tau": self.n, **sizes}
         for name in names:
             if name not in known:
@@ -150,6 +151,18 @@ class Compilation(Configurations):
         """
         counts = self.kernel(name).code.cost()
         return {**counts, "total": sum(counts.values())}
+
+
+def checked_symbols(given: Any) -> tuple[Node, ...]:
+    """Parameters of a function: a symbol or several, each once."""
+    symbols = tuple(given) if np.iterable(given) else (given,)
+    for one in symbols:
+        if not isinstance(one, Node) or one.op != "symbol":
+            raise InputError(f"parameters= must be symbols, such as [dynamis.symbol('m')], got {one!r}")
+    twice = [str(one) for one, count in Counter(symbols).items() if count > 1]
+    if twice:
+        raise InputError(f"parameters= has a symbol twice: {printable(twice[0])}; name each once")
+    return symbols
 
 
 def algorithm_named(name: str) -> Algorithm:

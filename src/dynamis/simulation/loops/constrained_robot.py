@@ -19,7 +19,9 @@ from dynamis.kinematics.file_closures import described
 from dynamis.robot import Robot
 from dynamis.robot.base import RobotBase, direct
 from dynamis.robot.differentiation import Derivatives
+from dynamis.robot.dry_friction import without_dry_friction
 from dynamis.robot.interop import crocoddyl_model
+from dynamis.robot.jumps import warn_at_rest
 from dynamis.scalar import maximum, solve_upper
 from dynamis.simulation.contact_equations import (
     Contacts,
@@ -208,7 +210,9 @@ class ConstrainedRobot(RobotBase):
         ((3, 3), (2, 3))
         """
         a, force = self.forward_dynamics(q, v, tau, wrenches, acceleration=acceleration)
-        torques = self.robot.inverse_dynamics_derivatives(q, v, a, wrenches).array
+        warn_at_rest(self.robot, "constrained(…).forward_dynamics", v)
+        smooth = without_dry_friction(self.robot)  # which is constant
+        torques = smooth.inverse_dynamics_derivatives(q, v, a, wrenches).array
         found = constrained_derivatives(
             self.robot.mass_matrix_inverse(q), self.jacobian(q), torques, force,
             lambda y: np.asarray(self._row_derivatives.jacobian(q, v, a, force, y)),
