@@ -314,3 +314,9 @@ def test_three_points_are_no_orientation():
     with pytest.raises(dy.InputError, match="for three positions, set kind='position'"):
         dy.inverse_kinematics(robot, points)
     assert dy.inverse_kinematics(robot, points, kind="position").found.all()
+
+
+def test_a_tolerance_below_rounding_is_named_as_the_cause():
+    robot = dy.load("ur5e")
+    found = dy.inverse_kinematics(robot, robot.pose([0.3, -1.2, 1.5, -0.4, 0.8, 0.1]), tolerance=1e-18, restarts=2)
+    assert "use a larger tolerance=" in found.status

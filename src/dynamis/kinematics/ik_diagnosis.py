@@ -37,6 +37,8 @@ def why_not(task: Problem, q: Array, errors: Array, rng: np.random.Generator) ->
         return f"the loops do not close: {task.loops.names[worst]!r} stays open, all closures together by {gap:.3g}"
     if task.kind == "tasks":
         return _largest_errors(task, q)
+    if errors.max() <= RECURSION_ROUNDING:
+        return f"{_misses(task, errors)}, which is rounding: use a larger tolerance="
     if descend(task, task.starts(rng, MAX_SEARCH_STARTS, q)).found.any():
         return f"{_misses(task, errors)}, but {EXISTS}"
     starts = np.concatenate([q[None], task.starts(rng, DIAGNOSIS_STARTS, q)])
