@@ -329,6 +329,7 @@ def test_what_is_no_robot_is_refused(wrong):
         dy.structural_bounds(wrong)
 
 
+@pytest.mark.filterwarnings("ignore:.*without moving any mass")
 def test_a_floating_base_is_refused():
     with pytest.raises(dy.InputError, match="quaternion coordinate"):
         dy.structural_bounds(floating("ur5e"))

@@ -183,6 +183,7 @@ def test_links_that_carry_rotors_are_bodies_without_them_too():
     assert is_robot(base, own)
 
 
+@pytest.mark.filterwarnings("ignore:.*nothing with mass")
 def test_a_robot_without_masses_gets_some():
     description = dy.load("planar_2r_melchiorri").description
     for link in description.links:

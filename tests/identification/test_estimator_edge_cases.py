@@ -155,6 +155,7 @@ def test_columns_of_ones_own_may_have_any_size_but_must_be_finite():
         base_parameters(LinearModel(ARM, columns=[cubic(np.inf)]))
 
 
+@pytest.mark.filterwarnings("ignore:.*without moving any mass")
 def test_the_robots_own_parameters_are_always_possible():
     for robot in (floating("planar_2r_melchiorri"), ARM):  # a base without mass, and flat links
         base = base_parameters(LinearModel(robot))

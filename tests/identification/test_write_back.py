@@ -178,6 +178,7 @@ def test_what_was_not_looked_for_is_zero_and_said():
     assert any("was not identified and is set to zero" in note for note in edited.notes)
 
 
+@pytest.mark.filterwarnings("ignore:.*nothing with mass")
 def test_a_link_without_mass_in_the_file_can_get_some():
     description = dy.load("planar_2r_melchiorri").description
     for link in description.links:

@@ -172,6 +172,7 @@ def test_a_target_at_a_singularity_is_found():
     assert inverse_kinematics(dy.load("ur5e"), dy.load("ur5e").pose(np.zeros(6)), q0=HOME).found
 
 
+@pytest.mark.filterwarnings("ignore:.*without moving any mass")
 def test_a_floating_base_moves_on_its_manifold():
     robot = floating("planar_2r_melchiorri")
     q = robot.random(4)

@@ -170,6 +170,8 @@ def test_limits_of_zero_are_no_limits(arm, save):
     assert np.isinf([limits["lower"][0], limits["upper"][0]]).all()
 
 
+@pytest.mark.filterwarnings("ignore:.*limits are 0")
+@pytest.mark.filterwarnings("ignore:.*without moving any mass")
 def test_the_zero_limit_of_a_follower_does_not_stop_its_leader():
     d = dy.Description("pair").add_link("base")
     body = dy.solids.rod(0.5, mass=1.0)

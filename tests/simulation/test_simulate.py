@@ -97,6 +97,7 @@ def test_fixed_steps_refuse_friction_that_sticks_and_name_what_takes_it(friction
 @pytest.mark.parametrize(
     "way", [{}, {"method": "rk4", "step": 0.1}, {"friction": {"light": dy.Coulomb(1, 1)}, "torque": [2.0]}]
 )
+@pytest.mark.filterwarnings("ignore:.*nothing with mass")
 def test_a_mass_matrix_that_cannot_be_inverted_is_refused_by_the_joints_name(way):
     d = dy.Description("massless").add_link("base")
     robot = dy.Robot(d.add_link("feather", "base", "revolute", joint_name="light", axis=np.array([0.0, 1.0, 0.0])))
