@@ -101,6 +101,7 @@ def test_a_library_robot_on_a_massless_floating_base_is_told(recwarn):
         dy.load("ur5e", base="floating")
 
 
+@pytest.mark.filterwarnings("ignore:.*without moving any mass")
 def test_singular_robots_in_general_position_are_refused_by_every_formulation():
     for robot, q in singular_robots(60):
         zero, tau = np.zeros(robot.n), np.ones(robot.n)
@@ -110,6 +111,7 @@ def test_singular_robots_in_general_position_are_refused_by_every_formulation():
 
 
 @pytest.mark.parametrize("way", [forward_dynamics, forward_dynamics_through_mass_matrix])
+@pytest.mark.filterwarnings("ignore:.*without moving any mass")
 def test_the_expressions_that_are_compiled_give_no_finite_number_for_singular_robots(way):
     for robot, q in singular_robots(8, seed=2):
         symbols = [dy.symbol(f"x{k}") for k in range(robot.nq)]
@@ -122,6 +124,7 @@ def test_the_expressions_that_are_compiled_give_no_finite_number_for_singular_ro
             assert not np.isfinite(found).all()
 
 
+@pytest.mark.filterwarnings("ignore:.*without moving any mass")
 def test_compiled_code_notices_singular_robots_in_general_position():
     for robot, q in singular_robots(6, seed=1):
         with pytest.raises(SingularError, match="without moving any mass"):

@@ -199,6 +199,7 @@ def two_pendulums(limits):
     return dy.Robot(d)
 
 
+@pytest.mark.filterwarnings("ignore:.*position limits are 0")
 def test_equations_of_robots_that_differ_in_their_limits_alone_is_right_for_each(folder):
     """Limits are not part of the name of compiled code, so nothing that depends on them may be in the code."""
     q, v, a = np.random.default_rng(0).normal(size=(3, 300, 2))

@@ -23,6 +23,7 @@ from dynamis.identification.payload_fit import (
 )
 from dynamis.identification.samples import Samples, as_runs
 from dynamis.robot import Robot
+from dynamis.robot.replacement import replace_payload
 from dynamis.spatial import PARAMETER_NAMES, Inertia
 
 __all__ = ["PayloadEstimate", "identify_payload", "payload_regressor"]
@@ -146,7 +147,7 @@ def identify_payload(
     rows = rows_of(at.name)
     fit, inertia, before, after = fitted(rows)
     found = determined(fit.factor, fit.solution, size)
-    carrying, notes, doubts = robot.replace(payload=inertia, payload_frame=at.name), list[str](), list[str]()
+    carrying, notes, doubts = _carrying(robot, inertia, at.name), list[str](), list[str]()
     if examined:
         doubts += log_doubts(robot, empty or runs, notes, carrying=None if empty else carrying)
     if _negative(found):
@@ -186,6 +187,13 @@ def identify_payload(
         doubts=tuple(doubts),
         negative=_negative(found),
     )
+
+
+def _carrying(robot: Robot, inertia: Inertia, frame: str) -> Robot:
+    """The robot with this payload, which the verdict is about, without a warning of its own."""
+    description = robot.description
+    replace_payload(description, inertia, robot.model, frame, {})
+    return Robot(description, _quiet=True)
 
 
 def _spoiled(before: Array, after: Array) -> Array:

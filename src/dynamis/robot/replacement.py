@@ -112,8 +112,6 @@ def replace_payload(
             raise InputError(f"robot {printable(model.name)} has no single tip: name the frame of the payload, payload_frame=")
         where = f"payload at {printable(frame)}"
         bodies[where] = _checked(payload, where)
-        if not isinstance(payload.mass, Node) and payload.mass < 0.0:
-            raise InputError(f"{where}: the mass is {payload.mass:g} kg; it must be 0 or more")
         _load(d, frame, Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor)), named is None)
 
 
@@ -121,6 +119,9 @@ def check_bodies(bodies: Mapping[str, Inertia], report: Report) -> None:
     """Add a warning for each inertia that no body has."""
     for where, inertia in bodies.items():
         found = Report(report.source, by_hand=True)
+        if not isinstance(inertia.mass, Node) and inertia.mass < 0.0:
+            found.warn("negative-mass", where, f"the mass is {inertia.mass:g} kg", "0 or more", "give the true mass",
+                       "used as written")  # fmt: skip
         check_inertias([Link("", MassProperties.of(inertia))], found)
         report.problems += [dataclasses.replace(problem, where=where) for problem in found]
 
