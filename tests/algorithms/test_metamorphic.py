@@ -53,7 +53,7 @@ def test_turning_the_base_and_gravity_together(case):
     same(dy.Robot(d), robot, q, v, a)
 
 
-@pytest.mark.filterwarnings("ignore:random tree: warning: link")
+@pytest.mark.filterwarnings("ignore:random tree")
 def test_splitting_a_link_by_a_fixed_joint(case):
     rng, robot, q, v, a = case
     d = robot.description

@@ -83,6 +83,7 @@ def test_a_name_xml_cannot_hold_is_refused_by_the_urdf_writer_and_kept_by_toml(a
     assert CONTROL[case] in dy.load(tmp_path / "out.toml").link_names
 
 
+@pytest.mark.filterwarnings("ignore:(.|\\n)*position limits on a spherical joint")
 @pytest.mark.parametrize("case", [*HOSTILE, *CONTROL])
 def test_messages_quote_hostile_names_in_printable_characters_and_bounded_length(arm, save, case):
     name = {**HOSTILE, **CONTROL}[case]

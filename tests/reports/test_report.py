@@ -292,7 +292,7 @@ def test_names_of_files(tmp_path):
     robot = dy.load("planar_2r_melchiorri")
     assert contents_of(robot, sections=["parameters"]).default_path.name == "planar-2r-melchiorri-report.html"
     assert contents_of("kuka_iiwa14", sections=["parameters"]).default_path.name == "kuka-iiwa14-report.html"
-    for name, expected in (("my_Arm 2.urdf", "my-arm-2-report.html"), ("日本.urdf", "robot-report.html")):
+    for name, expected in (("my_Arm 2.urdf", "my-arm-2-report.html"), ("日本.urdf", "日本-report.html")):
         robot.write(tmp_path / name)
         assert contents_of(tmp_path / name, sections=["parameters"]).default_path.name == expected
     with pytest.raises(InputError, match=r"\.html, \.md or \.pdf"):

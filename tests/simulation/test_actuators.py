@@ -38,6 +38,7 @@ def test_a_motor_runs_up_to_the_speed_where_its_back_emf_is_the_supply():
     np.testing.assert_allclose(motion.actuator_states["axle"][-1], [0.0], atol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:.*a moment of")
 def test_current_of_a_blocked_motor_rises_with_its_time_constant():
     robot = turning(inertia=1e9)
     R, L = 2.0, 0.1

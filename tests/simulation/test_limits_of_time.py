@@ -139,6 +139,7 @@ def test_expensive_compiled_steps_end_in_their_time(monkeypatch):
     assert sum(steps) < 200
 
 
+@pytest.mark.filterwarnings("ignore:.*viscous is -300000")
 def test_a_compiled_motion_that_diverges_in_many_short_steps_is_told_where(monkeypatch):
     steps = []
 

@@ -53,7 +53,7 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
       dynamis control kuka_iiwa14 --law computed-torque --bandwidth 15 \\
           --goal 0.6 --error 5 --plot iiwa.png
       dynamis control puma560 --law slotine-li --goal 0.5,0.7,-0.4,0.2,0.8,0.1 \\
-          --rate 1000 --json
+          --error 5 --json
       dynamis control ur5e --law operational-space --q0 0,-1.2,1.6,-2,-1.5,0 \\
           --goal=-0.4,0.2,0.5
       dynamis control ur5e --law computed-torque --goal 30 --degrees --c code

@@ -123,7 +123,7 @@ def identify(
     if constraints and estimator != "consistent":
         raise InputError(f"constraints= are those of the estimator 'consistent', not of {label(estimator)!r}")
     tell = progress or (lambda _, __: None)
-    notes, caps = unlike_total((constraints or {}).get("total_mass"), model), list[LogFinding]()
+    notes, caps = list[str](), list[LogFinding]()
     tell(0.0, "reading logs")
     base = base_parameters(model)
     seen: list[Array] = []
@@ -176,7 +176,7 @@ def identify(
     tell(0.95, "computing statistics")
     found = Identification(
         base, main, rows, tuple(runs), judge_fit(rows, main, more=unsure), dict(zip(fits, residuals, strict=True)),
-        label(estimator), tuple(notes),
+        label(estimator), (*unlike_total((constraints or {}).get("total_mass"), model), *notes),
         validated=fresh is not None, call=call, log_findings=tuple(caps), limits=limits, validated_rows=fresh,
         refit=functools.partial(_refit, main, runs, validate=unseen, folds=folds, block_seconds=block_seconds),
         terms_chosen=not isinstance(robot, LinearModel),

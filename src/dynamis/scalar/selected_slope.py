@@ -33,7 +33,7 @@ class SelectedSlope:
     >>> from dynamis.scalar import symbol
     >>> x = symbol("x")
     >>> plain(x * Branch(x < 2.0, True) * (1.0 / x) + 0.0)
-    where(x < 2, x*(1/x), 0)
+    where(x < 2, x*1/x, 0)
     """
 
     __slots__ = ("path", "value")
