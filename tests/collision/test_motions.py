@@ -175,5 +175,6 @@ def test_a_motion_given_by_points_is_examined_between_them():
     best = dy.optimize.trajectory(robot, *ends, 0.8, nodes=8, collision=scene)
     assert best.clearance.free == scene.along(best).free
     assert best.clearance.distance == scene.along(best).distance
-    with pytest.raises(dy.InputError, match="must not decrease"):
-        scene.along((np.array([1.0, 0.0]), ends))
+    for times in ([1.0, 0.0], [0.0, np.nan], [0.0, np.inf]):
+        with pytest.raises(dy.InputError, match="must not decrease"):
+            scene.along((np.array(times), ends))

@@ -384,3 +384,10 @@ def test_what_is_not_installed_is_named_with_its_extra(tmp_path, monkeypatch, su
     (tmp_path / f"run.{suffix}").write_bytes(b"anything")
     with pytest.raises(MissingExtraError, match=r"pip install 'dynamis\[logs\]'"):
         read_log(tmp_path / f"run.{suffix}", ARM)
+
+
+@pytest.mark.parametrize("period", [-1.0, 0.0, float("nan"), float("inf"), "x", True])
+def test_the_period_of_a_log_is_a_time(period, tmp_path):
+    (tmp_path / "run.csv").write_text("q1,q2,tau1,tau2\n0.1,0.2,5,1\n0.11,0.19,5,1\n")
+    with pytest.raises(dy.InputError, match="must be a time in s above zero"):
+        dy.identification.read_log(tmp_path / "run.csv", dy.load("planar_2r_melchiorri"), period=period)

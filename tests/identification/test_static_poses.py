@@ -193,3 +193,17 @@ def test_wrong_readings_are_refused():
         static_poses(robot, q, np.zeros((2, 2)), [2, -1])
     with pytest.raises(InputError, match="poses, 2"):
         static_poses(robot, q, np.zeros((2, 3)))
+
+
+def test_robots_on_which_gravity_does_not_act_are_refused():
+    robot = dy.load("planar_2r_melchiorri").replace(gravity=(0.0, 0.0, 0.0))
+    with pytest.raises(InputError, match="nothing to identify at rest"):
+        identify_static(robot, np.ones((5, 2)), np.zeros((5, 2)))
+
+
+def test_unexplained_poses_of_a_robot_with_quaternions_have_a_verdict():
+    robot, rng = dy.load("go2", base="floating").replace(friction=0), np.random.default_rng(14)
+    q = robot.random(rng, 40)
+    found = identify_static(robot, q, robot.gravity(q)[::-1])
+    assert found.verdict
+    assert "positions of" not in str(found)

@@ -84,8 +84,8 @@ def sampled(robot: Robot, motion: Any, samples: Any) -> tuple[Array, Array, Call
         raise InputError(
             f"times and configurations must have the shapes (N,) and (N, {robot.nq}), got {times.shape} and {rows.shape}"
         )
-    if (np.diff(times) < 0.0).any():
-        raise InputError("the times of a motion must not decrease")
+    if not np.isfinite(times).all() or (np.diff(times) < 0.0).any():
+        raise InputError("the times of a motion must be finite and must not decrease")
     if len(times) == 1:
         return times, rows, lambda _: rows[0]
 

@@ -72,6 +72,7 @@ class Readings:
         least = int(np.argmin(np.where(self.balanced, np.inf, self.largest)))
         return np.where(self.balanced[self.joint], least, self.joint)
 
+    @cached_property
     def fit(self) -> WeightedLeastSquares:
         """The weighted least-squares fit; joints without gravity load contain only noise."""
         shown = self.pulled[self.joint]
@@ -102,7 +103,7 @@ class Readings:
     def shares(self) -> Array:
         """The residual of each joint after a fit relative to its torques (n,), 0 for those hardly loaded."""
         rows = int(self.pulled[self.joint].sum())
-        residual = self.residual(self.fit()) * np.sqrt(rows / max(self.degrees_of_freedom, 1))
+        residual = self.residual(self.fit) * np.sqrt(rows / max(self.degrees_of_freedom, 1))
         return np.where(self.loaded, residual / np.maximum(self.size, 1e-300), 0.0)
 
     @property
@@ -113,7 +114,7 @@ class Readings:
     def distance(self) -> float:
         """The torques of the difference of the parameters from those of the file, relative to the largest of each joint."""
         shown = self.pulled[self.joint]
-        return float(np.sum(((self.X @ (self.fit().coef_ - self.base.prior)) / self.largest[self.group])[shown] ** 2))
+        return float(np.sum(((self.X @ (self.fit.coef_ - self.base.prior)) / self.largest[self.group])[shown] ** 2))
 
     def changed(self, change: Callable[[Array], Array], *, motion: bool, torque: bool) -> Readings:
         """The readings with other columns of positions, torques or both."""
@@ -175,12 +176,17 @@ def mistakes_in(readings: Readings, friction: Array) -> list[str]:
 def _mistake(readings: Readings) -> tuple[Mistake, Array] | None:
     """Return the mistake whose correction makes gravity explain the torques, and the shares then."""
     before, bad, good = readings.shares(), readings.bad, []
+    if not bad.any():
+        return None
+    positions = readings.q.shape[1] == len(before)  # one for each joint, no quaternions
     for mistake in mistakes(len(before)):
+        if "motion" in mistake.where and not positions:
+            continue
         then = mistake.undo(readings)
         after = then.shares()
         if (after[bad] < HALF * before[bad]).all() and not then.bad.any():
             good.append((mistake, then, after))
-    if not good or not bad.any():
+    if not good:
         return None
     least = min(after.sum() for *_, after in good)
     alike = [trial for trial in good if trial[2].sum() <= SIMILAR * least]

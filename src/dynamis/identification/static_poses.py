@@ -158,8 +158,11 @@ def identify_static(
     """
     poses = static_poses(robot, q, tau, direction, tolerance=tolerance)
     base = _weight(robot, offset)
+    if not base.rank:
+        text = f"gravity acts on no joint of {printable(robot.name)} in any pose"
+        raise InputError(f"{text}: there is nothing to identify at rest")
     readings = Readings(base, poses.q, poses.tau, poses.use, _pulled(base))
-    fit = readings.fit()
+    fit = readings.fit
     residual = readings.residual(fit)
     return StaticEstimate(
         base=base,

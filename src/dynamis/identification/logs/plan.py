@@ -29,6 +29,7 @@ from dynamis.identification.logs.mapping import SIGNALS, Mapping, Signal
 from dynamis.identification.logs.table import CsvTable, LogTable
 from dynamis.identification.logs.units import ABOVE, LENGTHS, SI, barest, contradiction, factor
 from dynamis.robot import Robot
+from dynamis.scalar import is_number
 
 Array = npt.NDArray[Any]
 PathLike = str | os.PathLike[str]
@@ -68,7 +69,7 @@ class Plan:
             # a mapping with only units or signs leaves the columns to their names
             found = {**self._by_names(), **found}
         self.rate, self.gains = self.mapping.rate, self._gains(found)
-        if period is not None and not 0.0 < period < np.inf:
+        if period is not None and not (is_number(period) and 0.0 < period < np.inf):
             raise InputError(f"period={period!r} must be a time in s above zero")
         for name in ("position", "torque"):
             if name not in found and not (name == "torque" and self.gains is not None):
