@@ -39,7 +39,10 @@ NEEDS = {
     "dynamis report scara --sections": lambda _: find_browser_or_skip(),
     "dynamis collide": lambda _: pytest.importorskip("coal", reason="coal is not installed: pip install 'dynamis[collision]'"),
     "dynamis convert my_arm.urdf.xacro": lambda folder: (folder / "my_arm.urdf.xacro").write_text(XACRO),
-    "xacro my_arm.urdf.xacro": lambda folder: pytest.importorskip("xacro") and (folder / "my_arm.urdf.xacro").write_text(XACRO),
+    "xacro my_arm.urdf.xacro": lambda folder: (
+        pytest.importorskip("xacro", reason="xacro is not installed: pip install xacro")
+        and (folder / "my_arm.urdf.xacro").write_text(XACRO)
+    ),
 }
 XACRO = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
   <xacro:arg name="prefix" default=""/>
