@@ -142,6 +142,7 @@ def test_values_that_are_not_finite_give_results_that_are_not_finite():
 def test_callbacks_where_foreign_functions_are_missing_and_for_batches_worth_several_threads(monkeypatch):
     monkeypatch.setattr("dynamis.interop.jax_functions.thread_count", lambda: 2)
     monkeypatch.setattr("dynamis.interop.jax_functions.WORTH_A_THREAD", 1)
+    monkeypatch.setattr("dynamis.interop.jax_functions._has_gpu", lambda: False)
     function, expected = ROBOT.jax("forward_dynamics"), ROBOT.forward_dynamics(*STATES)
     assert "dynamis_" not in str(jax.make_jaxpr(function)(*STATES))
     assert relative_error(np.asarray(jax.jit(function)(*STATES)), expected) < 1e-12

@@ -154,3 +154,9 @@ def test_compiled_and_exported_functions_take_batches_of_any_length():
         q = torch.zeros(count, 7)
         np.testing.assert_array_equal(compiled(q), gravity(q).sin())
         np.testing.assert_array_equal(exported(q), gravity(q).sin())
+
+
+def test_versions_that_return_zeros_are_refused(monkeypatch):
+    monkeypatch.setattr(torch, "__version__", "2.11.0+cu130")
+    with pytest.raises(dy.MissingExtraError, match=r"2\.13 or later, found 2\.11\.0\+cu130"):
+        ROBOT.torch("gravity")

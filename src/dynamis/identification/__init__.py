@@ -7,7 +7,11 @@ factors), `validation` (held-out motion, verdict, reports), `full_parameters` an
 `identify` runs all steps. Also: `excitation` (excitation trajectories), `payload`, `static_poses`, `floating_base` (samples
 from an inertial measurement unit), `drive_gains`, `nonlinear` and `calibrate` (joint zeros, lengths, base and tool pose from
 measured poses or torques).
+
+`excitation` is imported when `design_excitation` is first used: no other part needs trajectories.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.calibrate import calibrate
@@ -16,7 +20,6 @@ from dynamis.identification.equations import equations
 from dynamis.identification.estimators.estimator import LeastSquares, WeightedLeastSquares
 from dynamis.identification.estimators.recursive import RecursiveLeastSquares
 from dynamis.identification.estimators.regularised import PhysicallyConsistent, Ridge
-from dynamis.identification.excitation import design_excitation
 from dynamis.identification.floating_base import imu_samples
 from dynamis.identification.linear_model import Column, LinearModel
 from dynamis.identification.logs import Log, Mapping, examine, read_log
@@ -28,6 +31,9 @@ from dynamis.identification.signals import prepare, suggest_cutoff
 from dynamis.identification.static_poses import identify_static, identify_static_payload
 from dynamis.identification.transmission import Transmission
 from dynamis.identification.validation.held_out import cross_validate
+
+if TYPE_CHECKING:
+    from dynamis.identification.excitation import design_excitation
 
 __all__ = [
     "Column",
@@ -58,3 +64,15 @@ __all__ = [
     "read_log",
     "suggest_cutoff",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "design_excitation":
+        raise AttributeError(f"module 'dynamis.identification' has no attribute {name!r}")
+    from dynamis.identification.excitation import design_excitation
+
+    return design_excitation
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

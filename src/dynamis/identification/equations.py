@@ -260,17 +260,18 @@ class Regressor:
 
         Where no joint reverses, and both the motion and the entries are smooth, a mean is that of a few samples, with weights.
         """
-        few = self._steady(part, d)
-        found = np.empty((len(few), np.count_nonzero(self.base.pattern)))
+        few, width = self._steady(part, d), np.count_nonzero(self.base.pattern)
         if few.any():
             nodes, weights, third = _nodes(d)
             x = self._entries(part, states[0], d * np.flatnonzero(few)[:, None] + nodes)
             largest = np.abs(x).max(axis=(0, 1))
             smooth = (np.abs(third @ x) <= CURVED * (largest + ROUNDING * largest.max())).all(axis=1)
             few[few] = smooth
-            found[few] = weights @ x[smooth]
         every = slice(len(few) * d) if not few.any() else d * np.flatnonzero(~few)[:, None] + np.arange(d)
-        found[~few] = means(self._entries(part, states[0], every).reshape(-1, found.shape[1]), d)
+        found = means(self._entries(part, states[0], every).reshape(-1, width), d)
+        if few.any():
+            others, found = found, np.empty((len(few), width))
+            found[few], found[~few] = weights @ x[smooth], others
         if self.more is None:
             return found
         return np.hstack([found, *(means(x, d) for x in self.more.columns(part, states[1]))])

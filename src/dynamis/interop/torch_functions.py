@@ -13,6 +13,7 @@ from dynamis.compiler.cuda import queued_on
 from dynamis.errors import InputError, MissingExtraError
 from dynamis.interop.differentiable import Differentiable
 
+OLDEST = (2, 13)  # 2.11 returns zeros from torch.func.vjp inside torch.compile around any function that is not traced
 _count = itertools.count()
 
 
@@ -22,6 +23,12 @@ def torch_function(function: Differentiable) -> Callable[..., Any]:
         import torch
     except ImportError:
         raise MissingExtraError("PyTorch functions require PyTorch: pip install 'dynamis[torch]'") from None
+    if tuple(map(int, torch.__version__.split(".")[:2])) < OLDEST:
+        needed = ".".join(map(str, OLDEST))
+        raise MissingExtraError(
+            f"PyTorch functions require PyTorch {needed} or later, found {torch.__version__}, in which torch.func.jacrev inside "
+            f"torch.compile returns zeros for them: pip install 'dynamis[torch]'"
+        )
     orders = [function]  # with its Jacobian, the Jacobian of that, ..., as they are asked for
 
     def run(order: int, *arguments: Any) -> Any:
