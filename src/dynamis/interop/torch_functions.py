@@ -26,8 +26,8 @@ def torch_function(function: Differentiable) -> Callable[..., Any]:
     if tuple(map(int, torch.__version__.split(".")[:2])) < OLDEST:
         needed = ".".join(map(str, OLDEST))
         raise MissingExtraError(
-            f"PyTorch functions require PyTorch {needed} or later, found {torch.__version__}, in which torch.func.jacrev inside "
-            f"torch.compile returns zeros for them: pip install 'dynamis[torch]'"
+            f"PyTorch functions require PyTorch {needed} or later, found {torch.__version__}, in which torch.func.jacrev "
+            f"inside torch.compile returns zeros for them: pip install 'dynamis[torch]'"
         )
     orders = [function]  # with its Jacobian, the Jacobian of that, ..., as they are asked for
 

@@ -37,6 +37,14 @@ class ContactTerms:
         placed = zip(self.contacts, self.frames, self.poses, strict=True)
         return np.array([one.wrench_at(X, _at_frame(X, V[frame.body])) for one, frame, X in placed])
 
+    def power(self, v: Array) -> Any:
+        """The power of the contacts at the velocity v, by their law itself."""
+        V, total = self._twists(v), 0.0
+        for one, frame, X in zip(self.contacts, self.frames, self.poses, strict=True):
+            twist = _at_frame(X, V[frame.body])
+            total = total + one.wrench_at(X, twist) @ twist
+        return total
+
     def assembled(self, v: Array, ahead: Array, shift: Any, weight: Any) -> tuple[Array, Array]:
         """(Σ Jᵀ f, Σ Jᵀ D J), for the velocity v and the predicted velocity ``ahead``; see `Contact.linearised`."""
         V, V_ahead = self._twists(v), self._twists(ahead)

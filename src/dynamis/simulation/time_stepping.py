@@ -51,7 +51,8 @@ class Impulse:
 
         Contacts are evaluated ``shift`` steps from the midpoint.
 
-        The power is that of torques, contacts and friction at the mean velocity of the step.
+        The power is that of torques, friction and the contacts' law itself at the mean velocity of the step: work by the
+        linearised law would hide its error from the balance of the energy.
         """
         # viscous friction at the mean velocity
         viscous = self.motion.smooth.model.viscous
@@ -66,7 +67,7 @@ class Impulse:
         mean = 0.5 * (start + new)
         power = self.motion.power(self.q, mean, self.tau - d, self.wrenches)
         if self.contacts is not None:
-            power = power + (pushed - slope @ new) @ mean
+            power = power + self.contacts.power(mean)
         return new, power
 
     def acceleration(self, v_mid: Array, h: Any) -> Array:
