@@ -146,3 +146,55 @@ def test_the_template_of_a_log_with_currents_has_their_section(tmp_path, current
 
 def _toml(table):
     return "".join(f"[{name}]\n" + "".join(f"{key} = {value!r}\n" for key, value in x.items()) for name, x in table.items())
+
+
+@pytest.mark.parametrize(
+    ("time", "position", "torque"),
+    [
+        ("Zeit [s]", "Winkel A{} [°]", "Drehmoment A{} [Nmm]"),
+        ("tempo", "posizione_giunto_{}_deg", "coppia_giunto_{}_Nmm"),
+        ("Time", "J{} Position (deg)", "J{} Torque (Nmm)"),
+        ("t", "IstPos_A{} [deg]", "IstMoment_A{} [Nmm]"),
+        ("χρόνος", "γωνία {} [deg]", "ροπή {} [Nmm]"),
+        ("t", "joint_positions_joint{} [deg]", "joint_efforts_joint{} [Nmm]"),
+    ],
+)
+def test_words_of_other_languages_are_recognised(tmp_path, time, position, torque):
+    names = [
+        time,
+        *(position.format(k) for k in (1, 2)),
+        *(f"SollPos_A{k}" for k in (1, 2)),
+        *(torque.format(k) for k in (1, 2)),
+    ]
+    (tmp_path / "run.csv").write_text(",".join(names) + "\n0,90,0,1,1,1000,0\n0.01,90,0,1,1,1000,0\n", encoding="utf-8")
+    log = read_log(tmp_path / "run.csv", ARM)
+    np.testing.assert_allclose(log.q[0], [np.pi / 2, 0.0])
+    np.testing.assert_allclose(log.tau[0], [1.0, 0.0])
+
+
+def test_words_with_another_meaning_are_not_recognised(tmp_path):
+    (tmp_path / "run.csv").write_text("t,current position 1,current position 2,target torque 1,target torque 2\n0,1,1,1,1\n")
+    with pytest.raises(InputError, match="no columns of position"):
+        read_log(tmp_path / "run.csv", ARM)
+
+
+def test_a_line_of_units_below_the_names_counts(tmp_path):
+    (tmp_path / "run.csv").write_text(
+        "t,note,q1,q2,tau1,tau2\nms,-,mdeg,[deg],Nm,Nmm\n0,5,90e3,90,1,1000\n10,5,90e3,90,1,1000\n"
+    )
+    log = read_log(tmp_path / "run.csv", ARM)
+    np.testing.assert_allclose(log.t, [0.0, 0.01])
+    np.testing.assert_allclose(np.hstack([log.q[1], log.tau[1]]), [np.pi / 2, np.pi / 2, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("times", [["2026-01-31 23:59:59.995", "2026-02-01T00:00:00.005Z"], ["08:00:00.5", "08:00:00.510"]])
+def test_dates_and_times_of_day_are_read(tmp_path, times):
+    (tmp_path / "run.csv").write_text("t,q1,q2,tau1,tau2\n" + "".join(f"{t},1,1,1,1\n" for t in times))
+    np.testing.assert_allclose(np.diff(read_log(tmp_path / "run.csv", ARM).t), 0.01, atol=1e-6)
+
+
+def test_a_last_line_without_its_end_is_left_out_and_said(tmp_path):
+    (tmp_path / "run.csv").write_text("t,q1,q2,tau1,tau2\n0,1,1,1,1\n0.01,1,1,1,1\n0.02,1,0.")
+    log = read_log(tmp_path / "run.csv", ARM)
+    assert log.t.tolist() == [0.0, 0.01]
+    assert "the last line ends after 3 cells and is left out" in log.notes

@@ -19,15 +19,26 @@ WORDS = {
     "velocity": ("v", "qd", "dq", "vel", "velocity", "velocities", "qdot", "q_dot", "speed", "joint_velocity",
                  "joint_velocities", "joint_vel", "qd_meas", "dq_meas", "actual_qd", "actual_joint_velocities"),
     "acceleration": ("a", "qdd", "ddq", "acc", "accel", "acceleration", "accelerations", "qddot", "q_ddot",
-                     "joint_acceleration"),
-    "torque": ("tau", "torque", "torques", "effort", "efforts", "e", "joint_torque", "joint_torques", "joint_effort", "tau_j",
-               "tau_meas", "tau_measured", "eff", "actual_current_as_torque", "actual_torque", "actual_torques",
-               "torque_j", "mot_torque", "motor_torque", "joint_moment", "joint_moments"),
-    "current": ("i", "current", "currents", "motor_current", "motor_currents", "actual_current"),
+                     "joint_acceleration", "joint_accelerations"),
+    "torque": ("tau", "torque", "torques", "effort", "efforts", "e", "joint_torque", "joint_torques", "joint_effort",
+               "joint_efforts", "tau_j", "tau_meas", "tau_measured", "eff", "actual_current_as_torque", "actual_torque",
+               "actual_torques", "torque_j", "mot_torque", "motor_torque", "joint_moment", "joint_moments"),
+    "current": ("i", "current", "currents", "motor_current", "motor_currents", "actual_current", "joint_currents"),
     "temperature": ("temperature", "temperatures", "temp", "joint_temperature", "joint_temperatures", "motor_temperature"),
 }  # fmt: skip
 LAST_WORDS = {"torque": ("target_moment", "target_moments")}  # computed by the controller: if there are no measured ones
 TIME_WORDS = ("t", "time", "timestamp", "times", "stamp", "__time")
+MEANINGS = {  # of single words, in several languages
+    "time": ("zeit", "zeitstempel", "tempo", "temps", "tiempo", "χρόνος"),
+    "position": ("position", "pos", "angle", "winkel", "lage", "posizione", "angolo", "posición", "ángulo", "θέση", "γωνία"),
+    "velocity": ("velocity", "vel", "speed", "geschwindigkeit", "velocità", "velocita", "vitesse", "velocidad", "ταχύτητα"),
+    "acceleration": ("acceleration", "acc", "beschleunigung", "accelerazione", "accélération", "aceleración", "επιτάχυνση"),
+    "torque": ("torque", "effort", "moment", "drehmoment", "coppia", "couple", "ροπή"),
+    "current": ("current", "strom", "corrente", "courant", "corriente", "ρεύμα"),
+    "temperature": ("temperature", "temp", "temperatur", "temperatura", "température", "θερμοκρασία"),
+}  # fmt: skip
+WITHOUT_MEANING = {"joint", "axis", "ax", "a", "j", "achse", "gelenk", "giunto", "asse", "axe", "eje", "άρθρωση",
+                   "actual", "act", "measured", "meas", "ist"}  # fmt: skip
 SEPARATORS = ".", "_", "/", " ", "-", ":"
 NUMBERED = re.compile(r"^(?P<word>.*?)[._ :/-]?\[?(?P<number>\d+)\]?$")
 
@@ -37,7 +48,7 @@ def time_found(columns: Sequence[str]) -> tuple[str, str] | None:
     found = []
     for column in columns:
         for name, unit in (bare(column, "time"), barest(column, "time")):
-            if name.lower().split("/")[-1] in TIME_WORDS:
+            if name.lower().split("/")[-1] in (*TIME_WORDS, *MEANINGS["time"]):
                 found.append((column, unit or "s"))
                 break
     return found[0] if len(found) == 1 else None
@@ -62,6 +73,8 @@ def signal_found(signal: str, columns: Sequence[str], robot: Robot) -> Found | N
                 raise InputError(f"the {signal} is ambiguous: {listed}")
             if ways:
                 return next(iter(ways.values()))
+    if len(series := _by_words(signal, columns, len(names))) == 1:
+        return series[0]
     if signal == "temperature":
         named = [(column, *barest(column, signal)) for column in columns]
         alone = [(column, unit) for column, name, unit in named if name.lower().split("/")[-1] in WORDS[signal]]
@@ -153,6 +166,22 @@ def _numbered(signal: str, word: str, columns: Sequence[str], units: Units = bar
         if last.lower().replace(" ", "_") == word:
             groups.setdefault(folder, {})[int(match["number"])] = (column, unit)
     return groups
+
+
+def _by_words(signal: str, columns: Sequence[str], count: int) -> list[Found]:
+    """Return the series of columns whose names consist of one word for the signal, one number and words for a joint or a
+    measurement, such as "J1 Position (deg)" or "Drehmoment A1 [Nm]"."""
+    series: dict[tuple[str, ...], dict[int, tuple[str, str]]] = {}
+    for column in columns:
+        name, unit = barest(column, signal)
+        spaced = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", name).lower()  # "IstPos"
+        parts = re.findall(r"[^\W\d_]+|\d+", spaced)
+        words = tuple(part for part in parts if not part.isdigit())
+        telling = [word for word in words if word not in WITHOUT_MEANING]
+        if len(parts) == len(words) + 1 and len(telling) == 1 and telling[0] in MEANINGS[signal]:
+            number = next(int(part) for part in parts if part.isdigit())
+            series.setdefault(words, {})[number] = (column, unit)
+    return [[x[k] for k in sorted(x)] for x in series.values() if sorted(x) in ([*range(count)], [*range(1, count + 1)])]
 
 
 def by_unit(signal: str, columns: Sequence[str], count: int) -> list[str]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,13 +19,17 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.errors import DynamisError, InputError, printable, reason_of, unknown_name
+from dynamis.identification.logs.units import UNITS
 
 Array = npt.NDArray[Any]
 NUMBERS = "biuf"  # kinds of arrays that are numbers
+TAIL = 1 << 16  # bytes at the end of a file in which a last line without its end is looked for
 LONGEST_LINE = 1 << 20  # bytes; longer lines are rejected
 BLOCK = 1 << 22  # bytes read at a time
 DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*")
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}:\d{2}")
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+ALL_UNITS = {unit for known in UNITS.values() for unit in known}
+NO_UNIT = ("", "-")  # in a line of units below the column names
 COMMENT = b"#"
 MARK = b"\xef\xbb\xbf"  # UTF-8 byte order mark
 
@@ -139,8 +144,9 @@ def together(blocks: Sequence[Block]) -> Block:
 
 class CsvTable(LogTable):
     """A .csv or similar file with commas, semicolons, tabs or spaces between the columns. Lines starting with # are comments;
-    the last one before the numbers may contain the column names. Where columns are not separated by commas, numbers may have
-    decimal commas.
+    the last one before the numbers may contain the column names. A line below the names may contain the units. Where columns
+    are not separated by commas, numbers may have decimal commas. Dates and times of day become seconds. A last line
+    that was not written to its end is left out.
 
     Blocks of whole lines are parsed by NumPy; only a block that fails is parsed cell by cell, to read empty cells as missing
     values or to name the line and the column of an error.
@@ -152,10 +158,15 @@ class CsvTable(LogTable):
         self.path = path
         with path.open("rb") as file:
             self._read_head(file)
+            self._end = self._find_end(file)
 
     @property
     def names(self) -> tuple[str, ...]:
         return self._names
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._notes
 
     def _read_head(self, file: BinaryIO) -> None:
         comment, lines = b"", 0
@@ -189,10 +200,27 @@ class CsvTable(LogTable):
                 raise self.wrong(f"line {lines} has {self._decimal_comma(cells)}")
             self._names = tuple(cells)
             self._data_at, self._lines_before = file.tell(), lines
+            below = cells_of(file.readline(LONGEST_LINE).strip().decode("utf-8", "replace"), self.delimiter)
+            units = [x.strip("[]()") for x in below]
+            if len(units) == len(cells) and set(units) & ALL_UNITS and set(units) <= ALL_UNITS.union(NO_UNIT):
+                both = zip(cells, units, strict=True)
+                self._names = tuple(name if unit in NO_UNIT else f"{name} [{unit}]" for name, unit in both)
+                self._data_at, self._lines_before = file.tell(), lines + 1
         twice = [name for name, times in Counter(self._names).items() if times > 1]
         if twice:
             which = ", ".join(map(printable, twice[:6]))
             raise self.wrong(f"line {lines} repeats the column name {which}; column names must be unique")
+
+    def _find_end(self, file: BinaryIO) -> int:
+        """Return where the data end: at the end of the file, or before a last line that has too few cells and no end."""
+        size = file.seek(0, io.SEEK_END)
+        start = max(self._data_at, size - TAIL)
+        file.seek(start)
+        whole, _, last = file.read().rpartition(b"\n")
+        cells = cells_of(last.strip(b" \r").decode("utf-8", "replace"), self.delimiter)
+        cut = bool(whole and last.strip()) and not last.startswith(COMMENT) and len(cells) < len(self._names)
+        self._notes = (f"the last line ends after {counted(len(cells), 'cell')} and is left out",) if cut else ()
+        return size - len(last) if cut else size
 
     def _decoded(self, line: bytes, number: int) -> str:
         try:
@@ -209,7 +237,7 @@ class CsvTable(LogTable):
             file.seek(self._data_at)
             before, rest = self._lines_before, b""
             while True:
-                read = file.read(step)
+                read = file.read(min(step, self._end - file.tell()))
                 text, cut = rest + read, len(rest) + len(read)
                 if read:
                     cut = text.rfind(b"\n") + 1
@@ -282,14 +310,31 @@ class CsvTable(LogTable):
                     f"line {line}, column {printable(self._names[column])} has {self._decimal_comma([cell])}"
                 ) from None
             what = f"line {line}, column {printable(self._names[column])} contains {printable(cell)}, which is not a number"
-            if DATE.match(cell):
-                raise self.wrong(f"{what}; write times in seconds, and name the column t") from None
+            if (seconds := seconds_of(cell)) is not None:
+                return seconds
             raise self.wrong(f"{what}; leave the cell empty for missing values") from None
 
     @staticmethod
     def _decimal_comma(cells: list[str]) -> str:
         found = next(x for x in cells if DECIMAL_COMMA.fullmatch(x))
         return f"a decimal comma, {printable(found)}; use decimal points, {printable(found.replace(',', '.'))}"
+
+
+def seconds_of(cell: str) -> float | None:
+    """Return the seconds of a date, since 1970, or of a time of day, since midnight; None for other text. Dates without a time
+    zone are in UTC.
+
+    >>> seconds_of("1970-01-02 00:00:01.5"), seconds_of("00:01:00.25"), seconds_of("soon")
+    (86401.5, 60.25, None)
+    """
+    try:
+        if DATE.match(cell):
+            moment = datetime.fromisoformat(cell)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        clock = time.fromisoformat(cell)
+    except ValueError:
+        return None
+    return 3600.0 * clock.hour + 60.0 * clock.minute + clock.second + 1e-6 * clock.microsecond
 
 
 def delimiter_of(line: str) -> str:

@@ -11,7 +11,7 @@ TURN = 2.0 * math.pi
 TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "msec": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 LENGTHS = {"m": 1.0, "mm": 1e-3, "cm": 1e-2}
 DEGREES = dict.fromkeys(("deg", "°", "degree", "degrees"), math.pi / 180.0)
-ANGLES = {"rad": 1.0, "radians": 1.0, "mrad": 1e-3, **DEGREES, "rev": TURN}
+ANGLES = {"rad": 1.0, "radians": 1.0, "mrad": 1e-3, **DEGREES, "mdeg": math.pi / 180e3, "rev": TURN}
 POSITIONS = ANGLES | LENGTHS
 VELOCITIES = {f"{unit}/s": x for unit, x in POSITIONS.items()} | {"rpm": TURN / 60.0}
 ACCELERATIONS = {f"{unit}/s^2": x for unit, x in POSITIONS.items()} | {f"{unit}/s²": x for unit, x in POSITIONS.items()}
@@ -36,7 +36,7 @@ ABOVE = {"K": -273.15, "kelvin": -273.15}  # what is added to values in these un
 SI = {"time": "s", "position": "rad", "velocity": "rad/s", "acceleration": "rad/s^2", "torque": "N m", "current": "A",
       "temperature": "°C"}  # fmt: skip
 UNIT = re.compile(r"^(?P<name>.*?)\s*[\[(](?P<unit>[^\[\]()]+)[\])]$")
-TURNS, WAYS = {"deg": "deg", "degrees": "deg", "rad": "rad", "mrad": "mrad"}, {"mm": "mm"}
+TURNS, WAYS = {"mdeg": "mdeg", "deg": "deg", "degrees": "deg", "rad": "rad", "mrad": "mrad"}, {"mm": "mm"}
 SUFFIXES = {  # of names in lower case; not "_m", which often means "measured" or "motor", and is the default of sliding joints
     "time": {unit: unit for unit in ("s", "ms", "us", "ns")},
     "position": TURNS | WAYS,
