@@ -106,11 +106,6 @@ def test_a_law_of_a_law_is_itself():
     assert as_law(law) is law
 
 
-def test_a_controller_with_states_is_not_sampled():
-    with pytest.raises(dy.InputError, match="Integral has internal states"):
-        dy.simulate(ARM, 0.1, controller=dy.Sampled(Integral(), rate=100.0))
-
-
 def test_a_controller_without_states_needs_only_its_call():
     class Damping(dy.Controller):
         def __call__(self, robot, t, q, v):

@@ -119,7 +119,7 @@ def test_fixed_steps_go_from_sample_to_sample_compiled(method):
 
 @pytest.mark.parametrize("delay", [0.0, 0.0004, 0.003, 2.0])
 def test_the_instants_of_a_long_motion_are_those_computed_at_once(delay):
-    held = Held(Sampled(lambda t, q, v: [0.0], 1000.0, delay=delay), 1, 0.25)
+    held = Held(Sampled(lambda t, q, v: [0.0], 1000.0, delay=delay), 1, 0.25, lambda t, q, v, x: ([0.0], x))
     noise = dy.Noise(1.0, hold=0.0007).source(1)
     start, end = 1.25, 4.0
     expected = {0.25 + k / 1000.0 for k in range(3750)} | {0.25 + k / 1000.0 + delay for k in range(3750)}

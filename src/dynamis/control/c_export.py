@@ -16,13 +16,15 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.errors import DynamisError, InputError
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
-from dynamis.simulation.controllers import SIGNATURES, Controller, Law, as_law, recorded, sized
+from dynamis.simulation.controllers import SIGNATURES, UPDATE, Controller, Law, as_law, recorded, sized
 
 Array = npt.NDArray[Any]
 
 
 def compile_law(robot: Robot, law: Any) -> Kernel:
     """A controller with this robot as its model: (t, q, v) → τ, with states (t, q, v, x) → (τ, ẋ), over any batch.
+
+    A `Sampled` controller with states gives (τ, x at the next sample); its quantisation and delay are left out.
 
     ``law`` is a law of `dynamis.control`, a `Controller`, or a function of (t, q, v) or (robot, t, q, v) in plain NumPy. The
     last axis of t has length one. Measurements of the law are the last arguments.
@@ -37,17 +39,21 @@ def compile_law(robot: Robot, law: Any) -> Kernel:
     array([-50., -50.])
     """
     own = _without_sampling(law)
-    torque = own.states if own.torque is None else own.torque
+    states, sampled = own.states or own.digital, own.sampled
+    torque = own.torque or states
     assert torque is not None
     called = recorded(torque, own.traceable)
 
     def torques_and_rates(robot: Robot, t: Array, q: Array, v: Array, *more: Array) -> Any:
         tau = sized(called(robot, t[0], q, v, *more), robot.n, "the controller")
-        if own.states is None:
+        if states is None:
             return tau
-        return tau, recorded(own.states.rates, own.traceable)(robot, t[0], q, v, *more)
+        if sampled is None:
+            return tau, recorded(states.rates, own.traceable)(robot, t[0], q, v, *more)
+        following = recorded(states.update, own.traceable)(robot, t[0], q, v, *more, 1.0 / sampled.rate)
+        return tau, sized(following, states.size, UPDATE)
 
-    sizes = {"x": own.states.size} if own.states is not None else {}
+    sizes = {"x": states.size} if states is not None else {}
     return _kernel(robot, torques_and_rates, {**sizes, **(law.measures if isinstance(law, Controller) else {})})
 
 
@@ -57,25 +63,25 @@ def write_c(
 ) -> list[Path]:  # fmt: skip
     """Write a controller, as `compile_law` takes it, as dependency-free C99 into a folder: header, and source with a self-test.
 
-    The C function takes t, q and v, then the states x and measurements of the law, if any, and writes tau and x_dot. The
-    self-test uses random states within the limits at times up to ``duration``. The function and both files are named ``name``,
-    by default control_ and the name of the law. Existing files are replaced atomically.
+    The C function takes t, q and v, then the states x and measurements of the law, if any, and writes tau and x_dot, for a
+    `Sampled` controller x_next. The self-test uses random states within the limits at times up to ``duration``. Function and
+    files are named ``name``, by default control_ and the name of the law. Existing files are replaced atomically.
     """
     if not (isinstance(states, int) and states > 0):
         raise InputError(f"states must be an integer of at least 1, got {states!r}")
     kernel = compile_law(robot, law)
     label = name if name is not None else "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])|\W+", "_", _name(law)).lower()
     tests = c_text.finite_states(kernel.code, _test_states(robot, law, kernel, states, duration), states)
-    results = ["tau", "x_dot"][: len(kernel.code.outputs)]
+    results = ["tau", "x_dot" if as_law(law).sampled is None else "x_next"][: len(kernel.code.outputs)]
     texts = c_text.render(kernel.code, label, precision, f"{_name(law)} of {robot.name}", tests, results)
     return c_text.write_pair(folder, label, texts)
 
 
 def _without_sampling(law: Any) -> Law:
     own = as_law(law)
-    if own.torque is None and own.states is None:
+    if own.is_empty:
         raise InputError(f"{SIGNATURES}; got {law!r}")
-    if own.sampled is not None:
+    if own.sampled is not None and own.digital is None:
         raise InputError("compiled code is called at the rate of its loop: give the function without Sampled")
     if own.extra:
         raise InputError(f"the controller requires {own.extra[0]!r}; give it a default, or bind it by functools.partial")
@@ -105,7 +111,8 @@ def _kernel(robot: Robot, function: Any, sizes: dict[str, int]) -> Kernel:
 
 def _test_states(robot: Robot, law: Any, kernel: Kernel, count: int, duration: float) -> Callable[[], list[list[Array]]]:
     """A function that draws values of the arguments."""
-    rng = np.random.default_rng(0)
+    rng, own = np.random.default_rng(0), _without_sampling(law)
+    states = own.states or own.digital
 
     def draw() -> list[list[Array]]:
         rows = []
@@ -113,7 +120,7 @@ def _test_states(robot: Robot, law: Any, kernel: Kernel, count: int, duration: f
             q, v = robot.random(rng), rng.uniform(-1.0, 1.0, robot.n)
             row = [np.array([rng.uniform(0.0, duration)]), q, v]
             for name, size in kernel.arguments[3:]:
-                near = law.start(robot, q, v) if name == "x" else np.zeros(size)
+                near = np.zeros(size) if states is None or name != "x" else states.start(robot, q, v)
                 row.append(near + 0.1 * rng.uniform(-1.0, 1.0, size))
             rows.append(row)
         return rows

@@ -20,7 +20,7 @@ from dynamis.robot import Robot
 from dynamis.scalar import HiddenStateError, Node, maximum, symbol
 from dynamis.simulation.actuators import Actuator, actuators_of
 from dynamis.simulation.contact_equations import Contacts
-from dynamis.simulation.controllers import Controller, as_law, recorded, sized
+from dynamis.simulation.controllers import UPDATE, Controller, as_law, recorded, sized
 from dynamis.simulation.fixed_step import RULES, Flow, take_step
 from dynamis.simulation.friction import StickingLaw, laws_of
 from dynamis.simulation.hard_stops import COMPLIANT, hard_stops
@@ -64,7 +64,8 @@ class ClosedLoop:
         self.robot, drives = actuators_of(robot, actuators)
         self.law = as_law(controller, (*parameters, *self.inputs))
         sampled = self.law.sampled
-        self.samples = None if sampled is None else SampledSteps(sampled, robot.nq, robot.n, step)
+        inside = 0 if self.law.digital is None else self.law.digital.size
+        self.samples = None if sampled is None else SampledSteps(sampled, robot.nq, robot.n, step, inside)
         self.method, self.laws, self.drives, self.stops = method, laws, drives, stops
         self.wrenches = {frame: _of_state(w, f"wrench on {frame}") for frame, w in plain_wrenches(robot, wrenches).items()}
         plain = EquationsOfMotion(self.robot, laws, self.command(self.robot, lambda _t, _q, v: v), {}, drives)
@@ -100,6 +101,22 @@ class ClosedLoop:
         # copies: a function that works in place must not reach the state
         torque = recorded(self.law.torque, self.law.traceable)
         return sized(torque(robot, t, q.copy(), v.copy(), **extra), robot.n, "the controller")
+
+    def sampled(self, robot: Robot, given: Mapping[str, Any], t: Any, q: Array, v: Array, x: Array) -> tuple[Array, Array]:
+        """The torques commanded at a sample, and the states of the controller at the next one."""
+        law = self.law.digital
+        if law is None:
+            return self.control(robot, given, t, q, v), x
+        assert self.law.sampled is not None
+        now, period = (robot, t), 1.0 / self.law.sampled.rate
+        tau = recorded(law, self.law.traceable)(*now, q.copy(), v.copy(), x.copy())
+        following = recorded(law.update, self.law.traceable)(*now, q.copy(), v.copy(), x.copy(), period)
+        return sized(tau, robot.n, "the controller"), sized(following, law.size, UPDATE)
+
+    def start_sampled(self, q: Array, v: Array) -> Array:
+        """(…, states) of the controller before the first sample."""
+        law = self.law.digital
+        return np.zeros((*v.shape[:-1], 0)) if law is None else np.asarray(law.start(self.robot, q, v))
 
     def motion(self, robot: Robot, given: Mapping[str, Any], held: Array | None = None) -> EquationsOfMotion:
         """The equations for one state; ``given`` has the values of ``numbers``, ``held`` the torques of a sampled law."""
@@ -160,7 +177,7 @@ class ClosedLoop:
                     "shape must be (motions, 1)"
                 ) from None
             missing = "has no value" in str(error)
-            if (self.law.torque is None and self.law.states is None) or missing or self.symbolic:
+            if self.law.is_empty or missing or self.symbolic:
                 if missing:
                     raise InputError(f"{error}: parameters={{name: values}}") from None
                 raise
@@ -243,7 +260,7 @@ class ClosedLoop:
         if self.samples is not None:
             kept, after = after[: self.samples.size], after[self.samples.size :]
             held, kept = self.samples.take(
-                lambda q, v: self.control(robot, given, t, q, v), t / h, y[:nq], y[nq : nq + n], kept
+                lambda q, v, x: self.sampled(robot, given, t, q, v, x), t / h, y[:nq], y[nq : nq + n], kept
             )
         flow = Flow(self.motion(robot, given, held), work=False)
         parts = [take_step(flow, self.method, t, moving, h)]

@@ -24,14 +24,17 @@ from dynamis.simulation.sampling import Sampled
 from dynamis.simulation.sources import Command, Source, checked_push
 
 Array = npt.NDArray[Any]
+Sample = Callable[[float, Array, Array, Array], tuple[Array, Array]]
+UPDATE = "update of the controller"
 SIGNATURES = "a controller is a function of t, of (t, q, v) or of (robot, t, q, v), a Controller, or Sampled(function, rate)"
 
 
 class Controller(ABC):
     """τ = controller(robot, t, q, v), or with ``size`` internal states x: τ = controller(robot, t, q, v, x) and
-    ẋ = controller.rates(robot, t, q, v, x), integrated with the robot.
+    ẋ = controller.rates(robot, t, q, v, x), integrated with the robot. In a `Sampled` controller x changes at the samples only:
+    the next one is controller.update(robot, t, q, v, x, period), by default x + period ẋ.
 
-    States are integrals, parameter estimates, observers. A controller written with NumPy for one state can be
+    States are integrals, filters, parameter estimates, observers. A controller written with NumPy for one state can be
     compiled; with ``traceable`` set, `simulate` compiles it for fixed steps instead of calling it.
 
     >>> import numpy as np, dynamis as dy
@@ -64,6 +67,10 @@ class Controller(ABC):
         """ẋ (size)."""
         return np.zeros(0)
 
+    def update(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, period: float, /) -> Any:
+        """x (size) at the next sample, ``period`` seconds later, of a sampled controller."""
+        return x + period * np.asarray(self.rates(robot, t, q, v, x))
+
     def start(self, robot: Robot, q: Array, v: Array) -> Array:  # noqa: ARG002 - some start from where the robot is
         """The initial x (…, size), for states with any leading axes."""
         return np.zeros((*v.shape[:-1], self.size))
@@ -71,7 +78,8 @@ class Controller(ABC):
 
 @dataclass(frozen=True)
 class Law:
-    """A controller without states as ``torque(robot, t, q, v, **extra)``, or one with ``states``.
+    """A controller without states as ``torque(robot, t, q, v, **extra)``, or one with ``states``, or with states that change at
+    samples only (``digital``).
 
     ``extra`` names further arguments without a default. ``sampled`` has the rate, delay and sensors of a sampled controller.
     ``traceable`` marks functions of the package, which can be compiled.
@@ -82,12 +90,32 @@ class Law:
     sampled: Sampled | None = None
     extra: tuple[str, ...] = ()
     traceable: bool = False
+    digital: Controller | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self.torque is None and self.states is None and self.digital is None
 
     def on(self, robot: Robot) -> Callable[[Any, Array, Array], Any]:
         """The torques of this robot as a function of (t, q, v)."""
         torque = self.torque
         assert torque is not None
         return lambda t, q, v: torque(robot, t, q, v)
+
+    def sample(self, robot: Robot) -> Sample:
+        """Torques and next states of a sampled controller, of (t, q, v, x), as checked functions of a user."""
+        law, sampled = self.digital, self.sampled
+        assert sampled is not None
+        if law is None:
+            torque = checked_push(self.on(robot), robot.n, "controller")
+            return lambda t, q, v, x: (torque(t, q, v), x)
+
+        def both(t: float, q: Array, v: Array, x: Array) -> tuple[Array, Array]:
+            tau = checked_push(lambda t, q, v: law(robot, t, q, v, x.copy()), robot.n, "controller")
+            following = checked_push(lambda t, q, v: law.update(robot, t, q, v, x.copy(), 1.0 / sampled.rate), law.size, UPDATE)
+            return tau(t, q, v), following(t, q, v)
+
+        return both
 
     def command(self, robot: Robot, others: Source, *, checked: bool) -> Command:
         """``others``, to which the torques of a controller with states are added.
@@ -138,20 +166,17 @@ def as_law(controller: Any, parameters: Iterable[str] = ()) -> Law:
         return controller
     if controller is None:
         return Law()
-    if isinstance(controller, Controller) and not (isinstance(controller.size, int | np.integer) and controller.size >= 0):
-        raise InputError(f"size of {type(controller).__name__} must be the number of its states, got {controller.size!r}")
-    if isinstance(controller, Controller) and controller.size:
-        return Law(states=controller, traceable=controller.traceable)
     sampled = controller if isinstance(controller, Sampled) else None
     function = controller if sampled is None else sampled.law
+    if isinstance(function, Controller) and not (isinstance(function.size, int | np.integer) and function.size >= 0):
+        raise InputError(f"size of {type(function).__name__} must be the number of its states, got {function.size!r}")
+    if isinstance(function, Controller) and function.size:
+        own, digital = (function, None) if sampled is None else (None, function)
+        return Law(states=own, sampled=sampled, traceable=function.traceable, digital=digital)
     if isinstance(function, type):
         raise InputError(f"{SIGNATURES}; got the class {function.__name__}: give an object of it, {function.__name__}(…)")
     if not callable(function):
         raise InputError(f"{SIGNATURES}; got {type(function).__name__}")
-    if isinstance(function, Controller) and function.size:
-        raise InputError(
-            f"{type(function).__name__} has internal states, which a sampled controller cannot have: pass it without Sampled"
-        )
     names, more = _required(function)
     state = [name for name in names if name not in set(parameters)]
     extra = tuple(name for name in names if name in set(parameters))

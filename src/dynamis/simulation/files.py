@@ -106,7 +106,7 @@ def _stop_parts(stop: FinalState) -> tuple[dict[str, Any], dict[str, Array]]:
         s = stop.samples
         note["samples"] = {"rate": s.rate, "delay": s.delay, "origin": s.origin, "count": s.count}
         arrays |= {"at_stop.times": s.times, "at_stop.torques": s.torques}
-        arrays |= {} if s.seen is None else {"at_stop.seen": s.seen}
+        arrays |= {f"at_stop.{name}": x for name, x in (("seen", s.seen), ("states", s.states)) if x is not None}
     return note, arrays
 
 

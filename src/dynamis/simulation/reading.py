@@ -220,8 +220,9 @@ def _stop(note: Any, arrays: Mapping[str, Array], robot: Robot) -> FinalState:
         if y.shape != (robot.nq + robot.n + len(inside) + 1,) or not np.isfinite(y).all():
             raise ValueError("its final state has the wrong length")
         if "samples" in note:
-            seen = arrays.get("at_stop.seen")
-            samples = Samples(**note["samples"], times=arrays["at_stop.times"], torques=arrays["at_stop.torques"], seen=seen)
+            seen, states = (arrays.get(f"at_stop.{name}") for name in ("seen", "states"))
+            times, torques = (arrays[f"at_stop.{name}"] for name in ("times", "torques"))
+            samples = Samples(**note["samples"], times=times, torques=torques, seen=seen, states=states)
         directions, resting = ({int(k): int(s) for k, s in note[name]} for name in ("directions", "resting"))
         planned = arrays["at_stop.planned"]
         return FinalState(float(note["t"]), y, inside, directions, resting, planned, samples, bool(note["adaptive"]))

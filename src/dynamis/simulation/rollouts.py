@@ -360,6 +360,9 @@ def _starts(loop: ClosedLoop, q0: Any, v0: Any) -> tuple[Any, Any]:
     y[..., : robot.nq], y[..., robot.nq : robot.nq + robot.n] = q, v
     if loop.states:
         y[..., robot.nq + robot.n : robot.nq + robot.n + loop.states] = xp.asarray(loop.start_inside(_numpy(q), _numpy(v)))
+    if loop.samples is not None and loop.samples.inside:
+        end = loop.length - loop.watching
+        y[..., end - loop.samples.inside : end] = xp.asarray(loop.start_sampled(_numpy(q), _numpy(v)))
     return xp, y
 
 

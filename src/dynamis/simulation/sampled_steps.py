@@ -14,17 +14,18 @@ from dynamis.simulation.sampling import Sampled
 from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
+SampledLaw = Callable[[Array, Array, Array], tuple[Array, Array]]
 
 
 class SampledSteps:
     """Samples every ``period`` steps whose commands act ``delay`` steps later.
 
-    The state holds the active and the delayed commands, newest first, and the last measured positions where velocities are
-    their differences.
+    The state holds the active and the delayed commands, newest first, the last measured positions where velocities are
+    their differences, and the ``inside`` states of the controller.
     """
 
-    def __init__(self, sampled: Sampled, nq: int, n: int, step: float) -> None:
-        self.sampled, self.nq, self.n = sampled, nq, n
+    def __init__(self, sampled: Sampled, nq: int, n: int, step: float, inside: int = 0) -> None:
+        self.sampled, self.nq, self.n, self.inside = sampled, nq, n, inside
         self.period = _steps(1.0 / sampled.rate, step, "the period of the sampled controller")
         delay = _steps(sampled.delay, step, "the delay of the sampled controller") if sampled.delay else 0
         self.whole, self.rest = divmod(delay, self.period)
@@ -33,10 +34,13 @@ class SampledSteps:
 
     @property
     def size(self) -> int:
-        return self.commands * self.n + (self.nq if self.differences else 0)
+        return self.commands * self.n + (self.nq if self.differences else 0) + self.inside
 
-    def take(self, law: Callable[[Array, Array], Array], steps: Any, q: Array, v: Array, kept: Array) -> tuple[Array, Array]:
-        """(active torques, new ``kept``) in the step from this state, after ``steps`` steps."""
+    def take(self, law: SampledLaw, steps: Any, q: Array, v: Array, kept: Array) -> tuple[Array, Array]:
+        """(active torques, new ``kept``) in the step from this state, after ``steps`` steps.
+
+        ``law`` returns the torques and the next states from the measured q and v and the states.
+        """
         number = floor(steps + 0.5)
         phase = number - self.period * floor((number + 0.5) / self.period)
         due = phase < 0.5
@@ -50,17 +54,17 @@ class SampledSteps:
             acting = np.asarray(where(phase < self.rest - 0.5, before, acting))
         return acting, kept
 
-    def _sampled(self, law: Callable[[Array, Array], Array], number: Any, q: Array, v: Array, kept: Array) -> Array:
+    def _sampled(self, law: SampledLaw, number: Any, q: Array, v: Array, kept: Array) -> Array:
         s, commands, n = self.sampled, self.commands * self.n, self.n
         seen = _quantised(q, s.resolution)
         if self.differences:
-            last = kept[commands:]
+            last = kept[commands : commands + self.nq]
             # the first sample has none before it
             rates = np.asarray(where(number < 0.5, 0.0 * v, (seen[:n] - last[:n]) * s.rate))
         else:
             rates = _quantised(v, s.velocity_resolution)
-        parts = [law(seen, rates), kept[: commands - n]]
-        return np.concatenate([*parts, seen] if self.differences else parts)
+        torque, states = law(seen, rates, kept[self.size - self.inside :])
+        return np.concatenate([torque, kept[: commands - n], *([seen] if self.differences else []), states])
 
 
 def _quantised(x: Array, resolution: float) -> Array:

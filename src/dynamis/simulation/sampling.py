@@ -11,13 +11,13 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_call, as_table
+from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError
 from dynamis.scalar import is_number
 from dynamis.simulation.adaptive import integrate
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.simulation.pieces import REACHED, Pieces
-from dynamis.simulation.sources import SourceError, checked_push
+from dynamis.simulation.sources import SourceError
 from dynamis.tolerances import NEGLIGIBLE
 
 Array = npt.NDArray[Any]
@@ -29,7 +29,8 @@ PERIODS_PER_BATCH = 1000  # whose instants are computed together: those of a lon
 class Sampled:
     """A controller evaluated every 1/``rate`` seconds; its torques act ``delay`` later and are held until the next sample's.
 
-    ``law`` is a function of (t, q, v) or of (robot, t, q, v), or a controller of `dynamis.control`.
+    ``law`` is a function of (t, q, v) or of (robot, t, q, v), or a controller of `dynamis.control`. States of a `Controller`
+    change at the samples only, by its method ``update``.
 
     ``resolution`` of the positions (encoder increment) quantises q; ``velocity`` is "measured" (quantised by
     ``velocity_resolution``) or "differences" of the quantised positions.
@@ -65,7 +66,8 @@ class Sampled:
 class Samples:
     """The memory of a sampled controller: start time, number of samples, last measurement.
 
-    ``times`` and ``torques`` are the active and the delayed commands; ``seen`` is None before the first sample.
+    ``times`` and ``torques`` are the active and the delayed commands; ``seen`` is None before the first sample, and ``states``,
+    those of the controller, before the first one and without any.
     """
 
     rate: float
@@ -75,24 +77,27 @@ class Samples:
     times: Array
     torques: Array
     seen: Array | None
+    states: Array | None = None
 
 
 class Held:
     """The torques commanded so far by a sampled controller, as a function of time; the first sample is at ``origin``.
 
-    ``law`` is the sampled law as a function of (t, q, v), where its own signature differs.
+    ``law`` returns the torques and the next states from (t, q, v, states); ``start`` the first states from (q, v).
     """
 
     def __init__(
-        self, sampled: Sampled, n: int, origin: float, before: Samples | None = None, law: Callable[..., Any] | None = None
-    ) -> None:
+        self, sampled: Sampled, n: int, origin: float, law: Callable[[float, Array, Array, Array], tuple[Array, Array]],
+        before: Samples | None = None, start: Callable[[Array, Array], Array] | None = None,
+    ) -> None:  # fmt: skip
         self.sampled, self.n, self.origin = sampled, n, origin
-        self._law = checked_push(law or sampled.law, n, "controller")
+        self._law, self._start = law, start
         self.period = 1.0 / sampled.rate
         self.inside: float | None = None
         self._times: list[float] = [-np.inf]
         self._torques: list[Array] = [np.zeros(n)]
         self._seen: list[Array | None] = [None]  # at every sample, and before the first
+        self._states: list[Array | None] = [None]  # after every sample, and before the first
         self._first = 0  # the number of the first sample of which we know
         if before is not None:
             if (before.rate, before.delay) != (sampled.rate, sampled.delay):
@@ -100,9 +105,13 @@ class Held:
                     f"the motion was sampled at {before.rate:g} Hz with a delay of {before.delay:g} s, the controller has "
                     f"{sampled.rate:g} Hz and {sampled.delay:g} s: use the same values"
                 )
+            size = 0 if start is None else len(start(np.zeros(n), np.zeros(n)))
+            if before.states is not None and len(before.states) != size:
+                known = counted(len(before.states), "state")
+                raise InputError(f"the sampled controller of the motion has {known}, this one {size}: use the same")
             self.origin, self._first = before.origin, before.count
             self._times, self._torques = list(before.times), list(before.torques)
-            self._seen = [before.seen]
+            self._seen, self._states = [before.seen], [before.states]
 
     def __call__(self, t: float) -> Array:
         t = t if self.inside is None else self.inside
@@ -137,9 +146,13 @@ class Held:
             rates = np.zeros(len(v)) if last is None else (seen[: len(v)] - last[: len(v)]) * s.rate
         else:
             rates = _quantised(v, s.velocity_resolution)
-        torque = self._law(t, seen, rates)
+        states = self._states[-1]
+        if states is None:
+            states = np.zeros(0) if self._start is None else np.asarray(self._start(q, v), float)
+        torque, states = self._law(t, seen, rates, states)
         # only what succeeded is remembered: a sample that failed can be taken again
         self._seen.append(seen)
+        self._states.append(states)
         self._times.append(t + s.delay)
         self._torques.append(torque)
 
@@ -151,7 +164,7 @@ class Held:
         acting = max(0, min(bisect_right(self._times, t + NEGLIGIBLE * self.period), known) - 1)
         return Samples(
             self.sampled.rate, self.sampled.delay, self.origin, count, np.array(self._times[acting:known]),
-            np.array(self._torques[acting:known]), self._seen[count - self._first],
+            np.array(self._torques[acting:known]), self._seen[count - self._first], self._states[count - self._first],
         )  # fmt: skip
 
 

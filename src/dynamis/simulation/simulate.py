@@ -41,7 +41,7 @@ from dynamis.simulation.resume import (
     state_at_stop,
     with_memory,
 )
-from dynamis.simulation.sampling import Held, Sampled, integrate_stepwise
+from dynamis.simulation.sampling import Held, Sampled, Samples, integrate_stepwise
 from dynamis.simulation.sources import (
     HAS_A_STATE,
     Command,
@@ -127,7 +127,7 @@ def simulate(
         check_same_robot(before, robot)
     law = _law(controller)
     function = None if law.torque is None else law.on(robot)
-    held = None if law.sampled is None else Held(law.sampled, robot.n, float(times[0]), samples_of(before), function)
+    held = None if law.sampled is None else _held(law, law.sampled, robot, float(times[0]), samples_of(before))
     noise, disturbing = _disturbance(disturbance, robot.n)
     hard = hard_stops(robot, stops)
     watcher = None if events is None else Watcher(events, robot.nq, robot.n)
@@ -223,6 +223,12 @@ def _start(mechanism: Mechanism, q0: Any, v0: Any, before: Trajectory | None) ->
 def _disturbance(given: Any, n: int) -> tuple[NoiseSource | None, Source | None]:
     noise = given.source(n) if isinstance(given, Noise) else None
     return noise, None if given is None else source(noise or given, n, "disturbance")
+
+
+def _held(law: Law, sampled: Sampled, robot: Robot, origin: float, before: Samples | None) -> Held:
+    digital = law.digital
+    start = None if digital is None else lambda q, v: digital.start(robot, q, v)
+    return Held(sampled, robot.n, origin, law.sample(robot), before, start)
 
 
 def _law(controller: Any) -> Law:
