@@ -289,8 +289,7 @@ def test_laws_with_a_sample_rate_are_sampled(arm):
     slow, fast = (dy.control.compare_laws(robot, laws, [0.5, -0.5], design=design) for design in designs)
     held = slow["computed-torque"].trajectory.tau
     assert len(np.unique(held[:, 0])) <= 2.0 * 40.0 + 1.0  # of 2 s
-    assert (slow["computed-torque"].rate, slow["slotine-li"].rate) == (40.0, None)  # the latter has internal states
-    assert not any("sample rate" in condition.what for condition in slow["slotine-li"].stability.conditions)
+    assert (slow["computed-torque"].rate, slow["slotine-li"].rate) == (40.0, 40.0)
     worse, better = (x["computed-torque"].tracking.largest for x in (slow, fast))
     assert (worse > 5.0 * better).all()
     circle = {"motion": ts.Circle(0.1, 2.0, 1), "task": TASK, "q0": START, "design": dy.control.LawDesign(rate=100.0)}
@@ -299,6 +298,8 @@ def test_laws_with_a_sample_rate_are_sampled(arm):
     assert motion.trajectory.complete
 
 
-def test_a_sample_rate_of_a_law_with_internal_states_is_refused():
-    with pytest.raises(dy.InputError, match="continuous time: leave out rate="):
-        dy.control.compare_laws(dy.load("ur5e"), "slotine-li", [0.5] * 6, design=dy.control.LawDesign(rate=100.0))
+def test_the_parameters_of_an_adaptive_law_change_at_the_samples():
+    arm, designs = dy.load("planar_2r_melchiorri"), [dy.control.LawDesign(rate=rate) for rate in (None, 1000.0, 50.0)]
+    runs = [dy.control.compare_laws(arm, "slotine-li", [0.3, 0.2], design=design, error=0.2) for design in designs]
+    continuous, fast, slow = (run["slotine-li"].tracking.largest.max() for run in runs)
+    assert 0.0 < abs(fast - continuous) < 0.02 * continuous < slow - continuous

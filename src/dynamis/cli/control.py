@@ -81,7 +81,7 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
 @click.option(
     "--rate",
     type=POSITIVE,
-    help="Sample rate of the controller in Hz. Default: continuous, as slotine-li always is.",
+    help="Sample rate of the controller in Hz. Default: continuous.",
 )
 @click.option("--step", type=POSITIVE, help="Integration step in s. Default: chosen from the control law.")
 @click.option("--seconds", type=POSITIVE, help="Time limit of the simulation, in s of computing time.")

@@ -91,8 +91,6 @@ def compare_laws(
     """
     check_robot(robot)
     made, chosen = design or LawDesign(), _laws(laws)
-    if made.rate is not None and all(law == "slotine-li" for law in chosen.values()):
-        raise InputError("slotine-li has internal states and is simulated in continuous time: leave out rate=")
     limits = {"seconds": None if seconds is None else _positive(seconds, "seconds"), "step": step}
     q, v = robot.home() if q0 is None else _vector(q0, robot.nq, "q0"), np.zeros(robot.n)
     if task is not None:
@@ -184,7 +182,7 @@ def _run(
         assert task is not None
         controller = acting = redundancy_law(law, model, getattr(reference, "at", reference), task, design)
     usual = experiment.options["step"] or SHORT_STEPS.get(name, 1e-3)
-    rate = None if getattr(acting, "size", 0) else design.rate  # controllers with internal states are continuous
+    rate = design.rate
     if rate is not None:
         acting = Sampled(acting, rate)
         usual = 1.0 / (rate * math.ceil(1.0 / (rate * usual)))  # samples are at ends of steps
