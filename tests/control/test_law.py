@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from floating import floating
+from small_machines import ball_joint
 
 import dynamis as dy
 from dynamis import control
@@ -130,3 +131,72 @@ def test_dry_friction_is_fed_forward_along_the_reference_and_never_by_the_measur
     without = control.ComputedTorque(law.reference, law.kp, law.kd, None)
     extra = law(robot, 0.0, q, np.zeros(6)) - without(robot, 0.0, q, np.zeros(6))
     assert np.allclose(extra, robot.model.coulomb + robot.model.coulomb_bias, rtol=1e-3)
+
+
+TASK = dy.task_space.Position(rows=(0, 1))
+LAWS = {
+    "gravity": control.GravityCompensation(damping=1.0),
+    "pd": LAW,
+    "bounded": control.RobustPD.designed(ARM, [0.1, 0.2], bandwidth=5.0, constants="found", seconds=0.2),
+    "feedforward": control.FeedforwardPD.designed(ARM, [0.1, 0.2], bandwidth=5.0),
+    "computed torque": control.ComputedTorque.designed([0.1, 0.2], bandwidth=5.0),
+    "adaptive": control.SlotineLi.designed(ARM, [0.1, 0.2], bandwidth=5.0),
+    "operational space": control.OperationalSpace.designed([1.0, 1.0], TASK, bandwidth=5.0),
+    "impedance": control.Impedance([1.0, 1.0], 400.0, TASK),
+    "hybrid": control.HybridForcePosition.designed(
+        [1.0, 1.0], 10.0, [1.0, 0.0], TASK, bandwidth=5.0, wrench=lambda t, q, v: np.zeros(6)
+    ),
+}
+
+
+def refusal(function):
+    with pytest.raises(dy.InputError) as caught:
+        function()
+    return str(caught.value)
+
+
+def called(law, robot):
+    law(robot, 0.0, robot.neutral(), np.zeros(robot.n), *([np.zeros(law.size)] if law.size else []))
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_a_check_refuses_what_the_law_refuses_in_the_same_words(law):
+    flying = floating("planar_2r_melchiorri")
+    for one in (law, law.with_model(flying), control.MomentumObserver(law, flying.n)):
+        words = refusal(lambda one=one: one.check(flying))
+        assert "free joint" in words
+        assert words == refusal(lambda one=one: called(one, flying))
+
+
+@pytest.mark.parametrize(("law", "sentence"), [
+    (control.PDGravity([0.1, 0.2, 0.3], 100.0, 10.0), "the reference holds 3 numbers, the robot requires 2"),
+    (control.PDGravity([0.1, 0.2], [100.0] * 3, 10.0), "stiffness has 3 numbers, the robot 'planar 2R (Melchiorri)' has 2 joints"),
+    (control.ComputedTorque([0.1, 0.2], 100.0, [10.0] * 3), "kd has 3 numbers"),
+    (control.GravityCompensation(damping=[1.0] * 3), "damping has 3 numbers"),
+    (control.Impedance([1.0, 0.9, 0.0], 800.0, TASK), r"the reference of the task (x, y) holds 3 numbers"),
+    (control.SlotineLi.designed(dy.load("ur5e"), np.zeros(6), bandwidth=5.0), "the reference holds 6 numbers, the robot requires 2"),
+    (control.MomentumObserver(LAW, 7), "the observer is one of 7 joints, the robot 'planar 2R (Melchiorri)' has 2"),
+])  # fmt: skip
+def test_a_law_for_another_number_of_joints_is_refused_by_check_and_call(law, sentence):
+    words = refusal(lambda: law.check(ARM))
+    assert sentence in words
+    assert words == refusal(lambda: called(law, ARM))
+
+
+def test_a_ball_joint_has_motors_that_gravity_compensation_commands():
+    top = ball_joint()
+    assert control.GravityCompensation(damping=1.0).check(top).proven
+    assert "spherical or free joint" in refusal(lambda: control.PDGravity(np.zeros(3), 1.0, 1.0).check(top))
+
+
+def test_robots_without_plain_joints_are_refused_before_gains_are_designed():
+    flying = floating("planar_2r_melchiorri")
+    assert "free joint" in refusal(lambda: control.SlotineLi.designed(flying, flying.neutral(), bandwidth=5.0))
+    law = control.FeedforwardPD.designed(flying, flying.neutral(), bandwidth=5.0)
+    assert "free joint" in refusal(lambda: law.check(flying))
+
+
+def test_a_robot_with_constraints_is_refused_by_name():
+    words = refusal(lambda: control.PDGravity(np.zeros(3), 100.0, 10.0).check(dy.loops.four_bar()))
+    assert "robot must be a Robot" in words
+    assert "got ConstrainedRobot; its attribute robot is the tree" in words

@@ -1,6 +1,7 @@
 """Stability reports: conditions that hold or fail, and how sure they are. Energies that fall where theory says so."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -176,3 +177,116 @@ def test_the_sample_rate_that_a_computed_torque_needs_is_that_of_the_sampled_dou
 def test_a_sample_rate_is_a_positive_number(rate):
     with pytest.raises(dy.InputError, match="the sample rate"):
         dy.control.ComputedTorque([0.3, 0.5], 100.0, 20.0).check(dy.load("planar_2r_melchiorri"), rate=rate)
+
+
+LIMITED = ARM.replace(actuators={"joint2": dy.Saturated(effort=5000.0)})
+PD = control.PDGravity(GOAL, 4000.0, 900.0)
+
+
+@pytest.mark.parametrize("law", [
+    PD, PD.with_model(ARM), control.MomentumObserver(PD, 2), control.MomentumObserver(PD, 2).with_model(ARM),
+    control.MomentumObserver(PD.with_model(ARM), 2), control.MomentumObserver(control.MomentumObserver(PD, 2), 2),
+], ids=["law", "model", "observer", "observer with model", "observer of a model", "observer of an observer"])  # fmt: skip
+def test_without_a_theorem_a_loop_is_neither_stable_nor_unstable(law):
+    assert law.check(ARM).proven
+    report = law.check(LIMITED)
+    assert report.stable is None
+    assert not report.proven
+    assert "not proven: no theorem was checked" in report.verdict
+    assert json.loads(json.dumps(report.as_dict()))["stable"] is None
+
+
+def test_a_law_without_conditions_has_no_theorem():
+    class Mine(control.ControlLaw):
+        def __call__(self, robot, t, q, v):
+            return -100.0 * q - 10.0 * v
+
+    assert Mine().check(ARM).stable is None
+    assert control.MomentumObserver(Mine(), 2).check(ARM).stable is None
+
+
+def doubtful(joint, **values):
+    """The arm with friction or springs of a sign that a message of the loader calls doubtful."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dy.ModelWarning)
+        return ARM.replace(friction={joint: values})
+
+
+def propelled(viscous):
+    return doubtful("joint2", viscous=viscous)
+
+
+@pytest.mark.parametrize("make", [
+    lambda d: control.GravityCompensation(damping=d),
+    lambda d: control.PDGravity(GOAL, 4000.0, d),
+    lambda d: control.FeedforwardPD(GOAL, 4000.0, d),
+    lambda d: control.SlotineLi(GOAL, 5.0, d, 1.0, control.SlotineLi.designed(ARM, GOAL, bandwidth=5.0).adapted),
+], ids=["gravity", "pd", "feedforward", "adaptive"])  # fmt: skip
+def test_damping_must_outweigh_negative_viscous_friction(make):
+    for damping, viscous in ((10.0, -20.0), (30.0, -20.0), (10.0, 0.0)):
+        report = make(damping).check(propelled(viscous))
+        least = next(c for c in report.conditions if "F_v" in c.what or c.what.split()[-1] in ("K_d", "D", "K_D"))
+        assert least.found == min(damping, damping + viscous)
+        assert report.stable is (damping + viscous > 0.0)
+
+
+def test_a_motion_that_negative_friction_drives_is_called_unstable():
+    law, robot = control.PDGravity(GOAL, 4000.0, 10.0), propelled(-20.0)
+    motion = dy.simulate(robot, 20.0, np.array(GOAL) + 1e-3, controller=law, method="rk4", step=1e-3, points=3)
+    assert np.abs(motion.q[-1] - GOAL).max() > 5e-3
+    assert not law.check(robot).stable
+
+
+def test_the_bounded_law_outweighs_negative_friction_by_its_settling():
+    law = control.RobustPD.designed(ARM, GOAL, bandwidth=5.0, constants="found", seconds=0.2)
+    least = float((law.bounds.scale[1] ** 2) * law.settling)
+    assert law.check(propelled(-0.9 * least)).stable
+    assert not law.check(propelled(-1.1 * least)).stable
+
+
+def test_an_impedance_must_damp_what_negative_friction_drives():
+    task = dy.task_space.Position(rows=(0, 1))
+    law = control.Impedance([1.2, 0.9], 800.0, task)
+    q = np.array([0.3, 1.2])
+    weak, strong = law.check(propelled(-1.0), q=q), law.check(propelled(-2000.0), q=q)
+    assert weak.stable
+    assert not strong.stable
+    for report in (weak, strong):
+        assert "negative viscous friction of the joints supplies energy" in str(report)
+    cancelled = control.Impedance([1.2, 0.9], 800.0, task, coriolis="cancelled")
+    assert cancelled.check(propelled(-2000.0), q=q).stable
+
+
+def test_springs_are_compensated_at_the_measured_position_so_that_only_gravity_needs_stiffness():
+    robot = doubtful("joint1", stiffness=-3000.0)
+    alpha = gravity_slope(ARM)
+    law = control.PDGravity(GOAL, 1.02 * alpha.value, 500.0, "goal")
+    assert law.check(robot).proven
+    h = 1e-6 * np.eye(2)
+    torque = [robot.bias(alpha.at + d, np.zeros(2)) - law(robot, 0.0, alpha.at + d, np.zeros(2)) for d in (*h, *-h)]
+    slope = (np.array(torque[:2]) - torque[2:]).T / 2e-6
+    assert np.linalg.eigvalsh(slope)[0] > 0.0
+
+
+def test_a_report_says_where_effort_limits_and_joint_limits_end_the_theorem():
+    weak = ARM.replace(limits={"joint1": {"effort": 5.0, "lower": -1.0, "upper": 0.4}})
+    for law in (PD, PD.with_model(weak), control.MomentumObserver(PD, 2)):
+        text = str(law.check(weak))
+        assert text.count("the effort limit of 'joint1', 5 N m, is below its torque of gravity") == 1
+        assert text.count("the goal is outside the joint limits of 'joint1' (-1 … 0.4)") == 1
+        assert "limit" not in str(law.check(ARM))
+
+
+def test_a_report_says_that_loops_of_the_file_are_open():
+    with pytest.warns(dy.ModelWarning, match="closes loops|loops closed"):
+        robot = dy.load("""<mujoco><compiler angle="radian"/><worldbody>
+          <body name="crank"><joint name="j1" axis="0 0 1"/><inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body>
+          <body name="rocker" pos="1 0 0"><joint name="j2" axis="0 0 1"/><inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.1 0.1"/>
+          </body></worldbody><equality><connect body1="crank" body2="rocker" anchor="0.5 0 0"/></equality></mujoco>""")
+    law = control.PDGravity(np.zeros(2), 100.0, 10.0)
+    for one in (law, law.with_model(robot), law):
+        assert str(one.check(robot)).count("which are open in these conditions: dynamis.constrained(robot) closes them") == 1
+    with pytest.warns(dy.ModelWarning, match="open in this controller"):
+        control.compile_law(robot, law)
+    with pytest.warns(dy.ModelWarning, match="open in this motion"):
+        dy.simulate(robot, 0.01, controller=law)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from floating import floating
+from small_machines import ball_joint
 
 import dynamis as dy
 from dynamis import control
@@ -274,7 +275,10 @@ def springy():
 
 
 def test_springs_are_carried_on_robots_with_quaternions_too():
-    robot = springy()
+    description = ball_joint().description
+    inertia = dy.Inertia.about_com(1.0, np.array([0.1, 0.0, -0.2]), 0.01 * np.eye(3))
+    description.add_link("hand", "body", "revolute", joint_name="joint2", axis=(1, 0, 0), inertia=inertia)
+    robot = dy.Robot(description).replace(friction={"joint2": {"stiffness": 50.0}})
     q, v = robot.neutral(), np.zeros(robot.n)
     place = robot.model.coordinates[-1].q_index
     q[place] = 0.3

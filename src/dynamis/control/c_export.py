@@ -15,7 +15,7 @@ from dynamis.compiler import c_text
 from dynamis.compiler.kernel import Kernel
 from dynamis.errors import DynamisError, InputError
 from dynamis.robot import Robot
-from dynamis.robot.checks import check_numeric
+from dynamis.robot.checks import check_numeric, warn_of_open_loops
 from dynamis.simulation.controllers import SIGNATURES, UPDATE, Controller, Law, as_law, recorded, sized
 
 Array = npt.NDArray[Any]
@@ -97,6 +97,7 @@ def _name(law: Any) -> str:
 
 def _kernel(robot: Robot, function: Any, sizes: dict[str, int]) -> Kernel:
     check_numeric(robot)
+    warn_of_open_loops(robot, "this controller", stacklevel=4)
     twin = Robot(robot.description, _tracing=True)
     arguments = [("t", 1), ("q", robot.nq), ("v", robot.n), *sizes.items()]
     kernel = Kernel([lambda *arrays: function(twin, *arrays)], arguments, "control")

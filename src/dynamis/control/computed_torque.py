@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from dynamis.control.dry_friction import dry_feedforward, smooth_model
 from dynamis.control.gains import gain, gains
-from dynamis.control.law import ControlLaw, check_plain_joints
-from dynamis.control.reference import Reference, check_length, reference_of
+from dynamis.control.law import ControlLaw, joint_reference
+from dynamis.control.reference import Reference, reference_of
 from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_double_integrator, sampled_often_enough
 from dynamis.display import as_call, as_table
 from dynamis.robot import Robot
@@ -54,10 +54,11 @@ class ComputedTorque(ControlLaw):
         """Create the law with gains from the bandwidth ω [rad/s] and the damping ratio ζ."""
         return ComputedTorque(reference, *gains(bandwidth, damping), slip)
 
+    def wanted(self, robot: Robot, t: Any) -> tuple[Array, Array, Array]:
+        return joint_reference(robot, self._at, t, kp=self.kp, kd=self.kd)
+
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
-        check_plain_joints(robot)
-        q_d, v_d, a_d = self._at(t)
-        check_length(q_d, robot.n, "the reference")
+        q_d, v_d, a_d = self.wanted(robot, t)
         wanted = a_d + self.kd * (v_d - v) + self.kp * (q_d - q)
         return smooth_model(robot).inverse_dynamics(q, v, wanted) + dry_feedforward(robot, v_d, self.slip)
 

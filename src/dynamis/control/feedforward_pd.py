@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from dynamis.control.dry_friction import dry_feedforward, smooth_model
 from dynamis.control.gains import gain, gains
-from dynamis.control.law import ControlLaw, check_plain_joints
-from dynamis.control.reference import Reference, check_length, reference_of
-from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
+from dynamis.control.law import ControlLaw, joint_reference
+from dynamis.control.reference import Reference, reference_of
+from dynamis.control.stability import SEARCHED, Condition, Stability, damped, positive, sampled_often_enough
 from dynamis.display import as_call, as_table
 from dynamis.robot import Robot
 from dynamis.tolerances import CENTRAL_DIFFERENCE_STEP
@@ -57,17 +57,18 @@ class FeedforwardPD(ControlLaw):
         """Create the law with gains from bandwidth ω [rad/s] and damping ratio ζ, for the largest inertia of each joint."""
         return FeedforwardPD(reference, *gains(bandwidth, damping, robot), slip)
 
+    def wanted(self, robot: Robot, t: Any) -> tuple[Array, Array, Array]:
+        return joint_reference(robot, self._at, t, stiffness=self.stiffness, damping=self.damping)
+
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
-        check_plain_joints(robot)
-        q_d, v_d, a_d = self._at(t)
-        check_length(q_d, robot.n, "the reference")
+        q_d, v_d, a_d = self.wanted(robot, t)
         ahead = smooth_model(robot).inverse_dynamics(q_d, v_d, a_d) + dry_feedforward(robot, v_d, self.slip)
         return ahead + self.stiffness * (q_d - q) + self.damping * (v_d - v)
 
     def check(self, robot: Robot, *, rate: float | None = None, duration: float | None = None) -> Stability:
         """Check stability along the reference, up to ``duration`` (default: that of the reference)."""
         end = float(duration or getattr(self.reference, "duration", 0.0) or 1.0)
-        kp, kd = (gain(x, "gain", robot.n) for x in (self.stiffness, self.damping))
+        kp = gain(self.stiffness, "stiffness", robot.n)
         steepest, root = 0.0, np.sqrt(kp)
         for t in np.linspace(0.0, end, 41):
             slope = torque_slope(smooth_model(robot), *(np.asarray(x, dtype=float) for x in self._at(float(t))))
@@ -77,7 +78,7 @@ class FeedforwardPD(ControlLaw):
         why = "K_p exceeds the negative stiffness ∂ID(q, v_d, a_d)/∂q: small errors are restored"
         conditions = (
             positive("smallest stiffness K_p", float(kp.min()), "positive stiffness of each joint"),
-            positive("smallest damping K_d", float(kd.min()), "positive damping of each joint"),
+            damped("damping K_d", self.damping, robot, "positive damping of each joint"),
             Condition("K_p over the negative stiffness of the torque", margin > 1.0, margin, 1.0, SEARCHED, why),
         )
         bandwidth = float(np.max(2.0 * np.asarray(self.stiffness) / np.asarray(self.damping)))

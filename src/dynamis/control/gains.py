@@ -1,4 +1,4 @@
-"""PD gains from bandwidth and damping ratio."""
+"""PD gains from bandwidth and damping ratio, and the largest inertia and gravity of each joint."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dynamis.display import counted
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
+from dynamis.tolerances import RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
 
@@ -41,6 +42,13 @@ def max_diagonal_inertia(robot: Robot) -> Array:
     check_numeric(robot)
     q = np.vstack([robot.home()[None], robot.random(0, 2048)])
     return np.asarray(np.diagonal(robot.mass_matrix(q), axis1=1, axis2=2).max(axis=0))
+
+
+def largest_gravity(robot: Robot) -> Array:
+    """The largest |g_k| (n) found over sampled configurations within the limits; 0 below the rounding of the recursion."""
+    q = np.vstack([robot.home()[None], robot.random(0, 512)])
+    largest = np.abs(robot.gravity(q)).max(axis=0)
+    return np.where(largest > RECURSION_ROUNDING * max(1.0, largest.max(initial=0.0)), largest, 0.0)
 
 
 def gain(value: Any, name: str, count: int | None = None, *, zero: bool = False) -> Array:

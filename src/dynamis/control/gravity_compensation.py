@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.control.gains import gain
-from dynamis.control.law import ControlLaw
+from dynamis.control.law import ControlLaw, check_actuated_base, check_gain_lengths
 from dynamis.control.pd_gravity import springs
-from dynamis.control.stability import PROVEN, Condition, Stability, positive
+from dynamis.control.stability import PROVEN, Condition, Stability, damped
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
@@ -47,16 +47,23 @@ class GravityCompensation(ControlLaw):
             )
         object.__setattr__(self, "damping", gain(self.damping, "damping", zero=True))
 
-    def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:  # noqa: ARG002 - every law takes the time
+    def wanted(self, robot: Robot, t: Any) -> None:  # noqa: ARG002 - it has no reference
+        check_actuated_base(robot)
+        check_gain_lengths(robot, damping=self.damping)
+        if self.payload is not None and self.frame is not None:
+            robot.model.frame(self.frame)
+
+    def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
+        self.wanted(robot, t)
         carried = robot.gravity(q) + springs(robot, q) - self.damping * np.asarray(v)
         return carried if self.payload is None else carried + payload_torque(robot, q, self.payload, self.frame)
 
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:  # noqa: ARG002 - it has no bandwidth
-        least = float(gain(self.damping, "damping", robot.n, zero=True).min())
+        decays = damped("damping D", self.damping, robot, "the motion decays")
         why = "the loop is passive: τ cancels the power of gravity exactly, and D dissipates energy"
         passive = Condition("largest energy input [J]", True, 0.0, 0.0, PROVEN, why, "≤")
         note = "every configuration is an equilibrium; with gravity errors the arm drifts"
-        return Stability("gravity compensation", (passive, positive("smallest damping D", least, "the motion decays")), (note,))
+        return Stability("gravity compensation", (*((passive,) if decays.found >= 0.0 else ()), decays), (note,))
 
     __repr__ = as_call
     _repr_html_ = as_table

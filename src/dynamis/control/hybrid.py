@@ -24,7 +24,7 @@ from dynamis.control.law import ControlLaw
 from dynamis.control.operational_space import well_conditioned
 from dynamis.control.reference import Reference, reference_of
 from dynamis.control.stability import PROVEN, Condition, Stability, positive, sampled_often_enough
-from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque, task_force
+from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque, task_force, task_reference
 from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError
 from dynamis.kinematics.tasks import Position, Task
@@ -105,6 +105,9 @@ class HybridForcePosition(ControlLaw):
                 raise InputError("a hybrid law requires the wrench at the tip: give wrench=…, or pass it as the last argument")
             wrench = self.wrench(t, q, v)
         return np.asarray(self.normals @ task_force(self.task, np.asarray(wrench)))
+
+    def wanted(self, robot: Robot, t: Any) -> tuple[Array, Array, Array]:
+        return task_reference(robot, self._at, t, self.task, self.posture)
 
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, wrench: Any = None) -> Array:
         now = TaskError.of(robot, t, q, v, self.task, self._at)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import eigh
 
 from dynamis.control.damping_design import consistent_damping
 from dynamis.control.gains import gain
@@ -25,7 +26,7 @@ from dynamis.control.operational_space import checked_at, well_conditioned
 from dynamis.control.pd_gravity import springs
 from dynamis.control.reference import Reference, reference_of, rests
 from dynamis.control.stability import PROVEN, RULE, Condition, Stability, positive, sampled_often_enough
-from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque, task_force
+from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque, task_force, task_reference
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, SingularError
 from dynamis.kinematics.tasks import Orientation, Position, Task
@@ -91,6 +92,9 @@ class Impedance(ControlLaw):
             return consistent_damping(mobility, self.stiffness, self.ratio)
         return np.diag(2.0 * self.ratio * np.sqrt(self.inertia * self.stiffness))
 
+    def wanted(self, robot: Robot, t: Any) -> tuple[Array, Array, Array]:
+        return task_reference(robot, self._at, t, self.task, self.posture)
+
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array, wrench: Any = None) -> Array:
         now = TaskError.of(robot, t, q, v, self.task, self._at)
         instant = now.instant
@@ -131,7 +135,7 @@ class Impedance(ControlLaw):
             well_conditioned(robot, self.task, q),
         ]
         if self.inertia is None:
-            conditions.append(self._passive(robot))
+            conditions += [*self._damped_beside_friction(robot, at, J, mobility), self._passive(robot)]
         else:
             lightest = float(np.min(self.inertia * np.diagonal(mobility)))
             conditions.append(
@@ -144,6 +148,18 @@ class Impedance(ControlLaw):
         often = sampled_often_enough(rate, fastest) if fastest else ()
         return Stability("Cartesian impedance", (*conditions, *often), (note,) if note else ())
 
+    def _damped_beside_friction(self, robot: Robot, q: Array, J: Array, mobility: Array) -> tuple[Condition, ...]:
+        """The condition that the damping of task and null space outweighs negative viscous friction."""
+        viscous = robot.model.viscous
+        if self.coriolis != "kept" or viscous.min(initial=0.0) >= 0.0 or np.linalg.matrix_rank(J) < len(J):
+            return ()
+        M = robot.mass_matrix(q)
+        B = J.T @ self.damping(mobility) @ J + np.diag(viscous)
+        if len(J) < robot.n:
+            B += 2.0 * self.null * (M - J.T @ np.linalg.solve(mobility, J))
+        least = float(eigh(B, M, eigvals_only=True)[0])
+        return (positive("smallest rate of the damping with viscous friction at q [1/s]", least, "the motion decays"),)
+
     def _passive(self, robot: Robot) -> Condition:
         """The condition of passivity; where it is not met, the reasons."""
         kept = self.coriolis == "kept"
@@ -152,6 +168,8 @@ class Impedance(ControlLaw):
             missing.append("Λ̇ is neglected: move slowly")
         if self.posture is not None and self.task.size < robot.n:
             missing.append("the null-space posture torques are not conservative and can supply energy")
+        if kept and robot.model.viscous.min(initial=0.0) < 0.0:
+            missing.append("negative viscous friction of the joints supplies energy")
         if not rests(self.reference):
             missing.append("a moving reference does work")
         if not missing:

@@ -9,28 +9,36 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.control.gains import largest_gravity
+from dynamis.control.reference import Reference, check_length
 from dynamis.control.stability import Stability, as_rules
 from dynamis.display import counted, short
 from dynamis.errors import InputError, printable
 from dynamis.model.model import fingerprint
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_numeric, open_loops, torque_limits
 from dynamis.simulation.controllers import Controller
 
 Array = npt.NDArray[Any]
 
 
-def _without_actuators(check: Callable[..., Stability]) -> Callable[..., Stability]:
-    """A check whose theorem is a rule of thumb where actuators stand between the law and the joints."""
+def _of_fitting_robots(check: Callable[..., Stability]) -> Callable[..., Stability]:
+    """A check of robots that the law can control; its theorem is a rule of thumb where actuators stand before the joints."""
 
     @functools.wraps(check)
     def checked(self: ControlLaw, robot: Robot, **options: Any) -> Stability:
+        check_numeric(robot)
+        self.wanted(robot, 0.0)
         found = check(self, robot, **options)
+        more = tuple(note for note in _remarks(self, robot) if note not in found.notes)
+        found = replace(found, notes=(*found.notes, *more))
         if not robot.actuators:
             return found
         names = ", ".join(map(printable, robot.actuators))
@@ -38,6 +46,28 @@ def _without_actuators(check: Callable[..., Stability]) -> Callable[..., Stabili
         return found if why in found.notes else as_rules(found, why)
 
     return checked
+
+
+def _remarks(law: ControlLaw, robot: Robot) -> Iterator[str]:
+    """What the theorems leave out: loops of the file, effort limits below gravity, a goal outside the joint limits."""
+    if loops := open_loops(robot):
+        yield f"{loops} in these conditions: dynamis.constrained(robot) closes them"
+    names, limits = robot.coordinate_names, torque_limits(robot)
+    if np.isfinite(limits).any():
+        weight = largest_gravity(robot)
+        worst = int(np.argmax(weight / limits))
+        if weight[worst] > limits[worst]:
+            unit = robot.model.coordinates[worst].effort_unit
+            yield (
+                f"the effort limit of {printable(names[worst])}, {limits[worst]:.4g} {unit}, is below its torque of gravity, "
+                f"up to {weight[worst]:.4g} {unit} (sampled configurations): there no law holds the robot"
+            )
+    if hasattr(law, "reference") and not hasattr(law, "task"):
+        goal = law.wanted(robot, float(getattr(law.reference, "duration", None) or 0.0))[0]
+        outside = [c for c, x in zip(robot.model.coordinates, goal, strict=True) if not c.allows(float(x))]
+        if outside:
+            of = ", ".join(f"{printable(c.name)} ({c.lower:.4g} … {c.upper:.4g})" for c in outside)
+            yield f"the goal is outside the joint limits of {of}, which are not part of the theorem"
 
 
 class ControlLaw(Controller):
@@ -48,7 +78,7 @@ class ControlLaw(Controller):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "check" in vars(cls):
-            cls.check = _without_actuators(vars(cls)["check"])  # type: ignore[method-assign]
+            cls.check = _of_fitting_robots(vars(cls)["check"])  # type: ignore[method-assign]
 
     def with_model(self, model: Robot) -> WithModel:
         """The same law with a fixed model, whichever robot is passed.
@@ -61,6 +91,10 @@ class ControlLaw(Controller):
         True
         """
         return WithModel(self, model)
+
+    def wanted(self, robot: Robot, t: Any) -> Any:  # noqa: ARG002 - laws without a reference fit any robot
+        """The reference at a time; the law and its check refuse by it a robot that the law cannot control."""
+        return None
 
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:  # noqa: ARG002 - most ask both
         """Check the stability conditions of this law on this robot; ``rate`` is the sampling rate in Hz."""
@@ -91,6 +125,10 @@ class WithModel(ControlLaw):
 
     def with_model(self, model: Robot) -> WithModel:
         return WithModel(self.law, model)
+
+    def wanted(self, robot: Robot, t: Any) -> Any:
+        check_same_joints(self.model, robot)
+        return self.law.wanted(self.model, t)
 
     def check(self, robot: Robot, *, rate: float | None = None, **options: Any) -> Stability:
         """Check the law with its model; ``options`` are those of its own check, such as q, a configuration."""
@@ -138,3 +176,33 @@ def check_plain_joints(robot: Robot) -> None:
             f"robot {printable(robot.name)} has a spherical or free joint; this controller requires joints with one "
             f"coordinate each"
         )
+
+
+def check_actuated_base(robot: Robot) -> None:
+    """Reject robots with a free joint, which has no motor for the wrench that a law would ask of it."""
+    free = [body for _, body in robot.model.moving if body.motion.nv == 6]
+    if free:
+        joint = robot.model.coordinates[free[0].dof[0]].joint
+        raise InputError(
+            f"robot {printable(robot.name)} has a free joint {printable(joint)}, on which this controller would command a "
+            "wrench; it requires a fixed base"
+        )
+
+
+def joint_reference(robot: Robot, reference: Reference, t: Any, **gains: Any) -> tuple[Array, Array, Array]:
+    """(q, v, a) of a reference at a time, for a robot of plain joints with as many as it and these gains have."""
+    check_plain_joints(robot)
+    q_d, v_d, a_d = reference(t)
+    check_length(q_d, robot.n, "the reference")
+    check_gain_lengths(robot, **gains)
+    return q_d, v_d, a_d
+
+
+def check_gain_lengths(robot: Robot, **gains: Any) -> None:
+    """Reject gains by name that are neither one number nor one per joint."""
+    for name, value in gains.items():
+        if np.ndim(value) and len(value) != robot.n:
+            raise InputError(
+                f"{name} has {counted(len(value), 'number')}, the robot {printable(robot.name)} has "
+                f"{counted(robot.n, 'joint')}: give one number, or one per joint"
+            )

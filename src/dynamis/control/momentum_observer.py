@@ -19,9 +19,9 @@ from dynamis.control.dry_friction import dry_feedforward
 from dynamis.control.gains import gain
 from dynamis.control.law import ControlLaw, check_with_model
 from dynamis.control.pd_gravity import springs
-from dynamis.control.stability import Stability, positive, sampled_often_enough
-from dynamis.display import as_call, as_table
-from dynamis.errors import InputError
+from dynamis.control.stability import Stability, no_better, positive, sampled_often_enough
+from dynamis.display import as_call, as_table, counted
+from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -71,12 +71,25 @@ class MomentumObserver(ControlLaw):
         """The number of states of the inner law."""
         return self.inner.size
 
+    def wanted(self, robot: Robot, t: Any) -> Any:
+        self._check_joints(robot)
+        return self.inner.wanted(robot, t)
+
+    def _check_joints(self, robot: Robot) -> None:
+        if self.joints != robot.n:
+            raise InputError(
+                f"the observer is one of {counted(self.joints, 'joint')}, the robot {printable(robot.name)} has {robot.n}: "
+                "give MomentumObserver(law, robot.n)"
+            )
+
     def start(self, robot: Robot, q: Array, v: Array) -> Array:
         """The initial states of the inner law, then p, so that the residual starts at zero."""
+        self._check_joints(robot)
         momentum = np.einsum("...ij,...j->...i", robot.mass_matrix(q), np.asarray(v))
         return np.concatenate([self.inner.start(robot, q, v), momentum], axis=-1)
 
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, *measured: Any) -> Array:
+        self._check_joints(robot)
         states = [x[: self.own]] if self.own else []
         return np.asarray(self.inner(robot, t, q, v, *states, *measured))
 
@@ -103,7 +116,8 @@ class MomentumObserver(ControlLaw):
         lag = 1e3 / float(np.min(self.bandwidth))
         late = f"r is τ_ext filtered with a time constant of {lag:.3g} ms; model errors appear as external torques"
         often = sampled_often_enough(rate, float(np.max(self.bandwidth)))
-        return Stability(f"momentum observer on {inner.law}", (*inner.conditions, own, *often), (*inner.notes, late))
+        conditions = (*inner.conditions, no_better(inner, own), *often)
+        return Stability(f"momentum observer on {inner.law}", conditions, (*inner.notes, late))
 
     __repr__ = as_call
     _repr_html_ = as_table

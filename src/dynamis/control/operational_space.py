@@ -15,7 +15,7 @@ from dynamis.control.gains import gain, gains
 from dynamis.control.law import ControlLaw
 from dynamis.control.reference import Reference, reference_of
 from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
-from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque
+from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque, task_reference
 from dynamis.display import as_call, as_table
 from dynamis.kinematics.tasks import Position, Task
 from dynamis.robot import Robot
@@ -63,6 +63,9 @@ class OperationalSpace(ControlLaw):
     ) -> OperationalSpace:  # fmt: skip
         """Create the law with task gains from the bandwidth ω [rad/s] and the damping ratio ζ."""
         return OperationalSpace(reference, *gains(bandwidth, damping), task or Position(), posture, null, singular)
+
+    def wanted(self, robot: Robot, t: Any) -> tuple[Array, Array, Array]:
+        return task_reference(robot, self._at, t, self.task, self.posture)
 
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
         now = TaskError.of(robot, t, q, v, self.task, self._at)

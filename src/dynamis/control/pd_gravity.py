@@ -12,15 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.control.dry_friction import dry_friction
-from dynamis.control.gains import gain, gains
-from dynamis.control.law import ControlLaw, check_plain_joints
-from dynamis.control.reference import Reference, check_length, reference_of
-from dynamis.control.stability import Condition, Stability, outweighs, positive, sampled_often_enough
+from dynamis.control.gains import gain, gains, largest_gravity
+from dynamis.control.law import ControlLaw, joint_reference
+from dynamis.control.reference import Reference, reference_of
+from dynamis.control.stability import Condition, Stability, damped, outweighs, positive, sampled_often_enough
 from dynamis.control.structural_constants import gravity_slope
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
-from dynamis.tolerances import FILE_PRECISION, RECURSION_ROUNDING
+from dynamis.tolerances import FILE_PRECISION
 
 Array = npt.NDArray[Any]
 
@@ -30,7 +30,7 @@ class PDGravity(ControlLaw):
     """Joint PD with gains ``stiffness`` K_p and ``damping`` K_d, and gravity compensation.
 
     ``gravity`` is evaluated "here", g(q), or at the "goal", g(q_d), which requires K_p above −∂g/∂q. Joint
-    springs of the robot are compensated too.
+    springs of the robot are compensated too, always at the measured position.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
@@ -58,10 +58,11 @@ class PDGravity(ControlLaw):
         """Create the law with gains from bandwidth ω [rad/s] and damping ratio ζ, for the largest inertia of each joint."""
         return PDGravity(reference, *gains(bandwidth, damping, robot), gravity)
 
+    def wanted(self, robot: Robot, t: Any) -> tuple[Array, Array, Array]:
+        return joint_reference(robot, self._at, t, stiffness=self.stiffness, damping=self.damping)
+
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
-        check_plain_joints(robot)
-        q_d, v_d, _ = self._at(t)
-        check_length(q_d, robot.n, "the reference")
+        q_d, v_d, _ = self.wanted(robot, t)
         carried = robot.gravity(q_d if self.gravity == "goal" else q)
         return carried + springs(robot, q) + self.stiffness * (q_d - q) + self.damping * (v_d - np.asarray(v))
 
@@ -71,10 +72,9 @@ class PDGravity(ControlLaw):
         Dry friction and gravity errors cause a steady-state error, which a note gives for each joint.
         """
         kp = float(gain(self.stiffness, "stiffness", robot.n).min())
-        kd = float(gain(self.damping, "damping", robot.n).min())
         conditions = [
             positive("smallest stiffness K_p", kp, "the Lyapunov function has its minimum at the goal"),
-            positive("smallest damping K_d", kd, "energy is dissipated until the robot is at rest"),
+            damped("damping K_d", self.damping, robot, "energy is dissipated until the robot is at rest"),
         ]
         if self.gravity == "goal" or error:
             conditions.append(self._stiffer_than_gravity(robot, float(error)))
@@ -135,13 +135,6 @@ class PDGravity(ControlLaw):
 
     __repr__ = as_call
     _repr_html_ = as_table
-
-
-def largest_gravity(robot: Robot) -> Array:
-    """The largest |g_k| (n) found over sampled configurations within the limits; 0 below the rounding of the recursion."""
-    q = np.vstack([robot.home()[None], robot.random(0, 512)])
-    largest = np.abs(robot.gravity(q)).max(axis=0)
-    return np.where(largest > RECURSION_ROUNDING * max(1.0, largest.max(initial=0.0)), largest, 0.0)
 
 
 def springs(robot: Robot, q: Array) -> Array:

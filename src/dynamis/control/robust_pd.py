@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.control.gains import gain
-from dynamis.control.law import ControlLaw, check_plain_joints
-from dynamis.control.pd_gravity import largest_gravity, springs
-from dynamis.control.reference import Reference, check_length, reference_of
-from dynamis.control.stability import PROVEN, RULE, SEARCHED, Condition, Stability, positive, sampled_often_enough
+from dynamis.control.gains import gain, largest_gravity
+from dynamis.control.law import ControlLaw, joint_reference
+from dynamis.control.pd_gravity import springs
+from dynamis.control.reference import Reference, reference_of
+from dynamis.control.stability import PROVEN, RULE, SEARCHED, Condition, Stability, damped, positive, sampled_often_enough
 from dynamis.control.structural_constants import ScaledBounds, scaled_bounds
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
@@ -95,10 +95,11 @@ class RobustPD(ControlLaw):
         gravity = self.unknown * self.constant("gravity")
         return self.constant("inertia") * a_r + self.constant("coriolis") * v * v_r + gravity + self.viscous * v_r + self.dry
 
+    def wanted(self, robot: Robot, t: Any) -> tuple[Array, Array, Array]:
+        return joint_reference(robot, self._at, t, bounds=self.bounds.scale, torque_limits=self.torque_limits)
+
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array) -> Array:
-        check_plain_joints(robot)
-        q_d, v_d, a_d = self._at(t)
-        check_length(q_d, robot.n, "the reference")
+        q_d, v_d, a_d = self.wanted(robot, t)
         w, lam = self.bounds.scale, self.bandwidth
         v_r, a_r = v_d + lam * (q_d - q), a_d + lam * (v_d - v)
         s = w * (v_r - v)
@@ -129,6 +130,8 @@ class RobustPD(ControlLaw):
         worst = int(np.argmin(limits / needed))
         conditions = (
             positive("margin m over the bounds", self.margin, "V decreases wherever ‖s'‖ > ε/m"),
+            *((damped("W k W", w * w * self.settling, robot, "V decreases by sᵀ (W k W + F_v) s"),)
+              if robot.model.viscous.min(initial=0.0) < 0.0 else ()),
             self._not_underestimated(),
             *self._holding(robot, weight, limits),
             Condition(f"torque limit of {robot.coordinate_names[worst]} [N m]", bool(limits[worst] >= needed[worst]),

@@ -10,7 +10,7 @@ converges to θ under persistent excitation [Slotine & Li 1987], [Siciliano 2009
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,12 @@ import numpy.typing as npt
 from dynamis.control.adapted_parameters import Adapted, adapted_parameters
 from dynamis.control.dry_friction import dry_friction
 from dynamis.control.gains import gain, max_diagonal_inertia
-from dynamis.control.law import ControlLaw, check_plain_joints
-from dynamis.control.reference import Reference, check_length, reference_of
+from dynamis.control.law import ControlLaw, joint_reference
+from dynamis.control.reference import Reference, reference_of
 from dynamis.control.slotine_li_regressor import slotine_li_regressor
-from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
+from dynamis.control.stability import SEARCHED, Condition, Stability, damped, positive, sampled_often_enough
 from dynamis.display import as_call, as_table
+from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 from dynamis.tolerances import SOLUTION_TOLERANCE
 
@@ -71,9 +72,10 @@ class SlotineLi(ControlLaw):
     ) -> SlotineLi:  # fmt: skip
         """Create the law with Λ = ω, K_D = ω times the largest inertia of each joint, and Γ such that each parameter alone
         would adapt at the rate ``learning`` [1/s] along the reference (default: its own duration)."""
+        at = reference_of(reference)
+        joint_reference(robot, at, 0.0, bandwidth=gain(bandwidth, "bandwidth"))
         damping = gain(bandwidth, "bandwidth") * max_diagonal_inertia(robot)
         adapted = adapted_parameters(robot, adapt)
-        at = reference_of(reference)
         end = float(duration or getattr(reference, "duration", 0.0) or 1.0)
         rng = np.random.default_rng(0)
         squares = np.zeros(len(adapted.columns))
@@ -89,40 +91,46 @@ class SlotineLi(ControlLaw):
     def start(self, robot: Robot, q: Array, v: Array) -> Array:  # noqa: ARG002 - the model is where learning starts
         return np.zeros((*v.shape[:-1], self.size))
 
-    def along(self, t: Any, q: Array, v: Array) -> tuple[Array, Array, Array]:
+    def wanted(self, robot: Robot, t: Any) -> tuple[Array, Array, Array]:
+        found = joint_reference(robot, self._at, t, bandwidth=self.bandwidth, damping=self.damping)
+        if self.adapted.lump.shape[1] != len(robot.parameters):
+            raise InputError(
+                f"the law adapts parameters of a robot with {self.adapted.lump.shape[1]}, {printable(robot.name)} has "
+                f"{len(robot.parameters)}: design it for this robot, SlotineLi.designed(robot, …)"
+            )
+        return found
+
+    def along(self, robot: Robot, t: Any, q: Array, v: Array) -> tuple[Array, Array, Array]:
         """(v_r, a_r, s)."""
-        q_d, v_d, a_d = self._at(t)
-        check_length(q_d, len(q), "the reference")
+        q_d, v_d, a_d = self.wanted(robot, t)
         v_r = v_d + self.bandwidth * (q_d - q)
         return v_r, a_d + self.bandwidth * (v_d - v), v_r - v
 
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array, x: Array) -> Array:
-        check_plain_joints(robot)
         q, v = np.asarray(q), np.asarray(v)
-        v_r, a_r, s = self.along(t, q, v)
+        v_r, a_r, s = self.along(robot, t, q, v)
         Y = slotine_li_regressor(robot.model, q, v, v_r, a_r, self.slip)
         # the model's own torque, and what was learnt on top of it
         return Y @ robot.parameters + Y[:, list(self.adapted.columns)] @ np.asarray(x) + self.damping * s
 
     def rates(self, robot: Robot, t: Any, q: Array, v: Array, x: Array) -> Array:  # noqa: ARG002 - it does not forget
         q, v = np.asarray(q), np.asarray(v)
-        v_r, a_r, s = self.along(t, q, v)
+        v_r, a_r, s = self.along(robot, t, q, v)
         Y = slotine_li_regressor(robot.model, q, v, v_r, a_r, self.slip)
         return np.asarray(self.learning * (Y[:, list(self.adapted.columns)].T @ s))
 
     def lyapunov(self, plant: Robot, model: Robot, t: Any, q: Array, v: Array, x: Array) -> float:
         """The Lyapunov function V = ½ sᵀ M s + ½ θ̃ᵀ Γ⁻¹ θ̃ [J] on a plant that differs from the model."""
-        _, _, s = self.along(t, np.asarray(q), np.asarray(v))
+        _, _, s = self.along(plant, t, np.asarray(q), np.asarray(v))
         missed = np.asarray(x) + self.adapted.values(model) - self.adapted.values(plant)
         return float(0.5 * s @ plant.mass_matrix(q) @ s + 0.5 * missed @ (missed / np.maximum(self.learning, 1e-300)))
 
     def check(self, robot: Robot, *, rate: float | None = None, model: Robot | None = None) -> Stability:
         """Check stability; ``model`` is the initial model, if different from the robot: the difference must be adapted."""
-        least = {name: float(np.min(getattr(self, name))) for name in ("bandwidth", "damping", "learning")}
         conditions = (
-            positive("smallest Λ", least["bandwidth"], "e decays on s = 0"),
-            self._falling(robot, least["damping"]),
-            positive("smallest Γ", least["learning"], "estimates follow −∂V and stay bounded"),
+            positive("smallest Λ", float(np.min(self.bandwidth)), "e decays on s = 0"),
+            self._falling(robot),
+            positive("smallest Γ", float(np.min(self.learning)), "estimates follow −∂V and stay bounded"),
             *(() if model is None else (self._learnt(robot, model),)),
         )
         end = "s → 0" if not dry_friction(robot).any() else "s → 0 without dry friction, s ends near zero with it,"
@@ -151,13 +159,14 @@ class SlotineLi(ControlLaw):
                          1.0 - SOLUTION_TOLERANCE, SEARCHED,
                          "the rest is a disturbance: s does not converge to zero, and estimates may drift")  # fmt: skip
 
-    def _falling(self, robot: Robot, least: float) -> Condition:
+    def _falling(self, robot: Robot) -> Condition:
         """The condition that V decreases: a theorem for friction linear in known functions, unlike dry friction at rest."""
-        why, dry = "V = ½ sᵀMs + ½ θ̃ᵀΓ⁻¹θ̃ decreases by sᵀK_D s", float(dry_friction(robot).max(initial=0.0))
+        dry = float(dry_friction(robot).max(initial=0.0))
+        why = "V = ½ sᵀMs + ½ θ̃ᵀΓ⁻¹θ̃ decreases by sᵀ(K_D + F_v) s"
         if not dry:
-            return positive("smallest K_D", least, why)
+            return damped("K_D", self.damping, robot, why)
         why += f" with dry friction, of which up to {dry:.3g} N m is smoothed below {self.slip:g} rad/s, where V may increase"
-        return Condition("smallest K_D", least > 0.0, least, 0.0, SEARCHED, why)
+        return replace(damped("K_D", self.damping, robot, why), basis=SEARCHED)
 
     __repr__ = as_call
     _repr_html_ = as_table

@@ -58,8 +58,9 @@ class Condition:
 class Stability:
     """The conditions under which a law is stable, checked on one robot.
 
-    ``stable`` states that no condition of a theorem fails; ``proven`` that all of them are proven; ``advice`` are the violated
-    rules of thumb. ``notes`` give the scope of the theorem.
+    ``stable`` is False where a condition of a theorem fails, True where all of them hold, and None where no theorem was
+    checked, only rules of thumb. ``proven`` states that all of them are proven; ``advice`` are the violated rules of thumb.
+    ``notes`` give the scope of the theorem.
     """
 
     law: str
@@ -67,14 +68,14 @@ class Stability:
     notes: tuple[str, ...] = ()
 
     @property
-    def stable(self) -> bool:
-        return all(c.holds for c in self.conditions if c.basis != RULE)
+    def stable(self) -> bool | None:
+        found = [c.holds for c in self.conditions if c.basis != RULE]
+        return all(found) if found else None
 
     @property
     def proven(self) -> bool:
         """Whether there is a theorem, all conditions of which hold with proven values."""
-        bases = {c.basis for c in self.conditions} - {RULE}
-        return self.stable and bases == {PROVEN}
+        return self.stable is True and all(c.basis in (PROVEN, RULE) for c in self.conditions)
 
     @property
     def advice(self) -> tuple[Condition, ...]:
@@ -83,10 +84,10 @@ class Stability:
     @property
     def verdict(self) -> str:
         """The conclusion in one sentence."""
-        if not self.stable:
+        if self.stable is False:
             return "a condition for stability fails"
         broken = "; a rule of thumb is violated" if self.advice else ""
-        if all(c.basis == RULE for c in self.conditions):
+        if self.stable is None:
             return "not proven: no theorem was checked" + broken
         sure = "proven" if self.proven else "with extreme values from sampled configurations, not proven"
         return f"the conditions for stability hold ({sure})" + broken
@@ -127,6 +128,17 @@ def as_rules(report: Stability, why: str) -> Stability:
     """The same conditions as rules of thumb, with a note, where an assumption of the theorem is not met."""
     lowered = tuple(replace(c, basis=RULE) if c.holds else c for c in report.conditions)
     return replace(report, conditions=lowered, notes=(*report.notes, why))
+
+
+def no_better(report: Stability, condition: Condition) -> Condition:
+    """A further condition of a law with this report: where no theorem holds for the law, it proves nothing about the loop."""
+    return replace(condition, basis=RULE) if report.stable is None and condition.holds else condition
+
+
+def damped(what: str, damping: Any, robot: Any, why: str) -> Condition:
+    """The condition that a damping (n) and the viscous friction F_v of the joints, which may be negative, dissipate energy."""
+    total = np.broadcast_to(damping, (robot.n,)) + robot.model.viscous
+    return positive(f"smallest {what} + F_v" if np.any(robot.model.viscous) else f"smallest {what}", float(total.min()), why)
 
 
 def outweighs(what: str, bound: Bound, factor: float, why: str, otherwise: str) -> Condition:

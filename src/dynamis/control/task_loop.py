@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.control.dry_friction import smooth_model
+from dynamis.control.law import check_actuated_base
 from dynamis.control.reference import Reference, check_length
 from dynamis.display import counted
 from dynamis.errors import InputError
@@ -31,11 +32,20 @@ class TaskError:
 
     @staticmethod
     def of(robot: Robot, t: Any, q: Array, v: Array, task: Task, reference: Reference) -> TaskError:
-        x_d, v_d, a_d = reference(t)
-        check_length(x_d, task.size, f"the reference of the task ({', '.join(task.names)})")
+        x_d, v_d, a_d = task_reference(robot, reference, t, task)
         instant = TaskState.of(smooth_model(robot), q, v, task)
         x_dot = instant.J @ np.asarray(v)
         return TaskError(instant, task.error(x_d, task.value(robot, q)), v_d - x_dot, x_dot, a_d)
+
+
+def task_reference(robot: Robot, reference: Reference, t: Any, task: Task, posture: Any = None) -> tuple[Array, Array, Array]:
+    """(x, ẋ, ẍ) of a reference at a time, for a robot with a fixed base and as many components as the task has."""
+    check_actuated_base(robot)
+    if posture is not None and task.size < robot.n:
+        checked_posture(posture, robot.nq, robot.n)
+    x_d, v_d, a_d = reference(t)
+    check_length(x_d, task.size, f"the reference of the task ({', '.join(task.names)})")
+    return x_d, v_d, a_d
 
 
 def inertia_times(instant: TaskState, b: Array, damping: float = 0.0) -> Array:
@@ -55,11 +65,11 @@ def posture_torque(instant: TaskState, q: Array, v: Array, posture: Any, bandwid
         return np.zeros(n)
     wanted = -2.0 * bandwidth * np.asarray(v)
     if posture is not None:
-        wanted = wanted + bandwidth * bandwidth * (_posture(posture, len(np.asarray(q)), n) - q)
+        wanted = wanted + bandwidth * bandwidth * (checked_posture(posture, len(np.asarray(q)), n) - q)
     return null_space_projection(instant, instant.M @ wanted, damping)
 
 
-def _posture(posture: Any, count: int, n: int) -> Array:
+def checked_posture(posture: Any, count: int, n: int) -> Array:
     """q_0, for robots without quaternions, for which q_0 − q is defined."""
     if count != n:
         raise InputError(

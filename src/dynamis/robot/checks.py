@@ -64,18 +64,25 @@ def warn_of_actuators(robot: Robot, where: str, *, limited: bool = False, stackl
         warnings.warn(text, ModelWarning, stacklevel=stacklevel)
 
 
-_warned: weakref.WeakSet[Robot] = weakref.WeakSet()
+_warned: weakref.WeakKeyDictionary[Robot, set[str]] = weakref.WeakKeyDictionary()
+
+
+def open_loops(robot: Robot) -> str:
+    """The loops that the file of a robot closes, as the beginning of a sentence; empty without loops."""
+    loops = [f"{x.kind} of {' and '.join(printable(y) for y in (x.first, x.second) if y)}" for x in robot.description.closures]
+    if not loops:
+        return ""
+    more = f" and {len(loops) - 1} more" if len(loops) > 1 else ""
+    return f"the file of robot {printable(robot.name)} closes loops ({loops[0]}{more}), which are open"
 
 
 def warn_of_open_loops(robot: Robot, where: str, *, closed: str = "dynamis.constrained(robot)", stacklevel: int = 3) -> None:
-    """Warn, once for each robot, that the loops of its file are open in a function; ``closed`` closes them."""
-    loops = [f"{x.kind} of {' and '.join(printable(y) for y in (x.first, x.second) if y)}" for x in robot.description.closures]
-    if not loops or robot in _warned:
+    """Warn, once for each robot and function, that the loops of its file are open in it; ``closed`` closes them."""
+    told = _warned.setdefault(robot, set())
+    if where in told or not (loops := open_loops(robot)):
         return
-    _warned.add(robot)
-    more = f" and {len(loops) - 1} more" if len(loops) > 1 else ""
-    text = f"the file of robot {printable(robot.name)} closes loops ({loops[0]}{more}), which are open in {where}"
-    warnings.warn(f"{text}: {closed} closes them", ModelWarning, stacklevel=stacklevel)
+    told.add(where)
+    warnings.warn(f"{loops} in {where}: {closed} closes them", ModelWarning, stacklevel=stacklevel)
 
 
 def _only_limits(actuator: Actuator) -> bool:
