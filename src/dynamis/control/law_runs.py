@@ -82,6 +82,29 @@ class LawRun:
         return tuple(name for name, x in zip(robot.coordinate_names, over, strict=True) if x)
 
     @property
+    def beyond_bound(self) -> tuple[str, ...]:
+        """The coordinates whose largest errors are not below their predicted bounds."""
+        if self.bound is None:
+            return ()
+        within = self.tracking.largest <= self.bound
+        return tuple(name for name, x in zip(self.tracking.names, within, strict=True) if not x)
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether stability is not refuted and the errors are as predicted.
+
+        Where neither a theorem nor a bound is known, ‖e‖ must stay below the distance from start to goal, which is the error
+        of a robot that does not move.
+        """
+        stable = None if self.stability is None else self.stability.stable
+        if stable is False or self.beyond_bound:
+            return False
+        if stable or self.bound is not None:
+            return True
+        reference = self.tracking.reference
+        return bool(self.error.max() <= np.linalg.norm(reference[-1] - reference[0]))
+
+    @property
     def held_by_friction(self) -> tuple[str, ...]:
         """The joints that static friction holds off the goal at the end; of laws whose goal is one of the joints."""
         names = self.trajectory.robot.coordinate_names
@@ -102,7 +125,8 @@ class LawRun:
         return {
             "law": self.name, "rate": self.rate, "status": self.trajectory.status, "largest_error": float(self.error.max()),
             "peak_torque": self.peak_torque, "peak_joint": self.peak_joint, "tracking": rows, "torques": torques,
-            "beyond_limits": list(self.beyond_limits), "held_by_friction": list(self.held_by_friction),
+            "beyond_limits": list(self.beyond_limits), "beyond_bound": list(self.beyond_bound),
+            "held_by_friction": list(self.held_by_friction),
             "stability": None if self.stability is None else self.stability.as_dict(),
             **({} if self.null_space is None else self.null_space.as_dict()),
         }  # fmt: skip

@@ -103,11 +103,17 @@ def stability_of(law: Any, robot: Robot, model: Robot, q: Array, rate: float | N
     return None
 
 
-def error_bound(law: Any, model: Robot, robot: Robot, reference: Any) -> Array | None:
-    """The predicted bound of the tracking errors of a joint law, not below those of simulations; None where none is known."""
+def error_bound(law: Any, model: Robot, robot: Robot, reference: Any, duration: float) -> Array | None:
+    """The predicted bound of the tracking errors of a joint law, not below those of simulations; None where none is known.
+
+    ``duration`` is that of the motion: without a goal the drift grows with it.
+    """
     match law:
         case PDGravity() | FeedforwardPD() | ComputedTorque():
             return np.maximum(tracking_bound(law.with_model(model), robot, reference), SIMULATED_ERROR)
+        case GravityCompensation():
+            drift = tracking_bound(law.with_model(model), robot, reference, duration=duration)
+            return np.maximum(drift, SIMULATED_ERROR)
         case RobustPD():
             return law.ultimate_error()
     return None

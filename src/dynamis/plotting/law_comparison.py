@@ -46,7 +46,7 @@ def _tracking(comparison: LawComparison) -> Any:
             row[0].set_title(f"{run.law_name}: {row[0].get_title(loc='left')}", loc="left", fontsize=11, color=INK)
     error = f", parameters off by up to {100.0 * comparison.error:g} %" if comparison.error else ""
     verdict = f"\n{runs[0].stability.verdict}" if len(runs) == 1 and runs[0].stability is not None else ""
-    stable = all(run.stability is None or run.stability.stable for run in runs)
+    stable = all(run.stability is None or run.stability.stable is not False for run in runs)
     title = f"{comparison.robot.name}: {', '.join(run.law_name for run in runs)}{error}{verdict}"
     figure.suptitle(title, x=0.01, ha="left", fontsize=13, linespacing=1.5, color=INK if stable else FORCE)
     handles, names = panels[0, 2].get_legend_handles_labels()
