@@ -123,7 +123,7 @@ def control(
             step=step, seconds=seconds, progress=lambda x, _: bar.show(x, "simulating"),
         )  # fmt: skip
     run = made.runs[0]
-    written = [] if folder is None else [str(path) for path in write_c(found, run.law, folder, name=name)]
+    written = [] if folder is None else [str(path) for path in write_c(found, run.law.with_motors(found), folder, name=name)]
     if plot is not None:
         whole(plot, made.plot)
         written.append(str(plot))

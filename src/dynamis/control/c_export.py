@@ -16,6 +16,7 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.errors import DynamisError, InputError
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric, warn_of_open_loops
+from dynamis.simulation.actuators import warn_of_voltages
 from dynamis.simulation.controllers import SIGNATURES, UPDATE, Controller, Law, as_law, recorded, sized
 
 Array = npt.NDArray[Any]
@@ -54,7 +55,7 @@ def compile_law(robot: Robot, law: Any) -> Kernel:
         return tau, sized(following, states.size, UPDATE)
 
     sizes = {"x": states.size} if states is not None else {}
-    return _kernel(robot, torques_and_rates, {**sizes, **(law.measures if isinstance(law, Controller) else {})})
+    return _kernel(robot, law, torques_and_rates, {**sizes, **(law.measures if isinstance(law, Controller) else {})})
 
 
 def write_c(
@@ -89,15 +90,17 @@ def _without_sampling(law: Any) -> Law:
 
 
 def _name(law: Any) -> str:
-    """The name of a function or of the class of a law, without the model it may have."""
-    own = getattr(law, "law", law)
-    name = str(getattr(own, "__name__", type(own).__name__))
+    """The name of a function or of the class of a law, without the model or motors it may have."""
+    while hasattr(law, "law"):
+        law = law.law
+    name = str(getattr(law, "__name__", type(law).__name__))
     return "function" if name == "<lambda>" else name
 
 
-def _kernel(robot: Robot, function: Any, sizes: dict[str, int]) -> Kernel:
+def _kernel(robot: Robot, law: Any, function: Any, sizes: dict[str, int]) -> Kernel:
     check_numeric(robot)
     warn_of_open_loops(robot, "this controller", stacklevel=4)
+    warn_of_voltages(law, robot, stacklevel=4)
     twin = Robot(robot.description, _tracing=True)
     arguments = [("t", 1), ("q", robot.nq), ("v", robot.n), *sizes.items()]
     kernel = Kernel([lambda *arrays: function(twin, *arrays)], arguments, "control")

@@ -177,7 +177,7 @@ def _run(
     robot, task, reference = experiment.plant, experiment.task, experiment.reference
     if law in CONTROL_LAWS:
         controller = named_law(law, model, reference, task, design)
-        acting = controller.with_model(model) if isinstance(controller, ControlLaw) else controller
+        acting = controller.with_model(model).with_motors(robot)
     else:
         assert task is not None
         controller = acting = redundancy_law(law, model, getattr(reference, "at", reference), task, design)

@@ -21,6 +21,7 @@ from dynamis.control.reference import Reference, check_length
 from dynamis.control.stability import Stability, as_rules
 from dynamis.display import counted, short
 from dynamis.errors import InputError, printable
+from dynamis.model.actuators import DCMotor
 from dynamis.model.model import fingerprint
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric, open_loops, torque_limits
@@ -73,7 +74,7 @@ def _remarks(law: ControlLaw, robot: Robot) -> Iterator[str]:
 class ControlLaw(Controller):
     """A controller with stability conditions, that can be compiled and can compute with another model than the robot."""
 
-    traceable = True
+    traceable, torques = True, True
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -92,6 +93,22 @@ class ControlLaw(Controller):
         """
         return WithModel(self, model)
 
+    def with_motors(self, robot: Robot) -> ControlLaw:
+        """The same law with the torques of joints with a `DCMotor` converted to voltages; itself for a robot without them.
+
+        The conversion is `DCMotor.voltage`: resistance, back-EMF and efficiency, without the inductance.
+
+        >>> import dynamis as dy
+        >>> motor = dy.DCMotor(resistance=0.5, constant=0.1, ratio=100.0)
+        >>> arm = dy.load("planar_2r_melchiorri").replace(actuators={"joint1": motor})
+        >>> law = dy.control.PDGravity([0.0, 0.5], stiffness=4000.0, damping=900.0)
+        >>> motion = dy.simulate(arm, 3.0, controller=law.with_motors(arm), method="rk4", step=1e-3, points=3)
+        >>> bool(abs(motion.q[-1] - [0.0, 0.5]).max() < 1e-2)
+        True
+        """
+        motors = {k: x for k, x in enumerate(robot.model.actuators) if isinstance(x, DCMotor)}
+        return WithMotors(self, motors) if motors else self
+
     def wanted(self, robot: Robot, t: Any) -> Any:  # noqa: ARG002 - laws without a reference fit any robot
         """The reference at a time; the law and its check refuse by it a robot that the law cannot control."""
         return None
@@ -101,15 +118,25 @@ class ControlLaw(Controller):
         return Stability(type(self).__name__, ())
 
 
-class WithModel(ControlLaw):
-    """A law with a fixed model."""
+class Wrapper(ControlLaw):
+    """A law that changes what another one receives or returns."""
 
-    def __init__(self, law: ControlLaw, model: Robot) -> None:
-        self.law, self.model, self.size = law, traceable_twin(model), law.size
+    law: ControlLaw
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return self.law.size
 
     @property
     def measures(self) -> Mapping[str, int]:
         return self.law.measures
+
+
+class WithModel(Wrapper):
+    """A law with a fixed model."""
+
+    def __init__(self, law: ControlLaw, model: Robot) -> None:
+        self.law, self.model, self.torques = law, traceable_twin(model), law.torques
 
     def __call__(self, robot: Robot, t: Any, q: Any, v: Any, *more: Any) -> Any:
         check_same_joints(self.model, robot)
@@ -136,6 +163,38 @@ class WithModel(ControlLaw):
 
     def __repr__(self) -> str:
         return short(f"<{self.law!r} with the model {printable(self.model.name)}>")
+
+
+class WithMotors(Wrapper):
+    """A law with voltages for the DC ``motors`` (by number of the joint) in place of their torques."""
+
+    torques = False
+
+    def __init__(self, law: ControlLaw, motors: Mapping[int, DCMotor]) -> None:
+        self.law, self.motors = law, motors
+
+    def __call__(self, robot: Robot, t: Any, q: Any, v: Any, *more: Any) -> Any:
+        tau = self.law(robot, t, q, v, *more)
+        drives = [self.motors.get(k) for k in range(robot.n)]
+        return np.array(
+            [x if drive is None else drive.voltage(x, v[k]) for k, (x, drive) in enumerate(zip(tau, drives, strict=True))]
+        )
+
+    def rates(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, *measured: Any) -> Any:
+        return self.law.rates(robot, t, q, v, x, *measured)
+
+    def start(self, robot: Robot, q: Array, v: Array) -> Array:
+        return self.law.start(robot, q, v)
+
+    def wanted(self, robot: Robot, t: Any) -> Any:
+        return self.law.wanted(robot, t)
+
+    def check(self, robot: Robot, *, rate: float | None = None, **options: Any) -> Stability:
+        """Check the law; ``options`` are those of its own check."""
+        return self.law.check(robot, rate=rate, **options)
+
+    def __repr__(self) -> str:
+        return short(f"<{self.law!r} with voltages of {counted(len(self.motors), 'DC motor')}>")
 
 
 def check_with_model(law: ControlLaw, robot: Robot, model: Robot, rate: float | None, **options: Any) -> Stability:

@@ -54,6 +54,8 @@ class MomentumObserver(ControlLaw):
             raise InputError(
                 f"the inner law of an observer must be a controller of dynamis.control, got {type(self.inner).__name__}"
             )
+        if not self.inner.torques:
+            raise InputError("an observer requires torques: give MomentumObserver(law, …).with_motors(robot)")
         if isinstance(self.joints, bool) or not isinstance(self.joints, int) or self.joints < 1:
             raise InputError(f"joints= must be the number of joints, robot.n, got {self.joints!r}")
         object.__setattr__(self, "bandwidth", gain(self.bandwidth, "bandwidth", self.joints))

@@ -19,7 +19,7 @@ from dynamis.control.pd_gravity import PDGravity
 from dynamis.control.robust_pd import RobustPD
 from dynamis.control.slotine_li import SlotineLi
 from dynamis.control.stability import Stability
-from dynamis.control.tracking import tracking_bound
+from dynamis.control.tracking import largest_predicted
 from dynamis.display import as_call, as_table
 from dynamis.kinematics.tasks import Task
 from dynamis.robot import Robot
@@ -110,9 +110,9 @@ def error_bound(law: Any, model: Robot, robot: Robot, reference: Any, duration: 
     """
     match law:
         case PDGravity() | FeedforwardPD() | ComputedTorque():
-            return np.maximum(tracking_bound(law.with_model(model), robot, reference), SIMULATED_ERROR)
+            return np.maximum(largest_predicted(law.with_model(model), robot, reference), SIMULATED_ERROR)
         case GravityCompensation():
-            drift = tracking_bound(law.with_model(model), robot, reference, duration=duration)
+            drift = largest_predicted(law.with_model(model), robot, reference, duration=duration)
             return np.maximum(drift, SIMULATED_ERROR)
         case RobustPD():
             return law.ultimate_error()

@@ -15,6 +15,7 @@ from dynamis.control.reference import reference_of
 from dynamis.display import counted, short, tracking_card
 from dynamis.errors import InputError
 from dynamis.robot import Robot
+from dynamis.robot.checks import warn_of_actuators
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.tolerances import CENTRAL_DIFFERENCE_STEP
 
@@ -29,6 +30,12 @@ def tracking_bound(law: ControlLaw, plant: Robot, reference: Any, *, duration: f
 
     It is a first-order estimate, not a proof, and may be exceeded by large errors.
     """
+    warn_of_actuators(plant, "the predicted errors", limited=True)
+    return largest_predicted(law, plant, reference, duration=duration)
+
+
+def largest_predicted(law: ControlLaw, plant: Robot, reference: Any, *, duration: float | None = None) -> Array:
+    """The same for ideal drives, without a warning of others."""
     return np.asarray(LINEARIZATION_MARGIN * np.abs(predicted_error(law, plant, reference, duration=duration)[1]).max(axis=0))
 
 
@@ -41,6 +48,8 @@ def predicted_error(law: ControlLaw, plant: Robot, reference: Any, *, duration: 
     """
     if not isinstance(law, ControlLaw) or law.size:
         raise InputError("errors are predicted for laws without internal states only")
+    if not law.torques:
+        raise InputError("errors are predicted for laws that return torques: give the law without with_motors(…)")
     at = reference_of(reference)
     end = float(duration or (1.0 + SETTLING_SHARE) * float(getattr(reference, "duration", 0.0) or 1.0))
     n, times = plant.n, np.linspace(0.0, end, REFERENCE_SAMPLES)

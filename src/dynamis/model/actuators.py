@@ -140,6 +140,11 @@ class DCMotor(Actuator):
         """η (k r)² / R: what the voltage of the turning motor takes away, as viscous friction would."""
         return self.gain * self.constant * self.ratio
 
+    def voltage(self, torque: Any, v: Any) -> Any:
+        """The voltage of a torque at the joint, once the current has settled: R i + k r v with i = τ / (η k r)."""
+        kr = self.constant * self.ratio
+        return self.resistance / kr * _through_gear(torque, v, 1.0 / self.efficiency) + kr * v
+
     def _voltage(self, u: Any) -> Any:
         return _clamped(u, -self.supply, self.supply) if is_there(self.supply, np.inf) else u
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
+from typing import Any
 
-from dynamis.errors import InputError, unknown_name
-from dynamis.model.actuators import Actuator, Elastic
+from dynamis.errors import InputError, ModelWarning, printable, unknown_name
+from dynamis.model.actuators import Actuator, DCMotor, Elastic
 from dynamis.robot import Robot
+from dynamis.simulation.sampling import Sampled
 
-__all__ = ["Actuator", "actuators_of"]
+__all__ = ["Actuator", "actuators_of", "warn_of_voltages"]
 
 
 def actuators_of(robot: Robot, given: Mapping[str, Actuator] | None) -> tuple[Robot, dict[int, Actuator]]:
@@ -29,3 +32,23 @@ def actuators_of(robot: Robot, given: Mapping[str, Actuator] | None) -> tuple[Ro
     changes = {**dict.fromkeys(robot.actuators), **springs}
     changed = robot.replace(actuators=changes) if changes else robot
     return changed, {names.index(name): changed.actuators.get(name, x) for name, x in given.items()}
+
+
+def warn_of_voltages(
+    controller: Any, robot: Robot, actuators: Mapping[int, Actuator] | None = None, stacklevel: int = 3
+) -> None:
+    """Warn of a controller that returns torques for joints whose DC motors take voltages; default: the robot's actuators."""
+    law = controller.law if isinstance(controller, Sampled) else controller
+    if not getattr(law, "torques", False):
+        return
+    drives = dict(enumerate(robot.model.actuators)) if actuators is None else actuators
+    motors = [robot.coordinate_names[k] for k, drive in drives.items() if isinstance(drive, DCMotor)]
+    if motors:
+        while hasattr(law, "law"):
+            law = law.law
+        names, without = ", ".join(map(printable, motors)), ", ".join(f"{name!r}: None" for name in motors)
+        text = (
+            f"{type(law).__name__} returns torques, but the DC motor of {names} takes a voltage: 1 N m is taken as 1 V; "
+            f"convert torques to voltages, law.with_motors(robot), or remove the motor, robot.replace(actuators={{{without}}})"
+        )
+        warnings.warn(text, ModelWarning, stacklevel=stacklevel)

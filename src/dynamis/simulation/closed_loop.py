@@ -18,7 +18,7 @@ from dynamis.display import counted
 from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
 from dynamis.scalar import HiddenStateError, Node, maximum, symbol
-from dynamis.simulation.actuators import Actuator, actuators_of
+from dynamis.simulation.actuators import Actuator, actuators_of, warn_of_voltages
 from dynamis.simulation.contact_equations import Contacts
 from dynamis.simulation.controllers import UPDATE, Controller, as_law, recorded, sized
 from dynamis.simulation.fixed_step import RULES, Flow, take_step
@@ -63,6 +63,7 @@ class ClosedLoop:
             raise InputError(f"with method={method!r} no joint sticks: use method='time_stepping', friction='smooth' or 'none'")
         self.robot, drives = actuators_of(robot, actuators)
         self.law = as_law(controller, (*parameters, *self.inputs))
+        warn_of_voltages(controller, self.robot, drives, stacklevel=4)
         sampled = self.law.sampled
         inside = 0 if self.law.digital is None else self.law.digital.size
         self.samples = None if sampled is None else SampledSteps(sampled, robot.nq, robot.n, step, inside)

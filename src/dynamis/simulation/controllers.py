@@ -35,7 +35,8 @@ class Controller(ABC):
     the next one is controller.update(robot, t, q, v, x, period), by default x + period ẋ.
 
     States are integrals, filters, parameter estimates, observers. A controller written with NumPy for one state can be
-    compiled; with ``traceable`` set, `simulate` compiles it for fixed steps instead of calling it.
+    compiled; with ``traceable`` set, `simulate` compiles it for fixed steps instead of calling it. ``torques`` states that it
+    returns torques, which DC motors would take as voltages.
 
     >>> import numpy as np, dynamis as dy
     >>> class Integral(dy.Controller):
@@ -53,6 +54,7 @@ class Controller(ABC):
 
     size: int = 0
     traceable: bool = False
+    torques: bool = False
 
     @property
     def measures(self) -> Mapping[str, int]:

@@ -13,7 +13,7 @@ from dynamis.errors import InputError, ModelWarning, printable
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric, warn_of_open_loops
 from dynamis.scalar import FunctionState
-from dynamis.simulation.actuators import Actuator, actuators_of
+from dynamis.simulation.actuators import Actuator, actuators_of, warn_of_voltages
 from dynamis.simulation.adaptive import METHODS, integrate
 from dynamis.simulation.compiled_pieces import CompiledPieces
 from dynamis.simulation.contact import contacts_in, step_for
@@ -125,7 +125,7 @@ def simulate(
     robot, drives = actuators_of(robot, actuators)
     if before is not None:
         check_same_robot(before, robot)
-    law = _law(controller)
+    law = _law(controller, robot, drives)
     function = None if law.torque is None else law.on(robot)
     held = None if law.sampled is None else _held(law, law.sampled, robot, float(times[0]), samples_of(before))
     noise, disturbing = _disturbance(disturbance, robot.n)
@@ -231,8 +231,9 @@ def _held(law: Law, sampled: Sampled, robot: Robot, origin: float, before: Sampl
     return Held(sampled, robot.n, origin, law.sample(robot), before, start)
 
 
-def _law(controller: Any) -> Law:
+def _law(controller: Any, robot: Robot, drives: Mapping[int, Actuator]) -> Law:
     law = as_law(controller)
+    warn_of_voltages(controller, robot, drives, stacklevel=4)
     if law.extra:
         cures = {"robot": SIGNATURES, "x": "a Controller with states x sets size to their number"}
         cure = cures.get(law.extra[0], "give it a default, or use parameters= of rollouts")
