@@ -95,6 +95,10 @@ def test_bad_input_says_what_to_do(bumped):
     model, motion = bumped
     with pytest.raises(dy.InputError, match="give threshold="):
         control.detect_collisions(motion, model)
+    duration = motion.t[-1] - motion.t[0]
+    for calm in (duration, 10.0 * duration, np.inf):
+        with pytest.raises(dy.InputError, match=r"covers the whole motion of .* and leaves nothing to test"):
+            control.detect_collisions(motion, model, calm=calm)
     with pytest.raises(dy.InputError, match="too coarse"):
         control.observer_residuals(model, motion.t[::300], motion.q[::300], motion.v[::300], motion.tau[::300])
     with pytest.raises(dy.InputError, match="must be a controller"):

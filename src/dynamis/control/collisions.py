@@ -77,6 +77,11 @@ def detect_collisions(
         quiet = motion.t <= motion.t[0] + calm
         if calm <= 0.0 or quiet.sum() < 3:
             raise InputError("give threshold=… in N m, or calm=… seconds at the start without a collision")
+        if quiet.all():
+            raise InputError(
+                f"calm={calm:g} s covers the whole motion of {motion.t[-1] - motion.t[0]:g} s and leaves nothing to test: "
+                "give a shorter time without collision, or threshold=… in N m"
+            )
         limits = 2.0 * np.abs(r[quiet]).max(axis=0) + 1e-9
     else:
         limits = gain(threshold, "threshold", known.n)
