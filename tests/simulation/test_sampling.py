@@ -91,6 +91,12 @@ def test_a_period_given_as_the_rate_is_named_with_the_rate():
         {"rate": True},
         {"rate": 10.0, "delay": -1.0},
         {"rate": 10.0, "delay": np.nan},
+        {"rate": 10.0, "delay": np.inf},
+        {"rate": np.inf},
+        {"rate": np.nan},
+        {"rate": 10.0, "resolution": np.inf},
+        {"rate": 10.0, "velocity_resolution": -1.0},
+        {"rate": 10.0, "velocity": "differences", "velocity_resolution": 0.3},
         {"rate": 10.0, "velocity": "guessed"},
     ],
 )
@@ -129,3 +135,10 @@ def test_the_instants_of_a_long_motion_are_those_computed_at_once(delay):
         if t - merged[-1] > 1e-12:
             merged.append(t)
     assert list(instants([held, noise], start, end)) == pytest.approx([*merged, end], abs=1e-12)
+
+
+def test_a_refusal_of_sampling_names_every_value():
+    with pytest.raises(dy.InputError, match=r"rate=10.0, delay=inf, resolution=0.0, velocity_resolution=0.0"):
+        dy.Sampled(lambda t, q, v: q, 10.0, delay=float("inf"))
+    with pytest.raises(dy.InputError, match=r"velocity_resolution=0.3 quantises measured velocities"):
+        dy.Sampled(lambda t, q, v: q, 10.0, resolution=0.01, velocity="differences", velocity_resolution=0.3)

@@ -9,7 +9,6 @@ from typing import Any
 from dynamis.errors import InputError, ModelWarning, printable, unknown_name
 from dynamis.model.actuators import Actuator, DCMotor, Elastic
 from dynamis.robot import Robot
-from dynamis.simulation.sampling import Sampled
 
 __all__ = ["Actuator", "actuators_of", "warn_of_voltages"]
 
@@ -38,12 +37,12 @@ def warn_of_voltages(
     controller: Any, robot: Robot, actuators: Mapping[int, Actuator] | None = None, stacklevel: int = 3
 ) -> None:
     """Warn of a controller that returns torques for joints whose DC motors take voltages; default: the robot's actuators."""
-    law = controller.law if isinstance(controller, Sampled) else controller
-    if not getattr(law, "torques", False):
+    if not getattr(controller, "torques", False):
         return
     drives = dict(enumerate(robot.model.actuators)) if actuators is None else actuators
     motors = [robot.coordinate_names[k] for k, drive in drives.items() if isinstance(drive, DCMotor)]
     if motors:
+        law = controller
         while hasattr(law, "law"):
             law = law.law
         names, without = ", ".join(map(printable, motors)), ", ".join(f"{name!r}: None" for name in motors)

@@ -47,9 +47,12 @@ class Sampled:
         if not callable(self.law):
             raise InputError("a sampled controller needs a law, a function of (t, q, v) or of (robot, t, q, v)")
         given = (self.rate, self.delay, self.resolution, self.velocity_resolution)
-        if not all(is_number(x) and x >= 0 for x in given) or self.rate == 0:
-            text = f"rate={self.rate!r}, delay={self.delay!r}, resolution={self.resolution!r}"
-            raise InputError(f"a sampled controller needs rate > 0 [Hz], and delay [s] and resolutions ≥ 0; got {text}")
+        if not all(is_number(x) and 0 <= x < np.inf for x in given) or self.rate == 0:
+            names = ("rate", "delay", "resolution", "velocity_resolution")
+            text = ", ".join(f"{name}={x!r}" for name, x in zip(names, given, strict=True))
+            raise InputError(
+                f"a sampled controller needs a finite rate > 0 [Hz], and a finite delay [s] and resolutions ≥ 0; got {text}"
+            )
         if self.rate < SLOWEST:
             raise InputError(
                 f"rate={self.rate!r} is in Hz: one sample in {1.0 / self.rate:g} s; for a period of {self.rate:g} s give "
@@ -57,6 +60,16 @@ class Sampled:
             )
         if self.velocity not in ("measured", "differences"):
             raise InputError(f"velocity={self.velocity!r} is unknown; choose 'measured' or 'differences'")
+        if self.velocity == "differences" and self.velocity_resolution:
+            raise InputError(
+                f"velocity_resolution={self.velocity_resolution!r} quantises measured velocities; those of "
+                "velocity='differences' have the resolution of the positions times the rate: leave it out"
+            )
+
+    @property
+    def torques(self) -> bool:
+        """Whether the law states that it returns torques."""
+        return bool(getattr(self.law, "torques", False))
 
     __repr__ = as_call
     _repr_html_ = as_table
