@@ -233,3 +233,18 @@ def test_without_theorem_and_bound_a_law_must_do_better_than_a_robot_that_does_n
         result = run(str(path), "--law", "impedance", "--q0", "0.3,1.2", "--goal", "0.7,1.4", "--time", "0.5")
         assert result.exit_code == code, result.output
         assert ("a robot that does not move" in result.output) is bool(code)
+
+
+@pytest.mark.parametrize(("words", "sentence"), [
+    (("--law", "computed-torque", "--goal", "1", "--stiffness", "500"), "--stiffness has no effect on computed-torque; it is for impedance"),
+    (("--law", "slotine-li", "--goal", "1", "--damping", "0.7"), "--damping has no effect on slotine-li"),
+    (("--law", "pd-bounded", "--goal", "1", "--damping", "0.7"), "--damping has no effect on pd-bounded"),
+    (("--law", "impedance", "--goal", "1,1", "--bandwidth", "5"), "--bandwidth has no effect on impedance"),
+    (("--law", "gravity-compensation", "--move", "1"), "--move has no effect on gravity-compensation"),
+    (("--goal", "1", "--seed", "3"), "--seed is that of the parameter errors: it needs --error PERCENT"),
+    (("--law", "impedance", "--goal", "1,1", "--degrees"), "--degrees and --radians are the unit of joint positions"),
+])  # fmt: skip
+def test_an_option_without_effect_is_refused(words, sentence):
+    result = run(ARM, *words)
+    assert result.exit_code == 2
+    assert sentence in " ".join(result.output.split())

@@ -35,6 +35,10 @@ OTHER_NAMES = {
     "feedback-linearization": "computed-torque", "feedforward": "feedforward-pd", "adaptive": "slotine-li",
     "passivity": "slotine-li", "task-space": "operational-space", "osc": "operational-space", "gravity": "gravity-compensation",
 }  # fmt: skip
+NOT_OF = {  # options, and the laws on which they have no effect
+    "bandwidth": ("impedance",), "damping": ("pd-bounded", "slotine-li"), "move": ("gravity-compensation",),
+    "stiffness": tuple(x for x in LAWS if x != "impedance"),
+}  # fmt: skip
 COLOURS = {True: "green", False: "red", None: "yellow"}  # of a verdict on stability
 OF_THE_TIP = ("operational-space", "impedance")  # their goal is a position of the tip
 
@@ -71,15 +75,18 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
                    "none for gravity-compensation.")  # fmt: skip
 @start_option("--start", name="start")
 @degrees_option("--goal", "--q0")
-@click.option("--bandwidth", type=POSITIVE, default=10.0, show_default=True, help="Closed-loop bandwidth in rad/s.")
-@click.option("--damping", type=POSITIVE, default=1.0, show_default=True, help="Damping ratio; 1 is critical damping.")
-@click.option("--stiffness", type=POSITIVE, default=1000.0, show_default=True, help="Stiffness for --law impedance, in N/m.")
+@click.option(
+    "--bandwidth", type=POSITIVE, default=10.0, show_default=True, help="Closed-loop bandwidth in rad/s; not of impedance."
+)
+@click.option("--damping", type=POSITIVE, default=1.0, show_default=True,
+              help="Damping ratio; 1 is critical damping; not of pd-bounded and slotine-li.")  # fmt: skip
+@click.option("--stiffness", type=POSITIVE, default=1000.0, show_default=True, help="Stiffness of impedance, in N/m.")
 @click.option("--time", "--duration", "duration", type=POSITIVE, default=2.0, show_default=True, help="Simulated time in s.")
 @click.option("--move", type=POSITIVE, help="Duration of the reference motion in s. Default: half of --time.")
 @click.option("--error", type=NUMBER, default=0.0, show_default=True,
               help="Largest error of masses, centres of mass, inertias, friction and rotors in the controller's model, "
               "in percent.")  # fmt: skip
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the parameter errors.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the parameter errors of --error.")
 @click.option(
     "--rate",
     type=POSITIVE,
@@ -107,6 +114,7 @@ def control(
         raise InputError(f"--error takes percent from 0 to 100, such as --error 5, got {error:g}")
     if name is not None and folder is None:
         raise InputError("--name is that of the C function: it needs --c FOLDER")
+    _refuse_ignored(law, error, start, goal)
     check_pictures(plot)
     found = loaded(robot, settings)
     begun = vector(found, start, "q", "--q0", degrees)
@@ -137,6 +145,19 @@ def control(
     outside = law not in OF_THE_TIP and target is not None and bool(outside_limits(found, target))
     well = made.complete and run.as_expected and not (run.beyond_limits or made.unreachable or outside)
     sys.exit(130 if interrupted else 0 if well else 1)
+
+
+def _refuse_ignored(law: str, error: float, start: str | None, goal: str | None) -> None:
+    """Refuse options that have no effect on this law."""
+    source = click.get_current_context().get_parameter_source
+    given = {name for name in ("seed", "degrees", *NOT_OF) if source(name) is not click.core.ParameterSource.DEFAULT}
+    for name, others in NOT_OF.items():
+        if name in given and law in others:
+            raise InputError(f"--{name} has no effect on {law}; it is for {', '.join(x for x in LAWS if x not in others)}")
+    if "seed" in given and not error:
+        raise InputError("--seed is that of the parameter errors: it needs --error PERCENT")
+    if "degrees" in given and start is None and (goal is None or law in OF_THE_TIP):
+        raise InputError("--degrees and --radians are the unit of joint positions: give --q0, or a goal in joint space")
 
 
 def _print(found: LawComparison) -> None:
