@@ -77,3 +77,11 @@ def test_rows_at_rest_have_the_note_on_static_friction(tmp_path):
     given = ["puma560", "--states", tmp_path / "rest.csv", "--tau", "0", "--v"]
     assert "Static friction is not included" in run(*given, "0").output
     assert "Static friction" not in run(*given, "1").output
+
+
+def test_drives_are_said_to_be_left_out(tmp_path):
+    path = tmp_path / "driven.toml"
+    dy.load(ARM).replace(actuators={"joint2": dy.Elastic(800.0, inertia=0.5)}).write(path)
+    sentence = "The drives of joint2 are not included: --tau is what reaches the joints"
+    assert sentence in " ".join(run(path, "--tau", "12,3").output.split())
+    assert sentence not in " ".join(run(ARM, "--tau", "12,3").output.split())

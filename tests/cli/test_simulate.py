@@ -166,3 +166,12 @@ def test_a_method_may_be_given_in_any_case():
         result = run("simulate", "planar_2r_melchiorri", "--time", "0.1", "--method", method, *step)
         assert result.exit_code == 0, result.output
     assert "RK45 adapts its step" in run("simulate", "scara", "--time", "0.1", "--method", "rk45", "--step", "0.01").output
+
+
+def test_a_command_in_volts_is_said_to_be_one(tmp_path):
+    path, arm = tmp_path / "driven.toml", dy.load("planar_2r_melchiorri")
+    arm.replace(actuators={"joint2": dy.DCMotor(resistance=0.5, constant=0.1, ratio=100.0)}).write(path)
+    words = ("simulate", str(path), "--time", "0.1")
+    assert "note: --tau is in V for joint2, which a DC motor drives" in run(*words, "--tau", "12,3").stderr
+    assert "in V" not in run(*words).stderr
+    assert "voltages in V" in " ".join(run("simulate", "--help").output.split())

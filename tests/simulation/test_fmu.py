@@ -204,6 +204,20 @@ def test_names_units_and_start_values_are_those_of_the_robot(tmp_path):
     assert units == ["m", "m/s", "m/s2", "N"]
     assert [float(found[name].get("start")) for name in named("q", robot)] == robot.home().tolist()
     assert b'modelIdentifier="fmu_1"' in text
+    assert b'Unit name="V"' not in text
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_the_command_of_a_dc_motor_is_a_voltage(tmp_path, version):
+    driven = ARM.replace(actuators={"joint2": dy.DCMotor(resistance=0.5, constant=0.1, ratio=100.0)})
+    text = files_of(dy.write_fmu(driven, tmp_path / "m.fmu", binary=False, version=version))["modelDescription.xml"]
+    root = ElementTree.parse(io.BytesIO(text)).getroot()
+    found = {x.get("name"): x for x in root.find("ModelVariables")}
+    unit = {name: x.get("unit") or x.find("Real").get("unit") for name, x in found.items() if name.startswith("tau.")}
+    assert unit == {"tau.joint1": "N.m", "tau.joint2": "V"}
+    assert found["tau.joint2"].get("description") == "voltage of the motor"
+    volt = next(x for x in root.find("UnitDefinitions") if x.get("name") == "V").find("BaseUnit")
+    assert dict(volt.items()) == {"kg": "1", "m": "2", "s": "-3", "A": "-1"}
     assert b'variableNamingConvention="structured"' in text
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from dynamis.cli.console import echo, print_json, print_written
+from dynamis.cli.console import clean_name, echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.layout import print_table
 from dynamis.cli.output_files import check_output
@@ -28,8 +28,9 @@ from dynamis.errors import InputError
 
 HELP = """Forward dynamics: joint accelerations from positions, velocities and torques.
 
-    Evaluates one state, or every row of a file (--states). Coulomb friction is zero at zero velocity; dynamis simulate
-    includes static friction. Torques above the effort limits are applied as given, and reported.
+    Evaluates one state, or every row of a file (--states). Coulomb friction is zero at zero velocity, and torques are those
+    at the joints; dynamis simulate includes static friction and drives. Torques above the effort limits are applied as
+    given, and reported.
 
     \b
     Examples:
@@ -65,7 +66,7 @@ def forward(
         lines = list(zip(found.coordinate_names, a, unit, state["v"], state["tau"], strict=True))
         print_table(f"{found.name}: forward dynamics", ("joint", "acceleration", "unit", "velocity", "torque"), lines)
         print_exceeded_torque_limits(beyond)
-        _note_static_friction(found, state["v"])
+        _notes(found, state["v"])
         return
     with Bar() as bar:
         rows = rows_of(found, table, given, bar.show, degrees)
@@ -86,11 +87,14 @@ def forward(
     sizes = list(zip(found.coordinate_names, unit, rms, largest, strict=True))
     print_table(f"{found.name}: accelerations of {counted(len(a), 'row')}", ("joint", "unit", "RMS", "largest"), sizes)
     print_exceeded_torque_limits(beyond)
-    _note_static_friction(found, x["v"])
+    _notes(found, x["v"])
     if out is not None:
         print_written([out])
 
 
-def _note_static_friction(robot: Any, v: Any) -> None:
+def _notes(robot: Any, v: Any) -> None:
+    if robot.actuators:
+        names = ", ".join(map(clean_name, robot.actuators))
+        echo(f"  The drives of {names} are not included: --tau is what reaches the joints. dynamis simulate includes them.")
     if ((robot.model.coulomb != 0.0) & (v == 0.0)).any():
         echo("  Static friction is not included: Coulomb friction is zero at rest. dynamis simulate includes it.")

@@ -56,7 +56,13 @@ HELP = """Simulate the motion of a robot under gravity, friction and constant to
 @start_option()
 @click.option("--v0", metavar="NUMBERS", help="Initial velocities in rad/s and m/s. Default: zeros.")
 @degrees_option("--q0")
-@click.option("--tau", "--torque", "torque", metavar="NUMBERS", help="Constant torques in N m and N. Default: zeros.")
+@click.option(
+    "--tau",
+    "--torque",
+    "torque",
+    metavar="NUMBERS",
+    help="Constant torques in N m and N, voltages in V for joints with a DC motor. Default: zeros.",
+)
 @click.option("--friction", type=click.Choice(["model", "smooth", "none"]), default="model", show_default=True,
               help="Coulomb friction: with stick-slip as in the model, smoothed, or none.")  # fmt: skip
 @click.option("--method", default="DOP853", show_default=True,
@@ -86,6 +92,8 @@ def simulate(
     check_pictures(plot)
     found = loaded(robot, settings, floating)
     start, rates = vector(found, q0, "q", "--q0", degrees), vector(found, v0, "v", "--v0")
+    if torque is not None:
+        _note_voltages(found)
     method = _method(method)
     run, start, rates, chosen = _prepared(found, None if q0 is None else start, rates, method, open_loops, keep)
     with Bar() as bar:
@@ -160,6 +168,15 @@ def _note_assembly(name: str, given: Mapping[str, Any], found: Mapping[str, Any]
             f"--{name} does not close the loops; the nearest state that does{kept} has {', '.join(changed)}",
             label="note: ",
         )
+
+
+def _note_voltages(robot: Robot) -> None:
+    """State for which joints --tau is a voltage."""
+    from dynamis.model.actuators import DCMotor
+
+    motors = [clean_name(name) for name, actuator in robot.actuators.items() if isinstance(actuator, DCMotor)]
+    if motors:
+        print_warning(f"--tau is in V for {', '.join(motors)}, which a DC motor drives", label="note: ")
 
 
 def _note_step(method: str, step: float | None) -> None:

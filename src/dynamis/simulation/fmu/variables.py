@@ -8,6 +8,7 @@ from typing import cast
 
 import numpy as np
 
+from dynamis.model.actuators import DCMotor
 from dynamis.robot import Robot
 from dynamis.simulation.files import COMPONENTS
 from dynamis.simulation.motion import EquationsOfMotion
@@ -46,8 +47,10 @@ def variables_of(
         found.append(Variable(f"v.{name}", "output", _unit(turn, "rad/s", "m/s"), "velocity", 0.0))
     found += [Variable(name, "local", None, "state of friction or drive", float(x)) for name, x in zip(z_names, z, strict=True)]
     found[1:] = states = [replace(x, knowns=(k,)) for k, x in enumerate(found[1:], 1)]
-    for name, turn in zip(names, turns, strict=True):
-        found.append(Variable(f"tau.{name}", "input", _unit(turn, "N.m", "N"), "command of the joint", 0.0))
+    for k, (name, turn) in enumerate(zip(names, turns, strict=True)):
+        volts = isinstance(motion.actuators.get(k), DCMotor)
+        unit, about = ("V", "voltage of the motor") if volts else (_unit(turn, "N.m", "N"), "command of the joint")
+        found.append(Variable(f"tau.{name}", "input", unit, about, 0.0))
     if wrench is not None:
         about = f"wrench on {wrench} in world axes"
         found += [Variable(f"wrench.{c}", "input", "N" if c[0] == "f" else "N.m", about, 0.0) for c in COMPONENTS]
