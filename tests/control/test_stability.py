@@ -290,3 +290,16 @@ def test_a_report_says_that_loops_of_the_file_are_open():
         control.compile_law(robot, law)
     with pytest.warns(dy.ModelWarning, match="open in this motion"):
         dy.simulate(robot, 0.01, controller=law)
+
+
+def test_gravity_without_a_slope_needs_no_stiffness():
+    floating_in_space = ARM.replace(gravity=0)
+    for report in (control.PDGravity(GOAL, 1.0, 1.0, "goal").check(floating_in_space),
+                   control.PDGravity(GOAL, 1.0, 1.0).check(floating_in_space, error=0.05)):  # fmt: skip
+        assert report.proven
+        assert "gravity has no slope to outweigh" in str(report)
+        assert "e+" not in str(report)
+    report = control.FeedforwardPD(GOAL, 1.0, 1.0).check(floating_in_space)
+    assert report.stable
+    assert "has no negative stiffness along the reference" in str(report)
+    assert "e+" not in str(report)

@@ -210,3 +210,12 @@ def test_of_a_tensor_in_a_description_the_symmetric_part_is_used():
                 robots.append(dy.Robot(d))
     q = robots[0].random(0)
     np.testing.assert_allclose(robots[0].mass_matrix(q), robots[1].mass_matrix(q), rtol=1e-14)
+
+
+def test_gravity_is_switched_off_by_zero_and_needs_a_direction_otherwise():
+    robot = dy.load("ur5e")
+    assert np.array_equal(robot.replace(gravity=0).model.gravity, np.zeros(3))
+    with pytest.raises(
+        dy.InputError, match=r"gravity must be a vector in m/s², such as \(0, 0, -9.81\), or 0 for none; got 9.81"
+    ):
+        robot.replace(gravity=9.81)

@@ -19,7 +19,7 @@ from dynamis.control.reference import Reference, reference_of
 from dynamis.control.stability import SEARCHED, Condition, Stability, damped, positive, sampled_often_enough
 from dynamis.display import as_call, as_table
 from dynamis.robot import Robot
-from dynamis.tolerances import CENTRAL_DIFFERENCE_STEP
+from dynamis.tolerances import CENTRAL_DIFFERENCE_STEP, NEGLIGIBLE
 
 Array = npt.NDArray[Any]
 
@@ -74,12 +74,16 @@ class FeedforwardPD(ControlLaw):
             slope = torque_slope(smooth_model(robot), *(np.asarray(x, dtype=float) for x in self._at(float(t))))
             falling = -0.5 * (slope + slope.T) / np.outer(root, root)
             steepest = max(steepest, float(np.linalg.eigvalsh(falling)[-1]))
-        margin = 1.0 / max(steepest, 1e-300)
+        what, margin = "K_p over the negative stiffness of the torque", 1.0 / max(steepest, NEGLIGIBLE)
         why = "K_p exceeds the negative stiffness ∂ID(q, v_d, a_d)/∂q: small errors are restored"
+        outweighs = Condition(what, margin > 1.0, margin, 1.0, SEARCHED, why)
+        if steepest < NEGLIGIBLE:
+            why = "∂ID(q, v_d, a_d)/∂q has no negative stiffness along the reference: small errors are restored"
+            outweighs = Condition(what, True, np.nan, np.nan, SEARCHED, why)
         conditions = (
             positive("smallest stiffness K_p", float(kp.min()), "positive stiffness of each joint"),
             damped("damping K_d", self.damping, robot, "positive damping of each joint"),
-            Condition("K_p over the negative stiffness of the torque", margin > 1.0, margin, 1.0, SEARCHED, why),
+            outweighs,
         )
         bandwidth = float(np.max(2.0 * np.asarray(self.stiffness) / np.asarray(self.damping)))
         note = "local result for references slow compared to the bandwidth: small errors decay [Santibáñez & Kelly 2001]"

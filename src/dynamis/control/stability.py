@@ -10,6 +10,7 @@ import numpy as np
 
 from dynamis.analysis.report import Bound
 from dynamis.display import as_text, short
+from dynamis.tolerances import NEGLIGIBLE
 from dynamis.trajectories.validate import positive as positive_number
 
 PROVEN = "proven"  # a theorem, whose premises were checked with proven numbers
@@ -146,8 +147,10 @@ def outweighs(what: str, bound: Bound, factor: float, why: str, otherwise: str) 
 
     Proven by the upper bound, or violated at the value found, which proves it too; else not decided by more than a search.
     """
+    if factor * bound.safe < NEGLIGIBLE:
+        return Condition(what, True, math.nan, math.nan, PROVEN, f"gravity has no slope to outweigh; {why}")
     surely, not_so = factor * bound.safe < 1.0, factor * bound.value >= 1.0
-    margin = 1.0 / max(factor * (bound.safe if surely else bound.value), 1e-300)
+    margin = 1.0 / (factor * (bound.safe if surely else bound.value))
     basis = PROVEN if surely or not_so else SEARCHED
     return Condition(what, not not_so, margin, 1.0, basis, otherwise if not_so else why)
 

@@ -182,7 +182,9 @@ class Robot(CCode, Editing):
         d = self._description.copy()
         report, bodies = Report(self.name), dict[str, Inertia]()
         if gravity is not None:
-            d.gravity = self.inputs.vector(gravity, 3, "gravity")
+            if isinstance(gravity, int | float) and gravity != 0:
+                raise InputError(f"gravity must be a vector in m/s², such as (0, 0, -9.81), or 0 for none; got {gravity!r}")
+            d.gravity = self.inputs.vector([0.0] * 3 if isinstance(gravity, int | float) else gravity, 3, "gravity")
         if inertias is not None:
             replace_inertias(d, inertias, bodies)
         if payload is not None:
