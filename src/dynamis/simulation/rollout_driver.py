@@ -17,7 +17,7 @@ from dynamis.errors import DynamisError, InputError, SingularError
 from dynamis.scalar import FunctionState, hidden_state_error
 from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.noise import Noise
-from dynamis.simulation.step_check import StepCheck
+from dynamis.simulation.step_check import StepCheck, diverged_on_contacts
 
 Progress = Callable[[float], None]
 MAX_NUMBERS_PER_CALL = 64_000_000  # of results, between two updates of a progress bar
@@ -71,10 +71,18 @@ class BatchMarch:
                 self.progress(k / self.steps)
         return xp.concatenate(kept)
 
-    def too_long_steps(self, kernel: Kernel, states: Any) -> str:
-        """A warning of steps that do not resolve the motions; empty without, and where that is not known."""
+    def too_long_steps(self, kernel: Kernel | None, states: Any) -> str:
+        """A warning of steps that do not resolve the motions; empty without, and where that is not known.
+
+        Without a ``kernel``, that of a controller called from Python, only of motions that diverged on contacts.
+        """
+        if self.xp is not np:
+            return ""
+        diverged = diverged_on_contacts(self.loop, states, self.h)
+        if diverged or kernel is None or self.noise is not None:
+            return diverged
         check = StepCheck(self.loop, kernel, self.rows, self.h)
-        return check.warning(states, self.every) if self.xp is np and self.noise is None and check.possible else ""
+        return check.warning(states, self.every) if check.possible else ""
 
     def disturbed(self, k: int) -> tuple[Any, ...]:
         """The rows with the disturbance of step k as the last entry."""

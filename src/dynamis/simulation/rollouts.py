@@ -302,7 +302,7 @@ class BatchSimulation:
             self._warned = True
             warnings.warn(note, PerformanceWarning, stacklevel=self.stacklevel)
         self._check_start(states)
-        if not note and not self._steps_checked and (too_long := marching.too_long_steps(kernel, states)):
+        if not self._steps_checked and (too_long := marching.too_long_steps(None if note else kernel, states)):
             warnings.warn(too_long, ModelWarning, stacklevel=self.stacklevel)
         self._steps_checked = True
         _clear_diverged(states, robot.nq, robot.n)

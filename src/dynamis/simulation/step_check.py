@@ -13,8 +13,9 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table, march
 from dynamis.display import counted
 from dynamis.errors import printable
+from dynamis.robot import Robot
 from dynamis.simulation.closed_loop import ClosedLoop
-from dynamis.simulation.contact import contacts_in
+from dynamis.simulation.contact import contacts_in, step_for
 from dynamis.simulation.motion import DIVERGED_POSITION, DIVERGED_VELOCITY
 from dynamis.simulation.velocity_balance import LARGE_IMBALANCE, LASTING, imbalance, lasting
 
@@ -46,8 +47,7 @@ class StepCheck:
         """What is wrong with steps from which these states (T, …, N) were kept, and the step to choose; otherwise empty."""
         states, batch = states.reshape(len(states), -1, states.shape[-1]), states.shape[1:-1]
         size, steps = states.shape[1], (len(states) - 1) * every
-        bounds = np.repeat([DIVERGED_POSITION, DIVERGED_VELOCITY], [self.robot.nq, self.robot.n])
-        alive = np.flatnonzero((np.abs(states[-1, :, : len(bounds)]) < bounds).all(axis=-1))  # false for nan
+        alive = np.flatnonzero(_alive(states[-1], self.robot))
         if not (len(alive) and self.robot.n):
             return ""
         checked = int(np.clip(SHARE * steps * size, *STEPS_CHECKED))
@@ -109,9 +109,36 @@ class StepCheck:
             speeds = states[..., self.v]
             off = lasting(np.abs(np.diff(speeds, axis=0) - 0.5 * h * (before + after)))
             if (imbalance(off, np.abs(speeds).max(axis=0)) <= LARGE_IMBALANCE).all():
-                unit = 10.0 ** math.floor(math.log10(h))
-                return math.floor(h / unit + 1e-9) * unit  # one digit
+                return _one_digit(h)
         return None
+
+
+def diverged_on_contacts(loop: ClosedLoop, states: Array, h: float) -> str:
+    """How many motions (T, …, N) diverged in steps longer than those for the stiffness of contacts, and these; or empty."""
+    contacts, nq = contacts_in(loop.wrenches), loop.robot.nq
+    states = states.reshape(len(states), -1, states.shape[-1])
+    lost = np.flatnonzero(~_alive(states[-1], loop.robot)) if contacts else []
+    if not len(lost):
+        return ""
+    step = step_for(contacts, states[0, lost[0], :nq].astype(float))
+    if h <= step:
+        return ""
+    return (
+        f"{len(lost)} of {counted(states.shape[1], 'motion')} diverged in steps of {h:g} s: use step={_one_digit(step):g} or "
+        "shorter, as simulate chooses it from the stiffness of the contacts, or lower gains"
+    )
+
+
+def _one_digit(h: float) -> float:
+    """A step length rounded down to one digit."""
+    unit = 10.0 ** math.floor(math.log10(h))
+    return math.floor(h / unit + 1e-9) * unit
+
+
+def _alive(states: Array, robot: Robot) -> Array:
+    """(…): whether positions and velocities are within all bounds; false for nan."""
+    bounds = np.repeat([DIVERGED_POSITION, DIVERGED_VELOCITY], [robot.nq, robot.n])
+    return np.asarray((np.abs(states[..., : len(bounds)]) < bounds).all(axis=-1))
 
 
 def _spread(given: Array, count: int) -> Array:
