@@ -146,6 +146,10 @@ class WithModel(Wrapper):
         check_same_joints(self.model, robot)
         return self.law.rates(self.model, t, q, v, x, *measured)
 
+    def update(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, period: float) -> Any:
+        check_same_joints(self.model, robot)
+        return self.law.update(self.model, t, q, v, x, period)
+
     def start(self, robot: Robot, q: Array, v: Array) -> Array:
         check_same_joints(self.model, robot)
         return self.law.start(self.model, q, v)
@@ -182,6 +186,9 @@ class WithMotors(Wrapper):
 
     def rates(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, *measured: Any) -> Any:
         return self.law.rates(robot, t, q, v, x, *measured)
+
+    def update(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, period: float) -> Any:
+        return self.law.update(robot, t, q, v, x, period)
 
     def start(self, robot: Robot, q: Array, v: Array) -> Array:
         return self.law.start(robot, q, v)
