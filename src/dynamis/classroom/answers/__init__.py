@@ -1,7 +1,7 @@
 """Parsing of students' answers: formulas in LaTeX or plain text, as named entries of expressions.
 
 In the order of processing: `source`, `words` and `tokens` (lexer, with `latex` for commands), `layout` (extent of formulas) and
-`chains` (definitions), `names` and `grammar` (syntax trees), `tree` (evaluation), `reading` (the complete parser) and `answer`
+`chains` (definitions), `names` and `grammar` (syntax trees), `tree` (evaluation), `rules` (order), `reading` (the complete parser) and `answer`
 (the result).
 """
 

@@ -11,7 +11,7 @@ from dynamis.classroom.answers.names import FUNCTION_OF, Address, address_of
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tables import GAPS, length_of_rate
 from dynamis.classroom.answers.tokens import Token, is_digit
-from dynamis.classroom.answers.vocabulary import Vocabulary
+from dynamis.classroom.answers.vocabulary import Vocabulary, rate_of
 from dynamis.classroom.answers.words import spell
 
 
@@ -141,6 +141,8 @@ def _read_scalars(
         derivative = read if k == 0 and not last else None
         if derivative is not None:
             chain.targets.append(derivative)
+        elif k == 0 and target is not None and _is_rate_of_new(target, parts, vocabulary, defined):
+            chain.values.append(part)
         elif k == 0 and target is not None and (letter := _asked_letter(target, parts, vocabulary)):
             chain.targets.append(target._replace(address=(letter, ()), arguments=()))
         elif _is_step(_bare(part), tables) or (not last and _has_unknown_norm(_bare(part), vocabulary, defined, tables)):
@@ -173,6 +175,14 @@ def _asked_letter(target: Target, parts: Sequence[Sequence[Token]], vocabulary: 
     if letter is not None:
         return letter if zero or None in numbers else ""
     return target.key if zero and target.arguments and vocabulary.quantity(target.key) is None else ""
+
+
+def _is_rate_of_new(target: Target, parts: Sequence[Sequence[Token]], vocabulary: Vocabulary, defined: set[Address]) -> bool:
+    r"""Whether an equation of a derivative defines the name on its right: \dot x_1 = x_2, where only x_1 is defined."""
+    rate, last = rate_of(target.key), target_of(parts[-1], vocabulary)
+    if rate is None or last is None or len(parts) != 2 or address_of(rate[0]) not in defined:
+        return False
+    return last.address not in defined and vocabulary.resolve(last.key) is None
 
 
 def _defines(target: Target, chain: Chain, vocabulary: Vocabulary, last: bool, defined: set[Address]) -> bool:

@@ -70,11 +70,14 @@ class Names:
             self._known[key] = robots or own or self.vocabulary.unknown(key) is not None
         return self._known[key]
 
-    def derived(self, key: str) -> tuple[Address, int] | None:
-        """The definition of which a name is the time derivative, and the order."""
+    def rate(self, key: str) -> tuple[str, int] | None:
+        """The name of the answer's own of which a name is the time derivative, and the order."""
         rate = rate_of(key)
-        address = address_of(rate[0]) if rate is not None else None
-        return (address, rate[1]) if rate is not None and address in self.scalars and not self.is_own(key) else None
+        return rate if rate is not None and self.is_own(rate[0]) else None
+
+    def derived(self, key: str) -> tuple[str, int] | None:
+        """The same for a name that the answer does not define."""
+        return None if self.is_own(key) else self.rate(key)
 
     def split(self, token: Token) -> list[Token]:
         """The names in a word: the word itself, or the fewest known names into which it can be split."""

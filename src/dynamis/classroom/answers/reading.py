@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -14,6 +13,7 @@ from dynamis.classroom.answers.chains import Chain, Target, first_target, read_c
 from dynamis.classroom.answers.grammar import parse
 from dynamis.classroom.answers.layout import layout
 from dynamis.classroom.answers.names import Address, Names, address_of, is_same
+from dynamis.classroom.answers.rules import Rule, in_order
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tokens import tokens_of
 from dynamis.classroom.answers.tree import Evaluation, Grid, Name, Tree, Value, names_in, whole_terms
@@ -41,21 +41,13 @@ def parse_answer(text: str, vocabulary: Vocabulary, file: str = "answer") -> Ans
     return _Reading(source, vocabulary).answer()
 
 
-@dataclass
-class _Rule:
-    """A chain with the syntax trees of its members; the last one is its value."""
-
-    chain: Chain
-    trees: list[Tree]
-
-
 class _Reading:
     def __init__(self, source: Source, vocabulary: Vocabulary) -> None:
         self.source, self.vocabulary = source, vocabulary
         self.names = Names(vocabulary, source)
-        self.rules: list[_Rule] = []
-        self.scalars: dict[Address, tuple[_Rule, Target]] = {}  # what defines a name: the first chain that does
-        self.tables: dict[str, _Rule] = {}
+        self.rules: list[Rule] = []
+        self.scalars: dict[Address, tuple[Rule, Target]] = {}  # what defines a name: the first chain that does
+        self.tables: dict[str, Rule] = {}
         self.values: dict[int, list[Value]] = {}
         self.skipped: list[Step] = []
         self.prose: list[tuple[int, str]] = []
@@ -70,9 +62,10 @@ class _Reading:
         chains = list(self.chains())
         for chain in chains:
             self.parse(chain)
-        for rule in self.in_order():
+        self.derive_rates()
+        for rule in in_order(self.rules, self.used_by, self.circular):
             self.evaluate(rule)
-        self.used = {id(used) for rule in self.rules for _, used in self.used_by(rule)}
+        self.used |= {id(used) for rule in self.rules for _, used in self.used_by(rule)}
         self.refuse_doubt()
         for rule in self.rules:
             self.record(rule)
@@ -121,14 +114,14 @@ class _Reading:
 
     def parse(self, chain: Chain) -> None:
         trees = [parse(part, self.names, chain.letter or "") for part in chain.values]
-        rule = _Rule(chain, trees)
+        rule = Rule(chain, trees)
         self.rules.append(rule)
         for target in chain.targets:
             self.scalars.setdefault(target.address, (rule, target))
         if chain.letter is not None:
             self.tables.setdefault(chain.letter, rule)
 
-    def rule_of(self, name: Name) -> _Rule | None:
+    def rule_of(self, name: Name) -> Rule | None:
         """The chain that defines a name, or None for a name of the robot."""
         key = name.key.removeprefix("=")
         address = address_of(key)
@@ -138,7 +131,7 @@ class _Reading:
         if scalar is not None:
             return scalar[0]
         if derived := self.names.derived(key):
-            return self.scalars[derived[0]][0]
+            return self.rule_of(Name(derived[0], name.at))
         if key != name.key and self.vocabulary.unknown(key) is not None:
             return None  # τ = [τ_1; τ_2] = …
         return self.tables.get(key) or self.tables.get(address[0])
@@ -148,7 +141,7 @@ class _Reading:
         """The definitions that replace a sine or cosine of the same name: c_2 = cos(q_1 + q_2)."""
         return {address for address, (rule, target) in self.scalars.items() if self.is_abbreviation(rule, target)}
 
-    def is_abbreviation(self, rule: _Rule, target: Target) -> bool:
+    def is_abbreviation(self, rule: Rule, target: Target) -> bool:
         """Whether a definition of s_i or c_i depends on positions and not on rates, as an entry of the vector C q̇ does.
 
         One of c_123 has no parameters either, which Christoffel symbols have.
@@ -173,27 +166,31 @@ class _Reading:
         rates = {id(x) for x in (*names.v, *names.a)}
         return bool(held & positions) and not held & rates and (held <= positions or len(target.address[1]) < 3)
 
-    def in_order(self) -> list[_Rule]:
-        """The rules in order of dependence."""
-        order: list[_Rule] = []
-        state: dict[int, str] = {}
-        for first in self.rules:
-            stack = [(first, iter(self.used_by(first)))]
-            while stack:
-                rule, rest = stack[-1]
-                state.setdefault(id(rule), "open")
-                following = next(((n, r) for n, r in rest if state.get(id(r)) != "done"), None)
-                if state[id(rule)] == "done":
-                    stack.pop()
-                elif following is None:
-                    state[id(rule)] = "done"
-                    order.append(rule)
-                    stack.pop()
-                elif state.get(id(following[1])) == "open":
-                    raise self.circular(following[0])
-                else:
-                    stack.append((following[1], iter(self.used_by(following[1]))))
-        return order
+    def derive_rates(self) -> None:
+        r"""Take \dot\omega = … as an equation where the answer defines ω and asks for equations: its value is that of dω/dt."""
+        if self.vocabulary.unknowns:
+            rates = {t.address: base[0] for x in self.rules for t in x.chain.targets if (base := self.names.rate(t.key))}
+            self.names.scalars -= rates.keys()
+            taken = {address: self.scalars.pop(address) for address in rates}
+            kept = {address: taken[address] for address, base in rates.items() if not self.is_of_state(base)}
+            self.scalars |= kept  # h' beside a constant h
+            bases = [self.rule_of(Name(base, 0)) for address, base in rates.items() if address not in kept]
+            self.used |= {id(rule) for rule in bases if rule is not None}
+            self.names.scalars |= kept.keys()
+
+    def is_of_state(self, key: str) -> bool:
+        """Whether the value of a name depends on the variables of the state or their rates."""
+        first = self.rule_of(Name(key, 0))
+        stack, seen = [first] if first is not None else [], set[int]()
+        while stack:
+            rule = stack.pop()
+            seen.add(id(rule))
+            for name in rule.names():
+                used, value = self.rule_of(name), self.vocabulary.resolve(name.key)
+                if used is None and value is not None and self.vocabulary.holds_state([value]):
+                    return True
+                stack += [used] if used is not None and id(used) not in seen else []
+        return False
 
     def circular(self, name: Name) -> FormatError:
         key = name.key.removeprefix("=")
@@ -201,11 +198,11 @@ class _Reading:
             return self.source.error(name.at, f"{printable(key)} is defined by itself", "define it in terms of other names")
         return self.source.error(name.at, f"{printable(key)} has no value", f"write it out, or define it: {key[:40]} = …")
 
-    def used_by(self, rule: _Rule) -> list[tuple[Name, _Rule]]:
+    def used_by(self, rule: Rule) -> list[tuple[Name, Rule]]:
         found = ((name, self.rule_of(name)) for tree in rule.trees for name in names_in(tree))
         return [(name, used) for name, used in found if used is not None]
 
-    def evaluate(self, rule: _Rule) -> None:
+    def evaluate(self, rule: Rule) -> None:
         evaluation = Evaluation(self.source, self.lookup, lambda value: self.differentiated(value, 1))
         self.values[id(rule)] = [evaluation.value(tree) for tree in rule.trees]
 
@@ -220,18 +217,16 @@ class _Reading:
                 value = self.names.constants.get(key)
             assert value is not None  # the grammar lets only known names through
             return value
+        if derived := self.names.derived(key):
+            return self.differentiated(self.lookup(Name(derived[0], name.at)), derived[1])
         found: Any = self.values[id(rule)][-1]
         defining = self.scalars.get(address_of(key))
-        derived = self.names.derived(key) if defining is None else None
-        if derived is not None:
-            defining = self.scalars[derived[0]]
         if defining is not None:
-            found = self.defined(found, defining[1])
-            return found if derived is None else self.rate(found, derived[1], name)
+            return self.defined(found, defining[1])
         letter, index = address_of(key)
         if key in self.tables or not index:
             return found
-        cell = _entries_of(found).get(index)
+        cell = found.entries().get(index)
         if cell is None or cell[0] is None:
             raise self.source.error(name.at, f"the matrix {letter} has no entry {printable(key)}", "write its value")
         return cell[0]
@@ -243,13 +238,10 @@ class _Reading:
             raise self.source.error(target.at, f"the square of {printable(target.key)} is negative", "check its sign")
         return sqrt(value) if target.squared and not isinstance(value, Grid) else value
 
-    def rate(self, value: Any, order: int, name: Name) -> Any:
-        """The time derivative of an expression of the state."""
-        if isinstance(value, Grid):
-            raise self.source.error(name.at, f"{printable(name.key)} is the rate of a matrix", "write one entry")
-        return self.differentiated(value, order)
-
     def differentiated(self, value: Any, order: int) -> Any:
+        """The time derivative of an expression of the state, or of a matrix of these."""
+        if isinstance(value, Grid):
+            return value.map(lambda x: self.differentiated(x, order))
         for _ in range(order):
             value = directional([value], *self.vocabulary.rates)[0]
         return value
@@ -270,7 +262,7 @@ class _Reading:
                 found = f"{printable(name.key)} can be {arc} or the entry defined in line {line}"
                 raise self.source.error(name.at, found, f"write {arc} for the former, another letter for the latter")
 
-    def record(self, rule: _Rule) -> None:
+    def record(self, rule: Rule) -> None:
         chain, values = rule.chain, self.values[id(rule)]
         if chain.letter is not None:
             self.record_matrix(rule, values)
@@ -284,7 +276,10 @@ class _Reading:
         elif chain.at in self.remarks and isinstance(rule.trees[0], Name):  # … with g = 9.81
             self.prose.append(self.quoted(chain.at, chain.end))
         elif len(values) < 2 or not all(is_same(values[0], x) for x in values):  # q_1 = θ_1 is not an answer
-            raise self.nothing_defined(chain, rule.trees[0])
+            first = rule.trees[0]
+            if not isinstance(first, Name) or not self.vocabulary.has_rate(values):
+                raise self.nothing_defined(chain, first)
+            self.add((first.key, ()), rule, values)  # \dot\theta = p/I, to be compared
 
     def relates(self, values: Sequence[Any]) -> bool:
         """Whether the expressions of a chain are an equation for unknowns, or of motion without them."""
@@ -309,38 +304,54 @@ class _Reading:
         found = "an equation that defines no entry"
         return self.source.error(chain.at, found, "put the entry's name alone on one side, as in M_{11} = … or … = \\tau_1")
 
-    def record_scalar(self, rule: _Rule, target: Target, values: Sequence[Value]) -> None:
+    def record_scalar(self, rule: Rule, target: Target, values: Sequence[Value]) -> None:
         signed: list[Value] = []
         for value in values:
             if isinstance(value, Grid):
                 raise self.source.error(target.at, f"{printable(target.key)} is set to a matrix", "write one entry")
             signed.append(self.defined(value, target))
+        texts = [self.source.excerpt(part[0].at, part[-1].end) for part in rule.chain.values]
+        rate = self.names.rate(target.key) if self.vocabulary.unknowns else None
+        if rate is not None and address_of(target.key) not in self.scalars:
+            derived: Any = self.lookup(Name(target.key, target.at))
+            if all(is_same(derived, x) for x in signed):
+                return  # \dot x_1 = x_2 of states x_1 = q and x_2 = \dot q
+            if not isinstance(derived, Grid):
+                signed, texts = [derived, *signed], ["", *texts]
         arc = self.vocabulary.arc(target.key)
         if arc is not None and is_same(arc, signed[-1]):
             return  # s_1 = sin(q_1) explains a shorthand
-        texts = [self.source.excerpt(part[0].at, part[-1].end) for part in rule.chain.values]
         self.add(target.address, rule, signed, texts)
 
-    def record_matrix(self, rule: _Rule, values: Sequence[Value]) -> None:
+    def record_matrix(self, rule: Rule, values: Sequence[Value]) -> None:
         chain = rule.chain
         letter = chain.letter or ""
         grids = [value if isinstance(value, Grid) else None for value in values]
+        rate = self.names.rate(letter) if self.vocabulary.unknowns else None
+        if rate is not None and letter in self.tables:
+            derived = self.differentiated(self.lookup(Name(rate[0], chain.at)), rate[1])
+            grids = [derived, *grids] if isinstance(derived, Grid) else grids
         last = grids[-1]
         if last is None or last.shape == (1, 1):
             scalar = [v.rows[0][0].value if isinstance(v, Grid) else v for v in values]
             if known := [x for x in scalar if x is not None]:  # [*] leaves its only entry open
                 self.add((letter, ()), rule, known)
             return
-        others = [_entries_of(g) for g in grids[:-1] if g is not None]
-        for index, (value, at, end) in _entries_of(last).items():
+        others = [g.entries() for g in grids[:-1] if g is not None]
+        for index, (value, at, end) in last.entries().items():
             if any(index not in other for other in others):
                 raise self.source.error(chain.at, "matrices of different sizes are set equal", "give them the same size")
             if value is None:
                 continue
             cells = [*(other[index] for other in others if other[index][0] is not None), (value, at, end)]
             equated = [cell[0] for cell in cells]
+            moving = (not letter or rate is not None) and self.vocabulary.has_rate(
+                equated
+            )  # [\dot\theta; \dot\omega] = [\omega; …]
             zero = any(not isinstance(x, Node) and x == 0.0 for x in equated)
-            if self.relates(equated) and (zero or self.vocabulary.holds_unknown(equated)):
+            if moving and all(is_same(equated[0], x) for x in equated):
+                continue
+            if self.relates(equated) and (zero or moving or self.vocabulary.holds_unknown(equated)):
                 self.relate(at, end, equated)
             else:
                 self.add((letter, index), rule, equated, [self.source.excerpt(*cell[1:]) for cell in cells], (at, end))
@@ -348,7 +359,7 @@ class _Reading:
     def add(
         self,
         address: Address,
-        rule: _Rule,
+        rule: Rule,
         values: Sequence[Any],
         texts: Sequence[str] = (),
         place: tuple[int, int] | None = None,
@@ -384,15 +395,3 @@ class _Reading:
                 if node.op != "symbol" and any(not isinstance(x, Node) and not math.isfinite(x) for x in node.args):
                     at = self.source.at(located.line, located.column)
                     raise self.source.error(at, "a number is too large", "use realistic numbers")
-
-
-def _entries_of(grid: Any) -> dict[tuple[int, ...], tuple[Any, int, int]]:
-    """The cells of a matrix by their indices; a column, or a list [a, b], is a vector."""
-    assert isinstance(grid, Grid)
-    rows, columns = grid.shape
-    found: dict[tuple[int, ...], tuple[Any, int, int]] = {}
-    for i, row in enumerate(grid.rows):
-        for j, cell in enumerate(row):
-            index = (i,) if columns == 1 else (j,) if grid.flat and rows == 1 else (i, j)
-            found[index] = (cell.value, cell.at, cell.end)
-    return found

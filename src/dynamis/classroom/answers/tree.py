@@ -96,6 +96,16 @@ class Grid:
     def shape(self) -> tuple[int, int]:
         return len(self.rows), len(self.rows[0])
 
+    def entries(self) -> dict[tuple[int, ...], tuple[Any, int, int]]:
+        """The cells by their indices, with their positions; a column, or a list [a, b], is a vector."""
+        rows, columns = self.shape
+        found: dict[tuple[int, ...], tuple[Any, int, int]] = {}
+        for i, row in enumerate(self.rows):
+            for j, cell in enumerate(row):
+                index = (i,) if columns == 1 else (j,) if self.flat and rows == 1 else (i, j)
+                found[index] = (cell.value, cell.at, cell.end)
+        return found
+
     def map(self, function: Callable[[Any], Any]) -> Grid:
         rows = tuple(tuple(Cell(None if c.value is None else function(c.value), c.at, c.end) for c in row) for row in self.rows)
         return Grid(rows, self.flat)

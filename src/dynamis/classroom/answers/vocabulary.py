@@ -28,7 +28,7 @@ _LETTERED = (  # velocities and accelerations in plain text: dq1, qd1, q1dot
 _RATE = re.compile(r"(?P<name>[^']+?)(?P<dots>'{1,2}|d?dot)")
 _PLAIN_RATE = (re.compile(r"(?P<dots>dd?)(?P<name>.+)"), re.compile(r"(?P<name>.+?)(?P<dots>dd?)"))  # dx, xd
 _SYMBOL = re.compile(rf"(?:[A-Za-z]|{'|'.join(sorted(set(GREEK_LETTER.values())))})[0-9]*")
-_JOINT_VELOCITY = re.compile(r"v([0-9]+)")
+_JOINT_VELOCITY = re.compile(r"v([0-9]+)('?)")
 _ARC = re.compile(r"([sS]|[cC]|[sS]in|[cC]os)([-+]?[0-9]+(?:[-+,][-+]?[0-9]+)*)")
 
 
@@ -133,8 +133,8 @@ class Vocabulary:
         return key in self._values or key in self._spellings
 
     def is_spelling(self, key: str) -> bool:
-        """Whether a name has its meaning only as another common name of something."""
-        return key in self._spellings
+        """Whether a name has its meaning only as another common name of something, and is no rate of a name."""
+        return key in self._spellings and rate_of(key) is None
 
     def letter_of(self, key: str) -> str | None:
         """The letter of the quantity in question, if this name of the robot is also one of its names."""
@@ -153,7 +153,8 @@ class Vocabulary:
 
     def is_replaceable(self, key: str) -> bool:
         """Whether an answer may define this name, though it would mean a joint or the vector q otherwise."""
-        velocity = _JOINT_VELOCITY.fullmatch(key) is not None and key not in self._values  # of a link, in the answer
+        match = _JOINT_VELOCITY.fullmatch(key)
+        velocity = match is not None and not match[2] and key not in self._values  # of a link, in the answer
         return velocity or key in self._joints or (self.is_vector(key) and _order_and_index(key) == (0, ""))
 
     def unknown(self, key: str) -> Any:
@@ -168,6 +169,16 @@ class Vocabulary:
         """Whether expressions contain an unknown."""
         unknowns = {id(x) for x in self._unknowns.values()}
         return bool(unknowns) and any(id(n) in unknowns for n in topological(values))
+
+    def holds_state(self, values: Sequence[Any]) -> bool:
+        """Whether expressions contain a variable of the joints or motors, or a rate of one."""
+        state = {id(x) for x in (*self.q, *self.v, *self.a, *self._motors.values())}
+        return any(id(n) in state for n in topological(values))
+
+    def has_rate(self, values: Sequence[Any]) -> bool:
+        """Whether one of several expressions is a velocity or an acceleration, where equations of motion are asked."""
+        rates = {id(x) for x in (*self.v, *self.a)} if self._unknowns else set()
+        return len(values) > 1 and any(id(x) in rates for x in values)
 
     def holds_acceleration(self, values: Sequence[Any]) -> bool:
         """Whether there is an acceleration or a motor's variable, where equations of motion are asked: there are unknowns."""
@@ -188,7 +199,7 @@ class Vocabulary:
                 return as_scalar(self._motors[spelled])
         order_joint = self._variable(key)
         if order_joint is None:
-            return self._spellings.get(key) if key not in self.own else None
+            return None if self._is_own(key) else self._spellings.get(key)
         order, joint = order_joint
         return as_scalar((self.q, self.v, self.a)[order][joint])
 
@@ -248,7 +259,7 @@ class Vocabulary:
 
     def _numbered(self, key: str) -> tuple[int, int] | None:
         found = _order_and_index(key)
-        if found is None or key in self.own:
+        if found is None or self._is_own(key):
             return None
         order, index = found
         if index == "":
@@ -262,6 +273,10 @@ class Vocabulary:
         slides = not self.revolute[joint]
         is_distance = key[0] == "d" and (len(key) == 1 or key[1] in "0123456789'")
         return (order, joint) if slides or not is_distance else None
+
+    def _is_own(self, key: str) -> bool:
+        """Whether the answer defines this name, or one of which it is the rate."""
+        return key in self.own or (rate_of(key) or (key, 0))[0] in self.own
 
     def _in_range(self, index: str) -> bool:
         return len(index) < 6 and 1 <= int(index) <= self.coordinates
@@ -301,7 +316,7 @@ def _order_and_index(key: str) -> tuple[int, str] | None:
     if match := _VARIABLE.fullmatch(key):
         return len(match[3]), match[2]
     if match := _JOINT_VELOCITY.fullmatch(key):
-        return 1, match[1]
+        return 1 + len(match[2]), match[1]
     for pattern in _LETTERED:
         if match := pattern.fullmatch(key):
             return _DOTS[match["dots"]], match["joint"]

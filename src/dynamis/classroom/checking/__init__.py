@@ -25,6 +25,7 @@ from dynamis.classroom.checking.quantities import (
     other_quantity,
     quantity,
 )
+from dynamis.classroom.checking.rates import Rates, torque_candidates, with_rates
 from dynamis.classroom.checking.robot_names import abbreviated, chosen, robot_symbols, vocabulary
 from dynamis.classroom.checking.unit_notes import converted, unit_notes
 from dynamis.classroom.checking.unread import unchecked
@@ -105,28 +106,24 @@ class _Reading:
     def verdict(self, hidden: frozenset[str]) -> tuple[Verdict, list[Any]]:
         """The verdict on the answer, read without the parameters that are ``hidden``; and the nodes it consists of."""
         form, asked, file = self.form, self.asked, self.file
-        shape = shape_of(asked.entries)
-        text = with_commas(self.text, shape[1]) if len(shape) == 2 else self.text
-        text = text if shape else product_with_commas(text, form.n)
-        text = row_with_commas(text, shape[0], asked.letters) if len(shape) == 1 else text
+        text = _with_separated_cells(self.text, asked, form.n)
         answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden)
         asked = in_convention(asked, used)
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
         given: Mapping[tuple[int, ...], Located] = {}
         read: Sequence[Located] = ()
-        notes = [f"not read (line {line}): {passage}" for line, passage in answer.prose]
-        notes += [f"read as a unit (line {line}): {converted(unit, factor)}" for line, unit, factor in answer.units]
-        if named := [str(x) for x in answer.constants.values() if not _is_datum(x, asked)]:
-            taken = f"not of the robot, taken as constant{'s' if len(named) > 1 else ''} of the datum: {' and '.join(named)}"
-            notes.append(taken)
+        notes = _passages(answer, asked)
         drives: ActuatorAnswer | None = None
+        rates = Rates(answer, [], [])
         if asked.name == "equations":
-            drives = ActuatorAnswer(form, asked, answer, motor_names(form, used, text))
+            rates = with_rates(form, answer)
+            drives = ActuatorAnswer(form, asked, rates.answer, motor_names(form, used, text))
             given, asked, unactuated, read = solved_torques(form, asked, drives.rest)
             notes += drives.notes
             notes += [f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated]
         only_drives = drives is not None and drives.read and not given
-        entries = {} if only_drives else fitted(given or _asked_entries(answer, asked), asked, file)
+        named = answer if drives is None or given or only_drives else torque_candidates(form, rates.answer)
+        entries = {} if only_drives else fitted(given or _asked_entries(form, named, asked), asked, file)
         remark = Cause("", "")
         if asked.name == "parameters":
             asked, remark = parametrisation.reference(form, asked, entries)
@@ -151,12 +148,31 @@ class _Reading:
             remark = _other_convention(self.asked, used, lambda other: compared(other, entries))
         if drives is not None:
             verdict, read = drives.merged(verdict, compared), [*read, *drives.read]
-        left = unchecked(form, asked, answer, [*read, *entries.values()], {index[0] for index in entries if index})
+        verdict = replace(verdict, findings=(*verdict.findings, *rates.findings))
+        left = unchecked(form, asked, answer, [*read, *rates.read, *entries.values()], {index[0] for index in entries if index})
         notes += left.others
         notes += unit_notes(form, asked, entries, text, robot_symbols(form).keys())
         if remark.text:
             verdict = replace(verdict, remark=remark.text, hint=remark.hint)
         return replace(verdict, notes=tuple(notes), unread=tuple(left.equations)), nodes
+
+
+def _passages(answer: Answer, asked: Quantity) -> list[str]:
+    """Notes on the passages of the text that were not read, or whose reading is to be told."""
+    notes = [f"not read (line {line}): {passage}" for line, passage in answer.prose]
+    notes += [f"read as a unit (line {line}): {converted(unit, factor)}" for line, unit, factor in answer.units]
+    if named := [str(x) for x in answer.constants.values() if not _is_datum(x, asked)]:
+        taken = f"not of the robot, taken as constant{'s' if len(named) > 1 else ''} of the datum: {' and '.join(named)}"
+        notes.append(taken)
+    return notes
+
+
+def _with_separated_cells(text: str, asked: Quantity, joints: int) -> str:
+    """The text with commas for the blanks between the cells of its matrices."""
+    shape = shape_of(asked.entries)
+    if not shape:
+        return product_with_commas(text, joints)
+    return with_commas(text, shape[1]) if len(shape) == 2 else row_with_commas(text, shape[0], asked.letters)
 
 
 def _other_convention(asked: Quantity, notation: Notation, compared: Callable[[Quantity], Verdict]) -> Cause:
@@ -243,7 +259,7 @@ def _is_factor(constant: Node, form: ClosedForm, answer: Answer) -> bool:
     return any(id(n) in state for n in topological(slopes))
 
 
-def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], Located]:
+def _asked_entries(form: ClosedForm, answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], Located]:
     """The entries of the text to check: those of a letter of the quantity, or the only ones."""
     if () in asked.entries:
         return {(): _only(answer, asked)}
@@ -251,15 +267,19 @@ def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], 
     for letter in asked.letters:
         entries = answer.entries.get(letter, {})
         # entries of a further letter of the same quantity: g_1 and G_2
-        own = {index: x for index, x in entries.items() if not found or (len(index) == len(next(iter(found))) and not x.used)}
-        found = {**own, **found}
+        new = {index: x for index, x in entries.items() if not found or (len(index) == len(next(iter(found))) and not x.used)}
+        found = {**new, **found}
     found |= {index: x for name, x in answer.formulas() if (index := asked.component(name)) is not None}
     if found:
         return found
     for name in (*asked.letters, *(f"{letter}ijk" for letter in asked.letters)):
         if name in answer.definitions and _is_zero(answer.definitions[name]) and asked.name in MAY_VANISH:
             return dict.fromkeys(asked.entries, answer.definitions[name])
-    groups = [answer.of(letter) for letter in answer.letters if other_quantity(letter, asked) is None]
+
+    def own(name: str) -> bool:
+        return other_quantity(name, asked) is None or _moves(form, answer.of(name), asked)
+
+    groups = [answer.of(letter) for letter in answer.letters if own(letter)]
     groups = [group for group in groups if not any(x.used for x in group.values())] or groups  # p_1, of which others consist
     if len(groups) == 1:
         return groups[0]
@@ -267,11 +287,18 @@ def _asked_entries(answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], 
     for letter in asked.letters:
         if letter in answer.definitions:
             return answer.of(letter)
-    names = [name for name in answer.definitions if other_quantity(name, asked) is None]
+    names = [name for name in answer.definitions if own(name)]
     names = [name for name in names if not answer.definitions[name].used] or names
     if not groups and len(names) == 1 and (len(asked.entries) == 1 or not names[0]):
         return answer.of(names[0])
     raise _nothing(answer, asked)
+
+
+def _moves(form: ClosedForm, entries: Mapping[tuple[int, ...], Located], asked: Quantity) -> bool:
+    """Whether torques are asked and formulas called T_2 or M are some: a kinetic energy or an inertia has no acceleration."""
+    accelerations = {id(a) for a in form.a}
+    nodes = [node for x in entries.values() for node in (x.node, *x.also)]
+    return asked.name == "equations" and any(id(n) in accelerations for n in topological(nodes))
 
 
 def _is_zero(x: Located) -> bool:

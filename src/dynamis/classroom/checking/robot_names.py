@@ -88,7 +88,8 @@ def spellings(form: ClosedForm, asked: Quantity) -> dict[str, Any]:
     if "g" in symbols:
         found["g_0"] = symbols["g"]
     if form.model.coordinates[0].revolute:
-        found |= {"omega_1": form.v[0], **({"omega": form.v[0]} if form.n == 1 else {})}
+        for name in ("omega_1", *(("omega",) if form.n == 1 else ())):
+            found |= {name: form.v[0], f"{name}'": form.a[0]}
     return found
 
 

@@ -11,6 +11,7 @@ from dynamis.classroom.answers.names import address_of
 from dynamis.classroom.answers.vocabulary import key_of
 from dynamis.classroom.checking.motion_equations import LETTERS, torque_names
 from dynamis.classroom.checking.quantities import Quantity
+from dynamis.classroom.checking.rates import is_motion
 from dynamis.errors import printable
 from dynamis.scalar import topological
 from dynamis.symbolic.closed_form import ClosedForm
@@ -53,6 +54,8 @@ def _reason(form: ClosedForm, name: str, x: Located) -> str:
     if name in LETTERS:
         return f"{torque} has no joint's number, and there are {form.n} joints: write … = \\tau_1"
     letter, index = address_of(name)
+    if is_motion(form, x.node):  # \alpha = \ddot q_1
+        return ""
     accelerations = {id(a) for a in form.a}
     moves = any(id(n) in accelerations for n in topological([x.node, *x.also]))
     if moves or (letter in LETTERS and index) or key_of(x.text.rpartition("=")[2].strip()) == name:
