@@ -44,3 +44,56 @@ def test_a_row_may_be_transposed(arm, transposed):
     verdict = dy.check_answer(arm, "gravity", text)
     assert verdict.correct
     assert verdict.complete
+
+
+J_1, J_2 = "[-l_1 s_1, 0; l_1 c_1, 0]", "[-a_1 s_1 - l_2 s_{12}, -l_2 s_{12}; a_1 c_1 + l_2 c_{12}, l_2 c_{12}]"
+JACOBIANS = rf"J_1 = {J_1} \\ J_2 = {J_2}"
+INERTIAS = "[I_1 + I_2, I_2; I_2, I_2]"
+RATES = r"w = [\dot q_1; \dot q_2]"
+ROTATION = r"\frac12 I_2 (\dot q_1 + \dot q_2)^2"
+DEFINED = {  # quantity, a right answer, and a replacement that makes it wrong
+    "the matrix first": ("mass-matrix", rf"M = m_1 J_1^T J_1 + m_2 J_2^T J_2 + {INERTIAS} \\ {JACOBIANS}", ("J_2^T J_2", "J_1^T J_1")),
+    "the matrix last": ("mass-matrix", rf"{JACOBIANS} \\ M = m_1 J_1^TJ_1 + m_2 J_2^{{T}}J_2 + {INERTIAS}", ("m_2 J", "m_1 J")),
+    "no table in the sum": ("mass-matrix", rf"M = m_1 J_1^T J_1 + m_2 J_2^T J_2 + A, A = {INERTIAS} \\ {JACOBIANS}", ("+ A,", "- A,")),
+    "another name": (
+        "mass-matrix",
+        rf"J_{{P1}} = {J_1} \\ J_{{P2}} = {J_2} \\ J_1 = J_{{P1}} \\ J_2 = J_{{P2}} \\ M = m_1 J_1^T J_1 + m_2 J_2^T J_2 + {INERTIAS}",
+        ("J_2 = J_{P2}", "J_2 = J_{P1}"),
+    ),
+    "vectors of forces": (
+        "gravity",
+        rf"g = -J_1^T f_1 - J_2^T f_2 \\ f_1 = [0; -m_1 g] \\ f_2 = [0; -m_2 g] \\ {JACOBIANS}",
+        ("[0; -m_2 g]", "[0; m_2 g]"),
+    ),
+    "a velocity": (
+        "kinetic-energy-of-link",
+        rf"T_2 = \frac12 m_2 \|v_2\|^2 + {ROTATION}, v_2 = [-a_1 s_1 \dot q_1 - l_2 s_{{12}} (\dot q_1 + \dot q_2); a_1 c_1 \dot q_1 + l_2 c_{{12}} (\dot q_1 + \dot q_2)]",
+        ("(\\dot q_1 + \\dot q_2);", "\\dot q_2;"),
+    ),
+    "a velocity by a product": (
+        "kinetic-energy-of-link",
+        rf"T_2 = \frac12 m_2 v_2^Tv_2 + {ROTATION} \\ v_2 = J_2 w \\ J_2 = {J_2} \\ {RATES}",
+        (r"[\dot q_1; \dot q_2]", r"[\dot q_2; \dot q_1]"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("quantity", "text", "mistake"), DEFINED.values(), ids=DEFINED)
+def test_vectors_and_matrices_of_an_answer_replace_the_conventional_meaning_of_their_names(arm, quantity, text, mistake):
+    body = 2 if quantity.endswith("link") else None
+    verdict = dy.check_answer(arm, quantity, text, body=body)
+    assert verdict.correct, verdict.report()
+    assert verdict.complete
+    assert text.replace(*mistake) != text
+    assert not dy.check_answer(arm, quantity, text.replace(*mistake), body=body).correct
+
+
+def test_an_incomplete_sum_of_products_is_compared_itself(arm):
+    verdict = dy.check_answer(arm, "mass-matrix", rf"M = m_1 J_1^T J_1, J_1 = {J_1}")
+    assert [f.entry for f in verdict.wrong] == ["M_11", "M_12", "M_21", "M_22"]
+    assert verdict.wrong[0].difference.startswith("-I_1 - ")
+
+
+def test_a_sign_before_the_letter_of_a_matrix_is_refused(arm):
+    with pytest.raises(dy.FormatError, match=r"a sign before the letter of a matrix. To repair: write it before the matrix"):
+        dy.check_answer(arm, "mass-matrix", "-M = [m_1, 0; 0, m_2]")

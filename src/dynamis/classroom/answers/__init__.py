@@ -1,8 +1,8 @@
 """Parsing of students' answers: formulas in LaTeX or plain text, as named entries of expressions.
 
 In the order of processing: `source`, `words` and `tokens` (lexer, with `latex` for commands), `layout` (extent of formulas) and
-`chains` (definitions), `names` and `grammar` (syntax trees), `tree` (evaluation), `rules` (order), `reading` (the complete parser) and `answer`
-(the result).
+`chains` (definitions), `names` and `grammar` (syntax trees), `tree` (evaluation), `rules` (order), `reading` (the complete
+parser) and `answer` (the result); `refusals` has errors about whole formulas.
 """
 
 from dynamis.classroom.answers.answer import Answer, Located, Step

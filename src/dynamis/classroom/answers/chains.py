@@ -69,6 +69,17 @@ def table_name(statement: Sequence[Token]) -> str:
     return _label(_bare(heads[0])) if heads else ""
 
 
+def matrix_names(statements: Sequence[Sequence[Token]], vocabulary: Vocabulary) -> set[str]:
+    """The names that may be matrices: those of tables, and those whose formulas have such names, v = J w."""
+    found = {table_name(statement) for statement in statements} - {""}
+    heads = [(target.key, statement) for statement in statements if (target := first_target(statement, vocabulary))]
+    for _ in range(_MAX_STEPS if found else 0):
+        for key, statement in heads:
+            if key not in found and any(t.kind == "word" and spell(t.units) in found for t in statement):
+                found.add(key)
+    return found
+
+
 def gradient_of(part: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
     """The entry that a derivative of the potential energy is, where this is asked: ∂U/∂q_2."""
     tokens = [t for t in _bare(part) if t.text not in "{}"]
@@ -97,6 +108,9 @@ def replaced_names(statements: Sequence[Sequence[Token]], vocabulary: Vocabulary
     found = set()
     for statement in statements:
         parts = members(statement)
+        table = table_name(statement)
+        if table and (vocabulary.is_spelling(table) or vocabulary.is_replaceable(table)):
+            found.add(table)
         if len(parts) < 2 or any(map(has_table, parts)):
             continue
         first, last = (target_of(part, vocabulary) for part in (parts[0], parts[-1]))
@@ -126,6 +140,8 @@ def _read_matrix(chain: Chain, parts: list[list[Token]], source: Source) -> None
     chain.letter = "" if head is None else _label(_bare(head))
     chain.values = list(tables)
     chain.steps = len(others) - (head is not None)
+    if head is not None and _bare(head)[0].text == "-":
+        raise source.error(head[0].at, "a sign before the letter of a matrix", "write it before the matrix")
     if head is not None and not chain.letter:
         raise source.error(head[0].at, "a matrix without a letter", "give it a letter, as in M = …")
 
@@ -231,6 +247,7 @@ def target_of(part: Sequence[Token], vocabulary: Vocabulary) -> Target | None:
 
 
 _ARGUMENT = ("word", "comma", "number")
+_MAX_STEPS = 4  # of formulas by which a name is a matrix, where they stand in reverse order
 
 
 def _bare(part: Sequence[Token]) -> list[Token]:

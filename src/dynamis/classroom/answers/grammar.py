@@ -63,7 +63,7 @@ def _is_transpose(tokens: Sequence[Token], k: int, names: Names) -> bool:
     if start < 2 or tokens[start - 1].text != "^" or spell(tokens[k].units) != "T":
         return False
     base = tokens[start - 2]
-    return base.kind in ("close", "end") or (base.kind == "word" and spell(base.units) in names.tables)
+    return base.kind in ("close", "end") or (base.kind == "word" and spell(base.units) in names.matrices)
 
 
 def _is_entry(key: str, names: Names, letter: str) -> bool:

@@ -6,21 +6,22 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
+from operator import neg
 from typing import Any
 
 from dynamis.classroom.answers.answer import Answer, Located, Step
-from dynamis.classroom.answers.chains import Chain, Target, first_target, read_chain, replaced_names, table_name
+from dynamis.classroom.answers.chains import Chain, Target, first_target, matrix_names, read_chain, replaced_names
 from dynamis.classroom.answers.grammar import parse
 from dynamis.classroom.answers.layout import layout
 from dynamis.classroom.answers.names import Address, Names, address_of, is_same
+from dynamis.classroom.answers.refusals import no_answer, nothing_defined
 from dynamis.classroom.answers.rules import Rule, in_order
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tokens import tokens_of
-from dynamis.classroom.answers.tree import Evaluation, Grid, Name, Tree, Value, names_in, whole_terms
+from dynamis.classroom.answers.tree import Evaluation, Grid, Name, Value, names_in, whole_terms
 from dynamis.classroom.answers.units import without_units
 from dynamis.classroom.answers.vocabulary import Vocabulary
 from dynamis.classroom.answers.words import spell
-from dynamis.display import short
 from dynamis.errors import FormatError, printable
 from dynamis.scalar import Node, directional, sqrt, topological
 
@@ -71,20 +72,10 @@ class _Reading:
             self.record(rule)
         self.check_finite()
         if not self.entries and not self.definitions and not self.equations:
-            raise self.no_answer()
+            raise no_answer(self.source, self.skipped)
         skipped, prose, equations, units = tuple(self.skipped), tuple(self.prose), tuple(self.equations), tuple(self.units)
         constants = dict(self.names.constants)
         return Answer(self.source.file, self.entries, self.definitions, skipped, prose, equations, constants, units)
-
-    def no_answer(self) -> FormatError:
-        if not self.skipped:
-            cure = "write entries, as in M_{11} = …, or a matrix, as in M = [a, b; c, d]"
-            return self.source.error(0, "no answer in this text", cure)
-        line, text, _ = self.skipped[-1]
-        parts = "whole vectors (variables without a joint's number) or matrices, derivatives or sums"
-        found = f"no answer in this text: {short(text, 60)} has {parts}"
-        cure = "write the answer out in the robot's symbols, with a joint's number at each variable, as in \\dot q_1"
-        return self.source.error(self.source.at(line, 1), found, cure)
 
     def chains(self) -> Iterator[Chain]:
         tokens, read = without_units(tokens_of(self.source), self.source, self.vocabulary)
@@ -94,7 +85,7 @@ class _Reading:
         self.units = [(*self.quoted(unit.at, unit.end), unit.factor) for unit in read]
         heads = [first_target(statement, self.vocabulary) for statement in found]
         defined = {target.address for target in heads if target is not None}
-        tables = {table_name(statement) for statement in found}
+        tables = self.names.matrices = matrix_names(found, self.vocabulary)
         for statement in found:
             chain = read_chain(statement, self.vocabulary, self.source, defined, tables)
             defined |= {target.address for target in chain.targets}
@@ -233,7 +224,7 @@ class _Reading:
 
     def defined(self, value: Any, target: Target) -> Any:
         """The value of a name from that of its chain."""
-        value = -value if target.negative else value
+        value = value if not target.negative else value.map(neg) if isinstance(value, Grid) else -value
         if target.squared and isinstance(value, int | float) and value < 0.0:
             raise self.source.error(target.at, f"the square of {printable(target.key)} is negative", "check its sign")
         return sqrt(value) if target.squared and not isinstance(value, Grid) else value
@@ -265,7 +256,7 @@ class _Reading:
     def record(self, rule: Rule) -> None:
         chain, values = rule.chain, self.values[id(rule)]
         if chain.letter is not None:
-            self.record_matrix(rule, values)
+            self.record_matrix(rule, values, chain.letter)
         elif chain.targets:
             for target in chain.targets:
                 self.record_scalar(rule, target, values)
@@ -278,7 +269,7 @@ class _Reading:
         elif len(values) < 2 or not all(is_same(values[0], x) for x in values):  # q_1 = θ_1 is not an answer
             first = rule.trees[0]
             if not isinstance(first, Name) or not self.vocabulary.has_rate(values):
-                raise self.nothing_defined(chain, first)
+                raise nothing_defined(self.source, chain, first)
             self.add((first.key, ()), rule, values)  # \dot\theta = p/I, to be compared
 
     def relates(self, values: Sequence[Any]) -> bool:
@@ -293,23 +284,13 @@ class _Reading:
         line, column = self.source.place(at)
         self.equations.append(Located(first, line, self.source.excerpt(at, end), column, tuple(others)))
 
-    def nothing_defined(self, chain: Chain, first: Tree) -> FormatError:
-        if isinstance(first, Name) and len(chain.values) > 1:
-            name = self.source.excerpt(chain.values[0][0].at, chain.values[0][-1].end)
-            found = f"{printable(name)} is a name of the robot and cannot be redefined"
-            return self.source.error(chain.at, found, "remove the line, or choose another letter")
-        if len(chain.values) == 1:
-            found = "a line that is neither an equation nor a continuation"
-            return self.source.error(chain.at, found, "begin it with an operator or a name and =; put % before comments")
-        found = "an equation that defines no entry"
-        return self.source.error(chain.at, found, "put the entry's name alone on one side, as in M_{11} = … or … = \\tau_1")
-
     def record_scalar(self, rule: Rule, target: Target, values: Sequence[Value]) -> None:
-        signed: list[Value] = []
-        for value in values:
-            if isinstance(value, Grid):
+        signed: list[Value] = [self.defined(value, target) for value in values]
+        if any(isinstance(value, Grid) for value in signed):
+            if len(target.address[1]) > 1 or target.squared:
                 raise self.source.error(target.at, f"{printable(target.key)} is set to a matrix", "write one entry")
-            signed.append(self.defined(value, target))
+            self.record_matrix(rule, signed, target.key)
+            return
         texts = [self.source.excerpt(part[0].at, part[-1].end) for part in rule.chain.values]
         rate = self.names.rate(target.key) if self.vocabulary.unknowns else None
         if rate is not None and address_of(target.key) not in self.scalars:
@@ -323,9 +304,8 @@ class _Reading:
             return  # s_1 = sin(q_1) explains a shorthand
         self.add(target.address, rule, signed, texts)
 
-    def record_matrix(self, rule: Rule, values: Sequence[Value]) -> None:
+    def record_matrix(self, rule: Rule, values: Sequence[Value], letter: str) -> None:
         chain = rule.chain
-        letter = chain.letter or ""
         grids = [value if isinstance(value, Grid) else None for value in values]
         rate = self.names.rate(letter) if self.vocabulary.unknowns else None
         if rate is not None and letter in self.tables:

@@ -27,6 +27,7 @@ _ARGUMENT = re.compile(  # the first one of a command; not a letter with an inde
     rf"\s*(?P<first>(?P<group>\{{)|(?P<digit>[0-9])|(?:[^\W\d_]|\\(?P<greek>{'|'.join(latex.GREEK_COMMAND)})(?![A-Za-z])))"
     rf"(?(group)|(?(digit)|(?!\s*_|[{''.join((*latex.PRIME, *latex.ACCENT_MARK, *latex.SUBSCRIPT))}])))"
 )
+_TRANSPOSE = re.compile(r"[ ]*T(?=[^\W_])")
 _LABEL = re.compile(r"\s*[_^](?=\s*\{)")
 _DECIMAL_COMMA = re.compile(r"\{,\}[0-9]")
 _WRAPPERS = latex.BOX | latex.BRACE | latex.SI_UNIT | latex.SI_NUMBER | {"pm", "mp", "circ", "degree"}
@@ -85,6 +86,10 @@ class _Lexer:
             self.add("sign", latex.LONG_SIGN[two], 2)
         elif c in latex.SIGN:
             self.add("sign", latex.SIGN[c], 1)
+            if c == "^" and (match := _TRANSPOSE.match(self.text, self.at)):  # J^TJ: TeX takes one letter
+                self.at = match.end() - 1
+                self.found.append(Token("word", "T", self.at, match.end(), (Unit("T", self.at, False),)))
+                self.at = match.end()
         elif c in latex.POWER:
             self.add("sign", "^", 0)
             self.add("number", latex.POWER[c], 1)

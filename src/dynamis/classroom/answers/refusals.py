@@ -1,0 +1,37 @@
+"""Errors about formulas that define nothing, and about texts without an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dynamis.classroom.answers.answer import Step
+from dynamis.classroom.answers.chains import Chain
+from dynamis.classroom.answers.source import Source
+from dynamis.classroom.answers.tree import Name, Tree
+from dynamis.display import short
+from dynamis.errors import FormatError, printable
+
+
+def no_answer(source: Source, skipped: Sequence[Step]) -> FormatError:
+    """The error on a text of which nothing is read but, perhaps, steps of a derivation."""
+    if not skipped:
+        cure = "write entries, as in M_{11} = …, or a matrix, as in M = [a, b; c, d]"
+        return source.error(0, "no answer in this text", cure)
+    line, text, _ = skipped[-1]
+    parts = "whole vectors (variables without a joint's number) or matrices, derivatives or sums"
+    found = f"no answer in this text: {short(text, 60)} has {parts}"
+    cure = "write the answer out in the robot's symbols, with a joint's number at each variable, as in \\dot q_1"
+    return source.error(source.at(line, 1), found, cure)
+
+
+def nothing_defined(source: Source, chain: Chain, first: Tree) -> FormatError:
+    """The error on a formula that is no equation for anything."""
+    if isinstance(first, Name) and len(chain.values) > 1:
+        name = source.excerpt(chain.values[0][0].at, chain.values[0][-1].end)
+        found = f"{printable(name)} is a name of the robot and cannot be redefined"
+        return source.error(chain.at, found, "remove the line, or choose another letter")
+    if len(chain.values) == 1:
+        found = "a line that is neither an equation nor a continuation"
+        return source.error(chain.at, found, "begin it with an operator or a name and =; put % before comments")
+    found = "an equation that defines no entry"
+    return source.error(chain.at, found, "put the entry's name alone on one side, as in M_{11} = … or … = \\tau_1")
