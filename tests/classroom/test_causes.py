@@ -130,6 +130,31 @@ def test_parameters_of_which_either_may_be_wrong_are_both_named(arm):
 
 
 def test_parameters_that_lack_one_are_right_as_far_as_given(arm):
-    verdict = dy.check_answer(arm, "parameters", f"pi = [{SUMMED}, m_2 l_2, I_2 + m_2 l_2^2]")
+    verdict = dy.check_answer(arm, "parameters", f"pi_1 = {SUMMED}, pi_2 = m_2 l_2, pi_3 = I_2 + m_2 l_2^2")
     assert verdict.correct
     assert verdict.absent == ("pi_4",)
+
+
+SHORT = "m_1 l_1^2 + I_1, m_2 l_2^2 + I_2, m_2 l_2, m_1 l_1"
+
+
+@pytest.mark.parametrize("text", [rf"\pi = [{SHORT}]", f"[{SHORT}]", SHORT.split(", ")])
+def test_a_whole_vector_of_too_few_parameters_is_wrong(arm, text):
+    verdict = dy.check_answer(arm, "parameters", text)
+    (wrong,) = verdict.wrong
+    assert [f.right for f in verdict.findings] == [True] * 4 + [False]
+    assert wrong.entry == "pi"
+    assert wrong.cause.endswith("these 4 parameters, which cannot represent m_2*(a_1^2*q_1'' + g*a_1*c1) in tau_1")
+    assert "m_2" not in wrong.hint
+    assert verdict.absent == ()
+
+
+def test_the_terms_of_base_parameters_that_are_missing_are_named(arm):
+    (wrong,) = dy.check_answer(arm, "parameters", f"pi = [{BASE[0]}, {BASE[1]}, {BASE[2]}]").wrong
+    assert wrong.cause.endswith("these 3 parameters, which cannot represent (m_1*l_1 + m_2*a_1)*g*c1 in tau_1")
+
+
+def test_parameters_given_one_by_one_may_be_a_part(arm):
+    singly = ", ".join(rf"\pi_{k + 1} = {x}" for k, x in enumerate(SHORT.split(", ")))
+    assert dy.check_answer(arm, "parameters", singly).correct
+    assert dy.check_answer(arm, "parameters", rf"\pi = [{SHORT}], \pi_5 = m_2").correct

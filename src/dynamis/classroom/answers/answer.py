@@ -48,7 +48,7 @@ class Answer:
     symbols between them. ``equations`` hold, as expressions equal to zero, those equations that determine unknowns of the
     vocabulary and have none of them alone on one side, and where there are unknowns those of accelerations.
     ``constants`` are the symbols of names that have no meaning in the vocabulary, if it allows them. ``units`` are those that
-    change a value, or that may be names: line, text and factor.
+    change a value, or that may be names: line, text and factor. ``whole`` are the letters given as a vector or a matrix.
     """
 
     file: str
@@ -59,6 +59,7 @@ class Answer:
     equations: tuple[Located, ...] = ()
     constants: Mapping[str, Node] = field(default_factory=dict)
     units: tuple[tuple[int, str, Fraction], ...] = ()
+    whole: frozenset[str] = frozenset()
 
     @property
     def letters(self) -> tuple[str, ...]:

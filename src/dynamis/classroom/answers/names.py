@@ -44,9 +44,9 @@ def address_of(key: str) -> Address:
 class Names:
     """The vocabulary of a robot and the names defined by an answer.
 
-    ``scalars`` and ``tables`` are the addresses of single equations and the letters of matrices, ``matrices`` the names that may
-    be matrices; ``arguments`` holds the arguments of a definition, ("q2",) for h(q_2) = …, so that h(q_2) is not parsed as a
-    product later. ``constants`` are the symbols of names without meaning, where the vocabulary allows them.
+    ``scalars`` and ``tables`` are the addresses of single equations and the letters of matrices, ``matrices`` the names that
+    may be matrices; ``arguments`` holds the arguments of a definition, ("q2",) for h(q_2) = …, so that h(q_2) is not parsed as
+    a product later. ``constants`` are the symbols of names without meaning, where the vocabulary allows them.
     """
 
     vocabulary: Vocabulary

@@ -57,6 +57,7 @@ class _Reading:
         self.entries: dict[str, dict[tuple[int, ...], Located]] = {}
         self.definitions: dict[str, Located] = {}
         self.equations: list[Located] = []
+        self.whole: set[str] = set()
         self.used: set[int] = set()  # rules whose names other rules use
 
     def answer(self) -> Answer:
@@ -74,8 +75,8 @@ class _Reading:
         if not self.entries and not self.definitions and not self.equations:
             raise no_answer(self.source, self.skipped)
         skipped, prose, equations, units = tuple(self.skipped), tuple(self.prose), tuple(self.equations), tuple(self.units)
-        constants = dict(self.names.constants)
-        return Answer(self.source.file, self.entries, self.definitions, skipped, prose, equations, constants, units)
+        constants, whole = dict(self.names.constants), frozenset(self.whole)
+        return Answer(self.source.file, self.entries, self.definitions, skipped, prose, equations, constants, units, whole)
 
     def chains(self) -> Iterator[Chain]:
         tokens, read = without_units(tokens_of(self.source), self.source, self.vocabulary)
@@ -317,6 +318,7 @@ class _Reading:
             if known := [x for x in scalar if x is not None]:  # [*] leaves its only entry open
                 self.add((letter, ()), rule, known)
             return
+        self.whole.add(letter)
         others = [g.entries() for g in grids[:-1] if g is not None]
         for index, (value, at, end) in last.entries().items():
             if any(index not in other for other in others):

@@ -140,6 +140,9 @@ class _Reading:
         verdict = compared(asked, {} if finding else entries)
         if finding is not None:
             verdict = replace(verdict, findings=(finding,), absent=())
+        if asked.name == "parameters" and verdict.correct and _is_whole(answer, entries) and not verdict.complete:
+            finding = parametrisation.incomplete(form, asked, entries)
+            verdict = verdict if finding is None else replace(verdict, findings=(*verdict.findings, finding), absent=())
         if answer.constants and not verdict.correct:  # the constants are not what is wrong
             values = {id(x): 0.0 for x in answer.constants.values() if not _is_factor(x, form, answer)}
             entries = {index: _with_values(x, values) for index, x in entries.items()}
@@ -299,6 +302,11 @@ def _moves(form: ClosedForm, entries: Mapping[tuple[int, ...], Located], asked: 
     accelerations = {id(a) for a in form.a}
     nodes = [node for x in entries.values() for node in (x.node, *x.also)]
     return asked.name == "equations" and any(id(n) in accelerations for n in topological(nodes))
+
+
+def _is_whole(answer: Answer, entries: Mapping[tuple[int, ...], Located]) -> bool:
+    """Whether the text gives these entries as a vector or a matrix, not one by one."""
+    return any(answer.entries.get(letter, {}).keys() >= entries.keys() for letter in answer.whole)
 
 
 def _is_zero(x: Located) -> bool:

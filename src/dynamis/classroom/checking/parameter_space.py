@@ -66,6 +66,19 @@ class ParameterSpace:
                 found.append(p)
         return found
 
+    def lacks(self, candidates: Sequence[Polynomial]) -> list[int]:
+        """Which of some parameters complete an answer, so that it spans the base."""
+
+        def completed(chosen: Sequence[int]) -> bool:
+            held = [*self.given.values(), *(candidates[j] for j in chosen)]
+            return self.rank(held) == self.rank([*held, *self.base])
+
+        found = list(range(len(candidates)))
+        for k in range(len(candidates)):
+            rest = [j for j in found if j != k]
+            found = rest if completed(rest) else found
+        return found
+
     def ambiguous(self) -> dict[Index, Polynomial]:
         """The entries of which one is wrong, each with the value in its place; one entry where that decides."""
         found: dict[Index, tuple[int, Polynomial]] = {}

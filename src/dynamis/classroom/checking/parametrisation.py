@@ -15,6 +15,7 @@ from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.mistakes import is_small
 from dynamis.classroom.checking.parameter_space import ParameterSpace
 from dynamis.classroom.checking.quantities import Quantity
+from dynamis.classroom.checking.verdict import EntryVerdict
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.equivalence import same
 from dynamis.symbolic.expression import Algebra, Expression
@@ -50,6 +51,33 @@ def reference(form: ClosedForm, asked: Quantity, given: Mapping[Index, Located])
         if changed:
             return replace(asked, entries=entries), _undecided(list(one), asked)
     return (replace(asked, entries=matched[0]) if matched[1] else asked), Cause("", "")
+
+
+def incomplete(form: ClosedForm, asked: Quantity, given: Mapping[Index, Located]) -> EntryVerdict | None:
+    """The finding on a vector of right parameters that is given whole, in which the equations of motion are not linear.
+
+    It names parameters that the vector lacks, with their terms in the equations. None if there are none, or too many to tell.
+    """
+    nodes = {index: x.node for index, x in given.items()}
+    base, inspected = list(form.base_parameters.flat), list(form.parameters.flat)
+    if not is_small(form):
+        return None
+    every = [*nodes.values(), *(x.node() for x in (*inspected, *base, *form.base_regressor.flat))]
+    ring = Ring.of(every, form.algebra.ring.angles, [*form.q, *form.v, *form.a])
+    space = ParameterSpace.of(form, ring, nodes, [*base, *inspected], len(base))
+    if space is None or space.is_spanned(list(nodes)):
+        return None
+    minimal = space.rank([*space.given.values(), *space.base]) == len(base)
+    parameters, regressor = (base, form.base_regressor) if minimal else (inspected, form.regressor)
+    said = []
+    for k in space.lacks(space.base if minimal else space.own[len(base) :]):
+        terms = [(i, regressor[i, k] * parameters[k]) for i in range(form.n)]
+        said += [f"{x} in tau_{i + 1}" for i, x in terms if not x.is_zero]
+    these = "this parameter" if len(given) == 1 else f"these {len(given)} parameters"
+    found = f"the equations of motion are not linear in {these}"
+    cause, hint = f"{found}, which cannot represent {', '.join(said)}", f"{found}: at least one more is needed"
+    first = min(given.values(), key=lambda x: (x.line, x.column))
+    return EntryVerdict(asked.letters[0], first.line, False, cause=cause, hint=hint)
 
 
 def _undecided(wrong: Sequence[Index], asked: Quantity) -> Cause:
