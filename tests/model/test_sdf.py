@@ -165,7 +165,10 @@ def test_a_world_with_one_moving_model_and_its_gravity():
     assert "'floor'" in notes
     assert "<light>" in notes
     two = world.replace("<static>true</static>", "")
-    with pytest.raises(dy.FormatError, match=r"2 models: 'floor', 'm'; .* To repair: write the model into a file of its own"):
+    with pytest.raises(
+        dy.FormatError,
+        match=r"2 models: 'floor', 'm'; .* To repair: write <static>true</static> into the others, or the model into a file of its own",
+    ):
         dy.load(two)
 
 

@@ -21,7 +21,9 @@ from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.joints import USES_AXIS
 from dynamis.model.readers.loop_joints import CLOSING, close_loop, second_parents
 from dynamis.model.readers.sdf_frames import Model
+from dynamis.model.readers.sdf_includes import OLD, is_true
 from dynamis.model.readers.sdf_text import Values, cleaned
+from dynamis.model.readers.sdf_world import World
 from dynamis.model.readers.spelling import SDF, check_spelling
 from dynamis.model.readers.xml_tree import Document, Element
 from dynamis.model.shapes import fault
@@ -50,7 +52,7 @@ def read_sdf(document: Document, folder: Path | None, report: Report) -> Descrip
 class Reader(Values):
     def __init__(self, report: Report, folder: Path | None, version: str) -> None:
         super().__init__(report)
-        self.folder, self.old = folder, version in ("1.5", "1.6")
+        self.folder, self.version = folder, version
 
     def description(self, root: Element) -> Description:
         world = self.child(root, "world", "file")
@@ -58,34 +60,32 @@ class Reader(Values):
             check_spelling(world, SDF, "world", self.report, self.d.aside, deep=False)
             if world.all("gravity"):
                 self.d.gravity = self.vector(world, "gravity", "world", None)
-        chosen = self.choose(world or root)
+        holder = World(self, world or root, self.version in OLD)
         check_spelling(root, SDF, "file", self.report, self.d.aside, deep=False)
-        where = f"model {printable(chosen.attributes.get('name', ''))}"
-        self.d.name, self.d.line = self.name(chosen, where) or "robot", chosen.line
-        model = Model(self, chosen, "", 0)
-        pose = self.child(chosen, "pose", where)
-        placed = self.pose(pose, where) if pose is not None else Pose.identity()
-        model.add()
+        model = holder.robot
+        where = f"model {printable(holder.name)}"
+        self.d.name, self.d.line = self.name(model.e, where) or "robot", model.e.line
+        holder.add()
+        self.hold_once()
         self.close_loops(where)
-        self.place(model, placed)
+        self.place(model)
         self.report.note_aside("model", self.d.aside)
         self.report.merge_repeated()  # a frame is followed from every element that stands on it
         return self.d
 
-    def choose(self, holder: Element) -> Element:
-        """The only model, or the only one that is not static."""
-        models = holder.all("model")
-        moving = [m for m in models if self.word(m, "static", "model").lower() not in ("true", "1")]
-        found = models if len(models) == 1 else moving
-        if len(found) != 1:
-            names = ", ".join(printable(m.attributes.get("name", "")) for m in found[:6])
-            raise format_error(
-                self.report.source, holder.line, f"{counted(len(found), 'model')}: {names}" if found else "there is no <model>",
-                "one model that is not static", "write the model into a file of its own: <sdf version='…'> and its <model>",
-            )  # fmt: skip
-        for other in (*(m for m in models if m is not found[0]), *holder.all("include")):
-            self.leave("another model", printable(other.attributes.get("name", "") or self.word(other, "uri", "include")))
-        return found[0]
+    def hold_once(self) -> None:
+        """Where a link is fixed to the world and to another part of the robot, the world holds the root of that part."""
+        d = self.d
+        for held in [joint for joint in d.joints if joint.parent == "world" and joint.type == "fixed"]:
+            fixed = {joint.child: joint for joint in d.joints if joint is not held and joint.type == "fixed"}
+            link, place = held.child, held.origin @ held.tail
+            while link in fixed:
+                joint = fixed.pop(link)
+                link, place = joint.parent, place @ (joint.origin @ joint.tail).inverse()
+            if link == "world":
+                d.joints.remove(held)
+            elif link != held.child and not any(joint.child == link for joint in d.joints):
+                held.child, held.origin, held.tail = link, cleaned(place), Pose.identity()
 
     def close_loops(self, where: str) -> None:
         """The second joint of a link closes a loop."""
@@ -110,27 +110,25 @@ class Reader(Values):
         if d.closures:
             self.report.warn_of_closures(where, f"loops closed by {counted(len(loops), 'second joint')} of links")
 
-    def place(self, model: Model, placed: Pose) -> None:
+    def place(self, model: Model) -> None:
         """The root link and the world: joints may start there; otherwise the root link keeps its pose in the model."""
         d = self.d
         children = {joint.child for joint in d.joints}
         held = [joint for joint in d.joints if joint.parent == "world"]
-        if len(held) == 1 and held[0].type == "fixed" and (placed @ held[0].origin @ held[0].tail).is_identity():
+        if len(held) == 1 and held[0].type == "fixed" and (held[0].origin @ held[0].tail).is_identity():
             d.joints.remove(held[0])  # a base without a pose of its own: the fixed root of a description
             return
         if held:
             d.links.insert(0, Link("world"))
-            for joint in held:
-                joint.origin = placed @ joint.origin
             return
         roots = [link.name for link in d.links if link.name not in children]
-        if self.word(model.e, "static", "model").lower() not in ("true", "1"):
+        if not is_true(self.word(model.e, "static", "model")):
             self.report.warn(
                 FREE_MODEL, "model", "no joint holds the model to the world, so that it is free in SDF", "", "load it with "
                 'base="floating", or add a fixed joint to the world', "its base is fixed", model.e.line,
             )  # fmt: skip
         if len(roots) == 1 and roots[0] in model.placed:
-            at = placed @ model.placed[roots[0]]
+            at = model.at @ model.placed[roots[0]]
             if not at.is_identity():  # gravity acts in the axes of the world
                 name = Fresh(link.name for link in d.links).name("world")
                 d.links.insert(0, Link(name))
@@ -235,7 +233,7 @@ class Reader(Values):
         u = self.vector(axis, "xyz", where, (0.0, 0.0, 1.0))
         xyz = self.child(axis, "xyz", where)
         frame = xyz.attributes.get("expressed_in", "") if xyz is not None else ""
-        if self.old and self.flag(axis, "use_parent_model_frame", where):
+        if self.flag(axis, "use_parent_model_frame", where) and model.old:
             frame = "__model__"
         if frame:
             u = R_MJ.T @ (model.pose(frame, xyz or axis, where).R @ u)
@@ -281,7 +279,8 @@ class Reader(Values):
             return
         parent, child = (model.end(end, where) for end in ends if end is not None)
         X_MJ = model.relative(e, where)
-        parent_place, child_place = (model.placed.get(x, Pose.identity()) for x in (parent, child))
+        world = model.at.inverse()
+        parent_place, child_place = (model.placed.get(x, world if x == "world" else Pose.identity()) for x in (parent, child))
         joint = Joint(name, TYPES[written], parent, child, parent_place.inverse() @ X_MJ, line=e.line)
         joint.tail = X_MJ.inverse() @ child_place
         joint.origin, joint.tail = cleaned(joint.origin), cleaned(joint.tail)

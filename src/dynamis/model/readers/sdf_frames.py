@@ -1,48 +1,61 @@
-"""The frames of SDF models: poses relative to other frames, the links they are attached to, nested and included models."""
+"""The frames of SDF models: poses relative to other frames, the links they are attached to, nested and merged models."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dynamis.display import counted
-from dynamis.errors import InputError, printable
+from dynamis.errors import printable
 from dynamis.model.description import Joint, Link
-from dynamis.model.diagnostics import format_error
-from dynamis.model.packages import find_file
+from dynamis.model.readers.sdf_includes import included, is_true
 from dynamis.model.readers.sdf_text import cleaned
 from dynamis.model.readers.spelling import SDF, check_spelling
-from dynamis.model.readers.xml_tree import Element, name_lines, parse_xml
+from dynamis.model.readers.xml_tree import Element
 from dynamis.spatial.pose import Pose
-
-MAX_INCLUDES = 20  # one inside another
 
 
 class Model:
     """A model: the poses of its frames in the frame of the model, and the links they are attached to.
 
-    ``reader`` adds links and joints to the description; ``placed`` are the poses of all links by their full names, here.
+    ``reader`` adds links and joints to the description; ``placed`` are the poses of all links by their full names, here; ``at``
+    is the pose of the model in the world. A model that is included to be merged is nested without a prefix, and ``merged``
+    has the names it brings. ``old`` is whether the file of the model is of SDF 1.5 or 1.6.
     """
 
-    def __init__(self, reader: Any, e: Element, prefix: str, depth: int) -> None:
-        self.reader, self.e, self.prefix = reader, e, prefix
+    def __init__(self, reader: Any, e: Element, prefix: str, depth: int, old: bool) -> None:
+        self.reader, self.e, self.prefix, self.old = reader, e, prefix, old
+        self.at = Pose.identity()
         self.where = f"model {printable(prefix.removesuffix('::') or e.attributes.get('name', ''))}"
         self.placed: dict[str, Pose] = {}
         self.pending: list[str] = []
         self.named: dict[str, Element] = {}
         self.nested: dict[str, Model] = {}
+        self.merged: dict[str, str] = {}
+        self.written: dict[int, Pose] = {}
         check_spelling(e, SDF, self.where, reader.report, reader.d.aside, deep=False)
         for child in e.children:
             if child.tag in ("pose", "frame", "include"):
                 check_spelling(child, SDF, self.where, reader.report, reader.d.aside)
             if child.tag in ("link", "frame", "joint", "model", "include"):
-                element = included(reader, child, depth, self.where) if child.tag == "include" else child
+                of_old = old
+                element = child
+                if child.tag == "include":
+                    element, of_old = included(reader, child, depth, self.where)
                 name = reader.name(element, self.where)
-                if name in self.named:
-                    reader.report.error("duplicate-name", self.where, f"two elements are called {printable(name)}",
-                                        "unique names", "rename one of them", element.line)  # fmt: skip
+                if child.tag == "include" and is_true(child.attributes.get("merge", "")):
+                    name = f"_merged__{name}__model__"
+                    self.nested[name] = Model(reader, element, prefix, depth + 1, of_old)
+                    for each, brought in self.nested[name].named.items():
+                        self.taken(each, brought)
+                        self.merged[each] = name
+                elif element.tag == "model":
+                    self.nested[name] = Model(reader, element, f"{prefix}{name}::", depth + 1, of_old)
+                self.taken(name, element)
                 self.named[name] = element
-                if element.tag == "model":
-                    self.nested[name] = Model(reader, element, f"{prefix}{name}::", depth + 1)
+
+    def taken(self, name: str, element: Element) -> None:
+        if name in self.named or name in self.merged:
+            self.reader.report.error("duplicate-name", self.where, f"two elements are called {printable(name)}",
+                                     "unique names", "rename one of them", element.line)  # fmt: skip
 
     def add(self) -> None:
         """Add links, then joints and frames to the description, each in the order of the document."""
@@ -57,9 +70,9 @@ class Model:
                 self.placed[self.prefix + name] = cleaned(self.pose(name, e, self.where))
                 r.d.links.append(r.link(e, self.prefix + name))
             elif e.tag == "model":
-                nested = self.nested[name]
+                nested, at = self.nested[name], self.pose(name, e, self.where)
+                nested.at = self.at @ at
                 nested.add_links()
-                at = self.pose(name, e, self.where)
                 self.placed |= {link: cleaned(at @ pose) for link, pose in nested.placed.items()}
 
     def add_joints(self) -> None:
@@ -86,6 +99,8 @@ class Model:
         for name, element in self.named.items():
             if element.tag == "link":
                 return self.prefix + name
+            if name in self.merged.values():
+                return self.nested[name].canonical(e, where)
         for nested in self.nested.values():
             return nested.canonical(e, where)
         self.reader.report.error(
@@ -96,15 +111,14 @@ class Model:
     def end(self, e: Element, where: str) -> str:
         name = e.text.strip()
         if name == "world" and "world" not in self.named:
-            if self.prefix:
-                self.reader.report.error("nested-world", where, "a nested model is fixed to the world", "a link of the model",
-                                         "fix it to a link", e.line)  # fmt: skip
             return "world"
         return self.attached(name, e, where)
 
     def split(self, name: str) -> tuple[Model | None, str, str]:
         """(nested model, its name, the rest) of a name such as gripper::finger."""
         first, _, rest = name.partition("::")
+        if first in self.merged:
+            first, rest = self.merged[first], name
         return self.nested.get(first), first, rest
 
     def attached(self, name: str, at: Element, where: str) -> str:
@@ -146,7 +160,7 @@ class Model:
             pose = self.reader.child(e, "pose", where)
             written = pose.attributes.get("relative_to", "") if pose is not None else ""
             base = self.pose(written or default, pose or e, where)
-            found = base @ (self.reader.pose(pose, where) if pose is not None else Pose.identity())
+            found = base @ self.numbers(pose, f"{e.tag} {printable(self.prefix + name)}")
             placement = e.attributes.get("placement_frame", "")
             if nested is not None and placement:
                 found = found @ nested.pose(placement, e, where).inverse()
@@ -162,7 +176,15 @@ class Model:
             child = self.reader.required(e, "child", where)
             written = child.text.strip() if child is not None else ""
         base = self.pose("" if written == "world" else written, pose or e, where)
-        return base @ self.reader.pose(pose, where) if pose is not None else base
+        return base @ self.numbers(pose, f"joint {printable(self.prefix + e.attributes.get('name', ''))}")
+
+    def numbers(self, pose: Element | None, where: str) -> Pose:
+        """What <pose> says; it is read once, however many frames stand on it."""
+        if pose is None:
+            return Pose.identity()
+        if id(pose) not in self.written:
+            self.written[id(pose)] = self.reader.pose(pose, where)
+        return self.written[id(pose)]
 
     def guarded(self, step: str, at: Element, where: str) -> bool:
         if step in self.pending:
@@ -177,45 +199,3 @@ class Model:
         self.reader.report.error("frame-name", where, f"there is no link, joint or frame {printable(name)}", known or "none",
                                  "correct the name", at.line)  # fmt: skip
         return ""
-
-
-def included(reader: Any, e: Element, depth: int, where: str) -> Element:
-    """The <model> that an <include> of a model means, with the name and the pose it gives."""
-    uri = reader.word(e, "uri", where)
-    if depth > MAX_INCLUDES:
-        raise format_error(
-            reader.report.source, e.line, "models include each other without end", "a tree of models", "remove one <include>"
-        )
-    name = uri.removeprefix("file://")
-    names = [name.replace("model://", "package://"), name.removeprefix("model://")]
-    names = [x for n in names for x in ((n,) if n.endswith(".sdf") else (f"{n}/model.sdf",))]
-    path, reason = None, "it is not in the robot's folder"
-    for candidate in names if uri and "://" not in names[-1] else ():
-        try:
-            path = path or find_file(candidate, reader.folder, "model")
-        except InputError as error:
-            reason = str(error)
-    if path is None:
-        raise format_error(reader.report.source, e.line, f"it includes {printable(uri)}: {reason}", "a model beside this file",
-                           "copy its <model> into the file, or put its folder beside the file")  # fmt: skip
-    with path.open("rb") as stream:
-        document = parse_xml(stream.read(16 * 2**20 + 1), str(path), text=True)
-    models = document.root.all("model")
-    if len(models) != 1 or e.attributes.get("merge", "false").lower() in ("true", "1"):
-        raise format_error(
-            reader.report.source,
-            e.line,
-            f"{counted(len(models), 'model')} in {printable(uri)}, or merge",
-            "one model, not merged",
-            "copy it",
-        )
-    made = models[0]
-    name_lines(made, str(path))
-    if reader.word(e, "name", where):
-        made.attributes["name"] = reader.word(e, "name", where)
-    placement = reader.word(e, "placement_frame", where)
-    if placement:
-        made.attributes["placement_frame"] = placement
-    if e.all("pose"):
-        made.children = [*(c for c in made.children if c.tag != "pose"), *e.all("pose")]
-    return made

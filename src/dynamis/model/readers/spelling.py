@@ -47,7 +47,7 @@ URDF = {
 }
 SDF = {
     "sdf": "version | world model include",
-    "world": "name | model gravity include",
+    "world": "name | model gravity include frame joint",
     "model": "name canonical_link placement_frame | pose link joint frame model include static | self_collide "
     "allow_auto_disable enable_wind gripper plugin",
     "include": "merge | uri pose name static placement_frame | placement_frame plugin",
