@@ -120,6 +120,7 @@ def test_a_urdf_that_is_not_changed_is_written_byte_for_byte(arm, save, tmp_path
     assert (tmp_path / "again.urdf").read_bytes() == path.read_bytes()
 
 
+@pytest.mark.filterwarnings("ignore:.*payloads as such, which become part of the links")
 def test_other_friction_gravity_payload_and_rotors_are_edits_of_the_document(arm, save, tmp_path, same_dynamics):
     text = arm("</robot>", EXTRAS)
     robot = dy.load(save(text)).replace(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any
@@ -10,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import InputError, printable
-from dynamis.model.description import Description, Drive, Joint, Limits, Link, MassProperties, Payload
+from dynamis.model.description import Description, Drive, Joint, Limits, MassProperties
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.model import Model
-from dynamis.model.plausibility import check_drive, check_inertias, check_range
-from dynamis.scalar import Node
+from dynamis.model.payloads import load
+from dynamis.model.plausibility import check_drive, check_range
 from dynamis.spatial import Inertia
 from dynamis.tolerances import FILE_PRECISION
 
@@ -87,7 +86,7 @@ def replace_inertias(d: Description, inertias: Any, bodies: dict[str, Inertia]) 
         bodies[where] = _checked(inertia, where)
         holder.mass_properties = MassProperties.of(inertia)
         if carried is not None:
-            _load(d, name, carried.inertia, carried.at_tip)
+            load(d, name, carried.inertia, carried.at_tip)
 
 
 def replace_payload(
@@ -112,18 +111,7 @@ def replace_payload(
             raise InputError(f"robot {printable(model.name)} has no single tip: name the frame of the payload, payload_frame=")
         where = f"payload at {printable(frame)}"
         bodies[where] = _checked(payload, where)
-        _load(d, frame, Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor)), named is None)
-
-
-def check_bodies(bodies: Mapping[str, Inertia], report: Report) -> None:
-    """Add a warning for each inertia that no body has."""
-    for where, inertia in bodies.items():
-        found = Report(report.source, by_hand=True)
-        if not isinstance(inertia.mass, Node) and inertia.mass < 0.0:
-            found.warn("negative-mass", where, f"the mass is {inertia.mass:g} kg", "0 or more", "give the true mass",
-                       "used as written")  # fmt: skip
-        check_inertias([Link("", MassProperties.of(inertia))], found)
-        report.problems += [dataclasses.replace(problem, where=where) for problem in found]
+        load(d, frame, Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor)), named is None)
 
 
 def _checked(inertia: Inertia, where: str) -> Inertia:
@@ -132,11 +120,6 @@ def _checked(inertia: Inertia, where: str) -> Inertia:
     if tensor.dtype != object and np.abs(tensor - tensor.T).max() > FILE_PRECISION * np.abs(tensor).max():
         raise InputError(f"{where}: the inertia tensor is not symmetric (Iᵢⱼ = Iⱼᵢ): correct its products of inertia")
     return inertia
-
-
-def _load(d: Description, frame: str, payload: Inertia, at_tip: bool) -> None:
-    d.payloads[frame] = Payload(payload, d.link(frame).mass_properties, at_tip)
-    d.attach_payload(payload, frame)
 
 
 def _mapping(given: Any, name: str, example: str) -> Mapping[str, Any]:

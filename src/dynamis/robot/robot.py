@@ -22,11 +22,12 @@ from dynamis.model.diagnostics import Report
 from dynamis.model.editing import rotors_reflected, rotors_riding
 from dynamis.model.load import describe_mujoco, describe_object, load_description
 from dynamis.model.massless import new_massless_motion
+from dynamis.model.payloads import check_bodies
 from dynamis.robot.c_code import CCode
 from dynamis.robot.editing import Editing
 from dynamis.robot.inputs import moving_base
 from dynamis.robot.moving_base import OnMovingBase
-from dynamis.robot.replacement import check_bodies, replace_friction, replace_inertias, replace_limits, replace_payload
+from dynamis.robot.replacement import replace_friction, replace_inertias, replace_limits, replace_payload
 from dynamis.spatial import Inertia
 
 if TYPE_CHECKING:
@@ -250,6 +251,7 @@ class Robot(CCode, Editing):
 
         A robot that was read from a URDF is written as that document with only the changed values replaced. A warning lists
         what the format has no place for, if it changes the motion or names of joints; ``dynamis convert`` lists everything.
+        Only a .toml keeps payloads apart from the links that carry them, so that `replace` can take them off again.
         """
         target = Path(path)
         suffix = ".mjcf" if target.suffix == ".xml" else target.suffix
@@ -260,14 +262,14 @@ class Robot(CCode, Editing):
         from dynamis.model.writers.document import document  # all writers: not needed by those who only read
 
         text = document(self._description, suffix, form)
-        self._warn_of_losses(printable(target.name), suffix)
+        self._warn_of_losses(printable(target.name), self._description, suffix)
         write_file(target, text)
 
-    def _warn_of_losses(self, target: str, suffix: str) -> None:
+    def _warn_of_losses(self, target: str, description: Description, suffix: str) -> None:
         """Warn the caller of the calling method of what a format has no place for."""
         from dynamis.model.writers.losses import losses
 
-        if lost := losses(self._description, suffix, essential=True):
+        if lost := losses(description, suffix, essential=True):
             text = f"{target} does not hold all of robot {printable(self.name)}: {'; '.join(lost)}"
             warnings.warn(text, ModelWarning, stacklevel=3)
 
@@ -286,7 +288,7 @@ class Robot(CCode, Editing):
             raise ConversionError(
                 f"MuJoCo does not accept robot {printable(self.name)}: {' '.join(str(error).split())}"
             ) from None
-        self._warn_of_losses("the MjModel", ".mjcf")
+        self._warn_of_losses("the MjModel", dataclasses.replace(self._description, payloads={}), ".mjcf")
         return made
 
     def to_pinocchio(self) -> Any:

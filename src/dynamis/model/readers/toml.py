@@ -37,6 +37,7 @@ from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.forms import joint_from_dh, joint_from_modified_dh, joint_from_screw
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.parameter_names import declared_name
+from dynamis.model.payloads import check_bodies, load
 from dynamis.model.readers.expressions import PARAMETER_NAME
 from dynamis.model.readers.toml_table import TomlTable, brief
 from dynamis.model.shapes import ALONG_Z, SIZES, between, fault
@@ -65,6 +66,7 @@ _KEYS = {
     "poe": {"xyz", "rpy", "screw"} | _JOINT,
     "frame": {"link", "parent", "joint", "xyz", "rpy"},
     "appearance": {"pose", "mobile", "meshes"},
+    "payload": {"frame", "tip", *_MASS} - {"shapes"},
     "closure": {"kind", "first", "second"}.union(*CLOSURES.values()),
 }
 _ROWS = ("link", "dh", "mdh", "poe", "frame")
@@ -139,6 +141,8 @@ class _Reader:
         for section, row in self.rows():
             name = self.read_row(section, row, d, last)
             last = last if section == "frame" else name
+        for row in self.list_of("payload"):
+            self.read_payload(row, d)
         self.read_appearance(d)
         d.closures = [self.read_closure(row) for row in self.list_of("closure")]
         if d.closures:
@@ -156,6 +160,21 @@ class _Reader:
                 some = len(given) if key == "higher" and isinstance(given, list) and len(given) in (1, 2) else 3
                 setattr(x, key, row.reals(key, some, [0.0, 0.0, 1.0]))
         return x
+
+    def read_payload(self, row: TomlTable, d: Description) -> None:
+        frame, tip, body = row.text("frame", ""), row.entries.get("tip", False), Link("")
+        row.where = f"[[payload]] {printable(frame)}"
+        row.only(_KEYS["payload"], ("frame",))
+        self.read_mass(row, body)
+        names = [link.name for link in d.links if link.name not in d.payloads]
+        if frame not in names:
+            found = "it has a payload already" if frame in d.payloads else str(unknown_name("link", frame, names))
+            row.wrong("payload", found, "one payload for each link", "name the link or frame that carries it", "frame")
+        elif body.mass_properties is None or not isinstance(tip, bool):
+            row.wrong("payload", "no mass, or tip is not true or false", "frame, mass, com, inertia or solid, tip")
+        else:
+            check_bodies({row.where: body.mass_properties.inertia}, self.report, row.line)
+            load(d, frame, body.mass_properties.inertia, tip)
 
     def read_appearance(self, d: Description) -> None:
         table = self.section("appearance")

@@ -25,10 +25,16 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
     d = description
     found: list[str] = []
     kept = {".toml": set(CLOSURES), ".mjcf": {"point", "weld", "coupled"}, ".usda": {"point", "weld"}}.get(suffix, set())
-    lost = {kind: [x.first for x in d.closures if x.kind == kind] for kind in CLOSURES if kind not in kept}
-    found += [f"closures of loops of the kind {kind} ({listed(names)})" for kind, names in lost.items() if names]
+    found += [
+        f"closures of loops of the kind {kind} ({listed(names)})"
+        for kind in CLOSURES
+        if kind not in kept and (names := [x.first for x in d.closures if x.kind == kind])
+    ]
     if d.aside and not essential and (suffix != ".urdf" or not d.document or edit_urdf(d) is None):
         found += [f"{what} ({listed(names, every=True)})" for what, names in d.aside.items()]
+    if d.payloads and suffix != ".toml":
+        carrying = listed([printable(name) for name in d.payloads], every=not essential)
+        found += [f"payloads as such, which become part of the links that carry them ({carrying})"]
     if suffix in (".urdf", ".toml"):
         return found  # <dynamis> elements hold what URDF has no place for
 
@@ -82,10 +88,9 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
         tell("limits and friction of spherical and free joints",
              of(lambda j: j.type in ("spherical", "free") and (_limited(j) or j.drive.viscous or j.drive.coulomb)))  # fmt: skip
         tell("names with ::, written with /", [x for x in every if "::" in x] if not_nested(d) else [])
-        reserved = [x for x in every if "::" not in x and plain_name(x) != x and x not in world]
-        tell("names that SDF reserves, written with link_", reserved)
-        both = {link.name for link in d.links} & {joint.name for joint in d.joints}
-        tell("joints with the name of a link, renamed", sorted(both))
+        tell("names that SDF reserves, written with link_",
+             [x for x in every if "::" not in x and plain_name(x) != x and x not in world])  # fmt: skip
+        tell("joints with the name of a link, renamed", sorted({x.name for x in d.links} & {x.name for x in d.joints}))
     return found
 
 

@@ -27,6 +27,7 @@ from dynamis.model.diagnostics import Report
 from dynamis.model.equivalence import are_equivalent
 from dynamis.model.forms import screw_of
 from dynamis.model.joints import JOINT_TYPES
+from dynamis.model.payloads import unloaded
 from dynamis.model.readers.expressions import PARAMETER_NAME, parse_expression
 from dynamis.model.readers.toml import read_toml
 from dynamis.model.structure import check_structure
@@ -44,13 +45,14 @@ def write_toml(description: Description, form: str = "link") -> str:
     """
     if form not in ("link", "dh", "mdh", "poe"):
         raise InputError(f"form {form!r} is not known; choose link, dh, mdh or poe")
-    original = description
+    original, description = description, unloaded(description)
+    payloads = description.payloads
     if form in ("dh", "mdh"):
         description, rows = to_dh(description, "standard" if form == "dh" else "modified")
         table = {row.link: row for row in rows}
     else:
         table = {}
-    symbols = _symbols(description)
+    symbols = _symbols(original)
     out = ["[robot]", f"name = {_text(description.name)}"]
     out += [f"{key} = {_text(getattr(description, key))}" for key in ("about", "source") if getattr(description, key)]
     out.append(f"gravity = {_vector(description.gravity)}")
@@ -79,6 +81,9 @@ def write_toml(description: Description, form: str = "link") -> str:
         out += [*_physics(joint), *_mass(link)]
     for closure in description.closures:
         out += _closure(closure)
+    for frame, body in payloads.items():
+        tip = ["tip = true"] if body.at_tip else []
+        out += ["", "[[payload]]", f"frame = {_text(frame)}", *tip, *_mass(Link(frame, MassProperties.of(body.inertia)))]
     text = "\n".join([*out, ""])
     if form != "link":
         _prove(original, text, form)
