@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.model.closures import LoopClosure
 from dynamis.model.description import Drive
 from dynamis.model.library import library_names
 from dynamis.model.writers.losses import losses
@@ -66,3 +69,31 @@ def test_rotors_of_ball_joints_travel_and_those_of_free_joints_are_listed(same_d
         assert any(
             "free joints, which act along the axes of the world there: 1 element, 'float'" in x for x in losses(d, ".mjcf")
         )
+
+
+@pytest.mark.parametrize("mass", [0.0, 1.0])
+def test_a_body_called_world_has_another_name(mass, tmp_path, same_dynamics):
+    d = dy.Description("a").add_link("world")
+    if mass:
+        d.attach_payload(dy.solids.sphere(0.1, mass=mass), "world")
+    d.add_link("l1", "world", "revolute", axis=(0, 1, 0), inertia=dy.solids.sphere(0.5, mass=1.0))
+    robot = dy.Robot(d).placed(dy.Pose.translation([0, 0, 1]))
+    with pytest.warns(dy.ModelWarning, match="names that MJCF reserves, written with link_: 1 element, 'world'"):
+        robot.write(tmp_path / "a.mjcf")
+    again = dy.load(tmp_path / "a.mjcf")
+    assert "link_world" in again.link_names
+    same_dynamics(again, robot)
+
+
+def test_a_loop_to_the_world_or_to_a_body_called_world_is_closed(tmp_path, quiet_load):
+    def loop(root, placed):
+        d = dy.Description("a").add_link(root).add_link("l1", root, "revolute", inertia=dy.solids.sphere(0.5, mass=1.0))
+        d.closures.append(LoopClosure("point", root, "l1"))
+        return dy.Robot(d).placed(dy.Pose.translation([0, 0, 1])) if placed else dy.Robot(d)
+
+    for placed in (False, True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", dy.ModelWarning)
+            loop("world", placed).write(tmp_path / "a.mjcf")
+        (closure,) = quiet_load(tmp_path / "a.mjcf").description.closures
+        assert closure.kind == "point"

@@ -12,6 +12,7 @@ from dynamis.model.closures import CLOSURES
 from dynamis.model.description import Description, Joint
 from dynamis.model.diagnostics import MAX_PLACES_LISTED, listed
 from dynamis.model.joints import JOINT_TYPES
+from dynamis.model.writers.mjcf import reserved
 from dynamis.model.writers.mjcf_inertia import consistent_tensors
 from dynamis.model.writers.sdf import not_nested, plain_name
 from dynamis.model.writers.urdf_edit import edit_urdf
@@ -53,11 +54,10 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
     if suffix != ".usda":
         tell("direction-dependent Coulomb friction", of(lambda j: j.drive.coulomb_bias != 0.0))
     shapes = {(link.name, shape.kind) for link in d.links for shape in link.shapes}
-    approximate = {"rounded_box": "box", "tapered_capsule": "capsule"}
-    for kind, nearest in approximate.items():
+    for kind, nearest in (("rounded_box", "box"), ("tapered_capsule", "capsule")):
         tell(f"shapes of kind {kind}, written as {nearest}", sorted(name for name, k in shapes if k == kind), minor=True)
-    if (d.appearance.pose or d.appearance.meshes) and not essential:
-        found.append("the appearance: pose and meshes of views")
+    views = (d.appearance.pose or d.appearance.meshes) and not essential
+    found += ["the appearance: pose and meshes of views"] if views else []
     if suffix == ".usda":
         tell("meshes", sorted(name for name, kind in shapes if kind == "mesh"), minor=True)
         tell("actuators", of(lambda j: j.actuator is not None))
@@ -76,6 +76,7 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
              of(lambda j: j.type == "free" and not j.origin.is_identity()))  # fmt: skip
         tell("rotor inertia and dry friction of free joints, which act along the axes of the world there",
              of(lambda j: j.type == "free" and (_rotor(j) or j.drive.coulomb != 0.0)))  # fmt: skip
+        tell("names that MJCF reserves, written with link_", reserved(d))
         tell("actuators", of(lambda j: j.actuator is not None))
         tell("velocity limits", of(lambda j: np.isfinite(j.limits.velocity)), minor=True)
         tell("limits on one side only", of(lambda j: np.isfinite(j.limits.lower) != np.isfinite(j.limits.upper)), minor=True)

@@ -32,6 +32,12 @@ def write_mjcf(description: Description) -> str:
     return _Writer(description).text()
 
 
+def reserved(description: Description) -> list[str]:
+    """The names of bodies that MJCF has for its world alone: a root called world without mass is that world."""
+    carried = {joint.child for joint in description.joints}
+    return [x.name for x in description.links if x.name == "world" and (x.name in carried or x.mass_properties is not None)]
+
+
 class _Writer:
     def __init__(self, description: Description) -> None:
         self.d = description
@@ -40,6 +46,7 @@ class _Writer:
         self.carrying: dict[str, list[Joint]] = {}
         self.closed = {name for x in description.closures if x.kind in ("point", "weld") for name in x.links}
         self.fresh = Fresh(link.name for link in description.links)
+        self.names = {name: self.fresh.name(f"link_{name}") for name in reserved(description)}
         for joint in description.joints:
             self.carrying.setdefault(joint.parent, []).append(joint)
 
@@ -60,6 +67,7 @@ class _Writer:
     def _root(self, root: Link) -> list[str]:
         if root.name == "world" and root.mass_properties is None:
             shapes = [f"    {text}" for shape in root.shapes if (text := _geom(shape))]
+            shapes += [f"    {text}" for text in self._site(root)]
             return [*shapes, *self._children(self.carrying.get(root.name, []), "    ")]
         below = self.carrying.pop(root.name, [])
         free = [joint for joint in below if joint.type == "free"]  # MuJoCo has them at the top level only
@@ -91,7 +99,7 @@ class _Writer:
         ]
 
     def _body(self, link: Link, place: Pose, joints: list[str], indent: str) -> list[str]:
-        lines = [f"{indent}<body name={quoteattr(link.name)}{_place(place)}>"]
+        lines = [f"{indent}<body name={self._name(link.name)}{_place(place)}>"]
         inner = indent + "  "
         if link.mass_properties is not None or link.name in self.tensors or joints:
             mass, com = (0.0, np.zeros(3)) if (m := link.mass_properties) is None else (float(m.mass), np.asarray(m.com, float))
@@ -99,10 +107,15 @@ class _Writer:
             number = _number(max(mass, SMALLEST_INERTIA) if joints else mass)
             lines.append(f'{inner}<inertial{_place(Pose(axes, com))} mass="{number}" diaginertia="{_numbers(moments)}"/>')
         lines += [inner + joint for joint in joints]
-        if link.name in self.closed:
-            lines.append(f"{inner}<site name={quoteattr(link.name)}/>")
+        lines += [inner + text for text in self._site(link)]
         lines += [inner + text for shape in link.shapes if (text := _geom(shape))]
         return [*lines, *self._children(self.carrying.get(link.name, []), inner), f"{indent}</body>"]
+
+    def _name(self, link: str) -> str:
+        return quoteattr(self.names.get(link, link))
+
+    def _site(self, link: Link) -> list[str]:
+        return [f"<site name={self._name(link.name)}/>"] if link.name in self.closed else []
 
     def _joint(self, joint: Joint) -> list[str]:
         if joint.type == "fixed":
@@ -149,7 +162,7 @@ class _Writer:
                 lines.append(f'    <joint joint1={quoteattr(x.first)}{second} polycoef="{numbers}"/>')
             elif x.kind in ("point", "weld"):
                 word = "connect" if x.kind == "point" else "weld"
-                lines.append(f"    <{word} site1={quoteattr(x.first)} site2={quoteattr(x.second)}/>")
+                lines.append(f"    <{word} site1={self._name(x.first)} site2={self._name(x.second)}/>")
         return ["  <equality>", *lines, "  </equality>"] if lines else []
 
 
