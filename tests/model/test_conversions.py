@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import importlib.util
+
 import numpy as np
 import pytest
 from random_trees import random_inertia, random_pose
 
 import dynamis as dy
 from dynamis.model.denavit_hartenberg import to_dh
-from dynamis.model.description import Mimic, Shape
+from dynamis.model.description import Limits, Mimic, Shape
 from dynamis.model.library import library_names
+from dynamis.model.writers.losses import losses
 from dynamis.spatial import about_axis, from_rpy
 
 ARMS = ["ur5e", "panda", "kuka_iiwa14", "stanford", "puma560", "scara"]
@@ -197,3 +200,24 @@ def test_the_shapes_of_a_robot_survive_a_denavit_hartenberg_table(through):
     d = robot.description
     d.link("l2").shapes.append(Shape("visual", "box", (1.0, 2.0, 3.0), dy.Pose.identity()))
     assert through(dy.Robot(d), "toml dh").description.link("l2").shapes[0].size == (1.0, 2.0, 3.0)
+
+
+@pytest.mark.filterwarnings("ignore::dynamis.ModelWarning")
+@pytest.mark.parametrize("suffix", [".sdf", ".mjcf", ".usda", ".toml", ".urdf"])
+def test_limits_that_are_read_as_none_are_written_as_none(suffix, tmp_path, request):
+    if suffix == ".mjcf":
+        pytest.importorskip("mujoco", reason="MuJoCo is not installed: pip install mujoco")
+    if suffix == ".usda" and importlib.util.find_spec("pxr") is None:
+        pytest.skip("OpenUSD is not installed: pip install 'dynamis[usd]'")
+    d = dy.Description("a").add_link("b")
+    for name, limits in (("zero", Limits(0.0, 0.0, 0.0, 0.0)), ("large", Limits(-1e16, 1e16, 1e16, 1e17))):
+        d.add_link(name, d.links[-1].name, "revolute", inertia=dy.solids.sphere(0.5, mass=1.0), limits=limits)
+    robot = dy.Robot(d)
+    assert not np.isfinite(list(robot.limits.values())).any()
+    robot.write(tmp_path / f"a{suffix}")
+    text = (tmp_path / f"a{suffix}").read_text()
+    assert "e+16" not in text
+    assert not any(word in text for word in ("velocity>0", "range=", "actuatorfrcrange", "upperLimit", "limits ="))
+    assert not np.isfinite(list(dy.load(tmp_path / f"a{suffix}").limits.values())).any()
+    if suffix == ".sdf":
+        assert not [loss for loss in losses(d, ".mjcf") if "limits" in loss]

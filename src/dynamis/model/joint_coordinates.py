@@ -15,6 +15,7 @@ from dynamis.model.joints import JOINT_TYPES, Primitive, Prismatic
 from dynamis.model.model import Coordinate
 
 Array = npt.NDArray[Any]
+NO_LIMIT = 1e16  # what SDF writes where there is no limit, also met in URDFs
 
 
 def narrowed(leader: Coordinate, follower: Limits, ratio: float, offset: float) -> Coordinate:
@@ -50,15 +51,32 @@ def leaders(description: Description) -> Callable[[Joint], tuple[str, float, flo
     return leader
 
 
-def effective_limits(joint: Joint) -> Limits:
-    """The limits that hold: in order; not those written as 0 because they are not known; none for several positions.
+def known_limits(limits: Limits) -> Limits:
+    """Without those that stand for limits that are not known: 0, or 1e16 and more.
 
-    A joint that can neither move nor drive would be a fixed joint; files exported without limits have 0 everywhere.
+    A joint that can neither move nor drive would be a fixed joint; files exported without limits have 0 everywhere, or 1e16.
     """
-    low, high = sorted((joint.limits.lower, joint.limits.upper))
-    bounded = (low, high) != (0.0, 0.0) and joint.type != "continuous" and JOINT_TYPES[joint.type].degrees == 1
-    velocity, effort = (np.inf if x == 0.0 else x for x in (joint.limits.velocity, joint.limits.effort))
-    return Limits(*((low, high) if bounded else (-np.inf, np.inf)), velocity, effort)
+    low, high = limits.lower, limits.upper
+    low, high = (-np.inf, np.inf) if low == high == 0.0 else (-np.inf if low <= -NO_LIMIT else low, high)
+    return Limits(low, np.inf if high >= NO_LIMIT else high, *(
+        np.inf if x == 0.0 or x >= NO_LIMIT else x for x in (limits.velocity, limits.effort)
+    ))  # fmt: skip
+
+
+def with_known_limits(description: Description) -> Description:
+    """A copy for writers: what was read as no limit is written as none."""
+    result = description.copy()
+    for joint in result.joints:
+        joint.limits = known_limits(joint.limits)
+    return result
+
+
+def effective_limits(joint: Joint) -> Limits:
+    """The limits that hold: those that are known, in order, and none for several positions."""
+    x = known_limits(joint.limits)
+    low, high = sorted((x.lower, x.upper))
+    bounded = joint.type != "continuous" and JOINT_TYPES[joint.type].degrees == 1
+    return Limits(*((low, high) if bounded else (-np.inf, np.inf)), x.velocity, x.effort)
 
 
 def coordinates_of(joint: Joint, motion: Primitive, suffix: str, nq: int) -> list[Coordinate]:

@@ -14,13 +14,14 @@ from dynamis.model.actuators import Elastic
 from dynamis.model.description import DRIVE_NUMBERS, Description, Joint, Link
 from dynamis.model.diagnostics import Report
 from dynamis.model.gravity_load import check_gravity_load
+from dynamis.model.joint_coordinates import NO_LIMIT
 from dynamis.model.joints import JOINT_TYPES, USES_AXIS
 from dynamis.scalar import Node
 from dynamis.tolerances import EPS, FILE_PRECISION, TYPED_PRECISION
 
 # larger than any joint turns or any arm reaches, smaller than what a wrong unit gives
 MAX_JOINT_ANGLE = 20.0  # rad
-NO_LIMIT = 1e5  # rad: more turns than any joint makes, in any unit
+UNREACHABLE = 1e5  # rad: more turns than any joint makes, in any unit
 MAX_LENGTH = 20.0  # m
 DENSEST = 22600.0  # kg/m³, osmium; of bodies with this density, a solid sphere has the smallest moments of inertia for its mass
 POINT_MASS = 2.0  # kg: lighter bodies, and those with a radius of gyration below TYPED_PRECISION, stand for parts without size
@@ -183,9 +184,10 @@ def check_range(joint: Joint, ends: Iterable[float], report: Report) -> None:
     if JOINT_TYPES[joint.type].degrees > 1 and finite:
         report.warn("limits-unused", where, f"position limits on a {joint.type} joint, which has several positions", "none",
                     "remove them, or use joints with one position each", "they are not used", line)  # fmt: skip
-    if joint.type in ("revolute", "universal") and finite and max(finite) > NO_LIMIT:
+    if joint.type in ("revolute", "universal") and finite and max(finite) > UNREACHABLE:
         report.warn("unreachable-limit", where, f"a limit of {max(finite):g} rad", "a limit that can be reached",
-                    "leave it out, or make the joint continuous", "used as written",
+                    "leave it out, or make the joint continuous",
+                    "treated as not given" if max(finite) >= NO_LIMIT else "used as written",
                     joint.lines.get("limits", line))  # fmt: skip
     elif joint.type in ("revolute", "universal") and finite and max(finite) > MAX_JOINT_ANGLE:
         report.warn("angle-unit", where, f"a limit of {max(finite):g} rad is {max(finite) / (2 * np.pi):.3g} turns",

@@ -18,6 +18,7 @@ from dynamis.display import counted
 from dynamis.errors import printable
 from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, MassProperties, Mimic, Shape
 from dynamis.model.diagnostics import Report, format_error
+from dynamis.model.joint_coordinates import NO_LIMIT
 from dynamis.model.joints import USES_AXIS
 from dynamis.model.readers.loop_joints import CLOSING, close_loop, second_parents
 from dynamis.model.readers.sdf_frames import Model
@@ -36,7 +37,6 @@ TYPES = {
     "revolute": "revolute", "continuous": "continuous", "prismatic": "prismatic", "fixed": "fixed", "ball": "spherical",
     "universal": "universal", "revolute2": "universal", "screw": "helical",
 }  # fmt: skip
-NO_LIMIT = 1e16
 
 
 def read_sdf(document: Document, folder: Path | None, report: Report) -> Description:

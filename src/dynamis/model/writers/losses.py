@@ -11,6 +11,7 @@ from dynamis.errors import printable
 from dynamis.model.closures import CLOSURES
 from dynamis.model.description import Description, Joint
 from dynamis.model.diagnostics import MAX_PLACES_LISTED, listed
+from dynamis.model.joint_coordinates import with_known_limits
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.writers.mjcf import reserved
 from dynamis.model.writers.mjcf_inertia import consistent_tensors
@@ -23,7 +24,7 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
 
     ``essential`` are only those that change the motion or the names of joints, with a few names each.
     """
-    d = description
+    d = with_known_limits(description)
     found: list[str] = []
     kept = {".toml": set(CLOSURES), ".mjcf": {"point", "weld", "coupled"}, ".usda": {"point", "weld"}}.get(suffix, set())
     found += [
@@ -31,7 +32,7 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
         for kind in CLOSURES
         if kind not in kept and (names := [x.first for x in d.closures if x.kind == kind])
     ]
-    if d.aside and not essential and (suffix != ".urdf" or not d.document or edit_urdf(d) is None):
+    if d.aside and not essential and (suffix != ".urdf" or not d.document or edit_urdf(description) is None):
         found += [f"{what} ({listed(names, every=True)})" for what, names in d.aside.items()]
     if d.payloads and suffix != ".toml":
         carrying = listed([printable(name) for name in d.payloads], every=not essential)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dynamis.errors import ConversionError, printable
 from dynamis.model.description import Description, Fresh, Joint, Link, Shape
+from dynamis.model.joint_coordinates import with_known_limits
 from dynamis.model.writers.mjcf_inertia import consistent_tensors, principal
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import to_quaternion
@@ -40,7 +41,7 @@ def reserved(description: Description) -> list[str]:
 
 class _Writer:
     def __init__(self, description: Description) -> None:
-        self.d = description
+        self.d = description = with_known_limits(description)
         self.tensors, _ = consistent_tensors(description)
         self.carried = {joint.child: joint for joint in description.joints}
         self.carrying: dict[str, list[Joint]] = {}

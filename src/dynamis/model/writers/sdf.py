@@ -13,6 +13,7 @@ import numpy as np
 from dynamis.errors import ConversionError, printable
 from dynamis.model.build import joint_stages
 from dynamis.model.description import STANDARD_GRAVITY, Description, Drive, Fresh, Joint, Limits, Link, Shape
+from dynamis.model.joint_coordinates import with_known_limits
 from dynamis.model.joints import Prismatic, Stage
 from dynamis.model.writers.xml_text import escaped, number_text
 from dynamis.spatial.pose import Pose
@@ -33,7 +34,7 @@ def write_sdf(description: Description) -> str:
 
 class _Writer:
     def __init__(self, description: Description) -> None:
-        self.d = description
+        self.d = description = with_known_limits(description)
         fresh = Fresh(())
         flat = bool(not_nested(description))
         links, joints = ([x.name for x in items] for items in (description.links, description.joints))

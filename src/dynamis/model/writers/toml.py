@@ -26,6 +26,7 @@ from dynamis.model.description import (
 from dynamis.model.diagnostics import Report
 from dynamis.model.equivalence import are_equivalent
 from dynamis.model.forms import screw_of
+from dynamis.model.joint_coordinates import with_known_limits
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.payloads import unloaded
 from dynamis.model.readers.expressions import PARAMETER_NAME, parse_expression
@@ -45,7 +46,7 @@ def write_toml(description: Description, form: str = "link") -> str:
     """
     if form not in ("link", "dh", "mdh", "poe"):
         raise InputError(f"form {form!r} is not known; choose link, dh, mdh or poe")
-    original, description = description, unloaded(description)
+    original, description = description, with_known_limits(unloaded(description))
     payloads = description.payloads
     if form in ("dh", "mdh"):
         description, rows = to_dh(description, "standard" if form == "dh" else "modified")

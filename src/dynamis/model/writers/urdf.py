@@ -10,6 +10,7 @@ import numpy as np
 from dynamis.errors import ConversionError, printable
 from dynamis.model.build import joint_stages
 from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Fresh, Joint, Link, MassProperties, Shape
+from dynamis.model.joint_coordinates import with_known_limits
 from dynamis.model.readers.urdf import STANDARD_SHAPES, URDF_TYPES
 from dynamis.model.writers.urdf_edit import edit_urdf
 from dynamis.model.writers.xml_text import escaped, number_text
@@ -41,7 +42,7 @@ def write_urdf(description: Description) -> str:
     lines += _robot(description)
     for link in description.links:
         lines += _link(link)
-    for joint in description.joints:
+    for joint in with_known_limits(description).joints:
         lines += _joint(joint, fresh)
     return "\n".join([*lines, "</robot>", ""])
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from dynamis.errors import ConversionError, printable
 from dynamis.model.description import DRIVE_NUMBERS, Description, Drive, Fresh, Joint, Link, MassProperties, Shape
+from dynamis.model.joint_coordinates import with_known_limits
 from dynamis.model.joints import plane_axes
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import to_quaternion
@@ -37,7 +38,7 @@ def write_usd(description: Description) -> str:
 
 class _Writer:
     def __init__(self, description: Description) -> None:
-        self.d = _with_simple_joints(description)
+        self.d = _with_simple_joints(with_known_limits(description))
         d = self.d
         self.carried = {joint.child: joint for joint in d.joints}
         self.carrying: dict[str, list[Joint]] = {}
