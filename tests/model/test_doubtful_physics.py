@@ -319,3 +319,13 @@ def test_dry_friction_with_a_larger_constant_torque_is_noted(coulomb, bias, doub
     if doubtful:
         assert f"{coulomb + bias:g} in the positive and {coulomb - bias:g} in the negative direction" in found[0]
         assert "without its sign" in found[0]
+
+
+@pytest.mark.parametrize(("gravity", "noted"), [
+    ((0, 0, 9.81), True), ((0, 1, 5), True), ((0, 0, -9.81), False), ((0, 9.81, 0), False), ((0, 0, 0), False), ((9, 0, 3), False),
+])  # fmt: skip
+def test_gravity_that_points_up_is_noted(gravity, noted):
+    report = dy.check(f"[robot]\ngravity = {list(gravity)}\n[[link]]\nmass = 1\ncom = [1, 0, 0]\n")
+    found = [note for note in report.notes if note.code == "gravity-up"]
+    assert len(found) == noted
+    assert not found or "reverse its sign, unless the base is mounted upside down" in str(found[0])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import textwrap
 import time
 
@@ -364,3 +365,17 @@ def test_findings_about_mass_and_limits_name_the_line_of_their_key(save):
     text = '[robot]\nname = "arm"\n[base]\n[[link]]\nlink = "arm"\nmass = -1\nlimits = { lower = 2, upper = 1 }\nviscous = -1\n'
     lines = {p.code: p.line for p in dy.check(save(text, "arm.toml"))}
     assert (lines["negative-mass"], lines["limits-swapped"], lines["negative-drive"]) == (6, 7, 8)
+
+
+@pytest.mark.parametrize(("written", "meant"), [
+    (".1", "0.1"), ("-.5e3", "-0.5e3"), ("1.", "1.0"), ("{ xx = .1 }", "0.1"), ("[1., 2]", "1.0"),
+    ("[1.5, .25]", "0.25"), ("2.e3", "2.0e3"),
+])  # fmt: skip
+def test_a_number_without_a_digit_beside_its_point_has_its_cure(written, meant):
+    with pytest.raises(dy.FormatError, match=re.escape(f"To repair: write {meant} instead of ")):
+        dy.load(f"[[link]]\nmass = {written}\n")
+
+
+def test_other_faults_of_the_syntax_are_not_mistaken_for_numbers():
+    with pytest.raises(dy.FormatError, match="To repair: correct the syntax there"):
+        dy.load("[[link]]\nmass = = 1 # .1\n")

@@ -23,6 +23,10 @@ OTHER_NAMES = {
     "linearise": "linearize", "identification": "identify", "controller": "control", "simulation": "simulate",
     "diff": "compare",
 }  # fmt: skip
+# what there is in Python only, with the command that comes nearest
+IN_PYTHON = {
+    "view": "'dynamis report ROBOT' writes a page with the robot in 3-D; dynamis.view(robot) in Python shows it in a notebook.",
+}
 
 
 class SubjectGroup(click.Group):
@@ -56,6 +60,8 @@ class SubjectGroup(click.Group):
         meant = OTHER_NAMES.get(args[0].lower().replace("_", "-"))
         if meant in self.commands and args[0] not in self.commands and not ctx.resilient_parsing:
             raise click.UsageError(f"No such command {args[0]!r}. Did you mean {meant!r}?", ctx)
+        if args[0].lower() in IN_PYTHON and not ctx.resilient_parsing:
+            raise click.UsageError(f"No such command {args[0]!r}. {IN_PYTHON[args[0].lower()]}", ctx)
         return super().resolve_command(ctx, args)
 
     @staticmethod

@@ -52,7 +52,7 @@ def is_pipe(robot: str) -> bool:
 
 def piped(robot: str) -> bytes:
     """What comes through a pipe, up to the largest size of a robot's file; it is kept for the command, as it comes once."""
-    from dynamis.model.readers.toml import MAX_BYTES
+    from dynamis.model.readers.toml_text import MAX_BYTES
 
     kept: dict[str, bytes] = click.get_current_context().meta.setdefault(PIPED, {})
     if robot not in kept:

@@ -44,6 +44,7 @@ def check_plausibility(description: Description, report: Report) -> None:
         _check_massless_leaves(description, report)
         _check_bodies(description, report)
         check_gravity_load(description, report)
+        _check_gravity(description, report)
 
 
 def _without_errors(description: Description, report: Report) -> tuple[list[Link], list[Joint]]:
@@ -300,3 +301,11 @@ def _check_bodies(description: Description, report: Report) -> None:
                         f"its centre of mass is {distance:.3g} m from the origin of its frame, its joints and shapes at most "
                         f"{size:.3g} m", "give it in the frame of the link, in metres",
                         "used as written", mass.lines.get("com", mass.line or link.line))  # fmt: skip
+
+
+def _check_gravity(description: Description, report: Report) -> None:
+    """Add a note if gravity points up: some toolboxes give the acceleration of the base in its place."""
+    if _numbers(description.gravity) and description.gravity[2] > math.hypot(*description.gravity[:2]):
+        shown = ", ".join(f"{x:g}" for x in description.gravity)
+        report.note("gravity-up", "robot", f"gravity [{shown}] m/s² points up, along +z of the base",
+                    "reverse its sign, unless the base is mounted upside down", "used as written")  # fmt: skip

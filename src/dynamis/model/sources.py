@@ -20,7 +20,7 @@ from typing import Any
 from dynamis.errors import FormatError, InputError, MissingExtraError, printable, reason_of, unknown_name
 from dynamis.model.diagnostics import format_error
 from dynamis.model.library import library_names, library_path
-from dynamis.model.readers.toml import MAX_BYTES
+from dynamis.model.readers.toml_text import MAX_BYTES
 
 SUFFIXES = {".urdf": "xml", ".xacro": "xml", ".xml": "xml", ".mjcf": "xml", ".sdf": "xml", ".world": "xml", ".toml": "toml",
             ".usd": "usd", ".usda": "usd", ".usdc": "usd", ".usdz": "usd"}  # fmt: skip

@@ -22,7 +22,7 @@ class CentroidalFunctions(StateFunctions):
         """Centre of mass of the moving bodies in the world (…, 3).
 
         ``link`` restricts it to the body that carries this link and all bodies that this body carries. A base that is fixed to
-        the world is not counted.
+        the world is not counted, although it is part of `mass`; that of a robot loaded with ``base="floating"`` is.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")

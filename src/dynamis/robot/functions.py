@@ -36,7 +36,7 @@ class StateFunctions(RobotBase):
 
     @property
     def mass(self) -> Any:
-        """Total mass, including the base."""
+        """Total mass, including a base that is fixed to the world, which `center_of_mass` does not count."""
         return self.model.base.mass + sum(body.inertia.mass for _, body in self.model.moving)
 
     @property

@@ -54,6 +54,7 @@ async function start() {
     } catch (error) {
       // without WebGL there is no 3-D view; the rest of the report does not need it
       for (const place of [...robots, ...players]) place.querySelector(".place").textContent = `The 3-D view needs WebGL: ${error.message}`;
+      for (const place of robots) place.querySelector("figcaption").remove(); // how to turn the view
     }
   }
   await addPlots(report);

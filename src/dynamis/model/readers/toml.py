@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import math
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
@@ -40,13 +39,13 @@ from dynamis.model.parameter_names import declared_name
 from dynamis.model.payloads import check_bodies, load
 from dynamis.model.readers.expressions import PARAMETER_NAME
 from dynamis.model.readers.toml_table import TomlTable, brief
+from dynamis.model.readers.toml_text import parsed
 from dynamis.model.shapes import ALONG_Z, SIZES, between, fault
 from dynamis.scalar import symbol
 from dynamis.spatial import solids
 from dynamis.spatial.inertia import Inertia, seen_from
 from dynamis.spatial.pose import Pose
 
-MAX_BYTES = 16 * 2**20
 MAX_ROWS = 50_000
 
 SOLIDS: dict[str, Callable[..., Inertia]] = {
@@ -76,24 +75,7 @@ def read_toml(data: bytes, file: str, report: Report, values: Mapping[str, Any] 
     """The description a robot file holds; ``values`` replace parameters by name."""
     if values is not None and not isinstance(values, Mapping):
         raise InputError(f"parameters= takes a mapping such as {{'m_1': 2.0}}, got {type(values).__name__}")
-    if len(data) > MAX_BYTES:
-        raise format_error(
-            file, None, f"the file has more than {MAX_BYTES} bytes", f"at most {MAX_BYTES}", "give a robot's file"
-        )
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise format_error(file, None, f"not UTF-8 at byte {error.start}", "UTF-8", "save the file as UTF-8") from None
-    try:
-        document = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        line = re.search(r"at line (\d+)", str(error))
-        number = int(line[1]) if line else None
-        raise format_error(
-            file, number, f"not TOML: {printable(str(error), 400)}", "TOML", "correct the syntax there"
-        ) from None
-    if not document:
-        raise format_error(file, None, "the file is empty", "a robot", "write a robot into it, or give another file")
+    document, text = parsed(data, file)
     return _Reader(document, text, file, report, values or {}).description()
 
 
