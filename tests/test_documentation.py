@@ -18,6 +18,7 @@ import pytest
 from output_comments import differences, run_statements
 
 import dynamis as dy
+from dynamis.cli.commands import cli
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -232,6 +233,8 @@ def test_the_command_line_is_in_the_reference(reference):
     text = reference.entry("command line")
     assert "## dynamis simulate { #dynamis-simulate }" in text
     assert "Usage: dynamis simulate [OPTIONS] ROBOT" in text
+    page = (DOCS / "reference" / "command-line.md").read_text(encoding="utf-8")
+    assert all(suffix in page for suffix in re.findall(r"\.[a-z]+(?=[, ]|$)", str(cli.help).split(", or - for")[0]))
 
 
 # built

@@ -7,6 +7,7 @@ from joint_zoo import NAMES, zoo_robot, zoo_states
 import dynamis as dy
 from dynamis.algorithms import centroidal
 from dynamis.model.description import Drive
+from dynamis.model.writers.toml import write_toml
 from dynamis.scalar import topological
 
 H = 1e-6
@@ -153,3 +154,12 @@ def test_local_axes_require_a_link():
         robot.centroidal_matrix(robot.neutral(), axes="local")
     with pytest.raises(dy.InputError, match="axes='body' is unknown; choose 'world' or 'local'"):
         robot.centroidal_inertia(robot.neutral(), "base", axes="body")
+
+
+def test_a_fixed_base_is_part_of_the_mass_but_not_of_the_centre_of_mass():
+    d = dy.Description("a").add_link("base").attach_payload(dy.Inertia.about_com(3.0, (1, 0, 0), np.eye(3)), "base")
+    d.add_link("arm", "base", "revolute", inertia=dy.Inertia.about_com(1.0, (0, 0, 2), np.eye(3)))
+    robot, free = dy.Robot(d), dy.load(write_toml(d), base="floating")
+    assert robot.mass == free.mass == 4.0
+    np.testing.assert_allclose(robot.center_of_mass([0.0]), [0, 0, 2])
+    np.testing.assert_allclose(free.center_of_mass(free.neutral()), [0.75, 0, 0.5])

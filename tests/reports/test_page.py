@@ -208,3 +208,12 @@ def test_on_paper_figures_stand_in_two_columns_without_instructions_for_the_scre
     assert page.evaluate("[...document.querySelectorAll('.for-screen')].every(x => getComputedStyle(x).display === 'none')")
     page.emulate_media(media="screen")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
+
+
+def test_without_webgl_the_page_does_not_say_how_to_turn_the_view(planar, browser):
+    page = browser.new_page(viewport=WINDOW)
+    page.add_init_script("HTMLCanvasElement.prototype.getContext = () => null;")
+    page.goto(planar[1].as_uri())
+    page.wait_for_selector("text=The 3-D view needs WebGL", state="attached")
+    assert page.locator("text=rotate the view").count() == 0
+    page.close()
