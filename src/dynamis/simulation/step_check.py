@@ -117,7 +117,7 @@ def diverged_on_contacts(loop: ClosedLoop, states: Array, h: float) -> str:
     """How many motions (T, …, N) diverged in steps longer than those for the stiffness of contacts, and these; or empty."""
     contacts, nq = contacts_in(loop.wrenches), loop.robot.nq
     states = states.reshape(len(states), -1, states.shape[-1])
-    lost = np.flatnonzero(~_alive(states[-1], loop.robot)) if contacts else []
+    lost = np.flatnonzero(~_alive(states[-1], loop.robot)) if contacts else np.zeros(0, int)
     if not len(lost):
         return ""
     step = step_for(contacts, states[0, lost[0], :nq].astype(float))
