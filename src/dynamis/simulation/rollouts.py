@@ -309,8 +309,7 @@ class BatchSimulation:
         nq, n, times = robot.nq, robot.n, np.arange(0, self.steps + 1, self.every) * h
         times[-1] = self.t
         q, v, inside = states[..., :nq], states[..., nq : nq + n], states[..., nq + n : nq + n + loop.states]
-        left = states[-1, ..., -1] if loop.watching else None
-        friction = in_words(self._laws, robot.coordinate_names)
+        left, friction = states[-1, ..., -1] if loop.watching else None, in_words(self._laws, robot.coordinate_names)
         notes = "; ".join(text for text in (note, self._shortened) if text)
         return Rollouts(times, q, v, h, self.method, inside, notes, left, friction, robot.model)
 
@@ -360,9 +359,8 @@ def _starts(loop: ClosedLoop, q0: Any, v0: Any) -> tuple[Any, Any]:
     y[..., : robot.nq], y[..., robot.nq : robot.nq + robot.n] = q, v
     if loop.states:
         y[..., robot.nq + robot.n : robot.nq + robot.n + loop.states] = xp.asarray(loop.start_inside(_numpy(q), _numpy(v)))
-    if loop.samples is not None and loop.samples.inside:
-        end = loop.length - loop.watching
-        y[..., end - loop.samples.inside : end] = xp.asarray(loop.start_sampled(_numpy(q), _numpy(v)))
+    if loop.samples is not None and (inside := loop.samples.inside):
+        y[..., loop.length - loop.watching - inside :][..., :inside] = xp.asarray(loop.start_sampled(_numpy(q), _numpy(v)))
     return xp, y
 
 
