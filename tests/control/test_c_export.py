@@ -57,6 +57,8 @@ def through_c(folder, robot, law, label):
     measured = [rng.uniform(-5.0, 5.0, size) for size in law.measures.values()]
     if dynamic:
         here = [law(robot, 0.4, q, v, *x, *measured), law.rates(robot, 0.4, q, v, *x, *measured)]
+        if isinstance(law, control.MomentumObserver):
+            here.append(law.residual(robot, q, v, *x))
     else:
         here = [law(robot, 0.4, q, v, *measured)]
     there = [np.zeros_like(h) for h in here]
@@ -132,3 +134,15 @@ def test_what_is_no_controller_is_refused(tmp_path):
         control.write_c(ARM, LAWS["slotine_li"][1], blocked)
     with pytest.raises(dy.InputError, match="parameters without values"):
         control.compile_law(dy.load("planar_2r"), LAWS["slotine_li"][1])
+
+
+def test_the_residual_of_an_observer_is_computed_with_the_model_of_its_law(tmp_path):
+    robot, law = LAWS["momentum_observer"]
+    model = control.perturbed(robot, 0.2, seed=1)
+    q, v = np.linspace(0.3, 0.8, 6), np.linspace(-1.0, 1.0, 6)
+    x = law.start(robot, q, v)
+    for given, known in ((law, robot), (law.with_model(model), model)):
+        _, _, r = control.compile_law(robot, given)(np.zeros(1), q, v, x)
+        assert np.allclose(r, law.residual(known, q, v, x), atol=1e-9)
+    header, _ = control.write_c(robot, law, tmp_path)
+    assert "output r: 6" in header.read_text()

@@ -13,11 +13,14 @@ import numpy.typing as npt
 
 from dynamis.compiler import c_text
 from dynamis.compiler.kernel import Kernel
+from dynamis.control.law import WithModel, WithMotors
+from dynamis.control.momentum_observer import MomentumObserver
 from dynamis.errors import DynamisError, InputError
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric, warn_of_open_loops
 from dynamis.simulation.actuators import warn_of_voltages
 from dynamis.simulation.controllers import SIGNATURES, UPDATE, Controller, Law, as_law, recorded, sized
+from dynamis.simulation.sampling import Sampled
 
 Array = npt.NDArray[Any]
 
@@ -25,7 +28,8 @@ Array = npt.NDArray[Any]
 def compile_law(robot: Robot, law: Any) -> Kernel:
     """A controller with this robot as its model: (t, q, v) → τ, with states (t, q, v, x) → (τ, ẋ), over any batch.
 
-    A `Sampled` controller with states gives (τ, x at the next sample); its quantisation and delay are left out.
+    A `Sampled` controller with states gives (τ, x at the next sample); its quantisation and delay are left out. A
+    `MomentumObserver` gives its residual r as well, (τ, ẋ, r).
 
     ``law`` is a law of `dynamis.control`, a `Controller`, or a function of (t, q, v) or (robot, t, q, v) in plain NumPy. The
     last axis of t has length one. Measurements of the law are the last arguments.
@@ -43,16 +47,16 @@ def compile_law(robot: Robot, law: Any) -> Kernel:
     states, sampled = own.states or own.digital, own.sampled
     torque = own.torque or states
     assert torque is not None
-    called = recorded(torque, own.traceable)
+    called, residual = recorded(torque, own.traceable), _residual(law)
 
     def torques_and_rates(robot: Robot, t: Array, q: Array, v: Array, *more: Array) -> Any:
         tau = sized(called(robot, t[0], q, v, *more), robot.n, "the controller")
         if states is None:
             return tau
-        if sampled is None:
-            return tau, recorded(states.rates, own.traceable)(robot, t[0], q, v, *more)
-        following = recorded(states.update, own.traceable)(robot, t[0], q, v, *more, 1.0 / sampled.rate)
-        return tau, sized(following, states.size, UPDATE)
+        period = [] if sampled is None else [1.0 / sampled.rate]
+        following = recorded(states.update if period else states.rates, own.traceable)(robot, t[0], q, v, *more, *period)
+        following = sized(following, states.size, UPDATE if period else "rates of the controller")
+        return (tau, following) if residual is None else (tau, following, residual(robot, q, v, more[0]))
 
     sizes = {"x": states.size} if states is not None else {}
     return _kernel(robot, law, torques_and_rates, {**sizes, **(law.measures if isinstance(law, Controller) else {})})
@@ -65,15 +69,16 @@ def write_c(
     """Write a controller, as `compile_law` takes it, as dependency-free C99 into a folder: header, and source with a self-test.
 
     The C function takes t, q and v, then the states x and measurements of the law, if any, and writes tau and x_dot, for a
-    `Sampled` controller x_next. The self-test uses random states within the limits at times up to ``duration``. Function and
-    files are named ``name``, by default control_ and the name of the law. Existing files are replaced atomically.
+    `Sampled` controller x_next, for a `MomentumObserver` also its residual r. The self-test uses random states within the limits
+    at times up to ``duration``. Function and files are named ``name``, by default control_ and the name of the law. Existing
+    files are replaced atomically.
     """
     if not (isinstance(states, int) and states > 0):
         raise InputError(f"states must be an integer of at least 1, got {states!r}")
     kernel = compile_law(robot, law)
     label = name if name is not None else "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])|\W+", "_", _name(law)).lower()
     tests = c_text.finite_states(kernel.code, _test_states(robot, law, kernel, states, duration), states)
-    results = ["tau", "x_dot" if as_law(law).sampled is None else "x_next"][: len(kernel.code.outputs)]
+    results = ["tau", "x_dot" if as_law(law).sampled is None else "x_next", "r"][: len(kernel.code.outputs)]
     texts = c_text.render(kernel.code, label, precision, f"{_name(law)} of {robot.name}", tests, results)
     return c_text.write_pair(folder, label, texts)
 
@@ -87,6 +92,17 @@ def _without_sampling(law: Any) -> Law:
     if own.extra:
         raise InputError(f"the controller requires {own.extra[0]!r}; give it a default, or bind it by functools.partial")
     return own
+
+
+def _residual(law: Any) -> Callable[[Robot, Array, Array, Array], Array] | None:
+    """The residual of an observer as a function of (robot, q, v, x), computed with the model of the law if it has one."""
+    if isinstance(law, MomentumObserver):
+        return law.residual
+    inner = _residual(law.law) if isinstance(law, WithModel | WithMotors | Sampled) else None
+    if inner is None or not isinstance(law, WithModel):
+        return inner
+    known, model = inner, law.model
+    return lambda _robot, q, v, x: known(model, q, v, x)
 
 
 def _name(law: Any) -> str:
