@@ -248,3 +248,13 @@ def test_an_option_without_effect_is_refused(words, sentence):
     result = run(ARM, *words)
     assert result.exit_code == 2
     assert sentence in " ".join(result.output.split())
+
+
+def test_a_law_of_the_tip_is_checked_where_the_motion_comes_nearest_to_a_singularity():
+    result = run(ARM, "--law", "impedance", "--q0", "0.3,1.2", "--goal", "1.3,1.2", "--json")
+    report = json.loads(result.stdout)["stability"]
+    assert "q is where the task has the smallest mobility during the motion" in report["notes"]
+    said = next(c["why"] for c in report["conditions"] if "mobility" in c["what"]).partition("q is (")[2].rstrip(")")
+    q1, q2 = map(float, said.split(","))
+    assert 0.0 < q2 < 1.2  # bent less than at the start, as the goal is farther out
+    assert abs(q1) < 1.0

@@ -71,7 +71,7 @@ def test_a_law_in_task_space_says_at_which_configuration_it_is_checked_and_takes
         bent, straight = (one.check(ARM, q=q) for q in (Q, [0.3, 0.0]))
         assert bent.stable
         assert not straight.stable
-        assert "q is the given q" in str(bent)
+        assert "q is (0.3, 1.2)" in str(bent)
 
 
 def test_a_law_that_knows_another_model_is_checked_with_it():

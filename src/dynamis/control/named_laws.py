@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -97,7 +97,8 @@ def stability_of(law: Any, robot: Robot, model: Robot, q: Array, rate: float | N
         case ComputedTorque():
             return law.check(robot, rate=rate, model=model)
         case OperationalSpace() | Impedance():
-            return law.check(robot, rate=rate, q=q)
+            report = law.check(robot, rate=rate, q=q)
+            return replace(report, notes=(*report.notes, "q is where the task has the smallest mobility during the motion"))
         case ControlLaw():
             return check_with_model(law, robot, model, rate)
     return None

@@ -96,7 +96,8 @@ def checked_at(robot: Robot, q: Any) -> tuple[Array, str]:
     """The configuration at which a law is checked, and which it is."""
     if q is None:
         return robot.home(), "the home configuration; for another one, check(…, q=…)"
-    return robot.inputs.one_state(q, robot.nq, "q"), "the given q"
+    at = robot.inputs.one_state(q, robot.nq, "q")
+    return at, f"({', '.join(f'{x + 0.0:.4g}' for x in at)})"
 
 
 def well_conditioned(robot: Robot, task: Task, q: Any = None) -> Condition:
