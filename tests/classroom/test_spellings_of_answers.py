@@ -254,3 +254,34 @@ def test_words_in_indices_are_upright_and_read_back():
     form = dy.load(ELL).closed_form()
     assert form.g[0].latex() == r"-m_{\mathrm{hat}} g \ell \sin q"
     assert dy.check_answer(form, "gravity", "g = " + form.g.latex()).correct
+
+
+@pytest.mark.parametrize(
+    "rate", [r"\frac{d\dot\theta}{dt}", r"\frac{d\dot{\theta}}{dt}", r"\frac{\mathrm{d}\dot q}{\mathrm{d}t}", r"\dot\omega"]
+)
+def test_derivatives_of_rates_are_read_where_a_parameter_is_called_d(rate):
+    form = dy.load("pendulum_from_vertical").closed_form()
+    text = rf"I {rate} = \tau - d\dot\theta - m g L\sin\theta"
+    assert dy.check_answer(form, "equations", text).correct
+    assert not dy.check_answer(form, "equations", text.replace("- d", "+ d")).correct
+
+
+@pytest.mark.parametrize("angle", ["(q_{12})", "q_{12}", r"(\theta_{12})", "q_{12}, q_{12} = q_1 + q_2"])
+def test_an_angle_with_two_joints_is_their_sum(angle):
+    form = dy.load("planar_2r").closed_form()
+    assert dy.check_answer(form, "gravity", rf"g_2 = m_2 g l_2 \cos {angle}").correct
+
+
+def test_an_angle_with_two_joints_may_be_defined_otherwise():
+    form = dy.load("planar_2r").closed_form()
+    assert not dy.check_answer(form, "gravity", r"g_2 = m_2 g l_2 \cos q_{12}, q_{12} = q_1 - q_2").correct
+    text = r"\tau_2 = m_2 a_1 l_2 (c_2\ddot q_1 + s_2\dot q_1^2) + (m_2 l_2^2 + I_2)\ddot q_{12} + m_2 g l_2\cos q_{12}"
+    assert dy.check_answer(form, "equations", text).correct
+    assert dy.check_answer(form, "equations", rf"q_{{12}} = q_1 + q_2 \\ {text}").correct
+
+
+def test_christoffel_symbols_with_an_upper_index_are_named_as_those_of_the_second_kind():
+    form = dy.load("planar_2r").closed_form()
+    with pytest.raises(dy.FormatError, match=r"of the second kind.* write those of the first kind, c_\{211\} = …"):
+        dy.check_answer(form, "christoffel", r"\Gamma^2_{11} = m_2 a_1 l_2 s_2")
+    assert dy.check_answer(form, "christoffel", r"\Gamma_{211} = m_2 a_1 l_2 s_2").correct

@@ -46,11 +46,25 @@ def read_chain(
     chain = Chain(statement[0].at, statement[-1].end)
     if len(parts) == 1 and statement[-1].text == "=":
         raise source.error(statement[-1].at, "there is nothing after this =", "write the expression")
+    _refuse_second_kind(parts, vocabulary, source)
     if any(map(has_table, parts)):
         _read_matrix(chain, parts, source)
     else:
         _read_scalars(chain, parts, vocabulary, defined, tables)
     return chain
+
+
+def _refuse_second_kind(parts: Sequence[Sequence[Token]], vocabulary: Vocabulary, source: Source) -> None:
+    r"""Reject \Gamma^2_{11} = …, which differs from c_211 by the inverse of the inertia matrix and is no square."""
+    head = [t for t in _bare(parts[0]) if t.text not in "{}"] if len(parts) > 1 else []
+    if [t.kind for t in head] != ["word", "sign", "number"] or head[1].text != "^":
+        return
+    key = spell(head[0].units)
+    letter, index = address_of(key)
+    if letter == "Gamma" and len(index) == 2 and vocabulary.quantity(key) is None:
+        found = "a Christoffel symbol with an upper index is one of the second kind, with the inverse of the inertia matrix"
+        first = f"c_{{{head[2].text}{''.join(str(k + 1) for k in index)}}}"
+        raise source.error(head[0].at, found, f"write those of the first kind, {first} = …")
 
 
 def first_target(statement: Sequence[Token], vocabulary: Vocabulary) -> Target | None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import functools
 import re
 
-_NAME = r"(?:\\operatorname\{\s*+)?(?P<name>\\?[A-Za-z]++[0-9]*+(?:_(?:\{[A-Za-z0-9]++\}|[A-Za-z0-9]++))?+)(?:\s*\})?"
+_DOTTED = r"\\d?dot\s*(?:\{\s*\\?[A-Za-z]++\s*\}|\\?[A-Za-z]++)"
+_INDEX = r"(?:_(?:\{[A-Za-z0-9]++\}|[A-Za-z0-9]++))?+"
+_NAME = rf"(?:\\operatorname\{{\s*+)?(?P<name>(?:{_DOTTED}|\\?[A-Za-z]++[0-9]*+){_INDEX})(?:\s*\}})?"
 _OF_TIME = r"(?:\s*\(\s*t\s*\)|\s*\{\s*\\left\s*\(\s*t\s*\\right\s*\)\s*\}|\s*\\left\s*\(\s*t\s*\\right\s*\))"
 _TWO = r"\^\s*(?:\{\s*2\s*\}|2)"
 _D = r"(?:\\mathrm\s*\{\s*d\s*\}|\\mathrm\s+d|d)"

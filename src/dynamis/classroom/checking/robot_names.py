@@ -23,6 +23,7 @@ QUADRATIC = {  # forms of the rates: the spellings of a factor before them, the 
     "coriolis-power": (("",), ("C",), "P"),
     "kinetic-energy": (("frac12", "dfrac12", "tfrac12", "1/2", "0.5"), ("M", "B", "D", "H"), "T"),
 }
+MIN_TWO_DIGITS = 10  # joints from which on q_{12} may be the variable of joint 12
 MAX_DOUBTFUL = 4  # names with two meanings whose combinations are tried
 
 
@@ -72,7 +73,7 @@ def _defined(form: ClosedForm, asked: Quantity) -> tuple[tuple[Any, str], ...]:
 
 
 def spellings(form: ClosedForm, asked: Quantity) -> dict[str, Any]:
-    """Other common names of parameters and rates: g_0, J_2 and I_{zz,2} for I_2, ω_1, and p_I as in the export to SymPy.
+    """Other common names: g_0, J_2 and I_{zz,2} for I_2, ω_1, q_{12} for q_1 + q_2, and p_I as in the export to SymPy.
 
     ω_2 is left out: it can be the rate of joint 2 or the angular velocity of link 2.
     """
@@ -87,9 +88,23 @@ def spellings(form: ClosedForm, asked: Quantity) -> dict[str, Any]:
             found |= {f"I_{{{zz}}}": x for zz in written} if form.n == 1 or all_parallel(form) else {}
     if "g" in symbols:
         found["g_0"] = symbols["g"]
+    found |= _sums(form)
     if form.model.coordinates[0].revolute:
         for name in ("omega_1", *(("omega",) if form.n == 1 else ())):
             found |= {name: form.v[0], f"{name}'": form.a[0]}
+    return found
+
+
+def _sums(form: ClosedForm) -> dict[str, Any]:
+    """The sums of the angles of successive revolute joints and their rates: q_{12}, θ_{123}, the argument of c_{12}."""
+    found: dict[str, Any] = {}
+    runs = [range(i, j) for i in range(form.n) for j in range(i + 2, form.n + 1)] if form.n < MIN_TWO_DIGITS else []
+    for run in runs:
+        if all(form.model.coordinates[k].revolute for k in run):
+            index = "_{" + "".join(str(k + 1) for k in run) + "}"
+            for dots, vector in (("", form.q), ("'", form.v), ("''", form.a)):
+                total = sum((vector[k] for k in run[1:]), vector[run[0]])
+                found |= {f"{letter}{index}{dots}": total for letter in ("q", r"\theta")}
     return found
 
 
