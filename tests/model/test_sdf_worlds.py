@@ -141,3 +141,38 @@ def test_a_wrong_pose_names_its_element_once():
     (problem,) = dy.check(sdf(f'<model name="m">{links}{joint("j", "b", "l")}</model>')).errors
     assert problem.where == "link 'b'"
     assert "met" not in problem.found
+
+
+def test_a_model_that_merges_another_may_be_merged(written, tmp_path):
+    (tmp_path / "two").mkdir()
+    inner = include("hand", "<pose>0 0 0.5 0 0 0</pose>", MERGE) + link("extra", 0.7) + joint("e", "f", "extra")
+    inner = inner.replace("<axis><xyz>", '<axis><xyz expressed_in="__model__">')
+    (tmp_path / "two" / "model.sdf").write_text(sdf(f'<model name="two">{inner}</model>'))
+    outer = include("two", "<pose>1 0 0 0 0 1.5707963267948966</pose>", MERGE)
+    text = link("root") + joint("w", "world", "root", "fixed") + outer + joint("h", "root", "palm", "fixed")
+    robot = dy.load(written(sdf(f'<model name="m">{text}</model>')))
+    assert set(robot.link_names) == {"root", "palm", "f", "extra", "mount"}
+    np.testing.assert_allclose(robot.pose([0.0, 0.0], "palm")[:3, 3], [1, 0, 0.6], atol=1e-12)
+    np.testing.assert_allclose(robot.jacobian([0.0, 0.0], "extra")[3:, -1], [-1, 0, 0], atol=1e-12)
+
+
+def test_a_joint_placed_in_the_world_is_there_in_a_model_that_stands_elsewhere():
+    hinge = joint("w", "world", "b").replace("<parent>", pose("0 0 0.5", "world") + "<parent>")
+    robot = dy.load(sdf(f'<model name="m"><pose>0 0 2 0 0 0</pose>{link("b", 1.0)}{hinge}</model>'))
+    np.testing.assert_allclose(robot.pose([np.pi], "b")[:3, 3], [0, 0, -2.0], atol=1e-12)
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    (sdf(f'<world name="w">{GROUND}</world><model name="m">{ARM}</model>'), "a <world> and a <model> beside it"),
+    (world(include("arm/model.urdf")), "includes 'model://arm/model.urdf', which is not SDF; .*dynamis convert"),
+    (world(include("lamp")), "there is no <model>"),
+    (world(include("arm", "<pose relative_to='arm'/>")), "a frame is defined by itself"),
+])  # fmt: skip
+def test_what_is_no_one_robot_is_refused_with_its_cure(written, text, message):
+    with pytest.raises(dy.ModelError, match=message):
+        dy.load(written(text))
+
+
+def test_a_static_model_that_is_the_only_one_has_a_warning(written):
+    with pytest.warns(dy.ModelWarning, match="<static> is true: nothing moves the model in SDF"):
+        assert dy.load(written(world(include("arm", "<static>true</static>")))).n == 1

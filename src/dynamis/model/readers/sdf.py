@@ -60,6 +60,9 @@ class Reader(Values):
             check_spelling(world, SDF, "world", self.report, self.d.aside, deep=False)
             if world.all("gravity"):
                 self.d.gravity = self.vector(world, "gravity", "world", None)
+            if root.all("model"):
+                raise format_error(self.report.source, root.line, "a <world> and a <model> beside it", "one of both",
+                                   "move the <model> into the <world>, or into a file of its own")  # fmt: skip
         holder = World(self, world or root, self.version in OLD)
         check_spelling(root, SDF, "file", self.report, self.d.aside, deep=False)
         model = holder.robot
@@ -69,6 +72,9 @@ class Reader(Values):
         self.hold_once()
         self.close_loops(where)
         self.place(model)
+        if is_true(self.word(model.e, "static", where)) and any(joint.type != "fixed" for joint in self.d.joints):
+            self.report.warn("static", where, "<static> is true: nothing moves the model in SDF", "false", "remove the element",
+                             "its joints move all the same", model.e.line)  # fmt: skip
         self.report.note_aside("model", self.d.aside)
         self.report.merge_repeated()  # a frame is followed from every element that stands on it
         return self.d

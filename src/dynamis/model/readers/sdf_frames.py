@@ -44,18 +44,19 @@ class Model:
                 if child.tag == "include" and is_true(child.attributes.get("merge", "")):
                     name = f"_merged__{name}__model__"
                     self.nested[name] = Model(reader, element, prefix, depth + 1, of_old)
-                    for each, brought in self.nested[name].named.items():
-                        self.taken(each, brought)
+                    for each in (*self.nested[name].named, *self.nested[name].merged):
+                        self.taken(each, child)
                         self.merged[each] = name
                 elif element.tag == "model":
                     self.nested[name] = Model(reader, element, f"{prefix}{name}::", depth + 1, of_old)
-                self.taken(name, element)
+                self.taken(name, child)
                 self.named[name] = element
 
     def taken(self, name: str, element: Element) -> None:
         if name in self.named or name in self.merged:
             self.reader.report.error("duplicate-name", self.where, f"two elements are called {printable(name)}",
-                                     "unique names", "rename one of them", element.line)  # fmt: skip
+                                     "unique names", "rename one of them, an included model by <name> in its <include>",
+                                     element.line)  # fmt: skip
 
     def add(self) -> None:
         """Add links, then joints and frames to the description, each in the order of the document."""
@@ -175,7 +176,7 @@ class Model:
         if not written:
             child = self.reader.required(e, "child", where)
             written = child.text.strip() if child is not None else ""
-        base = self.pose("" if written == "world" else written, pose or e, where)
+        base = self.at.inverse() if written == "world" else self.pose(written, pose or e, where)
         return base @ self.numbers(pose, f"joint {printable(self.prefix + e.attributes.get('name', ''))}")
 
     def numbers(self, pose: Element | None, where: str) -> Pose:

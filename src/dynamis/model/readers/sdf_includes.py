@@ -63,6 +63,9 @@ def _opened(reader: Any, e: Element, where: str) -> tuple[Document, Path]:
             path = path or _file(candidate, reader.folder)
         except InputError as error:
             reason = str(error)
+    if uri.endswith((".urdf", ".xacro")):
+        raise format_error(reader.report.source, e.line, f"it includes {printable(uri)}, which is not SDF", "a model in SDF",
+                           "convert it with dynamis convert, or load it alone")  # fmt: skip
     if path is None:
         raise format_error(reader.report.source, e.line, f"it includes {printable(uri)}: {reason}", "a model beside this file",
                            "copy its <model> into the file, or put its folder beside the file")  # fmt: skip

@@ -47,7 +47,7 @@ class World(Model):
                 unread.append((uri, error))
             return
         name = model.attributes.get("name", "")
-        self.taken(name, model)
+        self.taken(name, e)
         self.named[name], self.models[name] = model, (model, old)
 
     def choose(self, unread: list[tuple[str, FormatError]]) -> str:
