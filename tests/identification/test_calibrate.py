@@ -12,7 +12,7 @@ import dynamis as dy
 from dynamis.cli.commands import cli
 from dynamis.errors import InputError
 from dynamis.identification import Poses, Unknown, calibrate
-from dynamis.identification.calibrate import _Extended, _PoseRows
+from dynamis.identification.calibration_rows import Extended, PoseRows
 from dynamis.identification.nonlinear import solve
 from dynamis.spatial.rotation import from_rpy, to_quaternion, to_rpy
 from dynamis.tolerances import RECURSION_ROUNDING
@@ -332,23 +332,12 @@ def test_compliances_of_the_joints_are_found_from_poses_under_gravity():
     assert found.after[0] < 5e-5 < 1e-3 < found.before[0]
 
 
-def test_compliances_of_the_joints_are_found_from_a_log_of_torques():
-    robot, log = simulated("three joints", 5, seconds=30.0, error=0.0)
-    soft = np.array([0.0, 0.0, 4e-3])
-    deflected = dy.identification.Log(log.t, log.q + soft * log.tau, log.tau, names=log.names)  # encoders before the springs
-    found = calibrate(robot, deflected, ["compliance"])
-    low, high = found.intervals["compliance.joint2"]
-    assert found.values["compliance.joint2"] == pytest.approx(soft[2], rel=0.25)
-    assert low < soft[2] < high
-    assert abs(found.values["compliance.joint1"]) < 1e-3
-
-
 def test_a_base_far_away_is_aligned_before_the_first_step():
     robot = three_joints()
     q, place = robot.random(5, size=20), dy.Pose(from_rpy([0.4, -1.1, 2.5]), [3.0, -2.0, 1.0])
     unknowns = [Unknown("base", axis=axis) for axis in ("x", "y", "z", "rx", "ry", "rz")]
-    rows = _PoseRows(_Extended(robot, unknowns, None), Poses.of(q, place.matrix() @ robot.pose(q)), unknowns)
+    rows = PoseRows(Extended(robot, unknowns, None), Poses.of(q, place.matrix() @ robot.pose(q)), unknowns)
     assert np.abs(rows.aligned.matrix() - place.matrix()).max() < RECURSION_ROUNDING
     assert np.abs(rows(np.zeros(6))[1]).max() < RECURSION_ROUNDING
     known = [Unknown(u.kind, axis=u.axis, frozen=u.axis == "x") for u in unknowns]  # one of the six is given: none is aligned
-    assert _PoseRows(_Extended(robot, known, None), Poses.of(q, robot.pose(q)), known).aligned == dy.Pose.identity()
+    assert PoseRows(Extended(robot, known, None), Poses.of(q, robot.pose(q)), known).aligned == dy.Pose.identity()

@@ -1,8 +1,4 @@
-"""Calibration: joint zeros, lengths, tilts, elasticity, base and tool pose, gains, biases and delays from poses or torques.
-
-Every geometric unknown is the coordinate of a virtual joint inserted into the robot, so that poses and torques of the changed
-geometry come from the same functions as those of the robot; a joint zero is added to the coordinate of its own joint.
-"""
+"""Calibration: joint zeros, lengths, tilts, elasticity, base and tool pose, gains, biases and delays from poses or torques."""
 
 from __future__ import annotations
 
@@ -18,32 +14,28 @@ import numpy.typing as npt
 
 from dynamis.display import as_text, counted
 from dynamis.errors import InputError, ModelWarning, printable, unknown_name
+from dynamis.identification.calibration_rows import AXES, SIX, STATES, Extended, PoseRows, largest_errors, torque_rows
 from dynamis.identification.identify import one_blas_thread
-from dynamis.identification.linear_model import LinearModel
-from dynamis.identification.logs.free_fit import TorqueRows, one_of
+from dynamis.identification.logs.free_fit import TorqueRows
 from dynamis.identification.logs.log import Log
-from dynamis.identification.logs.motion_summary import MotionSummary, summary
-from dynamis.identification.logs.reading import read_log
-from dynamis.identification.nonlinear import Solution, Unknown, held_out_residuals, solve
+from dynamis.identification.nonlinear import Solution, Unknown, held_out_residuals, noise_by_group, solve
 from dynamis.identification.pose_mistakes import check_units, doubt
-from dynamis.identification.poses import Poses, alignment, checked, pose_errors
+from dynamis.identification.poses import Poses, pose_errors
 from dynamis.identification.samples import Samples
-from dynamis.identification.signals.prepare import prepare
 from dynamis.identification.validation.distributions import t_quantile
 from dynamis.identification.write_back import Written, write
-from dynamis.model.description import Description, Fresh, Joint, Link
+from dynamis.model.description import Description, Fresh, Joint
 from dynamis.robot import Robot, load
 from dynamis.spatial import rotation
 from dynamis.spatial.pose import Pose
 
 Array = npt.NDArray[Any]
-AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
-SIX = ("x", "y", "z", "rx", "ry", "rz")
 PLACE = ("x", "y", "z", "roll", "pitch", "yaw")
 GEOMETRIC = {"zero": ("",), "length": tuple(AXES), "tilt": tuple(AXES), "compliance": ("",), "base": SIX, "tool": SIX}
 SIGNALS = {"gain": ("",), "bias": ("",), "delay": ("",)}
+LOWEST = {"compliance": 0.0, "gain": -0.9}
+CONFIRMED = 2.0  # standard errors of the decrease of held-out errors of torques, from its scatter over blocks of time
 OUTLIER = 6.0  # error of a pose, relative to the median, of an outlier
-STATES = 32
 
 
 @one_blas_thread()
@@ -61,9 +53,10 @@ def calibrate(
 
     ``unknowns`` are `Unknown`s or kinds of them, such as "zero" or "length" for all joints; the default is base, tool, zero and
     length for poses, and zero for torques. The first have precedence: one whose effect is a combination of those before it is
-    not identifiable and keeps its prior value. With torques, all dynamic parameters are free. ``frame`` is the measured frame,
-    by default the tip; ``mapping`` and ``signals`` are those of `identify`. Errors are given for measurements in ``folds`` held
-    out of the fit.
+    not identifiable and keeps its prior value, as one whose standard error would be too large to be of use. With torques, all
+    dynamic parameters are free, so that only ratios of gains are identifiable: "gain" gives those relative to the first joint.
+    ``frame`` is the measured frame, by default the tip; ``mapping`` and ``signals`` are those of `identify`. Errors are given
+    for measurements in ``folds`` held out of the fit.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("ur5e")
@@ -81,8 +74,8 @@ def calibrate(
     poses = isinstance(measured, Poses)
     chosen = _expanded(unknowns or (("base", "tool", "zero", "length") if poses else ("zero",)), robot, poses)
     if not isinstance(measured, Poses):
-        wide = _Extended(robot, chosen, frame)
-        rows = _torque_rows(wide, measured, chosen, mapping, signals)
+        wide = Extended(robot, chosen, frame)
+        rows = torque_rows(wide, measured, chosen, mapping, signals)
         return _solved(robot, rows, chosen, robot.coordinate_names, frame, folds)
     check_units(robot, measured, frame)
     found = _of_poses(robot, measured, chosen, frame, folds)
@@ -96,28 +89,50 @@ def calibrate(
 
 def _of_poses(robot: Robot, measured: Poses, chosen: list[Unknown], frame: str | None, folds: int) -> Calibration:
     groups = ("position [m]", "orientation [rad]")[: 1 if measured.rotation is None else 2]
-    return _solved(robot, _PoseRows(_Extended(robot, chosen, frame), measured, chosen), chosen, groups, frame, folds)
+    return _solved(robot, PoseRows(Extended(robot, chosen, frame), measured, chosen), chosen, groups, frame, folds)
 
 
 def _solved(
-    robot: Robot, rows: _PoseRows | TorqueRows, chosen: list[Unknown], groups: Sequence[str], frame: str | None, folds: int
+    robot: Robot, rows: PoseRows | TorqueRows, chosen: list[Unknown], groups: Sequence[str], frame: str | None, folds: int
 ) -> Calibration:
-    poses = isinstance(rows, _PoseRows)
+    poses = isinstance(rows, PoseRows)
     free = sum(not u.frozen and np.isinf(u.sigma) for u in chosen)
     if len(rows.group) < 2 * free:
         raise InputError(
             f"{len(rows.group)} measured numbers are too few for {counted(free, 'unknown')} without priors: "
             "measure at least twice as many as there are unknowns, or estimate fewer"
         )
-    solution = solve(rows, chosen, group=rows.group, block=rows.block)
-    both = held_out_residuals(rows, chosen, solution.values, group=rows.group, block=rows.block, folds=folds)
+    largest = largest_errors(robot, rows, chosen)
+    fitted, vague = list(chosen), np.ones(1, bool)
+    while vague.any():
+        solution = solve(rows, fitted, group=rows.group, block=rows.block, largest=largest)
+        vague = np.array([not u.frozen and np.isinf(u.sigma) for u in fitted]) & (solution.errors > largest)
+        without = {*solution.dependent, *[u.name for u, x in zip(fitted, vague, strict=True) if x][-1:]}
+        fitted = [replace(u, frozen=u.frozen or u.name in without) for u in fitted]
+    dependent = tuple(u.name for u, own in zip(chosen, fitted, strict=True) if own.frozen and not u.frozen)
+    solution = replace(solution, dependent=dependent)
+    both = held_out_residuals(rows, fitted, solution.values, group=rows.group, block=rows.block, folds=folds)
     count = np.bincount(rows.group) / (3 if poses else 1)
     before, after = (np.sqrt(np.bincount(rows.group, e**2) / count) for e in both)
     own = rows.group == 0  # positions
     errors = np.sqrt(np.bincount(rows.block[own], both[1][own] ** 2)) if poses else np.zeros(0)
     at = getattr(rows, "aligned", Pose.identity())
     freedom = max(len(np.unique(rows.block)) - len(chosen), 1)
-    return Calibration(robot, tuple(chosen), solution, tuple(groups), before, after, frame or "", at, freedom, errors)
+    why = "" if isinstance(rows, PoseRows) else _unconfirmed(both, rows)
+    return Calibration(robot, tuple(chosen), solution, tuple(groups), before, after, frame or "", at, freedom, errors, why)
+
+
+def _unconfirmed(residuals: tuple[Array, Array], rows: TorqueRows) -> str:
+    """Return why held-out torques do not confirm the unknowns, from their residuals before and after; "" if they do."""
+    noise = noise_by_group(residuals[0], rows.group)
+    before, after = (np.sqrt(np.bincount(rows.block, (e / noise) ** 2)) for e in residuals)
+    gained = before - after
+    if gained.mean() > CONFIRMED * gained.std() / np.sqrt(max(len(gained) - 1, 1)):
+        return ""
+    return (
+        "held-out torques are not predicted better with these unknowns than with the values of the file: the log does not "
+        "confirm them"
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,7 +141,7 @@ class Calibration:
     ``groups``: position and orientation, or the joints' torques. ``aligned`` is the pose of the base in the measuring
     frame to which the unknowns "base" are corrections; ``freedom`` are the degrees of freedom of the intervals; ``pose_errors``
     [m] are the distances between each measured position and that predicted with it held out. ``doubt`` says why the errors are
-    too large for a calibration of measured poses; else it is empty."""
+    too large for a calibration of measured poses, or that held-out torques do not confirm the unknowns; else it is empty."""
 
     original: Robot
     unknowns: tuple[Unknown, ...]
@@ -167,7 +182,8 @@ class Calibration:
 
     @property
     def unidentifiable(self) -> tuple[str, ...]:
-        """The unknowns whose effect is a combination of those of others; they keep their prior values."""
+        """The unknowns whose effect is a combination of those of others, or whose standard error would be too large to be of
+        use; they keep their prior values."""
         return self.solution.dependent
 
     @property
@@ -202,7 +218,12 @@ class Calibration:
         return Robot(description, _quiet=True)
 
     def write(self, path: str | os.PathLike[str]) -> Written:
-        """Write the calibrated robot as .urdf or .toml; ``difference`` is the largest deviation of a link's pose, read back."""
+        """Write the calibrated robot as .urdf or .toml; ``difference`` is the largest deviation of a link's pose, read back.
+
+        A calibration with a `doubt` is not written.
+        """
+        if self.doubt:
+            raise InputError(f"the calibrated robot is not written: {self.doubt}")
         robot = self.robot
         notes = write(robot, path)
         with warnings.catch_warnings():
@@ -254,56 +275,12 @@ def _expanded(given: Sequence[Unknown | str], robot: Robot, poses: bool) -> list
                 raise unknown_name("joint", each.joint, names)
             continue
         whose = ("",) if each in ("base", "tool", "delay") else names
-        found += [Unknown(each, joint, axis) for joint in whose for axis in kinds[each]]
+        found += [Unknown(each, joint, axis) for joint in (whose[::-1] if each == "gain" else whose) for axis in kinds[each]]
+    found = [replace(u, lower=max(u.lower, min(LOWEST.get(u.kind, -np.inf), u.prior))) for u in found]
     twice = [u.name for u in found if [x.name for x in found].count(u.name) > 1]
     if twice or not found:
         raise InputError(f"unknown {twice[0]} is given twice" if twice else "no unknowns given: give one, such as 'zero'")
     return found
-
-
-class _Extended:
-    """The robot with a virtual joint, at the value of the unknown, for each geometric unknown that is not a joint zero."""
-
-    def __init__(self, robot: Robot, unknowns: Sequence[Unknown], frame: str | None) -> None:
-        self.original = robot
-        self.frame = robot.model.frame(frame).name
-        description, fresh = robot.description, Fresh(robot.link_names)
-        for name in robot.joint_names:
-            lengths, tilts = ([u for u in unknowns if u.kind == kind and u.joint == name] for kind in ("length", "tilt"))
-            joint = description.joint(name)
-            # along the axes of the parent, then about those of the joint's frame
-            joint.parent = _insert(description, lengths, joint.parent, fresh)
-            joint.parent = _insert(description, tilts, joint.parent, fresh)
-            if tilts:
-                first = description.joint(tilts[0].name)
-                first.origin, joint.origin = joint.origin, Pose.identity()
-        based = [u for u in unknowns if u.kind == "base"]
-        if based:
-            root = next(x.name for x in description.links if x.name not in {joint.child for joint in description.joints})
-            description.links.insert(0, Link(fresh.name("measuring frame")))
-            last = _insert(description, based, description.links[0].name, fresh)
-            description.joints.append(Joint(fresh.name("base"), "fixed", last, root))
-        self.frame = _insert(description, [u for u in unknowns if u.kind == "tool"], self.frame, fresh)
-        self.robot = Robot(description, _quiet=True)
-        self.names = self.robot.coordinate_names
-        self.real = [self.names.index(name) for name in robot.coordinate_names]
-
-    def coordinates(self, q: Array) -> Array:
-        """Return the positions (N, n) with the virtual joints at zero."""
-        wide = np.zeros((len(q), len(self.names)))
-        wide[:, self.real] = q
-        return wide
-
-
-def _insert(description: Description, unknowns: Sequence[Unknown], parent: str, fresh: Fresh) -> str:
-    """Insert a virtual joint for each unknown, one after the other, and return the last of their links."""
-    for u in unknowns:
-        child, turning = fresh.name(u.name), u.kind == "tilt" or u.axis.startswith("r")
-        description.links.append(Link(child))
-        kind = "continuous" if turning else "prismatic"
-        description.joints.append(Joint(u.name, kind, parent, child, axis=np.array(AXES[u.axis[-1]])))
-        parent = child
-    return parent
 
 
 def _displaced(axis: Array, value: float, turning: bool) -> Pose:
@@ -331,50 +308,3 @@ def _move_frame(description: Description, frame: Any, place: Pose) -> None:
             return
     taken = [link.name for link in description.links]
     description.add_link(Fresh(taken).name("tool"), frame.name, origin=place)
-
-
-class _PoseRows:
-    """Deviations y of measured from computed poses, as functions of the unknowns; there are no linear parameters."""
-
-    def __init__(self, wide: _Extended, measured: Poses, unknowns: Sequence[Unknown]) -> None:
-        self.wide, self.unknowns, self.q = wide, unknowns, wide.coordinates(checked(measured, wide.original))
-        self.aligned = Pose.identity()
-        if {u.axis for u in unknowns if u.kind == "base" and not u.frozen} == set(SIX):
-            self.aligned = alignment(wide.robot.pose(self.q, wide.frame)[:, :3, 3], measured.position)
-        self.position = (measured.position - self.aligned.p) @ self.aligned.R
-        self.rotation = None if measured.rotation is None else self.aligned.R.T @ measured.rotation
-        # torques of gravity, which deflect elastic joints
-        self.torque = wide.coordinates(wide.original.gravity(measured.q))
-        size = 3 if self.rotation is None else 6
-        self.group = np.tile(np.arange(size) // 3, len(self.q))
-        self.block = np.repeat(np.arange(len(self.q)), size)
-
-    def __call__(self, theta: Array) -> tuple[Array, Array]:
-        q = self.q.copy()
-        for u, x in zip(self.unknowns, theta, strict=True):
-            elastic = u.kind == "compliance"
-            q += -x * self.torque * one_of(self.wide.names, u.joint) if elastic else x * one_of(self.wide.names, u.coordinate)
-        X = self.wide.robot.pose(q, self.wide.frame)
-        parts = [self.position - X[:, :3, 3]]
-        if self.rotation is not None:
-            turned = np.swapaxes(X[:, :3, :3], 1, 2) @ self.rotation
-            parts.append(np.array([rotation.log_quaternion(rotation.to_quaternion(R)) for R in turned]))
-        y = np.hstack(parts).reshape(-1)
-        return np.zeros((len(y), 0)), y
-
-
-def _torque_rows(wide: _Extended, measured: Any, unknowns: Sequence[Unknown], mapping: Any, signals: Any) -> TorqueRows:
-    """Return the rows of a log: of all parameters of the links and joints, with the geometry of the unknowns."""
-    robot = wide.original
-    if not isinstance(measured, Samples | Sequence) or isinstance(measured, str):
-        log = measured if isinstance(measured, Log) else read_log(measured, robot, mapping)
-        measured = prepare(log, robot, **(signals or {})).samples
-    motion, _ = summary([measured] if isinstance(measured, Samples) else list(measured))
-    own, model = LinearModel(robot), LinearModel(wide.robot)
-    columns = [model.index(name) for name in own.names]
-
-    def regressor(motion: MotionSummary) -> Array:
-        Y = model.regressor(motion.q, wide.coordinates(motion.v), wide.coordinates(motion.a))
-        return motion.filtered(Y[:, wide.real][:, :, columns])
-
-    return TorqueRows(regressor, replace(motion, q=wide.coordinates(motion.q)), unknowns, wide.names, robot.coordinate_names)

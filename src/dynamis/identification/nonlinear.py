@@ -2,7 +2,8 @@
 
 The measurements satisfy y(θ) ≈ X(θ) β. The linear parameters β are eliminated (variable projection [Golub and Pereyra 1973]),
 and the unknowns θ follow by Gauss–Newton steps, each with a prior mean, a standard deviation and bounds. An unknown whose
-effect is a combination of the effects of β and of the unknowns before it is not identifiable and keeps its prior value.
+effect is a combination of the effects of β and of the unknowns before it, or whose standard error would be too large to be of
+use, is not identifiable and keeps its prior value.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ DEPENDENT = 1e-4  # relative effect beyond that of others, below which an unknow
 STEPS = 30
 CONVERGED = 1e-9  # relative decrease of the cost, and step in SI units
 HALVINGS = 12
+PASSES = 10  # iterations of the noise at the start, at most
+SETTLED = 0.01  # relative change of the noise
 ROUNDING = 1e-12  # relative norm of a column without effect
 UNEXCITED = 1e-9  # relative eigenvalue of XᵀX of directions without effect
 
@@ -99,13 +102,21 @@ class Solution:
 
 
 def solve(
-    rows: Rows, unknowns: Sequence[Unknown], *, group: Array, block: Array, start: Array | None = None, steps: int = STEPS
+    rows: Rows,
+    unknowns: Sequence[Unknown],
+    *,
+    group: Array,
+    block: Array,
+    start: Array | None = None,
+    steps: int = STEPS,
+    largest: Array | None = None,
 ) -> Solution:
     """Estimate the unknowns from measurements y(θ) ≈ X(θ) β.
 
     ``group`` (rows,) numbers the rows with equal noise, which is estimated from their residuals; those of group −1 have unit
     noise, such as rows that state a prior of β. ``block`` (rows,) numbers blocks whose residuals are independent of each other,
-    for the standard errors. The steps begin at ``start``, or at the prior values.
+    for the standard errors. The steps begin at ``start``, or at the prior values. Unknowns without a prior whose expected
+    standard errors exceed ``largest`` (k,) are not identifiable.
     """
     prior = np.array([u.prior for u in unknowns], float)
     lower, upper = (np.array([getattr(u, name) for u in unknowns], float) for name in ("lower", "upper"))
@@ -114,13 +125,23 @@ def solve(
     theta = prior.copy() if start is None else np.where(free, start, prior)
     here = WeightedFit.of(*rows(theta), np.ones(len(group)))
     noise = noise_by_group(here.residual, group)
+    for _ in range(PASSES):
+        here = here.weighted(noise)
+        before, noise = noise, noise_by_group(here.residual, group)
+        if np.allclose(noise, before, rtol=SETTLED):
+            break
     here = here.weighted(noise)
     J, whole = _derivatives(rows, theta, here, free)
-    free &= _independent(J, whole, precision)
+    free &= _independent(J, whole, precision, np.full(len(free), np.inf) if largest is None else largest)
+    kept = free
     dependent = tuple(u.name for u, own in zip(unknowns, free, strict=True) if not own and not u.frozen)
     for _ in range(steps):
         cost = here.cost + float(precision @ (theta - prior) ** 2)
         step = _step(J, here.rest, precision, theta - prior, free)
+        while (outward := free & (((theta <= lower) & (step < 0.0)) | ((theta >= upper) & (step > 0.0)))).any():
+            free = free & ~outward  # for this step
+            step = _step(J, here.rest, precision, theta - prior, free)
+        free = kept
         for _ in range(HALVINGS):
             there = np.clip(theta + step, lower, upper)
             new = WeightedFit.of(*rows(there), noise)
@@ -249,8 +270,9 @@ def _derivatives(rows: Rows, theta: Array, fit: WeightedFit, free: Array) -> tup
     return fit.beyond(d), d
 
 
-def _independent(J: Array, whole: Array, precision: Array) -> Array:
-    """Return a mask of the unknowns that have a prior, or an effect that β and the unknowns before them do not have."""
+def _independent(J: Array, whole: Array, precision: Array, largest: Array) -> Array:
+    """Return a mask of the unknowns that have a prior, or an effect that β and the unknowns before them do not have, from which
+    they follow with standard errors below the ``largest`` ones (k,)."""
     size = np.linalg.norm(whole, axis=0)
     keep = np.zeros(len(size), bool)
     Q = np.zeros((len(J), 0))
@@ -258,7 +280,7 @@ def _independent(J: Array, whole: Array, precision: Array) -> Array:
         rest = J[:, k] - Q @ (Q.T @ J[:, k])
         rest = rest - Q @ (Q.T @ rest)  # again, against rounding
         length = float(np.linalg.norm(rest))
-        if length > DEPENDENT * size[k]:
+        if length > max(DEPENDENT * size[k], 1.0 / largest[k]):
             keep[k] = True
             Q = np.column_stack([Q, rest / length])
         elif precision[k] > 0.0:

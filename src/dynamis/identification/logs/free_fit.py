@@ -83,6 +83,8 @@ class TorqueRows:
 
     ``regressor`` returns the filtered regressor (rows, n, r) of a motion; ``names`` are the coordinates of q, ``joints`` those
     of the torques. ``prior`` are rows W of X and W β₀ of y that state a prior of β in units of its standard error.
+    ``deflecting`` (samples, n) are the torques that deflect elastic joints. Gains multiply the regressor: torques divided by
+    them would be explained the better the larger the gains.
     """
 
     def __init__(
@@ -93,7 +95,9 @@ class TorqueRows:
         names: Sequence[str],
         joints: Sequence[str],
         prior: tuple[Array, Array] | None = None,
+        deflecting: Array | None = None,
     ) -> None:
+        self.deflecting = deflecting
         self.regressor, self.motion, self.unknowns, self.names, self.joints = regressor, motion, unknowns, names, joints
         self.prior = prior
         n, centres = len(joints), motion.rows
@@ -107,11 +111,14 @@ class TorqueRows:
             self.block = np.append(self.block, self.block.max(initial=0) + 1 + own)
 
     def __call__(self, theta: Array) -> tuple[Array, Array]:
-        motion = self.motion
-        for unknown, value in zip(self.unknowns, theta, strict=True):
-            if value != 0.0 or unknown.change is not None:
+        motion, gains = self.motion, np.ones(len(self.joints))
+        both = list(zip(self.unknowns, theta, strict=True))
+        for unknown, value in sorted(both, key=lambda each: each[0].kind == "compliance"):  # what deflects, last
+            if unknown.kind == "gain" and unknown.change is None:
+                gains += value * one_of(self.joints, unknown.joint)
+            elif value != 0.0 or unknown.change is not None:
                 motion = self._corrected(motion, unknown, float(value))
-        X = self.regressor(motion)
+        X = self.regressor(motion) * gains[:, None]
         X, y = X.reshape(-1, X.shape[2]), motion.torque.reshape(-1)
         return (X, y) if self.prior is None else (np.vstack([X, self.prior[0]]), np.append(y, self.prior[1]))
 
@@ -121,10 +128,10 @@ class TorqueRows:
         match unknown.kind:
             case "delay":
                 return replace(motion, tau=motion.shifted(value))
-            case "gain":
-                return replace(motion, tau=motion.tau / (1.0 + value * one_of(self.joints, unknown.joint)))
             case "compliance":
-                return motion.deflected(value * one_of(self.joints, unknown.joint), value * one_of(self.names, unknown.joint))
+                assert self.deflecting is not None
+                joint, coordinate = (value * one_of(names, unknown.joint) for names in (self.joints, self.names))
+                return motion.deflected(self.deflecting, joint, coordinate)
             case "bias":
                 return replace(motion, tau=motion.tau - value * one_of(self.joints, unknown.joint))
         return replace(motion, q=motion.q + value * one_of(self.names, unknown.coordinate))

@@ -21,7 +21,10 @@ MOST_ROWS = 4000  # more rows do not improve the few fitted numbers
 
 @dataclass(frozen=True, eq=False)
 class MotionSummary:
-    """Measurements of runs: the time and the run of each row, and the low-pass filter of each run for both sides of a fit."""
+    """Measurements of runs: the time and the run of each row, and the low-pass filter of each run for both sides of a fit.
+
+    ``motors`` are the velocities and accelerations of the motors, where springs lie between them and the links.
+    """
 
     q: Array
     v: Array
@@ -31,6 +34,7 @@ class MotionSummary:
     run: Array
     filters: tuple[Decimation, ...]
     temperature: Array | None = None
+    motors: tuple[Array, Array] | None = None
 
     def filtered(self, x: Array) -> Array:
         """Filter an array with one row per sample, run by run."""
@@ -114,19 +118,19 @@ class MotionSummary:
             parts.append(np.where(inside[..., None], found.reshape(*at.shape, -1), np.nan).transpose(0, 2, 1))
         return np.concatenate(parts)
 
-    def deflected(self, joints: Array, coordinates: Array) -> MotionSummary:
+    def deflected(self, torque: Array, joints: Array, coordinates: Array) -> MotionSummary:
         """Return the motion behind springs with these compliances, of the joints (n,) of torques and of the coordinates of q,
-        which torques deflect: q − C τ, with its derivatives by differences."""
+        which a torque (samples, n) deflects: q − C τ, with its derivatives by differences."""
         own, at = np.flatnonzero(joints), np.flatnonzero(coordinates)
         q, v, a = self.q.copy(), self.v.copy(), self.a.copy()
         for k in range(len(self.filters)):
             run = np.flatnonzero(self.run == k)
-            x = joints[own] * self.tau[np.ix_(run, own)]
+            x = joints[own] * torque[np.ix_(run, own)]
             q[np.ix_(run, at)] -= x
             for motion in (v, a) if len(run) > 1 else ():
                 x = np.gradient(x, self.t[run], axis=0)
                 motion[np.ix_(run, own)] -= x
-        return replace(self, q=q, v=v, a=a)
+        return replace(self, q=q, v=v, a=a, motors=self.motors or (self.v, self.a))
 
     def shifted(self, seconds: float) -> Array:
         """Return the torques logged this much later."""
