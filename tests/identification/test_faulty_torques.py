@@ -9,6 +9,7 @@ from spoiled_logs import simulated
 
 import dynamis as dy
 from dynamis.identification import Log, prepare
+from dynamis.identification.logs import examine_torques
 
 JOINT = 1
 FRICTION = (8.0, 8.0, 6.0, 1.5, 1.5, 1.2)
@@ -81,6 +82,24 @@ def test_torques_that_drift_are_named_with_their_size_and_as_the_cause_of_what_t
     assert "overfits" not in str(found.verdict)
     assert found.verdict.grade == "doubtful"
     assert not any("friction" in note for note in found.notes), "chosen without the drift"
+
+
+@pytest.mark.parametrize("size", [0.8, 1.5])
+@pytest.mark.parametrize("name", ["puma560", "ur5e"])
+def test_a_large_drift_of_one_torque_accuses_no_other_joint(name, size):
+    robot, log = simulated(name, 7)
+    ramp = np.linspace(0.0, 1.0, len(log.t))[:, None] * np.where(np.arange(robot.n) == JOINT, size, 0.0)
+    drifts = replace(log, tau=log.tau + ramp * np.sqrt(np.mean(log.tau**2, axis=0)))
+    (finding,) = examine_torques(prepare(drifts, robot).samples, robot)
+    assert finding.code == "drift"
+    assert np.flatnonzero(finding.drift).tolist() == [JOINT]
+
+
+def test_a_drift_is_the_first_reason_even_if_the_residual_is_not_usable():
+    found = identified(MEASURED + 6.0 * RAMP * [0, 1, 0, 0, 0, 0])
+    assert found.verdict.grade == "not usable"
+    assert "the torques of 'shoulder_lift_joint' drift by" in found.verdict.reasons[0]
+    assert float(found.log_findings[0].text.partition("on held-out motion is ")[2].split(" ")[0]) < 3.0
 
 
 def test_a_delay_of_one_joint_is_named_and_corrected_by_its_option():

@@ -62,6 +62,8 @@ def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimat
     corrects = finding.zero, finding.delay, finding.factors, finding.positions, len(finding.of_joints)
     if not any(corrects) and finding.time_scale == 1.0:
         return finding
+    if finding.drift:
+        folds, estimator = _with_offsets(folds, runs, estimator)
     # a delay has the joints as witnesses, a clock the file; a part of the residual that they leave is another matter
     most = LATE if finding.delay else FALLS**2 if finding.time_scale != 1.0 else LEFT
     left = _lower_residuals(finding, folds, _corrected(folds, runs, finding), estimator, estimator, most)
@@ -69,6 +71,20 @@ def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimat
         return None
     rest = ": a part of it, the rest is not explained" if left.ratio > LEFT else ""
     return replace(finding, text=f"{finding.text}; corrected, {left.text}{rest}")
+
+
+def _with_offsets(folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> tuple[Folds, Estimator]:
+    """Return folds and estimator of the same model with offsets: a torque that drifts has no known start."""
+    source = folds.rows.source
+    assert isinstance(source, Regressor)
+    model = source.base.model
+    if model.settings["offset"]:
+        return folds, estimator
+    settings: dict[str, Any] = {**model.settings, "offset": True}
+    base = base_parameters(LinearModel(model.robot, **settings))
+    base = with_estimated_links(base, runs, 2) if base.model.is_loaded else base
+    with_base = type(estimator)(**{**estimator.get_params(), "base": base})
+    return folds.of_rows(equations(base, runs)), with_base
 
 
 class Refit(NamedTuple):

@@ -66,14 +66,15 @@ def examine_torques(
         return [LogFinding("error", "few samples", None, max(count - 1, 0), text, "record a run of some seconds")]
     motion, rows = summary(runs)
     report = TorqueReport(motion, rows, runs[0].source, robot, columns or {})
-    first = last = explained(robot, motion)
     if robot.nq != robot.n or len(motion.torque) < FEWEST:
+        last = explained(robot, motion)
         return [*report.scales(last), *report.another_robot(last)]
     fit = FreeFit(base_parameters(LinearModel(robot)) if base is None else base)
     slopes = drift(fit, motion)
     alone = [] if slopes is None else [drift_finding(slopes, motion, robot, report.source, report.column)]
     if slopes is not None:
         report.motion = motion = replace(motion, tau=motion.tau - np.outer(motion.t, slopes))
+    first = last = explained(robot, motion)
     zeros, delay = fit.zeros(motion), fit.delay(motion)
     late = None if zeros is not None or delay is not None else own_delays(fit, motion)
     if late is not None:

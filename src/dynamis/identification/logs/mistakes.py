@@ -25,6 +25,7 @@ GOOD = 0.6  # fraction that counts as explained
 NO_WORSE = 0.15  # tolerated decrease for any joint
 SIMPLER = 0.05  # required advantage over mistakes earlier in the list
 SHAPE = 0.8  # explained fraction beyond friction above which the model is correct up to scale
+IMPROVED = 0.5  # ratio of the unexplained fractions of a joint after and before a correction of its columns
 LARGEST = 12  # joints up to which pairs of columns are tried
 
 
@@ -132,16 +133,20 @@ def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained, fit: Free
 
 
 def _most_likely(robot: Robot, made: list[Trial], fit: FreeFit) -> list[Trial]:
-    """Return these mistakes, or another single one if the torques and the inertias of the file are more likely with it."""
+    """Return these mistakes, or another single one if the torques and the inertias of the file are more likely with it, and the
+    model explains the torques of its joints much better."""
     prior, motion, before = FreeFit(fit.base, WEIGHT), made[0].logged, made[0].before
     every = [mistake for mistake in mistakes(robot.n) if mistake.code in ("wrong sign", "swapped")]
-    levels = [prior.level(mistake.undo(motion)) for mistake in every]
-    count = motion.thinned(MOST_ROWS).torque.size
-    if not levels or min(levels) > prior.level(made[-1].motion) - RIVAL * count:
-        return made
-    best = every[int(np.argmin(levels))]
-    then = explained(robot, best.undo(motion))
-    return [Trial(best, motion, best.undo(motion), before, then, 0.0)]
+    levels = np.array([prior.level(mistake.undo(motion)) for mistake in every])
+    least = prior.level(made[-1].motion) - RIVAL * motion.thinned(MOST_ROWS).torque.size
+    for k in np.argsort(levels):
+        if levels[k] > least:
+            break
+        without, own = every[k].undo(motion), list(every[k].joints)
+        then = explained(robot, without)
+        if ((1.0 - then.fraction[own]) < IMPROVED * (1.0 - before.fraction[own])).all():
+            return [Trial(every[k], motion, without, before, then, 0.0)]
+    return made
 
 
 def _tried(robot: Robot, mistake: Mistake, motion: MotionSummary, now: Explained) -> Trial | None:

@@ -150,7 +150,9 @@ def verdict(
     """
     found = [VerdictItem("log", f.caps, f"{f.text[:1].upper()}{f.text[1:]}; {f.cure}.") for f in log_findings]
     at_rest = () if equations is None else equations.joints_at_rest
-    found += [*_excitation(statistics, regularised, at_rest), *_level(statistics, validation, limits)]
+    level = _level(statistics, validation, limits)
+    found = [replace(f, severity=max(f.severity, level[0].severity)) if f.severity > 1 else f for f in found]  # its cause
+    found += [*_excitation(statistics, regularised, at_rest), *level]
     shape = [*_coloured(statistics), *_outliers(statistics)]
     if validation is not None:
         found += _against_others(validation)
