@@ -25,6 +25,7 @@ from dynamis.identification.signals.outliers import CubicSpline
 from dynamis.identification.validation.describe import listed
 from dynamis.identification.validation.held_out import Folds, cross_validate, validations
 from dynamis.identification.validation.statistics import noise_of_joints
+from dynamis.identification.validation.verdict import RESIDUAL
 
 Array = npt.NDArray[Any]
 FALLS = 0.98  # ratio of the held-out residuals with and without a correction that is reported
@@ -36,6 +37,7 @@ FILE = 10.0  # weight λ of the file's inertias in the search for such a correct
 TRUSTED = 1.0  # weight of the file, chosen on held-out blocks with the correction, below which its inertias prove nothing
 SURE = 2.5  # standard errors of the difference of held-out residuals with two joints exchanged: one of many pairs
 LOWER = 0.9  # ratio of the squared residuals with two joints exchanged, each relative to the noise of its joint
+FITTED = RESIDUAL[0] / 100.0  # residual relative to the torques, above which they must be lower by `LEFT`
 FARTHER = 0.1  # of the decrease of the squared residuals: increase of the squared distance from the file that is tolerated
 BETTER = 25.0  # decrease of the cost: five standard errors
 
@@ -233,7 +235,8 @@ def _wrong_columns(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples
     rows = pair[1].rows
     accused = np.flatnonzero((order != columns[1]) | (np.asarray(finding.signs or 1.0) < 0.0))
     left = [np.sum(both[1][rows.joint == j] ** 2) / np.sum(rows.y[rows.joint == j] ** 2) for j in accused]
-    if not certain or costs[1].sum() > LOWER * costs[0].sum() or farther or max(left) > VERIFIED:
+    good = float(both[1] @ both[1]) < FITTED**2 * float(rows.y @ rows.y)
+    if not certain or costs[1].sum() > (LOWER if good else LEFT) * costs[0].sum() or farther or max(left) > VERIFIED:
         return []
     times = np.sqrt(costs[0].sum() / costs[1].sum())
     lower = f"the residuals on held-out motion are {times:.3g} times lower, relative to the noise of each joint"

@@ -18,6 +18,7 @@ from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 VERIFIED = 0.35  # unexplained fraction of the torques below which a refit after the correction is good
+FITTED = 0.05  # the same, mean over the joints, with the motion of joints exchanged: of some of them it fits better, too
 ROUNDED = 1.05  # ratio of these fractions after and before, up to which the refit is no worse
 DEGREE = np.pi / 180.0
 BETTER = 0.4  # required increase of the explained fraction
@@ -25,7 +26,7 @@ GOOD = 0.6  # fraction that counts as explained
 NO_WORSE = 0.15  # tolerated decrease for any joint
 SIMPLER = 0.05  # required advantage over mistakes earlier in the list
 SHAPE = 0.8  # explained fraction beyond friction above which the model is correct up to scale
-IMPROVED = 0.5  # ratio of the unexplained fractions of a joint after and before a correction of its columns
+IMPROVED = 0.5  # ratio of the unexplained fractions of joints after and before a correction of their columns
 LARGEST = 12  # joints up to which pairs of columns are tried
 
 
@@ -89,6 +90,41 @@ def torques_in_order(robot: Robot, motion: MotionSummary, now: Explained) -> Mis
     return Mistake("swapped", tuple(map(int, moved)), "torque", change, tuple(map(int, order[moved])))
 
 
+def joints_in_order(prior: FreeFit, motion: MotionSummary) -> Mistake | None:
+    """Return the exchange of more than two joints, positions and torques alike, with which torques and file are most likely.
+
+    It is reached by exchanges of pairs, each the best one, from the order of the log and from the best of the orders that run
+    backwards or begin with another joint.
+    """
+    n, motion = prior.n, motion.thinned(MOST_ROWS // 2)
+
+    def level(order: tuple[int, ...]) -> float:
+        return prior.level(motion.changed(partial(np.take, indices=order, axis=1), motion=True, torque=True))
+
+    here = tuple(range(n))
+    others = [here[::-1], *(here[k:] + here[:k] for k in range(1, n))]
+    found = min((_climbed(level, start) for start in (here, min(others, key=level))), key=lambda each: each[0])[1]
+    moved = np.flatnonzero(np.not_equal(found, here))
+    if len(moved) < 3:
+        return None
+    change = partial(np.take, indices=found, axis=1)
+    return Mistake("swapped", tuple(map(int, moved)), "torque and motion", change, tuple(found[k] for k in moved))
+
+
+def _climbed(level: Callable[[tuple[int, ...]], float], order: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
+    """Return the lowest level that exchanges of pairs reach, and its order."""
+    least = level(order)
+    while True:
+        pairs = []
+        for i, j in combinations(range(len(order)), 2):
+            other = list(order)
+            other[i], other[j] = other[j], other[i]
+            pairs.append((level(tuple(other)), tuple(other)))
+        if min(pairs)[0] >= least:
+            return least, order
+        least, order = min(pairs)
+
+
 @dataclass(frozen=True, eq=False)
 class Trial:
     """A corrected mistake: the torques explained before and after, the increase, and whether another correction would explain
@@ -106,10 +142,14 @@ class Trial:
 def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained, fit: FreeFit) -> tuple[list[Trial], Explained]:
     """Return the mistakes whose correction makes the model explain the torques, and the explanation after correction."""
     made: list[Trial] = []
+    orders: list[Mistake] = []
     first = now
     while len(made) < robot.n and ((now.fraction < GOOD).any() or (now.model_share < 0.5 and now.speaks.any())):
-        several = torques_in_order(robot, motion, now) if robot.n > 2 else None
-        every = [*mistakes(robot.n), *([] if several is None else [several])]
+        several = [torques_in_order(robot, motion, now)] if robot.n > 2 else []
+        if not made and 2 < robot.n <= LARGEST:
+            several.append(joints_in_order(FreeFit(fit.base, WEIGHT), motion))
+        orders += (found := [order for order in several if order is not None])
+        every = [*mistakes(robot.n), *found]
         trials = [t for t in (_tried(robot, mistake, motion, now) for mistake in every) if t is not None]
         if not trials:
             break
@@ -122,21 +162,43 @@ def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained, fit: Free
         if best.mistake.code == "inverted":
             break
     if made:
-        made = _most_likely(robot, made, fit)
+        made = _most_likely(robot, _as_one(made), fit, orders)
         motion, now = made[-1].motion, made[-1].then
         before, left = fit.unexplained(made[0].logged), fit.unexplained(motion)
         own = [j for trial in made for j in trial.mistake.joints]
         # free parameters fit torques of the opposite sign as well: the file must agree with them, too
-        if max(left.mean(), left[own].max()) > VERIFIED or left.mean() > ROUNDED * before.mean() or now.agreement < GOOD:
+        poor = any(t.mistake.code == "swapped" and "motion" in t.mistake.where for t in made) and left.mean() > FITTED
+        if (
+            poor
+            or max(left.mean(), left[own].max()) > VERIFIED
+            or left.mean() > ROUNDED * before.mean()
+            or now.agreement < GOOD
+        ):
             return [], first
     return made, now
 
 
-def _most_likely(robot: Robot, made: list[Trial], fit: FreeFit) -> list[Trial]:
+def _as_one(made: list[Trial]) -> list[Trial]:
+    """Return several exchanges of the same kind of columns as one."""
+    first, last = made[0], made[-1]
+    if len(made) == 1 or {(t.mistake.code, t.mistake.where) for t in made} != {("swapped", first.mistake.where)}:
+        return made
+    order = np.arange(first.logged.tau.shape[1])[None]
+    for trial in made:
+        order = trial.mistake.change(order)
+    moved = np.flatnonzero(order[0] != np.arange(order.size))
+    if not len(moved):
+        return made
+    joints, own = tuple(map(int, moved)), tuple(map(int, order[0][moved])) if len(moved) > 2 else ()
+    whole = Mistake("swapped", joints, first.mistake.where, partial(np.take, indices=order[0], axis=1), own)
+    return [Trial(whole, first.logged, last.motion, first.before, last.then, sum(trial.growth for trial in made))]
+
+
+def _most_likely(robot: Robot, made: list[Trial], fit: FreeFit, orders: list[Mistake]) -> list[Trial]:
     """Return these mistakes, or another single one if the torques and the inertias of the file are more likely with it, and the
     model explains the torques of its joints much better."""
     prior, motion, before = FreeFit(fit.base, WEIGHT), made[0].logged, made[0].before
-    every = [mistake for mistake in mistakes(robot.n) if mistake.code in ("wrong sign", "swapped")]
+    every = [*(mistake for mistake in mistakes(robot.n) if mistake.code in ("wrong sign", "swapped")), *orders]
     levels = np.array([prior.level(mistake.undo(motion)) for mistake in every])
     least = prior.level(made[-1].motion) - RIVAL * motion.thinned(MOST_ROWS).torque.size
     for k in np.argsort(levels):
@@ -144,7 +206,7 @@ def _most_likely(robot: Robot, made: list[Trial], fit: FreeFit) -> list[Trial]:
             break
         without, own = every[k].undo(motion), list(every[k].joints)
         then = explained(robot, without)
-        if ((1.0 - then.fraction[own]) < IMPROVED * (1.0 - before.fraction[own])).all():
+        if (1.0 - then.fraction[own]).mean() < IMPROVED * (1.0 - before.fraction[own]).mean():
             return [Trial(every[k], motion, without, before, then, 0.0)]
     return made
 

@@ -139,10 +139,10 @@ class TorqueReport:
             cure = f"invert them: signs = [{', '.join(['-1'] * len(self.names))}] in a mapping"
             return LogFinding("error", "wrong sign", self.column("tau", i), row, text, cure)
         if mistake.order:
-            columns = [
-                listed([printable(self.column("tau", k)) for k in own], len(own)) for own in (mistake.joints, mistake.order)
-            ]
-            text = f"{self.source}columns {columns[0]} seem to be exchanged: in the order {columns[1]}, {explains}; {instant}"
+            orders = [[printable(self.column(letters[0], k)) for k in own] for own in (mistake.joints, mistake.order)]
+            columns = [listed(own, len(own)) for own in orders]
+            which = f"{columns[0]}{', and those of their torques,' if both else ''}"
+            text = f"{self.source}columns {which} seem to be exchanged: in the order {columns[1]}, {explains}; {instant}"
             return LogFinding("error", "swapped", one, row, text, "give them in this order in a mapping: columns = […]")
         if mistake.code == "swapped":
             pairs = [f"{x} and {y}" for x, y in zip(of_i, of_j, strict=True)]
