@@ -129,6 +129,6 @@ def test_an_update_of_the_wrong_length_is_refused():
 
 def test_a_sampled_observer_in_c_has_its_residual():
     observer = control.MomentumObserver(control.ComputedTorque.designed(GOAL, bandwidth=5.0), 2)
-    tau, following, residual = control.compile_law(ARM, dy.Sampled(observer, 500.0))(np.zeros(1), GOAL, 0.0 * GOAL, np.ones(2))
+    _, following, residual = control.compile_law(ARM, dy.Sampled(observer, 500.0))(np.zeros(1), GOAL, 0.0 * GOAL, np.ones(2))
     np.testing.assert_allclose(following, observer.update(ARM, 0.0, GOAL, 0.0 * GOAL, np.ones(2), 0.002), rtol=1e-12)
     np.testing.assert_allclose(residual, observer.residual(ARM, GOAL, 0.0 * GOAL, np.ones(2)), atol=1e-12)

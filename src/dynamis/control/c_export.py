@@ -70,8 +70,8 @@ def write_c(
 
     The C function takes t, q and v, then the states x and measurements of the law, if any, and writes tau and x_dot, for a
     `Sampled` controller x_next, for a `MomentumObserver` also its residual r. The self-test uses random states within the
-    limits at times up to ``duration``. Function and files are named ``name``, by default control_ and the name of the law. Existing
-    files are replaced atomically.
+    limits at times up to ``duration``. Function and files are named ``name``, by default control_ and the name of the law.
+    Existing files are replaced atomically.
     """
     if not (isinstance(states, int) and states > 0):
         raise InputError(f"states must be an integer of at least 1, got {states!r}")
