@@ -34,6 +34,7 @@ class Chain:
     end: int
     targets: list[Target] = field(default_factory=list)
     letter: str | None = None  # of the matrix it defines
+    summed: bool = False  # whether sums in it were written out
     values: list[Sequence[Token]] = field(default_factory=list)
     steps: int = 0
 

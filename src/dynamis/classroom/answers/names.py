@@ -71,6 +71,11 @@ class Names:
             self._known[key] = robots or own or self.vocabulary.unknown(key) is not None
         return self._known[key]
 
+    def forget(self, addresses: set[Address]) -> None:
+        """Take definitions back."""
+        self.scalars -= addresses
+        self._known.clear()
+
     def rate(self, key: str) -> tuple[str, int] | None:
         """The name of the answer's own of which a name is the time derivative, and the order."""
         rate = rate_of(key)

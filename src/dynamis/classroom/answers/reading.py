@@ -17,6 +17,7 @@ from dynamis.classroom.answers.names import Address, Names, address_of, is_same
 from dynamis.classroom.answers.refusals import no_answer, nothing_defined
 from dynamis.classroom.answers.rules import Rule, in_order
 from dynamis.classroom.answers.source import Source
+from dynamis.classroom.answers.sums import with_sums_written_out
 from dynamis.classroom.answers.tokens import tokens_of
 from dynamis.classroom.answers.tree import Evaluation, Grid, Name, Value, names_in, whole_terms
 from dynamis.classroom.answers.units import without_units
@@ -63,7 +64,12 @@ class _Reading:
     def answer(self) -> Answer:
         chains = list(self.chains())
         for chain in chains:
-            self.parse(chain)
+            try:
+                self.parse(chain)
+            except FormatError:
+                if not chain.summed:
+                    raise
+                self.skip(chain)  # a step of a derivation, such as T = \sum_{i=1}^2 T_i without T_1
         self.derive_rates()
         for rule in in_order(self.rules, self.used_by, self.circular):
             self.evaluate(rule)
@@ -85,10 +91,15 @@ class _Reading:
         self.prose = [self.quoted(passage[0].at, passage[-1].end) for passage in prose]
         self.units = [(*self.quoted(unit.at, unit.end), unit.factor) for unit in read]
         heads = [first_target(statement, self.vocabulary) for statement in found]
+        keys = [target.key for target in heads if target is not None]
+        sums = {k: written for k, x in enumerate(found) if (written := with_sums_written_out(x, self.source))}
+        sums = {k: x for k, x in sums.items() if (head := heads[k]) is not None and keys.count(head.key) == 1}
+        found = [sums.get(k, statement) for k, statement in enumerate(found)]
         defined = {target.address for target in heads if target is not None}
         tables = self.names.matrices = matrix_names(found, self.vocabulary)
-        for statement in found:
+        for k, statement in enumerate(found):
             chain = read_chain(statement, self.vocabulary, self.source, defined, tables)
+            chain.summed = k in sums
             defined |= {target.address for target in chain.targets}
             if not chain.values or (chain.steps and chain.letter is None and not chain.targets):
                 names = tuple(spell(t.units) for t in statement if t.kind == "word")
@@ -99,6 +110,11 @@ class _Reading:
             if chain.letter is not None:
                 self.names.tables.add(chain.letter)
             yield chain
+
+    def skip(self, chain: Chain) -> None:
+        """Take a chain with its names out of the answer."""
+        self.names.forget({target.address for target in chain.targets})
+        self.skipped.append(Step(*self.quoted(chain.at, chain.end), tuple(target.key for target in chain.targets)))
 
     def quoted(self, at: int, end: int) -> tuple[int, str]:
         """The line of a position, and the text from it on."""

@@ -21,7 +21,9 @@ _COLUMNS = re.compile(r"\s*(?:\[[a-z]\])?\s*\{[^{}\n]*\}")
 _BRACED = re.compile(r"\s*\{([^{}]*)\}")
 _OPENING_BRACE = re.compile(r"\s*\{")
 _UNIT_POWER = re.compile(r"\s*\^\s*(?:\{\s*-?[0-9]\s*\}|[0-9])")
-_BOUNDS = re.compile(r"(?:\s*[_^]\s*(?:\{[^{}]*\}|\\[A-Za-z]+|[^\s{}\\]))*")  # of a sum or an integral
+_BOUNDS = re.compile(
+    r"(?:\s*\\limits(?![A-Za-z]))?(?:\s*[_^]\s*(?:\{[^{}]*\}|\\[A-Za-z]+|[^\s{}\\]))*"
+)  # of a sum or an integral
 _DEGREES = re.compile(r"\s*(?:\^\s*(?:\{\s*(?:\\circ|°)\s*\}|\\circ(?![A-Za-z])|°)|\\degree(?![A-Za-z])|°)")
 _ARGUMENT = re.compile(  # the first one of a command; not a letter with an index or an accent
     rf"\s*(?P<first>(?P<group>\{{)|(?P<digit>[0-9])|(?:[^\W\d_]|\\(?P<greek>{'|'.join(latex.GREEK_COMMAND)})(?![A-Za-z])))"

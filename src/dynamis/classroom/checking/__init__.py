@@ -346,4 +346,6 @@ def _nothing(answer: Answer, asked: Quantity) -> InputError:
     index = "_{" + "1" * len(next(iter(asked.entries))) + "}" if () not in asked.entries else ""
     cure = f"write {asked.letters[0]}{index} = …; found {found}"
     cure += "" if all(map(is_checkable, every)) else f"; the quantities that are checked are {', '.join(names())}"
+    sums = any(r"\sum" in step.text for step in answer.skipped)
+    cure += "; sums are read with numbers as bounds, as in \\sum_{i=1}^2 m_i" if sums else ""
     return InputError(f"{answer.file}: no entry of the {asked.name}: {cure}")
