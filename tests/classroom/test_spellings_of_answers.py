@@ -285,3 +285,21 @@ def test_christoffel_symbols_with_an_upper_index_are_named_as_those_of_the_secon
     with pytest.raises(dy.FormatError, match=r"of the second kind.* write those of the first kind, c_\{211\} = …"):
         dy.check_answer(form, "christoffel", r"\Gamma^2_{11} = m_2 a_1 l_2 s_2")
     assert dy.check_answer(form, "christoffel", r"\Gamma_{211} = m_2 a_1 l_2 s_2").correct
+
+
+POTENTIAL = "m_1 g l_1 s_1 + m_2 g (a_1 s_1 + l_2 s_{12})"
+
+
+@pytest.mark.parametrize("operand", [rf"\left({POTENTIAL}\right)", f"[{POTENTIAL}]", rf"(U) \\ U = {POTENTIAL}"])
+def test_partial_derivatives_of_explicit_expressions_are_evaluated(operand):
+    form = dy.load("planar_2r").closed_form()
+    assert dy.check_answer(form, "gravity", rf"g_2 = \frac{{\partial}}{{\partial q_2}}{operand}").correct
+    assert not dy.check_answer(form, "gravity", rf"g_1 = \frac{{\partial}}{{\partial q_2}}{operand}").correct
+
+
+@pytest.mark.parametrize("step", ["(U)", r"\left(U_1 + U_2\right)"])
+def test_a_partial_derivative_of_a_name_without_value_is_a_step(step):
+    form = dy.load("planar_2r").closed_form()
+    text = rf"g_2 = \frac{{\partial}}{{\partial q_2}}{step} = m_2 g l_2 c_{{12}}"
+    assert dy.check_answer(form, "gravity", text).correct
+    assert dy.check_answer(form, "gravity", rf"g_i = \frac{{\partial}}{{\partial q_i}}{step} \\ {text}").correct

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dynamis.classroom.answers.layout import has_table, members
 from dynamis.classroom.answers.names import FUNCTION_OF, Address, address_of
 from dynamis.classroom.answers.source import Source
-from dynamis.classroom.answers.tables import GAPS, length_of_rate
+from dynamis.classroom.answers.tables import GAPS, length_of_rate, slope_of
 from dynamis.classroom.answers.tokens import Token, is_digit
 from dynamis.classroom.answers.vocabulary import Vocabulary, rate_of
 from dynamis.classroom.answers.words import spell
@@ -139,7 +139,7 @@ def replaced_names(statements: Sequence[Sequence[Token]], vocabulary: Vocabulary
         else:
             continue
         words = any(t.kind == "word" for part in others for t in part)
-        if words and not any(_is_step(_bare(part)) or _holds_vector(_bare(part), vocabulary) for part in others):
+        if words and not any(_is_step(_bare(part), vocabulary) or _holds_vector(_bare(part), vocabulary) for part in others):
             found.add(name)
     return frozenset(found)
 
@@ -176,7 +176,9 @@ def _read_scalars(
             chain.values.append(part)
         elif k == 0 and target is not None and (letter := _asked_letter(target, parts, vocabulary)):
             chain.targets.append(target._replace(address=(letter, ()), arguments=()))
-        elif _is_step(_bare(part), tables) or (not last and _has_unknown_norm(_bare(part), vocabulary, defined, tables)):
+        elif _is_step(_bare(part), vocabulary, tables) or (
+            not last and _has_unknown_norm(_bare(part), vocabulary, defined, tables)
+        ):
             chain.steps += 1
         elif _holds_vector(_bare(part), vocabulary):
             vectors.append(part)
@@ -283,10 +285,13 @@ def _is_argument(key: str, vocabulary: Vocabulary) -> bool:
     return key == "t" or vocabulary.is_vector(key) or id(vocabulary.quantity(key)) in variables
 
 
-def _is_step(part: Sequence[Token], tables: Collection[str] = ()) -> bool:
+def _is_step(part: Sequence[Token], vocabulary: Vocabulary, tables: Collection[str] = ()) -> bool:
     """Whether a member belongs to a derivation: ∂, Σ, ∫, d/dt, a transpose of what is no matrix of the text."""
+    read = 0  # up to where a derivative of an expression in brackets extends
     for k, token in enumerate(part):
-        if token.kind == "step":
+        variable, length = slope_of(part[k:]) if token.kind == "frac" else ("", 0)
+        read = k + length if vocabulary.is_variable(variable) else read
+        if token.kind == "step" and k >= read:
             return True
         if (
             token.kind == "frac"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dynamis.classroom.answers.latex import CLOSING, SYMMETRIC
 from dynamis.classroom.answers.layout import MAX_NESTING
 from dynamis.classroom.answers.names import FUNCTION_OF, RECIPROCAL_OF, Names, address_of
-from dynamis.classroom.answers.tables import GAPS, length_of_rate, list_cells, matrix_cells
+from dynamis.classroom.answers.tables import GAPS, length_of_rate, list_cells, matrix_cells, slope_of
 from dynamis.classroom.answers.tokens import Token
 from dynamis.classroom.answers.tree import NORM, Call, MatrixNode, Name, Number, Power, Product, Rate, Sum, Tree
 from dynamis.classroom.answers.words import spell
@@ -39,7 +39,10 @@ def _in_names(tokens: Sequence[Token], names: Names, letter: str) -> list[Token]
             k += 1
         elif token.kind == "frac" and (length := length_of_rate(tokens[k - 1 : k + 11])):
             k += length - 1
-            found.append(Token("rate", "d/dt", token.at, tokens[k - 1].end))
+            found.append(Token("rate", "", token.at, tokens[k - 1].end))
+        elif token.kind == "frac" and (slope := slope_of(tokens[k - 1 : k + 11]))[1]:
+            k += slope[1] - 1
+            found.append(Token("rate", slope[0], token.at, tokens[k - 1].end))
         elif token.kind == "word" and _is_transpose(tokens, k - 1, names):
             found.append(Token("name", "T", token.at, token.end))
         elif token.kind == "word":
@@ -232,7 +235,7 @@ class _Parser:
         if token.kind in ("bar", "norm"):
             return self.absolute(token)
         if token.kind == "rate":
-            return Rate(self.argument(), token.at)
+            return Rate(self.argument(), token.at, token.text)
         if token.kind == "frac":
             return Product((("*", self.argument()), ("/", self.argument())), token.at)
         if token.kind == "sqrt":

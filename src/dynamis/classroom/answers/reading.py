@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -14,7 +13,7 @@ from dynamis.classroom.answers.chains import Chain, Target, first_target, matrix
 from dynamis.classroom.answers.grammar import parse
 from dynamis.classroom.answers.layout import layout
 from dynamis.classroom.answers.names import Address, Names, address_of, is_same
-from dynamis.classroom.answers.refusals import no_answer, nothing_defined
+from dynamis.classroom.answers.refusals import no_answer, nothing_defined, refuse_infinite
 from dynamis.classroom.answers.rules import Rule, in_order
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.sums import with_sums_written_out
@@ -64,12 +63,7 @@ class _Reading:
     def answer(self) -> Answer:
         chains = list(self.chains())
         for chain in chains:
-            try:
-                self.parse(chain)
-            except FormatError:
-                if not chain.summed:
-                    raise
-                self.skip(chain)  # a step of a derivation, such as T = \sum_{i=1}^2 T_i without T_1
+            self.parse(chain)
         self.derive_rates()
         for rule in in_order(self.rules, self.used_by, self.circular):
             self.evaluate(rule)
@@ -77,7 +71,8 @@ class _Reading:
         self.refuse_doubt()
         for rule in self.rules:
             self.record(rule)
-        self.check_finite()
+        entries = [x for row in self.entries.values() for x in row.values()]
+        refuse_infinite(self.source, [*self.definitions.values(), *entries, *self.equations])
         if not self.entries and not self.definitions and not self.equations:
             raise no_answer(self.source, self.skipped)
         skipped, prose, equations, units = tuple(self.skipped), tuple(self.prose), tuple(self.equations), tuple(self.units)
@@ -121,7 +116,17 @@ class _Reading:
         return self.source.place(at)[0], self.source.excerpt(at, end)
 
     def parse(self, chain: Chain) -> None:
-        trees = [parse(part, self.names, chain.letter or "") for part in chain.values]
+        trees = []
+        for part in list(chain.values):
+            try:
+                trees.append(parse(part, self.names, chain.letter or ""))
+            except FormatError:
+                if not (chain.summed or any(t.kind == "step" for t in part)):
+                    raise
+                chain.values.remove(part)  # a step of a derivation, such as T = \sum_{i=1}^2 T_i without T_1
+        if not trees:
+            self.skip(chain)
+            return
         rule = Rule(chain, trees)
         self.rules.append(rule)
         for target in chain.targets:
@@ -211,7 +216,7 @@ class _Reading:
         return [(name, used) for name, used in found if used is not None]
 
     def evaluate(self, rule: Rule) -> None:
-        evaluation = Evaluation(self.source, self.lookup, lambda value: self.differentiated(value, 1))
+        evaluation = Evaluation(self.source, self.lookup, self.slope)
         self.values[id(rule)] = [evaluation.value(tree) for tree in rule.trees]
 
     def lookup(self, name: Name) -> Value:
@@ -245,6 +250,11 @@ class _Reading:
         if target.squared and isinstance(value, int | float) and value < 0.0:
             raise self.source.error(target.at, f"the square of {printable(target.key)} is negative", "check its sign")
         return sqrt(value) if target.squared and not isinstance(value, Grid) else value
+
+    def slope(self, value: Any, variable: str) -> Any:
+        """The derivative with respect to a variable, or to time."""
+        by: Any = self.vocabulary.quantity(variable)
+        return directional([value], [by], [1.0])[0] if variable else self.differentiated(value, 1)
 
     def differentiated(self, value: Any, order: int) -> Any:
         """The time derivative of an expression of the state, or of a matrix of these."""
@@ -385,11 +395,3 @@ class _Reading:
             self.entries.setdefault(letter, {})[index] = located
         else:
             self.definitions[letter] = located
-
-    def check_finite(self) -> None:
-        entries = [x for entries in self.entries.values() for x in entries.values()]
-        for located in [*self.definitions.values(), *entries, *self.equations]:
-            for node in topological([located.node, *located.also]):
-                if node.op != "symbol" and any(not isinstance(x, Node) and not math.isfinite(x) for x in node.args):
-                    at = self.source.at(located.line, located.column)
-                    raise self.source.error(at, "a number is too large", "use realistic numbers")

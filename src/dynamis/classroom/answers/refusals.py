@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 
-from dynamis.classroom.answers.answer import Step
+from dynamis.classroom.answers.answer import Located, Step
 from dynamis.classroom.answers.chains import Chain
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tree import Name, Tree
 from dynamis.display import short
 from dynamis.errors import FormatError, printable
+from dynamis.scalar import Node, topological
 
 
 def no_answer(source: Source, skipped: Sequence[Step]) -> FormatError:
@@ -35,3 +37,11 @@ def nothing_defined(source: Source, chain: Chain, first: Tree) -> FormatError:
         return source.error(chain.at, found, "begin it with an operator or a name and =; put % before comments")
     found = "an equation that defines no entry"
     return source.error(chain.at, found, "put the entry's name alone on one side, as in M_{11} = … or … = \\tau_1")
+
+
+def refuse_infinite(source: Source, formulas: Iterable[Located]) -> None:
+    """Reject formulas with numbers beyond those of floating point."""
+    for located in formulas:
+        for node in topological([located.node, *located.also]):
+            if node.op != "symbol" and any(not isinstance(x, Node) and not math.isfinite(x) for x in node.args):
+                raise source.error(source.at(located.line, located.column), "a number is too large", "use realistic numbers")

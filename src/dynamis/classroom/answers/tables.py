@@ -157,6 +157,16 @@ def length_of_rate(tokens: Sequence[Token]) -> int:
     return 0
 
 
+def slope_of(tokens: Sequence[Token]) -> tuple[str, int]:
+    """The variable of ∂/∂q_1 at the beginning of these tokens, before a bracket, and its length; "" for something else."""
+    following = next((t for t in tokens[8:11] if t.kind not in GAPS), None)
+    found = [t.kind for t in tokens[:8]] == ["frac", "open", "step", "close", "open", "step", "word", "close"]
+    bracket = following is not None and following.text in ("(", "[", "\\{")
+    return (
+        (spell(tokens[6].units), 8) if found and bracket and {tokens[2].text, tokens[5].text} <= {"partial", "∂"} else ("", 0)
+    )
+
+
 def parts_cells(token: Token) -> bool:
     """Whether a token separates the cells of a list: a comma, a semicolon, or a wide space as in [a \\quad b]."""
     return token.kind in ("comma", "semicolon") or (token.kind == "soft" and token.text in ("quad", "qquad"))

@@ -59,10 +59,11 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """The time derivative of an expression."""
+    """The derivative of an expression with respect to time, or to a variable of the robot."""
 
     value: Tree
     at: int
+    variable: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ class Evaluation:
 
     source: Source
     lookup: Callable[[Name], Value]
-    rate: Callable[[Any], Any] = field(default=lambda value: value)
+    rate: Callable[[Any, str], Any] = field(default=lambda value, _: value)
 
     def value(self, tree: Tree) -> Value:
         try:
@@ -188,7 +189,7 @@ class Evaluation:
             case Power():
                 return self._power(tree)
             case Rate():
-                return self.rate(self.scalar(tree.value, "an expression to differentiate"))
+                return self.rate(self.scalar(tree.value, "an expression to differentiate"), tree.variable)
             case MatrixNode():
                 return self._table(tree)
 

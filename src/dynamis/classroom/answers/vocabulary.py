@@ -203,6 +203,11 @@ class Vocabulary:
         order, joint = order_joint
         return as_scalar((self.q, self.v, self.a)[order][joint])
 
+    def is_variable(self, key: str) -> bool:
+        """Whether this is the name of a position or a velocity."""
+        value = self.quantity(key)
+        return value is not None and any(value is x for x in (*self.q, *self.v))
+
     def arc(self, key: str) -> Scalar | None:
         """s_12, c_1, C_{1,10}, c_{1-2}: the sine or cosine of the sum of these joints' angles."""
         match = _ARC.fullmatch(key)
