@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -135,8 +136,9 @@ def identify_payload(
             f"arm= is the relative uncertainty of the arm's parameters, 0.15 for 15 %, and at most {FREELY:g}; got {arm!r}"
         )
 
-    def rows_of(frame: str, loaded: Sequence[Samples] = runs, others: Sequence[Samples] = empty) -> PayloadRows:
-        return PayloadRows(robot, frame, loaded, others, terms, share)
+    @functools.cache
+    def rows_of(frame: str) -> PayloadRows:
+        return PayloadRows(robot, frame, runs, empty, terms, share)
 
     def fitted(rows: PayloadRows) -> tuple[Fit, Inertia, Array, Array]:
         fit = rows.weighed()
@@ -152,10 +154,13 @@ def identify_payload(
         doubts += log_doubts(robot, empty or runs, notes, carrying=None if empty else carrying)
     if _negative(found):
         doubts += log_doubts(robot, runs, notes, carrying=None) if examined and empty else []
-        turned = _exchanged(robot, rows_of(at.name, empty, runs), fitted, size) if empty else None
+        turned = None
+        if empty:
+            swapped = functools.cache(lambda frame: PayloadRows(robot, frame, empty, runs, terms, share))
+            turned = _exchanged(robot, swapped, at.name, fitted, size)
         doubts.insert(0, _below_zero(turned, bool(empty)))
     elif empty:
-        why = residual_finding(robot, rows, before, after, found.filled[0], found.standard_errors[0])
+        why = residual_finding(robot, rows_of, at.name, before, after, found.filled[0], found.standard_errors[0])
         if why is not None and why[1]:
             causes = log_doubts(robot, runs, notes, carrying=carrying) if examined else []
             doubts += [why[0], *(cause for cause in causes if cause not in doubts)]
@@ -324,13 +329,17 @@ def _negative(found: Determined) -> bool:
 
 
 def _exchanged(
-    robot: Robot, rows: PayloadRows, fitted: Callable[[PayloadRows], tuple[Fit, Inertia, Array, Array]], size: float
+    robot: Robot,
+    rows_of: Callable[[str], PayloadRows],
+    frame: str,
+    fitted: Callable[[PayloadRows], tuple[Fit, Inertia, Array, Array]],
+    size: float,
 ) -> tuple[float, float] | None:
-    """Return mass and standard error from ``rows`` in which the roles of the logs are exchanged, if these explain them."""
-    fit, _, before, after = fitted(rows)
+    """Return mass and standard error from rows in which the roles of the logs are exchanged, if these explain them."""
+    fit, _, before, after = fitted(rows_of(frame))
     found = determined(fit.factor, fit.solution, size)
     m, error = float(found.filled[0]), float(found.standard_errors[0])
-    why = residual_finding(robot, rows, before, after, m, error)
+    why = residual_finding(robot, rows_of, frame, before, after, m, error)
     explained = np.sum(after**2) < UNEXPLAINED * np.sum(before**2) and (why is None or not why[1])
     return (m, error) if m > CLEAR * error and explained else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from dynamis.identification.identify import beginning, chosen, look_at
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.examine_torques import FEWEST, examine_torques
 from dynamis.identification.logs.log import LogFinding
+from dynamis.identification.payload_causes import likeliest, links, parts, refitted, scales
 from dynamis.identification.payload_fit import PayloadRows, solve
 from dynamis.identification.samples import Samples
 from dynamis.identification.validation.held_out import Folds
@@ -60,54 +61,55 @@ def _verified(finding: LogFinding, robot: Robot, runs: Sequence[Samples]) -> Log
 
 
 def residual_finding(
-    robot: Robot, rows: PayloadRows, before: Array, after: Array, mass: float, error: float
+    robot: Robot,
+    rows_of: Callable[[str], PayloadRows],
+    frame: str,
+    before: Array,
+    after: Array,
+    mass: float,
+    error: float,
 ) -> tuple[str, bool] | None:
     """Return why the residuals ``after`` (n) with load are not those of the reference, and whether that puts the mass, with its
-    standard ``error``, in doubt; None if they are."""
-    noise = _fitted(rows, loaded=False)[1]
+    standard ``error``, in doubt; None if they are.
+
+    Another scale of the torques is looked for in any case: the load absorbs most of a small one.
+    """
+    rows = rows_of(frame)
+    noise = _without_load(rows)
     tiny = 1e-6 * before.max(initial=0.0)  # of logs without noise
     times = np.where((after > NOTABLE * before) & (after > tiny), after / np.maximum(noise, 1e-300), 0.0)
     j = int(np.argmax(times))
-    if times[j] < FAR:
-        return None
     unit, name = robot.model.coordinates[j].effort_unit, printable(robot.coordinate_names[j])
     text = f"the RMS residual of {name} is {after[j]:.3g} {unit} with load, and {noise[j]:.3g} {unit} in the reference"
-    scaled, friction = (
-        _fitted(rows, further=[x * joint.loaded[:, None] for x, joint in zip(columns, rows.joints, strict=True)])
-        for columns in ([-tau[:, None] for tau in rows.torque], [joint.A[:, : rows.own] for joint in rows.joints])
-    )
-    terms = rows.own + len(rows.belief)
-    x, left = min((scaled, friction), key=lambda fit: float(np.sum(np.log(np.maximum(fit[1], tiny + 1e-300)))))
-    corrected = f"the residual is {left[j]:.3g} {unit} and the mass {x[terms]:.4g} kg"
+    base, far = refitted(rows), times[j] >= FAR
     least = np.where(np.arange(robot.n) == j, tiny, NOTABLE * before)
-    if ((left > FAR * noise) & (left > least)).any() or (x is scaled[0] and x[-1] <= -1.0):
+
+    def explained(left: Array) -> bool:
+        return not ((left > FAR * noise) & (left > least)).any()
+
+    causes = [*scales(robot, rows), *([*parts(rows), *links(robot, frame, rows_of)] if far else [])]
+    cause = likeliest(base, causes, explained)
+    corrected = "the residual is {:.3g} {} and the mass {:.4g} kg, standard error {:.2g} kg"
+    if cause is not None:
+        now = corrected.format(cause.left[j], unit, cause.mass, cause.error)
+        return f"{text if far else 'the logs with load and without contradict each other'}: {cause.text}, {now}", True
+    if not far:
+        return None
+    if not explained(base.left):
         cure = (
-            "check that both are of the same arm, with the same signs, units and order of columns, and that the load is rigid"
+            "neither another scale of the torques, nor another link with the load, nor a load in a part of the log does: check "
+            "that both are of the same arm, with the same signs, units and order of columns, and that the load is rigid"
         )
         return f"{text}: the load does not explain the difference of the logs; {cure}", True
-    if x is friction[0]:
-        text += (
-            ": friction or offsets seem to differ between the logs, as by temperature; with their own for the logs with load"
-        )
-        return f"{text}, {corrected}", abs(x[terms] - mass) > max(CLEAR * error, AGREES * abs(mass))
-    scale = 1.0 / (1.0 + x[-1])
-    text += f": the torques with load seem to be {scale:.3g} times those of the reference; divided by it, {corrected}"
-    return f"{text}; check units and drive gains", True
+    text += ": friction or offsets seem to differ between the logs, as by temperature; with their own for the logs with load"
+    now = corrected.format(base.left[j], unit, base.mass, base.error)
+    return f"{text}, {now}", abs(base.mass - mass) > max(CLEAR * error, AGREES * abs(mass))
 
 
-def _fitted(rows: PayloadRows, *, loaded: bool = True, further: Sequence[Array] | None = None) -> tuple[Array, Array]:
-    """Return the least-squares solution of all rows and the RMS residuals (n) of those with load, or that of the others alone.
-
-    Unknowns are the corrections and, with load, the payload and those of ``further`` columns of each joint.
-    """
+def _without_load(rows: PayloadRows) -> Array:
+    """Return the RMS residuals (n) of the logs without load, fitted alone."""
     terms = rows.own + len(rows.belief)
-    tables = [
-        np.column_stack([joint.A[:, :-1], *([] if further is None else [further[j]]), joint.A[:, -1]])
-        if loaded
-        else np.delete(joint.A, np.s_[terms:-1], axis=1)[~joint.loaded]
-        for j, joint in enumerate(rows.joints)
-    ]
-    asked = [joint.loaded if loaded else np.ones(len(A), bool) for joint, A in zip(rows.joints, tables, strict=True)]
+    tables = [np.delete(joint.A, np.s_[terms:-1], axis=1)[~joint.loaded] for joint in rows.joints]
     believed = np.zeros((len(rows.belief), tables[0].shape[1]))
     believed[:, rows.own : terms] = np.diag(rows.belief)
     factors = [np.linalg.qr(A, mode="r") if len(A) > A.shape[1] else A for A in tables]
@@ -119,5 +121,4 @@ def _fitted(rows: PayloadRows, *, loaded: bool = True, further: Sequence[Array] 
         level = np.array([np.linalg.norm(e) / np.sqrt(max(len(e), 1)) for e in rest])
         noise = np.maximum(level, 1e-9 * level.max() + 1e-300)
     spent = len(x) / len(tables)
-    squares = [float(np.sum(e[own] ** 2)) / max(own.sum() - spent, 1.0) for e, own in zip(rest, asked, strict=True)]
-    return x, np.sqrt(squares)
+    return np.sqrt([float(e @ e) / max(len(e) - spent, 1.0) for e in rest])

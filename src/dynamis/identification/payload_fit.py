@@ -252,7 +252,7 @@ class PayloadRows:
             left = self.residuals(solve(fit.factor, fit.solution, 1e-9), fit)
             floor = 1e-12 * max(largest, 1e-300)
             spent = self.own / len(self.joints) + (10 + arm) / 3.0  # payload and arm are shared by the joints
-            noise = np.array([max(_noise(e, rows, spent), floor) for e, rows in zip(left, self.joints, strict=True)])
+            noise = np.array([max(noise_level(e, rows, spent), floor) for e, rows in zip(left, self.joints, strict=True)])
         return fit
 
     def residuals(self, parameters: Array, fit: Fit) -> list[Array]:
@@ -286,7 +286,7 @@ def _without(A: Array, B: Array) -> Array:
     return B - U @ (U.T @ B)
 
 
-def _noise(residual: Array, rows: JointRows, spent: float) -> float:
+def noise_level(residual: Array, rows: JointRows, spent: float) -> float:
     """Return the noise level of independent samples with the same uncertainty of the payload as these residuals, of which a
     fit has ``spent`` degrees of freedom."""
     dof = max(len(residual) - spent, 1.0)
