@@ -150,3 +150,46 @@ def test_believed_parameters_set_the_scale_where_there_is_no_payload():
 def test_what_sets_no_scale_is_refused(call, says):
     with pytest.raises(InputError, match=says):
         call()
+
+
+def test_exchanged_runs_are_named_instead_of_six_wrong_signs():
+    load = Inertia.about_com(5.0, [0.05, 0.02, 0.1], np.diag([0.02, 0.03, 0.01]))
+    right = estimate_drive_gains(base(), run(0, noise=0.01), run(1, load, noise=0.01), load)
+    found = estimate_drive_gains(base(), run(1, load, noise=0.01), run(0, noise=0.01), load)
+    assert np.allclose(found.gains, -right.gains, rtol=0.02)
+    turned = (
+        replace_currents(run(0, noise=0.01), [1, 1, 1, 1, 1, -1]),
+        replace_currents(run(1, load, noise=0.01), [1, 1, 1, 1, 1, -1]),
+    )
+    found = estimate_drive_gains(base(), turned[1], turned[0], load)
+    (note,) = [note for note in found.notes if "negative" in note]
+    assert "runs with load and without seem to be exchanged; exchanged, they give the gains [13." in note
+    inverted = [replace_currents(each, -np.ones(6)) for each in turned]
+    notes = estimate_drive_gains(base(), *inverted, load).notes
+    assert sum("its current has the opposite sign" in note for note in notes) == 6
+
+
+def replace_currents(log, factors):
+    return replace(log, tau=log.tau * np.asarray(factors))
+
+
+def test_a_payload_with_a_wrong_centre_of_mass_is_named_instead_of_an_innocent_joint():
+    wrong = Inertia.about_com(3.0, [0.05, 0.02, -0.1], np.diag([0.02, 0.03, 0.01]))
+    found = estimate_drive_gains(base(), run(0, noise=0.01), run(1, LOAD, noise=0.01), wrong)
+    (note,) = [note for note in found.notes if "RMS residual" in note]
+    assert "with a free centre of mass they agree: the centre of mass seems to be [0.0" in note
+    assert not any("negative" in each for each in found.notes)
+
+
+def test_a_gain_that_differs_between_the_runs_is_named():
+    loaded = replace_currents(run(1, LOAD, noise=0.01), [1, 1 / 0.92, 1, 1, 1, 1])
+    found = estimate_drive_gains(base(), run(0, noise=0.01), loaded, LOAD)
+    (note,) = [note for note in found.notes if "RMS residual" in note]
+    assert "its gain seems to be 13.1" in note or "its gain seems to be 13.2" in note
+    assert "with load and 14." in note
+
+
+def test_runs_that_agree_have_no_note_of_a_contradiction():
+    for seed in range(4):
+        found = estimate_drive_gains(base(), run(seed, noise=0.05), run(seed + 10, LOAD, noise=0.05), LOAD)
+        assert not any("RMS residual" in note for note in found.notes)

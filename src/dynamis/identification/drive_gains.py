@@ -20,6 +20,7 @@ import numpy.typing as npt
 from dynamis.display import as_text, counted, flat, short
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
+from dynamis.identification.drive_gain_checks import contradictions, negative_gains
 from dynamis.identification.equations import Matrix, equations
 from dynamis.identification.payload_fit import payload_regressor, solve
 from dynamis.identification.samples import Decimation, Samples, as_runs
@@ -94,7 +95,22 @@ def estimate_drive_gains(
         raise InputError("loaded= (runs with a payload) and payload= (its inertia) must be given together or not at all")
     if loaded is None and spread is None:
         raise InputError(NO_SCALE)
-    system = CurrentEquations(base, as_runs(unloaded), [] if loaded is None else as_runs(loaded), payload, frame, known, spread)
+    empty, carrying = as_runs(unloaded), [] if loaded is None else as_runs(loaded)
+
+    def again(runs: Sequence[Samples], known: Sequence[str] | None) -> DriveGains:
+        return _estimated(base, empty, list(runs), payload, frame, given if known is None else known, spread)
+
+    given = known
+    found = again(carrying, known)
+    wrong = list(contradictions(base, empty, carrying, frame, found, again)) if carrying else []
+    return replace(found, notes=(*found.notes, *(wrong or negative_gains(base, found))))  # a wrong payload may turn signs
+
+
+def _estimated(
+    base: BaseParameters, unloaded: list[Samples], loaded: list[Samples], payload: Inertia | None, frame: str | None,
+    known: Sequence[str], spread: Any,
+) -> DriveGains:  # fmt: skip
+    system = CurrentEquations(base, unloaded, loaded, payload, frame, known, spread)
     theta, weights, settled = system.solved()
     covariance = system.covariance(theta, weights)
     errors = np.sqrt(np.diag(covariance))
@@ -114,7 +130,6 @@ SETTLED = 1e-6  # convergence: step relative to the standard deviation
 RUNAWAY = 1e4  # divergence: gains relative to the initial ones, for currents unrelated to the model
 UNDETERMINED = 1e-9  # smallest over largest singular value, normalized columns
 VAGUE = 1.0  # expected standard error of a gain, relative to it, above which it is not estimated
-SIGNIFICANT = 3.0  # standard errors by which a gain must differ from zero for its sign to be believed
 TIED = 0.05  # component of a parameter in a direction that the runs do not determine, normalized columns
 NOISELESS = 1e-12  # relative to a joint's current: a smaller residual is rounding
 BELIEVABLE = 1e-6  # the same with a prior, which must not be lost in rounding
@@ -306,8 +321,6 @@ class CurrentEquations:
             elif error > 0.1 * abs(gain):
                 share = f"{100.0 * (error / abs(gain)):.0f} %"
                 said.append(f"the gain of joint {name} has a standard error of {share}: use more motion or load")
-            if not vague and gain < -SIGNIFICANT * error:
-                said.append(f"the gain of joint {name} is negative: its current has the opposite sign")
         return tuple(said)
 
     def _check_determined(self, theta: Array, weights: Array) -> None:
