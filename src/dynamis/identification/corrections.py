@@ -51,20 +51,20 @@ def verified_in_turn(
     for finding in findings:
         if (found := verified(finding, folds, runs, estimator)) is not None:
             kept.append(found)
-            if len(found.of_joints):
+            if len(found.of_joints) or found.change is not None:
                 folds, runs = _corrected(folds, runs, found), [_corrected_run(run, found) for run in runs]
     return kept, runs
 
 
 def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimator: Estimator) -> LogFinding | None:
-    """Return a finding of joint zeros, a delay, a drift, a clock, a factor or coupled motors with the residuals on held-out
-    motion, if its correction explains them, over blocks of time; otherwise None. Other findings are returned unchanged."""
+    """Return a finding of joint zeros, a delay, a drift, a change, a clock, a factor or coupled motors with the residuals on
+    held-out motion, if its correction explains them, over blocks of time; otherwise None. Other findings are returned as is."""
     if finding.coupled:
         return _coupled(finding, folds, runs, estimator)
     corrects = finding.zero, finding.delay, finding.factors, finding.positions, len(finding.of_joints)
-    if not any(corrects) and finding.time_scale == 1.0:
+    if not any(corrects) and finding.time_scale == 1.0 and finding.change is None:
         return finding
-    if finding.drift:
+    if finding.drift or finding.change is not None:
         folds, estimator = _with_offsets(folds, runs, estimator)
     # a delay has the joints as witnesses, a clock the file; a part of the residual that they leave is another matter
     most = LATE if finding.delay else FALLS**2 if finding.time_scale != 1.0 else LEFT
@@ -265,6 +265,9 @@ def _corrected_run(run: Samples, finding: LogFinding) -> Samples:
         scale, factors = (np.asarray(x or one) for x in (finding.positions, finding.factors))
         q = run.q / scale + np.asarray(finding.zero or 0.0 * one)
         return replace(run, q=q, v=run.v / scale, a=run.a / scale, tau=run.tau / factors)
+    if finding.change is not None:
+        same = run.source == finding.change.source
+        return replace(run, tau=finding.change.removed(run.t, run.q, run.v, run.a, run.tau)) if same else run
     if finding.drift:
         return replace(run, tau=run.tau - np.outer(run.t - run.t.mean(), finding.drift))
     delays = np.asarray(finding.delays or [finding.delay] * run.tau.shape[1])

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.logs.changes import change_finding, change_within
 from dynamis.identification.logs.clock_fit import ClockScale, clock_scale
 from dynamis.identification.logs.explained import Explained, explained
 from dynamis.identification.logs.free_fit import MOST_ROWS, WEIGHT, Delay, FreeFit, Zeros
@@ -70,9 +71,12 @@ def examine_torques(
         last = explained(robot, motion)
         return [*report.scales(last), *report.another_robot(last)]
     fit = FreeFit(base_parameters(LinearModel(robot)) if base is None else base)
-    slopes = drift(fit, motion)
-    alone = [] if slopes is None else [drift_finding(slopes, motion, robot, report.source, report.column)]
-    if slopes is not None:
+    alone = []
+    if (change := change_within(fit, motion)) is not None:
+        alone.append(change_finding(replace(change, source=runs[0].source), robot, report.source, report.column))
+        report.motion = motion = replace(motion, tau=change.of(motion))
+    if (slopes := drift(fit, motion)) is not None:
+        alone.append(drift_finding(slopes, motion, robot, report.source, report.column))
         report.motion = motion = replace(motion, tau=motion.tau - np.outer(motion.t, slopes))
     first = last = explained(robot, motion)
     zeros, delay = fit.zeros(motion), fit.delay(motion)

@@ -193,7 +193,8 @@ class LogFinding:
     which torques are late, ``delays`` those of each joint, ``drift`` the slopes of their torques [N m/s], ``time_scale`` the
     factor of the times, ``factors`` those of the torques of the joints, ``positions`` those of their positions, ``order`` the
     correct one of the joints' columns,
-    ``signs`` the factors ±1 of positions and torques, ``coupled`` two joints A, B, of which the motor of B turns with both.
+    ``signs`` the factors ±1 of positions and torques, ``coupled`` two joints A, B, of which the motor of B turns with both,
+    ``change`` what changes during the log (`changes.Change`).
     """
 
     severity: str
@@ -214,10 +215,13 @@ class LogFinding:
     coupled: tuple[int, ...] = ()
     delays: tuple[float, ...] = ()
     drift: tuple[float, ...] = ()
+    change: Any = None
 
     @property
     def of_joints(self) -> Any:
         """The joints whose torques it changes without those of others."""
+        if self.change is not None:
+            return np.flatnonzero(np.arange(self.change.base.model.robot.n) == self.change.joint)
         return np.flatnonzero(self.delays or self.drift)
 
     def __str__(self) -> str:
