@@ -149,6 +149,11 @@ def _lower_residuals(
     return lower_residuals(rows, both[0], both[1], folds.seconds, joints if len(joints) else np.arange(len(names)), most)
 
 
+def residual_of(folds: Folds, estimator: Estimator) -> float:
+    """Return the residual on held-out motion in percent of the torques."""
+    return float(validations([folds.fits(estimator)], folds)[0].held_out)
+
+
 def lower_residuals(
     rows: Equations, before: Array, after: Array, seconds: float, joints: Array, most: float = LEFT
 ) -> Refit | None:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
+from dynamis.identification.constraint_checks import contradicted_constraints, unconstrained
 from dynamis.identification.corrections import absorbed_mistakes, verified_in_turn
 from dynamis.identification.differing_logs import differing_logs
 from dynamis.identification.disturbances import disturbances
@@ -140,7 +141,7 @@ def identify(
     rows, unloaded, unsure = with_terms(prior, runs, notes, reach, given=given)
     base, separate = _base_of(rows), folds_of(rows)
     tell(0.4, f"fitting ({label(estimator)})")
-    caps, corrected = verified_in_turn(caps, separate, runs, chosen("consistent", base, constraints))
+    caps, corrected = verified_in_turn(caps, separate, runs, unconstrained(chosen("consistent", base, constraints)))
     if corrected is not runs and not given:  # without terms that only have the form of what is wrong with single joints
         del notes[said:]
         base = _base_of(with_terms(prior, corrected, notes, reach, given=given)[0])
@@ -152,7 +153,8 @@ def identify(
     main = separate.fit(chosen(estimator, base, constraints))
     if examined and all(f.code == "clipped" for f in caps):
         caps += (
-            differing_logs(separate, runs, main)
+            contradicted_constraints(separate, main)
+            or differing_logs(separate, runs, main)
             or disturbances(separate, runs, main)
             or absorbed_mistakes(separate if unloaded is None else separate.of_rows(unloaded), runs, beginning(runs))
         )
