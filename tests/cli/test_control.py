@@ -258,3 +258,11 @@ def test_a_law_of_the_tip_is_checked_where_the_motion_comes_nearest_to_a_singula
     q1, q2 = map(float, said.split(","))
     assert 0.0 < q2 < 1.2  # bent less than at the start, as the goal is farther out
     assert abs(q1) < 1.0
+
+
+@pytest.mark.parametrize("rate", ["200", "1000"])
+def test_the_expected_errors_of_a_sampled_law_include_the_lag_of_its_torques(rate):
+    result = run(ARM, "--goal", "0.5", "--rate", rate, "--json")
+    assert result.exit_code == 0, result.output
+    for row in json.loads(result.stdout)["tracking"]:
+        assert 0.3 * row["bound"] < row["largest_error"] < row["bound"]

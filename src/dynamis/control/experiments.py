@@ -200,7 +200,7 @@ def _run(
                 break
     if task is None:
         units = tuple("rad" if c.revolute else "m" for c in robot.model.coordinates)
-        bound, least = error_bound(controller, model, robot, reference, float(made.t[-1])), q
+        bound, least = error_bound(controller, model, robot, reference, float(made.t[-1]), rate), q
     else:
         units = _units(task)
         bound, least = None, least_mobile(made, task) if isinstance(controller, ControlLaw) else q

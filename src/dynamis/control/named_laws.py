@@ -104,14 +104,17 @@ def stability_of(law: Any, robot: Robot, model: Robot, q: Array, rate: float | N
     return None
 
 
-def error_bound(law: Any, model: Robot, robot: Robot, reference: Any, duration: float) -> Array | None:
+def error_bound(
+    law: Any, model: Robot, robot: Robot, reference: Any, duration: float, rate: float | None = None
+) -> Array | None:
     """The predicted bound of the tracking errors of a joint law, not below those of simulations; None where none is known.
 
-    ``duration`` is that of the motion: without a goal the drift grows with it.
+    ``duration`` is that of the motion: without a goal the drift grows with it; ``rate`` [Hz] that of a sampled law.
     """
+    lag = 0.0 if rate is None else 0.5 / rate
     match law:
         case PDGravity() | FeedforwardPD() | ComputedTorque():
-            return np.maximum(largest_predicted(law.with_model(model), robot, reference), SIMULATED_ERROR)
+            return np.maximum(largest_predicted(law.with_model(model), robot, reference, lag=lag), SIMULATED_ERROR)
         case GravityCompensation():
             drift = largest_predicted(law.with_model(model), robot, reference, duration=duration)
             return np.maximum(drift, SIMULATED_ERROR)

@@ -34,17 +34,24 @@ def tracking_bound(law: ControlLaw, plant: Robot, reference: Any, *, duration: f
     return largest_predicted(law, plant, reference, duration=duration)
 
 
-def largest_predicted(law: ControlLaw, plant: Robot, reference: Any, *, duration: float | None = None) -> Array:
-    """The same for ideal drives, without a warning of others."""
-    return np.asarray(LINEARIZATION_MARGIN * np.abs(predicted_error(law, plant, reference, duration=duration)[1]).max(axis=0))
+def largest_predicted(
+    law: ControlLaw, plant: Robot, reference: Any, *, duration: float | None = None, lag: float = 0.0
+) -> Array:
+    """The same for ideal drives, without a warning of others, with torques that act after a ``lag`` [s]."""
+    return np.asarray(
+        LINEARIZATION_MARGIN * np.abs(predicted_error(law, plant, reference, duration=duration, lag=lag)[1]).max(axis=0)
+    )
 
 
-def predicted_error(law: ControlLaw, plant: Robot, reference: Any, *, duration: float | None = None) -> tuple[Array, Array]:
+def predicted_error(
+    law: ControlLaw, plant: Robot, reference: Any, *, duration: float | None = None, lag: float = 0.0
+) -> tuple[Array, Array]:
     """(t, e) with e (N, n) to first order: the torque error on the reference, through the linearised closed loop.
 
     M ë + D ė + K e = Δτ, with Δτ the torque of the plant on the reference minus that of the law, and K and D the derivatives of
     both with respect to position and velocity. Dry friction is in Δτ, not in D, where it would add damping. The default
-    ``duration`` is that of the reference plus a settling time.
+    ``duration`` is that of the reference plus a settling time. A sampled law acts on average half a period late: ``lag`` adds
+    to Δτ the change of the torque on the reference in this time.
     """
     if not isinstance(law, ControlLaw) or law.size:
         raise InputError("errors are predicted for laws without internal states only")
@@ -57,6 +64,11 @@ def predicted_error(law: ControlLaw, plant: Robot, reference: Any, *, duration: 
     for t, h in zip(0.5 * (times[1:] + times[:-1]), np.diff(times), strict=True):
         q, v, a = (np.asarray(x, dtype=float) for x in at(float(t)))
         A, rate = _linearised(law, plant, float(t), q, v, a)
+        if lag:
+            smooth = smooth_model(plant)
+            before = (np.asarray(x, dtype=float) for x in at(max(float(t) - lag, 0.0)))
+            late = smooth.inverse_dynamics(q, v, a) - smooth.inverse_dynamics(*before)
+            rate = rate + np.linalg.solve(plant.mass_matrix(q), late)
         # ẏ = A y + (0, rate), constant over the step, as one exponential
         whole = np.zeros((2 * n + 1, 2 * n + 1))
         whole[: 2 * n, : 2 * n], whole[n : 2 * n, -1] = A, rate
