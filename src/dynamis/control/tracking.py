@@ -66,8 +66,8 @@ def predicted_error(
         A, rate = _linearised(law, plant, float(t), q, v, a)
         if lag:
             smooth = smooth_model(plant)
-            before = (np.asarray(x, dtype=float) for x in at(max(float(t) - lag, 0.0)))
-            late = smooth.inverse_dynamics(q, v, a) - smooth.inverse_dynamics(*before)
+            q_0, v_0, a_0 = (np.asarray(x, dtype=float) for x in at(max(float(t) - lag, 0.0)))
+            late = smooth.inverse_dynamics(q, v, a) - smooth.inverse_dynamics(q_0, v_0, a_0)
             rate = rate + np.linalg.solve(plant.mass_matrix(q), late)
         # ẏ = A y + (0, rate), constant over the step, as one exponential
         whole = np.zeros((2 * n + 1, 2 * n + 1))
