@@ -102,6 +102,14 @@ ARM = {
         rf"{POINT} \\ \ddot x_2 = a_1 (s_1 \ddot q_1 + c_1\dot q_1^2) - l_2 s_{{12}}(\ddot q_1+\ddot q_2) - l_2 c_{{12}}(\dot q_1+\dot q_2)^2"
         r"\\ \tau_2 = I_2(\ddot q_1+\ddot q_2) - m_2 l_2 s_{12}\ddot x_2 + m_2 l_2 c_{12}(\ddot y_2 + g)",
     ),
+    "a momentum": (
+        r"p = (m_2l_2^2+I_2)(\dot q_1+\dot q_2) + m_2a_1l_2c_2\dot q_1 \\ \dot p = \tau_2 - m_2 g l_2 c_{12} - m_2 a_1 l_2 s_2\dot q_1(\dot q_1+\dot q_2)",
+        r"p = (m_2l_2^2+I_2)(\dot q_1+\dot q_2) + m_2a_1l_2c_2\dot q_1 \\ \dot p = \tau_2 - m_2 g l_2 c_{12}",
+    ),
+    "a vector of states": (
+        rf"x = [q_1; q_2; \dot q_1; \dot q_2] \\ \dot x_1 = x_3 \\ \dot x_4 = {ROW.replace('v_1^2', 'x_3^2').replace('v_1', 'x_3')}",
+        rf"x = [q_1; q_2; \dot q_1; \dot q_2] \\ \dot x_1 = x_4 \\ \dot x_4 = {ROW.replace('v_1^2', 'x_3^2').replace('v_1', 'x_3')}",
+    ),
     "other letters of torques": (
         r"T_2 = (m_2 l_2^2+I_2)(\ddot q_1+\ddot q_2) + m_2 a_1 l_2 (c_2 \ddot q_1 + s_2 \dot q_1^2) + m_2 g l_2 c_{12}",
         r"M_2 = (m_2 l_2^2+I_2)(\ddot q_1+\ddot q_2) + m_2 a_1 l_2 (c_2 \ddot q_1 - s_2 \dot q_1^2) + m_2 g l_2 c_{12}",
@@ -161,3 +169,12 @@ def test_state_equations_of_a_cart_with_a_pendulum_are_compared(cart_pole, right
     verdict = dy.check_answer(cart_pole, "equations", right)
     assert verdict.correct, verdict.report()
     assert not dy.check_answer(cart_pole, "equations", wrong).correct
+
+
+@pytest.mark.parametrize("name", [r"\omega_1", "v_2", r"\dot\omega_1", r"\dot v_2", r"\ddot q_2"])
+def test_a_velocity_or_an_acceleration_is_never_the_name_of_a_torque(arm, name):
+    try:
+        correct = dy.check_answer(arm, "equations", f"{name} = {arm.torque[int(name[-1]) - 1].latex()}").correct
+    except dy.InputError:
+        correct = False
+    assert not correct

@@ -21,6 +21,7 @@ from dynamis.classroom.checking.quantities import (
     canonical,
     in_convention,
     is_checkable,
+    is_of_recursion,
     names,
     other_quantity,
     quantity,
@@ -280,7 +281,7 @@ def _asked_entries(form: ClosedForm, answer: Answer, asked: Quantity) -> Mapping
             return dict.fromkeys(asked.entries, answer.definitions[name])
 
     def own(name: str) -> bool:
-        return other_quantity(name, asked) is None or _moves(form, answer.of(name), asked)
+        return other_quantity(name, asked) is None or (not is_of_recursion(name) and _moves(form, answer.of(name), asked))
 
     groups = [answer.of(letter) for letter in answer.letters if own(letter)]
     groups = [group for group in groups if not any(x.used for x in group.values())] or groups  # p_1, of which others consist

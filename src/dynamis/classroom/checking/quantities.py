@@ -103,6 +103,11 @@ def other_quantity(letter: str, asked: Quantity) -> str | None:
     return _LETTERS.get(letter)
 
 
+def is_of_recursion(letter: str) -> bool:
+    """Whether a letter means a velocity, a force or a moment of a link."""
+    return _FOREIGN.fullmatch(letter) is not None
+
+
 def is_checkable(letter: str) -> bool:
     """Whether a letter does not mean a velocity, which is no quantity here."""
     match = _FOREIGN.fullmatch(letter)
