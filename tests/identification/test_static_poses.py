@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -207,3 +209,18 @@ def test_unexplained_poses_of_a_robot_with_quaternions_have_a_verdict():
     found = identify_static(robot, q, robot.gravity(q)[::-1])
     assert found.verdict
     assert "positions of" not in str(found)
+
+
+@pytest.mark.parametrize("name", ["ur5e", "kuka_iiwa14"])
+def test_a_pose_far_from_the_prediction_by_the_others_is_named(name):
+    robot = dy.load(name)
+    for seed in range(4):
+        q = robot.random(seed, size=25)
+        tau = robot.gravity(q) + 0.1 * np.random.default_rng(seed).normal(size=q.shape)
+        assert "far from the prediction" not in str(identify_static(robot, q, tau))
+    tau[7, 1] += 10.0
+    text = str(identify_static(robot, q, tau))
+    assert re.search(
+        r"far from the prediction by the other poses: pose 8 \(.*\) by [0-9.]+ N m at '(shoulder_lift_joint|joint2)'", text
+    )
+    assert text.count("pose 8") == text.count("by the other poses") == 1

@@ -26,6 +26,8 @@ LOADED = 0.05  # gravity torque of the file's robot relative to the largest, bel
 LARGE = 0.5  # residual of a joint relative to its torques, above which gravity does not explain them
 HALF = 0.5  # ratio of the residuals of these joints after and before a correction
 SIMILAR = 1.1  # ratio of residuals of corrections between which the parameters of the file decide
+OUTLIER = 10.0  # error of a torque, relative to the median of its joint, of an outlier; one in 1e11 with normal noise
+MOST_OUTLIERS = 5
 UNIT = 30.0  # ratio of the torques to those of the file that only another unit has
 
 
@@ -119,6 +121,35 @@ class Readings:
     def changed(self, change: Callable[[Array], Array], *, motion: bool, torque: bool) -> Readings:
         """The readings with other columns of positions, torques or both."""
         return replace(self, q=change(self.q) if motion else self.q, tau=change(self.tau) if torque else self.tau)
+
+
+def outliers(readings: Readings) -> list[tuple[int, int, float, float]]:
+    """Return poses, and the joint of each, whose torque is far from the prediction by the other poses, with this distance and
+    the median of those of the joint; the largest first."""
+    X, y, joint, group = readings.X, readings.y, readings.joint, readings.group
+    pose = np.repeat(np.arange(len(readings.tau)), readings.tau.shape[1])[readings.use.reshape(-1)]
+    kept, found = readings.pulled[joint] & ~readings.balanced[joint], list[tuple[int, int, float, float]]()
+    while kept.sum() > 2 * readings.base.rank and len(found) < MOST_OUTLIERS:
+        fit = WeightedLeastSquares().fit(X[kept], y[kept], joint=group[kept], names=readings.base.names)
+        noise = np.ones(len(y))
+        noise[kept] = np.maximum(fit.noise_, 1e-300)[group[kept]]
+        A = X[kept] / noise[kept, None]
+        leverage = np.einsum("ij,ji->i", A, np.linalg.pinv(A))
+        e = np.zeros(len(y))
+        spare = np.sqrt(np.maximum(1.0 - leverage, ROUNDING))
+        e[kept] = np.abs(y - X @ fit.coef_)[kept] / spare
+        worst = int(np.argmax(e / noise))
+        known = float(spare[np.count_nonzero(kept[:worst])])  # the noise relative to the error of the prediction
+        own = kept & (pose != pose[worst])
+        # the noise without this pose, which it enlarges
+        fit = WeightedLeastSquares().fit(X[own], y[own], joint=group[own], names=readings.base.names)
+        away = np.abs(y - X @ fit.coef_)
+        usual = float(np.median(away[own & (joint == joint[worst])])) if (own & (joint == joint[worst])).any() else np.inf
+        if known * away[worst] < OUTLIER * max(usual, ROUNDING * float(readings.largest.max())):
+            break
+        found.append((int(pose[worst]), int(joint[worst]), float(away[worst]), usual))
+        kept = own
+    return found
 
 
 def check_angles(robot: Robot, q: Array) -> None:

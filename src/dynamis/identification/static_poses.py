@@ -24,6 +24,7 @@ from dynamis.identification.static_mistakes import (
     Readings,
     check_angles,
     mistakes_in,
+    outliers,
     unexplained,
 )
 from dynamis.robot import Robot
@@ -176,6 +177,7 @@ def identify_static(
         residual=residual,
         verdict=(
             *mistakes_in(readings, poses.friction),
+            *_far_off(robot, readings),
             *_verdict(robot, base, poses, fit, readings, residual, direction is not None),
         ),
     )
@@ -254,6 +256,18 @@ def _means(values: Array, chosen: Array, group: Array, count: int) -> Array:
 def _over_poses(values: Array, statistic: Any) -> Array:
     columns = [column[np.isfinite(column)] for column in values.T]
     return np.array([statistic(column) if len(column) else np.nan for column in columns])
+
+
+def _far_off(robot: Robot, readings: Readings) -> list[str]:
+    """Return a sentence on poses far from the prediction by the others."""
+    said = []
+    for pose, j, error, usual in outliers(readings):
+        unit, name = robot.model.coordinates[j].effort_unit, printable(robot.coordinate_names[j])
+        q = ", ".join(f"{x:.3g}" for x in readings.q[pose])
+        said.append(f"pose {pose + 1} (q = {q}) by {error:.3g} {unit} at {name}, where the median is {usual:.2g} {unit}")
+    if not said:
+        return []
+    return [f"far from the prediction by the other poses: {'; '.join(said)}; measure again or leave out"]
 
 
 def _verdict(
