@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,19 +15,34 @@ from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.equations import equations
 from dynamis.identification.payload_fit import payload_regressor, solve
 from dynamis.identification.samples import Decimation, Samples
-from dynamis.spatial import PARAMETER_NAMES
-
-if TYPE_CHECKING:
-    from dynamis.identification.drive_gains import DriveGains
+from dynamis.spatial import PARAMETER_NAMES, Inertia
 
 Array = npt.NDArray[Any]
 FAR = 3.0  # residual of a current relative to that of fits to single joints without load, above which it is not explained
 SIGNIFICANT = 3.0  # standard errors by which a gain must differ from zero for its sign to be believed
 
-Estimate = Callable[[Sequence[Samples], Sequence[str] | None], "DriveGains"]  # from runs with load, and the known parameters
+
+class Estimated(Protocol):
+    """What is known of gains that were estimated, as in `drive_gains`."""
+
+    @property
+    def gains(self) -> Array: ...
+    @property
+    def standard_errors(self) -> Array: ...
+    @property
+    def parameters(self) -> Array: ...
+    @property
+    def noise(self) -> Array: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def payload(self) -> Inertia | None: ...
 
 
-def negative_gains(base: BaseParameters, found: DriveGains) -> Iterator[str]:
+Estimate = Callable[[Sequence[Samples], Sequence[str] | None], Estimated]  # from runs with load, and the known parameters
+
+
+def negative_gains(base: BaseParameters, found: Estimated) -> Iterator[str]:
     """Yield sentences on gains that are clearly below zero."""
     known = np.isfinite(found.standard_errors)
     negative = known & (found.gains < -SIGNIFICANT * found.standard_errors)
@@ -53,7 +68,7 @@ def contradictions(
     unloaded: Sequence[Samples],
     loaded: Sequence[Samples],
     frame: str | None,
-    found: DriveGains,
+    found: Estimated,
     again: Estimate,
 ) -> Iterator[str]:
     """Yield why the currents are not explained as well as those without load, with the cause if one is found."""
@@ -95,7 +110,7 @@ def noise_without_load(base: BaseParameters, unloaded: Sequence[Samples]) -> Arr
     return np.maximum(noise, least)
 
 
-def _tried(again: Estimate, loaded: Sequence[Samples], known: Sequence[str] | None) -> DriveGains | None:
+def _tried(again: Estimate, loaded: Sequence[Samples], known: Sequence[str] | None) -> Estimated | None:
     try:
         return again(loaded, known)
     except InputError:
@@ -103,7 +118,7 @@ def _tried(again: Estimate, loaded: Sequence[Samples], known: Sequence[str] | No
 
 
 def _loaded(
-    base: BaseParameters, loaded: Sequence[Samples], found: DriveGains, joint: int, frame: str | None
+    base: BaseParameters, loaded: Sequence[Samples], found: Estimated, joint: int, frame: str | None
 ) -> tuple[Array, Array]:
     """Return the currents of a joint with load, and the torques that the parameters give."""
     assert found.payload is not None
