@@ -107,6 +107,10 @@ def change_within(fit: FreeFit, motion: MotionSummary) -> Change | None:
     found = next(change for change in likely if change.level < least)  # the simplest of those that are as likely
     own, before = slice(None) if found.kind == "load" else slice(found.joint, found.joint + 1), fit.unexplained(motion)
     after = before * found.left
+    if found.kind == "gain" and not found.ramp:  # a wrong gain of the whole log is no change
+        always = [c.level for c in _changes(fit, thin, free, t, np.array([-np.inf]), ("gain",)) if c.joint == found.joint]
+        if found.level > min(always, default=np.inf) - RIVAL * thin.torque.size:
+            return None
     explains = after[own].mean() < min((EVENLY if found.ramp else EXPLAINED) * before[own].mean(), FITTED)
     return found if explains and not (found.kind == "offset" and found.ramp) else None
 

@@ -15,10 +15,10 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.linear_model import LinearModel
-from dynamis.identification.logs.changes import change_finding, change_within
+from dynamis.identification.logs.changes import Change, change_finding, change_within
 from dynamis.identification.logs.clock_fit import ClockScale, clock_scale
 from dynamis.identification.logs.explained import Explained, explained
-from dynamis.identification.logs.free_fit import MOST_ROWS, WEIGHT, Delay, FreeFit, Zeros
+from dynamis.identification.logs.free_fit import MOST_ROWS, RIVAL, WEIGHT, Delay, FreeFit, Zeros
 from dynamis.identification.logs.gravity_fit import GravityFit, mounting
 from dynamis.identification.logs.joint_faults import delay_finding, drift, drift_finding, own_delays
 from dynamis.identification.logs.log import LogFinding
@@ -72,7 +72,7 @@ def examine_torques(
         return [*report.scales(last), *report.another_robot(last)]
     fit = FreeFit(base_parameters(LinearModel(robot)) if base is None else base)
     alone = []
-    if (change := change_within(fit, motion)) is not None:
+    if (change := _change(fit, motion)) is not None:
         alone.append(change_finding(replace(change, source=runs[0].source), robot, report.source, report.column))
         report.motion = motion = replace(motion, tau=change.of(motion))
     if (slopes := drift(fit, motion)) is not None:
@@ -84,7 +84,7 @@ def examine_torques(
     if late is not None:
         alone.append(delay_finding(late, robot, report.source, report.column))
     found, corrected, last = _one_cause(report, fit, zeros, delay, last)
-    gain = None if found else fit.factor(motion)
+    gain = None if found else _gain(fit, motion)
     scale = _scale(fit, motion, zeros, delay, gain, corrected)
     if scale is not None and not any(report.another_robot(explained(robot, scale.of(motion)))):
         found, corrected = [report.scale(scale)], scale.of(motion)
@@ -109,6 +109,21 @@ def examine_torques(
     return [*([] if others else alone), *small, *report.scales(last), *others]
 
 
+def _change(fit: FreeFit, motion: MotionSummary) -> Change | None:
+    """Return the change during the log, if torques and file are more likely with it than with any mistake in the whole log."""
+    if (change := change_within(fit, motion)) is None:
+        return None
+    thin, prior = motion.thinned(MOST_ROWS), FreeFit(fit.base, WEIGHT)
+    others = [m.undo(thin) for m in mistakes(fit.n)] if fit.n <= LARGEST else []
+    others += [scale.of(thin) for scale in (clock_scale(fit, prior, motion), position_scale(fit, prior, motion)) if scale]
+    if (zeros := fit.zeros(motion)) is not None:
+        others.append(replace(thin, q=thin.q + zeros.of(fit.n)))
+    if (delay := fit.delay(motion)) is not None:
+        others.append(replace(thin, tau=thin.shifted(delay.seconds)))
+    level = prior.level(replace(thin, tau=change.of(thin)))
+    return change if level < min((prior.level(other) for other in others), default=np.inf) else None
+
+
 def _one_cause(
     report: TorqueReport, fit: FreeFit, zeros: Zeros | None, delay: Delay | None, now: Explained
 ) -> tuple[list[LogFinding], MotionSummary, Explained]:
@@ -121,6 +136,16 @@ def _one_cause(
         return [report.delay(delay)], replace(motion, tau=motion.shifted(delay.seconds)), now
     made, then = mistakes_made(report.robot, motion, now, fit)
     return [report.mistake(trial) for trial in made], made[-1].motion if made else motion, then
+
+
+def _gain(fit: FreeFit, motion: MotionSummary) -> tuple[int, float] | None:
+    """Return the joint whose torques have another scale, and the factor, or None if there is none, or torques and file are more
+    likely with a joint reversed or two exchanged, which a refit shows (`corrections`)."""
+    if (gain := fit.factor(motion)) is None or fit.n > LARGEST:
+        return gain
+    prior, thin = FreeFit(fit.base, WEIGHT), motion.thinned(MOST_ROWS)
+    levels = (prior.level(m.undo(thin)) for m in mistakes(fit.n) if m.where == "torque and motion")
+    return gain if prior.level_with(thin, *gain) < min(levels) + RIVAL * thin.torque.size else None
 
 
 def _scale(

@@ -50,13 +50,14 @@ def position_scale(fit: FreeFit, prior: FreeFit, motion: MotionSummary) -> Posit
     if fit.unexplained(thin).mean() < EXACT or not thin.v.any():
         return None
     found = [_solved(fit, prior, thin, joint, torques) for joint, torques in _candidates(fit, thin)]
-    best = min((scale for scale in found if scale is not None), key=lambda scale: scale.level, default=None)
+    # a scale that is not the whole cause takes a wrong value: another one is then certain in the corrected motion
+    whole = (scale for scale in found if scale is not None and not _candidates(fit, scale.of(thin)))
+    best = min(whole, key=lambda scale: scale.level, default=None)
     if best is None:
         return None
     alone = _level(fit, best.of(thin), best.torques * float(np.log(best.factor)))
     better = min(prior.level(thin) - best.level, fit.level(thin) - alone)
-    # a scale that is not the whole cause takes a wrong value: another one is then certain in the corrected motion
-    return best if better > RIVAL * thin.torque.size and not _candidates(fit, best.of(thin)) else None
+    return best if better > RIVAL * thin.torque.size else None
 
 
 def _candidates(fit: FreeFit, thin: MotionSummary) -> list[tuple[int, bool]]:
