@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from recorded_motions import RATE, changed, exchanged, sampled, turned
+from spoiled_logs import simulated
 
 import dynamis as dy
-from dynamis.identification import Samples
+from dynamis.identification import Samples, prepare
 from dynamis.identification.logs import examine_torques
 from dynamis.identification.logs.motion_summary import summary
 
@@ -235,3 +236,11 @@ def test_a_file_that_is_30_percent_off_is_no_other_mounting(name, seed):
     robot = ROBOTS[name]
     real = dy.control.perturbed(robot, 0.3, seed=seed)
     assert examine_torques(sampled(real, seed=20 + seed, friction=[0.3, 1.0][seed % 2]), robot) == []
+
+
+def test_positions_in_revolutions_are_no_currents():
+    robot, log = simulated("ur5e", 7)
+    (finding,) = examine_torques(prepare(replace(log, q=log.q / (2.0 * np.pi)), robot).samples, robot)
+    assert (finding.severity, finding.code) == ("error", "revolutions")
+    assert "seem to be in revolutions" in finding.text
+    assert 'unit = "rev"' in finding.cure

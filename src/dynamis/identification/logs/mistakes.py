@@ -21,6 +21,8 @@ VERIFIED = 0.35  # unexplained fraction of the torques below which a refit after
 FITTED = 0.05  # the same, mean over the joints, with the motion of joints exchanged: of some of them it fits better, too
 ROUNDED = 1.05  # ratio of these fractions after and before, up to which the refit is no worse
 DEGREE = np.pi / 180.0
+MOST_TURNS = 2.0  # the largest positions that may be revolutions
+CLEARLY = 0.1  # ratio of the unexplained fractions after and before a conversion of revolutions
 BETTER = 0.4  # required increase of the explained fraction
 GOOD = 0.6  # fraction that counts as explained
 NO_WORSE = 0.15  # tolerated decrease for any joint
@@ -123,6 +125,23 @@ def _climbed(level: Callable[[tuple[int, ...]], float], order: tuple[int, ...]) 
         if min(pairs)[0] >= least:
             return least, order
         least, order = min(pairs)
+
+
+def revolutions(robot: Robot, motion: MotionSummary, fit: FreeFit) -> Trial | None:
+    """Return the conversion of the angles from revolutions to rad if a fit with free parameters is good only then, or None.
+
+    Torques of such motions look like those of the model in another scale.
+    """
+    turning = np.array([coordinate.revolute for coordinate in robot.model.coordinates])
+    if not turning.any() or np.abs(motion.q[:, turning]).max() > MOST_TURNS:
+        return None
+    change = partial(np.multiply, np.where(turning, 2.0 * np.pi, 1.0))
+    mistake = Mistake("revolutions", tuple(map(int, np.flatnonzero(turning))), "motion", change)
+    converted = mistake.undo(motion)
+    if fit.unexplained(converted).mean() > min(FITTED, CLEARLY * fit.unexplained(motion).mean()):
+        return None
+    before, then = explained(robot, motion), explained(robot, converted)
+    return Trial(mistake, motion, converted, before, then, 0.0) if then.agreement > GOOD else None
 
 
 @dataclass(frozen=True, eq=False)

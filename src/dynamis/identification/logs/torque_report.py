@@ -131,9 +131,10 @@ class TorqueReport:
         one = self.column(letters[0], i)
         of_i, of_j = ([printable(self.column(letter, joint)) for letter in letters] for joint in (i, j))
         explains = f"{100 * trial.then.fraction[i]:.0f} % of the torque of {printable(self.names[i])} would be explained"
-        if mistake.code == "degrees":
-            text = f"{self.source}positions, velocities and accelerations seem to be in degrees: converted, {explains}"
-            return LogFinding("error", "degrees", self.column("q", i), row, text, 'set unit = "deg" in a mapping')
+        if mistake.code in (units := {"degrees": "deg", "revolutions": "rev"}):
+            text = f"{self.source}positions, velocities and accelerations seem to be in {mistake.code}: converted, {explains}"
+            cure = f'set unit = "{units[mistake.code]}" in a mapping'
+            return LogFinding("error", mistake.code, self.column("q", i), row, text, cure)
         if mistake.code == "inverted":
             text = f"{self.source}all torques seem to have the wrong sign: inverted, {explains}; {instant}"
             cure = f"invert them: signs = [{', '.join(['-1'] * len(self.names))}] in a mapping"
