@@ -244,3 +244,11 @@ def test_positions_in_revolutions_are_no_currents():
     assert (finding.severity, finding.code) == ("error", "revolutions")
     assert "seem to be in revolutions" in finding.text
     assert 'unit = "rev"' in finding.cure
+
+
+def test_a_torque_logged_without_its_sign_is_named():
+    robot, log = simulated("ur5e", 7)
+    spoiled = replace(log, tau=np.where(np.arange(6) == 2, np.abs(log.tau), log.tau))
+    (finding,) = examine_torques(prepare(spoiled, robot).samples, robot)
+    assert (finding.severity, finding.code, finding.column) == ("error", "magnitude", "tau.elbow_joint")
+    assert "is never negative, as if logged without its sign" in finding.text

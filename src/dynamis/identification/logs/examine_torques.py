@@ -22,7 +22,7 @@ from dynamis.identification.logs.free_fit import MOST_ROWS, RIVAL, WEIGHT, Delay
 from dynamis.identification.logs.gravity_fit import GravityFit, mounting
 from dynamis.identification.logs.joint_faults import delay_finding, drift, drift_finding, own_delays
 from dynamis.identification.logs.log import LogFinding
-from dynamis.identification.logs.mistakes import LARGEST, mistakes, mistakes_made, revolutions
+from dynamis.identification.logs.mistakes import LARGEST, magnitudes, mistakes, mistakes_made, revolutions
 from dynamis.identification.logs.motion_summary import MotionSummary, summary
 from dynamis.identification.logs.position_scale import PositionScale, position_scale
 from dynamis.identification.logs.torque_report import TorqueReport
@@ -71,8 +71,8 @@ def examine_torques(
         last = explained(robot, motion)
         return [*report.scales(last), *report.another_robot(last)]
     fit = FreeFit(base_parameters(LinearModel(robot)) if base is None else base)
-    if (turned := revolutions(robot, motion, fit)) is not None:
-        return [report.mistake(turned)]
+    if (whole := revolutions(robot, motion, fit) or magnitudes(robot, motion, fit)) is not None:
+        return [report.mistake(whole)]
     alone = []
     if (change := _change(fit, motion)) is not None:
         alone.append(change_finding(replace(change, source=runs[0].source), robot, report.source, report.column))

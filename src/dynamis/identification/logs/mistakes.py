@@ -21,6 +21,7 @@ VERIFIED = 0.35  # unexplained fraction of the torques below which a refit after
 FITTED = 0.05  # the same, mean over the joints, with the motion of joints exchanged: of some of them it fits better, too
 ROUNDED = 1.05  # ratio of these fractions after and before, up to which the refit is no worse
 DEGREE = np.pi / 180.0
+SIGN_STEPS = 5  # in which the signs of a torque and a fit to it are estimated in turn
 MOST_TURNS = 2.0  # the largest positions that may be revolutions
 CLEARLY = 0.1  # ratio of the unexplained fractions after and before a conversion of revolutions
 BETTER = 0.4  # required increase of the explained fraction
@@ -142,6 +143,31 @@ def revolutions(robot: Robot, motion: MotionSummary, fit: FreeFit) -> Trial | No
         return None
     before, then = explained(robot, motion), explained(robot, converted)
     return Trial(mistake, motion, converted, before, then, 0.0) if then.agreement > GOOD else None
+
+
+def magnitudes(robot: Robot, motion: MotionSummary, fit: FreeFit) -> Trial | None:
+    """Return the signs of a torque logged without its sign, if a fit with free parameters is good only with those of the model,
+    or None."""
+    now = None
+    for joint in np.flatnonzero((motion.tau >= 0.0).all(axis=0) & np.any(motion.tau > 0.0, axis=0)):
+        now = now or explained(robot, motion)
+        signs = np.ones(motion.tau.shape)
+        rate = motion.v[:, joint] / max(float(np.abs(motion.v[:, joint]).max()), 1e-300)
+        columns = np.stack(
+            [np.asarray(robot.inverse_dynamics(motion.q, motion.v, motion.a))[:, joint], rate, np.sign(rate)], axis=1
+        )
+        columns = np.column_stack([columns, motion.a[:, joint], np.ones(len(columns))])
+        fitted = columns[:, 0]
+        for _ in range(SIGN_STEPS):
+            signs[:, joint] = np.where(fitted < 0.0, -1.0, 1.0)
+            measured = motion.tau[:, joint] * signs[:, joint]
+            fitted = columns @ np.linalg.lstsq(columns, measured, rcond=None)[0]
+        signed = replace(motion, tau=motion.tau * signs)
+        mistake = Mistake("magnitude", (int(joint),), "torque", partial(np.multiply, signs))
+        left = fit.unexplained(signed)[joint]
+        if left < min(FITTED, CLEARLY * fit.unexplained(motion)[joint]):
+            return Trial(mistake, motion, signed, now, explained(robot, signed), 0.0)
+    return None
 
 
 @dataclass(frozen=True, eq=False)

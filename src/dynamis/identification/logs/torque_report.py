@@ -135,6 +135,12 @@ class TorqueReport:
             text = f"{self.source}positions, velocities and accelerations seem to be in {mistake.code}: converted, {explains}"
             cure = f'set unit = "{units[mistake.code]}" in a mapping'
             return LogFinding("error", mistake.code, self.column("q", i), row, text, cure)
+        if mistake.code == "magnitude":
+            text = (
+                f"{self.source}column {of_i[0]} is never negative, as if logged without its sign: with the sign of the model, "
+            )
+            text += explains
+            return LogFinding("error", "magnitude", one, row, f"{text}; {instant}", "log the torque with its sign")
         if mistake.code == "inverted":
             text = f"{self.source}all torques seem to have the wrong sign: inverted, {explains}; {instant}"
             cure = f"invert them: signs = [{', '.join(['-1'] * len(self.names))}] in a mapping"
