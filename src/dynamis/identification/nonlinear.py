@@ -8,6 +8,7 @@ use, is not identifiable and keeps its prior value.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -242,11 +243,11 @@ class WeightedFit:
     def weighted(self, noise: Array) -> WeightedFit:
         return WeightedFit.of(self.X, self.y, noise)
 
-    @property
+    @functools.cached_property
     def residual(self) -> Array:
         return np.asarray(self.y - self.X @ self.beta)
 
-    @property
+    @functools.cached_property
     def rest(self) -> Array:
         """The residual relative to the noise."""
         return self.residual / self.noise

@@ -128,9 +128,10 @@ def _changes(
         "gain": motion.torque[..., None],
         "friction": np.stack([motion.filtered(x) for x in (motion.v, np.sign(motion.v))], axis=-1),
     }
-    before = fit.left(free.rest)
+    rest, before = free.rest, fit.left(free.rest)
     Q, size, _ = np.linalg.svd(free.X / free.noise[:, None], full_matrices=False)
     Q = Q[:, size > UNEXCITED * size[0]]
+    along = Q.T @ rest
     spans = [(float(start), False) for start in times] + ([(float(t.min()), True)] if kinds is KINDS else [])
     for start, ramp in spans:
         for kind in kinds:
@@ -139,17 +140,20 @@ def _changes(
             for joint in range(n) if kind != "load" else (-1,):
                 empty = Change(kind, joint, start, float(t.max()), ramp, np.zeros(0), 0.0, before, base)
                 share = empty.share(t)
-                if kind == "load":
-                    columns = load * share[:, None, None]
-                else:
-                    columns = np.zeros((len(t), n, own[kind].shape[2]))
-                    columns[:, joint] = own[kind][:, joint] * share[:, None]
-                effect = columns.reshape(-1, columns.shape[2]) / free.noise[:, None]
-                effect = effect - Q @ (Q.T @ effect)
-                found = np.linalg.lstsq(effect, free.rest, rcond=None)[0]
+                rows = slice(None) if kind == "load" else slice(joint, None, n)
+                columns = load * share[:, None, None] if kind == "load" else own[kind][:, joint] * share[:, None]
+                effect = columns.reshape(-1, columns.shape[-1]) / free.noise[rows, None]
+                explained = Q[rows].T @ effect  # by the columns of the fit
+                scale = np.sqrt(np.maximum(np.einsum("ij,ij->j", effect, effect), 1e-300))
+                e, w = effect / scale, explained / scale
+                part, V = np.linalg.eigh(e.T @ e - w.T @ w)  # of the effect that the fit does not explain
+                V = V[:, part > UNEXCITED]
+                found = V @ (V.T @ (e.T @ rest[rows] - w.T @ along) / part[part > UNEXCITED]) / scale
                 if kind == "gain" and abs(found[0]) > LARGEST:
                     continue
-                left = np.maximum(fit.left(free.rest - effect @ found), 1e-300) / np.maximum(before, 1e-300)
+                after = rest + Q @ (explained @ found)
+                after[rows] -= effect @ found
+                left = np.maximum(fit.left(after), 1e-300) / np.maximum(before, 1e-300)
                 level = 0.5 * len(t) * float(np.sum(np.log(left)))
                 if kind == "gain":  # smaller torques have smaller residuals, which is no better fit
                     level -= float(np.sum(np.log1p(-share * found[0])))
