@@ -142,3 +142,11 @@ def test_a_torque_of_another_scale_is_named_in_correlated_noise(joint, size):
     assert finding.factors[joint] == pytest.approx(2.0, rel=0.08)
     assert f"the residual of 'joint{joint + 1}' on held-out motion is" in finding.text
     assert found.verdict.grade == "doubtful"
+
+
+def test_play_of_a_gear_is_no_clock_of_another_rate():
+    """Positions of one joint jump by 20 mrad at each reversal: no clock makes the fit good."""
+    jumps = 0.01 * np.sign(np.gradient(Q[:, JOINT], T))[:, None] * (np.arange(6) == JOINT)
+    found = dy.identify(ROBOT, log_of(MEASURED, Q - jumps), compare=())
+    assert found.log_findings == ()
+    assert found.verdict.grade in ("doubtful", "not usable")

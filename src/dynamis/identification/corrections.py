@@ -69,7 +69,7 @@ def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimat
     # a delay has the joints as witnesses, a clock the file; a part of the residual that they leave is another matter
     most = LATE if finding.delay else FALLS**2 if finding.time_scale != 1.0 else LEFT
     left = _lower_residuals(finding, folds, _corrected(folds, runs, finding), estimator, estimator, most)
-    if left is None:
+    if left is None or (finding.time_scale != 1.0 and left.percent > 100.0 * FITTED):
         return None
     rest = ": a part of it, the rest is not explained" if left.ratio > LEFT else ""
     return replace(finding, text=f"{finding.text}; corrected, {left.text}{rest}")
@@ -198,7 +198,7 @@ def _absorbed_zeros(folds: Folds, runs: Sequence[Samples], some: Sequence[Sample
     if _cost(before, folds, after) < _cost(after, corrected, after) + BETTER:
         return []
     old, new = (cross_validate(fit, each).held_out for fit, each in ((before, folds), (after, corrected)))
-    if new > NO_WORSE * old:
+    if new > NO_WORSE * old or new > 100.0 * FITTED:
         return []
     shifts = [_shifts(base, fit.full_) for fit in (before, after)]
     link = max(shifts[0], key=lambda name: shifts[0][name] - shifts[1][name])
