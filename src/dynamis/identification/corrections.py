@@ -69,7 +69,8 @@ def verified(finding: LogFinding, folds: Folds, runs: Sequence[Samples], estimat
     # a delay has the joints as witnesses, a clock the file; a part of the residual that they leave is another matter
     most = LATE if finding.delay else FALLS**2 if finding.time_scale != 1.0 else LEFT
     left = _lower_residuals(finding, folds, _corrected(folds, runs, finding), estimator, estimator, most)
-    if left is None or (finding.time_scale != 1.0 and left.percent > 100.0 * FITTED):
+    partly = finding.time_scale == 1.0 and finding.change is None
+    if left is None or not (partly or left.percent <= 100.0 * FITTED):
         return None
     rest = ": a part of it, the rest is not explained" if left.ratio > LEFT else ""
     return replace(finding, text=f"{finding.text}; corrected, {left.text}{rest}")

@@ -25,7 +25,7 @@ from dynamis.robot import Robot
 Array = npt.NDArray[Any]
 EXPLAINED = 0.36  # fraction of the unexplained variance of its joint, or of all, that is left by a change that is reported
 EVENLY = 0.05  # the same by an even change, whose form others have, too
-FITTED = 0.05  # fraction of the variance of the torques, below which their fit with the change is good
+FITTED = 0.01  # fraction of the variance of the torques, below which their fit with the change is good
 EDGE = 0.1  # fraction of the log at both ends in which no change is looked for
 COARSE, FINE = 16, 12  # times that are tried over the log, and then in both directions between two of them
 DEPENDENT = 1e-9  # relative size of a direction of the inertia of a link on which no torque depends
