@@ -128,37 +128,41 @@ def _changes(
         "gain": motion.torque[..., None],
         "friction": np.stack([motion.filtered(x) for x in (motion.v, np.sign(motion.v))], axis=-1),
     }
-    rest, before = free.rest, fit.left(free.rest)
+    rest, before = free.rest, np.maximum(fit.left(free.rest), 1e-300)
     Q, size, _ = np.linalg.svd(free.X / free.noise[:, None], full_matrices=False)
     Q = Q[:, size > UNEXCITED * size[0]]
     along = Q.T @ rest
-    spans = [(float(start), False) for start in times] + ([(float(t.min()), True)] if kinds is KINDS else [])
-    for start, ramp in spans:
-        for kind in kinds:
-            if (ramp and kind not in RAMPED) or (kind == "load" and any(base.model.presliding)):
-                continue
-            for joint in range(n) if kind != "load" else (-1,):
-                empty = Change(kind, joint, start, float(t.max()), ramp, np.zeros(0), 0.0, before, base)
-                share = empty.share(t)
-                rows = slice(None) if kind == "load" else slice(joint, None, n)
-                columns = load * share[:, None, None] if kind == "load" else own[kind][:, joint] * share[:, None]
-                effect = columns.reshape(-1, columns.shape[-1]) / free.noise[rows, None]
-                explained = Q[rows].T @ effect  # by the columns of the fit
-                scale = np.sqrt(np.maximum(np.einsum("ij,ij->j", effect, effect), 1e-300))
-                e, w = effect / scale, explained / scale
-                part, V = np.linalg.eigh(e.T @ e - w.T @ w)  # of the effect that the fit does not explain
-                V = V[:, part > UNEXCITED]
-                found = V @ (V.T @ (e.T @ rest[rows] - w.T @ along) / part[part > UNEXCITED]) / scale
-                if kind == "gain" and abs(found[0]) > LARGEST:
-                    continue
-                after = rest + Q @ (explained @ found)
-                after[rows] -= effect @ found
-                left = np.maximum(fit.left(after), 1e-300) / np.maximum(before, 1e-300)
-                level = 0.5 * len(t) * float(np.sum(np.log(left)))
+    for kind in kinds:
+        if kind == "load" and any(base.model.presliding):
+            continue
+        spans = [(float(start), False) for start in times]
+        spans += [(float(t.min()), True)] if kinds is KINDS and kind in RAMPED else []
+        for joint in range(n) if kind != "load" else (-1,):
+            empty = [Change(kind, joint, start, float(t.max()), ramp, np.zeros(0), 0.0, before, base) for start, ramp in spans]
+            shares = np.stack([change.share(t) for change in empty])
+            rows = slice(None) if kind == "load" else slice(joint, None, n)
+            columns = load.reshape(len(rest), -1) if kind == "load" else own[kind][:, joint]
+            columns = columns / free.noise[rows, None]
+            effects = np.repeat(shares, len(columns) // len(t), axis=1)[..., None] * columns  # (spans, rows, columns)
+            scale = np.sqrt(np.maximum(np.einsum("sij,sij->sj", effects, effects), 1e-300))
+            effects = effects / scale[:, None]
+            explained = Q[rows].T @ effects  # by the columns of the fit
+            squares = effects.transpose(0, 2, 1) @ effects - explained.transpose(0, 2, 1) @ explained
+            part, V = np.linalg.eigh(squares)  # of the effects that the fit does not explain
+            inverse = np.divide(1.0, part, out=np.zeros_like(part), where=part > UNEXCITED)
+            right = effects.transpose(0, 2, 1) @ rest[rows] - explained.transpose(0, 2, 1) @ along
+            found = np.einsum("sij,sj,skj,sk->si", V, inverse, V, right)
+            after = rest + np.einsum("sij,sj->si", explained, found) @ Q.T
+            after[:, rows] -= np.einsum("sij,sj->si", effects, found)
+            left = np.maximum((after.reshape(len(spans), -1, n) ** 2).mean(axis=1), 1e-300) / before
+            levels = 0.5 * len(t) * np.log(left).sum(axis=1)
+            for k, (change, sizes) in enumerate(zip(empty, found / scale, strict=True)):
+                level = float(levels[k])
                 if kind == "gain":  # smaller torques have smaller residuals, which is no better fit
-                    level -= float(np.sum(np.log1p(-share * found[0])))
-                sizes = U @ found if kind == "load" else found
-                yield replace(empty, sizes=sizes, level=level, left=left)
+                    if abs(sizes[0]) > LARGEST:
+                        continue
+                    level -= float(np.sum(np.log1p(-shares[k] * sizes[0])))
+                yield replace(change, sizes=U @ sizes if kind == "load" else sizes, level=level, left=left[k])
 
 
 def change_finding(change: Change, robot: Robot, source: str, column: Callable[[str, int], str]) -> LogFinding:
