@@ -147,7 +147,7 @@ def revolutions(robot: Robot, motion: MotionSummary, fit: FreeFit) -> Trial | No
 
 def magnitudes(robot: Robot, motion: MotionSummary, fit: FreeFit) -> Trial | None:
     """Return the signs of a torque logged without its sign, if a fit with free parameters is good only with those of the model,
-    or None."""
+    not as logged or inverted, or None."""
     now = None
     for joint in np.flatnonzero((motion.tau >= 0.0).all(axis=0) & np.any(motion.tau > 0.0, axis=0)):
         now = now or explained(robot, motion)
@@ -164,8 +164,9 @@ def magnitudes(robot: Robot, motion: MotionSummary, fit: FreeFit) -> Trial | Non
             fitted = columns @ np.linalg.lstsq(columns, measured, rcond=None)[0]
         signed = replace(motion, tau=motion.tau * signs)
         mistake = Mistake("magnitude", (int(joint),), "torque", partial(np.multiply, signs))
+        inverted = replace(motion, tau=motion.tau * np.where(np.arange(robot.n) == joint, -1.0, 1.0))
         left = fit.unexplained(signed)[joint]
-        if left < min(FITTED, CLEARLY * fit.unexplained(motion)[joint]):
+        if left < min(FITTED, *(CLEARLY * fit.unexplained(each)[joint] for each in (motion, inverted))):
             return Trial(mistake, motion, signed, now, explained(robot, signed), 0.0)
     return None
 
