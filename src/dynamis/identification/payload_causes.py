@@ -25,7 +25,7 @@ HALVED = 4  # times, the distance from the moment at which it was
 
 
 @dataclass(frozen=True)
-class Refit:
+class CauseFit:
     """Mass and its standard ``error`` after a fit, the RMS residuals (n,) with load, ``left``, the sum of the logarithms of the
     noise, ``level``, and the ``factor`` of the torques with load with its standard error; ``is_part`` if the load
     is taken to be carried in a part of the log; ``text`` is the cause in words."""
@@ -42,7 +42,7 @@ class Refit:
 
 def refitted(
     rows: PayloadRows, text: str = "", *, scaled: Array | None = None, carried: Callable[[Array], Array] | None = None
-) -> Refit:
+) -> CauseFit:
     """Fit the load again, with the torques of the joints ``scaled`` (n,) a multiple of those of the reference, or with the load
     where ``carried`` is true of the fraction of the log with load."""
     n, terms = len(rows.joints), rows.own + len(rows.belief)
@@ -71,12 +71,12 @@ def refitted(
     squares = [float(e @ e) / max(len(e) - spent, 1.0) for e in loaded]
     found = text, float(x[terms]), float(errors[terms]), np.sqrt(squares), float(np.log(noise).sum())
     if scaled is None:
-        return Refit(*found, is_part=carried is not None)
+        return CauseFit(*found, is_part=carried is not None)
     factor = 1.0 / (1.0 + x[-1]) if x[-1] > -1.0 else np.inf
-    return Refit(*found, factor, factor**2 * float(errors[-1]))
+    return CauseFit(*found, factor, factor**2 * float(errors[-1]))
 
 
-def scales(robot: Robot, rows: PayloadRows) -> Iterator[Refit]:
+def scales(robot: Robot, rows: PayloadRows) -> Iterator[CauseFit]:
     """Yield refits with torques with load, of all joints or of one, that are surely a multiple of those of the reference."""
     each = [(f" of {printable(name)}", x) for name, x in zip(robot.coordinate_names, np.eye(robot.n), strict=True)]
     for whose, scaled in [("", np.ones(robot.n)), *each]:
@@ -87,7 +87,7 @@ def scales(robot: Robot, rows: PayloadRows) -> Iterator[Refit]:
             yield replace(found, text=text)
 
 
-def parts(rows: PayloadRows) -> Iterator[Refit]:
+def parts(rows: PayloadRows) -> Iterator[CauseFit]:
     """Yield refits with the load in the first or the last part of the log only, to some seconds."""
     for which in ("first", "last"):
         found = {share: _in_part(rows, which, share) for share in np.arange(1, PARTS) / PARTS}
@@ -97,13 +97,13 @@ def parts(rows: PayloadRows) -> Iterator[Refit]:
         yield min(found.values(), key=lambda each: each.level)
 
 
-def _in_part(rows: PayloadRows, which: str, share: float) -> Refit:
+def _in_part(rows: PayloadRows, which: str, share: float) -> CauseFit:
     part = f"the {which} {100.0 * share:.0f} % of the log with load"
     text = f"the load seems to have been carried in {part} only: give this part of it; with the load in this part"
     return refitted(rows, text, carried=lambda x: x <= share if which == "first" else x > 1.0 - share)
 
 
-def links(robot: Robot, frame: str, rows_of: Callable[[str], PayloadRows]) -> Iterator[Refit]:
+def links(robot: Robot, frame: str, rows_of: Callable[[str], PayloadRows]) -> Iterator[CauseFit]:
     """Yield refits with the load carried by other links."""
     body = robot.model.frame(frame).body
     for i, link in robot.model.links:
@@ -112,7 +112,7 @@ def links(robot: Robot, frame: str, rows_of: Callable[[str], PayloadRows]) -> It
             yield refitted(rows_of(link.name), text)
 
 
-def likeliest(base: Refit, causes: Sequence[Refit], explained: Callable[[Array], bool]) -> Refit | None:
+def likeliest(base: CauseFit, causes: Sequence[CauseFit], explained: Callable[[Array], bool]) -> CauseFit | None:
     """Return the cause with which the logs are explained best: all, or at least half of the noise of the joints in the mean, as
     the moment at which a load was dropped is not known exactly; None if they are not explained clearly better than without."""
     half = base.level - np.log(2.0) * len(base.left)
