@@ -368,17 +368,3 @@ def test_samples_too_few_for_the_parameters_are_refused(truth):
         dy.identify(truth, run)
     with pytest.raises(dy.InputError, match="48 rows cannot determine 52 parameters"):
         dy.identify(truth, run, examined=False, estimator="ordinary", compare=())
-
-
-def test_small_systems_are_solved_with_one_thread_of_blas(plain, prior):
-    threadpoolctl = pytest.importorskip("threadpoolctl")
-
-    def threads():
-        return {library["num_threads"] for library in threadpoolctl.threadpool_info() if library["user_api"] == "blas"}
-
-    t, q, tau = plain
-    before, seen = threads(), set()
-    log = Log(t, q, tau, names=prior.coordinate_names)
-    dy.identify(prior, log, estimator="weighted", compare=(), folds=2, progress=lambda *_: seen.update(threads()))
-    assert seen == {1}
-    assert threads() == before

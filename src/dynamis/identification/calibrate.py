@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dynamis.display import as_text, counted
 from dynamis.errors import InputError, ModelWarning, printable, unknown_name
 from dynamis.identification.calibration_rows import AXES, SIX, STATES, Extended, PoseRows, largest_errors, torque_rows
-from dynamis.identification.identify import one_blas_thread
+from dynamis.identification.estimators.factors import one_blas_thread
 from dynamis.identification.logs.free_fit import TorqueRows
 from dynamis.identification.logs.log import Log
 from dynamis.identification.nonlinear import Solution, Unknown, held_out_residuals, noise_by_group, solve

@@ -22,6 +22,7 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.drive_gain_checks import contradictions, negative_gains
 from dynamis.identification.equations import Matrix, equations
+from dynamis.identification.estimators.factors import one_blas_thread
 from dynamis.identification.payload_fit import payload_regressor, solve
 from dynamis.identification.samples import Decimation, Samples, as_runs
 from dynamis.identification.validation.residuals import autocorrelated_covariance
@@ -65,6 +66,7 @@ class DriveGains:
     _repr_html_ = as_text
 
 
+@one_blas_thread()
 def estimate_drive_gains(
     base: BaseParameters,
     unloaded: Samples | Sequence[Samples],

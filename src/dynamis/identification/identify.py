@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from dynamis.identification.disturbances import disturbances
 from dynamis.identification.equations import Equations, Regressor, equations
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.estimator import Estimator, LeastSquares, WeightedLeastSquares
+from dynamis.identification.estimators.factors import one_blas_thread
 from dynamis.identification.estimators.regularised import PhysicallyConsistent, Ridge
 from dynamis.identification.identification import Identification
 from dynamis.identification.linear_model import LinearModel
@@ -64,15 +64,6 @@ ESTIMATORS: dict[str, Callable[[BaseParameters], Estimator]] = {
     "consistent": PhysicallyConsistent,
 }
 COMPARED = tuple(ESTIMATORS)
-
-
-@contextlib.contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread while many small systems are solved: with more, they mostly wait for each other."""
-    from threadpoolctl import threadpool_limits  # looks through all loaded libraries: not needed by those who do not identify
-
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 @one_blas_thread()

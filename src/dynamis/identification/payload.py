@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dynamis.display import as_text, flat, short
 from dynamis.errors import InputError, printable
+from dynamis.identification.estimators.factors import one_blas_thread
 from dynamis.identification.payload_checks import log_doubts, residual_finding
 from dynamis.identification.payload_fit import (
     CORRECTIONS,
@@ -88,6 +89,7 @@ class PayloadEstimate:
         return short(f"<PayloadEstimate of {printable(self.robot.name)}: {where}, {shown}>")
 
 
+@one_blas_thread()
 def identify_payload(
     robot: Robot,
     samples: Samples | Sequence[Samples],

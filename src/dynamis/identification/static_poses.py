@@ -17,6 +17,7 @@ from dynamis.display import as_table, as_text, counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.estimators.estimator import WeightedLeastSquares
+from dynamis.identification.estimators.factors import one_blas_thread
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.payload import PayloadEstimate, identify_payload
 from dynamis.identification.samples import Samples
@@ -136,6 +137,7 @@ def static_poses(robot: Robot, q: Any, tau: Any, direction: Any = None, *, toler
     return StaticPoses(where / total, half_sum, use, friction)
 
 
+@one_blas_thread()
 def identify_static(
     robot: Robot,
     q: Any,
@@ -183,6 +185,7 @@ def identify_static(
     )
 
 
+@one_blas_thread()
 def identify_static_payload(
     robot: Robot,
     q: Any,

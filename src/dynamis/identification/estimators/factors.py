@@ -6,8 +6,9 @@ together give every fit, and leaving one out shows how well the others predict i
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,6 +89,15 @@ class FactorSums:
         wide = np.zeros((len(small), self.parameters + 1))
         wide[:, np.append(self._columns[joint], self.parameters)] = small
         return wide
+
+
+@contextlib.contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread while many small systems are solved: with more, they mostly wait for each other."""
+    from threadpoolctl import threadpool_limits  # looks through all loaded libraries: not needed by those who do not identify
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 def householder_qr(A: Array) -> Array:

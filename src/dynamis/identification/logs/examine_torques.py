@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
+from dynamis.identification.estimators.factors import one_blas_thread
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.changes import Change, change_finding, change_within
 from dynamis.identification.logs.clock_fit import ClockScale, clock_scale
@@ -37,6 +38,7 @@ EXCHANGED = 2000  # samples in which exchanged joints are looked for
 MATCHES = 0.95  # explained fraction beyond friction above which gravity is that of the file
 
 
+@one_blas_thread()
 def examine_torques(
     samples: Samples | Sequence[Samples],
     robot: Robot,
