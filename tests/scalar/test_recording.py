@@ -371,3 +371,15 @@ def test_matrices_made_of_entries_are_solved():
     assert np.allclose(Program(list(x), call_with_symbols(inverted, x))(*values), inverted(values))
     with pytest.raises(InputError, match=r"numpy\.linalg\.eigvalsh cannot be recorded"):
         call_with_symbols(lambda x: np.linalg.eigvalsh(np.array([[x[0], 1.0], [1.0, x[1]]])), x)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.parametrize("missing", [math.nan, -math.nan, math.inf])
+def test_numbers_that_are_not_finite_may_be_results_of_compiled_functions(missing):
+    def inside(robot, q):
+        return np.concatenate([np.where(q > 0.0, q, missing), q * missing, [missing]])
+
+    arm, q = dy.load("planar_2r_melchiorri"), np.tile([0.5, -0.5], (300, 1))
+    kernel = arm.compile(inside)
+    for dtype in (np.float64, np.float32):
+        np.testing.assert_array_equal(kernel(q.astype(dtype))[-1], inside(arm, q[0].astype(dtype)))

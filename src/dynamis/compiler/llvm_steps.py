@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from dynamis.compiler.code import Code, Instruction, Operand
 from dynamis.compiler.registers import Key
 from dynamis.compiler.target import Target
 
+NAN = (math.nan,)
 CHECKED = 8  # angles whose range is checked at once
 
 
@@ -32,8 +34,8 @@ class Step(NamedTuple):
 
 
 def key(x: Operand) -> Key:
-    """How an operand is known to `Registers`: a constant by its size."""
-    return x if isinstance(x, int) else (abs(x),)
+    """How an operand is known to `Registers`: a constant by its size, NaN by one object, since it equals no other."""
+    return x if isinstance(x, int) else NAN if math.isnan(x) else (abs(x),)
 
 
 def steps(code: Code, target: Target, by_one: bool = False) -> list[Step]:
@@ -53,7 +55,7 @@ def steps(code: Code, target: Target, by_one: bool = False) -> list[Step]:
         if angles:
             result += _angle_steps(angles)
             angles = []
-        result.append(Step(tuple([x if isinstance(x, int) else (abs(x),) for x in i.args]), i, number))
+        result.append(Step(tuple([key(x) for x in i.args]), i, number))
         if number in pending:
             result += pending[number]
     result += _angle_steps(angles)

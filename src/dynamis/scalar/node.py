@@ -133,9 +133,12 @@ class Node(NumpyProtocol):
         return (symbol if self.op == "symbol" else make), ((self.args[0],) if self.op == "symbol" else (self.op, *self.args))
 
 
+NOT_A_NUMBER = (math.nan, 1.0)  # NaN equals no number, itself included
+
+
 def make(op: str, *args: Any) -> Node:
     """The one node of this operation on these operands."""
-    key = (op, *[id(a) if type(a) is Node else (a, math.copysign(1.0, a)) for a in args])
+    key = (op, *[id(a) if type(a) is Node else NOT_A_NUMBER if math.isnan(a) else (a, math.copysign(1.0, a)) for a in args])
     node = newest.get(key)
     if node is None and (node := older.get(key)) is None:
         return _new(key, op, args, _rank(op, args))
