@@ -132,3 +132,14 @@ def test_a_sampled_observer_in_c_has_its_residual():
     _, following, residual = control.compile_law(ARM, dy.Sampled(observer, 500.0))(np.zeros(1), GOAL, 0.0 * GOAL, np.ones(2))
     np.testing.assert_allclose(following, observer.update(ARM, 0.0, GOAL, 0.0 * GOAL, np.ones(2), 0.002), rtol=1e-12)
     np.testing.assert_allclose(residual, observer.residual(ARM, GOAL, 0.0 * GOAL, np.ones(2)), atol=1e-12)
+
+
+def test_a_start_of_the_wrong_length_is_refused():
+    class Longer(PID):
+        def start(self, robot, q, v):
+            return np.zeros(7)
+
+    for controller in (dy.Sampled(Longer(), 100.0), Longer()):
+        for call, q in ((dy.simulate, np.zeros(2)), (dy.rollouts, np.zeros((3, 2)))):
+            with pytest.raises(dy.InputError, match=r"start of Longer returned shape \(7,\) for v .* the length of size, 6"):
+                call(ARM, 0.1, q, controller=controller)

@@ -20,7 +20,7 @@ from dynamis.robot import Robot
 from dynamis.scalar import HiddenStateError, Node, maximum, symbol
 from dynamis.simulation.actuators import Actuator, actuators_of, warn_of_voltages
 from dynamis.simulation.contact_equations import Contacts
-from dynamis.simulation.controllers import UPDATE, Controller, as_law, recorded, sized
+from dynamis.simulation.controllers import UPDATE, Controller, as_law, first_states, recorded, sized
 from dynamis.simulation.fixed_step import RULES, Flow, take_step
 from dynamis.simulation.friction import StickingLaw, laws_of
 from dynamis.simulation.hard_stops import COMPLIANT, hard_stops
@@ -117,7 +117,7 @@ class ClosedLoop:
     def start_sampled(self, q: Array, v: Array) -> Array:
         """(…, states) of the controller before the first sample."""
         law = self.law.digital
-        return np.zeros((*v.shape[:-1], 0)) if law is None else np.asarray(law.start(self.robot, q, v))
+        return np.zeros((*v.shape[:-1], 0)) if law is None else first_states(law, self.robot, q, v)
 
     def motion(self, robot: Robot, given: Mapping[str, Any], held: Array | None = None) -> EquationsOfMotion:
         """The equations for one state; ``given`` has the values of ``numbers``, ``held`` the torques of a sampled law."""

@@ -141,9 +141,20 @@ class Law:
         return Command(
             lambda t, q, v, x: others(t, q, v) + torque(t, q, v, x),
             law.size,
-            lambda q, v: np.asarray(law.start(robot, q, v)),
+            lambda q, v: first_states(law, robot, q, v),
             value(law.rates, law.size, "rates of the controller"),
         )
+
+
+def first_states(law: Controller, robot: Robot, q: Array, v: Array) -> Array:
+    """The initial states of a controller (…, size)."""
+    states = np.asarray(law.start(robot, q, v))
+    if states.shape != (*v.shape[:-1], law.size):
+        raise InputError(
+            f"start of {type(law).__name__} returned shape {states.shape} for v of shape {v.shape}; "
+            f"its last axis must have the length of size, {law.size}, and the others are those of v"
+        )
+    return states
 
 
 def recorded(function: Callable[..., Any], traceable: bool = False) -> Callable[..., Any]:

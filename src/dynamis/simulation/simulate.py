@@ -17,7 +17,7 @@ from dynamis.simulation.actuators import Actuator, actuators_of, warn_of_voltage
 from dynamis.simulation.adaptive import METHODS, integrate
 from dynamis.simulation.compiled_pieces import CompiledPieces
 from dynamis.simulation.contact import contacts_in, step_for
-from dynamis.simulation.controllers import SIGNATURES, Controller, Law, as_law
+from dynamis.simulation.controllers import SIGNATURES, Controller, Law, as_law, first_states
 from dynamis.simulation.events import Watcher
 from dynamis.simulation.fixed_step import RULES, check_step_length
 from dynamis.simulation.friction import laws_of
@@ -227,7 +227,7 @@ def _disturbance(given: Any, n: int) -> tuple[NoiseSource | None, Source | None]
 
 def _held(law: Law, sampled: Sampled, robot: Robot, origin: float, before: Samples | None) -> Held:
     digital = law.digital
-    start = None if digital is None else lambda q, v: digital.start(robot, q, v)
+    start = None if digital is None else lambda q, v: first_states(digital, robot, q, v)
     return Held(sampled, robot.n, origin, law.sample(robot), before, start)
 
 
