@@ -31,6 +31,16 @@ def test_a_law_with_motors_has_the_torques_of_the_law():
     assert LAW.with_motors(ARM) is LAW
 
 
+def test_torques_are_converted_once():
+    law = LAW.with_motors(DRIVEN)
+    np.testing.assert_array_equal(law.with_motors(DRIVEN)(DRIVEN, 0.0, Q, V), law(DRIVEN, 0.0, Q, V))
+
+
+def test_the_robot_of_motors_must_be_one():
+    with pytest.raises(dy.InputError, match="must be a Robot"):
+        LAW.with_motors("ur5e")
+
+
 @pytest.mark.parametrize("law", [
     LAW, LAW.with_model(ARM), control.MomentumObserver(LAW, 2), control.SlotineLi.designed(ARM, GOAL, bandwidth=5.0)
 ], ids=["law", "model", "observer", "adaptive"])  # fmt: skip

@@ -106,6 +106,7 @@ class ControlLaw(Controller):
         >>> bool(abs(motion.q[-1] - [0.0, 0.5]).max() < 1e-2)
         True
         """
+        check_numeric(robot)
         motors = {k: x for k, x in enumerate(robot.model.actuators) if isinstance(x, DCMotor)}
         return WithMotors(self, motors) if motors else self
 
@@ -192,6 +193,9 @@ class WithMotors(Wrapper):
 
     def start(self, robot: Robot, q: Array, v: Array) -> Array:
         return self.law.start(robot, q, v)
+
+    def with_motors(self, robot: Robot) -> ControlLaw:
+        return self.law.with_motors(robot)
 
     def wanted(self, robot: Robot, t: Any) -> Any:
         return self.law.wanted(robot, t)
