@@ -187,6 +187,12 @@ def test_a_line_of_units_below_the_names_counts(tmp_path):
     np.testing.assert_allclose(np.hstack([log.q[1], log.tau[1]]), [np.pi / 2, np.pi / 2, 1.0, 1.0])
 
 
+def test_units_below_the_names_that_contradict_the_names_are_refused(tmp_path):
+    (tmp_path / "run.csv").write_text("t [ms],q1,q2,tau1,tau2\ns,rad,rad,Nm,Nm\n0,1,1,1,1\n10,1,1,1,1\n")
+    with pytest.raises(InputError, match=r"line 2 gives column 't \[ms\]' the unit 's'"):
+        read_log(tmp_path / "run.csv", ARM)
+
+
 @pytest.mark.parametrize("times", [["2026-01-31 23:59:59.995", "2026-02-01T00:00:00.005Z"], ["08:00:00.5", "08:00:00.510"]])
 def test_dates_and_times_of_day_are_read(tmp_path, times):
     (tmp_path / "run.csv").write_text("t,q1,q2,tau1,tau2\n" + "".join(f"{t},1,1,1,1\n" for t in times))

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.errors import DynamisError, InputError, printable, reason_of, unknown_name
-from dynamis.identification.logs.units import UNITS
+from dynamis.identification.logs.units import UNIT, UNITS
 
 Array = npt.NDArray[Any]
 NUMBERS = "biuf"  # kinds of arrays that are numbers
@@ -203,13 +203,18 @@ class CsvTable(LogTable):
             below = cells_of(file.readline(LONGEST_LINE).strip().decode("utf-8", "replace"), self.delimiter)
             units = [x.strip("[]()") for x in below]
             if len(units) == len(cells) and set(units) & ALL_UNITS and set(units) <= ALL_UNITS.union(NO_UNIT):
-                both = zip(cells, units, strict=True)
-                self._names = tuple(name if unit in NO_UNIT else f"{name} [{unit}]" for name, unit in both)
+                self._names = tuple(self._with_unit(*pair, lines + 1) for pair in zip(cells, units, strict=True))
                 self._data_at, self._lines_before = file.tell(), lines + 1
         twice = [name for name, times in Counter(self._names).items() if times > 1]
         if twice:
             which = ", ".join(map(printable, twice[:6]))
             raise self.wrong(f"line {lines} repeats the column name {which}; column names must be unique")
+
+    def _with_unit(self, name: str, unit: str, line: int) -> str:
+        own = match["unit"] if (match := UNIT.match(name)) and match["unit"] in ALL_UNITS else ""
+        if own and unit not in (own, *NO_UNIT):
+            raise self.wrong(f"line {line} gives column {printable(name)} the unit {printable(unit)}; remove one of the two")
+        return name if own or unit in NO_UNIT else f"{name} [{unit}]"
 
     def _find_end(self, file: BinaryIO) -> int:
         """Return where the data end: at the end of the file, or before a last line that has too few cells and no end."""
