@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 import dynamis as dy
 from dynamis.errors import InputError
 from dynamis.identification.base_parameters import base_parameters
-from dynamis.identification.estimators import consistent_bodies, regularised
+from dynamis.identification.estimators import consistent_bodies, entropic, regularised
 from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.estimators.factors import FoldFactors, joint_noise, whitened
 from dynamis.identification.estimators.regularised import PhysicallyConsistent
@@ -316,8 +316,8 @@ def test_newton_steps_and_the_convex_solver_find_the_same_minimum(seed, monkeypa
     X, y, joint = rows(base, 30, 2.0, seed)
     y[joint == 2] -= 5.0 * np.sign(X[joint == 2][:, base.names.index("elbow_joint.coulomb")])  # a bound of friction is active
     fits = []
-    for used in (consistent_bodies.newton_steps, lambda *_: None):
-        monkeypatch.setattr(consistent_bodies, "newton_steps", used)
+    for used in (consistent_bodies.minimum, lambda *_: None):
+        monkeypatch.setattr(consistent_bodies, "minimum", used)
         fits.append(PhysicallyConsistent(base, prior=wrong_prior(base, seed)).fit(X, y, joint=joint))
     newton, convex = fits
     assert newton.active_ == convex.active_ != ()
@@ -325,12 +325,29 @@ def test_newton_steps_and_the_convex_solver_find_the_same_minimum(seed, monkeypa
     assert objective(newton, X, y, joint) <= objective(convex, X, y, joint) * (1.0 + 1e-9)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_flat_links_of_torques_that_no_robot_has_are_found_as_by_the_convex_solver(seed, monkeypatch):
+    base = base_of("ur5e")
+    X, y, joint = rows(base, 60, 0.5, seed, motion=1.0)
+    y[joint == 2] *= -0.5
+    fits, interior = [], entropic.interior_point
+    used = []
+    monkeypatch.setattr(entropic, "interior_point", lambda cost: used.append(interior(cost)) or used[-1])
+    for minimum in (consistent_bodies.minimum, lambda *_: None):
+        monkeypatch.setattr(consistent_bodies, "minimum", minimum)
+        fits.append(PhysicallyConsistent(base, regularisation=1e-3).fit(X, y, joint=joint))
+    ours, convex = fits
+    assert used[0] is not None
+    assert objective(ours, X, y, joint) <= objective(convex, X, y, joint) * (1.0 + 1e-9)
+    assert np.abs(ours.coef_ - convex.coef_).max() < 1e-5 * np.abs(convex.coef_).max()
+
+
 def test_newton_steps_leave_bounds_of_links_to_the_convex_solver():
     base = base_of("ur5e")
     box = {base.model.bodies[0].name: ([-1.0] * 3, [1.0] * 3)}
     for bounds, newton in (({}, True), ({"total_mass": 20.0}, False), ({"boxes": box}, False), ({"com": box}, False)):
         space = BodySpace(base.model, **bounds)
-        found = consistent_bodies.newton_steps(space, np.eye(len(space.origin)), np.zeros(len(space.origin)), 1.0)
+        found = entropic.minimum(space, np.eye(len(space.origin)), np.zeros(len(space.origin)), 1.0)
         assert (found is not None) == newton
 
 

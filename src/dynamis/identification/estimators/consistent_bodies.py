@@ -9,14 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.identification.estimators.body_space import BodySpace
-from dynamis.identification.pseudo_inertia import LEAST, ONE, Programme, Rows, Solution, minimise, packed
+from dynamis.identification.estimators.entropic import minimum
+from dynamis.identification.pseudo_inertia import LEAST, ONE, Programme, Rows, Solution, minimise
 
 Array = npt.NDArray[Any]
 
 ROUNDING = 1e-12  # relative to the largest singular value
-NEWTON, SHORTER = 60, 30  # steps at most, and halvings of each
-CONVERGED = 1e-12  # expected decrease of the cost, in squared standard errors, of the last step
-DECREASE = 1e-4  # of the cost, relative to that along the slope
 
 
 def fit_bodies(space: BodySpace, G: Array, g: Array, weight: float, metric: str, least: float = LEAST) -> Solution:
@@ -34,8 +32,8 @@ def fit_bodies(space: BodySpace, G: Array, g: Array, weight: float, metric: str,
     rows = space.rows()
     if metric == "euclidean" and is_allowed(space, rows, best, least):
         return Solution(best, "solved: no active constraint", True)
-    if metric == "entropic" and (newton := newton_steps(space, G, g, weight)) is not None:
-        return Solution(newton, "solved", True)
+    if metric == "entropic" and (found_x := minimum(space, G, g, weight)) is not None:
+        return Solution(found_x, "solved", True)
     inside = space.inside()
     # w in standard errors; if the constraints are too many of these away for the solver, in units of the way to the inside
     for size in (1.0, max(1.0, float(np.linalg.norm(stretch * (Vt @ (inside - best)))))):
@@ -55,46 +53,6 @@ def fit_bodies(space: BodySpace, G: Array, g: Array, weight: float, metric: str,
         if result.solved or result.impossible:
             break
     return result
-
-
-def newton_steps(space: BodySpace, G: Array, g: Array, weight: float) -> Array | None:
-    """Return x of `fit_bodies` with the entropic distance, which is infinite where an inertia is not consistent: by Newton
-    steps projected on the bounds of scalar parameters. None with other bounds, or if the steps do not converge."""
-    if space.masses or space.com or space.boxes or space.total_mass is not None:
-        return None
-    x, k, GG = space.inside(), space.others, G.T @ G
-    low, high = np.full((2, len(x)), [[-np.inf], [np.inf]])
-    low[k], high[k] = ((end - space.origin)[k] / np.diagonal(space.C)[k] for end in (space.lower, space.upper))
-    fixed = low == high
-    x[fixed] = low[fixed]
-    for _ in range(NEWTON):
-        slope, bodies = G.T @ (G @ x - g), space.matrices(x)
-        slope[k] += weight * (x - space.wish)[k]
-        slope[space.places] += weight * (ONE - packed(np.linalg.inv(bodies)))
-        K = space.curvature(x, "entropic")
-        H = GG + weight * K.T @ K
-        free = np.flatnonzero(~(fixed | ((x <= low) & (slope > 0.0)) | ((x >= high) & (slope < 0.0))))
-        step = np.zeros(len(x))
-        try:
-            step[free] = -np.linalg.solve(H[np.ix_(free, free)], slope[free])
-        except np.linalg.LinAlgError:  # λ is rounding beside almost exact data
-            return None
-        done = float(-slope @ step) < CONVERGED
-        for share in (0.5 ** np.arange(1 if done else SHORTER)).tolist():
-            d = np.clip(x + share * step, low, high) - x
-            ratio = np.linalg.eigvals(np.linalg.solve(bodies, space.matrices(x + d) - bodies)).real
-            if ratio.min() <= -1.0:  # not consistent
-                continue
-            # change of the cost: of the quadratic part, and of the bodies beyond the linear term
-            change = slope @ d + 0.5 * d @ (GG @ d) + weight * (0.5 * d[k] @ d[k] + np.sum(ratio - np.log1p(ratio)))
-            if done or change < DECREASE * (slope @ d):
-                x = x + d
-                break
-        else:
-            return None
-        if done:
-            return x
-    return None
 
 
 def settled(space: BodySpace, G: Array, x: Array) -> Array:
