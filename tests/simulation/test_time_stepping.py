@@ -88,7 +88,31 @@ def test_the_energy_error_of_contacts_is_of_the_size_of_the_error_of_integration
     exact = dy.simulate(robot, 1.0, [0.5], wrenches={"ball": floor}, rtol=1e-9, atol=1e-11, points=21)
     made = dy.simulate(robot, 1.0, [0.5], wrenches={"ball": floor}, points=21, method="time_stepping", step=step)
     true = abs(made.energy[-1] - exact.energy[-1])
-    assert 0.5 * true < abs(made.energy_error).max() < 40.0 * true
+    assert 0.3 * true < abs(made.energy_error).max() < 40.0 * true
+
+
+@pytest.mark.parametrize("options", [{}, {"damping": 0.5}, {"damping": 0.5, "friction": 0.4, "slip": 1e-2}])
+def test_contacts_are_of_order_two_in_simulate_and_in_rollouts(options):
+    arm = dy.load("planar_2r_melchiorri")
+    floor = dy.contact(arm, None, dy.Plane((0.0, -0.9, 0.0), (0.0, 1.0, 0.0)), stiffness=1e4, **options)
+    start, given = [-0.6, 0.3], {"wrenches": {floor.frame: floor}, "friction": "none"}
+    exact = dy.simulate(arm, 0.5, start, **given, method="DOP853", rtol=1e-10, atol=1e-12, points=2).q[-1]
+    errors = []
+    for step in (2e-3, 1e-3, 5e-4):
+        made = dy.simulate(arm, 0.5, start, **given, method="time_stepping", step=step, points=2).q[-1]
+        batch = dy.rollouts(arm, 0.5, start, **given, method="time_stepping", step=step).q[-1]
+        np.testing.assert_allclose(np.ravel(batch), made, rtol=1e-9, atol=1e-12)
+        errors.append(abs(made - exact).max())
+    # where a contact begins and ends within a step, the ratio scatters about four
+    assert errors[0] > 6.0 * errors[2]
+    assert errors[0] < 5e-5
+
+
+def test_a_bounce_without_losses_keeps_the_energy():
+    robot = ball()
+    floor = dy.contact(robot, "ball", FLOOR, stiffness=1e4, radius=0.1)
+    made = dy.simulate(robot, 1.0, [0.5], wrenches={"ball": floor})
+    assert abs(made.energy[-1] - made.energy[0]) < 3e-3 * made.energy[0]
 
 
 @pytest.mark.parametrize(("friction", "slides"), [(0.1, True), (0.6, False)])

@@ -19,6 +19,7 @@ from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
 from dynamis.scalar import HiddenStateError, Node, maximum, symbol
 from dynamis.simulation.actuators import Actuator, actuators_of, warn_of_voltages
+from dynamis.simulation.contact import Contact, ContactGroup
 from dynamis.simulation.contact_equations import Contacts
 from dynamis.simulation.controllers import UPDATE, Controller, as_law, first_states, recorded, sized
 from dynamis.simulation.fixed_step import RULES, Flow, take_step
@@ -133,6 +134,8 @@ class ClosedLoop:
         def push(frame: str, w: Any) -> Callable[..., Any]:
             if not callable(w):
                 return _constant(given[f"wrench on {frame}"])
+            if isinstance(w, Contact | ContactGroup):  # implicit in "time_stepping"
+                return w
             return lambda t, q, v: sized(recorded(w)(t, q.copy(), v.copy()), 6, f"the wrench on {frame}")
 
         wrenches = {frame: push(frame, w) for frame, w in self.wrenches.items()}

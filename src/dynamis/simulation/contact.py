@@ -22,6 +22,7 @@ from dynamis.tolerances import NORM_SMOOTHING
 
 Array = npt.NDArray[Any]
 STEP_RANGE = (2e-5, 1e-3)  # s: the shortest and the longest step that is chosen for contacts
+NUMERICAL_DAMPING = 0.05  # of oscillations that a step does not resolve: the part of the step by which contacts act later
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,26 +114,35 @@ class Contact:
         """Of the contact point."""
         return twist[:3] + cross(twist[3:], arm) if self._has_arm else twist[:3]
 
-    def linearised(self, X: Pose, twist: Array, ahead: Array, shift: Any, weight: Any) -> tuple[Array, Array]:
-        """(f, D): the wrench f − D V' at the frame's origin, for the frame's twist V' at the end of a step.
+    def linearised(self, X: Pose, twist: Array, start: Array, h: Any, middle: bool) -> tuple[Array, Array]:
+        """(f, D): the mean wrench f − D V' at the frame's origin over a step of length h, for the frame's twist V' at its end.
 
-        The penetration is that at the pose X plus the approach in the time ``shift`` at the present twist and in ``weight`` at
-        V'. The ratio of friction to slip is that at the predicted twist ``ahead``: friction decelerates slip and never reverses
-        it.
+        ``twist`` is that at the pose X, at the start or in the ``middle`` of the step, and ``start`` that at its start.
         """
         above, n, arm = self._nearest(X)
-        closing = -np.dot(n, self._velocity(twist, arm))
-        depth = self.radius - above
-        later = depth + shift * closing
+        normals = np.outer(n, n)
+        now, before = (self._velocity(x, arm) for x in (twist, start))
+        ahead = 2.0 * now - before
+        depth, closing = self.radius - above, -np.dot(n, now)
+        later, rate, share = depth + 0.25 * h * closing, 0.0, 1.0
+        weight = (0.25 + 2.0 * NUMERICAL_DAMPING) * h
+        if middle:
+            # the mean of depth and rate over the step, where the prediction holds; damped where the body turns back
+            early, then = -np.dot(n, before), -np.dot(n, ahead)
+            steady = steadiness(early, then)
+            later = depth - h * (0.25 * (closing + steady * (early - closing)) + NUMERICAL_DAMPING * steady * then)
+            rate, share, weight = 0.5 * steady * early, 1.0 - 0.5 * steady, (0.25 + NUMERICAL_DAMPING) * h
         # a ball that leaves within the step, or faster than the surface follows, is no longer pushed
         least = minimum(minimum(depth, later + weight * closing), 1.0 + self.damping * closing)
-        touching = where(least > 0.0, 1.0, 0.0)
-        normal = touching * self.stiffness * maximum(later, 0.0)
-        slope = touching * self.stiffness * (weight + self.damping * maximum(depth, 0.0))
-        normals = np.outer(n, n)
-        sliding = (np.eye(3) - normals) @ self._velocity(ahead, arm)
-        across = self._resistance(maximum(normal + slope * closing, 0.0), sliding)
-        f, D = normal * n, slope * normals + across * (np.eye(3) - normals)
+        stiffness, damping = where(least > 0.0, self.stiffness, 0.0), self.damping * maximum(depth, 0.0)
+        normal = stiffness * (maximum(later, 0.0) + damping * rate)
+        slope = stiffness * (weight + damping * share)
+        # friction in slip that lasts is that in the middle; in slip that ends within the step it decelerates and never reverses
+        tangents = np.eye(3) - normals
+        slip, slip_ahead = tangents @ now, tangents @ ahead
+        change = steadiness(tangents @ before, slip_ahead) * (slip - slip_ahead)
+        across = self._resistance(maximum(normal - slope * np.dot(n, ahead), 0.0), slip_ahead + change)
+        f, D = normal * n - across * change, slope * normals + across * tangents
         to_point = np.hstack([np.eye(3), -skew(arm)]) if self._has_arm else np.eye(3, 6)
         return to_point.T @ f, to_point.T @ D @ to_point
 
@@ -184,9 +194,9 @@ class ContactGroup:
         """The sum of the wrenches; see `Contact.wrench_at`."""
         return np.sum([one.wrench_at(X, twist) for one in self.contacts], axis=0)
 
-    def linearised(self, X: Pose, twist: Array, ahead: Array, shift: Any, weight: Any) -> tuple[Array, Array]:
+    def linearised(self, X: Pose, twist: Array, start: Array, h: Any, middle: bool) -> tuple[Array, Array]:
         """(f, D) of all contacts together; see `Contact.linearised`."""
-        parts = [one.linearised(X, twist, ahead, shift, weight) for one in self.contacts]
+        parts = [one.linearised(X, twist, start, h, middle) for one in self.contacts]
         return np.sum([f for f, _ in parts], axis=0), np.sum([D for _, D in parts], axis=0)
 
     def mass(self, q: Array) -> float:
@@ -242,6 +252,11 @@ def _check_vector(values: Any, what: str) -> None:
         vector = np.zeros(0)
     if vector.shape != (3,) or not np.isfinite(vector).all():
         raise InputError(f"{what} must be three finite coordinates, got {values!r}")
+
+
+def steadiness(start: Any, end: Any) -> Any:
+    """From 1, for a velocity that lasts or grows over a step, to 0 for one that ends or turns back."""
+    return minimum(maximum(np.dot(start, end) / (np.dot(start, start) + NORM_SMOOTHING * NORM_SMOOTHING), 0.0), 1.0)
 
 
 def step_for(contacts: Sequence[Contact | ContactGroup], q: Array) -> float:

@@ -45,13 +45,13 @@ class ContactTerms:
             total = total + one.wrench_at(X, twist) @ twist
         return total
 
-    def assembled(self, v: Array, ahead: Array, shift: Any, weight: Any) -> tuple[Array, Array]:
-        """(Σ Jᵀ f, Σ Jᵀ D J), for the velocity v and the predicted velocity ``ahead``; see `Contact.linearised`."""
-        V, V_ahead = self._twists(v), self._twists(ahead)
+    def assembled(self, v: Array, start: Array, h: Any, middle: bool) -> tuple[Array, Array]:
+        """(Σ Jᵀ f, Σ Jᵀ D J), for v at this configuration and that at the start of the step; see `Contact.linearised`."""
+        V, V_start = self._twists(v), self._twists(start)
         wrenches, slopes = ({i: np.zeros(shape) for i in self.touched} for shape in (6, (6, 6)))
         for one, frame, X in zip(self.contacts, self.frames, self.poses, strict=True):
-            twists = (_at_frame(X, twist[frame.body]) for twist in (V, V_ahead))
-            f, D = one.linearised(X, *twists, shift, weight)
+            twists = (_at_frame(X, twist[frame.body]) for twist in (V, V_start))
+            f, D = one.linearised(X, *twists, h, middle)
             to_frame = np.block([[np.eye(3), -skew(X.p)], [np.zeros((3, 3)), np.eye(3)]])
             wrenches[frame.body] = wrenches[frame.body] + to_frame.T @ f
             slopes[frame.body] = slopes[frame.body] + to_frame.T @ D @ to_frame

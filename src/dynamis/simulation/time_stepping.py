@@ -24,10 +24,6 @@ from dynamis.simulation.motion import EquationsOfMotion, any_nonzero
 
 Array = npt.NDArray[Any]
 MAX_SET_CHANGES = 4  # of sliding and sticking joints in one step; the rest follow in the next
-MEAN_DEPTH_SHARE, DAMPED_SHARE = (
-    0.25,
-    0.3,
-)  # parts of a step: the mean depth of a contact, and its part in v' with some numerical damping
 
 
 class Impulse:
@@ -46,10 +42,8 @@ class Impulse:
         self.M = motion.smooth.mass_matrix(q)
         self.r = self.tau - motion.smooth.inverse_dynamics(q, v, 0.0 * v, self.wrenches)
 
-    def solve(self, start: Array, ahead: Array, h: Any, shift: float) -> tuple[Array, Any]:
-        """(v', power) from the velocity ``start``; ``ahead`` is a prediction of v'.
-
-        Contacts are evaluated ``shift`` steps from the midpoint.
+    def solve(self, start: Array, h: Any, middle: bool) -> tuple[Array, Any]:
+        """(v', power) from the velocity ``start``; whether the equations are those in the ``middle`` of the step.
 
         The power is that of torques, friction and the contacts' law itself at the mean velocity of the step: work by the
         linearised law would hide its error from the balance of the energy.
@@ -61,7 +55,7 @@ class Impulse:
         pushed: Any = 0.0 * start
         slope: Any = np.zeros((len(start), len(start)))
         if self.contacts is not None:
-            pushed, slope = self.contacts.assembled(self.v, ahead, shift * h, DAMPED_SHARE * h)
+            pushed, slope = self.contacts.assembled(self.v, start, h, middle)
         A, b = A + h * slope, b + h * pushed
         new, d = self._sticking(A, b, start, h) if self.motion.sticking else (solve_positive(A, b), 0.0 * start)
         mean = 0.5 * (start + new)
@@ -105,12 +99,12 @@ class Impulse:
 def time_stepping(flow: Any, t: Any, q: Array, v: Array, x: Array, h: Any) -> tuple[Array, Array, Array]:
     """One step: a half step, then the full step with the equations at the midpoint."""
     half = Impulse(flow.motion, t, q, v, flow.inside(x))
-    v_mid, power = half.solve(v, v, 0.5 * h, MEAN_DEPTH_SHARE)
+    v_mid, power = half.solve(v, 0.5 * h, middle=False)
     if half.contacts is None:  # stiff contacts change velocities within a step
         flow.first_acceleration = half.acceleration(v_mid, h)
     x_mid = x + 0.5 * h * flow.inner_rates(t, q, v, x, power)
     q_mid = flow.moved(q, q, v + v_mid, 0.25 * h)
     whole = Impulse(flow.motion, t + 0.5 * h, q_mid, v_mid, flow.inside(x_mid))
-    v_new, power = whole.solve(v, 2.0 * v_mid - v, h, -MEAN_DEPTH_SHARE)
+    v_new, power = whole.solve(v, h, middle=True)
     x_new = x + h * flow.inner_rates(t + 0.5 * h, q_mid, v_mid, x_mid, power)
     return flow.moved(q, q_mid, v + v_new, 0.5 * h), v_new, x_new
