@@ -303,3 +303,24 @@ def test_a_partial_derivative_of_a_name_without_value_is_a_step(step):
     text = rf"g_2 = \frac{{\partial}}{{\partial q_2}}{step} = m_2 g l_2 c_{{12}}"
     assert dy.check_answer(form, "gravity", text).correct
     assert dy.check_answer(form, "gravity", rf"g_i = \frac{{\partial}}{{\partial q_i}}{step} \\ {text}").correct
+
+
+@pytest.mark.parametrize(
+    "cosine",
+    ["συν(q_1+q_2)", "συν(θ_1+θ_2)", r"\operatorname{συν}(q_1+q_2)", r"\text{συν}(q_1+q_2)",
+     "(συν q_1 συν q_2 - ημ q_1 ημq_2)", "c_12 εφ q_1 σφ q_1"],
+)  # fmt: skip
+def test_functions_have_greek_names_too(arm, cosine):
+    assert dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 {cosine}").correct
+    assert not dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 {cosine.replace('συν', 'ημ').replace('σφ', 'εφ')}").correct
+
+
+def test_a_greek_function_whose_letters_are_parameters_is_their_product():
+    text = SPRING.replace('m = "symbol"', 'eta = "symbol"\nmu = "symbol"').replace('mass = "m"', 'mass = "mu"')
+    form = dy.load(text.replace('stiffness = "k"', 'stiffness = "k"\nviscous = "eta*mu"')).closed_form()
+    assert dy.check_answer(form, "equations", r"\tau = μ \ddot x + ημ \dot x + k (x - x_0)").correct
+
+
+@pytest.mark.parametrize("factor", ["100 · 10⁻²", "l_1⁻¹ l_1", "m_1¹² / m_1^{12}"])
+def test_raised_digits_may_have_a_sign_and_be_several(arm, factor):
+    assert dy.check_answer(arm, "gravity", f"g_2 = {factor} m_2 g l_2 c_12").correct
