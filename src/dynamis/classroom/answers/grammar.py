@@ -174,7 +174,11 @@ class _Parser:
                 factors.append((token.text, self.signed()))
             elif self.begins_value(token):
                 if token.kind == "number" and self.last.kind == "number":
-                    raise self.wrong(token, "two numbers side by side", "put a sign between them, or join their digits")
+                    raise self.wrong(
+                        token,
+                        "two numbers side by side",
+                        "put a sign between them, or join their digits; separate the entries of a list by commas",
+                    )
                 factors.append(("*", self.power()))
             else:
                 return factors[0][1] if len(factors) == 1 else Product(tuple(factors), first.at)
