@@ -173,7 +173,9 @@ def test_a_definition_takes_precedence_over_another_common_name(arm):
 
 
 def test_the_second_angular_velocity_has_no_meaning_of_its_own(arm):
-    with pytest.raises(dy.FormatError, match="omega_2"):
+    with pytest.raises(
+        dy.FormatError, match=r"the rate of joint 2 or the angular velocity of link 2.*write .dot q_2 for the former"
+    ):
         dy.check_answer(arm, "coriolis-vector", r"c_1 = -m_2 a_1 l_2 s_2 (2\dot q_1 + \omega_2) \omega_2")
 
 
@@ -324,3 +326,8 @@ def test_a_greek_function_whose_letters_are_parameters_is_their_product():
 @pytest.mark.parametrize("factor", ["100 · 10⁻²", "l_1⁻¹ l_1", "m_1¹² / m_1^{12}"])
 def test_raised_digits_may_have_a_sign_and_be_several(arm, factor):
     assert dy.check_answer(arm, "gravity", f"g_2 = {factor} m_2 g l_2 c_12").correct
+
+
+def test_the_angular_velocity_of_the_first_link_that_turns_is_the_rate_of_its_joint(cart_pole):
+    energy = r"T = \frac12 M \dot x^2 + \frac12 m (\dot x^2 + 2 l \dot x \omega_2 \cos\theta + l^2 \omega_2^2)"
+    assert dy.check_answer(cart_pole, "kinetic-energy", energy).correct

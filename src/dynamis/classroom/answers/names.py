@@ -24,6 +24,7 @@ FUNCTION_OF = {
     "sen": "sin", "tg": "tan", "arcsen": "asin",
     **{name: RECIPROCAL_OF.get(function, function) for name, function in _GREEK.items()},  # ημ, until it is read as sin
 }  # fmt: skip
+_OMEGA = re.compile(r"omega([1-9][0-9]?)'?")
 _MAX_NAME_LENGTH = 16  # letters of a name in a product written without spaces
 _ENTRY = re.compile(
     r"(?P<letter>[^0-9,']*[^0-9,'+-])(?:(?P<digits>[1-9]{1,3})|(?P<numbers>[1-9][0-9]{0,3}(?:,[1-9][0-9]{0,3}){1,2}))(?P<dots>'*)"
@@ -159,6 +160,10 @@ class Names:
             return self.source.error(piece.at, found, f"write {number.value:g} in place of {written}")
         if piece.text == "e":
             return self.source.error(piece.at, "e is not a symbol of this robot", "write exp(x) for a power of e")
+        if (match := _OMEGA.fullmatch(piece.text)) and int(match[1]) <= self.vocabulary.coordinates:
+            found = f"omega_{match[1]} can be the rate of joint {match[1]} or the angular velocity of link {match[1]}"
+            cure = rf"write \dot q_{match[1]} for the former, or define it: \omega_{match[1]} = …"
+            return self.source.error(piece.at, found, cure)
         found = str(unknown_name("quantity", written, list(dict.fromkeys([*self.vocabulary.names(), *own]))))
         if reached:
             found = f"after {printable(self.source.text[token.at : piece.at])} there is {found}"
