@@ -50,6 +50,19 @@ def test_an_energy_may_be_the_sum_of_those_of_the_links(arm, name, parts, total)
     assert dy.check_answer(arm, f"{name}-of-link", "\n".join([*parts, total]), body=2).correct
 
 
+@pytest.mark.parametrize(
+    ("name", "parts", "said"),
+    [("kinetic-energy", [T_1, T_2], "T is taken as T_1 + T_2"), ("potential-energy", U_12, "U is taken as U_1 + U_2")],
+)
+def test_energies_of_the_links_alone_are_added(arm, name, parts, said):
+    verdict = dy.check_answer(arm, name, "\n".join(parts))
+    assert verdict.correct
+    assert verdict.notes == (said,)
+    wrong = dy.check_answer(arm, name, "\n".join([parts[0], parts[1].replace("m_2", "m_1", 1)]))
+    assert "m_1 should be m_2" in wrong.wrong[0].cause
+    assert not dy.check_answer(arm, name, parts[1]).correct
+
+
 @pytest.mark.parametrize("left", ["g", r"g(\theta)", "g(q)", "G", r"\frac{\partial U}{\partial \theta}", "g_1"])
 def test_the_gravity_of_one_joint_may_be_called_g_though_g_is_a_parameter(pendulum, left):
     assert dy.check_answer(pendulum, "gravity", rf"{left} = m g l \cos(\theta)").correct

@@ -38,6 +38,7 @@ from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of
 from dynamis.tolerances import NEGLIGIBLE
 
+Index = tuple[int, ...]
 DECIMAL = r"(?<![0-9.])[0-9]*\.[0-9]+"
 MAY_VANISH = ("gravity", "coriolis", "coriolis-vector", "christoffel")  # which a single zero may say of a vector or a matrix
 MIN_ROUNDED_DIGITS = 4  # a decimal with fewer significant digits, such as 9.81, is taken as exact
@@ -113,7 +114,8 @@ class _Reading:
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
         given: Mapping[tuple[int, ...], Located] = {}
         read: Sequence[Located] = ()
-        notes = _passages(answer, asked)
+        answer, summed = _with_sum(answer, asked)
+        notes = [*_passages(answer, asked), *summed]
         drives: ActuatorAnswer | None = None
         rates = Rates(answer, [], [])
         if asked.name == "equations":
@@ -123,8 +125,7 @@ class _Reading:
             notes += drives.notes
             notes += [f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated]
         only_drives = drives is not None and drives.read and not given
-        named = answer if drives is None or given or only_drives else torque_candidates(form, rates.answer)
-        entries = {} if only_drives else fitted(given or _asked_entries(form, named, asked), asked, file)
+        entries = {} if only_drives else self.entries(given, asked, answer if drives is None else rates.answer)
         remark = Cause("", "")
         if asked.name == "parameters":
             asked, remark = parametrisation.reference(form, asked, entries)
@@ -159,6 +160,14 @@ class _Reading:
         if remark.text:
             verdict = replace(verdict, remark=remark.text, hint=remark.hint)
         return replace(verdict, notes=tuple(notes), unread=tuple(left.equations)), nodes
+
+    def entries(self, given: Mapping[Index, Located], asked: Quantity, answer: Answer) -> dict[Index, Located]:
+        """The entries to compare: those ``given`` by equations, or else those of the answer."""
+        if not given and asked.name == "equations":
+            answer = torque_candidates(self.form, answer)
+            if not answer.entries and not answer.definitions:
+                return {}
+        return fitted(given or _asked_entries(self.form, answer, asked), asked, self.file)
 
 
 def _passages(answer: Answer, asked: Quantity) -> list[str]:
@@ -337,6 +346,29 @@ def _only(answer: Answer, asked: Quantity) -> Located:
     if len(found) == 1:
         return found[0]
     raise _nothing(answer, asked)
+
+
+def _with_sum(answer: Answer, asked: Quantity) -> tuple[Answer, list[str]]:
+    """An answer that gives the energies of links, T_1 and T_2, without their sum T: with it; and a note on that."""
+    letter = next((x for x in asked.letters if x in answer.entries), "")
+    parts = answer.entries.get(letter, {})
+    given = any(x in answer.definitions for x in asked.letters) or letter in answer.whole
+    if (
+        asked.name not in ("kinetic-energy", "potential-energy")
+        or given
+        or len(parts) < 2
+        or any(len(index) > 1 for index in parts)
+    ):
+        return answer, []
+    total, *others = parts.values()
+    for x in others:
+        total = replace(total, node=total.node + x.node, also=(), texts=())
+    used = {index: replace(x, used=True) for index, x in parts.items()}
+    said = " + ".join(f"{letter}_{k + 1}" for (k,) in sorted(parts))
+    return (
+        replace(answer, entries={**answer.entries, letter: used}, definitions={**answer.definitions, letter: total}),
+        [f"{letter} is taken as {said}"],
+    )
 
 
 def _nothing(answer: Answer, asked: Quantity) -> InputError:

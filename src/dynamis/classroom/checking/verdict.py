@@ -97,7 +97,10 @@ class Verdict:
         counted_entries = f"{right} of {given} entries {'is' if right == 1 else 'are'}"
         if self.alternative:
             return f"C q̇ is right; {counted_entries} {'that' if right == 1 else 'those'} of the Christoffel matrix"
-        if self.wrong or not self.findings:
+        if not self.findings:
+            unread = f": {counted(len(self.unread), 'equation')} could not be read" if self.unread else ""
+            return f"nothing to compare{unread}"
+        if self.wrong:
             return f"{counted_entries} right"
         if self.unread:
             return f"{counted_entries} right, but {counted(len(self.unread), 'equation')} could not be read"
