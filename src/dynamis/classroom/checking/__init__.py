@@ -290,7 +290,12 @@ def _asked_entries(form: ClosedForm, answer: Answer, asked: Quantity) -> Mapping
             return dict.fromkeys(asked.entries, answer.definitions[name])
 
     def own(name: str) -> bool:
-        return other_quantity(name, asked) is None or (not is_of_recursion(name) and _moves(form, answer.of(name), asked))
+        vector = asked.name == "coriolis-vector" and name == "C" and all(len(index) == 1 for index in answer.of(name))
+        return (
+            vector
+            or other_quantity(name, asked) is None
+            or (not is_of_recursion(name) and _moves(form, answer.of(name), asked))
+        )
 
     groups = [answer.of(letter) for letter in answer.letters if own(letter)]
     groups = [group for group in groups if not any(x.used for x in group.values())] or groups  # p_1, of which others consist
@@ -298,7 +303,7 @@ def _asked_entries(form: ClosedForm, answer: Answer, asked: Quantity) -> Mapping
         return groups[0]
     # the only entry of a robot with one joint may be written as a scalar: M = I
     for letter in asked.letters:
-        if letter in answer.definitions:
+        if letter in answer.definitions and not (len(asked.entries) > 1 and answer.definitions[letter].used):
             return answer.of(letter)
     names = [name for name in answer.definitions if own(name)]
     names = [name for name in names if not answer.definitions[name].used] or names
@@ -380,5 +385,8 @@ def _nothing(answer: Answer, asked: Quantity) -> InputError:
     cure = f"write {asked.letters[0]}{index} = …; found {found}"
     cure += "" if all(map(is_checkable, every)) else f"; the quantities that are checked are {', '.join(names())}"
     sums = any(r"\sum" in step.text for step in answer.skipped)
+    if any("\\partial" in step.text or "∂" in step.text for step in answer.skipped):
+        cure += "; derivatives are read of what the text defines, by a joint's variable, as in "
+        cure += r"g_1 = \frac{\partial U}{\partial q_1}"
     cure += "; sums are read with numbers as bounds, as in \\sum_{i=1}^2 m_i" if sums else ""
     return InputError(f"{answer.file}: no entry of the {asked.name}: {cure}")

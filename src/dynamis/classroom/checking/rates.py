@@ -57,13 +57,15 @@ def with_rates(form: ClosedForm, answer: Answer) -> Rates:
 def torque_candidates(form: ClosedForm, answer: Answer) -> Answer:
     """The answer without the names that cannot be those of torques: rates of others, and names whose values hold torques.
 
-    Nor can those of the variables of the state, x_1 = q_1, nor, where there are several joints, τ without a joint's number.
+    Nor can those of the variables of the state, x_1 = q_1, nor, where there are several joints, τ without a joint's number, nor
+    steps of a derivation that is not read.
     An answer of nothing else has no candidates, and what it gives is a part of an answer; one of other names is refused.
     """
 
     def is_part(letter: str, x: Located) -> bool:
         numberless = form.n > 1 and letter in LETTERS and answer.definitions.get(letter) is x
-        return numberless or all(_is_of_state(form, y) for y in (x.node, *x.also))
+        derived = bool(answer.skipped) and not _held((x.node, *x.also), form.a)  # a step, as L or ∂L/∂q̇_1, of what is not read
+        return numberless or derived or all(_is_of_state(form, y) for y in (x.node, *x.also))
 
     def may_be(letter: str, x: Located) -> bool:
         return rate_of(letter) is None and not is_part(letter, x) and not _held((x.node, *x.also), form.tau)
