@@ -158,3 +158,46 @@ def test_parameters_given_one_by_one_may_be_a_part(arm):
     singly = ", ".join(rf"\pi_{k + 1} = {x}" for k, x in enumerate(SHORT.split(", ")))
     assert dy.check_answer(arm, "parameters", singly).correct
     assert dy.check_answer(arm, "parameters", rf"\pi = [{SHORT}], \pi_5 = m_2").correct
+
+
+PAN_AND_TILT = """
+[robot]
+gravity = [0, 0, "-g"]
+[parameters]
+g = "symbol"
+m = "symbol"
+l = "symbol"
+[[link]]
+type = "revolute"
+axis = [0, 0, 1]
+[[link]]
+type = "revolute"
+axis = [0, 1, 0]
+mass = "m"
+com = ["l", 0, 0]
+"""
+DOUBLED = {  # M_11 = m l² cos² q_2, c_1 = -m l² sin(2 q_2) q̇_1 q̇_2
+    "double for a square": ("mass-matrix", r"M_{11} = m l^2 \cos 2 q_2", "cos(2*q_2) should be cos(q_2)^2"),
+    "single for a double": ("mass-matrix", r"M_{11} = m l^2 (1 + \cos q_2)/2", "cos(q_2) should be cos(2*q_2)"),
+    "square for a double": ("coriolis-vector", r"c_1 = -m l^2 \sin^2 q_2 \dot q_1 \dot q_2", "sin(q_2)^2 should be sin(2*q_2)"),
+    "beside other terms": (
+        "equations", r"\tau_1 = m l^2 (\cos 2 q_2 \ddot q_1 - \sin 2 q_2 \dot q_1 \dot q_2)", "cos(2*q_2) should be cos(q_2)^2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("quantity", "text", "cause"), DOUBLED.values(), ids=DOUBLED)
+def test_a_double_angle_for_another_function_of_the_angle_is_named(quantity, text, cause):
+    (wrong,) = dy.check_answer(dy.load(PAN_AND_TILT).closed_form(), quantity, text).wrong
+    assert wrong.cause == f"a double angle: {cause}"
+    assert wrong.hint == f"a double angle: look at {cause.split(' ')[0]}"
+
+
+@pytest.mark.parametrize(
+    ("function", "cause"),
+    [
+        (r"\cos(2 (q_1 + q_2))", "a double angle: cos(2*(q_1 + q_2)) should be cos(q_1 + q_2)"),
+        (r"\cos^2(q_1 + q_2)", "a power: c12^2 should be c12 in m_2*g*l_2*c12"),
+    ],
+)
+def test_a_double_angle_is_no_power(arm, function, cause):
+    assert dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 {function}").wrong[0].cause == cause
