@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
 from dynamis.classroom.answers.blanks import product_with_commas, row_with_commas, with_commas
 from dynamis.classroom.answers.written import written
 from dynamis.classroom.checking import parametrisation, regressors
-from dynamis.classroom.checking.actuators import NO_MOTORS, ActuatorAnswer, motor_names
+from dynamis.classroom.checking.actuators import NO_MOTORS, ActuatorAnswer, MotorNames, motor_names
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import described, fitted, shape_of
+from dynamis.classroom.checking.gears import GearedAnswer, motor_torques, ratio_symbols
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
 from dynamis.classroom.checking.quantities import (
     Quantity,
@@ -26,7 +27,7 @@ from dynamis.classroom.checking.quantities import (
     other_quantity,
     quantity,
 )
-from dynamis.classroom.checking.rates import Rates, torque_candidates, with_rates
+from dynamis.classroom.checking.rates import torque_candidates, with_rates
 from dynamis.classroom.checking.robot_names import abbreviated, chosen, robot_symbols, vocabulary
 from dynamis.classroom.checking.unit_notes import converted, unit_notes
 from dynamis.classroom.checking.unread import unchecked
@@ -112,20 +113,13 @@ class _Reading:
         answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden)
         asked = in_convention(asked, used)
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
-        given: Mapping[tuple[int, ...], Located] = {}
-        read: Sequence[Located] = ()
-        answer, summed = _with_sum(answer, asked)
-        notes = [*_passages(answer, asked), *summed]
-        drives: ActuatorAnswer | None = None
-        rates = Rates(answer, [], [])
+        answer, notes = _with_sum(answer, asked)
+        motion = _Motion(asked, answer)
         if asked.name == "equations":
-            rates = with_rates(form, answer)
-            drives = ActuatorAnswer(form, asked, rates.answer, motor_names(form, used, text))
-            given, asked, unactuated, read = solved_torques(form, asked, drives.rest)
-            notes += drives.notes
-            notes += [f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated]
-        only_drives = drives is not None and drives.read and not given
-        entries = {} if only_drives else self.entries(given, asked, answer if drives is None else rates.answer)
+            motion = _motion(form, asked, answer, motor_names(form, used, text))
+        asked, read = motion.asked, motion.read
+        entries = {} if motion.is_of_motors else self.entries(motion.given, asked, motion.answer)
+        notes += [*_passages(answer, asked), *motion.notes, *([] if motion.given else _other_names(asked, answer, entries))]
         remark = Cause("", "")
         if asked.name == "parameters":
             asked, remark = parametrisation.reference(form, asked, entries)
@@ -151,10 +145,9 @@ class _Reading:
             verdict = compared(asked, entries)
         if asked.name == "christoffel" and not verdict.correct:
             remark = _other_convention(self.asked, used, lambda other: compared(other, entries))
-        if drives is not None:
-            verdict, read = drives.merged(verdict, compared), [*read, *drives.read]
-        verdict = replace(verdict, findings=(*verdict.findings, *rates.findings))
-        left = unchecked(form, asked, answer, [*read, *rates.read, *entries.values()], {index[0] for index in entries if index})
+        verdict = verdict if motion.drives is None else motion.drives.merged(verdict, compared)
+        verdict = replace(verdict, findings=(*verdict.findings, *motion.findings))
+        left = unchecked(form, asked, answer, [*read, *entries.values()], {index[0] for index in entries if index})
         notes += left.others
         notes += unit_notes(form, asked, entries, text, robot_symbols(form).keys())
         if remark.text:
@@ -170,6 +163,39 @@ class _Reading:
         return fitted(given or _asked_entries(self.form, answer, asked), asked, self.file)
 
 
+@dataclass(frozen=True)
+class _Motion:
+    """The equations of motion of an answer: the torques ``given`` by them, and the ``answer`` with what they do not say.
+
+    ``read`` are the formulas from which these follow, ``findings`` are contradictions, ``drives`` the actuators' equations.
+    """
+
+    asked: Quantity
+    answer: Answer
+    given: Mapping[Index, Located] = field(default_factory=dict)
+    read: Sequence[Located] = ()
+    notes: Sequence[str] = ()
+    findings: Sequence[EntryVerdict] = ()
+    drives: ActuatorAnswer | None = None
+
+    @property
+    def is_of_motors(self) -> bool:
+        """Whether all equations are those of actuators."""
+        return self.drives is not None and bool(self.drives.read) and not self.given
+
+
+def _motion(form: ClosedForm, asked: Quantity, answer: Answer, motors: MotorNames) -> _Motion:
+    """The equations of motion of an answer, in which gears, states and actuators may have names of their own."""
+    geared = GearedAnswer(form, answer)
+    rates = with_rates(form, geared.answer)
+    drives = ActuatorAnswer(form, asked, rates.answer, motors)
+    given, asked, unactuated, read = solved_torques(form, asked, drives.rest)
+    notes = [*drives.notes, *geared.notes, *(f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated)]
+    findings = [*rates.findings, *geared.findings]
+    read = [*read, *geared.read, *rates.read, *drives.read]
+    return _Motion(asked, rates.answer, geared.in_form(given), read, notes, findings, drives)
+
+
 def _passages(answer: Answer, asked: Quantity) -> list[str]:
     """Notes on the passages of the text that were not read, or whose reading is to be told."""
     notes = [f"not read (line {line}): {passage}" for line, passage in answer.prose]
@@ -178,6 +204,14 @@ def _passages(answer: Answer, asked: Quantity) -> list[str]:
         taken = f"not of the robot, taken as constant{'s' if len(named) > 1 else ''} of the datum: {' and '.join(named)}"
         notes.append(taken)
     return notes
+
+
+def _other_names(asked: Quantity, answer: Answer, entries: Mapping[Index, Located]) -> list[str]:
+    """Notes on names that are no letters of torques and are read as torques all the same: X = …"""
+    if asked.name != "equations":
+        return []
+    found = [(name, index) for name, x in answer.formulas() for index, y in entries.items() if name and x is y]
+    return [f"{name} is read as the torque tau_{index[0] + 1}" for name, index in found if index in asked.entries]
 
 
 def _with_separated_cells(text: str, asked: Quantity, joints: int) -> str:
@@ -225,7 +259,8 @@ def _read(
 ) -> tuple[Answer, Notation]:
     # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
     moving = asked.name == "equations"
-    unknowns = torque_names(form) if moving else {}
+    unknowns = {**torque_names(form), **motor_torques(form)} if moving else {}
+    extra = {**ratio_symbols(form), **extra} if moving else extra
     if not unknowns:
         extra = {**torque_names(form, ("tau",)), **extra}
     own = form.notation if choice is None else notation_of(choice)

@@ -82,6 +82,8 @@ class Slip:
         k = self.factor
         if k is not None and (len(self.right) > 1 or k == -1 or self.inertial):
             return whole_factor(k)
+        if (found := self._factor_of_every_term()) is not None:
+            return found
         relative = self._relative_rate(summed)
         if (found := relative or self._steiner() or self._exchange()) is not None:
             return found
@@ -105,6 +107,22 @@ class Slip:
                             del given[m]
                             given[with_g] = given.get(with_g, Fraction(0)) + coefficient
                     return Cause(text, text), replace(self, given={m: c for m, c in given.items() if c})
+        return None
+
+    def _factor_of_every_term(self) -> Cause | None:
+        """A symbol that is a factor of every term of the answer and of none of the correct entry, or the other way round."""
+        if len(self.right) < 2 or len(self.right) != len(self.given):
+            return None
+        for less, more, message in (
+            (self.right, self.given, "a factor too many in every term"),
+            (self.given, self.right, "a missing factor in every term"),
+        ):
+            common = set.intersection(*({k for k, _ in m if self.ring.atoms[k].kind == "symbol"} for m in more))
+            for k in sorted(common):
+                for power in (1, 2):
+                    if {_times_symbol(m, k, power): c for m, c in less.items()} == more:
+                        factor = self._product({k: power})
+                        return Cause(f"{message}: {factor}", message)
         return None
 
     def summed_links(self) -> set[int]:
@@ -312,6 +330,11 @@ def _likeness(m: Monomial, x: Monomial, c: Fraction, d: Fraction) -> tuple[int, 
     a, b = dict(m), dict(x)
     shared = sum(min(e, b.get(k, 0)) for k, e in a.items())
     return shared - abs(sum(a.values()) - sum(b.values())), shared, abs(c) == abs(d)
+
+
+def _times_symbol(m: Monomial, symbol: int, power: int) -> Monomial:
+    powers = dict(m)
+    return tuple(sorted((powers | {symbol: powers.get(symbol, 0) + power}).items()))
 
 
 def _renamed(terms: Terms, names: Mapping[int, int]) -> Terms:
