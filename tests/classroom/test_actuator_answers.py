@@ -198,3 +198,38 @@ def test_another_name_that_is_read_as_a_torque_is_told(name):
     verdict = dy.check_answer(dy.load(GEARED).closed_form(), "equations", f"{name} = {WITH_ROTOR}")
     assert verdict.correct
     assert verdict.notes[0].endswith("is read as the torque tau_1")
+
+
+MISTAKES = {  # of equations of an elastic joint, with the equation and the cause
+    "no damping on the link": (
+        r"{link} + K_1 (q_1 - \theta_1) = 0", "tau_1", "missing terms: D_1*(q_1' - theta_m1') (in the form 0 = …)"),
+    "no damping on the motor": (
+        r"B_1 \ddot\theta_1 + K_1 (\theta_1 - q_1) = u_1", "u_1", "missing terms: -D_1*(q_1' - theta_m1')"),
+    "sign of the spring on the link": (
+        r"{link} - K_1 (q_1 - \theta_1) + D_1 (\dot q_1 - \dot\theta_1) = 0", "tau_1",
+        "the sign of a product: -K_1*(q_1 - theta_m1) should be K_1*(q_1 - theta_m1) (in the form 0 = …)"),
+    "sign of the spring on the motor": (
+        r"B_1 \ddot\theta_1 = u_1 + K_1 (\theta_1 - q_1) - D_1 (\dot\theta_1 - \dot q_1)", "u_1",
+        "the sign of a product: K_1*(q_1 - theta_m1) should be -K_1*(q_1 - theta_m1)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "entry", "cause"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_in_equations_of_elastic_joints_are_found_as_they_are_written(text, entry, cause):
+    form = arm(joint1=dy.Elastic(s("K_1"), s("B_1"), s("D_1")))
+    (wrong,) = dy.check_answer(form, "equations", text.replace("{link}", form.torque[0].latex())).wrong
+    assert (wrong.entry, wrong.cause) == (entry, cause)
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (r"L \dot i_1 + k r \dot q_1 = u_1", "missing: R*i_1"),
+        (r"{link} = k i_1", "a missing factor: r in k*r*i_1 (in the form 0 = …)"),
+        (r"{link} = -k r i_1", "the sign of a product: k*r*i_1 should be -k*r*i_1 (in the form 0 = …)"),
+    ],
+)
+def test_mistakes_in_equations_of_motors_are_found_as_they_are_written(text, cause):
+    form = arm(joint1=dy.DCMotor(s("R"), s("k"), s("r"), s("L")))
+    (wrong,) = dy.check_answer(form, "equations", text.replace("{link}", form.torque[0].latex())).wrong
+    assert wrong.cause == cause

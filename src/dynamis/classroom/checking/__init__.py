@@ -193,7 +193,8 @@ def _motion(form: ClosedForm, asked: Quantity, answer: Answer, motors: MotorName
     notes = [*drives.notes, *geared.notes, *(f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated)]
     findings = [*rates.findings, *geared.findings]
     read = [*read, *geared.read, *rates.read, *drives.read]
-    return _Motion(asked, rates.answer, geared.in_form(given), read, notes, findings, drives)
+    given, asked = drives.in_written_form(geared.in_form(given), asked)
+    return _Motion(asked, rates.answer, given, read, notes, findings, drives)
 
 
 def _passages(answer: Answer, asked: Quantity) -> list[str]:

@@ -182,6 +182,9 @@ class Slip:
                     return Cause(f"{kind}: {wrong} should be {good} in {where}", f"{kind}: look at {wrong}")
         for x, y in permutations(used, 2):
             if x < y and self._alike(x, y) and _renamed(self.right, {x: y, y: x}) == self.given:
+                if lost == {m: -c for m, c in self.found.items()}:  # K (θ - q) for K (q - θ)
+                    wrong = self.write(self.found)
+                    return Cause(f"the sign of a product: {wrong} should be {self.write(lost)}", f"{SIGN} in {wrong}")
                 both = f"exchanged symbols: {self._name(x)} and {self._name(y)}"
                 return Cause(both, both)
         return None
