@@ -201,3 +201,35 @@ def test_a_double_angle_for_another_function_of_the_angle_is_named(quantity, tex
 )
 def test_a_double_angle_is_no_power(arm, function, cause):
     assert dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 {function}").wrong[0].cause == cause
+
+
+def matrix(M, places):
+    return f"[{M[places[0]]}, {M[places[1]]}; {M[places[2]]}, {M[places[3]]}]"
+
+
+def test_entries_in_the_places_of_others_are_named(arm):
+    M, C, g = arm.M, arm.C, arm.g
+    J = arm.linear_jacobians[1]
+    answers = {
+        "entries 1 and 2 are exchanged": ("gravity", f"g = [{g[1]}, {g[0]}]"),
+        "equations 1 and 2 are exchanged": ("equations", rf"\tau_1 = {arm.torque[1]} \\ \tau_2 = {arm.torque[0]}"),
+        "rows and columns 1 and 2 are exchanged": ("mass-matrix", f"M = {matrix(M, [(1, 1), (1, 0), (0, 1), (0, 0)])}"),
+        "rows 1 and 2 are exchanged": ("mass-matrix", f"M = {matrix(M, [(1, 0), (1, 1), (0, 0), (0, 1)])}"),
+        "the matrix is transposed: rows and columns are exchanged": (
+            "coriolis", f"C = {matrix(C, [(0, 0), (1, 0), (0, 1), (1, 1)])}"),
+        "columns 1 and 2 are exchanged": (
+            "jacobian-of-link", f"J = [{'; '.join(f'{J[k, 1]}, {J[k, 0]}' for k in range(3))}]"),
+        "the parameters of links 1 and 2 are exchanged": (
+            "gravity", "g = [(m_2 l_2 + m_1 a_1) g c_1 + m_1 g l_1 c_12, m_1 g l_1 c_12]"),
+    }  # fmt: skip
+    for cause, (quantity, text) in answers.items():
+        verdict = dy.check_answer(arm, quantity, text, body=2 if quantity.endswith("link") else None)
+        assert {f.cause for f in verdict.wrong} == {cause}
+        assert {f.hint for f in verdict.wrong} == {cause}
+
+
+@pytest.mark.parametrize(
+    "text", ["g_1 = m_2 g l_2 c_12", "g = [m_2 g l_2 c_12, (m_1 l_1 + m_2 a_1) g c_1]", "g = [0, 0]", "g_2 = m_1 g l_1 c_12"]
+)
+def test_what_is_no_exchange_is_not_called_one(arm, text):
+    assert not any("are exchanged" in f.cause for f in dy.check_answer(arm, "gravity", text).wrong)
