@@ -233,3 +233,24 @@ def test_entries_in_the_places_of_others_are_named(arm):
 )
 def test_what_is_no_exchange_is_not_called_one(arm, text):
     assert not any("are exchanged" in f.cause for f in dy.check_answer(arm, "gravity", text).wrong)
+
+
+def test_a_mistake_in_several_terms_comes_before_others(arm):
+    text = (
+        r"\tau_2 = (m_2 l_2^2 + I_2) (\ddot q_1 + \dot q_2) + m_2 a_1 l_2 (c_2 \ddot q_1 + 2 s_2 \dot q_1^2) + m_2 g l_2 c_12"
+    )
+    cause = dy.check_answer(arm, "equations", text).wrong[0].cause
+    assert [part.partition(" in ")[0] for part in cause.split("; ")[:2]] == ["a symbol: q_2' should be q_2''"] * 2
+    assert cause.split("; ")[2].startswith("a factor 2: ")
+
+
+def test_terms_with_nothing_in_common_replace_no_other(arm):
+    (wrong,) = dy.check_answer(arm, "gravity", "g_2 = q_1").wrong
+    assert wrong.cause.startswith("missing: m_2*g*l_2*c12; superfluous: q_1")
+    (alike,) = dy.check_answer(arm, "mass-matrix", "M_22 = m_2 l_2^2 + I_1").wrong
+    assert alike.cause == "an index: I_1 should be I_2 in I_2"
+
+
+def test_the_cause_of_all_wrong_entries_stands_above_them(arm):
+    report = dy.check_answer(arm, "gravity", "g = [-(m_1 l_1 + m_2 a_1) g c_1 - m_2 g l_2 c_12, -m_2 g l_2 c_12]").report()
+    assert report.splitlines()[0] == "sign error: every wrong entry has the opposite sign"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -88,6 +89,9 @@ class Slip:
         if (found := relative or self._steiner() or self._exchange()) is not None:
             return found
         reasons = list(dict.fromkeys(self._term_by_term()))
+        mistakes = Counter(map(_mistake, reasons))
+        order = [mistake for mistake, _ in mistakes.most_common()]
+        reasons.sort(key=lambda reason: order.index(_mistake(reason)))  # one that explains several terms comes first
         return Cause("; ".join(r.text for r in reasons), "; ".join(dict.fromkeys(r.hint for r in reasons)))
 
     # slips that concern the entry as a whole
@@ -210,7 +214,7 @@ class Slip:
             # the pair of terms that have most in common
             m, x = max(((m, x) for m in lost for x in found), key=lambda p: _likeness(p[0], p[1], lost[p[0]], found[p[1]]))
             reason = self._substitution(m, x)
-            if reason is None:
+            if reason is None or not (self._kinds(m) == self._kinds(x) or {k for k, _ in m} & {k for k, _ in x}):
                 break
             if (lost[m] > 0) != (found[x] > 0):
                 reason = Cause(reason.text + ", and its sign", reason.hint + ", and its sign")
@@ -263,6 +267,11 @@ class Slip:
         if all(k in b for k in gone):
             return Cause(f"a power: {self._product({k: a[k] for k in gone})} in {correct}", f"a power is wrong in {wrong}")
         return Cause(f"a missing factor: {self._product(gone)} in {correct}", f"a factor is missing in {wrong}")
+
+    def _kinds(self, m: Monomial) -> list[str]:
+        """The kinds of the factors of a term, sorted: those of I_1 and I_2 are the same, those of q_1 and m_2 l_2 are not."""
+        roles = ((self._role(k), self.ring.atoms[k], e) for k, e in m)
+        return sorted(x for role, atom, e in roles for x in [role.kind if role else "arc" if _is_trig(atom) else "length"] * e)
 
     def _replaced(self, gone: dict[int, int], come: dict[int, int], correct: str, wrong: str) -> Cause:
         bad, good = [self.ring.atoms[k] for k in come], [self.ring.atoms[k] for k in gone]
@@ -320,6 +329,11 @@ def times(k: Fraction) -> str:
     return {Fraction(2): "twice", HALF: "half", Fraction(-1): "minus"}.get(
         k, f"{k if k.denominator <= SIMPLE else format(float(k), '.6g')} times"
     )
+
+
+def _mistake(reason: Cause) -> str:
+    """A substitution without the term in which it was made."""
+    return reason.text.partition(" in ")[0].partition(" beside ")[0]
 
 
 def _coefficient(right: Fraction, given: Fraction) -> str:
