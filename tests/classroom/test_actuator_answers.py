@@ -125,3 +125,111 @@ def test_names_of_motors_are_no_parameters(elastic):
     with pytest.raises(dy.FormatError) as caught:
         dy.check_answer(elastic, "gravity", "g_2 = theta_3")
     assert "theta[" not in str(caught.value)
+
+
+GEARED = """
+[robot]
+gravity = [0, 0, "-g"]
+[parameters]
+g = "symbol"
+I = "symbol"
+m = "symbol"
+l = "symbol"
+J = "symbol"
+n = "symbol"
+[[link]]
+type = "revolute"
+axis = [0, 1, 0]
+mass = "m"
+com = [0, 0, "-l"]
+inertia = { yy = "I" }
+rotor_inertia = "J"
+gear_ratio = "n"
+"""
+LINK = r"(I + m l^2) \ddot q + m g l \sin q"
+WITH_ROTOR = rf"{LINK} + n^2 J \ddot q"
+BEHIND_THE_GEAR = {  # and whether it is right
+    "motor": (rf"\tau_m = \frac{{{WITH_ROTOR}}}{{n}}", True),
+    "motor, with its number": (rf"({WITH_ROTOR})/n = \tau_{{m1}}", True),
+    "motor in an equation": (rf"{WITH_ROTOR} = n \tau_m", True),
+    "both": (rf"\tau = {WITH_ROTOR} \\ \tau_m = \tau/n", True),
+    "both, the relation first": (rf"\tau = n \tau_m \\ {WITH_ROTOR} = \tau", True),
+    "torque on the link": (rf"\tau_m = n J \ddot q + \tau/n \\ \tau = {LINK}", True),
+    "torque on the link, by another name": (rf"\tau_m = n J \ddot q + T_L/n \\ T_L = {LINK}", True),
+    "joint": (rf"\tau = {WITH_ROTOR}", True),
+    "motor without the ratio": (rf"\tau_m = {WITH_ROTOR}", False),
+    "motor without the ratio, on the right": (rf"{WITH_ROTOR} = \tau_m", False),
+    "joint with the ratio": (rf"\tau = ({WITH_ROTOR})/n", False),
+    "rotor without the ratio": (rf"\tau_m = J \ddot q + \tau/n \\ \tau = {LINK}", False),
+}
+
+
+@pytest.mark.parametrize(("text", "right"), BEHIND_THE_GEAR.values(), ids=BEHIND_THE_GEAR)
+def test_the_torque_of_a_motor_behind_a_gear_is_that_of_the_joint_over_the_ratio(text, right):
+    verdict = dy.check_answer(dy.load(GEARED).closed_form(), "equations", text)
+    assert verdict.correct == right, verdict.report()
+
+
+def test_a_forgotten_gear_ratio_is_named_once():
+    form = dy.load(GEARED).closed_form()
+    verdict = dy.check_answer(form, "equations", rf"\tau_m = {WITH_ROTOR}")
+    assert verdict.wrong[0].cause == "a factor too many in every term: n (in the form n*tau_m = …)"
+    assert verdict.notes == ("tau_m is read as the torque of the motor: tau_1 = n*tau_m",)
+    (other,) = dy.check_answer(form, "equations", rf"\tau = ({WITH_ROTOR})/n").wrong
+    assert other.cause == "a missing factor in every term: n"
+
+
+def test_a_gear_ratio_without_a_rotor_counts():
+    text = GEARED.replace('J = "symbol"\n', "").replace('rotor_inertia = "J"\n', "")
+    for ratio, written in (('"n"', "n"), ("50", "50")):
+        form = dy.load(text.replace('= "n"', f"= {ratio}")).closed_form()
+        assert dy.check_answer(form, "equations", rf"\tau_m = ({LINK})/{written}").correct
+        assert not dy.check_answer(form, "equations", rf"\tau_m = {LINK}").correct
+
+
+def test_a_relation_of_torques_alone_is_nothing_to_compare():
+    verdict = dy.check_answer(dy.load(GEARED).closed_form(), "equations", r"\tau_m = n J \ddot q + \tau/n")
+    assert verdict.findings == ()
+    assert verdict.absent == ("tau_1",)
+
+
+@pytest.mark.parametrize("name", ["X", "Q", r"\tau_{load}"])
+def test_another_name_that_is_read_as_a_torque_is_told(name):
+    verdict = dy.check_answer(dy.load(GEARED).closed_form(), "equations", f"{name} = {WITH_ROTOR}")
+    assert verdict.correct
+    assert verdict.notes[0].endswith("is read as the torque tau_1")
+
+
+MISTAKES = {  # of equations of an elastic joint, with the equation and the cause
+    "no damping on the link": (
+        r"{link} + K_1 (q_1 - \theta_1) = 0", "tau_1", "missing terms: D_1*(q_1' - theta_m1') (in the form 0 = …)"),
+    "no damping on the motor": (
+        r"B_1 \ddot\theta_1 + K_1 (\theta_1 - q_1) = u_1", "u_1", "missing terms: -D_1*(q_1' - theta_m1')"),
+    "sign of the spring on the link": (
+        r"{link} - K_1 (q_1 - \theta_1) + D_1 (\dot q_1 - \dot\theta_1) = 0", "tau_1",
+        "the sign of a product: -K_1*(q_1 - theta_m1) should be K_1*(q_1 - theta_m1) (in the form 0 = …)"),
+    "sign of the spring on the motor": (
+        r"B_1 \ddot\theta_1 = u_1 + K_1 (\theta_1 - q_1) - D_1 (\dot\theta_1 - \dot q_1)", "u_1",
+        "the sign of a product: K_1*(q_1 - theta_m1) should be -K_1*(q_1 - theta_m1)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "entry", "cause"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_in_equations_of_elastic_joints_are_found_as_they_are_written(text, entry, cause):
+    form = arm(joint1=dy.Elastic(s("K_1"), s("B_1"), s("D_1")))
+    (wrong,) = dy.check_answer(form, "equations", text.replace("{link}", form.torque[0].latex())).wrong
+    assert (wrong.entry, wrong.cause) == (entry, cause)
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (r"L \dot i_1 + k r \dot q_1 = u_1", "missing: R*i_1"),
+        (r"{link} = k i_1", "a missing factor: r in k*r*i_1 (in the form 0 = …)"),
+        (r"{link} = -k r i_1", "the sign of a product: k*r*i_1 should be -k*r*i_1 (in the form 0 = …)"),
+    ],
+)
+def test_mistakes_in_equations_of_motors_are_found_as_they_are_written(text, cause):
+    form = arm(joint1=dy.DCMotor(s("R"), s("k"), s("r"), s("L")))
+    (wrong,) = dy.check_answer(form, "equations", text.replace("{link}", form.torque[0].latex())).wrong
+    assert wrong.cause == cause

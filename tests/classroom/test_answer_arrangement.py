@@ -175,3 +175,26 @@ def test_the_equations_of_a_robot_are_read_as_they_are_printed():
         verdict = dy.check_answer(form, "equations", between.join(map(str, form.equations)))
         assert verdict.correct
         assert verdict.complete
+
+
+DIAGONAL = r"m_1 l_1^2 + I_1 + m_2 (a_1^2 + l_2^2 + 2 a_1 l_2 \cos q_2) + I_2", r"m_2 l_2^2 + I_2"
+COUPLING = r"m_2 (l_2^2 + a_1 l_2 \cos q_2) + I_2"
+
+
+@pytest.mark.parametrize("space", [r"\; ", r"\ ", "~", r"\:", r" \;\; "])
+def test_spaces_of_latex_separate_columns(arm, space):
+    matrix = f"M = [{DIAGONAL[0]}{space}{COUPLING}; {COUPLING}{space}{DIAGONAL[1]}]"
+    assert dy.check_answer(arm, "mass-matrix", matrix).complete
+    row = rf"{arm.g[0].latex()}{space}{arm.g[1].latex()}"
+    for text in (f"g = [{row}]", f"[{row}]", rf"g = \left[{row}\right]^T"):
+        assert dy.check_answer(arm, "gravity", text).complete
+
+
+@pytest.mark.parametrize("text", [r"g_2 = [m_2\; l_2] g c_12", r"g_2 = m_2\; g\ l_2\; c_12", r"g = [*, m_2\; g l_2 c_12]"])
+def test_spaces_of_latex_between_factors_separate_nothing(arm, text):
+    assert dy.check_answer(arm, "gravity", text).correct
+
+
+def test_numbers_side_by_side_in_a_list_need_commas(arm):
+    with pytest.raises(dy.FormatError, match="separate the entries of a list by commas"):
+        dy.check_answer(arm, "gravity", r"g = [1\; 0\; 2]")

@@ -158,3 +158,99 @@ def test_parameters_given_one_by_one_may_be_a_part(arm):
     singly = ", ".join(rf"\pi_{k + 1} = {x}" for k, x in enumerate(SHORT.split(", ")))
     assert dy.check_answer(arm, "parameters", singly).correct
     assert dy.check_answer(arm, "parameters", rf"\pi = [{SHORT}], \pi_5 = m_2").correct
+
+
+PAN_AND_TILT = """
+[robot]
+gravity = [0, 0, "-g"]
+[parameters]
+g = "symbol"
+m = "symbol"
+l = "symbol"
+[[link]]
+type = "revolute"
+axis = [0, 0, 1]
+[[link]]
+type = "revolute"
+axis = [0, 1, 0]
+mass = "m"
+com = ["l", 0, 0]
+"""
+DOUBLED = {  # M_11 = m l² cos² q_2, c_1 = -m l² sin(2 q_2) q̇_1 q̇_2
+    "double for a square": ("mass-matrix", r"M_{11} = m l^2 \cos 2 q_2", "cos(2*q_2) should be cos(q_2)^2"),
+    "single for a double": ("mass-matrix", r"M_{11} = m l^2 (1 + \cos q_2)/2", "cos(q_2) should be cos(2*q_2)"),
+    "square for a double": ("coriolis-vector", r"c_1 = -m l^2 \sin^2 q_2 \dot q_1 \dot q_2", "sin(q_2)^2 should be sin(2*q_2)"),
+    "beside other terms": (
+        "equations", r"\tau_1 = m l^2 (\cos 2 q_2 \ddot q_1 - \sin 2 q_2 \dot q_1 \dot q_2)", "cos(2*q_2) should be cos(q_2)^2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("quantity", "text", "cause"), DOUBLED.values(), ids=DOUBLED)
+def test_a_double_angle_for_another_function_of_the_angle_is_named(quantity, text, cause):
+    (wrong,) = dy.check_answer(dy.load(PAN_AND_TILT).closed_form(), quantity, text).wrong
+    assert wrong.cause == f"a double angle: {cause}"
+    assert wrong.hint == f"a double angle: look at {cause.split(' ')[0]}"
+
+
+@pytest.mark.parametrize(
+    ("function", "cause"),
+    [
+        (r"\cos(2 (q_1 + q_2))", "a double angle: cos(2*(q_1 + q_2)) should be cos(q_1 + q_2)"),
+        (r"\cos^2(q_1 + q_2)", "a power: c12^2 should be c12 in m_2*g*l_2*c12"),
+    ],
+)
+def test_a_double_angle_is_no_power(arm, function, cause):
+    assert dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 {function}").wrong[0].cause == cause
+
+
+def matrix(M, places):
+    return f"[{M[places[0]]}, {M[places[1]]}; {M[places[2]]}, {M[places[3]]}]"
+
+
+def test_entries_in_the_places_of_others_are_named(arm):
+    M, C, g = arm.M, arm.C, arm.g
+    J = arm.linear_jacobians[1]
+    answers = {
+        "entries 1 and 2 are exchanged": ("gravity", f"g = [{g[1]}, {g[0]}]"),
+        "equations 1 and 2 are exchanged": ("equations", rf"\tau_1 = {arm.torque[1]} \\ \tau_2 = {arm.torque[0]}"),
+        "rows and columns 1 and 2 are exchanged": ("mass-matrix", f"M = {matrix(M, [(1, 1), (1, 0), (0, 1), (0, 0)])}"),
+        "rows 1 and 2 are exchanged": ("mass-matrix", f"M = {matrix(M, [(1, 0), (1, 1), (0, 0), (0, 1)])}"),
+        "the matrix is transposed: rows and columns are exchanged": (
+            "coriolis", f"C = {matrix(C, [(0, 0), (1, 0), (0, 1), (1, 1)])}"),
+        "columns 1 and 2 are exchanged": (
+            "jacobian-of-link", f"J = [{'; '.join(f'{J[k, 1]}, {J[k, 0]}' for k in range(3))}]"),
+        "the parameters of links 1 and 2 are exchanged": (
+            "gravity", "g = [(m_2 l_2 + m_1 a_1) g c_1 + m_1 g l_1 c_12, m_1 g l_1 c_12]"),
+    }  # fmt: skip
+    for cause, (quantity, text) in answers.items():
+        verdict = dy.check_answer(arm, quantity, text, body=2 if quantity.endswith("link") else None)
+        assert {f.cause for f in verdict.wrong} == {cause}
+        assert {f.hint for f in verdict.wrong} == {cause}
+
+
+@pytest.mark.parametrize(
+    "text", ["g_1 = m_2 g l_2 c_12", "g = [m_2 g l_2 c_12, (m_1 l_1 + m_2 a_1) g c_1]", "g = [0, 0]", "g_2 = m_1 g l_1 c_12"]
+)
+def test_what_is_no_exchange_is_not_called_one(arm, text):
+    assert not any("are exchanged" in f.cause for f in dy.check_answer(arm, "gravity", text).wrong)
+
+
+def test_a_mistake_in_several_terms_comes_before_others(arm):
+    text = (
+        r"\tau_2 = (m_2 l_2^2 + I_2) (\ddot q_1 + \dot q_2) + m_2 a_1 l_2 (c_2 \ddot q_1 + 2 s_2 \dot q_1^2) + m_2 g l_2 c_12"
+    )
+    cause = dy.check_answer(arm, "equations", text).wrong[0].cause
+    assert [part.partition(" in ")[0] for part in cause.split("; ")[:2]] == ["a symbol: q_2' should be q_2''"] * 2
+    assert cause.split("; ")[2].startswith("a factor 2: ")
+
+
+def test_terms_with_nothing_in_common_replace_no_other(arm):
+    (wrong,) = dy.check_answer(arm, "gravity", "g_2 = q_1").wrong
+    assert wrong.cause.startswith("missing: m_2*g*l_2*c12; superfluous: q_1")
+    (alike,) = dy.check_answer(arm, "mass-matrix", "M_22 = m_2 l_2^2 + I_1").wrong
+    assert alike.cause == "an index: I_1 should be I_2 in I_2"
+
+
+def test_the_cause_of_all_wrong_entries_stands_above_them(arm):
+    report = dy.check_answer(arm, "gravity", "g = [-(m_1 l_1 + m_2 a_1) g c_1 - m_2 g l_2 c_12, -m_2 g l_2 c_12]").report()
+    assert report.splitlines()[0] == "sign error: every wrong entry has the opposite sign"

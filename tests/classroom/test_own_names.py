@@ -188,3 +188,49 @@ def test_an_answer_without_a_name_may_have_abbreviations_beside_it(quantity, ans
         assert verdict.correct, verdict.report()
         assert verdict.complete
     assert not dy.check_answer(arm, quantity, f"{answer}, {definitions.replace('p_2 = m_2', 'p_2 = m_1')}").correct
+
+
+U = "U = m_1 g l_1 s_1 + m_2 g (a_1 s_1 + l_2 s_{12})"
+GRADIENTS = {
+    "fraction": (r"g_2 = \frac{\partial U}{\partial q_2}", ["g_2"]),
+    "quotient": (r"g_1 = \partial U/\partial q_1 \\ g_2 = ∂U/∂q_2", ["g_1", "g_2"]),
+    "vector": (r"g = [\frac{\partial U}{\partial q_1}; \frac{\partial U}{\partial q_2}]", ["g_1", "g_2"]),
+    "column": (
+        r"G = \begin{bmatrix}\frac{\partial U}{\partial q_1} \\ \frac{\partial U}{\partial q_2}\end{bmatrix}",
+        ["g_1", "g_2"],
+    ),
+    "written out as well": (r"g_2 = \frac{\partial U}{\partial q_2} = m_2 g l_2 c_{12}", ["g_2"]),
+}
+
+
+@pytest.mark.parametrize(("text", "entries"), GRADIENTS.values(), ids=GRADIENTS)
+def test_derivatives_of_a_name_of_the_answer_are_evaluated(arm, text, entries):
+    verdict = dy.check_answer(arm, "gravity", rf"{U} \\ {text}")
+    assert verdict.correct, verdict.report()
+    assert [f.entry for f in verdict.findings] == entries
+    assert not dy.check_answer(arm, "gravity", rf"{U.replace('l_2 s', 'l_1 s')} \\ {text}").correct
+
+
+def test_a_derivative_for_each_joint_needs_its_number(arm):
+    with pytest.raises(dy.InputError, match="derivatives are read of what the text defines, by a joint's variable"):
+        dy.check_answer(arm, "gravity", rf"{U}, g_i = \frac{{\partial U}}{{\partial q_i}}")
+
+
+def test_momenta_of_a_lagrangian_that_the_answer_defines(arm):
+    lagrangian = rf"L = {arm.kinetic_energy} - ({arm.potential_energy}) \\ p_2 = \frac{{\partial L}}{{\partial \dot q_2}}"
+    rest = r"\frac{\partial L}{\partial q_2}"
+    for equation in (rf"\dot p_2 - {rest} = \tau_2", rf"\tau_2 = \dot p_2 - {rest}"):
+        assert dy.check_answer(arm, "equations", rf"{lagrangian} \\ {equation}").correct
+    unread = dy.check_answer(
+        arm, "equations", rf"{lagrangian} \\ \tau_2 = \frac{{d}}{{dt}} \frac{{\partial L}}{{\partial \dot q_2}} - {rest}"
+    )
+    assert unread.wrong == ()  # the momentum is no torque
+    assert len(unread.unread) == 1
+
+
+@pytest.mark.parametrize("letter", ["c", "C"])
+def test_entries_may_be_products_of_a_name_of_the_answer(arm, letter):
+    text = rf"h = -m_2 a_1 l_2 s_2; {letter}_1 = h (2 \dot q_1 \dot q_2 + \dot q_2^2); {letter}_2 = -h \dot q_1^2"
+    assert dy.check_answer(arm, "coriolis-vector", text).complete
+    with pytest.raises(dy.InputError, match=r"write c_\{1\}"):
+        dy.check_answer(arm, "coriolis-vector", r"C = [h \dot q_2, 0; 0, 0], h = m_2, c = C \dot q")

@@ -50,6 +50,19 @@ def test_an_energy_may_be_the_sum_of_those_of_the_links(arm, name, parts, total)
     assert dy.check_answer(arm, f"{name}-of-link", "\n".join([*parts, total]), body=2).correct
 
 
+@pytest.mark.parametrize(
+    ("name", "parts", "said"),
+    [("kinetic-energy", [T_1, T_2], "T is taken as T_1 + T_2"), ("potential-energy", U_12, "U is taken as U_1 + U_2")],
+)
+def test_energies_of_the_links_alone_are_added(arm, name, parts, said):
+    verdict = dy.check_answer(arm, name, "\n".join(parts))
+    assert verdict.correct
+    assert verdict.notes == (said,)
+    wrong = dy.check_answer(arm, name, "\n".join([parts[0], parts[1].replace("m_2", "m_1", 1)]))
+    assert "m_1 should be m_2" in wrong.wrong[0].cause
+    assert not dy.check_answer(arm, name, parts[1]).correct
+
+
 @pytest.mark.parametrize("left", ["g", r"g(\theta)", "g(q)", "G", r"\frac{\partial U}{\partial \theta}", "g_1"])
 def test_the_gravity_of_one_joint_may_be_called_g_though_g_is_a_parameter(pendulum, left):
     assert dy.check_answer(pendulum, "gravity", rf"{left} = m g l \cos(\theta)").correct
@@ -173,7 +186,9 @@ def test_a_definition_takes_precedence_over_another_common_name(arm):
 
 
 def test_the_second_angular_velocity_has_no_meaning_of_its_own(arm):
-    with pytest.raises(dy.FormatError, match="omega_2"):
+    with pytest.raises(
+        dy.FormatError, match=r"the rate of joint 2 or the angular velocity of link 2.*write .dot q_2 for the former"
+    ):
         dy.check_answer(arm, "coriolis-vector", r"c_1 = -m_2 a_1 l_2 s_2 (2\dot q_1 + \omega_2) \omega_2")
 
 
@@ -303,3 +318,29 @@ def test_a_partial_derivative_of_a_name_without_value_is_a_step(step):
     text = rf"g_2 = \frac{{\partial}}{{\partial q_2}}{step} = m_2 g l_2 c_{{12}}"
     assert dy.check_answer(form, "gravity", text).correct
     assert dy.check_answer(form, "gravity", rf"g_i = \frac{{\partial}}{{\partial q_i}}{step} \\ {text}").correct
+
+
+@pytest.mark.parametrize(
+    "cosine",
+    ["συν(q_1+q_2)", "συν(θ_1+θ_2)", r"\operatorname{συν}(q_1+q_2)", r"\text{συν}(q_1+q_2)",
+     "(συν q_1 συν q_2 - ημ q_1 ημq_2)", "c_12 εφ q_1 σφ q_1"],
+)  # fmt: skip
+def test_functions_have_greek_names_too(arm, cosine):
+    assert dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 {cosine}").correct
+    assert not dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 {cosine.replace('συν', 'ημ').replace('σφ', 'εφ')}").correct
+
+
+def test_a_greek_function_whose_letters_are_parameters_is_their_product():
+    text = SPRING.replace('m = "symbol"', 'eta = "symbol"\nmu = "symbol"').replace('mass = "m"', 'mass = "mu"')
+    form = dy.load(text.replace('stiffness = "k"', 'stiffness = "k"\nviscous = "eta*mu"')).closed_form()
+    assert dy.check_answer(form, "equations", r"\tau = μ \ddot x + ημ \dot x + k (x - x_0)").correct
+
+
+@pytest.mark.parametrize("factor", ["100 · 10⁻²", "l_1⁻¹ l_1", "m_1¹² / m_1^{12}"])
+def test_raised_digits_may_have_a_sign_and_be_several(arm, factor):
+    assert dy.check_answer(arm, "gravity", f"g_2 = {factor} m_2 g l_2 c_12").correct
+
+
+def test_the_angular_velocity_of_the_first_link_that_turns_is_the_rate_of_its_joint(cart_pole):
+    energy = r"T = \frac12 M \dot x^2 + \frac12 m (\dot x^2 + 2 l \dot x \omega_2 \cos\theta + l^2 \omega_2^2)"
+    assert dy.check_answer(cart_pole, "kinetic-energy", energy).correct

@@ -178,3 +178,34 @@ def test_a_velocity_or_an_acceleration_is_never_the_name_of_a_torque(arm, name):
     except dy.InputError:
         correct = False
     assert not correct
+
+
+STATES = r"x_1 = q_1, x_2 = q_2, x_3 = \dot q_1, x_4 = \dot q_2"
+KINEMATIC = {
+    "states": STATES,
+    "states and their rates": rf"{STATES} \\ \dot x_1 = x_3 \\ \dot x_2 = x_4",
+    "two states": r"x_1 = q_1, x_2 = \dot q_1 \\ \dot x_1 = x_2",
+    "a vector": r"x = [q_1; q_2; \dot q_1; \dot q_2] \\ \dot x_1 = x_3",
+    "rates": r"\dot q_1 = x_3 \\ \dot q_2 = x_4",
+    "absolute angles": r"\phi_2 = q_1 + q_2, \omega_2 = \dot q_1 + \dot q_2",
+}
+
+
+@pytest.mark.parametrize("text", KINEMATIC.values(), ids=KINEMATIC)
+def test_definitions_of_the_state_alone_are_no_wrong_equations(arm, text):
+    verdict = dy.check_answer(arm, "equations", text)
+    assert not verdict.correct
+    assert verdict.wrong == ()
+    assert verdict.absent == ("tau_1", "tau_2")
+
+
+def test_wrong_rates_of_states_alone_are_a_contradiction(arm):
+    text = rf"{STATES} \\ \dot x_1 = x_3 \\ \dot x_2 = x_3"
+    assert [f.entry for f in dy.check_answer(arm, "equations", text).wrong] == ["x'_2"]
+
+
+def test_a_part_of_the_state_equations_is_compared_as_far_as_given(arm):
+    row = ROW.replace("v_1", "x_3").replace(r"\dot x_3", r"\ddot q_1")
+    verdict = dy.check_answer(arm, "equations", rf"{STATES} \\ \dot x_4 = {row}")
+    assert verdict.correct, verdict.report()
+    assert verdict.absent == ("tau_1",)

@@ -50,3 +50,13 @@ def test_a_torque_given_under_two_letters_is_compared_twice(arm):
     text = rf"\tau_1 = {arm.torque[0].latex()} \\ u_1 = {arm.torque[0].latex()}"
     assert dy.check_answer(arm, "equations", text).correct
     assert not dy.check_answer(arm, "equations", f"{text} + m_1").correct
+
+
+@pytest.mark.parametrize("equation", [r"m_2 g l_2 c_{12} = \tau", r"\tau = m_2 \ddot q_2", r"u = m_2 \ddot q_2", r"\tau = 0"])
+def test_equations_without_a_number_alone_are_quoted(arm, equation):
+    verdict = dy.check_answer(arm, "equations", equation)
+    assert not verdict.correct
+    assert verdict.findings == ()
+    assert verdict.absent == ("tau_1", "tau_2")
+    assert verdict.unread[0].startswith(f"not read (line 1): {equation}: ")
+    assert verdict.summary == "nothing to compare: 1 equation could not be read"

@@ -1,20 +1,23 @@
-"""Matrices in the notation of MATLAB, whose columns are separated by blanks: [a b; c d]."""
+r"""Matrices whose columns are separated by blanks, as in MATLAB, [a b; c d], or by spaces of LaTeX, [a\; b; c\; d]."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
 
-_BRACKET = re.compile(r"\[([^\[\],&\\]*)\]")
+_INSIDE = r"(?:[^\[\],;&\\\n]|\\[^\\\[\]\n])*"  # of one row, with commands
+_BRACKET = re.compile(r"\[((?:[^\[\],&\\]|\\[^\\\[\]])*)\]")
 _ROW = re.compile(
     r"\s*(?:(?P<letter>\\?[A-Za-z]+)(?:\([^()=]*\))?\s*=\s*)?"
-    r"\[(?P<inside>[^\[\],;&\\\n]*)\]\s*(?:\.?'|\^T|\^\{T\}|ᵀ)?\s*;?\s*"
+    rf"(?:\\left\s*)?\[(?P<inside>{_INSIDE})\]\s*(?:\.?'|\^T|\^\{{T\}}|ᵀ)?\s*;?\s*"
 )
 _TABLE, _TRANSPOSED = r"\[(?:\[|[^\[\]]*[;,])", r"\s*(?:\^\s*\{?\s*(?:T|\\top)\}?|ᵀ)"
 _IN_PRODUCT = re.compile(  # a row before a table or before a transpose of one, a transpose, or a matrix between two brackets
-    rf"\[(?P<row>[^\[\],;&\\\n]*)\](?=[^\[\]=+\n-]*(?:{_TABLE}|\[[^\[\]]*\]{_TRANSPOSED})|{_TRANSPOSED})"
-    rf"|(?<=\])(?P<gap>(?:{_TRANSPOSED})?[\s*·]*)\[(?P<matrix>[^\[\],&\\\n]*)\](?=[\s*·]*\[)"
+    rf"\[(?P<row>{_INSIDE})\](?=[^\[\]=+\n-]*(?:{_TABLE}|\[[^\[\]]*\]{_TRANSPOSED})|{_TRANSPOSED})"
+    rf"|(?<=\])(?P<gap>(?:{_TRANSPOSED})?[\s*·]*)\[(?P<matrix>(?:{_INSIDE};)*{_INSIDE})\](?=[\s*·]*\[)"
 )
+_SPACE = r"(?:\s|\\[;:> ]|(?<![A-Za-z])~|~(?![_0-9]))"
+_GAP = re.compile(rf"{_SPACE}+|[(){{}}]")  # a wide space or a bracket; I~_1 has an accent
 _BEFORE, _AFTER = "+-*/^=(", "*/^)="  # a blank after one of the first, or before one of the others, separates nothing
 
 
@@ -43,8 +46,8 @@ def product_with_commas(text: str, size: int) -> str:
 def _product_part(found: re.Match[str], size: int) -> str:
     if found["row"] is None:
         return f"{found['gap']}[{_rows(found['matrix'], size)}]"
-    row, cuts = found["row"], _cuts(found["row"])
-    return f"[{''.join(',' if k in cuts else c for k, c in enumerate(row))}]" if len(cuts) == size - 1 else found[0]
+    cuts = _cuts(found["row"])
+    return f"[{_cut(found['row'], cuts)}]" if len(cuts) == size - 1 else found[0]
 
 
 def row_with_commas(text: str, entries: int, letters: Collection[str]) -> str:
@@ -62,31 +65,40 @@ def row_with_commas(text: str, entries: int, letters: Collection[str]) -> str:
     if len(cuts) != entries - 1:
         return text
     start, end = match.span("inside")
-    row = "".join("," if k in cuts else c for k, c in enumerate(match["inside"]))
-    return text[:start] + row + text[end:].replace(".'", "  ").replace("'", " ")  # a vector whatever its direction
+    return (
+        text[:start] + _cut(match["inside"], cuts) + text[end:].replace(".'", "  ").replace("'", " ")
+    )  # a vector whatever its direction
 
 
 def _rows(inside: str, columns: int) -> str:
-    ends = inside.rstrip().removesuffix(";")
-    if ";" not in ends:
+    ends = re.sub(r"(?<!\\);\s*\Z", "", inside.rstrip())
+    rows = [(row, _cuts(row)) for row in re.split(r"(?<!\\);", ends)]
+    if len(rows) < 2 or any(len(cuts) != columns - 1 for _, cuts in rows):
         return inside
-    rows = [(row, _cuts(row)) for row in ends.split(";")]
-    if any(len(cuts) != columns - 1 for _, cuts in rows):
-        return inside
-    made = [row if not cuts else "".join("," if k in cuts else c for k, c in enumerate(row)) for row, cuts in rows]
-    return ";".join(made) + inside[len(ends) :]
+    return ";".join(_cut(row, cuts) for row, cuts in rows) + inside[len(ends) :]
 
 
-def _cuts(row: str) -> list[int]:
-    """The positions of the blanks between cells, the last of each gap; -b after a blank begins a cell, - b does not."""
-    found, depth, before = [], 0, ""
-    for k, c in enumerate(row):
-        depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(c, 0)
-        after = row[k + 1 : k + 3]
-        if not c.isspace():
-            before = c
-        elif not depth and before and after and not after[0].isspace():
-            signed = after[0] in "+-" and after[1:].isspace()
-            if before not in _BEFORE and after[0] not in _AFTER and not signed:
-                found.append(k)
-    return found
+def _cut(row: str, cuts: Collection[tuple[int, int]]) -> str:
+    """A row with commas at the end of these gaps, with as many characters as before."""
+    for start, end in cuts:
+        row = f"{row[:start]}{' ' * (end - start - 1)},{row[end:]}"
+    return row
+
+
+def _cuts(row: str) -> list[tuple[int, int]]:
+    """The gaps between cells: the spaces of LaTeX if there are any, or else, without commands, the blanks.
+
+    -b after a gap begins a cell, - b does not.
+    """
+    found, depth = [], 0
+    for gap in _GAP.finditer(row):
+        if not (space := gap[0]).strip("(){}"):
+            depth += {"(": 1, "{": 1}.get(space, -1)
+            continue
+        before, after = row[: gap.start()][-1:], row[gap.end() :]
+        if depth or not before or not after or before in _BEFORE or after[0] in _AFTER:
+            continue
+        if not re.match(f"[-+]{_SPACE}", after):
+            found.append(gap.span())
+    wide = [(start, end) for start, end in found if row[start:end].strip()]
+    return wide or ([] if "\\" in row else found)

@@ -88,9 +88,10 @@ def matrix_names(statements: Sequence[Sequence[Token]], vocabulary: Vocabulary) 
     """The names that may be matrices: those of tables, and those whose formulas have such names, v = J w."""
     found = {table_name(statement) for statement in statements} - {""}
     heads = [(target.key, statement) for statement in statements if (target := first_target(statement, vocabulary))]
+    robots = {name for name in found if vocabulary.quantity(name) is not None}  # g = […], and g in other formulas
     for _ in range(_MAX_STEPS if found else 0):
         for key, statement in heads:
-            if key not in found and any(t.kind == "word" and spell(t.units) in found for t in statement):
+            if key not in found and any(t.kind == "word" and spell(t.units) in found - robots for t in statement):
                 found.add(key)
     return found
 
@@ -165,6 +166,7 @@ def _read_scalars(
     chain: Chain, parts: list[list[Token]], vocabulary: Vocabulary, defined: set[Address], tables: Collection[str]
 ) -> None:
     vectors = []
+    unknown = any(t.kind == "word" and vocabulary.unknown(spell(t.units)) is not None for part in parts for t in part)
     for k, part in enumerate(parts):
         target = target_of(part, vocabulary)
         last = k == len(parts) - 1
@@ -176,7 +178,7 @@ def _read_scalars(
             chain.values.append(part)
         elif k == 0 and target is not None and (letter := _asked_letter(target, parts, vocabulary)):
             chain.targets.append(target._replace(address=(letter, ()), arguments=()))
-        elif _is_step(_bare(part), vocabulary, tables) or (
+        elif _is_step(_bare(part), vocabulary, tables, defined if chain.targets or unknown else ()) or (
             not last and _has_unknown_norm(_bare(part), vocabulary, defined, tables)
         ):
             chain.steps += 1
@@ -285,12 +287,20 @@ def _is_argument(key: str, vocabulary: Vocabulary) -> bool:
     return key == "t" or vocabulary.is_vector(key) or id(vocabulary.quantity(key)) in variables
 
 
-def _is_step(part: Sequence[Token], vocabulary: Vocabulary, tables: Collection[str] = ()) -> bool:
-    """Whether a member belongs to a derivation: ∂, Σ, ∫, d/dt, a transpose of what is no matrix of the text."""
+def _is_step(
+    part: Sequence[Token], vocabulary: Vocabulary, tables: Collection[str] = (), defined: Collection[Address] = ()
+) -> bool:
+    """Whether a member belongs to a derivation: ∂, Σ, ∫, d/dt, a transpose of what is no matrix of the text.
+
+    Derivatives of expressions in brackets and of ``defined`` names are evaluated.
+    """
     read = 0  # up to where a derivative of an expression in brackets extends
     for k, token in enumerate(part):
-        variable, length = slope_of(part[k:]) if token.kind == "frac" else ("", 0)
-        read = k + length if vocabulary.is_variable(variable) else read
+        slope = slope_of(part[k:]) if token.kind in ("frac", "step") else None
+        if slope is not None and vocabulary.is_variable(slope.variable):
+            key = spell(slope.name.units) if slope.name is not None else ""
+            own = slope.name is None or (address_of(key) in defined and key not in tables)
+            read = k + slope.length if own else read
         if token.kind == "step" and k >= read:
             return True
         if (

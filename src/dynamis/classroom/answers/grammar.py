@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dynamis.classroom.answers.latex import CLOSING, SYMMETRIC
 from dynamis.classroom.answers.layout import MAX_NESTING
 from dynamis.classroom.answers.names import FUNCTION_OF, RECIPROCAL_OF, Names, address_of
-from dynamis.classroom.answers.tables import GAPS, length_of_rate, list_cells, matrix_cells, slope_of
+from dynamis.classroom.answers.tables import GAPS, Slope, length_of_rate, list_cells, matrix_cells, slope_of
 from dynamis.classroom.answers.tokens import Token
 from dynamis.classroom.answers.tree import NORM, Call, MatrixNode, Name, Number, Power, Product, Rate, Sum, Tree
 from dynamis.classroom.answers.words import spell
@@ -40,9 +40,10 @@ def _in_names(tokens: Sequence[Token], names: Names, letter: str) -> list[Token]
         elif token.kind == "frac" and (length := length_of_rate(tokens[k - 1 : k + 11])):
             k += length - 1
             found.append(Token("rate", "", token.at, tokens[k - 1].end))
-        elif token.kind == "frac" and (slope := slope_of(tokens[k - 1 : k + 11]))[1]:
-            k += slope[1] - 1
-            found.append(Token("rate", slope[0], token.at, tokens[k - 1].end))
+        elif token.kind in ("frac", "step") and (slope := slope_of(tokens[k - 1 : k + 11])) and _has_value(slope, names):
+            k += slope.length - 1
+            found.append(Token("rate", slope.variable, token.at, tokens[k - 1].end))
+            found += [] if slope.name is None else names.split(slope.name)
         elif token.kind == "word" and _is_transpose(tokens, k - 1, names):
             found.append(Token("name", "T", token.at, token.end))
         elif token.kind == "word":
@@ -58,6 +59,14 @@ def _in_names(tokens: Sequence[Token], names: Names, letter: str) -> list[Token]
         else:
             found.append(token)
     return found
+
+
+def _has_value(slope: Slope, names: Names) -> bool:
+    """Whether a partial derivative is that of an expression in brackets, or of a scalar that the answer defines."""
+    key = spell(slope.name.units) if slope.name is not None else ""
+    return slope.name is None or (
+        names.vocabulary.is_variable(slope.variable) and names.is_own(key) and key not in names.matrices
+    )
 
 
 def _is_transpose(tokens: Sequence[Token], k: int, names: Names) -> bool:
@@ -174,7 +183,11 @@ class _Parser:
                 factors.append((token.text, self.signed()))
             elif self.begins_value(token):
                 if token.kind == "number" and self.last.kind == "number":
-                    raise self.wrong(token, "two numbers side by side", "put a sign between them, or join their digits")
+                    raise self.wrong(
+                        token,
+                        "two numbers side by side",
+                        "put a sign between them, or join their digits; separate the entries of a list by commas",
+                    )
                 factors.append(("*", self.power()))
             else:
                 return factors[0][1] if len(factors) == 1 else Product(tuple(factors), first.at)

@@ -83,6 +83,7 @@ BRACKET_COMMAND = {
 CLOSING = {"(": ")", "[": "]", "{": "}", "\\{": "\\}"}
 FRAC = _set("frac dfrac tfrac cfrac nicefrac sfrac")
 FUNCTION = _set("sin cos tan sec csc cot arcsin arccos exp ln log tanh max min sgn sign diag sen tg cotg ctg arcsen")
+GREEK_FUNCTION = {"ημ": "sin", "συν": "cos", "εφ": "tan", "σφ": "cot"}
 
 MATRIX = _set("matrix bmatrix pmatrix Bmatrix vmatrix Vmatrix smallmatrix array")
 WITH_COLUMNS = _set("array alignat alignat* alignedat tabular")

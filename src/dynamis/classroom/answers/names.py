@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
+from dynamis.classroom.answers.latex import GREEK_FUNCTION, GREEK_LETTER
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tokens import Token
 from dynamis.classroom.answers.vocabulary import Vocabulary, is_symbol, rate_of
@@ -17,10 +18,13 @@ from dynamis.scalar import Node, symbol
 
 Address = tuple[str, tuple[int, ...]]  # the letter and the indices of an entry, from 0; a definition has no indices
 RECIPROCAL_OF = {"sec": "cos", "csc": "sin", **dict.fromkeys(("cot", "cotg", "ctg"), "tan")}
+_GREEK = {"".join(GREEK_LETTER[c] for c in name): function for name, function in GREEK_FUNCTION.items()}  # as words are spelled
 FUNCTION_OF = {
     **{name: name for name in FUNCTIONS}, "sgn": "sign", "arcsin": "asin", "arccos": "acos", "ln": "log", **RECIPROCAL_OF,
     "sen": "sin", "tg": "tan", "arcsen": "asin",
+    **{name: RECIPROCAL_OF.get(function, function) for name, function in _GREEK.items()},  # ημ, until it is read as sin
 }  # fmt: skip
+_OMEGA = re.compile(r"omega([1-9][0-9]?)'?")
 _MAX_NAME_LENGTH = 16  # letters of a name in a product written without spaces
 _ENTRY = re.compile(
     r"(?P<letter>[^0-9,']*[^0-9,'+-])(?:(?P<digits>[1-9]{1,3})|(?P<numbers>[1-9][0-9]{0,3}(?:,[1-9][0-9]{0,3}){1,2}))(?P<dots>'*)"
@@ -66,10 +70,20 @@ class Names:
     def is_known(self, key: str) -> bool:
         """Whether a name is known; called after all definitions are collected."""
         if key not in self._known:
-            robots = key in FUNCTION_OF or key in CONSTANTS or self.vocabulary.resolve(key) is not None
+            robots = (
+                (key in FUNCTION_OF and not self._is_product(key))
+                or key in CONSTANTS
+                or self.vocabulary.resolve(key) is not None
+            )
             own = self.is_own(key) or self.derived(key) is not None
             self._known[key] = robots or own or self.vocabulary.unknown(key) is not None
         return self._known[key]
+
+    def _is_product(self, key: str) -> bool:
+        """Whether the letters of a Greek function, ημ, are all names of the robot or the answer."""
+        written = next((x for x in GREEK_FUNCTION if "".join(GREEK_LETTER[c] for c in x) == key), "")
+        letters = [GREEK_LETTER[c] for c in written]
+        return bool(letters) and all(self.vocabulary.resolve(x) is not None or self.is_own(x) for x in letters)
 
     def forget(self, addresses: set[Address]) -> None:
         """Take definitions back."""
@@ -129,7 +143,8 @@ class Names:
         units = token.units
         at = token.at if start == 0 else units[start].at
         stop = token.end if end == len(units) else units[end].at
-        return Token("name", spell(units[start:end]), at, stop)
+        name = spell(units[start:end])
+        return Token("name", _GREEK.get(name, name), at, stop)
 
     def _unknown(self, token: Token, cuts: list[int], reached: int) -> Exception:
         units = token.units
@@ -145,6 +160,10 @@ class Names:
             return self.source.error(piece.at, found, f"write {number.value:g} in place of {written}")
         if piece.text == "e":
             return self.source.error(piece.at, "e is not a symbol of this robot", "write exp(x) for a power of e")
+        if (match := _OMEGA.fullmatch(piece.text)) and int(match[1]) <= self.vocabulary.coordinates:
+            found = f"omega_{match[1]} can be the rate of joint {match[1]} or the angular velocity of link {match[1]}"
+            cure = rf"write \dot q_{match[1]} for the former, or define it: \omega_{match[1]} = …"
+            return self.source.error(piece.at, found, cure)
         found = str(unknown_name("quantity", written, list(dict.fromkeys([*self.vocabulary.names(), *own]))))
         if reached:
             found = f"after {printable(self.source.text[token.at : piece.at])} there is {found}"

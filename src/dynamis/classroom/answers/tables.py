@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tokens import Token
@@ -157,14 +158,27 @@ def length_of_rate(tokens: Sequence[Token]) -> int:
     return 0
 
 
-def slope_of(tokens: Sequence[Token]) -> tuple[str, int]:
-    """The variable of ∂/∂q_1 at the beginning of these tokens, before a bracket, and its length; "" for something else."""
+class Slope(NamedTuple):
+    """A partial derivative: its variable, its number of tokens, and the name of the expression, unless a bracket follows."""
+
+    variable: str
+    length: int
+    name: Token | None = None
+
+
+def slope_of(tokens: Sequence[Token]) -> Slope | None:
+    """The partial derivative at the beginning of these tokens: ∂/∂q_1 before a bracket, or ∂U/∂q_1."""
+    kinds, signs = [t.kind for t in tokens[:9]], {t.text for t in tokens[:9] if t.kind == "step"}
+    if not signs <= {"partial", "∂"}:
+        return None
+    if kinds == ["frac", "open", "step", "word", "close", "open", "step", "word", "close"]:
+        return Slope(spell(tokens[7].units), 9, tokens[3])
+    if kinds[:5] == ["step", "word", "sign", "step", "word"] and tokens[2].text == "/":
+        return Slope(spell(tokens[4].units), 5, tokens[1])
     following = next((t for t in tokens[8:11] if t.kind not in GAPS), None)
-    found = [t.kind for t in tokens[:8]] == ["frac", "open", "step", "close", "open", "step", "word", "close"]
+    found = kinds[:8] == ["frac", "open", "step", "close", "open", "step", "word", "close"]
     bracket = following is not None and following.text in ("(", "[", "\\{")
-    return (
-        (spell(tokens[6].units), 8) if found and bracket and {tokens[2].text, tokens[5].text} <= {"partial", "∂"} else ("", 0)
-    )
+    return Slope(spell(tokens[6].units), 8) if found and bracket else None
 
 
 def parts_cells(token: Token) -> bool:

@@ -29,6 +29,7 @@ _ARGUMENT = re.compile(  # the first one of a command; not a letter with an inde
     rf"\s*(?P<first>(?P<group>\{{)|(?P<digit>[0-9])|(?:[^\W\d_]|\\(?P<greek>{'|'.join(latex.GREEK_COMMAND)})(?![A-Za-z])))"
     rf"(?(group)|(?(digit)|(?!\s*_|[{''.join((*latex.PRIME, *latex.ACCENT_MARK, *latex.SUBSCRIPT))}])))"
 )
+_SUPERSCRIPT = re.compile("⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _TRANSPOSE = re.compile(r"[ ]*T(?=[^\W_])")
 _LABEL = re.compile(r"\s*[_^](?=\s*\{)")
 _DECIMAL_COMMA = re.compile(r"\{,\}[0-9]")
@@ -92,9 +93,8 @@ class _Lexer:
                 self.at = match.end() - 1
                 self.found.append(Token("word", "T", self.at, match.end(), (Unit("T", self.at, False),)))
                 self.at = match.end()
-        elif c in latex.POWER:
-            self.add("sign", "^", 0)
-            self.add("number", latex.POWER[c], 1)
+        elif match := _SUPERSCRIPT.match(self.text, self.at):
+            self.superscript(match[0])
         elif c in latex.TRANSPOSE:
             self.add("sign", "^", 0)
             self.found.append(Token("word", c, self.at, self.at + 1, (Unit("T", self.at, False),)))
@@ -130,6 +130,14 @@ class _Lexer:
             self.add("number", repr(math.radians(float(text))), degrees.end() - self.at)
         else:
             self.add("number", text, len(text))
+
+    def superscript(self, text: str) -> None:
+        """A power of small raised digits: 10⁻², l²."""
+        digits = text.removeprefix("⁻")
+        self.add("sign", "^", 0)
+        if digits != text:
+            self.add("sign", "-", 1)
+        self.add("number", "".join(latex.POWER[c] for c in digits), len(digits))
 
     def sign_error(self, sign: str) -> Exception:
         if sign in ("°", "circ", "degree"):
@@ -356,7 +364,8 @@ class _Lexer:
     def remark(self, name: str, length: int) -> None:
         argument, whole = self.argument(length)
         text = argument.strip()
-        if text in latex.FUNCTION:
+        if text in latex.FUNCTION or text in latex.GREEK_FUNCTION:
+            text = latex.GREEK_FUNCTION.get(text, text)
             self.found.append(Token("word", text, self.at, self.at + whole, (Unit(text, self.at, False),)))
             self.at += whole
         elif text.casefold() in latex.CONSTANT and self.found and self.found[-1].text in "+-=":

@@ -30,9 +30,11 @@ _COMMANDS = {  # of siunitx
     "centimeter": "cm", "kg": "kg", "mm": "mm", "cm": "cm",
 }  # fmt: skip
 _PREFIXES = {"kilo": "k", "milli": "m", "centi": "c", "mega": "M", "micro": "u"}
-_RAISED = {"²": "2", "³": "3", "squared": "2", "cubed": "3"}
+_RAISED = {"squared": "2", "cubed": "3"}
+_SUPERSCRIPT = re.compile("⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]")
+_DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _PIECE = re.compile(
-    r"\\(?P<command>[A-Za-z]+)|(?P<word>[A-Za-z]+)|(?P<per>/)|\^\s*\{?\s*(?P<power>-?[0-9])\s*\}?|(?P<raised>[²³])"
+    r"\\(?P<command>[A-Za-z]+)|(?P<word>[A-Za-z]+)|(?P<per>/)|\^\s*\{?\s*(?P<power>-?[0-9])\s*\}?"
     r"|(?<=[A-Za-z])(?P<index>[23])(?![0-9])"
 )
 
@@ -47,14 +49,15 @@ class UnitValue(NamedTuple):
 def unit_value(text: str) -> UnitValue | None:
     """The value of a unit as it is written, kg m^2 or kgm2; None if it is not known.
 
-    >>> [str(unit_value(text).factor) for text in ("g m^2", r"\\mathrm{kN\\,m}", "kg/mm", r"\\kilo\\gram\\metre\\squared")]
-    ['1/1000', '1000', '1000', '1']
+    >>> texts = "g m^2", r"\\mathrm{kN\\,m}", "kg/mm", "mm⁻¹", r"\\kilo\\gram\\metre\\squared"
+    >>> [str(unit_value(text).factor) for text in texts]
+    ['1/1000', '1000', '1000', '1000', '1']
     """
     powers: list[tuple[str, int]] = []
     inverse, prefix, square = False, "", 1
-    for piece in _PIECE.finditer(text):
+    for piece in _PIECE.finditer(_SUPERSCRIPT.sub(lambda m: "^" + m[0].translate(_DIGITS), text)):
         command, word = piece["command"], piece["word"]
-        raised = piece["power"] or piece["index"] or _RAISED.get(piece["raised"] or command or "")
+        raised = piece["power"] or piece["index"] or _RAISED.get(command or "")
         if command in _PREFIXES:
             prefix = _PREFIXES[command]
         elif raised and powers:

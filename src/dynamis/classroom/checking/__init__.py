@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
 from dynamis.classroom.answers.blanks import product_with_commas, row_with_commas, with_commas
 from dynamis.classroom.answers.written import written
 from dynamis.classroom.checking import parametrisation, regressors
-from dynamis.classroom.checking.actuators import NO_MOTORS, ActuatorAnswer, motor_names
+from dynamis.classroom.checking.actuators import NO_MOTORS, ActuatorAnswer, MotorNames, motor_names
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import described, fitted, shape_of
+from dynamis.classroom.checking.gears import GearedAnswer, motor_torques, ratio_symbols
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
 from dynamis.classroom.checking.quantities import (
     Quantity,
@@ -26,7 +27,7 @@ from dynamis.classroom.checking.quantities import (
     other_quantity,
     quantity,
 )
-from dynamis.classroom.checking.rates import Rates, torque_candidates, with_rates
+from dynamis.classroom.checking.rates import torque_candidates, with_rates
 from dynamis.classroom.checking.robot_names import abbreviated, chosen, robot_symbols, vocabulary
 from dynamis.classroom.checking.unit_notes import converted, unit_notes
 from dynamis.classroom.checking.unread import unchecked
@@ -38,6 +39,7 @@ from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of
 from dynamis.tolerances import NEGLIGIBLE
 
+Index = tuple[int, ...]
 DECIMAL = r"(?<![0-9.])[0-9]*\.[0-9]+"
 MAY_VANISH = ("gravity", "coriolis", "coriolis-vector", "christoffel")  # which a single zero may say of a vector or a matrix
 MIN_ROUNDED_DIGITS = 4  # a decimal with fewer significant digits, such as 9.81, is taken as exact
@@ -111,20 +113,13 @@ class _Reading:
         answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden)
         asked = in_convention(asked, used)
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
-        given: Mapping[tuple[int, ...], Located] = {}
-        read: Sequence[Located] = ()
-        notes = _passages(answer, asked)
-        drives: ActuatorAnswer | None = None
-        rates = Rates(answer, [], [])
+        answer, notes = _with_sum(answer, asked)
+        motion = _Motion(asked, answer)
         if asked.name == "equations":
-            rates = with_rates(form, answer)
-            drives = ActuatorAnswer(form, asked, rates.answer, motor_names(form, used, text))
-            given, asked, unactuated, read = solved_torques(form, asked, drives.rest)
-            notes += drives.notes
-            notes += [f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated]
-        only_drives = drives is not None and drives.read and not given
-        named = answer if drives is None or given or only_drives else torque_candidates(form, rates.answer)
-        entries = {} if only_drives else fitted(given or _asked_entries(form, named, asked), asked, file)
+            motion = _motion(form, asked, answer, motor_names(form, used, text))
+        asked, read = motion.asked, motion.read
+        entries = {} if motion.is_of_motors else self.entries(motion.given, asked, motion.answer)
+        notes += [*_passages(answer, asked), *motion.notes, *([] if motion.given else _other_names(asked, answer, entries))]
         remark = Cause("", "")
         if asked.name == "parameters":
             asked, remark = parametrisation.reference(form, asked, entries)
@@ -150,15 +145,56 @@ class _Reading:
             verdict = compared(asked, entries)
         if asked.name == "christoffel" and not verdict.correct:
             remark = _other_convention(self.asked, used, lambda other: compared(other, entries))
-        if drives is not None:
-            verdict, read = drives.merged(verdict, compared), [*read, *drives.read]
-        verdict = replace(verdict, findings=(*verdict.findings, *rates.findings))
-        left = unchecked(form, asked, answer, [*read, *rates.read, *entries.values()], {index[0] for index in entries if index})
+        verdict = verdict if motion.drives is None else motion.drives.merged(verdict, compared)
+        verdict = replace(verdict, findings=(*verdict.findings, *motion.findings))
+        left = unchecked(form, asked, answer, [*read, *entries.values()], {index[0] for index in entries if index})
         notes += left.others
         notes += unit_notes(form, asked, entries, text, robot_symbols(form).keys())
         if remark.text:
             verdict = replace(verdict, remark=remark.text, hint=remark.hint)
         return replace(verdict, notes=tuple(notes), unread=tuple(left.equations)), nodes
+
+    def entries(self, given: Mapping[Index, Located], asked: Quantity, answer: Answer) -> dict[Index, Located]:
+        """The entries to compare: those ``given`` by equations, or else those of the answer."""
+        if not given and asked.name == "equations":
+            answer = torque_candidates(self.form, answer)
+            if not answer.entries and not answer.definitions:
+                return {}
+        return fitted(given or _asked_entries(self.form, answer, asked), asked, self.file)
+
+
+@dataclass(frozen=True)
+class _Motion:
+    """The equations of motion of an answer: the torques ``given`` by them, and the ``answer`` with what they do not say.
+
+    ``read`` are the formulas from which these follow, ``findings`` are contradictions, ``drives`` the actuators' equations.
+    """
+
+    asked: Quantity
+    answer: Answer
+    given: Mapping[Index, Located] = field(default_factory=dict)
+    read: Sequence[Located] = ()
+    notes: Sequence[str] = ()
+    findings: Sequence[EntryVerdict] = ()
+    drives: ActuatorAnswer | None = None
+
+    @property
+    def is_of_motors(self) -> bool:
+        """Whether all equations are those of actuators."""
+        return self.drives is not None and bool(self.drives.read) and not self.given
+
+
+def _motion(form: ClosedForm, asked: Quantity, answer: Answer, motors: MotorNames) -> _Motion:
+    """The equations of motion of an answer, in which gears, states and actuators may have names of their own."""
+    geared = GearedAnswer(form, answer)
+    rates = with_rates(form, geared.answer)
+    drives = ActuatorAnswer(form, asked, rates.answer, motors)
+    given, asked, unactuated, read = solved_torques(form, asked, drives.rest)
+    notes = [*drives.notes, *geared.notes, *(f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated)]
+    findings = [*rates.findings, *geared.findings]
+    read = [*read, *geared.read, *rates.read, *drives.read]
+    given, asked = drives.in_written_form(geared.in_form(given), asked)
+    return _Motion(asked, rates.answer, given, read, notes, findings, drives)
 
 
 def _passages(answer: Answer, asked: Quantity) -> list[str]:
@@ -169,6 +205,14 @@ def _passages(answer: Answer, asked: Quantity) -> list[str]:
         taken = f"not of the robot, taken as constant{'s' if len(named) > 1 else ''} of the datum: {' and '.join(named)}"
         notes.append(taken)
     return notes
+
+
+def _other_names(asked: Quantity, answer: Answer, entries: Mapping[Index, Located]) -> list[str]:
+    """Notes on names that are no letters of torques and are read as torques all the same: X = …"""
+    if asked.name != "equations":
+        return []
+    found = [(name, index) for name, x in answer.formulas() for index, y in entries.items() if name and x is y]
+    return [f"{name} is read as the torque tau_{index[0] + 1}" for name, index in found if index in asked.entries]
 
 
 def _with_separated_cells(text: str, asked: Quantity, joints: int) -> str:
@@ -216,7 +260,8 @@ def _read(
 ) -> tuple[Answer, Notation]:
     # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
     moving = asked.name == "equations"
-    unknowns = torque_names(form) if moving else {}
+    unknowns = {**torque_names(form), **motor_torques(form)} if moving else {}
+    extra = {**ratio_symbols(form), **extra} if moving else extra
     if not unknowns:
         extra = {**torque_names(form, ("tau",)), **extra}
     own = form.notation if choice is None else notation_of(choice)
@@ -281,7 +326,12 @@ def _asked_entries(form: ClosedForm, answer: Answer, asked: Quantity) -> Mapping
             return dict.fromkeys(asked.entries, answer.definitions[name])
 
     def own(name: str) -> bool:
-        return other_quantity(name, asked) is None or (not is_of_recursion(name) and _moves(form, answer.of(name), asked))
+        vector = asked.name == "coriolis-vector" and name == "C" and all(len(index) == 1 for index in answer.of(name))
+        return (
+            vector
+            or other_quantity(name, asked) is None
+            or (not is_of_recursion(name) and _moves(form, answer.of(name), asked))
+        )
 
     groups = [answer.of(letter) for letter in answer.letters if own(letter)]
     groups = [group for group in groups if not any(x.used for x in group.values())] or groups  # p_1, of which others consist
@@ -289,7 +339,7 @@ def _asked_entries(form: ClosedForm, answer: Answer, asked: Quantity) -> Mapping
         return groups[0]
     # the only entry of a robot with one joint may be written as a scalar: M = I
     for letter in asked.letters:
-        if letter in answer.definitions:
+        if letter in answer.definitions and not (len(asked.entries) > 1 and answer.definitions[letter].used):
             return answer.of(letter)
     names = [name for name in answer.definitions if own(name)]
     names = [name for name in names if not answer.definitions[name].used] or names
@@ -339,6 +389,29 @@ def _only(answer: Answer, asked: Quantity) -> Located:
     raise _nothing(answer, asked)
 
 
+def _with_sum(answer: Answer, asked: Quantity) -> tuple[Answer, list[str]]:
+    """An answer that gives the energies of links, T_1 and T_2, without their sum T: with it; and a note on that."""
+    letter = next((x for x in asked.letters if x in answer.entries), "")
+    parts = answer.entries.get(letter, {})
+    given = any(x in answer.definitions for x in asked.letters) or letter in answer.whole
+    if (
+        asked.name not in ("kinetic-energy", "potential-energy")
+        or given
+        or len(parts) < 2
+        or any(len(index) > 1 for index in parts)
+    ):
+        return answer, []
+    total, *others = parts.values()
+    for x in others:
+        total = replace(total, node=total.node + x.node, also=(), texts=())
+    used = {index: replace(x, used=True) for index, x in parts.items()}
+    said = " + ".join(f"{letter}_{k + 1}" for (k,) in sorted(parts))
+    return (
+        replace(answer, entries={**answer.entries, letter: used}, definitions={**answer.definitions, letter: total}),
+        [f"{letter} is taken as {said}"],
+    )
+
+
 def _nothing(answer: Answer, asked: Quantity) -> InputError:
     every = [*answer.letters, *answer.definitions]
     others = {letter: other_quantity(letter, asked) for letter in every}
@@ -348,5 +421,8 @@ def _nothing(answer: Answer, asked: Quantity) -> InputError:
     cure = f"write {asked.letters[0]}{index} = …; found {found}"
     cure += "" if all(map(is_checkable, every)) else f"; the quantities that are checked are {', '.join(names())}"
     sums = any(r"\sum" in step.text for step in answer.skipped)
+    if any("\\partial" in step.text or "∂" in step.text for step in answer.skipped):
+        cure += "; derivatives are read of what the text defines, by a joint's variable, as in "
+        cure += r"g_1 = \frac{\partial U}{\partial q_1}"
     cure += "; sums are read with numbers as bounds, as in \\sum_{i=1}^2 m_i" if sums else ""
     return InputError(f"{answer.file}: no entry of the {asked.name}: {cure}")

@@ -2,7 +2,8 @@ r"""Equations of elastic joints and motors in an answer to the equations of moti
 
 An actuator has its own variables: the rotor's angle θ_m, its current i, its command u. Its equations are linear in the torque
 τ, in θ_m or i, and in u, so that an equation of a text follows from them if it vanishes when these are eliminated. One with
-accelerations of the joints, such as M q̈ + g + K (q − θ) = 0, is brought to the form … = τ.
+accelerations of the joints, such as M q̈ + g + K (q − θ) = 0, is brought to the form … = τ; if it is wrong, it is compared as
+written.
 """
 
 from __future__ import annotations
@@ -106,6 +107,7 @@ class ActuatorAnswer:
         self.read: list[Located] = []
         self.notes: list[str] = []
         self.motors, self.transmissions = Part("u"), Part("transmission: tau")
+        self.written: dict[tuple[int, int], tuple[int, Expression]] = {}  # wrong equations of motion with motor variables
         self.rest = self._separated(answer) if self.drives else answer
 
     def merged(self, verdict: Verdict, compared: Callable[[Quantity, Mapping[Index, Located]], Verdict]) -> Verdict:
@@ -200,8 +202,29 @@ class ActuatorAnswer:
         elif id(self.form.tau[k]) in present and not any(id(a) in present for a in self.form.a):
             self._record(self.transmissions, k, x, equation, self._relations[k].transmission)
         else:
+            if {self._own[i] for i in present & self._own.keys()} == {k} and not self._holds(equation):
+                self.written[x.line, x.column] = k, equation
             return [replace(x, node=self._in_torques(equation).node())]
         return []
+
+    def in_written_form(self, given: Mapping[Index, Located], asked: Quantity) -> tuple[dict[Index, Located], Quantity]:
+        """The torques given by equations, and the correct ones; of wrong equations with motor variables, both as written.
+
+        Such an equation, M q̈ + g + K (q − θ) = 0, is multiplied so that most of its terms are right.
+        """
+        found, correct = dict(given), dict(asked.entries)
+        for index, x in given.items():
+            k, equation = self.written.get((x.line, x.column), (-1, None))
+            if equation is None or index != (k,) or x.also or not self.form.expanded:
+                continue
+            tau, transmission = self.form.tau[k], self._relations[k].transmission
+            right = _eliminated(self.algebra.of_node(correct[index].node() - tau), tau, transmission)
+            slopes = [(equation.diff(a), right.diff(a)) for a in self.form.a]
+            multiples = [equation, -equation, *(equation * b / a for a, b in slopes if not a.is_zero and not b.is_zero)]
+            sizes = [len(difference(right, multiple)) for multiple in multiples]
+            node = multiples[sizes.index(min(sizes))].node()
+            found[index], correct[index] = replace(x, node=node, texts=(), solved_for="0"), right
+        return found, replace(asked, entries=correct)
 
     def _in_torques(self, equation: Expression) -> Expression:
         """An equation with the motor variables of transmissions eliminated."""
@@ -240,7 +263,8 @@ class ActuatorAnswer:
     def _in_form(self, right: Expression, k: int, present: set[int]) -> Expression:
         """The correct value in the form of an answer: with the joint's torque or accelerations for the motor's variable."""
         relations, tau = self._relations[k], self.form.tau[k]
-        if id(relations.pivot) in present or relations.motor is None:
+        given = id(tau) in present or any(id(a) in present for a in self.form.a)
+        if id(relations.pivot) in present or relations.motor is None or not given:
             return right
         right = _eliminated(right, relations.pivot, relations.transmission)
         if id(tau) in present or not any(id(a) in present for a in self.form.a) or not self.form.expanded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -82,10 +83,15 @@ class Slip:
         k = self.factor
         if k is not None and (len(self.right) > 1 or k == -1 or self.inertial):
             return whole_factor(k)
+        if (found := self._factor_of_every_term()) is not None:
+            return found
         relative = self._relative_rate(summed)
         if (found := relative or self._steiner() or self._exchange()) is not None:
             return found
         reasons = list(dict.fromkeys(self._term_by_term()))
+        mistakes = Counter(map(_mistake, reasons))
+        order = [mistake for mistake, _ in mistakes.most_common()]
+        reasons.sort(key=lambda reason: order.index(_mistake(reason)))  # one that explains several terms comes first
         return Cause("; ".join(r.text for r in reasons), "; ".join(dict.fromkeys(r.hint for r in reasons)))
 
     # slips that concern the entry as a whole
@@ -105,6 +111,22 @@ class Slip:
                             del given[m]
                             given[with_g] = given.get(with_g, Fraction(0)) + coefficient
                     return Cause(text, text), replace(self, given={m: c for m, c in given.items() if c})
+        return None
+
+    def _factor_of_every_term(self) -> Cause | None:
+        """A symbol that is a factor of every term of the answer and of none of the correct entry, or the other way round."""
+        if len(self.right) < 2 or len(self.right) != len(self.given):
+            return None
+        for less, more, message in (
+            (self.right, self.given, "a factor too many in every term"),
+            (self.given, self.right, "a missing factor in every term"),
+        ):
+            common = set.intersection(*({k for k, _ in m if self.ring.atoms[k].kind == "symbol"} for m in more))
+            for k in sorted(common):
+                for power in (1, 2):
+                    if {_times_symbol(m, k, power): c for m, c in less.items()} == more:
+                        factor = self._product({k: power})
+                        return Cause(f"{message}: {factor}", message)
         return None
 
     def summed_links(self) -> set[int]:
@@ -164,6 +186,9 @@ class Slip:
                     return Cause(f"{kind}: {wrong} should be {good} in {where}", f"{kind}: look at {wrong}")
         for x, y in permutations(used, 2):
             if x < y and self._alike(x, y) and _renamed(self.right, {x: y, y: x}) == self.given:
+                if lost == {m: -c for m, c in self.found.items()}:  # K (θ - q) for K (q - θ)
+                    wrong = self.write(self.found)
+                    return Cause(f"the sign of a product: {wrong} should be {self.write(lost)}", f"{SIGN} in {wrong}")
                 both = f"exchanged symbols: {self._name(x)} and {self._name(y)}"
                 return Cause(both, both)
         return None
@@ -189,7 +214,7 @@ class Slip:
             # the pair of terms that have most in common
             m, x = max(((m, x) for m in lost for x in found), key=lambda p: _likeness(p[0], p[1], lost[p[0]], found[p[1]]))
             reason = self._substitution(m, x)
-            if reason is None:
+            if reason is None or not (self._kinds(m) == self._kinds(x) or {k for k, _ in m} & {k for k, _ in x}):
                 break
             if (lost[m] > 0) != (found[x] > 0):
                 reason = Cause(reason.text + ", and its sign", reason.hint + ", and its sign")
@@ -242,6 +267,11 @@ class Slip:
         if all(k in b for k in gone):
             return Cause(f"a power: {self._product({k: a[k] for k in gone})} in {correct}", f"a power is wrong in {wrong}")
         return Cause(f"a missing factor: {self._product(gone)} in {correct}", f"a factor is missing in {wrong}")
+
+    def _kinds(self, m: Monomial) -> list[str]:
+        """The kinds of the factors of a term, sorted: those of I_1 and I_2 are the same, those of q_1 and m_2 l_2 are not."""
+        roles = ((self._role(k), self.ring.atoms[k], e) for k, e in m)
+        return sorted(x for role, atom, e in roles for x in [role.kind if role else "arc" if _is_trig(atom) else "length"] * e)
 
     def _replaced(self, gone: dict[int, int], come: dict[int, int], correct: str, wrong: str) -> Cause:
         bad, good = [self.ring.atoms[k] for k in come], [self.ring.atoms[k] for k in gone]
@@ -301,6 +331,11 @@ def times(k: Fraction) -> str:
     )
 
 
+def _mistake(reason: Cause) -> str:
+    """A substitution without the term in which it was made."""
+    return reason.text.partition(" in ")[0].partition(" beside ")[0]
+
+
 def _coefficient(right: Fraction, given: Fraction) -> str:
     """The kind of error in a coefficient."""
     if given == -right:
@@ -312,6 +347,11 @@ def _likeness(m: Monomial, x: Monomial, c: Fraction, d: Fraction) -> tuple[int, 
     a, b = dict(m), dict(x)
     shared = sum(min(e, b.get(k, 0)) for k, e in a.items())
     return shared - abs(sum(a.values()) - sum(b.values())), shared, abs(c) == abs(d)
+
+
+def _times_symbol(m: Monomial, symbol: int, power: int) -> Monomial:
+    powers = dict(m)
+    return tuple(sorted((powers | {symbol: powers.get(symbol, 0) + power}).items()))
 
 
 def _renamed(terms: Terms, names: Mapping[int, int]) -> Terms:

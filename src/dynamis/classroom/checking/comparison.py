@@ -17,6 +17,7 @@ from dynamis.classroom.checking.balls import RANDOM_STATES, agree, differ_by_con
 from dynamis.classroom.checking.causes import Cause, Slip, times, whole_factor
 from dynamis.classroom.checking.coefficients import fraction, with_short_divisor, without_last_digits
 from dynamis.classroom.checking.examples import example
+from dynamis.classroom.checking.exchanges import exchanged
 from dynamis.classroom.checking.findings import has_root, in_form, inconsistent, no_terms
 from dynamis.classroom.checking.fitting import described, shape_of
 from dynamis.classroom.checking.limits import refuse_high_degrees
@@ -186,6 +187,8 @@ class AnswerComparison:
         if len(wrong) > 1 and len(factors) == 1 and (k := factors.pop()) is not None:
             message = f"{times(k)} the correct value"
             return [f if f.right else replace(f, cause=message, hint=message) for f in findings], whole_factor(k, len(wrong))
+        if len(wrong) > 1 and (cause := exchanged(self.form, self.asked, self.given, self.right, self._are_same)) is not None:
+            return [f if f.right else replace(f, cause=cause.text, hint=cause.hint) for f in findings], Cause("", "")
         return findings, Cause("", "")
 
     def _factor(self, index: tuple[int, ...]) -> Fraction | None:

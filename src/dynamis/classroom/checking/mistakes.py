@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, cast
 
 from dynamis.classroom.checking.causes import Cause
+from dynamis.classroom.checking.double_angles import double_angle
 from dynamis.classroom.checking.linearisation import linearised
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.symbolic.closed_form import ClosedForm
@@ -34,7 +35,7 @@ def mistaken_for(form: ClosedForm, asked: Quantity, index: Index, given: Any, ri
         ring = Ring.of([node, given], form.algebra.ring.angles, [*form.q, *form.v, *form.a])
         if same(ring, node, given):
             return cause
-    return linearised(form, asked, index, given)
+    return double_angle(form, asked, index, given) or linearised(form, asked, index, given)
 
 
 def _candidates(form: ClosedForm, asked: Quantity, index: Index, right: Collection[Index]) -> Iterator[tuple[Any, Cause]]:

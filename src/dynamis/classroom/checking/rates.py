@@ -55,16 +55,27 @@ def with_rates(form: ClosedForm, answer: Answer) -> Rates:
 
 
 def torque_candidates(form: ClosedForm, answer: Answer) -> Answer:
-    """The answer without the names that cannot be those of torques: rates of others, and names whose values hold torques."""
+    """The answer without the names that cannot be those of torques: rates of others, and names whose values hold torques.
+
+    Nor can those of the variables of the state, x_1 = q_1, nor, where there are several joints, τ without a joint's number, nor
+    steps of a derivation that is not read.
+    An answer of nothing else has no candidates, and what it gives is a part of an answer; one of other names is refused.
+    """
+
+    def is_part(letter: str, x: Located) -> bool:
+        numberless = form.n > 1 and letter in LETTERS and answer.definitions.get(letter) is x
+        derived = bool(answer.skipped) and not _held((x.node, *x.also), form.a)  # a step, as L or ∂L/∂q̇_1, of what is not read
+        return numberless or derived or all(_is_of_state(form, y) for y in (x.node, *x.also))
 
     def may_be(letter: str, x: Located) -> bool:
-        return rate_of(letter) is None and not _held((x.node, *x.also), form.tau)
+        return rate_of(letter) is None and not is_part(letter, x) and not _held((x.node, *x.also), form.tau)
 
     entries = {letter: {k: x for k, x in row.items() if may_be(letter, x)} for letter, row in answer.entries.items()}
     entries = {letter: row for letter, row in entries.items() if row}
     definitions = {name: x for name, x in answer.definitions.items() if may_be(name, x)}
     if not entries and not definitions:
-        letter, index, x = next(_formulas(answer), ("", (), None))
+        others = ((letter, index, x) for letter, index, x in _formulas(answer) if not is_part(letter, x))
+        letter, index, x = next(others, ("", (), None))
         if x is not None:
             base = letter.rstrip("'") + "".join(f"_{k + 1}" for k in index)
             name, order = base if base.isidentifier() else printable(base), r"\dot" if "'" in letter else r"\ddot"
@@ -102,6 +113,12 @@ def is_motion(form: ClosedForm, node: Any) -> bool:
     symbols = {id(n) for n in topological([node]) if n.op == "symbol"}
     rates = {id(n) for n in (*form.v, *form.a)}
     return bool(symbols & rates) and symbols <= rates | {id(n) for n in form.q}
+
+
+def _is_of_state(form: ClosedForm, node: Any) -> bool:
+    """Whether an expression is a variable of the state, a position or a velocity, or a sum of these."""
+    nodes, state = topological([node]), {id(n) for n in (*form.q, *form.v)}
+    return bool(nodes) and all(n.op in ("add", "sub", "neg") or id(n) in state for n in nodes)
 
 
 def _held(nodes: Any, symbols: Any) -> bool:

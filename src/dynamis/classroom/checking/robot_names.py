@@ -75,7 +75,7 @@ def _defined(form: ClosedForm, asked: Quantity) -> tuple[tuple[Any, str], ...]:
 def spellings(form: ClosedForm, asked: Quantity) -> dict[str, Any]:
     """Other common names: g_0, J_2 and I_{zz,2} for I_2, ω_1, q_{12} for q_1 + q_2, and p_I as in the export to SymPy.
 
-    ω_2 is left out: it can be the rate of joint 2 or the angular velocity of link 2.
+    ω_k is left out where it can be the rate of joint k or the angular velocity of link k: after another revolute joint.
     """
     symbols = robot_symbols(form)
     found = {f"p_{name}": x for name, x in symbols.items()}
@@ -89,9 +89,10 @@ def spellings(form: ClosedForm, asked: Quantity) -> dict[str, Any]:
     if "g" in symbols:
         found["g_0"] = symbols["g"]
     found |= _sums(form)
-    if form.model.coordinates[0].revolute:
-        for name in ("omega_1", *(("omega",) if form.n == 1 else ())):
-            found |= {name: form.v[0], f"{name}'": form.a[0]}
+    first = next((k for k, c in enumerate(form.model.coordinates) if c.revolute), None)
+    if first is not None:
+        for name in (f"omega_{first + 1}", *(("omega",) if form.n == 1 else ())):
+            found |= {name: form.v[first], f"{name}'": form.a[first]}
     return found
 
 

@@ -97,7 +97,10 @@ class Verdict:
         counted_entries = f"{right} of {given} entries {'is' if right == 1 else 'are'}"
         if self.alternative:
             return f"C q̇ is right; {counted_entries} {'that' if right == 1 else 'those'} of the Christoffel matrix"
-        if self.wrong or not self.findings:
+        if not self.findings:
+            unread = f": {counted(len(self.unread), 'equation')} could not be read" if self.unread else ""
+            return f"nothing to compare{unread}"
+        if self.wrong:
             return f"{counted_entries} right"
         if self.unread:
             return f"{counted_entries} right, but {counted(len(self.unread), 'equation')} could not be read"
@@ -110,13 +113,13 @@ class Verdict:
         return "\n".join([*self.introduction(hint=hint), *entries, *self.conclusion(hint=hint)])
 
     def introduction(self, *, hint: bool = False) -> list[str]:
-        """The lines above the entries: the remark, if it changes the meaning of the entries' findings."""
-        return self._remark(hint) if self.alternative else []
+        """The lines above the entries: the remark, where it is the cause of the entries' findings."""
+        return self._remark(hint) if self.wrong else []
 
     def conclusion(self, *, hint: bool = False) -> list[str]:
         """The lines below the entries: what was not given, the remark unless it stands above, notes, and the summary."""
         absent = [f"not given: {', '.join(self.absent)}"] if self.absent and not self.correct else []
-        remark = [] if self.alternative else self._remark(hint)
+        remark = [] if self.wrong else self._remark(hint)
         return [*absent, *remark, *self.notes, *self.unread, f"{self.quantity}: {self.summary}"]
 
     def _remark(self, hint: bool) -> list[str]:
