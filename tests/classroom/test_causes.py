@@ -158,3 +158,38 @@ def test_parameters_given_one_by_one_may_be_a_part(arm):
     singly = ", ".join(rf"\pi_{k + 1} = {x}" for k, x in enumerate(SHORT.split(", ")))
     assert dy.check_answer(arm, "parameters", singly).correct
     assert dy.check_answer(arm, "parameters", rf"\pi = [{SHORT}], \pi_5 = m_2").correct
+
+
+GEARED = """
+[robot]
+gravity = [0, 0, "-g"]
+[parameters]
+I = "symbol"
+m = "symbol"
+l = "symbol"
+g = "symbol"
+J = "symbol"
+n = "symbol"
+[[link]]
+joint = "q"
+type = "revolute"
+axis = [0, 1, 0]
+mass = "m"
+com = [0, 0, "-l"]
+inertia = {yy = "I"}
+rotor_inertia = "J"
+gear_ratio = "n"
+"""
+
+
+@pytest.mark.parametrize(("text", "difference", "cause"), [
+    ("M = I + m l^2 + J/n^2", "(J*(1 - n)*(1 + n)*(1 + n^2))/(n^2)", "a power: 1/n^2 should be n^2 in J*n^2"),
+    ("M = m l^2 + I/g + J n^2", "(I*(1 - g))/(g)", "a factor too many: 1/g beside I"),
+    ("M = I + m/l + J n^2", "(m*(1 - l)*(1 + l + l^2))/(l)", "a power: 1/l should be l^2 in m*l^2"),
+    ("M = (I + m l^2 + J n^2)/(m + J)", "((1 - m - J)*(m*l^2 + I + J*n^2))/(m + J)", "a divisor too many: m + J"),
+    ("M = (I + m l^2)/(m + J) + J n^2", "((m*l^2 + I)*(1 - m - J))/(m + J)", None),
+])  # fmt: skip
+def test_differences_and_causes_are_those_of_the_entries_not_of_their_numerators(text, difference, cause):
+    (finding,) = dy.check_answer(dy.load(GEARED).closed_form(), "mass-matrix", text).wrong
+    assert finding.difference == difference
+    assert finding.cause == cause or (cause is None and finding.cause.endswith(" (over the denominator m + J)"))

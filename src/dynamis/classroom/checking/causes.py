@@ -219,24 +219,24 @@ class Slip:
         if not m or not x:
             return None
         a, b = dict(m), dict(x)
-        gone = {k: e - b.get(k, 0) for k, e in a.items() if e > b.get(k, 0)}
-        come = {k: e - a.get(k, 0) for k, e in b.items() if e > a.get(k, 0)}
-        if sum(gone.values()) > 3 or sum(come.values()) > 3:
+        shared = _shared(m, x)
+        gone, come = ({k: e - shared.get(k, 0) for k, e in powers.items() if e != shared.get(k, 0)} for powers in (a, b))
+        if any(sum(map(abs, powers.values())) > 3 for powers in (gone, come)):
             return None
         correct, wrong = self.write({m: ONE}), self.write({x: ONE})
         if not come:
             return self._missing_factor(gone, a, b, correct, wrong)
+        if gone.keys() == come.keys() or (not gone and all(k in a for k in come)):
+            powers = [self._product({k: e[k] for k in come}) for e in (b, a)]
+            return Cause(f"a power: {powers[0]} should be {powers[1]} in {correct}", f"a power is wrong in {wrong}")
         if not gone:
-            if all(k in a for k in come):
-                powers = [self._product({k: e[k] for k in come}) for e in (b, a)]
-                return Cause(f"a power: {powers[0]} should be {powers[1]} in {correct}", f"a power is wrong in {wrong}")
             extra = self._product(come)
             return Cause(f"a factor too many: {extra} beside {correct}", f"a factor too many in {wrong}")
         return self._replaced(gone, come, correct, wrong)
 
     def _missing_factor(self, gone: dict[int, int], a: dict[int, int], b: dict[int, int], correct: str, wrong: str) -> Cause:
         atoms = self.ring.atoms
-        if all(_is_trig(atoms[k]) for k in gone):
+        if all(_is_trig(atoms[k]) and e > 0 for k, e in gone.items()):
             kind = "cosine" if all(atoms[k].kind == "cosine" for k in gone) else "sine"
             return Cause(f"a missing {kind}: {self._product(gone)} in {correct}", f"a {kind} is missing in {wrong}")
         if all(k in b for k in gone):
@@ -244,9 +244,14 @@ class Slip:
         return Cause(f"a missing factor: {self._product(gone)} in {correct}", f"a factor is missing in {wrong}")
 
     def _replaced(self, gone: dict[int, int], come: dict[int, int], correct: str, wrong: str) -> Cause:
+        # where the correct term is a quotient, the numerators are compared: c^2 in place of s^2 in s^2/c
+        below = {k: -e for k, e in gone.items() if e < 0 < max(gone.values())}
+        gone, come = ({k: e for k, e in _sum(powers, below).items() if e} for powers in (gone, come))
         bad, good = [self.ring.atoms[k] for k in come], [self.ring.atoms[k] for k in gone]
         kind = "a symbol"
-        if all(map(_is_trig, bad + good)):
+        if any(e < 0 for e in (*gone.values(), *come.values())):
+            kind = "a factor"
+        elif all(map(_is_trig, bad + good)):
             same_angle = len(bad) == len(good) == 1 and (bad[0].start, bad[0].end) == (good[0].start, good[0].end)
             kind = "sine and cosine exchanged" if same_angle else "an angle"
         elif len(bad) == len(good) == 1 and self._differ_in_number(bad[0], good[0]):
@@ -288,13 +293,13 @@ def whole_factor(k: Fraction, entries: int = 1) -> Cause:
         message = f"sign error: every {'term' if entries == 1 else 'wrong entry'} has the opposite sign"
         return Cause(message, message)
     message = "the whole expression is" if entries == 1 else f"all {entries} wrong entries are"
-    message = f"{message} {times(k)} the correct value"
+    message = f"{message} {multiple(k)} the correct value"
     if k in (2, HALF):
         message += f": a factor {'½' if k == 2 else '2'} is missing" + ("" if entries == 1 else " in the whole expression")
     return Cause(message, message)
 
 
-def times(k: Fraction) -> str:
+def multiple(k: Fraction) -> str:
     """Twice, half, or so many times."""
     return {Fraction(2): "twice", HALF: "half", Fraction(-1): "minus"}.get(
         k, f"{k if k.denominator <= SIMPLE else format(float(k), '.6g')} times"
@@ -309,9 +314,22 @@ def _coefficient(right: Fraction, given: Fraction) -> str:
 
 
 def _likeness(m: Monomial, x: Monomial, c: Fraction, d: Fraction) -> tuple[int, int, bool]:
+    shared = sum(map(abs, _shared(m, x).values()))
+    return shared - abs(_degree(m) - _degree(x)), shared, abs(c) == abs(d)
+
+
+def _shared(m: Monomial, x: Monomial) -> dict[int, int]:
+    """The powers that two terms have in common, above or below."""
     a, b = dict(m), dict(x)
-    shared = sum(min(e, b.get(k, 0)) for k, e in a.items())
-    return shared - abs(sum(a.values()) - sum(b.values())), shared, abs(c) == abs(d)
+    return {k: min(e, b[k], key=abs) for k, e in a.items() if e * b.get(k, 0) > 0}
+
+
+def _sum(a: Mapping[int, int], b: Mapping[int, int]) -> dict[int, int]:
+    return {k: a.get(k, 0) + b.get(k, 0) for k in sorted({*a, *b})}
+
+
+def _degree(m: Monomial) -> int:
+    return sum(abs(e) for _, e in m)
 
 
 def _renamed(terms: Terms, names: Mapping[int, int]) -> Terms:
@@ -321,7 +339,7 @@ def _renamed(terms: Terms, names: Mapping[int, int]) -> Terms:
         powers: dict[int, int] = {}
         for k, e in m:
             powers[names.get(k, k)] = powers.get(names.get(k, k), 0) + e
-        key = tuple(sorted(powers.items()))
+        key = tuple(sorted((k, e) for k, e in powers.items() if e))
         found[key] = found.get(key, Fraction(0)) + c
     return {m: c for m, c in found.items() if c}
 
