@@ -193,3 +193,13 @@ def test_differences_and_causes_are_those_of_the_entries_not_of_their_numerators
     (finding,) = dy.check_answer(dy.load(GEARED).closed_form(), "mass-matrix", text).wrong
     assert finding.difference == difference
     assert finding.cause == cause or (cause is None and finding.cause.endswith(" (over the denominator m + J)"))
+
+
+@pytest.mark.parametrize(("text", "values"), [
+    ("M_22 = m_2 l_2^2 + I_2 + 1e15 m_1", "your formula gives 2.6e+15, the correct value is 11.747"),
+    ("M_22 = 1e-15 m_2 l_2^2", "your formula gives 9.747e-15, the correct value is 11.747"),
+    ("M_22 = m_2 l_2^2 cos(pi/2)", "your formula gives 0, the correct value is 11.747"),
+])  # fmt: skip
+def test_values_beside_much_larger_ones_are_not_taken_for_zero(arm, text, values):
+    (finding,) = dy.check_answer(arm, "mass-matrix", text).wrong
+    assert finding.example.endswith(values)
