@@ -203,3 +203,12 @@ def test_differences_and_causes_are_those_of_the_entries_not_of_their_numerators
 def test_values_beside_much_larger_ones_are_not_taken_for_zero(arm, text, values):
     (finding,) = dy.check_answer(arm, "mass-matrix", text).wrong
     assert finding.example.endswith(values)
+
+
+@pytest.mark.parametrize(("text", "cause"), [
+    ("M_22 = m_2 l_2^2 + 0.99999999 I_2", "a coefficient: 0.99999999*I_2 should be I_2"),
+    ("M_22 = 0.99999999 (m_2 l_2^2 + I_2)", "the whole expression is 0.99999999 times the correct value"),
+])  # fmt: skip
+def test_coefficients_are_written_with_the_digits_in_which_they_differ(arm, text, cause):
+    (finding,) = dy.check_answer(arm, "mass-matrix", text).wrong
+    assert finding.cause == cause

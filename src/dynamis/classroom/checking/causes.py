@@ -6,14 +6,21 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from dynamis.symbolic.arrangement import Monomial, Role, Terms
 from dynamis.symbolic.ring import Atom, Ring
 
-Write = Callable[[Terms], str]
+
+class Write(Protocol):
+    """Writes a sum of terms, its decimals rounded to so many digits."""
+
+    def __call__(self, terms: Terms, digits: int = ...) -> str: ...
+
+
 MAX_TERMS_FOR_EXCHANGES = 300  # of an entry that is searched for exchanged symbols
 ONE, HALF = Fraction(1), Fraction(1, 2)
+DIGITS, MAX_DIGITS = 6, 15  # of printed decimals, and of those that differ little
 SIMPLE = 12  # the largest denominator of a factor that is written as a fraction
 SIGN = "the sign of a product"
 GRAVITY = tuple(map(Fraction, ("9.81", "9.8", "9.80665", "9.807", "9.806", "9.82", "10")))  # numbers written for g
@@ -183,8 +190,8 @@ class Slip:
             trig = {k: e for k, e in m if _is_trig(self.ring.atoms[k])}
             if kind == SIGN and len(trig) > 1:
                 kind = f"the sign of {self._product(trig)}"
-            wrong = self.write({m: given})
-            yield Cause(f"{kind}: {wrong} should be {self.write({m: right})}", f"{kind} in {wrong}")
+            wrong, correct = self._distinguished({m: given}, {m: right})
+            yield Cause(f"{kind}: {wrong} should be {correct}", f"{kind} in {wrong}")
         while lost and found:
             # the pair of terms that have most in common
             m, x = max(((m, x) for m in lost for x in found), key=lambda p: _likeness(p[0], p[1], lost[p[0]], found[p[1]]))
@@ -202,6 +209,11 @@ class Slip:
         if found:
             message = f"superfluous: {self.write(found)}{self._on_parentheses(found)}"
             yield Cause(message, message)
+
+    def _distinguished(self, *terms: Terms) -> list[str]:
+        """Terms with as many digits as they need to differ: 0.99999999 beside 1."""
+        written = ([self.write(x, digits) for x in terms] for digits in range(DIGITS, MAX_DIGITS))
+        return next((texts for texts in written if len(set(texts)) == len(texts)), [self.write(x, MAX_DIGITS) for x in terms])
 
     def _on_parentheses(self, found: Terms) -> str:
         """A question about parentheses, if an angle stands beside a function: cos q_1 + q_2."""
@@ -301,9 +313,10 @@ def whole_factor(k: Fraction, entries: int = 1) -> Cause:
 
 def multiple(k: Fraction) -> str:
     """Twice, half, or so many times."""
-    return {Fraction(2): "twice", HALF: "half", Fraction(-1): "minus"}.get(
-        k, f"{k if k.denominator <= SIMPLE else format(float(k), '.6g')} times"
-    )
+    if k.denominator <= SIMPLE:
+        return {Fraction(2): "twice", HALF: "half", Fraction(-1): "minus"}.get(k, f"{k} times")
+    decimals = (f"{float(k):.{digits}g}" for digits in range(DIGITS, MAX_DIGITS))
+    return f"{next((x for x in decimals if abs(float(x)) != 1.0), f'{float(k):.{MAX_DIGITS}g}')} times"
 
 
 def _coefficient(right: Fraction, given: Fraction) -> str:

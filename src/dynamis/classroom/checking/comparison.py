@@ -14,7 +14,7 @@ import flint
 from dynamis.classroom.answers import Located
 from dynamis.classroom.checking.absolute_angles import in_absolute_angles
 from dynamis.classroom.checking.balls import RANDOM_STATES, agree, differ_by_constant
-from dynamis.classroom.checking.causes import Cause, Slip, multiple, whole_factor
+from dynamis.classroom.checking.causes import DIGITS, Cause, Slip, multiple, whole_factor
 from dynamis.classroom.checking.coefficients import fraction, with_short_divisor, without_last_digits
 from dynamis.classroom.checking.examples import example
 from dynamis.classroom.checking.findings import has_root, in_form, inconsistent, no_terms
@@ -403,10 +403,10 @@ class EntryComparison:
         ((below, scale),) = denominator.items()
         return {m: c / scale for m, c in times(terms, below, -1).items()}
 
-    def _write(self, terms: Terms) -> str:
+    def _write(self, terms: Terms, digits: int = DIGITS) -> str:
         """A sum of terms; those with negative powers as a quotient."""
         if below := divisor(terms):
-            above, denominator = self._write(times(terms, below)), self._write({below: Fraction(1)})
+            above, denominator = self._write(times(terms, below), digits), self._write({below: Fraction(1)})
             above = f"({above})" if len(terms) > 1 else above
             return f"{above}/{f'({denominator})' if len(below) > 1 else denominator}"
         dense = {}
@@ -417,7 +417,7 @@ class EntryComparison:
             dense[tuple(exponents)] = c
         p = self.ring.context.from_dict({e: flint.fmpq(c.numerator, c.denominator) for e, c in dense.items()})
         arranged = self.algebra.arranged(p, self.algebra.letters.notation.style)
-        return printing.text(arranged, self.ring, self.algebra.letters, decimals=self.whole.decimals)
+        return printing.text(arranged, self.ring, self.algebra.letters, digits, decimals=self.whole.decimals)
 
     def _example(self, right: Any, given: Any) -> str:
         return example(self.form, self.algebra, right, given)
