@@ -38,7 +38,7 @@ def differ_by_constant(form: ClosedForm, right: Any, given: Any) -> bool:
         return False
     differences = [(b - a, a) for a, b in values(form, right, given, same_parameters=True)]
     first = differences[0][0]
-    return all(_is_zero(x - first, first.union(size)) for x, size in differences)
+    return all(_is_zero(x - first, right) for x, right in differences)
 
 
 def is_decidable(right: Any, given: Any) -> bool:
