@@ -212,3 +212,15 @@ def test_values_beside_much_larger_ones_are_not_taken_for_zero(arm, text, values
 def test_coefficients_are_written_with_the_digits_in_which_they_differ(arm, text, cause):
     (finding,) = dy.check_answer(arm, "mass-matrix", text).wrong
     assert finding.cause == cause
+
+
+@pytest.mark.parametrize("text", ["M_22 = (m_1 + m_2 + l_1 + l_2)^{64}", "M_22 = (m_1 + m_2 + l_1)^{60}"])
+def test_differences_of_very_many_terms_are_not_listed(arm, text):
+    (finding,) = dy.check_answer(arm, "mass-matrix", text).wrong
+    assert finding.difference == ""
+    assert finding.cause.endswith("is too long to be compared term by term: cancel its quotients and its large powers")
+
+
+def test_an_answer_too_long_to_be_expanded_is_refused_with_advice(arm):
+    with pytest.raises(dy.InputError, match=r"more than 20000 terms: shorten the answer"):
+        dy.check_answer(arm, "equations", r"\ddot q_1 = \tau_1/(m_1 + m_2 + l_1 + l_2)^{50}")

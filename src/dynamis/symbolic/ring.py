@@ -232,14 +232,14 @@ class Ring:
         if len(a) * len(b) <= UNCHECKED_TERM_PRODUCTS:
             return a * b
         bits = sum(max(c.height_bits() for c in p.coeffs()) for p in (a, b))
-        most = MAX_POLYNOMIAL_BYTES // (8 * len(self.atoms) + bits // 4)
+        most = min(MAX_POLYNOMIAL_BYTES // (8 * len(self.atoms) + bits // 4), self._budget.largest)
         if len(a) * len(b) <= min(TERM_PRODUCTS_PER_BATCH, most):
             return a * b
         total, terms, size = self.zero, list(b.to_dict().items()), max(1, TERM_PRODUCTS_PER_BATCH // len(a))
         for first in range(0, len(terms), size):
             total = total + a * self.context.from_dict(dict(terms[first : first + size]))
             if len(total) > most:
-                raise BudgetSpent(f"the expanded form has an expression of more than {counted(most, 'term')}")
+                raise BudgetSpent(f"the expanded form has an expression of more than {counted(int(most), 'term')}")
             self._budget.check_clock()
         return total
 

@@ -34,6 +34,7 @@ from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import DynamisError, FormatError, InputError
 from dynamis.scalar import Node, directional, is_number, topological
 from dynamis.symbolic import factored
+from dynamis.symbolic.budget import BudgetSpent
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of
 from dynamis.tolerances import NEGLIGIBLE
@@ -76,7 +77,10 @@ def check_answer(
     if not (is_number(tolerance) and 0.0 <= tolerance < float("inf")):
         raise InputError(f"tolerance must be a number from 0 on, a fraction of the largest coefficient, got {tolerance!r}")
     reading = _Reading(form, asked, written(text, asked.letters[0]), notation, parameters or {}, file, float(tolerance))
-    verdict, used = reading.verdict(frozenset())
+    try:
+        verdict, used = reading.verdict(frozenset())
+    except BudgetSpent as error:
+        raise InputError(f"{file}: {error}: shorten the answer, or cancel its quotients and large powers") from None
     doubtful = abbreviated(form, used)
     if verdict.correct or not doubtful:
         return verdict

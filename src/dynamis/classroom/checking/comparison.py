@@ -42,6 +42,7 @@ from dynamis.symbolic.trig_rewriting import dressed
 ANOTHER_DATUM = "up to a constant (another datum)"
 TO_THE_DIGITS = "to the digits given"
 IN_MOTION = "except at rest, where sgn(0) = 0"
+MAX_DIFFERENT_TERMS = 500  # or twice those of the correct entry: of a difference that is examined term by term
 BY_NUMBERS = f"at {RANDOM_STATES} random states (compared numerically)"
 
 
@@ -248,6 +249,7 @@ class EntryComparison:
         self.whole, self.form, self.by_joint = whole, form, by_joint
         self.ring = Ring.of(nodes, [replace(a, base=None, sign=1) for a in angles] if by_joint else angles, symbols)
         self.algebra = Algebra(self.ring, whole.letters)
+        self._too_long: dict[int, BudgetSpent] = {}
 
     def same(self, right: Any, given: Any, tolerance: float, *, each: bool = False) -> bool:
         """Whether two expressions are equal; with a tolerance, coefficients to this fraction of the largest one, or ``each``.
@@ -264,7 +266,7 @@ class EntryComparison:
 
     def _over_common_denominator(self, right: Any, given: Any) -> CommonDenominator:
         """The two over their least common denominator; coefficients that agree up to rounding are those of the correct one."""
-        (a, b), (c, d) = self.ring.value(right), with_short_divisor(*self.ring.value(given))
+        (a, b), (c, d) = self.ring.value(right), with_short_divisor(*self._limited_value(given))
         x = y = self.ring.one  # b y = d x
         if b is None or d is None:
             x, y = (self.ring.one if z is None else z for z in (b, d))
@@ -275,6 +277,16 @@ class EntryComparison:
         denominator = None if b is None and d is None else y if b is None else self.ring.reduced(self.ring.product(b, y))
         difference = without_rounding(self.ring, correct - answer, correct)
         return CommonDenominator(correct, correct - difference, denominator)
+
+    def _limited_value(self, given: Any) -> tuple[Polynomial, Polynomial | None]:
+        """The expansion of an expression of the answer, tried once."""
+        if id(given) in self._too_long:
+            raise self._too_long[id(given)]
+        try:
+            return self.ring.value(given)
+        except BudgetSpent as error:
+            self._too_long[id(given)] = error
+            raise
 
     def _difference(self, right: Any, given: Any) -> Expression:
         """given − right."""
@@ -312,10 +324,17 @@ class EntryComparison:
             return False
         try:
             both = self._over_common_denominator(right, given)
+            if self._are_far_apart(both):
+                return False
             self._terms(both.given - both.right)
         except (InputError, BudgetSpent):
             return False
         return True
+
+    @staticmethod
+    def _are_far_apart(both: CommonDenominator) -> bool:
+        """Whether two expressions differ in more terms than anyone reads."""
+        return len(both.given - both.right) > max(MAX_DIFFERENT_TERMS, 2 * len(both.right))
 
     def expands(self, right: Any, given: Any) -> bool:
         """Whether two expressions can be multiplied out within the limits of size."""
