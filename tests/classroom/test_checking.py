@@ -346,3 +346,9 @@ def test_marks_below_the_diagonal_leave_an_entry_open(arm, mark):
         assert verdict.correct
         assert verdict.complete
         assert len(verdict.findings) == 3
+
+
+@pytest.mark.parametrize("parameters", [[1], "ab", {1: 2.0}])
+def test_parameters_that_are_no_mapping_of_names_are_refused(parameters):
+    with pytest.raises(dy.InputError, match="parameters must be a mapping of names"):
+        dy.check_answer(dy.load("planar_2r").closed_form(), "mass-matrix", "M_22 = m_2 l_2^2 + I_2", parameters=parameters)

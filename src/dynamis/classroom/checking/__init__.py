@@ -76,7 +76,10 @@ def check_answer(
     asked = quantity(form, name, body) if isinstance(name, str) else name
     if not (is_number(tolerance) and 0.0 <= tolerance < float("inf")):
         raise InputError(f"tolerance must be a number from 0 on, a fraction of the largest coefficient, got {tolerance!r}")
-    reading = _Reading(form, asked, written(text, asked.letters[0]), notation, parameters or {}, file, float(tolerance))
+    extra = {} if parameters is None else parameters
+    if not isinstance(extra, Mapping) or not all(isinstance(name, str) for name in extra):
+        raise InputError(f"parameters must be a mapping of names to numbers or symbols, such as {{'a': 0.5}}, got {extra!r}")
+    reading = _Reading(form, asked, written(text, asked.letters[0]), notation, extra, file, float(tolerance))
     try:
         verdict, used = reading.verdict(frozenset())
     except BudgetSpent as error:
