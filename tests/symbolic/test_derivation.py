@@ -289,3 +289,9 @@ def test_a_robot_without_joints_has_a_derivation_too():
     assert "0 degrees of freedom" in document.abstract
     assert is_balanced(document.latex())
     assert 'class="math' in document.html()
+
+
+def test_an_inertia_matrix_is_positive_definite_on_a_condition(documents):
+    """With massless links some motions have no kinetic energy."""
+    said = [block.text for s in documents("planar_2r").sections for block in s.blocks if isinstance(block, Say)]
+    assert any("positive definite if every motion has kinetic energy" in text for text in said)
