@@ -182,6 +182,24 @@ gear_ratio = "n"
 """
 
 
+def test_parameters_are_right_with_the_lengths_and_ratios_that_they_lack_in_the_regressor(arm):
+    geared = dy.load(GEARED).closed_form()
+    verdict = dy.check_answer(geared, "parameters", "pi = [I + m l^2, J, m l]")
+    assert verdict.correct
+    assert verdict.remark == f"these are another parametrisation (2 suffice): {LINEAR}, with known n"
+    verdict = dy.check_answer(arm, "parameters", "pi = [m_1, I_1, m_2, I_2]")
+    assert verdict.correct
+    assert verdict.remark == f"these are another (minimal) parametrisation: {LINEAR}, with known a_1, l_1, l_2"
+    for wrong in ("[m_1, m_2, I_2]", "[m_1, I_1 + m_1 l_1, m_2, I_2]", "[a_1, l_1, l_2, m_1]"):
+        assert not dy.check_answer(arm, "parameters", f"pi = {wrong}").correct
+
+
+def test_a_gear_ratio_in_a_regressor_is_no_parameter():
+    geared = dy.load(GEARED).closed_form()
+    assert dy.check_answer(geared, "regressor", "Y = [ddq, n^2 ddq, g sin(q)]").correct
+    assert not dy.check_answer(geared, "regressor", "Y = [ddq, J n^2 ddq, g sin(q)]").correct
+
+
 @pytest.mark.parametrize(("text", "difference", "cause"), [
     ("M = I + m l^2 + J/n^2", "(J*(1 - n)*(1 + n)*(1 + n^2))/(n^2)", "a power: 1/n^2 should be n^2 in J*n^2"),
     ("M = m l^2 + I/g + J n^2", "(I*(1 - g))/(g)", "a factor too many: 1/g beside I"),
