@@ -12,6 +12,7 @@ from dynamis.classroom.answers.blanks import product_with_commas, row_with_comma
 from dynamis.classroom.answers.written import written
 from dynamis.classroom.checking import parametrisation, regressors
 from dynamis.classroom.checking.actuators import NO_MOTORS, ActuatorAnswer, motor_names
+from dynamis.classroom.checking.assumptions import under_assumptions
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import described, fitted, shape_of
@@ -139,11 +140,10 @@ class _Reading:
         if asked.name == "regressor":
             own = next((answer.entries[x] for x in quantity(form, "parameters").letters if x in answer.entries), {})
             asked, remark, finding, read = regressors.reference(form, asked, entries, own)
-        decimals = not robot_symbols(form) or re.search(DECIMAL, text) is not None
-        rounding = _rounding(text, products=not robot_symbols(form))
+        asked, entries = under_assumptions(form, answer, asked, entries)
 
         def compared(asked: Quantity, entries: Mapping[tuple[int, ...], Located]) -> Verdict:
-            return AnswerComparison(form, asked, entries, used, self.tolerance, rounding, decimals).verdict()
+            return self._compared(asked, entries, used, text)
 
         verdict = compared(asked, {} if finding else entries)
         if finding is not None:
@@ -166,6 +166,12 @@ class _Reading:
         if remark.text:
             verdict = replace(verdict, remark=remark.text, hint=remark.hint)
         return replace(verdict, notes=tuple(notes), unread=tuple(left.equations)), nodes
+
+    def _compared(self, asked: Quantity, entries: Mapping[tuple[int, ...], Located], used: Notation, text: str) -> Verdict:
+        numeric = not robot_symbols(self.form)
+        decimals = numeric or re.search(DECIMAL, text) is not None
+        rounding = _rounding(text, products=numeric)
+        return AnswerComparison(self.form, asked, entries, used, self.tolerance, rounding, decimals).verdict()
 
 
 def _passages(answer: Answer, asked: Quantity) -> list[str]:
