@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 import sympy
+from textbook_robots import RP_ARM
 
 import dynamis as dy
 from dynamis.classroom.checking.quantities import quantity
@@ -233,6 +234,12 @@ def test_fractions_and_decimals_of_a_symbolic_answer_stay_what_they_are(arm):
     for half in ("1/2", "0.5"):
         (finding,) = dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 c_12 + {half} m_1").findings
         assert finding.cause == f"superfluous: {half}*m_1"
+
+
+def test_of_several_masses_that_which_is_a_number_is_named():
+    form = dy.load(RP_ARM.replace('m_1 = "symbol"', "m_1 = 2.0")).closed_form()
+    with pytest.raises(dy.FormatError, match="m_1 is not a symbol of this robot: the mass of link 1 is a number"):
+        dy.check_answer(form, "gravity", "g_1 = m_1 g l_1 c_1 + m_2 g q_2 c_1")
 
 
 def test_a_parameter_that_is_a_number_is_said_with_its_value():
