@@ -59,3 +59,15 @@ def test_matrices_of_numbers_are_compared(numeric):
 def test_other_objects_are_refused_with_what_to_pass(arm, answer):
     with pytest.raises(dy.InputError, match="an answer is a text in LaTeX or plain formulas, an expression, matrix"):
         dy.check_answer(arm, "gravity", answer)
+
+
+def test_an_expression_that_is_not_real_is_refused():
+    """The imaginary unit of SymPy is called I, as parameters are."""
+    sympy = pytest.importorskip("sympy")
+    form = dy.load("pendulum_from_horizontal").closed_form()
+    assert dy.check_answer(form, "mass-matrix", sympy.Symbol("I")).correct
+    for wrong in (sympy.I, sympy.Matrix([[sympy.I]]), sympy.Eq(sympy.Symbol("M"), sympy.I), sympy.zoo, sympy.nan):
+        with pytest.raises(dy.InputError, match=r"is not real; for a parameter I write sympy.Symbol\('I'\)"):
+            dy.check_answer(form, "mass-matrix", wrong)
+    with pytest.raises(dy.InputError, match="SymPy has decided an equation"):
+        dy.check_answer(form, "mass-matrix", sympy.Eq(1, 2))

@@ -254,3 +254,87 @@ def test_terms_with_nothing_in_common_replace_no_other(arm):
 def test_the_cause_of_all_wrong_entries_stands_above_them(arm):
     report = dy.check_answer(arm, "gravity", "g = [-(m_1 l_1 + m_2 a_1) g c_1 - m_2 g l_2 c_12, -m_2 g l_2 c_12]").report()
     assert report.splitlines()[0] == "sign error: every wrong entry has the opposite sign"
+
+
+GEARED = """
+[robot]
+gravity = [0, 0, "-g"]
+[parameters]
+I = "symbol"
+m = "symbol"
+l = "symbol"
+g = "symbol"
+J = "symbol"
+n = "symbol"
+[[link]]
+joint = "q"
+type = "revolute"
+axis = [0, 1, 0]
+mass = "m"
+com = [0, 0, "-l"]
+inertia = {yy = "I"}
+rotor_inertia = "J"
+gear_ratio = "n"
+"""
+
+
+def test_parameters_are_right_with_the_lengths_and_ratios_that_they_lack_in_the_regressor(arm):
+    geared = dy.load(GEARED).closed_form()
+    verdict = dy.check_answer(geared, "parameters", "pi = [I + m l^2, J, m l]")
+    assert verdict.correct
+    assert verdict.remark == f"these are another parametrisation (2 suffice): {LINEAR}, with known n"
+    verdict = dy.check_answer(arm, "parameters", "pi = [m_1, I_1, m_2, I_2]")
+    assert verdict.correct
+    assert verdict.remark == f"these are another (minimal) parametrisation: {LINEAR}, with known a_1, l_1, l_2"
+    for wrong in ("[m_1, m_2, I_2]", "[m_1, I_1 + m_1 l_1, m_2, I_2]", "[a_1, l_1, l_2, m_1]"):
+        assert not dy.check_answer(arm, "parameters", f"pi = {wrong}").correct
+
+
+def test_a_gear_ratio_in_a_regressor_is_no_parameter():
+    geared = dy.load(GEARED).closed_form()
+    assert dy.check_answer(geared, "regressor", "Y = [ddq, n^2 ddq, g sin(q)]").correct
+    assert not dy.check_answer(geared, "regressor", "Y = [ddq, J n^2 ddq, g sin(q)]").correct
+
+
+@pytest.mark.parametrize(("text", "difference", "cause"), [
+    ("M = I + m l^2 + J/n^2", "(J*(1 - n)*(1 + n)*(1 + n^2))/(n^2)", "a power: 1/n^2 should be n^2 in J*n^2"),
+    ("M = m l^2 + I/g + J n^2", "(I*(1 - g))/(g)", "a factor too many: 1/g beside I"),
+    ("M = I + m/l + J n^2", "(m*(1 - l)*(1 + l + l^2))/(l)", "a power: 1/l should be l^2 in m*l^2"),
+    ("M = (I + m l^2 + J n^2)/(m + J)", "((1 - m - J)*(m*l^2 + I + J*n^2))/(m + J)", "a divisor too many: m + J"),
+    ("M = (I + m l^2)/(m + J) + J n^2", "((m*l^2 + I)*(1 - m - J))/(m + J)", None),
+])  # fmt: skip
+def test_differences_and_causes_are_those_of_the_entries_not_of_their_numerators(text, difference, cause):
+    (finding,) = dy.check_answer(dy.load(GEARED).closed_form(), "mass-matrix", text).wrong
+    assert finding.difference == difference
+    assert finding.cause == cause or (cause is None and finding.cause.endswith(" (over the denominator m + J)"))
+
+
+@pytest.mark.parametrize(("text", "values"), [
+    ("M_22 = m_2 l_2^2 + I_2 + 1e15 m_1", "your formula gives 2.6e+15, the correct value is 11.747"),
+    ("M_22 = 1e-15 m_2 l_2^2", "your formula gives 9.747e-15, the correct value is 11.747"),
+    ("M_22 = m_2 l_2^2 cos(pi/2)", "your formula gives 0, the correct value is 11.747"),
+])  # fmt: skip
+def test_values_beside_much_larger_ones_are_not_taken_for_zero(arm, text, values):
+    (finding,) = dy.check_answer(arm, "mass-matrix", text).wrong
+    assert finding.example.endswith(values)
+
+
+@pytest.mark.parametrize(("text", "cause"), [
+    ("M_22 = m_2 l_2^2 + 0.99999999 I_2", "a coefficient: 0.99999999*I_2 should be I_2"),
+    ("M_22 = 0.99999999 (m_2 l_2^2 + I_2)", "the whole expression is 0.99999999 times the correct value"),
+])  # fmt: skip
+def test_coefficients_are_written_with_the_digits_in_which_they_differ(arm, text, cause):
+    (finding,) = dy.check_answer(arm, "mass-matrix", text).wrong
+    assert finding.cause == cause
+
+
+@pytest.mark.parametrize("text", ["M_22 = (m_1 + m_2 + l_1 + l_2)^{64}", "M_22 = (m_1 + m_2 + l_1)^{60}"])
+def test_differences_of_very_many_terms_are_not_listed(arm, text):
+    (finding,) = dy.check_answer(arm, "mass-matrix", text).wrong
+    assert finding.difference == ""
+    assert finding.cause.endswith("is too long to be compared term by term: cancel its quotients and its large powers")
+
+
+def test_an_answer_too_long_to_be_expanded_is_refused_with_advice(arm):
+    with pytest.raises(dy.InputError, match=r"more than 20000 terms: shorten the answer"):
+        dy.check_answer(arm, "equations", r"\ddot q_1 = \tau_1/(m_1 + m_2 + l_1 + l_2)^{50}")

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 import sympy
+from textbook_robots import RP_ARM
 
 import dynamis as dy
 from dynamis.classroom.checking.quantities import quantity
@@ -235,6 +236,12 @@ def test_fractions_and_decimals_of_a_symbolic_answer_stay_what_they_are(arm):
         assert finding.cause == f"superfluous: {half}*m_1"
 
 
+def test_of_several_masses_that_which_is_a_number_is_named():
+    form = dy.load(RP_ARM.replace('m_1 = "symbol"', "m_1 = 2.0")).closed_form()
+    with pytest.raises(dy.FormatError, match="m_1 is not a symbol of this robot: the mass of link 1 is a number"):
+        dy.check_answer(form, "gravity", "g_1 = m_1 g l_1 c_1 + m_2 g q_2 c_1")
+
+
 def test_a_parameter_that_is_a_number_is_said_with_its_value():
     form = dy.load("planar_2r_melchiorri").closed_form()
     for name, value in {"m_2": "50", "g": "9.81"}.items():
@@ -346,3 +353,9 @@ def test_marks_below_the_diagonal_leave_an_entry_open(arm, mark):
         assert verdict.correct
         assert verdict.complete
         assert len(verdict.findings) == 3
+
+
+@pytest.mark.parametrize("parameters", [[1], "ab", {1: 2.0}])
+def test_parameters_that_are_no_mapping_of_names_are_refused(parameters):
+    with pytest.raises(dy.InputError, match="parameters must be a mapping of names"):
+        dy.check_answer(dy.load("planar_2r").closed_form(), "mass-matrix", "M_22 = m_2 l_2^2 + I_2", parameters=parameters)

@@ -66,3 +66,8 @@ def test_of_a_wrong_energy_the_constant_is_not_the_cause(arm):
 def test_of_a_wrong_energy_a_constant_of_the_robot_is_not_superfluous(arm, text, cause):
     (finding,) = dy.check_answer(arm, "potential-energy", text).wrong
     assert finding.cause == cause
+
+
+def test_a_large_constant_is_no_potential_energy(arm):
+    """Compared numerically, the differences between states are small beside the constant."""
+    assert not dy.check_answer(arm, "potential-energy", "U = (m_1 + m_2 + l_1 + l_2)^{50}").correct

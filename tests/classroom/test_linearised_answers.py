@@ -44,3 +44,14 @@ def test_a_missing_cosine_is_not_a_linearisation():
     assert finding.cause.startswith("a missing cosine")
     (finding,) = dy.check_answer(arm, "gravity", "g_2 = m_2 g l_2 (q_1 + q_2)").wrong
     assert finding.cause.startswith("linearised about q_1 = -π/2, the others 0: ")
+
+
+@pytest.mark.parametrize(("text", "where"), [
+    ("U = m_1 g l_1 q_1 + m_2 g (a_1 q_1 + l_2 (q_1 + q_2))", "q = 0"),
+    ("U = m_1 g l_1 (1 - q_1^2/2) + m_2 g (a_1 + l_2 - a_1 q_1^2/2 - l_2 (q_1 + q_2)^2/2)", "q_1 = π/2, the others 0"),
+])  # fmt: skip
+def test_a_potential_energy_of_small_angles_is_named(arm, text, where):
+    (finding,) = dy.check_answer(arm, "potential-energy", text).wrong
+    assert finding.cause == f"linearised about {where}: sines and cosines are replaced by the first terms of their series"
+    for other in (text.replace("a_1", "l_1"), "U = m_1 g l_1", "U = (m_1 l_1 + m_2 a_1) g s_1 + m_2 g l_2 q_2"):
+        assert "linearised" not in dy.check_answer(arm, "potential-energy", other).wrong[0].cause

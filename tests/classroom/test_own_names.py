@@ -234,3 +234,17 @@ def test_entries_may_be_products_of_a_name_of_the_answer(arm, letter):
     assert dy.check_answer(arm, "coriolis-vector", text).complete
     with pytest.raises(dy.InputError, match=r"write c_\{1\}"):
         dy.check_answer(arm, "coriolis-vector", r"C = [h \dot q_2, 0; 0, 0], h = m_2, c = C \dot q")
+
+
+@pytest.mark.parametrize(("text", "note"), [
+    ("m_1 = m_2 = m; M_22 = m l_2^2 + I_2", "if m_1 = m_2"),
+    ("m_1 = m_2 = m; M_11 = I_1 + I_2 + m (l_1^2 + a_1^2 + l_2^2 + 2 a_1 l_2 c_2)", "if m_1 = m_2"),
+    ("l_1 = l_2 = a_1/2 = l; M_12 = I_2 + m_2 (l^2 + 2 l^2 c_2)", "if 1/2*a_1 = l_1 = l_2"),
+    ("h = m_2 a_1 l_2 = a_1 m_2 l_2; M_12 = I_2 + m_2 l_2^2 + h c_2", ""),
+])  # fmt: skip
+def test_an_answer_with_equal_parameters_is_right_on_this_condition(text, note):
+    arm = dy.load("planar_2r").closed_form()
+    (finding,) = dy.check_answer(arm, "mass-matrix", text).findings
+    assert finding.right
+    assert finding.note == note
+    assert not dy.check_answer(arm, "mass-matrix", text.replace("I_2", "I_1")).correct

@@ -66,13 +66,13 @@ def test_equations_of_passive_joints_are_right_if_their_torques_vanish(cart_pole
 
 
 WRONG = {  # what is replaced in POLE_F, and the cause
-    "sign of the rate": (("F + m", "F - m"), "the sign of c2^2*s2: m*l*c2^2*s2*q_2'^2 should be -m*l*c2^2*s2*q_2'^2"),
-    "factor 2": (("g ", "2 g "), "a factor 2: 2*M*g*c2*s2 should be M*g*c2*s2"),
-    "missing mass": (("(M + m) g", "M g"), "missing: m*g*c2*s2"),
-    "missing rate": ((r" + m l \dot\theta^2 \sin\theta", ""), "missing: -m*l*c2^2*s2*q_2'^2"),
-    "missing length": (("{l (M", "{(M"), "a missing factor: l in m*l*c2*s2^2*q_2''"),
-    "cosine for sine": ((r"m \sin^2", r"m \cos^2"), "sine and cosine exchanged: c2^2 should be s2^2 in m*l*c2*s2^2*q_2''"),
-    "sign of the force": ((r"- \cos", r"+ \cos"), "the sign of c2*s2^2"),
+    "sign of the rate": (("F + m", "F - m"), "the sign of a product: m*l*s2*q_2'^2 should be -m*l*s2*q_2'^2"),
+    "factor 2": (("g ", "2 g "), "a factor 2: 2*M*g*s2/c2 should be M*g*s2/c2"),
+    "missing mass": (("(M + m) g", "M g"), "missing: m*g*s2/c2"),
+    "missing rate": ((r" + m l \dot\theta^2 \sin\theta", ""), "missing: -m*l*s2*q_2'^2"),
+    "missing length": (("{l (M", "{(M"), "a missing factor: l in m*l*s2^2*q_2''/c2"),
+    "cosine for sine": ((r"m \sin^2", r"m \cos^2"), "sine and cosine exchanged: c2^2 should be s2^2 in m*l*s2^2*q_2''/c2"),
+    "sign of the force": ((r"- \cos", r"+ \cos"), "the sign of s2^2/c2"),
 }
 
 

@@ -347,3 +347,10 @@ def test_the_stiffness_in_closed_form_is_the_force_of_the_environment_per_displa
     force = np.array([0.02, 0.01, 0.0])  # small: the load itself adds to the stiffness
     moved = deflection(arm.replace(gravity=(0, 0, 0)), q, k, force).displacement[:2]
     np.testing.assert_allclose(K @ moved, force[:2], rtol=1e-3)
+
+
+@pytest.mark.parametrize(("robot", "rows"), [("planar_2r", "xy"), ("cartesian_2p", "xz"), ("stanford", "xyz")])
+def test_formulas_are_by_default_those_of_the_directions_of_motion(robot, rows):
+    formulas = dy.statics.static_formulas(dy.load(robot))
+    assert formulas.rows == tuple(rows)
+    assert len(formulas.jacobian) == len(formulas.F) == len(rows)

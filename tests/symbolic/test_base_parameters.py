@@ -167,3 +167,15 @@ def test_columns_of_a_base_regressor_are_independent():
     Y = x.of(x.form.base_regressor)
     stacked = Y.reshape(-1, Y.shape[-1])
     assert np.linalg.matrix_rank(stacked / np.linalg.norm(stacked, axis=0), tol=1e-8) == Y.shape[-1]
+
+
+def test_links_of_equal_parameters_share_their_base_parameters():
+    leg = '[[link]]\nparent = "torso"\ntype = "revolute"\nxyz = [{}, {}, 0]\nmass = "m"\ncom = ["l", 0, 0]\ninertia = {{zz = "I"}}\n'
+    legs = "".join(leg.format(x, y) for x, y in ((0.3, 0.3), (0.3, -0.2), (-0.1, 0.4)))
+    names = "".join(f'{name} = "symbol"\n' for name in ("m", "l", "I", "M", "a", "J", "g"))
+    torso = '[[link]]\nlink = "torso"\ntype = "revolute"\nmass = "M"\ncom = ["a", 0, 0]\ninertia = {zz = "J"}\n'
+    form = dy.load(f'[robot]\ngravity = [0, "-g", 0]\n[parameters]\n{names}{torso}{legs}').closed_form()
+    assert list(map(str, form.base_parameters))[-2:] == ["m*l^2 + I", "m*l"]
+    assert len(form.base_parameters) == len(form.base.names) == len(form.parameters) == 5
+    assert form.base.dimension == 12
+    assert product(form.base_regressor, form.base_parameters) == form.torque

@@ -289,3 +289,15 @@ def test_a_robot_without_joints_has_a_derivation_too():
     assert "0 degrees of freedom" in document.abstract
     assert is_balanced(document.latex())
     assert 'class="math' in document.html()
+
+
+def test_an_inertia_matrix_is_positive_definite_on_a_condition(documents):
+    """With massless links some motions have no kinetic energy."""
+    said = [block.text for s in documents("planar_2r").sections for block in s.blocks if isinstance(block, Say)]
+    assert any("positive definite if every motion has kinetic energy" in text for text in said)
+
+
+@pytest.mark.parametrize(("name", "announced"), [("planar_2r", True), ("pendulum_from_vertical", False)])
+def test_regrouping_rules_are_announced_where_there_are_any(documents, name, announced):
+    said = [block.text for s in documents(name).sections for block in s.blocks if isinstance(block, Say)]
+    assert any("by these rules" in text for text in said) is announced

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +16,7 @@ from dynamis.kinematics.directions import GROUPS, ROWS
 from dynamis.kinematics.jacobian_measures import minors
 from dynamis.robot import Robot
 from dynamis.scalar import Node, symbol, topological
-from dynamis.symbolic.angles import joint_angles
+from dynamis.symbolic.angles import Angle, joint_angles
 from dynamis.symbolic.expression import Algebra, Expression
 from dynamis.symbolic.formulas import Formulas
 from dynamis.symbolic.notation import Notation, SymbolPrinter, notation_of
@@ -35,21 +36,23 @@ class StaticFormulas:
     ``stiffness`` (J K_q⁻¹ Jᵀ)⁻¹ with joint stiffnesses k_q1, k_q2, … and no load; ``q``, ``F`` and ``k`` are their symbols.
     """
 
-    def __init__(self, robot: Robot, frame: str | None, rows: list[int], notation: Notation) -> None:
+    def __init__(self, robot: Robot, frame: str | None, rows: list[int] | None, notation: Notation) -> None:
         model, n = robot.model, robot.n
         for c in model.coordinates:
             if c.q_index is None:
                 raise InputError(
                     f"coordinate {c.name} has no closed form: spherical and free joints have quaternion coordinates"
                 )
-        self.n, self.rows = n, tuple(ROWS[k] for k in rows)
+        self.n = n
         q, v, a, tau = (
             np.array([symbol(f"{x}[{k + 1}]") for k in range(n)] + [None], dtype=object)[:n] for x in ("q", "v", "a", "tau")
         )
         self.q = q
+        J = jacobian(model, q, model.frame(frame))
+        rows = _moving_directions(J, joint_angles(model, q)) if rows is None else rows
+        J, self.rows = J[rows], tuple(ROWS[k] for k in rows)
         self.F = np.array([symbol(FORCES[k]) for k in rows], dtype=object)
         self.k = np.array([symbol(f"k_q{k + 1}") for k in range(n)] + [None], dtype=object)[:n]
-        J = jacobian(model, q, model.frame(frame))[rows]
         inside = [x for _, b in model.moving for x in (b.inertia.mass, *b.inertia.first_moment, *b.inertia.tensor.flat)]
         own = {str(x) for x in topological([x for x in (*J.flat, *inside) if isinstance(x, Node)]) if x.op == "symbol"}
         for name in sorted(own & {str(x) for x in (*self.F, *self.k)}):
@@ -145,6 +148,12 @@ class StaticFormulas:
         return f"$$\n{self.latex()}\n$$"
 
 
+def _moving_directions(J: Array, angles: Sequence[Angle]) -> list[int]:
+    """The world axes along which the origin of a frame moves; all three if it does not."""
+    ring = Ring.of(J[:3].flat, angles)
+    return [k for k in range(3) if not all(ring.value(x)[0].is_zero() for x in J[k])] or [0, 1, 2]
+
+
 def _entries(array: Any) -> Formulas:
     return Formulas.of(array.flat, array.shape)
 
@@ -169,9 +178,11 @@ def _adjugate(A: Formulas) -> Formulas:
 
 
 def static_formulas(
-    robot: Robot, frame: str | None = None, *, rows: str = "xy", notation: str | Notation | None = None
+    robot: Robot, frame: str | None = None, *, rows: str | None = None, notation: str | Notation | None = None
 ) -> StaticFormulas:
-    """The static model and the stiffness of a robot in closed form, in the directions ``rows``.
+    """The static model and the stiffness of a robot in closed form, in the directions ``rows``, such as "xy" or "x z ry".
+
+    By default these are the world axes along which the frame moves: x and y for a planar arm in this plane, all for others.
 
     >>> import dynamis as dy
     >>> arm = dy.statics.static_formulas(dy.load("planar_2r"), notation="tzafestas")
@@ -181,6 +192,8 @@ def static_formulas(
     >>> arm.determinant
     l_1*l_2*s2
     """
+    if rows is None:
+        return StaticFormulas(robot, frame, None, notation_of(notation))
     names = list(rows) if set(rows) <= set("xyz") else rows.replace(",", " ").split()
     chosen = list(GROUPS[rows]) if rows in GROUPS else [ROWS.index(x) if x in ROWS else -1 for x in names]
     if -1 in chosen or not chosen or len(set(chosen)) != len(chosen):

@@ -13,10 +13,12 @@ relation is proven in the ring.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import flint
 import numpy as np
 import numpy.typing as npt
 
@@ -76,10 +78,35 @@ def base_parameters(form: Terms) -> LinearForm:
         if kind != "rotor" and not values[number].is_zero:
             kept.append((number, values[number]))
             names.append(symbol(f"{kind}_{(number - inertial) // len(JOINT_PARAMETERS) + 1}"))
-    shape = (form.n, len(kept))
-    picked = form.formulas(Y[:, [number for number, _ in kept]].reshape(shape))
+    multiples = _multiples([total for _, total in kept])
+    shape = (form.n, len(multiples))
+    parts = [sum(Y[:, kept[k][0]] * float(factor) for k, factor in multiple.items()) for multiple in multiples.values()]
+    picked = form.formulas(np.array(parts, dtype=object).reshape(shape[::-1]).T)
     picked = Formulas.of((x.grouped("term") for x in picked.flat), shape)
-    return LinearForm(picked, Formulas.of((t for _, t in kept), (len(kept),)), tuple(rules), len(totals), tuple(names))
+    parameters = Formulas.of((kept[k][1] for k in multiples), (len(multiples),))
+    return LinearForm(picked, parameters, tuple(rules), len(totals), tuple(names[k] for k in multiples))
+
+
+def _multiples(values: Sequence[Expression]) -> dict[int, dict[int, Fraction]]:
+    """The values that are independent, each with the multiples of it that all the values contain.
+
+    Links of equal parameters have equal ones, m l and m l. Numbers, which are multiples of each other by chance, are left.
+    """
+    found: dict[int, dict[int, Fraction]] = {k: {k: Fraction(1)} for k in range(len(values))}
+    terms = {k: x.numerator.to_dict() for k, x in enumerate(values) if x.expanded and x.denominator is None}
+    in_symbols = [k for k, own in terms.items() if own and all(any(monomial) for monomial in own)]
+    monomials = sorted({monomial for k in in_symbols for monomial in terms[k]})
+    if not monomials:
+        return found
+    rows = [[terms[k].get(m, flint.fmpq(0)) for k in in_symbols] for m in monomials]
+    reduced, rank = flint.fmpq_mat(rows).rref()
+    pivots = [next(j for j in range(len(in_symbols)) if reduced[i, j] != 0) for i in range(rank)]
+    for j in sorted(set(range(len(in_symbols))) - set(pivots)):
+        del found[in_symbols[j]]
+        for i, pivot in enumerate(pivots):
+            if reduced[i, j] != 0:
+                found[in_symbols[pivot]][in_symbols[j]] = Fraction(int(reduced[i, j].p), int(reduced[i, j].q))
+    return found
 
 
 def _columns(form: Terms) -> tuple[Model, Ring, list[_Column]]:

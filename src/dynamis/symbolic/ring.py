@@ -38,6 +38,7 @@ _STEPS = frozenset({"sign", "floor", "lt", "le", "eq", "not", "and", "or"})  # c
 MAX_POLYNOMIAL_BYTES = 256 * 2**20  # exponents as Python holds them, and coefficients
 MAX_DEGREE = 1000
 UNCHECKED_TERM_PRODUCTS = 1000  # small enough whatever their coefficients are
+UNREDUCED = 4  # times the terms that an expression may have: a product with squares of sines, before these are replaced
 TERM_PRODUCTS_PER_BATCH = 1_000_000  # some milliseconds: then size and clock are checked
 # up to which term products of numerator and denominator, and degree, common factors are searched for
 MAX_GCD_TERM_PRODUCTS, MAX_GCD_DEGREE = 1_000_000, 60
@@ -232,14 +233,14 @@ class Ring:
         if len(a) * len(b) <= UNCHECKED_TERM_PRODUCTS:
             return a * b
         bits = sum(max(c.height_bits() for c in p.coeffs()) for p in (a, b))
-        most = MAX_POLYNOMIAL_BYTES // (8 * len(self.atoms) + bits // 4)
+        most = min(MAX_POLYNOMIAL_BYTES // (8 * len(self.atoms) + bits // 4), UNREDUCED * self._budget.largest)
         if len(a) * len(b) <= min(TERM_PRODUCTS_PER_BATCH, most):
             return a * b
         total, terms, size = self.zero, list(b.to_dict().items()), max(1, TERM_PRODUCTS_PER_BATCH // len(a))
         for first in range(0, len(terms), size):
             total = total + a * self.context.from_dict(dict(terms[first : first + size]))
             if len(total) > most:
-                raise BudgetSpent(f"the expanded form has an expression of more than {counted(most, 'term')}")
+                raise BudgetSpent(f"the expanded form has an expression of more than {counted(int(most), 'term')}")
             self._budget.check_clock()
         return total
 

@@ -40,7 +40,8 @@ def roles_of(model: Model, ring: Ring, q: Array, v: Array, a: Array, tau: Array)
         roles.setdefault(id(node), Role("gravity"))
     for k in range(model.n):
         for node in _symbols([model.rotor[k]]):
-            roles.setdefault(id(node), Role("inertia", k + 1))
+            if _is_linear(ring, [model.rotor[k]], node, set()):  # not the ratio of the gear, which is squared
+                roles.setdefault(id(node), Role("inertia", k + 1))
         for kind, vector in (("position", q), ("velocity", v), ("acceleration", a), ("torque", tau)):
             roles[id(vector[k])] = Role(kind, k + 1)
     return roles

@@ -47,6 +47,14 @@ def _entry(x: Any, answer: Any) -> str:
     if is_number(x):
         return repr(x if isinstance(x, int) else float(x))
     if type(x).__module__.startswith("sympy.") and hasattr(x, "free_symbols"):
+        if any(number.is_number and not number.is_real for number in x.atoms()):  # I would be read as a parameter I
+            raise InputError(
+                f"the answer {printable(short(str(x), 60))} is not real; for a parameter I write sympy.Symbol('I')"
+            )
+        if getattr(x, "is_Boolean", False) and not getattr(x, "is_Equality", False):
+            raise InputError(
+                f"the answer is {x}: SymPy has decided an equation of it; write it as text, or its sides one by one"
+            )
         return f"{x.lhs} = {x.rhs}" if getattr(x, "is_Equality", False) else str(x)
     raise _refused(answer)
 

@@ -12,6 +12,7 @@ from dynamis.classroom.answers.blanks import product_with_commas, row_with_comma
 from dynamis.classroom.answers.written import written
 from dynamis.classroom.checking import parametrisation, regressors
 from dynamis.classroom.checking.actuators import NO_MOTORS, ActuatorAnswer, MotorNames, motor_names
+from dynamis.classroom.checking.assumptions import under_assumptions
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.fitting import described, fitted, shape_of
@@ -35,6 +36,7 @@ from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import DynamisError, FormatError, InputError
 from dynamis.scalar import Node, directional, is_number, topological
 from dynamis.symbolic import factored
+from dynamis.symbolic.budget import BudgetSpent
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of
 from dynamis.tolerances import NEGLIGIBLE
@@ -77,8 +79,14 @@ def check_answer(
     asked = quantity(form, name, body) if isinstance(name, str) else name
     if not (is_number(tolerance) and 0.0 <= tolerance < float("inf")):
         raise InputError(f"tolerance must be a number from 0 on, a fraction of the largest coefficient, got {tolerance!r}")
-    reading = _Reading(form, asked, written(text, asked.letters[0]), notation, parameters or {}, file, float(tolerance))
-    verdict, used = reading.verdict(frozenset())
+    extra = {} if parameters is None else parameters
+    if not isinstance(extra, Mapping) or not all(isinstance(name, str) for name in extra):
+        raise InputError(f"parameters must be a mapping of names to numbers or symbols, such as {{'a': 0.5}}, got {extra!r}")
+    reading = _Reading(form, asked, written(text, asked.letters[0]), notation, extra, file, float(tolerance))
+    try:
+        verdict, used = reading.verdict(frozenset())
+    except BudgetSpent as error:
+        raise InputError(f"{file}: {error}: shorten the answer, or cancel its quotients and large powers") from None
     doubtful = abbreviated(form, used)
     if verdict.correct or not doubtful:
         return verdict
@@ -127,11 +135,10 @@ class _Reading:
         if asked.name == "regressor":
             own = next((answer.entries[x] for x in quantity(form, "parameters").letters if x in answer.entries), {})
             asked, remark, finding, read = regressors.reference(form, asked, entries, own)
-        decimals = not robot_symbols(form) or re.search(DECIMAL, text) is not None
-        rounding = _rounding(text, products=not robot_symbols(form))
+        asked, entries = under_assumptions(form, answer, asked, entries)
 
         def compared(asked: Quantity, entries: Mapping[tuple[int, ...], Located]) -> Verdict:
-            return AnswerComparison(form, asked, entries, used, self.tolerance, rounding, decimals).verdict()
+            return self._compared(asked, entries, used, text)
 
         verdict = compared(asked, {} if finding else entries)
         if finding is not None:
@@ -161,6 +168,12 @@ class _Reading:
             if not answer.entries and not answer.definitions:
                 return {}
         return fitted(given or _asked_entries(self.form, answer, asked), asked, self.file)
+
+    def _compared(self, asked: Quantity, entries: Mapping[tuple[int, ...], Located], used: Notation, text: str) -> Verdict:
+        numeric = not robot_symbols(self.form)
+        decimals = numeric or re.search(DECIMAL, text) is not None
+        rounding = _rounding(text, products=numeric)
+        return AnswerComparison(self.form, asked, entries, used, self.tolerance, rounding, decimals).verdict()
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def differ_by_constant(form: ClosedForm, right: Any, given: Any) -> bool:
         return False
     differences = [(b - a, a) for a, b in values(form, right, given, same_parameters=True)]
     first = differences[0][0]
-    return all(_is_zero(x - first, first.union(size)) for x, size in differences)
+    return all(_is_zero(x - first, right) for x, right in differences)
 
 
 def is_decidable(right: Any, given: Any) -> bool:
@@ -58,10 +58,11 @@ def values(form: ClosedForm, right: Any, given: Any, *, same_parameters: bool = 
         signs = dict(zip(at, rng.choice((-1, 1), len(at)), strict=True))
         at = {key: x * int(signs[key]) * _SCALES[k % len(_SCALES)] if key in state else x for key, x in at.items()}
         kept = kept or {key: x for key, x in at.items() if key not in state}
-        yield _evaluated([right, given], {**at, **kept} if same_parameters else at)
+        yield at_state([right, given], {**at, **kept} if same_parameters else at)
 
 
-def _evaluated(nodes: Sequence[Any], at: Mapping[int, Fraction]) -> tuple[Ball, Ball]:
+def at_state(nodes: Sequence[Any], at: Mapping[int, Fraction]) -> tuple[Ball, Ball]:
+    """The values of two expressions at these values of the symbols, by their ids."""
     before, flint.ctx.prec = flint.ctx.prec, _BITS
     try:
         known: dict[int, Ball] = {}
@@ -77,8 +78,13 @@ def _evaluated(nodes: Sequence[Any], at: Mapping[int, Fraction]) -> tuple[Ball, 
 
 
 def number(x: float) -> Ball:
-    """A number of an expression: exact if it is short in binary, otherwise with the error of its last digits."""
+    """A number of an expression: exact if it is short in binary, otherwise with the error of its last digits.
+
+    One of many digits below the rounding errors of numbers of size 1, such as cos(π/2) = 6.123e-17, may be zero.
+    """
     fraction = as_fraction(x)
+    if abs(x) < SUM_ROUNDING and abs(fraction.numerator) > MAX_TYPED_DENOMINATOR:
+        return flint.arb(x, SUM_ROUNDING)
     if (1024.0 * x).is_integer():
         return flint.arb(x)
     error = FEW_ROUNDINGS if fraction.denominator <= MAX_TYPED_DENOMINATOR else SUM_ROUNDING

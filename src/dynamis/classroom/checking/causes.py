@@ -7,14 +7,21 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from dynamis.symbolic.arrangement import Monomial, Role, Terms
 from dynamis.symbolic.ring import Atom, Ring
 
-Write = Callable[[Terms], str]
+
+class Write(Protocol):
+    """Writes a sum of terms, its decimals rounded to so many digits."""
+
+    def __call__(self, terms: Terms, digits: int = ...) -> str: ...
+
+
 MAX_TERMS_FOR_EXCHANGES = 300  # of an entry that is searched for exchanged symbols
 ONE, HALF = Fraction(1), Fraction(1, 2)
+DIGITS, MAX_DIGITS = 6, 15  # of printed decimals, and of those that differ little
 SIMPLE = 12  # the largest denominator of a factor that is written as a fraction
 SIGN = "the sign of a product"
 GRAVITY = tuple(map(Fraction, ("9.81", "9.8", "9.80665", "9.807", "9.806", "9.82", "10")))  # numbers written for g
@@ -208,8 +215,8 @@ class Slip:
             trig = {k: e for k, e in m if _is_trig(self.ring.atoms[k])}
             if kind == SIGN and len(trig) > 1:
                 kind = f"the sign of {self._product(trig)}"
-            wrong = self.write({m: given})
-            yield Cause(f"{kind}: {wrong} should be {self.write({m: right})}", f"{kind} in {wrong}")
+            wrong, correct = self._distinguished({m: given}, {m: right})
+            yield Cause(f"{kind}: {wrong} should be {correct}", f"{kind} in {wrong}")
         while lost and found:
             # the pair of terms that have most in common
             m, x = max(((m, x) for m in lost for x in found), key=lambda p: _likeness(p[0], p[1], lost[p[0]], found[p[1]]))
@@ -228,6 +235,11 @@ class Slip:
             message = f"superfluous: {self.write(found)}{self._on_parentheses(found)}"
             yield Cause(message, message)
 
+    def _distinguished(self, *terms: Terms) -> list[str]:
+        """Terms with as many digits as they need to differ: 0.99999999 beside 1."""
+        written = ([self.write(x, digits) for x in terms] for digits in range(DIGITS, MAX_DIGITS))
+        return next((texts for texts in written if len(set(texts)) == len(texts)), [self.write(x, MAX_DIGITS) for x in terms])
+
     def _on_parentheses(self, found: Terms) -> str:
         """A question about parentheses, if an angle stands beside a function: cos q_1 + q_2."""
         angles: Terms = {m: c for m, c in found.items() if len(m) == 1 and self._is_angle(*m[0])}
@@ -244,24 +256,24 @@ class Slip:
         if not m or not x:
             return None
         a, b = dict(m), dict(x)
-        gone = {k: e - b.get(k, 0) for k, e in a.items() if e > b.get(k, 0)}
-        come = {k: e - a.get(k, 0) for k, e in b.items() if e > a.get(k, 0)}
-        if sum(gone.values()) > 3 or sum(come.values()) > 3:
+        shared = _shared(m, x)
+        gone, come = ({k: e - shared.get(k, 0) for k, e in powers.items() if e != shared.get(k, 0)} for powers in (a, b))
+        if any(sum(map(abs, powers.values())) > 3 for powers in (gone, come)):
             return None
         correct, wrong = self.write({m: ONE}), self.write({x: ONE})
         if not come:
             return self._missing_factor(gone, a, b, correct, wrong)
+        if gone.keys() == come.keys() or (not gone and all(k in a for k in come)):
+            powers = [self._product({k: e[k] for k in come}) for e in (b, a)]
+            return Cause(f"a power: {powers[0]} should be {powers[1]} in {correct}", f"a power is wrong in {wrong}")
         if not gone:
-            if all(k in a for k in come):
-                powers = [self._product({k: e[k] for k in come}) for e in (b, a)]
-                return Cause(f"a power: {powers[0]} should be {powers[1]} in {correct}", f"a power is wrong in {wrong}")
             extra = self._product(come)
             return Cause(f"a factor too many: {extra} beside {correct}", f"a factor too many in {wrong}")
         return self._replaced(gone, come, correct, wrong)
 
     def _missing_factor(self, gone: dict[int, int], a: dict[int, int], b: dict[int, int], correct: str, wrong: str) -> Cause:
         atoms = self.ring.atoms
-        if all(_is_trig(atoms[k]) for k in gone):
+        if all(_is_trig(atoms[k]) and e > 0 for k, e in gone.items()):
             kind = "cosine" if all(atoms[k].kind == "cosine" for k in gone) else "sine"
             return Cause(f"a missing {kind}: {self._product(gone)} in {correct}", f"a {kind} is missing in {wrong}")
         if all(k in b for k in gone):
@@ -274,9 +286,14 @@ class Slip:
         return sorted(x for role, atom, e in roles for x in [role.kind if role else "arc" if _is_trig(atom) else "length"] * e)
 
     def _replaced(self, gone: dict[int, int], come: dict[int, int], correct: str, wrong: str) -> Cause:
+        # where the correct term is a quotient, the numerators are compared: c^2 in place of s^2 in s^2/c
+        below = {k: -e for k, e in gone.items() if e < 0 < max(gone.values())}
+        gone, come = ({k: e for k, e in _sum(powers, below).items() if e} for powers in (gone, come))
         bad, good = [self.ring.atoms[k] for k in come], [self.ring.atoms[k] for k in gone]
         kind = "a symbol"
-        if all(map(_is_trig, bad + good)):
+        if any(e < 0 for e in (*gone.values(), *come.values())):
+            kind = "a factor"
+        elif all(map(_is_trig, bad + good)):
             same_angle = len(bad) == len(good) == 1 and (bad[0].start, bad[0].end) == (good[0].start, good[0].end)
             kind = "sine and cosine exchanged" if same_angle else "an angle"
         elif len(bad) == len(good) == 1 and self._differ_in_number(bad[0], good[0]):
@@ -318,17 +335,18 @@ def whole_factor(k: Fraction, entries: int = 1) -> Cause:
         message = f"sign error: every {'term' if entries == 1 else 'wrong entry'} has the opposite sign"
         return Cause(message, message)
     message = "the whole expression is" if entries == 1 else f"all {entries} wrong entries are"
-    message = f"{message} {times(k)} the correct value"
+    message = f"{message} {multiple(k)} the correct value"
     if k in (2, HALF):
         message += f": a factor {'½' if k == 2 else '2'} is missing" + ("" if entries == 1 else " in the whole expression")
     return Cause(message, message)
 
 
-def times(k: Fraction) -> str:
+def multiple(k: Fraction) -> str:
     """Twice, half, or so many times."""
-    return {Fraction(2): "twice", HALF: "half", Fraction(-1): "minus"}.get(
-        k, f"{k if k.denominator <= SIMPLE else format(float(k), '.6g')} times"
-    )
+    if k.denominator <= SIMPLE:
+        return {Fraction(2): "twice", HALF: "half", Fraction(-1): "minus"}.get(k, f"{k} times")
+    decimals = (f"{float(k):.{digits}g}" for digits in range(DIGITS, MAX_DIGITS))
+    return f"{next((x for x in decimals if abs(float(x)) != 1.0), f'{float(k):.{MAX_DIGITS}g}')} times"
 
 
 def _mistake(reason: Cause) -> str:
@@ -344,9 +362,22 @@ def _coefficient(right: Fraction, given: Fraction) -> str:
 
 
 def _likeness(m: Monomial, x: Monomial, c: Fraction, d: Fraction) -> tuple[int, int, bool]:
+    shared = sum(map(abs, _shared(m, x).values()))
+    return shared - abs(_degree(m) - _degree(x)), shared, abs(c) == abs(d)
+
+
+def _shared(m: Monomial, x: Monomial) -> dict[int, int]:
+    """The powers that two terms have in common, above or below."""
     a, b = dict(m), dict(x)
-    shared = sum(min(e, b.get(k, 0)) for k, e in a.items())
-    return shared - abs(sum(a.values()) - sum(b.values())), shared, abs(c) == abs(d)
+    return {k: min(e, b[k], key=abs) for k, e in a.items() if e * b.get(k, 0) > 0}
+
+
+def _sum(a: Mapping[int, int], b: Mapping[int, int]) -> dict[int, int]:
+    return {k: a.get(k, 0) + b.get(k, 0) for k in sorted({*a, *b})}
+
+
+def _degree(m: Monomial) -> int:
+    return sum(abs(e) for _, e in m)
 
 
 def _times_symbol(m: Monomial, symbol: int, power: int) -> Monomial:
@@ -361,7 +392,7 @@ def _renamed(terms: Terms, names: Mapping[int, int]) -> Terms:
         powers: dict[int, int] = {}
         for k, e in m:
             powers[names.get(k, k)] = powers.get(names.get(k, k), 0) + e
-        key = tuple(sorted(powers.items()))
+        key = tuple(sorted((k, e) for k, e in powers.items() if e))
         found[key] = found.get(key, Fraction(0)) + c
     return {m: c for m, c in found.items() if c}
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 
 from dynamis.classroom.answers import Located
 from dynamis.classroom.checking.absolute_angles import in_absolute_angles
 from dynamis.classroom.checking.balls import RANDOM_STATES, agree, differ_by_constant
-from dynamis.classroom.checking.causes import Cause, Slip, times, whole_factor
+from dynamis.classroom.checking.causes import DIGITS, Cause, Slip, multiple, whole_factor
 from dynamis.classroom.checking.coefficients import fraction, with_short_divisor, without_last_digits
 from dynamis.classroom.checking.examples import example
 from dynamis.classroom.checking.exchanges import exchanged
@@ -23,6 +23,7 @@ from dynamis.classroom.checking.fitting import described, shape_of
 from dynamis.classroom.checking.limits import refuse_high_degrees
 from dynamis.classroom.checking.mistakes import all_parallel, mistaken_for
 from dynamis.classroom.checking.quantities import Quantity
+from dynamis.classroom.checking.quotients import divisor, divisor_too_many, missing_divisor, over, times
 from dynamis.classroom.checking.signs import by_signs
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
 from dynamis.errors import InputError
@@ -33,7 +34,7 @@ from dynamis.symbolic.arrangement import Terms, terms_of
 from dynamis.symbolic.budget import BudgetSpent
 from dynamis.symbolic.cleaning import difference
 from dynamis.symbolic.closed_form import ClosedForm
-from dynamis.symbolic.equivalence import rounded_difference, same
+from dynamis.symbolic.equivalence import same, without_rounding
 from dynamis.symbolic.expression import Algebra, Expression
 from dynamis.symbolic.notation import Notation, plain_text
 from dynamis.symbolic.ring import Polynomial, Ring
@@ -42,6 +43,7 @@ from dynamis.symbolic.trig_rewriting import dressed
 ANOTHER_DATUM = "up to a constant (another datum)"
 TO_THE_DIGITS = "to the digits given"
 IN_MOTION = "except at rest, where sgn(0) = 0"
+MAX_DIFFERENT_TERMS = 500  # or twice those of the correct entry: of a difference that is examined term by term
 BY_NUMBERS = f"at {RANDOM_STATES} random states (compared numerically)"
 
 
@@ -185,7 +187,7 @@ class AnswerComparison:
         wrong = [index for index, finding in zip(compared, findings, strict=True) if not finding.right]
         factors = {self._factor(index) for index in wrong}
         if len(wrong) > 1 and len(factors) == 1 and (k := factors.pop()) is not None:
-            message = f"{times(k)} the correct value"
+            message = f"{multiple(k)} the correct value"
             return [f if f.right else replace(f, cause=message, hint=message) for f in findings], whole_factor(k, len(wrong))
         if len(wrong) > 1 and (cause := exchanged(self.form, self.asked, self.given, self.right, self._are_same)) is not None:
             return [f if f.right else replace(f, cause=cause.text, hint=cause.hint) for f in findings], Cause("", "")
@@ -231,6 +233,14 @@ class AnswerComparison:
             return agree(self.form, right, given)
 
 
+class CommonDenominator(NamedTuple):
+    """The numerators of the correct and of the given entry, and the denominator of both, None for 1."""
+
+    right: Polynomial
+    given: Polynomial
+    below: Polynomial | None
+
+
 class EntryComparison:
     """Comparison of expressions in one ring: equality, difference and probable cause."""
 
@@ -242,13 +252,14 @@ class EntryComparison:
         self.whole, self.form, self.by_joint = whole, form, by_joint
         self.ring = Ring.of(nodes, [replace(a, base=None, sign=1) for a in angles] if by_joint else angles, symbols)
         self.algebra = Algebra(self.ring, whole.letters)
+        self._too_long: dict[int, BudgetSpent] = {}
 
     def same(self, right: Any, given: Any, tolerance: float, *, each: bool = False) -> bool:
         """Whether two expressions are equal; with a tolerance, coefficients to this fraction of the largest one, or ``each``.
 
         With ``each``, coefficients may differ by this fraction of themselves; those that should be zero, of the largest one.
         """
-        correct, answer = self._over_common_denominator(right, given)
+        correct, answer, _ = self._over_common_denominator(right, given)
         difference = answer - correct
         if not tolerance:
             return bool(difference.is_zero())
@@ -256,16 +267,36 @@ class EntryComparison:
         own = {e: abs(fraction(c)) for e, c in correct.to_dict().items()} if each else {}
         return all(abs(fraction(c)) <= Fraction(tolerance) * own.get(e, size) for e, c in difference.to_dict().items())
 
-    def _over_common_denominator(self, right: Any, given: Any) -> tuple[Polynomial, Polynomial]:
-        """The numerators; coefficients that agree up to rounding are those of the correct one in both."""
-        x, y = self.ring.value(right), with_short_divisor(*self.ring.value(given))
-        correct = x[0] if y[1] is None else self.ring.reduced(self.ring.product(x[0], y[1]))
-        return correct, correct - rounded_difference(self.ring, x, y)
+    def _over_common_denominator(self, right: Any, given: Any) -> CommonDenominator:
+        """The two over their least common denominator; coefficients that agree up to rounding are those of the correct one."""
+        (a, b), (c, d) = self.ring.value(right), with_short_divisor(*self._limited_value(given))
+        x = y = self.ring.one  # b y = d x
+        if b is None or d is None:
+            x, y = (self.ring.one if z is None else z for z in (b, d))
+        elif b != d:
+            above, below = self.ring.ratio(b, d)
+            x, y = above, self.ring.one if below is None else below
+        correct, answer = (self.ring.reduced(self.ring.product(*pair)) for pair in ((a, y), (c, x)))
+        denominator = None if b is None and d is None else y if b is None else self.ring.reduced(self.ring.product(b, y))
+        difference = without_rounding(self.ring, correct - answer, correct)
+        return CommonDenominator(correct, correct - difference, denominator)
 
-    def _difference(self, right: Any, given: Any) -> Polynomial:
-        """given − right as a polynomial; of quotients, brought to a common denominator."""
-        p, r = self._over_common_denominator(right, given)
-        return r - p
+    def _limited_value(self, given: Any) -> tuple[Polynomial, Polynomial | None]:
+        """The expansion of an expression of the answer, tried once."""
+        if id(given) in self._too_long:
+            raise self._too_long[id(given)]
+        try:
+            return self.ring.value(given)
+        except BudgetSpent as error:
+            self._too_long[id(given)] = error
+            raise
+
+    def _difference(self, right: Any, given: Any) -> Expression:
+        """given − right."""
+        both = self._over_common_denominator(right, given)
+        rest = both.given - both.right
+        quotient = (rest, None) if both.below is None else with_short_divisor(*self.ring.ratio(rest, both.below))
+        return Expression(self.algebra, *quotient)
 
     def constant_shift(self, right: Any, given: Any) -> str:
         """given − right as text if it does not depend on the state; otherwise empty."""
@@ -286,8 +317,8 @@ class EntryComparison:
         cause = mistaken_for(self.form, whole.asked, index, node, whole.right_entries)
         used = self if cause is not None else self._in_terms_of_answer(index, node)
         summed = whole.summed_links if whole.asked.inertial else ()
-        cause = cause or in_form(used.slip(index, node).cause(summed), entry.solved_for)
-        difference = Expression(used.algebra, used._difference(right, node)).text(decimals=whole.decimals)
+        cause = cause or in_form(used._cause(index, node, summed), entry.solved_for)
+        difference = used._difference(right, node).text(decimals=whole.decimals)
         return EntryVerdict(whole.name(index), entry.line, False, correct, difference, self._example(right, node), *cause)
 
     def has_terms(self, right: Any, given: Any) -> bool:
@@ -295,10 +326,18 @@ class EntryComparison:
         if has_root(given, [*self.form.q, *self.form.v, *self.form.a]):
             return False
         try:
-            self._terms(self._difference(right, given))
+            both = self._over_common_denominator(right, given)
+            if self._are_far_apart(both):
+                return False
+            self._terms(both.given - both.right)
         except (InputError, BudgetSpent):
             return False
         return True
+
+    @staticmethod
+    def _are_far_apart(both: CommonDenominator) -> bool:
+        """Whether two expressions differ in more terms than anyone reads."""
+        return len(both.given - both.right) > max(MAX_DIFFERENT_TERMS, 2 * len(both.right))
 
     def expands(self, right: Any, given: Any) -> bool:
         """Whether two expressions can be multiplied out within the limits of size."""
@@ -310,11 +349,27 @@ class EntryComparison:
 
     def same_in_motion(self, right: Any, given: Any) -> bool:
         """Whether two expressions are equal wherever no rate is zero, so that sgn² = 1."""
-        rest = self._difference(right, given)
+        both = self._over_common_denominator(right, given)
+        rest = both.given - both.right
         signs = [k for k, a in enumerate(self.ring.atoms) if a.kind == "opaque" and a.node is not None and a.node.op == "sign"]
         for k in signs:
             rest = rest % (self.ring.generators[k] ** 2 - 1)
         return bool(signs) and bool(rest.is_zero())
+
+    def _cause(self, index: tuple[int, ...], node: Any, summed: Collection[int]) -> Cause:
+        """The probable mistake in a wrong entry, by its terms or by those of the numerators."""
+        both = self._over_common_denominator(self.whole.right[index], node)
+        if both.right.is_zero() or len(self._denominator(both)) == 1:
+            return self.slip(index, node).cause(summed)
+        above, below = self.ring.ratio(both.given, both.right)
+        if below is not None and above == self.ring.one:
+            return divisor_too_many(self._text(below))
+        if below is None and len(above) > 1:
+            return missing_divisor(self._text(above))
+        return over(self.slip(index, node).cause(summed), self._text(both.below))
+
+    def _text(self, p: Polynomial) -> str:
+        return Expression(self.algebra, p).text(decimals=self.whole.decimals)
 
     def _in_terms_of_answer(self, index: tuple[int, ...], node: Any) -> EntryComparison:
         """The comparison with fewer different terms: in sums of angles, or by joint if the answer is written so."""
@@ -327,7 +382,8 @@ class EntryComparison:
     def slip(self, index: tuple[int, ...], node: Any) -> Slip:
         """The terms of the correct and of the given entry."""
         asked, letters = self.whole.asked, self.whole.letters
-        right, given = map(self._terms, self._over_common_denominator(self.whole.right[index], node))
+        both = self._over_common_denominator(self.whole.right[index], node)
+        right, given = (self._divided(p, both) for p in both[:2])
         slip = Slip(
             self.ring,
             dict(letters.roles),
@@ -358,7 +414,23 @@ class EntryComparison:
         terms = terms_of(p if self.by_joint else dressed(self.ring, p))
         return {monomial: without_last_digits(c) for monomial, c in terms.items()}
 
-    def _write(self, terms: Terms) -> str:
+    def _denominator(self, both: CommonDenominator) -> Terms:
+        return {(): Fraction(1)} if both.below is None else self._terms(both.below)
+
+    def _divided(self, p: Polynomial, both: CommonDenominator) -> Terms:
+        """The terms of a numerator, divided by the denominator if this is a product."""
+        terms, denominator = self._terms(p), self._denominator(both)
+        if len(denominator) > 1:
+            return terms
+        ((below, scale),) = denominator.items()
+        return {m: c / scale for m, c in times(terms, below, -1).items()}
+
+    def _write(self, terms: Terms, digits: int = DIGITS) -> str:
+        """A sum of terms; those with negative powers as a quotient."""
+        if below := divisor(terms):
+            above, denominator = self._write(times(terms, below), digits), self._write({below: Fraction(1)})
+            above = f"({above})" if len(terms) > 1 else above
+            return f"{above}/{f'({denominator})' if len(below) > 1 else denominator}"
         dense = {}
         for monomial, c in terms.items():
             exponents = [0] * len(self.ring.atoms)
@@ -367,7 +439,7 @@ class EntryComparison:
             dense[tuple(exponents)] = c
         p = self.ring.context.from_dict({e: flint.fmpq(c.numerator, c.denominator) for e, c in dense.items()})
         arranged = self.algebra.arranged(p, self.algebra.letters.notation.style)
-        return printing.text(arranged, self.ring, self.algebra.letters, decimals=self.whole.decimals)
+        return printing.text(arranged, self.ring, self.algebra.letters, digits, decimals=self.whole.decimals)
 
     def _example(self, right: Any, given: Any) -> str:
         return example(self.form, self.algebra, right, given)

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from dynamis.classroom.checking.balls import RANDOM_STATES
+from dynamis.classroom.checking.balls import RANDOM_STATES, at_state
 from dynamis.classroom.checking.findings import EXACT
 from dynamis.scalar import evaluate, topological
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.expression import Algebra
-from dynamis.tolerances import PRINTED_AS_ZERO, SUM_ROUNDING
+from dynamis.tolerances import PRINTED_AS_ZERO
 
 MAX_DIGITS = 15
 Values = tuple[dict[Any, float], float, float]  # of the symbols, the correct expression and the answer
@@ -29,7 +29,8 @@ def example(form: ClosedForm, algebra: Algebra, right: Any, given: Any) -> str:
     values, a, b = (finite or differing)[0]
     said = ", ".join(f"{_symbol(algebra, s)} = {x:g}" for s, x in values.items())
     digits = next(k for k in range(6, MAX_DIGITS + 1) if f"{a:.{k}g}" != f"{b:.{k}g}")
-    a, b = (0.0 if abs(x) <= SUM_ROUNDING * max(abs(a), abs(b)) else x for x in (a, b))
+    balls = at_state([right, given], {id(s): Fraction(x).limit_denominator(10) for s, x in values.items()})
+    a, b = (0.0 if ball.is_finite() and ball.contains(0) else x for x, ball in zip((a, b), balls, strict=True))  # terms cancel
     where = f"at {said}: " if said else ""
     return f"{where}your formula gives {b:.{digits}g}, the correct value is {a:.{digits}g}"
 

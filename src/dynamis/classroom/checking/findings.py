@@ -44,7 +44,8 @@ def no_terms(node: Any) -> Cause:
     """The finding on an expression that has no normal form, or too long a one."""
     functions = sorted({WRITTEN.get(n.op, n.op) for n in topological([node]) if n.op not in EXACT})
     if not functions:
-        said = "the values differ, and the expression is too long to be compared term by term: cancel the quotients in it"
+        said = "the values differ, and the expression is too long to be compared term by term: "
+        said += "cancel its quotients and its large powers"
         return Cause(said, said)
     said = (
         f"the values differ, and an expression with {' and '.join(functions)} cannot be compared term by term: "

@@ -20,9 +20,11 @@ _NAMES = {math.pi: "π", math.pi / 2: "π/2", -math.pi / 2: "-π/2"}
 
 
 def linearised(form: ClosedForm, asked: Quantity, index: tuple[int, ...], given: Any) -> Cause | None:
-    """The cause, if an equation of motion or a gravity torque is the correct one to first order, up to a factor."""
+    """The cause, if an equation of motion, a gravity torque or a potential energy is the correct one for small deviations."""
     angles = [q for q, c in zip(form.q, form.model.coordinates, strict=True) if c.revolute]
     nodes = topological([given])
+    if asked.has_datum:
+        return _linearised_energy(form, asked.entries[index].node(), given) if _are_outside_functions(angles, nodes) else None
     free = asked.name == "equations" and not any(n.op in ("sin", "cos") for n in nodes)  # else a cosine is missing
     if asked.name not in ("equations", "gravity") or not (free or _are_outside_functions(angles, nodes)):
         return None
@@ -36,6 +38,23 @@ def linearised(form: ClosedForm, asked: Quantity, index: tuple[int, ...], given:
             if isinstance(first_order, Node) and _are_proportional(form, first_order, given):
                 return _cause(form, offsets)
     return None
+
+
+def _linearised_energy(form: ClosedForm, right: Any, given: Any) -> Cause | None:
+    """The cause, if the derivatives of a potential energy are those of the correct one to first order, or at zero."""
+    slopes = _gradient(form, given)
+    for offsets in _equilibria(form):
+        correct = _gradient(form, _shifted(form, right, offsets))
+        at_zero = [factored.replaced(x, {id(q): 0.0 for q in form.q}) for x in correct]
+        for expected in ([_first_order(x, [*form.q]) for x in correct], at_zero):
+            ring = Ring.of([*slopes, *expected], form.algebra.ring.angles, [*form.q])
+            if all(same(ring, x, y) for x, y in zip(slopes, expected, strict=True)):
+                return _cause(form, offsets)
+    return None
+
+
+def _gradient(form: ClosedForm, node: Any) -> list[Any]:
+    return [directional([node], [q], [1.0])[0] for q in form.q]
 
 
 def _cause(form: ClosedForm, offsets: Mapping[int, float]) -> Cause:

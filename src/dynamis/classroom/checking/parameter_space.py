@@ -12,7 +12,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from dynamis.scalar import topological
+from dynamis.scalar import Node, topological
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.expression import Expression
 from dynamis.symbolic.ring import Polynomial, Ring
@@ -37,17 +37,25 @@ class ParameterSpace:
 
     @staticmethod
     def of(
-        form: ClosedForm, ring: Ring, nodes: Mapping[Index, Any], own: Sequence[Expression], least: int
+        form: ClosedForm,
+        ring: Ring,
+        nodes: Mapping[Index, Any],
+        own: Sequence[Expression],
+        least: int,
+        known: Collection[Node] = (),
     ) -> ParameterSpace | None:
-        """The space with the answer's entries; the first of the robot's ``own`` parameters are its base. None for quotients."""
+        """The space with the answer's entries; the first of the robot's ``own`` parameters are its base. None for quotients.
+
+        Symbols that are ``known`` are so beside those of the base regressor.
+        """
         state = {id(x) for x in (*form.q, *form.v, *form.a, *form.tau)}
-        known = {id(n) for n in topological([x.node() for x in form.base_regressor.flat])} - state
+        numbers = {id(n) for n in (*topological([x.node() for x in form.base_regressor.flat]), *known)} - state
         values = [ring.value(x) for x in (*nodes.values(), *(x.node() for x in own))]
         if any(denominator is not None for _, denominator in values):
             return None
         polynomials = [p for p, _ in values]
         given = dict(zip(nodes, polynomials, strict=False))
-        atoms = [k for k, a in enumerate(ring.atoms) if id(a.node) in known]
+        atoms = [k for k, a in enumerate(ring.atoms) if id(a.node) in numbers]
         return ParameterSpace(ring, given, polynomials[len(nodes) :], least, atoms)
 
     def is_spanned(self, indices: Collection[Index]) -> bool:

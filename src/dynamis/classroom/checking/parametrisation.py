@@ -16,6 +16,7 @@ from dynamis.classroom.checking.mistakes import is_small
 from dynamis.classroom.checking.parameter_space import ParameterSpace
 from dynamis.classroom.checking.quantities import Quantity
 from dynamis.classroom.checking.verdict import EntryVerdict
+from dynamis.scalar import Node, topological
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.equivalence import same
 from dynamis.symbolic.expression import Algebra, Expression
@@ -41,6 +42,11 @@ def reference(form: ClosedForm, asked: Quantity, given: Mapping[Index, Located])
     if space is not None and space.is_spanned(list(nodes)):
         entries = {index: form.algebra.of_node(node) for index, node in nodes.items()}
         return replace(asked, entries=entries), _remark(len(nodes), len(base))
+    if known := _lengths_elsewhere(form, nodes, every):
+        wider = ParameterSpace.of(form, ring, nodes, [*base, *inspected], len(base), known)
+        if wider is not None and wider.is_spanned(list(nodes)):
+            entries = {index: form.algebra.of_node(node) for index, node in nodes.items()}
+            return replace(asked, entries=entries), _remark(len(nodes), wider.rank(wider.base), known)
     matched = max((_matched(ring, nodes, parameters) for parameters in (inspected, base)), key=lambda found: found[1])
     if space is not None and matched[1] < len(nodes):
         algebra, entries = Algebra(ring, form.algebra.letters), {k: form.algebra.of_node(node) for k, node in nodes.items()}
@@ -88,9 +94,17 @@ def _undecided(wrong: Sequence[Index], asked: Quantity) -> Cause:
     return Cause(message, message)
 
 
-def _remark(count: int, least: int) -> Cause:
+def _lengths_elsewhere(form: ClosedForm, nodes: Mapping[Index, Any], every: Sequence[Any]) -> list[Node]:
+    """The lengths and ratios of gears that an answer has nowhere, so that they belong to its regressor."""
+    roles, given = form.algebra.letters.roles, {id(n) for n in topological(list(nodes.values()))}
+    symbols = [n for n in topological(every) if n.op == "symbol" and id(n) not in given and id(n) not in roles]
+    return sorted(symbols, key=str)
+
+
+def _remark(count: int, least: int, known: Sequence[Node] = ()) -> Cause:
     kind = "another (minimal) parametrisation" if count == least else f"another parametrisation ({least} suffice)"
     message = f"these are {kind}: the equations of motion are linear in them"
+    message += f", with known {', '.join(map(str, known))}" if known else ""
     return Cause(message, message)
 
 

@@ -118,8 +118,13 @@ def robot_symbols(form: ClosedForm) -> dict[str, Any]:
 
 def _numbers(form: ClosedForm) -> dict[str, KnownNumber]:
     """The masses and the acceleration of gravity of a robot, where they are numbers."""
-    masses = {f"m_{k}": body.inertia.mass for k, (_, body) in enumerate(form.model.moving, 1)}
-    numbers = {k: KnownNumber(float(m), "its masses are numbers") for k, m in masses.items() if not isinstance(m, Node)}
+    masses = [body.inertia.mass for _, body in form.model.moving]
+    known = {
+        k: KnownNumber(float(m), f"the mass of link {k} is a number")
+        for k, m in enumerate(masses, 1)
+        if not isinstance(m, Node)
+    }
+    numbers = {f"m_{k}": x for k, x in known.items()} | ({"m": known[1]} if len(masses) == 1 and known else {})
     if not any(isinstance(x, Node) for x in form.model.gravity):
         size = float(np.linalg.norm(np.asarray(form.model.gravity, dtype=float)))
         numbers["g"] = KnownNumber(size, "its acceleration of gravity is a number")

@@ -156,9 +156,9 @@ class PhysicallyConsistent(FromFactors):
     Σ tr(J₀⁻¹ J) − log det(J₀⁻¹ J) − 4, equal to second order and infinite at the boundary. ``regularisation`` is λ; λ = 1
     weights the prior like a measurement of each parameter with a standard error of 100 %. "auto" takes the λ with the best
     predictions of held-out blocks of time (``blocks`` of ``fit``), computed without the constraints; it is 1 for equations
-    reduced to a single block. The convex program is solved by `entropic.minimum` where that is possible, else by Clarabel. For ``masses``, ``com``, ``total_mass`` and
-    ``bounds`` see `BodySpace`; with ``shapes`` the mass of each link lies within the box around its visual and collision
-    shapes.
+    reduced to a single block. The convex program is solved by `entropic.minimum` where that is possible, else by Clarabel. For
+    ``masses``, ``com``, ``total_mass`` and ``bounds`` see `BodySpace`; with ``shapes`` the mass of each link lies within the
+    box around its visual and collision shapes.
 
     Additional attributes: ``full_`` (p,), all parameters π; ``consistent_``, verified from ``full_`` alone; ``active_``, the
     active constraints in words; ``regularisation_`` λ; ``sizes_`` (p,), the scales of friction and other scalars, from

@@ -50,7 +50,7 @@ def _inertia(section: Section, form: ClosedForm) -> None:
     J, K = n.linear_jacobian.format("i"), n.angular_jacobian.format("i")
     section.say(
         f"Velocities are linear in the rates, so that ${n.kinetic} = \\tfrac{{1}}{{2}} \\dot q^T {n.inertia}(q) \\dot q$. "
-        "The matrix is symmetric, and positive definite because every motion has kinetic energy:"
+        "The matrix is symmetric, and positive definite if every motion has kinetic energy:"
     )
     section.show(rf"{n.inertia}(q) = \sum_i \left( m_i\, {J}{{}}^T {J} + {K}{{}}^T R_i I_i R_i^T {K} \right)")
     entries = []

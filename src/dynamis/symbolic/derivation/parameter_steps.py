@@ -43,9 +43,11 @@ def write(document: Document, form: ClosedForm) -> None:
         return
     section.say(
         f"Not all of these are identifiable from the motion. With known geometry and gravity, {base.dimension} inertial "
-        f"parameters are independent. Each of the others is regrouped into those of the parent body, by these rules:"
+        f"parameters are independent."
     )
     moved = [rule for rule in base.rules if rule.into]
+    if moved:
+        section.say("Each of the others that affects the motion is regrouped into those of the parent body, by these rules:")
     for rule in moved[:60]:
         section.show(rule.latex())
     if len(moved) > 60:
