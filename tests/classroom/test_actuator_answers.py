@@ -176,7 +176,7 @@ def test_a_forgotten_gear_ratio_is_named_once():
     assert verdict.wrong[0].cause == "a factor too many in every term: n (in the form n*tau_m = …)"
     assert verdict.notes == ("tau_m is read as the torque of the motor: tau_1 = n*tau_m",)
     (other,) = dy.check_answer(form, "equations", rf"\tau = ({WITH_ROTOR})/n").wrong
-    assert other.cause == "a missing factor in every term: n"
+    assert other.cause == "a divisor too many in every term: n"
 
 
 def test_a_gear_ratio_without_a_rotor_counts():

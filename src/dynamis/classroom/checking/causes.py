@@ -121,19 +121,18 @@ class Slip:
         return None
 
     def _factor_of_every_term(self) -> Cause | None:
-        """A symbol that is a factor of every term of the answer and of none of the correct entry, or the other way round."""
+        """A power of a symbol by which every term of the answer differs from those of the correct entry."""
         if len(self.right) < 2 or len(self.right) != len(self.given):
             return None
-        for less, more, message in (
-            (self.right, self.given, "a factor too many in every term"),
-            (self.given, self.right, "a missing factor in every term"),
-        ):
-            common = set.intersection(*({k for k, _ in m if self.ring.atoms[k].kind == "symbol"} for m in more))
-            for k in sorted(common):
-                for power in (1, 2):
-                    if {_times_symbol(m, k, power): c for m, c in less.items()} == more:
-                        factor = self._product({k: power})
-                        return Cause(f"{message}: {factor}", message)
+        common = [set.intersection(*({k for k, _ in m} for m in terms)) for terms in (self.right, self.given)]
+        for k in sorted(k for k in common[0] | common[1] if self.ring.atoms[k].kind == "symbol"):
+            for power in (1, 2, -1, -2):
+                if {_times_symbol(m, k, power): c for m, c in self.right.items()} == self.given:
+                    if power > 0:
+                        kind = "a missing divisor" if all(dict(m).get(k, 0) < 0 for m in self.right) else "a factor too many"
+                    else:
+                        kind = "a missing factor" if all(dict(m).get(k, 0) > 0 for m in self.right) else "a divisor too many"
+                    return Cause(f"{kind} in every term: {self._product({k: abs(power)})}", f"{kind} in every term")
         return None
 
     def summed_links(self) -> set[int]:
@@ -382,7 +381,7 @@ def _degree(m: Monomial) -> int:
 
 def _times_symbol(m: Monomial, symbol: int, power: int) -> Monomial:
     powers = dict(m)
-    return tuple(sorted((powers | {symbol: powers.get(symbol, 0) + power}).items()))
+    return tuple(sorted((k, e) for k, e in (powers | {symbol: powers.get(symbol, 0) + power}).items() if e))
 
 
 def _renamed(terms: Terms, names: Mapping[int, int]) -> Terms:
