@@ -69,6 +69,23 @@ def test_every_kind_of_variation_reaches_the_robot():
     assert setup.robot.gravity([0.0, 0.0])[0] == pytest.approx(1.6 * tip)
 
 
+@pytest.mark.parametrize("kind", ["q0", "v0", "torque", "viscous"])
+@pytest.mark.parametrize(
+    "tables",
+    [
+        '[vary]\n"K.joint1" = { grid = [0.3] }\n"K.*" = { grid = [0.1] }\n',
+        '[vary]\n"K.*" = { grid = [0.1] }\n"K.joint1" = { grid = [0.3] }\n',
+        '[K]\njoint1 = 0.3\n"*" = 0.2\n[vary]\n"K.joint2" = { grid = [0.1] }\n',
+        '[K]\njoint1 = 0.3\n[vary]\n"K.*" = { grid = [0.1] }\n',
+    ],
+)
+def test_the_value_of_a_joint_replaces_that_of_all_joints_in_any_order(kind, tables):
+    made = study_from_text(TOP + tables.replace("K", kind))
+    setup = case_setup(made, made.values(0))
+    found = setup.robot.model.viscous if kind == "viscous" else getattr(setup, kind)
+    np.testing.assert_array_equal(found, [0.3, 0.1])
+
+
 def test_symbols_of_a_robot_are_varied():
     text = (
         'robot = "planar_2r"\nduration = 0.1\ndraws = 3\n[parameters]\ng = 9.81\na_1 = 1\na_2 = 1\nl_1 = 0.5\nl_2 = 0.5\nm_2 = 2\n'

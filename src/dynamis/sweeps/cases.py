@@ -124,8 +124,11 @@ def case_setup(study: Study, values: Sequence[float]) -> Setup:
     return Setup(robot, q0, v0, torque, _holder(study, robot))
 
 
-def _settings(study: Study, values: Sequence[float]) -> list[Setting]:
-    return [*study.fixed, *((v.kind, v.target, x) for v, x in zip(study.variables, values, strict=True))]
+def _settings(study: Study, values: Sequence[float] | None) -> list[Setting]:
+    """What is fixed, then (not for None) what is varied; "*" comes first, so that single joints have their own values."""
+    varied = () if values is None else zip(study.variables, values, strict=True)
+    settings = [*study.fixed, *((v.kind, v.target, x) for v, x in varied)]
+    return sorted(settings, key=lambda setting: setting[1] != "*")
 
 
 _robots: OrderedDict[Any, Robot] = OrderedDict()
@@ -134,8 +137,7 @@ _lock = Lock()
 
 def _robot(study: Study, values: Sequence[float] | None) -> Robot:
     """The robot of a case, or (None) of the study without variations; recent ones are cached, compiled."""
-    settings = study.fixed if values is None else _settings(study, values)
-    changes = tuple(setting for setting in settings if setting[0] not in STATE)
+    changes = tuple(setting for setting in _settings(study, values) if setting[0] not in STATE)
     key = (study.fingerprint, changes)
     with _lock:
         if key in _robots:
