@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dynamis import Robot
 from dynamis.errors import InputError
 from dynamis.sweeps.cases import case_setup, run_case
 from dynamis.sweeps.study_file import entry_lines, line_of, read_study, study_from_text
@@ -84,6 +85,27 @@ def test_the_value_of_a_joint_replaces_that_of_all_joints_in_any_order(kind, tab
     setup = case_setup(made, made.values(0))
     found = setup.robot.model.viscous if kind == "viscous" else getattr(setup, kind)
     np.testing.assert_array_equal(found, [0.3, 0.1])
+
+
+def test_all_joints_include_those_that_follow_others(tmp_path):
+    from dynamis import load
+    from dynamis.model.description import Mimic
+
+    d = load("planar_2r_melchiorri")._description.copy()
+    d.joint("joint2").mimic = Mimic("joint1", -2.0, 0.3)
+    d.joint("joint2").drive.viscous = 5.0
+    Robot(d).write(tmp_path / "arm.toml")
+    top = TOP.replace("planar_2r_melchiorri", "arm.toml")
+
+    def viscous(varied):
+        made = study_from_text(f"{top}[vary]\n{varied}\n", folder=tmp_path)
+        return case_setup(made, made.values(0)).robot.model.viscous
+
+    np.testing.assert_allclose(viscous('"viscous.*" = { grid = [0.5] }'), [0.5 + 4 * 0.5])
+    np.testing.assert_allclose(viscous('"viscous.joint2" = { grid = [0.5] }'), [4 * 0.5])
+    for kind in ("q0", "v0", "torque"):
+        with pytest.raises(InputError, match="joint 'joint2' follows 'joint1': set that one"):
+            viscous(f'"{kind}.joint2" = {{ grid = [0.5] }}')
 
 
 def test_symbols_of_a_robot_are_varied():

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import counted
-from dynamis.errors import DynamisError, InputError, ModelError, unknown_name
+from dynamis.errors import DynamisError, InputError, ModelError, printable, unknown_name
 from dynamis.model.build import examine, with_floating_base
 from dynamis.model.description import DRIVE_NUMBERS, Description
 from dynamis.model.diagnostics import Report
@@ -204,7 +204,8 @@ def _set_mass(d: Description, link: str, mass: float) -> None:
 
 
 def _moving(d: Description) -> list[str]:
-    return [j.name for j in d.joints if j.type != "fixed" and j.mimic is None]
+    """The joints with a drive, followers (mimic) included: their friction and rotors act on the joint that they follow."""
+    return [j.name for j in d.joints if j.type != "fixed"]
 
 
 def _coordinates(robot: Robot, kind: str) -> dict[str, int]:
@@ -270,8 +271,11 @@ def check_names(study: Study) -> Iterator[tuple[str, str]]:
         **{kind: [*_coordinates(robot, kind), "*"] for kind in STATE},
         **{key: [*_moving(description), "*"] for key in DRIVE_NUMBERS},
     }  # fmt: skip
+    leaders = {j.name: j.follows.joint for j in description.joints if j.follows is not None}
     for entry, kind, target in entries:
-        if target not in allowed[kind]:
+        if kind in STATE and target in leaders:
+            yield entry, f"joint {printable(target)} follows {printable(leaders[target])}: set that one, or *"
+        elif target not in allowed[kind]:
             what = {"gravity": "axis", "payload": "entry of a payload", "mass": "link with mass"}.get(kind, "joint")
             yield entry, str(unknown_name(what, target, allowed[kind]))
     if any(kind == "payload" for _, kind, _ in entries):
