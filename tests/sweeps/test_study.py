@@ -87,6 +87,30 @@ def test_the_value_of_a_joint_replaces_that_of_all_joints_in_any_order(kind, tab
     np.testing.assert_array_equal(found, [0.3, 0.1])
 
 
+def test_the_payload_that_a_robot_has_is_changed_not_carried_besides(tmp_path):
+    from dynamis import load, solids
+
+    arm = load("planar_2r_melchiorri")
+    arm.replace(payload=solids.sphere(0.1, mass=4.0)).write(tmp_path / "arm.toml")
+    top = TOP.replace("planar_2r_melchiorri", "arm.toml")
+
+    def robot(varied):
+        made = study_from_text(f"{top}[vary]\n{varied}\n", folder=tmp_path)
+        return case_setup(made, made.values(0)).robot
+
+    expected = arm.replace(payload=solids.sphere(0.1, mass=3.0))
+    q = [0.3, -0.7]
+    assert robot('"payload.mass" = { grid = [3] }').mass == pytest.approx(arm.mass + 3)
+    np.testing.assert_allclose(robot('"payload.mass" = { grid = [3] }').mass_matrix(q), expected.mass_matrix(q), rtol=1e-12)
+    assert robot('"payload.mass" = { grid = [0] }').mass == pytest.approx(arm.mass)
+    moved = robot('"payload.x" = { grid = [0.2] }')
+    assert moved.mass == pytest.approx(arm.mass + 4)
+    assert moved.gravity([0.0, 0.0])[1] == pytest.approx(arm.gravity([0.0, 0.0])[1] + 4 * 9.81 * 1.2)
+    assert robot('"mass.link2" = { grid = [7] }').mass == pytest.approx(50 + 7 + 4)
+    with pytest.raises(InputError, match="no payload there"):
+        study_from_text(TOP + '[vary]\n"payload.x" = { grid = [0.2] }\n')
+
+
 def test_all_joints_include_those_that_follow_others(tmp_path):
     from dynamis import load
     from dynamis.model.description import Mimic
