@@ -59,6 +59,20 @@ def test_bad_input_says_what_to_do(here):
     assert "give one of them" in run("study.toml", "--workers", "1", "--scheduler", "tcp://x:1").output
 
 
+def test_a_sweep_whose_cases_all_fail_does_not_succeed(here):
+    (here / "study.toml").write_text(
+        STUDY.replace('"viscous.*" = { grid = [0, 30, 80] }', '"payload.mass" = { grid = [-1, -2] }')
+    )
+    result = run("study.toml", "--workers", "1")
+    assert result.exit_code == 2, result.output
+    (here / "study.toml").write_text(
+        STUDY.replace('"viscous.*" = { grid = [0, 30, 80] }', '"payload.mass" = { grid = [1, -2] }')
+    )
+    result = run("study.toml", "--workers", "1", "-o", "some")
+    assert result.exit_code == 0, result.output
+    assert "2 cases done, 1 of them failed" in result.output
+
+
 def test_a_start_in_degrees_is_one_warning_like_others(here):
     study = 'robot = "planar_2r_melchiorri"\nduration = 0.01\nq0 = [-90, 0]\n[vary]\n"viscous.*" = { grid = [0, 30] }\n'
     (here / "study.toml").write_text(study)

@@ -132,6 +132,26 @@ def test_all_joints_include_those_that_follow_others(tmp_path):
             viscous(f'"{kind}.joint2" = {{ grid = [0.5] }}')
 
 
+def test_output_times_lie_on_the_steps_of_a_fixed_step_method():
+    top = f'{TOP}method = "rk4"\nstep = 1e-3\n'
+    row = run_case(study_from_text(top + VARY.replace("uniform = [-1, 1]", "grid = [0.5]")), 0)
+    assert row[-1] == "completed"
+    with pytest.raises(InputError, match=r"line 4: step: .* use points=101 or fewer"):
+        study_from_text(top + "points = 201\ndraws = 1\n" + VARY)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("rtol = 1e-300", r"line 3: rtol: rtol must be a number of at least"),
+        ('step = 1e-3\nmethod = "rk4"\natol = 1e-9', "leave them out"),
+    ],
+)
+def test_tolerances_that_no_case_can_use_are_refused_before_the_sweep(setting, message):
+    with pytest.raises(InputError, match=message):
+        study_from_text(f"{TOP}{setting}\ndraws = 1\n{VARY}")
+
+
 def test_symbols_of_a_robot_are_varied():
     text = (
         'robot = "planar_2r"\nduration = 0.1\ndraws = 3\n[parameters]\ng = 9.81\na_1 = 1\na_2 = 1\nl_1 = 0.5\nl_2 = 0.5\nm_2 = 2\n'

@@ -34,6 +34,7 @@ Row = list[Any]
 Setting = tuple[str, str, float]
 
 STATE = ("q0", "v0", "torque")
+FAILED = "failed: "  # begins the status of a case that cannot be simulated
 AXES = ("x", "y", "z")
 
 
@@ -73,7 +74,7 @@ def run_case(study: Study, case: int) -> Row:
             results = _results(motion)
     except (DynamisError, ArithmeticError, ValueError) as error:  # the last from linear algebra without a solution
         sentence = " ".join(str(error).split())
-        return [case, *values, *[None] * len(result_names(_robot(study, study.values(0)))), f"failed: {sentence}"]
+        return [case, *values, *[None] * len(result_names(_robot(study, study.values(0)))), f"{FAILED}{sentence}"]
     return [case, *values, *(float(x) if math.isfinite(x) else None for x in results), motion.status]
 
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from dynamis.display import as_text, plotted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.files.atomic_write import write_whole
-from dynamis.sweeps.cases import column_units
+from dynamis.sweeps.cases import FAILED, column_units
 from dynamis.sweeps.study import Study
 
 Array = npt.NDArray[Any]
@@ -85,6 +85,11 @@ class SweepResult:
     def label(self, name: str) -> str:
         """The name of a column with its unit, such as ``payload.mass [kg]``."""
         return f"{name} [{self.units[name]}]" if self.units.get(name) else name
+
+    @property
+    def without_results(self) -> int:
+        """The number of cases that could not be simulated; their status gives the reason."""
+        return sum(row[-1].startswith(FAILED) for row in self.rows)
 
     @property
     def endings(self) -> Counter[str]:
