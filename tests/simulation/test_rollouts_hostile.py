@@ -210,3 +210,19 @@ def test_a_motion_that_diverges_does_not_take_the_others_along_where_the_control
     made = rollouts(ARM, 0.6, [[0.0, 0.0], [1.0, 1.0]], controller=runaway)
     assert made.finite.tolist() == [True, False]
     assert "1 of 2 diverged (motion 1" in made.status
+
+
+def test_values_of_symbols_that_no_body_can_have_are_refused():
+    loaded = ARM.replace(payload=dy.solids.sphere(0.05, mass=symbol("m")))
+    motions = rollouts(loaded, 0.01, np.zeros(2), parameters={"m": np.array([0.0, 1e-9, 3.0])}, step=0.005)
+    assert motions.finite.all()
+    with pytest.raises(InputError, match=r"the mass of the payload at 'link2' is -2 in motion 1, .* values of m: .* 0 or more"):
+        rollouts(loaded, 0.01, np.zeros(2), parameters={"m": np.array([1.0, -2.0])}, step=0.005)
+    prepared = dy.BatchSimulation(loaded, 0.01, parameters={"m": 1.0}, step=0.005)
+    with pytest.raises(InputError, match="is -3, by the values of m"):
+        prepared(np.zeros(2), parameters={"m": -3.0})
+    two = dy.load("planar_2r")
+    values = {"g": 9.81, "a_1": 1.0, "a_2": 1.0, "l_1": -0.5, "l_2": 0.5, "m_1": 0.0, "m_2": 1.0, "I_1": 0.1, "I_2": 0.1}
+    assert rollouts(two, 0.01, np.zeros(2), parameters=values, step=0.005).finite.all()
+    with pytest.raises(InputError, match=r"Izz of link 'link2' is -0.1"):
+        rollouts(two, 0.01, np.zeros(2), parameters={**values, "I_2": -0.1}, step=0.005)

@@ -14,6 +14,7 @@ from dynamis.algorithms.configurations import dexp_inverse, lie_bracket
 from dynamis.algorithms.kinematics import MovingBase
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
+from dynamis.model.body_values import BodyValues
 from dynamis.optimize.feedback_law import Feedback, FeedbackLaw
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
@@ -73,6 +74,7 @@ class StepDynamics:
         if feedback is not None:
             self._law = FeedbackLaw(robot, feedback, self.parameters, self.places["tau"].stop, len(self.columns))
         self._refuse_unused()
+        self._bodies = BodyValues(robot.description, self.parameters)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but compiled code, which is made again."""

@@ -16,6 +16,7 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table
 from dynamis.display import counted
 from dynamis.errors import InputError, unknown_name
+from dynamis.model.body_values import BodyValues
 from dynamis.robot import Robot
 from dynamis.scalar import HiddenStateError, Node, maximum, symbol
 from dynamis.simulation.actuators import Actuator, actuators_of, warn_of_voltages
@@ -90,6 +91,8 @@ class ClosedLoop:
         self.symbolic = robot.model.symbolic or any(isinstance(x, Node) for d in drives.values() for x in d.numbers.values())
         if self.of_robot and not self.symbolic:
             raise unknown_name("parameter of robot or controller", next(iter(self.of_robot)), names)
+        self.bodies = BodyValues(robot.description, [symbol(name) for name in self.of_robot])
+        self._check_bodies()
         fixed = {f"wrench on {frame}": w for frame, w in self.wrenches.items() if not callable(w)}
         self.numbers = {**self.extra, **{name: Given.of(w, name, 6) for name, w in fixed.items()}}
         if noise:
@@ -213,7 +216,11 @@ class ClosedLoop:
             place[name] = new
             if name in other.numbers:
                 other.numbers[name] = new
+        other._check_bodies()
         return other
+
+    def _check_bodies(self) -> None:
+        self.bodies.check([x.array[0] if x.number else x.array for x in self.of_robot.values()])
 
     def inputs_of(self, row: Array) -> dict[str, Array]:
         """The inputs of one state, from the row that holds them all."""
