@@ -274,3 +274,12 @@ def test_only_the_ratio_of_the_weights_matters(method):
     ]
     np.testing.assert_allclose(found[1].q, found[0].q, atol=1e-9)
     assert found[1].cost == pytest.approx(1e-6 * found[0].cost)
+
+
+def test_the_controller_of_a_motion_is_compiled_and_gives_the_torques_that_python_does():
+    arm = dy.load("planar_2r_melchiorri")
+    best = dy.optimize.trajectory(arm, [-1.57, 0.0], [0.5, 0.5], 1.0, nodes=10)
+    law = arm.compile(lambda _robot, q, v, t: best.controller(t[0], q, v), t=1)
+    for t in (0.0, 0.05, 0.1, 0.3, 0.3 - 1e-12, 0.999, 2.0):
+        q, v = best.q[3] + 0.1, best.v[3] - 0.2
+        np.testing.assert_allclose(law(q, v, [t]), best.controller(t, q, v), rtol=1e-12, atol=1e-12)

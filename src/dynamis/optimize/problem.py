@@ -19,11 +19,14 @@ from dynamis.optimize.detours import Detours
 from dynamis.optimize.steps import Step
 from dynamis.robot import Robot
 from dynamis.robot.checks import torque_limits
+from dynamis.scalar import Node, maximum, minimum
 from dynamis.tolerances import NEGLIGIBLE
+from dynamis.trajectories.motion import value_of_piece
 
 Array = npt.NDArray[Any]
 SPEED_SCALE = 0.3  # s: an error of 1 rad/s at the goal counts as one of 0.3 rad
 GOAL_WEIGHT = 1.0  # of constraints at the start
+MAX_CHOSEN = 10_000  # numbers among which compiled code chooses by the time: it takes seconds to compile
 MARGIN = 100.0  # tolerances: distance from a bound in which its curvature counts
 
 
@@ -63,11 +66,21 @@ class OptimalMotion:
         )
 
     def controller(self, t: Any, q: Array, v: Array) -> Array:
-        """The torques of the motion with its feedback at any time, as a controller for `simulate`."""
-        k = min(max(int(t / (self.t[1] - self.t[0]) + 1e-9), 0), len(self.tau) - 1)
-        off = np.concatenate([self.robot.difference(self.q[k], q), v - self.v[k]])
-        effort = torque_limits(self.robot)
-        return np.clip(self.tau[k] + self.gains[k] @ off, -effort, effort)
+        """The torques of the motion with its feedback at any time, as a controller for `simulate` and `rollouts`."""
+        h, effort = self.t[1] - self.t[0], torque_limits(self.robot)
+        steps = self.q[:-1], self.v[:-1], self.tau, self.gains
+        if isinstance(t, Node):
+            if (count := sum(x.size for x in steps)) > MAX_CHOSEN:
+                raise InputError(
+                    f"the {counted(len(self.tau), 'step')} of the motion have {count} numbers, and compiled code chooses among "
+                    f"{MAX_CHOSEN} by the time at most: use fewer nodes"
+                )
+            q_k, v_k, tau_k, K = (value_of_piece(t + NEGLIGIBLE * h, self.t, x) for x in steps)
+        else:
+            k = min(max(int(t / h + NEGLIGIBLE), 0), len(self.tau) - 1)
+            q_k, v_k, tau_k, K = (x[k] for x in steps)
+        off = np.concatenate([self.robot.difference(q_k, q), v - v_k])
+        return np.asarray(minimum(maximum(tau_k + K @ off, -effort), effort))
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot positions, velocities, torques with their limits, and the cost over the iterations."""
