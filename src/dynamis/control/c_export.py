@@ -28,8 +28,8 @@ Array = npt.NDArray[Any]
 def compile_law(robot: Robot, law: Any) -> Kernel:
     """A controller with this robot as its model: (t, q, v) → τ, with states (t, q, v, x) → (τ, ẋ), over any batch.
 
-    A `Sampled` controller with states gives (τ, x at the next sample); its quantisation and delay are left out. A
-    `MomentumObserver` gives its residual r as well, (τ, ẋ, r).
+    A `Sampled` controller with states gives (τ, x at the next sample); q and v are as measured, so that it can have no delay,
+    resolution or velocities from differences. A `MomentumObserver` gives its residual r as well, (τ, ẋ, r).
 
     ``law`` is a law of `dynamis.control`, a `Controller`, or a function of (t, q, v) or (robot, t, q, v) in plain NumPy. The
     last axis of t has length one. Measurements of the law are the last arguments.
@@ -89,6 +89,11 @@ def _without_sampling(law: Any) -> Law:
         raise InputError(f"{SIGNATURES}; got {law!r}")
     if own.sampled is not None and own.digital is None:
         raise InputError("compiled code is called at the rate of its loop: give the function without Sampled")
+    if own.sampled is not None and (options := own.sampled.measurement):
+        raise InputError(
+            f"compiled code takes q and v as they are measured and returns torques at once, without {', '.join(options)} of "
+            "Sampled: give Sampled(law, rate) alone, and leave these to the sensors and the loop that calls it"
+        )
     if own.extra:
         raise InputError(f"the controller requires {own.extra[0]!r}; give it a default, or bind it by functools.partial")
     return own
