@@ -48,7 +48,7 @@ class BatchMarch:
                 raise InputError(f"hold={noise.hold:g} s of the noise is not a multiple of the step of {h:g} s")
 
     def compiled(self, kernel: Kernel, stages: Stages | None) -> Any:
-        """(reports + 1, …, N)."""
+        """(outputs, …, N): the start, every so many steps, and the end."""
         xp, y, every = self.xp, self.y, self.every
         kept = [y[None]]
         run = functools.partial(march, kernel, t=0.0, h=self.h, stages=stages)
@@ -59,14 +59,17 @@ class BatchMarch:
                 kept.append(run(y, self.rows, first=done * every, reports=some, every=every))
                 y = kept[-1][-1]
                 self.progress((done + some) * every / self.steps)
+            if rest := self.steps % every:
+                kept.append(run(y, self.rows, first=self.steps - rest, reports=1, every=rest))
+                self.progress(1.0)
             return xp.concatenate(kept)
         k = 0
         while k < self.steps:
             rows = self.disturbed(k)
-            some = min(every - k % every, self.hold - k % self.hold)
+            some = min(every - k % every, self.hold - k % self.hold, self.steps - k)
             y = run(y, rows, first=k, reports=1, every=some)[0]
             k += some
-            if k % every == 0:
+            if k % every == 0 or k == self.steps:
                 kept.append(y[None])
                 self.progress(k / self.steps)
         return xp.concatenate(kept)
@@ -82,7 +85,8 @@ class BatchMarch:
         if diverged or kernel is None or self.noise is not None:
             return diverged
         check = StepCheck(self.loop, kernel, self.rows, self.h)
-        return check.warning(states, self.every) if check.possible else ""
+        regular = states[: self.steps // self.every + 1]  # without an output at the end after fewer steps
+        return check.warning(regular, self.every) if check.possible else ""
 
     def disturbed(self, k: int) -> tuple[Any, ...]:
         """The rows with the disturbance of step k as the last entry."""
@@ -101,7 +105,7 @@ class BatchMarch:
             raise InputError("parameters of the robot require a controller that can be compiled")
         batch, size = self.y.shape[:-1], self.y.shape[-1]
         count = math.prod(batch)
-        states = np.empty((self.steps // self.every + 1, count, size), self.y.dtype)
+        states = np.empty((-(-self.steps // self.every) + 1, count, size), self.y.dtype)
         states[0] = self.y.reshape(count, size)
         law = self.loop.law.torque
         state = FunctionState(law)
@@ -130,8 +134,8 @@ class BatchMarch:
                     # grown beyond all numbers: the others go on, as they do when compiled
                     states[k // self.every + 1 :, i] = np.nan
                     break
-                if (k + 1) % self.every == 0:
-                    states[(k + 1) // self.every, i] = y
+                if (k + 1) % self.every == 0 or k + 1 == self.steps:
+                    states[k // self.every + 1, i] = y
             self.progress((i + 1) / count)
         return states.reshape(-1, *batch, size)
 

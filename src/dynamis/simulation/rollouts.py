@@ -140,7 +140,7 @@ def rollouts(
     progress: Progress | None = None,
     **options: Unpack[LoopOptions],
 ) -> Rollouts:
-    """Simulate a batch of initial states for the duration ``t`` with fixed steps ``step``, with output every ``every`` steps.
+    """Simulate a batch of initial states for the duration ``t`` with fixed steps; output every ``every`` steps and at the end.
 
     ``options`` are the arguments of `BatchSimulation`: controller, parameters, friction, actuators, wrenches, stops,
     disturbance, step (1e-3 s), method and every (1).
@@ -245,12 +245,12 @@ class BatchSimulation:
             if not isinstance(size, int | np.integer) or size < 1:
                 raise InputError(f"inputs= of a prepared simulation maps names to lengths, got {name!r}: {size!r}")
         check_step_length(float(step), 0.0, float(t))
-        self.robot, self.t, self.every, self.disturbance = robot, float(t), int(every), disturbance
-        self.steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * self.every
+        self.robot, self.t, self.disturbance = robot, float(t), disturbance
+        self.steps = max(1, int(np.ceil(t / step - 1e-9)))
+        self.every = min(int(every), self.steps)
         self._shortened = ""
         if self.steps * step > t * (1.0 + 1e-6):
-            unit = f"the step is {t / self.steps:.6g} s instead of {step:g} s: {t:g} s are no whole number of"
-            self._shortened = f"{unit} {'steps' if every == 1 else f'groups of every={every} steps'}"
+            self._shortened = f"the step is {t / self.steps:.6g} s instead of {step:g} s: {t:g} s are no whole number of steps"
             if isinstance(controller, Sampled):
                 raise InputError(f"{self._shortened}; choose t or step so, as a sampled controller has a period of whole steps")
         self._laws = laws_of(robot.model, friction)
@@ -306,7 +306,7 @@ class BatchSimulation:
             warnings.warn(too_long, ModelWarning, stacklevel=self.stacklevel)
         self._steps_checked = True
         _clear_diverged(states, robot.nq, robot.n)
-        nq, n, times = robot.nq, robot.n, np.arange(0, self.steps + 1, self.every) * h
+        nq, n, times = robot.nq, robot.n, np.append(np.arange(0, self.steps, self.every), self.steps) * h
         times[-1] = self.t
         q, v, inside = states[..., :nq], states[..., nq : nq + n], states[..., nq + n : nq + n + loop.states]
         left, friction = states[-1, ..., -1] if loop.watching else None, in_words(self._laws, robot.coordinate_names)
