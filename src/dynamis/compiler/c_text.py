@@ -24,6 +24,7 @@ from dynamis.compiler.schedule import schedule
 from dynamis.compiler.sincos import DOUBLE, LARGEST_ANGLE
 from dynamis.errors import InputError, ModelWarning, printable
 from dynamis.files.atomic_write import write_file
+from dynamis.files.paths import path_of
 from dynamis.version import __version__
 
 Array = npt.NDArray[Any]
@@ -94,11 +95,11 @@ static inline void {name}(double x, double *sine, double *cosine)
 
 def write_pair(folder: str | os.PathLike[str], identifier: str, texts: Sequence[str]) -> list[Path]:
     """Write the header and the source into a folder, which is created if missing. Existing files are replaced atomically."""
-    paths = [Path(folder) / f"{identifier}{suffix}" for suffix in (".h", ".c")]
+    paths = [path_of(folder) / f"{identifier}{suffix}" for suffix in (".h", ".c")]
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        path_of(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = "it is a file; give a folder" if Path(folder).is_file() else error.strerror
+        reason = "it is a file; give a folder" if path_of(folder).is_file() else error.strerror
         raise InputError(f"{printable(str(folder))} cannot be written: {reason}") from None
     for path, text in zip(paths, texts, strict=True):
         write_file(path, text.encode("ascii"))

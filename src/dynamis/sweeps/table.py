@@ -18,6 +18,7 @@ import numpy.typing as npt
 from dynamis.display import as_text, plotted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.files.atomic_write import write_whole
+from dynamis.files.paths import path_of
 from dynamis.sweeps.cases import FAILED, column_units
 from dynamis.sweeps.study import Study
 
@@ -98,7 +99,7 @@ class SweepResult:
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write the table as a .csv file, in full precision."""
-        target = Path(path)
+        target = path_of(path)
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)
