@@ -226,3 +226,33 @@ def test_values_of_symbols_that_no_body_can_have_are_refused():
     assert rollouts(two, 0.01, np.zeros(2), parameters=values, step=0.005).finite.all()
     with pytest.raises(InputError, match=r"Izz of link 'link2' is -0.1"):
         rollouts(two, 0.01, np.zeros(2), parameters={**values, "I_2": -0.1}, step=0.005)
+
+
+def tracking(_robot, _t, q, v, goal):
+    return 9.0 * (goal - q) - v
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"inputs": {"goal": np.zeros((0, 2))}}, "rows in time"),
+        ({"inputs": {"goal": []}}, "rows in time"),
+        ({"inputs": {"goal": [[1.0, 2.0], [3.0]]}}, "rows of the same length"),
+        ({"parameters": {"goal": [[1.0, 2.0], [3.0]]}}, "rows of the same length"),
+        ({"parameters": {"goal": np.zeros((5, 3)), "m": 1.0}}, r"the controller fails: ValueError.*'goal' of shape \(5, 3\)"),
+        ({"controller": None, "wrenches": {"link2": lambda _t, q, _v: q @ np.zeros((5, 5))}, "parameters": {"m": 1.0}},
+         "a function among wrenches=.* fails"),
+        ({"parameters": {"goal": np.zeros(2), "m": 1.0}, "progress": 3}, "progress= must be a function"),
+        ({"parameters": {"goal": np.zeros(2), "m": 1.0}, "first": "a"}, "an integer from 0 on"),
+        ({"parameters": {"goal": np.zeros(2), "m": 1.0}, "method": ["rk4"]}, "fixed-step method must be a name"),
+    ],
+)  # fmt: skip
+def test_arguments_of_other_kinds_are_refused_with_a_cure(options, message):
+    loaded = ARM.replace(payload=dy.solids.sphere(0.05, mass=symbol("m")))
+    with pytest.raises(dy.DynamisError, match=message):
+        rollouts(loaded, 0.01, np.zeros(2), **{"controller": tracking, **options})
+
+
+def test_no_motions_may_have_no_inputs():
+    made = rollouts(ARM, 0.01, np.zeros((0, 2)), controller=tracking, inputs={"goal": np.zeros((10, 0, 2))})
+    assert made.q.shape == (11, 0, 2)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table
 from dynamis.display import counted
-from dynamis.errors import InputError, unknown_name
+from dynamis.errors import DynamisError, InputError, unknown_name
 from dynamis.model.body_values import BodyValues
 from dynamis.robot import Robot
 from dynamis.scalar import HiddenStateError, Node, maximum, symbol
@@ -48,7 +48,7 @@ class ClosedLoop:
         noise: bool = False, step: float = 1e-3, inputs: Mapping[str, int] | None = None, contacts: Contacts | None = None,
     ) -> None:  # fmt: skip
         parameters, wrenches, self.inputs = dict(parameters or {}), dict(wrenches or {}), dict(inputs or {})
-        if method not in RULES:
+        if not isinstance(method, str) or method not in RULES:
             raise unknown_name("fixed-step method", method, RULES)
         if hard_stops(robot, stops) is not None:
             raise InputError(f"rollouts do not locate impacts, so that stops= cannot be HardStops: {COMPLIANT}")
@@ -184,7 +184,12 @@ class ClosedLoop:
             if self.law.is_empty or missing or self.symbolic:
                 if missing:
                     raise InputError(f"{error}: parameters={{name: values}}") from None
-                raise
+                if isinstance(error, DynamisError):
+                    raise
+                sizes = ", ".join(f"{name!r} of shape {x.array.shape}" for name, x in self.extra.items() if not x.number)
+                what = "a function among wrenches=, stops= or actuators=" if self.law.is_empty else "the controller"
+                given = f"; its vectors are the last axes of {sizes}" if sizes else ""
+                raise InputError(f"{what} fails: {type(error).__name__}: {error}{given}") from error
             reason = re.sub(r"\by\[(\d+)\]", lambda match: self._state_name(int(match[1])), str(error))
             return f"the controller cannot be compiled and is called from Python: {reason}"
         used = {x for i in code.instructions for x in i.args if isinstance(x, int)}
@@ -235,10 +240,10 @@ class ClosedLoop:
             raise InputError(f"the inputs are {known}; {wrong!r} is {'not one of them' if wrong in inputs else 'missing'}")
         if not self.inputs:
             return None
-        arrays = {name: inputs[name] if xp is not np else np.asarray(inputs[name]) for name in self.inputs}
+        arrays = {name: inputs[name] if xp is not np else _array(inputs[name], f"input {name!r}") for name in self.inputs}
         for name, size in self.inputs.items():
             a = arrays[name]
-            if a.ndim < 2 or a.shape[-1] != size or a.dtype.kind not in "biuf":
+            if a.ndim < 2 or a.shape[-1] != size or not len(a) or a.dtype.kind not in "biuf":
                 raise InputError(f"input {name!r} must be an array of numbers (rows in time, …, {size}), got shape {a.shape}")
             if xp is np and not np.isfinite(a).all():
                 raise InputError(f"input {name!r} must hold finite numbers")
@@ -332,12 +337,29 @@ class Given:
 
     @staticmethod
     def of(value: Any, name: str, size: int | None = None) -> Given:
-        array = value if hasattr(value, "__cuda_array_interface__") else np.asarray(value)
+        array = value if hasattr(value, "__cuda_array_interface__") else _array(value, name)
         if array.dtype.kind not in "biuf" or (size is not None and array.shape[-1:] != (size,)):
             raise InputError(f"{name} must be {size or 'an array of'} numbers, got {type(value).__name__} {array.shape}")
         if isinstance(array, np.ndarray) and not np.isfinite(array).all():
             raise InputError(f"{name} must hold finite numbers, got {array.flat[int(np.argmin(np.isfinite(array)))]}")
         return Given(array.reshape(1), True) if array.ndim == 0 else Given(array, False)
+
+
+def input_length(table: Any, name: str) -> int:
+    """The length of an input from its table (rows in time, …, length)."""
+    shape = np.shape(table if hasattr(table, "__cuda_array_interface__") else _array(table, f"input {name!r}"))
+    if len(shape) < 2 or not shape[0] or not shape[-1]:
+        raise InputError(
+            f"input {name!r} must be an array of numbers (rows in time, …, length), neither of them 0, got shape {shape}"
+        )
+    return int(shape[-1])
+
+
+def _array(value: Any, name: str) -> Array:
+    try:
+        return np.asarray(value)
+    except ValueError as error:  # rows of different lengths
+        raise InputError(f"{name} must be an array of numbers, with rows of the same length: {error}") from None
 
 
 def _of_state(given: Any, name: str) -> Any:

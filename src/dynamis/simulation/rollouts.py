@@ -23,7 +23,7 @@ from dynamis.model.model import Model
 from dynamis.robot import Robot
 from dynamis.robot.checks import warn_of_open_loops
 from dynamis.simulation.actuators import Actuator, actuators_of
-from dynamis.simulation.closed_loop import ClosedLoop
+from dynamis.simulation.closed_loop import ClosedLoop, input_length
 from dynamis.simulation.contact import contacts_in
 from dynamis.simulation.controllers import Controller
 from dynamis.simulation.fixed_step import check_step_length
@@ -186,7 +186,7 @@ def rollouts(
     sizes = {}
     if inputs is not None:
         _check_mapping("inputs", inputs)
-        sizes = {name: (np.shape(table) or (0,))[-1] for name, table in inputs.items()}
+        sizes = {name: input_length(table, name) for name, table in inputs.items()}
     simulation = BatchSimulation(robot, t, inputs=sizes, **options)
     simulation.stacklevel = 3
     return simulation(q0, v0, inputs=inputs, first=first, progress=progress)
@@ -288,6 +288,10 @@ class BatchSimulation:
                 _check_mapping(name, value)
         if parameters:
             loop = loop.with_values(parameters)
+        if not isinstance(first, int | np.integer) or first < 0:
+            raise InputError(f"first= is the number of the first motion, an integer from 0 on, got {first!r}")
+        if progress is not None and not callable(progress):
+            raise InputError(f"progress= must be a function of the share that is done, such as print, got {progress!r}")
         xp, y = _starts(loop, q0, np.zeros(robot.n) if v0 is None else v0)
         if xp is np and y.size and not robot.model.symbolic:
             robot.inputs.warn_degrees(y.reshape(-1, y.shape[-1])[0, : robot.nq], stacklevel=self.stacklevel + 1)
