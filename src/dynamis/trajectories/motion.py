@@ -199,6 +199,7 @@ class PathMotion(Motion):
 
     def inside(self, t: Any) -> State:
         s, s1, s2 = self.clock.inside(t)
+        s1 = maximum(s1, 0.0)  # where rounding makes it negative at the end, dry friction would be reversed
         # rounding may carry s beyond the ends of the path by its last digit
         q, q1, q2 = self.path.inside(minimum(maximum(s, 0.0), self.path.duration))
         s1, s2 = (_expanded(x, len(self.shape)) for x in (s1, s2))
