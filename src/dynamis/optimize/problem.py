@@ -35,9 +35,10 @@ class OptimalMotion:
     """A motion of N steps: ``t`` (N + 1), ``q`` (N + 1, nq), ``v`` (N + 1, n), torques ``tau`` (N, n) held during each step.
 
     ``converged`` (also the truth value) states whether goal and limits are kept and the cost has stopped decreasing; ``status``
-    says so in words. ``gains`` (N, n, 2n) are the feedback gains K of τ = τ̄ + K (x − x̄), zero for collocation. ``history``
-    has the cost after each accepted iteration, penalties included. ``clearance`` is that of `collision.Scene.along`, also
-    between the nodes, if collisions were to be avoided.
+    says so in words. ``goal_error`` is the largest error at the goal: of a position in rad or m, of a velocity times 0.3 s;
+    ``limit_error`` the largest distance beyond a limit of positions or velocities. ``gains`` (N, n, 2n) are the feedback gains
+    K of τ = τ̄ + K (x − x̄), zero for collocation. ``history`` has the cost after each accepted iteration, penalties included.
+    ``clearance`` is that of `collision.Scene.along`, also between the nodes, if collisions were to be avoided.
     """
 
     robot: Robot
@@ -205,11 +206,12 @@ class Problem:
 
 def made_motion(
     problem: Problem, q: Array, v: Array, u: Array, gains: Array, iterations: int, converged: bool, history: Array,
-    defect: float = 0.0, infeasible: bool = False,
+    defect: float = 0.0, infeasible: bool = False, exhausted: bool = False,
 ) -> OptimalMotion:  # fmt: skip
     """The result, with its status in words; ``defect`` is the largest violation of the equations of motion.
 
-    ``infeasible``: the solver has found that no motion near this one meets all constraints.
+    ``exhausted``: the search was ended by the number of iterations. ``infeasible``: the solver has found that no motion near
+    this one meets all constraints.
     """
     step, n = problem.step, problem.step.robot.n
     cost, t = problem.cost(), problem.times
@@ -219,12 +221,12 @@ def made_motion(
     tau[:, step.columns], K[:, step.columns] = u, gains
     status = f"converged after {counted(iterations, 'iteration')}"
     if not converged:
+        more = "more iterations, " if exhausted else ""
+        cure = f"allow {more}a longer duration, or start from a better guess"
         saturated = np.mean(np.abs(u) > 0.999 * problem.high, axis=0)
         k = int(np.argmax(saturated))
-        cure = f"allow {'' if infeasible else 'more iterations, '}a longer duration, or start from a better guess"
         if saturated[k] > 0.3:
-            name = step.robot.coordinate_names[step.columns[k]]
-            cure = f"{name} is at its torque limit during {100.0 * saturated[k]:.0f} % of the motion: allow a longer duration"
+            cure = _cure_of_saturation(problem, q, k, 100.0 * saturated[k], more)
         if clearance is not None and not clearance.free:
             cure = f"{clearance.status}: start from a motion around it (guess=), or allow a longer duration"
         broken = f"the equations of motion are violated by {defect:.2g}, " if defect > problem.tolerance else ""
@@ -239,3 +241,18 @@ def made_motion(
         step.robot, t, q, v, tau, K, problem.running_cost(v, u), goal_error, limit_error, iterations,
         converged, status, problem.scale * history, clearance,
     )  # fmt: skip
+
+
+def _cure_of_saturation(problem: Problem, q: Array, k: int, share: float, more: str) -> str:
+    """What to do where the torque of actuated coordinate k is at its limit; more time lowers torques to static ones only."""
+    robot, place, limit = problem.step.smooth, problem.step.columns[k], problem.high[k]
+    found = f"{robot.coordinate_names[place]} is at its torque limit of {limit:.4g} during {share:.0f} % of the motion"
+    way = np.stack([*q[np.isfinite(q).all(axis=-1)], problem.start[0], problem.goal[0]])
+    rest = np.zeros((len(way), robot.n))
+    static = float(np.abs(robot.torque_ledger(way, rest, rest).total[:, place]).max())
+    if static > limit:
+        return (
+            f"{found}, and its static torque on the way is up to {static:.4g}: raise the limit (robot.replace(limits=…)), "
+            f"allow {more}a longer duration to swing there, or start from a better guess"
+        )
+    return f"{found}: allow {more}{'or ' * bool(more)}a longer duration"
