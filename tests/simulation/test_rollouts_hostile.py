@@ -256,3 +256,24 @@ def test_arguments_of_other_kinds_are_refused_with_a_cure(options, message):
 def test_no_motions_may_have_no_inputs():
     made = rollouts(ARM, 0.01, np.zeros((0, 2)), controller=tracking, inputs={"goal": np.zeros((10, 0, 2))})
     assert made.q.shape == (11, 0, 2)
+
+
+@pytest.mark.parametrize("every", [1, 7, 50])
+def test_a_function_that_returns_no_number_is_the_cause_that_is_named(every):
+    def ends(t, q, v):
+        return np.sqrt(0.0205 - t) * np.ones(2)
+
+    def by_python(t, q, v):
+        return np.array([float(np.sqrt(max(0.0205 - float(t), 0.0))) if t < 0.0205 else np.nan] * 2)
+
+    pushed = {"link2": lambda t, _q, _v: np.sqrt(0.0205 - t) * np.ones(6)}
+    start = np.zeros((3, 2))
+    assert "the controller returned [nan nan] at t = 0.02" in rollouts(ARM, 0.05, start, controller=ends, every=every).status
+    assert "the wrench on link2 returned [nan" in rollouts(ARM, 0.05, start, wrenches=pushed, every=every).status
+    sampled = dy.Sampled(ends, 100.0)
+    assert "the controller returned [nan nan] at t = 0.03" in rollouts(ARM, 0.05, start, controller=sampled, every=every).status
+    with pytest.raises(InputError, match=r"the controller returned \[nan nan\] at t = 0.02"):
+        rollouts(ARM, 0.05, start, controller=by_python, every=every)
+    with np.errstate(all="ignore"):
+        unstable = rollouts(ARM, 0.05, start + 0.1, controller=lambda _t, q, v: 1e12 * q + 1e9 * v, every=every)
+    assert "diverged" in unstable.status

@@ -25,13 +25,18 @@ from dynamis.simulation.controllers import UPDATE, Controller, as_law, first_sta
 from dynamis.simulation.fixed_step import RULES, Flow, take_step
 from dynamis.simulation.friction import StickingLaw, laws_of
 from dynamis.simulation.hard_stops import COMPLIANT, hard_stops
-from dynamis.simulation.motion import EquationsOfMotion
+from dynamis.simulation.motion import DIVERGED_POSITION, DIVERGED_VELOCITY, EquationsOfMotion
 from dynamis.simulation.sampled_steps import SampledSteps
 from dynamis.simulation.sampling import Sampled
-from dynamis.simulation.sources import Command, Source, plain_wrenches, wanted_arguments
+from dynamis.simulation.sources import Command, Source, at_state, plain_wrenches, wanted_arguments
 
 Array = npt.NDArray[Any]
 EXPLICIT = ("rk4", "euler")
+CONTROLLER = "the controller"
+
+
+class UndefinedError(InputError):
+    """A function of the user returned what is no number."""
 
 
 class ClosedLoop:
@@ -104,7 +109,7 @@ class ClosedLoop:
         extra = {name: given[name] for name in (*self.extra, *self.inputs)}
         # copies: a function that works in place must not reach the state
         torque = recorded(self.law.torque, self.law.traceable)
-        return sized(torque(robot, t, q.copy(), v.copy(), **extra), robot.n, "the controller")
+        return _defined(sized(torque(robot, t, q.copy(), v.copy(), **extra), robot.n, CONTROLLER), CONTROLLER, t, q, v)
 
     def sampled(self, robot: Robot, given: Mapping[str, Any], t: Any, q: Array, v: Array, x: Array) -> tuple[Array, Array]:
         """The torques commanded at a sample, and the states of the controller at the next one."""
@@ -130,13 +135,15 @@ class ClosedLoop:
             if self.law.torque is not None and held is None:
                 tau = self.control(robot, given, t, q, v)
             if self.stops is not None:
-                tau = tau + sized(recorded(self.stops)(t, q.copy(), v.copy()), robot.n, "stops=")
+                pushed = sized(recorded(self.stops)(t, q.copy(), v.copy()), robot.n, "stops=")
+                tau = tau + _defined(pushed, "stops=", t, q, v)
             return tau
 
         def push(frame: str, w: Any) -> Callable[..., Any]:
             if not callable(w):
                 return _constant(given[f"wrench on {frame}"])
-            return lambda t, q, v: sized(recorded(w)(t, q.copy(), v.copy()), 6, f"the wrench on {frame}")
+            name = f"the wrench on {frame}"
+            return lambda t, q, v: _defined(sized(recorded(w)(t, q.copy(), v.copy()), 6, name), name, t, q, v)
 
         wrenches = {frame: push(frame, w) for frame, w in self.wrenches.items()}
         disturbance = _constant(given["disturbance"]) if "disturbance" in given else None
@@ -343,6 +350,15 @@ class Given:
         if isinstance(array, np.ndarray) and not np.isfinite(array).all():
             raise InputError(f"{name} must hold finite numbers, got {array.flat[int(np.argmin(np.isfinite(array)))]}")
         return Given(array.reshape(1), True) if array.ndim == 0 else Given(array, False)
+
+
+def _defined(value: Array, name: str, t: Any, q: Array, v: Array) -> Array:
+    """What a function returned; numbers that are not finite are refused, unless the motion has diverged before."""
+    if value.dtype == object or np.isfinite(value).all() or q.dtype == object:
+        return value
+    if (np.abs(q) < DIVERGED_POSITION).all() and (np.abs(v) < DIVERGED_VELOCITY).all():
+        raise UndefinedError(f"{name} returned {value} {at_state(t, q, v)}")
+    return value
 
 
 def input_length(table: Any, name: str) -> int:

@@ -15,9 +15,9 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table, march
 from dynamis.errors import DynamisError, InputError, SingularError
 from dynamis.scalar import FunctionState, hidden_state_error
-from dynamis.simulation.closed_loop import ClosedLoop
+from dynamis.simulation.closed_loop import ClosedLoop, UndefinedError
 from dynamis.simulation.noise import Noise
-from dynamis.simulation.step_check import StepCheck, diverged_on_contacts
+from dynamis.simulation.step_check import StepCheck, diverged_on_contacts, row_of
 
 Progress = Callable[[float], None]
 MAX_NUMBERS_PER_CALL = 64_000_000  # of results, between two updates of a progress bar
@@ -87,6 +87,33 @@ class BatchMarch:
         check = StepCheck(self.loop, kernel, self.rows, self.h)
         regular = states[: self.steps // self.every + 1]  # without an output at the end after fewer steps
         return check.warning(regular, self.every) if check.possible else ""
+
+    def undefined(self, kernel: Kernel, states: Any) -> str:
+        """Which function returned no number in the first motion that was lost, and where; empty if the motion diverged."""
+        if self.xp is not np or self.noise is not None or self.loop.of_robot:
+            return ""
+        flat = states.reshape(len(states), -1, states.shape[-1])
+        lost = np.flatnonzero(~np.isfinite(flat[-1]).all(axis=-1))
+        if not lost.size:
+            return ""
+        motion, batch = lost[:1], self.y.shape[:-1]
+        kept = int(np.argmin(np.isfinite(flat[:, motion[0]]).all(axis=-1))) - 1  # the last output that is finite
+        first, y = kept * self.every, flat[kept, motion]
+        count = min(self.every, self.steps - first)
+        rows = [row_of(x, batch, motion) for x in self.rows]
+        steps = np.concatenate([y[None], march(kernel, y, rows, t=0.0, h=self.h, first=first, reports=count)])
+        k = int(np.argmin(np.isfinite(steps[:, 0]).all(axis=-1))) - 1
+        given = self.loop.parted(self._row(self.rows[0], motion[0]))
+        if self.table is not None:
+            given |= self.loop.inputs_of(self._row(self.table.at(first + k), motion[0]))
+        try:
+            with np.errstate(all="ignore"):
+                self.loop.step(self.loop.robot, given, (first + k) * self.h, steps[k, 0].astype(float), self.h)
+        except UndefinedError as error:
+            return str(error)
+        except (DynamisError, ArithmeticError):
+            pass
+        return ""
 
     def disturbed(self, k: int) -> tuple[Any, ...]:
         """The rows with the disturbance of step k as the last entry."""

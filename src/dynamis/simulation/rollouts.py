@@ -44,7 +44,7 @@ class Rollouts:
 
     ``drives`` (T, …, states) holds the states of friction, drives and controller. ``note`` reports deviations from the request,
     such as a controller that could not be compiled; ``friction`` describes the simulated dry friction. ``left`` (…) is the
-    largest residual of the iteration of an implicit rule.
+    largest residual of the iteration of an implicit rule. ``cause`` names a function of the user that returned no number.
     """
 
     t: Array
@@ -57,6 +57,7 @@ class Rollouts:
     left: Any = None
     friction: str = ""
     model: Model | None = None
+    cause: str = ""
 
     @cached_property
     def finite(self) -> Any:
@@ -77,6 +78,8 @@ class Rollouts:
         first = int(np.flatnonzero(~_numpy(self.finite).reshape(count))[0])
         bad = int(np.argmax(~np.isfinite(flat[:, first]).all(axis=-1)))
         where = f"motion {first} before t = {self.t[bad]:.6g} s"
+        if self.cause:
+            return f"{lost} of {count} ended ({where}): {self.cause}"
         if self.model is not None and not self.model.symbolic and bad:
             last = _numpy(self.q).reshape(len(self.t), count, -1)[bad - 1, first].astype(float)
             motion = massless_motion(self.model, last)
@@ -309,13 +312,14 @@ class BatchSimulation:
         if not self._steps_checked and (too_long := marching.too_long_steps(None if note else kernel, states)):
             warnings.warn(too_long, ModelWarning, stacklevel=self.stacklevel)
         self._steps_checked = True
+        cause = "" if note else marching.undefined(kernel, states)
         _clear_diverged(states, robot.nq, robot.n)
         nq, n, times = robot.nq, robot.n, np.append(np.arange(0, self.steps, self.every), self.steps) * h
         times[-1] = self.t
         q, v, inside = states[..., :nq], states[..., nq : nq + n], states[..., nq + n : nq + n + loop.states]
         left, friction = states[-1, ..., -1] if loop.watching else None, in_words(self._laws, robot.coordinate_names)
         notes = "; ".join(text for text in (note, self._shortened) if text)
-        return Rollouts(times, q, v, h, self.method, inside, notes, left, friction, robot.model)
+        return Rollouts(times, q, v, h, self.method, inside, notes, left, friction, robot.model, cause)
 
     def _check_start(self, states: Any) -> None:
         """Raise if the first motion failed because the mass matrix is singular where it started."""
