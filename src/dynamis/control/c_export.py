@@ -21,6 +21,7 @@ from dynamis.robot.checks import check_numeric, warn_of_open_loops
 from dynamis.simulation.actuators import warn_of_voltages
 from dynamis.simulation.controllers import SIGNATURES, UPDATE, Controller, Law, as_law, recorded, sized
 from dynamis.simulation.sampling import Sampled
+from dynamis.trajectories.validate import positive
 
 Array = npt.NDArray[Any]
 
@@ -75,7 +76,7 @@ def write_c(
     """
     if not (isinstance(states, int) and states > 0):
         raise InputError(f"states must be an integer of at least 1, got {states!r}")
-    kernel = compile_law(robot, law)
+    duration, kernel = positive(duration, "duration"), compile_law(robot, law)
     label = name if name is not None else "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])|\W+", "_", _name(law)).lower()
     tests = c_text.finite_states(kernel.code, _test_states(robot, law, kernel, states, duration), states)
     results = ["tau", "x_dot" if as_law(law).sampled is None else "x_next", "r"][: len(kernel.code.outputs)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -57,9 +57,10 @@ class StepDynamics:
         self.friction_velocity = positive(friction_velocity, "friction_velocity")
         self.smooth = without_dry_friction(robot)
         self.columns = robot.inputs.actuated(actuated)
-        self.frames = tuple([wrenches] if isinstance(wrenches, str) else wrenches)
-        for frame in self.frames:
-            robot.model.frame(frame)  # refuses an unknown name
+        if not isinstance(wrenches, Iterable):
+            raise InputError(f"wrenches= are names of frames, such as ['tool0'], got {wrenches!r}")
+        names = [wrenches] if isinstance(wrenches, str) else wrenches
+        self.frames = tuple(frame.name for frame in robot.model.distinct_frames(names))
         sizes = {"tau": len(self.columns) if references is None else references}
         sizes |= {f"wrench on {frame}": 6 for frame in self.frames}
         sizes |= {"base": BASE} if moving_base else {}
