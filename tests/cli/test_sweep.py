@@ -60,17 +60,17 @@ def test_bad_input_says_what_to_do(here):
 
 
 def test_a_sweep_whose_cases_all_fail_does_not_succeed(here):
-    (here / "study.toml").write_text(
-        STUDY.replace('"viscous.*" = { grid = [0, 30, 80] }', '"payload.mass" = { grid = [-1, -2] }')
-    )
-    result = run("study.toml", "--workers", "1")
-    assert result.exit_code == 2, result.output
-    (here / "study.toml").write_text(
-        STUDY.replace('"viscous.*" = { grid = [0, 30, 80] }', '"payload.mass" = { grid = [1, -2] }')
-    )
-    result = run("study.toml", "--workers", "1", "-o", "some")
-    assert result.exit_code == 0, result.output
-    assert "2 cases done, 1 of them failed" in result.output
+    varied = '"viscous.*" = { grid = [0, 30, 80] }'
+    sticking = STUDY.replace(varied, '"coulomb.*" = { grid = [1, 2] }').replace("points", 'method = "rk4"\nstep = 1e-3\npoints')
+    for study, code, told in (
+        (sticking, 1, "2 cases done, all of them failed"),
+        (sticking.replace("[1, 2]", "[0, 2]"), 0, "2 cases done, 1 of them failed"),
+    ):
+        (here / "study.toml").write_text(study)
+        result = run("study.toml", "--workers", "1", "-o", str(code))
+        assert result.exit_code == code, result.output
+        assert told in result.output
+        assert "failed: with method='rk4' no joint sticks" in result.output
 
 
 def test_a_start_in_degrees_is_one_warning_like_others(here):
