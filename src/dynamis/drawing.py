@@ -8,13 +8,13 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dynamis.errors import InputError, MissingExtraError, printable
 from dynamis.files.atomic_write import write_file
+from dynamis.files.paths import path_of
 
 # one family of colours for all pictures: motion is blue, force is red, what cannot move is grey
 MOTION, FORCE, STRUCTURE, INK, FAINT = "#2b5c8a", "#b5402f", "#7a7a7a", "#22303c", "#d7dde3"
@@ -209,7 +209,7 @@ def square_limits(axes: Any, points: Iterable[Any], margin: float = 0.08, *, win
 def save(figure: Any, path: str | os.PathLike[str] | None) -> Panels:
     """Write the figure atomically to a file if there is a path; returns its axes, which a notebook displays."""
     if path is not None:
-        target = Path(path)
+        target = path_of(path)
         kind = target.suffix.lower().removeprefix(".")
         if kind not in KINDS:
             raise InputError(

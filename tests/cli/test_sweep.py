@@ -59,6 +59,20 @@ def test_bad_input_says_what_to_do(here):
     assert "give one of them" in run("study.toml", "--workers", "1", "--scheduler", "tcp://x:1").output
 
 
+def test_a_sweep_whose_cases_all_fail_does_not_succeed(here):
+    varied = '"viscous.*" = { grid = [0, 30, 80] }'
+    sticking = STUDY.replace(varied, '"coulomb.*" = { grid = [1, 2] }').replace("points", 'method = "rk4"\nstep = 1e-3\npoints')
+    for study, code, told in (
+        (sticking, 1, "2 cases done, all of them failed"),
+        (sticking.replace("[1, 2]", "[0, 2]"), 0, "2 cases done, 1 of them failed"),
+    ):
+        (here / "study.toml").write_text(study)
+        result = run("study.toml", "--workers", "1", "-o", str(code))
+        assert result.exit_code == code, result.output
+        assert told in result.output
+        assert "failed: with method='rk4' no joint sticks" in result.output
+
+
 def test_a_start_in_degrees_is_one_warning_like_others(here):
     study = 'robot = "planar_2r_melchiorri"\nduration = 0.01\nq0 = [-90, 0]\n[vary]\n"viscous.*" = { grid = [0, 30] }\n'
     (here / "study.toml").write_text(study)

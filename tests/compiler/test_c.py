@@ -120,7 +120,7 @@ def test_the_function_and_its_files_have_the_name_that_was_chosen(tmp_path):
     assert subprocess.run([str(tmp_path / "m")], capture_output=True, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("name", ["double", "main", "sinf", "Upper", "9", ""])
+@pytest.mark.parametrize("name", ["double", "main", "sinf", "tan", "powf", "abs", "read", "class", "Upper", "9", "", 3])
 def test_a_name_that_c_does_not_allow_is_refused(tmp_path, name):
     with pytest.raises(dy.InputError, match="the C name"):
         dy.load("planar_2r_melchiorri").write_c("gravity", tmp_path, name=name)

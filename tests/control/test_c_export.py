@@ -146,3 +146,11 @@ def test_the_residual_of_an_observer_is_computed_with_the_model_of_its_law(tmp_p
         assert np.allclose(r, law.residual(known, q, v, x), atol=1e-9)
     header, _ = control.write_c(robot, law, tmp_path)
     assert "output r: 6" in header.read_text()
+
+
+@pytest.mark.parametrize("duration", [[1.0], -1.0, np.nan, np.inf, "a"])
+def test_durations_are_positive_numbers(tmp_path, duration):
+    with pytest.raises(dy.InputError, match="duration"):
+        control.write_c(ARM, saturated, tmp_path, duration=duration)
+    with pytest.raises(dy.InputError, match="duration"):
+        control.FeedforwardPD.designed(ARM, [0.1, 0.2], bandwidth=5.0).check(ARM, duration=duration)

@@ -1,5 +1,6 @@
 """Environments of Gymnasium: its own checks, states as those of `Step`, limits, rewards, batches, refusals."""
 
+import copy
 import sys
 
 import numpy as np
@@ -111,7 +112,7 @@ def test_states_that_are_not_finite_end_an_episode(gymnasium):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"goal": [1.0]}, "goal must be a configuration with 2 entries"),
+        ({"goal": [1.0]}, "goal has shape .* must have 2 numbers"),
         ({"weights": {"gaol": 1.0}}, "weight 'gaol' is unknown"),
         ({"substeps": 0}, "substeps must be a positive integer"),
         ({"count": 0}, "count must be a positive integer"),
@@ -129,7 +130,7 @@ def test_torques_without_limits_and_wrong_starts_are_refused(gymnasium):
     env = dy.optimize.environment(ARM)
     with pytest.raises(dy.InputError, match="option 'x' of reset is unknown"):
         env.reset(options={"x": 1})
-    with pytest.raises(dy.InputError, match="v must have 2 entries"):
+    with pytest.raises(dy.InputError, match=r"v has shape .* must have the 2 velocities"):
         env.reset(options={"v": [1.0, 2.0, 3.0]})
 
 
@@ -138,5 +139,59 @@ def test_a_step_before_reset_and_actions_that_are_no_numbers_are_refused(gymnasi
         with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before step\(\)"):
             env.step(env.action_space.sample())
         env.reset(seed=0)
-        with pytest.raises(dy.InputError, match="actions must be finite"):
+        with pytest.raises(dy.InputError, match="the action"):
             env.step(np.nan * env.action_space.sample())
+
+
+LIMITED = ARM.replace(limits={j: {"lower": -1.0, "upper": 1.0, "velocity": 2.0} for j in JOINTS})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"goal": [0.0, 1.5]}, r"position of 'joint2' in goal is 1.5, outside of its limits -1 … 1: .*limits=False"),
+        ({"goal": [0.0, np.nan]}, "must be a finite number"),
+        ({"goal": ["a", "b"]}, "array of real numbers"),
+        ({"goal": [[1.0], [1.0, 2.0]]}, "ragged"),
+        ({"weights": {"goal": -1.0}}, "must not be negative"),
+        ({"weights": {"effort": np.nan}}, "finite number"),
+        ({"weights": {"effort": "a"}}, "must be numeric"),
+        ({"weights": 3}, "must be a mapping"),
+        ({"count": True}, "positive integer"),
+        ({"count": 10**12}, "more than fits into memory"),
+    ],
+)
+def test_environments_without_meaning_are_refused(gymnasium, arguments, message):
+    with pytest.raises(dy.InputError, match=message):
+        dy.optimize.environment(LIMITED, **arguments)
+
+
+@pytest.mark.parametrize("count", [None, 3])
+def test_starts_and_actions_without_meaning_are_refused(gymnasium, count):
+    env = dy.optimize.environment(LIMITED, count=count)
+    for options, message in (
+        (3, "options= of reset maps"),
+        ({3: 1}, "option 3 of reset is unknown"),
+        ({"q": "a"}, "array of real numbers"),
+        ({"q": [0.0, -1.1]}, "position of 'joint2' in q is -1.1"),
+        ({"v": [2.5, 0.0]}, "velocity of 'joint1' in v is 2.5"),
+        ({"goal": [0.0, 3.0]}, "position of 'joint2' in goal is 3"),
+    ):
+        with pytest.raises(dy.InputError, match=message):
+            env.reset(options=options)
+    env.reset(options={"q": np.full(2, 1.0 + 1e-8), "goal": [-1.0, 1.0]})  # of an observation in single precision
+    for action in ("a", None, np.zeros(3), np.zeros((5, 2)), [np.nan, 0.0]):
+        with pytest.raises(dy.InputError, match="the action"):
+            env.step(action)
+    dy.optimize.environment(LIMITED, [0.0, 1.5], count=count, limits=False).reset(options={"q": [0.0, -1.1]})
+
+
+@pytest.mark.parametrize("count", [None, 2])
+def test_a_copy_of_an_environment_goes_on_alike(gymnasium, count):
+    env = dy.optimize.environment(ARM, count=count)
+    env.reset(seed=1)
+    env.step(np.ones(env.action_space.shape))
+    twin = copy.deepcopy(env)
+    one, other = (x.step(0.5 * np.ones(env.action_space.shape)) for x in (env, twin))
+    assert np.array_equal(one[0], other[0])
+    assert np.array_equal(one[1], other[1])

@@ -1,5 +1,6 @@
 """Optimal motions: two independent methods agree, limits are kept, what cannot be reached is said."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -109,7 +110,7 @@ def test_a_goal_out_of_reach_is_said(arm):
     missed = dy.optimize.trajectory(weak, DOWN, UP, 1.0, nodes=30, iterations=60)
     assert not missed
     assert "not converged" in missed.status
-    assert "torque limit during" in missed.status
+    assert "torque limit of 20 during" in missed.status
     assert missed.goal_error > 0.1
 
 
@@ -274,3 +275,38 @@ def test_only_the_ratio_of_the_weights_matters(method):
     ]
     np.testing.assert_allclose(found[1].q, found[0].q, atol=1e-9)
     assert found[1].cost == pytest.approx(1e-6 * found[0].cost)
+
+
+def test_the_controller_of_a_motion_is_compiled_and_gives_the_torques_that_python_does():
+    arm = dy.load("planar_2r_melchiorri")
+    best = dy.optimize.trajectory(arm, [-1.57, 0.0], [0.5, 0.5], 1.0, nodes=10)
+    law = arm.compile(lambda _robot, q, v, t: best.controller(t[0], q, v), t=1)
+    for t in (0.0, 0.05, 0.1, 0.3, 0.3 - 1e-12, 0.999, 2.0):
+        q, v = best.q[3] + 0.1, best.v[3] - 0.2
+        np.testing.assert_allclose(law(q, v, [t]), best.controller(t, q, v), rtol=1e-12, atol=1e-12)
+
+
+def test_an_integrator_is_refused_where_it_has_no_effect():
+    with pytest.raises(dy.InputError, match="collocation uses the trapezoidal rule: leave it out"):
+        dy.optimize.trajectory(dy.load("planar_2r_melchiorri"), DOWN, [0.5, 0.5], 1.0, method="collocation", integrator="rk4")
+
+
+def test_more_nodes_than_fit_into_memory_are_refused():
+    with pytest.raises(dy.InputError, match=r"nodes=1000000000 are more than fit into memory: at most \d+ for this robot"):
+        dy.optimize.trajectory(dy.load("planar_2r_melchiorri"), DOWN, [0.5, 0.5], 1.0, nodes=1e9)
+
+
+@pytest.mark.parametrize(
+    ("effort", "iterations", "advice"),
+    [
+        (500.0, 500, "its static torque on the way is up to .*: raise the limit"),
+        (900.0, 500, "of the motion: allow a longer duration$"),
+        (900.0, 40, "allow more iterations, .*a longer duration"),
+    ],
+)
+def test_the_advice_for_a_motion_that_does_not_converge_says_what_can_help(effort, iterations, advice):
+    limits = {"joint1": {"effort": effort, "velocity": 3.0}, "joint2": {"effort": 400.0, "velocity": 3.0}}
+    weak = dy.load("planar_2r_melchiorri").replace(limits=limits)
+    motion = dy.optimize.trajectory(weak, [-1.57, 0.0], [0.5, 0.5], 1.0, nodes=40, iterations=iterations)
+    assert not motion.converged
+    assert re.search(advice, motion.status), motion.status

@@ -226,3 +226,28 @@ def test_motions_that_diverge_are_told():
     light = dy.load("xarm7")  # 10 N m s/rad on 1e-3 kg m²
     with pytest.warns(dy.ModelWarning, match=r"diverges in step \d+: use a shorter step h, or method 'euler'"):
         dy.optimize.Step(light, 0.01, "rk4").rollout(np.zeros(7), np.zeros(7), np.zeros((50, 7)))
+
+
+def test_values_of_parameters_that_no_body_can_have_are_refused():
+    m = dy.symbol("m")
+    robot = dy.load("planar_2r_melchiorri").replace(payload=dy.solids.sphere(0.05, mass=m))
+    step = dy.optimize.Step(robot, 0.01, parameters=[m])
+    state = np.zeros(2), np.zeros(2)
+    assert np.isfinite(step(*state, np.zeros(2), [[0.0], [2.0]])[0]).all()
+    with pytest.raises(dy.InputError, match="the mass of the payload at 'link2' is -1,"):
+        step(*state, np.zeros(2), [-1.0])
+    with pytest.raises(dy.InputError, match="the mass of the payload at 'link2' is -1 in motion 1,"):
+        step.rollout(*state, np.zeros((3, 2)), [[1.0], [-1.0]])
+
+
+@pytest.mark.parametrize("wrenches", [["tool0", "tool0"], ["tool0", None]])
+def test_a_frame_has_its_wrench_once(wrenches):
+    robot = dy.load("ur5e")
+    with pytest.raises(dy.InputError, match="wrenches= has the frame 'tool0' twice"):
+        dy.optimize.Step(robot, 0.01, wrenches=wrenches)
+    rest = np.zeros(6)
+    with pytest.raises(dy.InputError, match="wrenches= has the frame 'tool0' twice"):
+        robot.inverse_dynamics(rest, rest, rest, wrenches={"tool0": rest, None: rest})
+    assert dy.optimize.Step(robot, 0.01, wrenches=[None]).places["wrench on tool0"] == slice(6, 12)
+    one, other = (robot.inverse_dynamics(rest, rest, rest, wrenches={x: np.ones(6)}) for x in ("tool0", None))
+    assert np.array_equal(one, other)

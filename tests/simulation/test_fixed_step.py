@@ -194,7 +194,7 @@ def test_the_least_step_that_is_proposed_is_accepted(duration):
 
 def test_steps_too_long_for_the_energy_balance_are_a_warning():
     robot = dy.load("planar_2r_melchiorri")
-    with pytest.warns(dy.ModelWarning, match="use a shorter step=, or leave method= out"):
+    with pytest.warns(dy.ModelWarning, match="use a shorter step=, or an adaptive method, method='DOP853' without step="):
         coarse = dy.simulate(robot, 1.0, method="euler", step=0.5)
     assert coarse.energy_imbalance > 0.1
     fine = dy.simulate(robot, 1.0, method="euler", step=1e-3)  # warnings are errors
@@ -255,3 +255,10 @@ def test_the_energy_balance_of_a_resumed_motion_begins_where_it_resumes():
     first = dy.simulate(ARM, 0.5, [0.3, 0.4], method="rk4", step=1e-3, torque=[20.0, 5.0])
     whole = dy.simulate(ARM, 1.0, resume=first, method="rk4", step=1e-3, torque=[20.0, 5.0])
     assert abs(whole.energy_error).max() < 1e-5
+
+
+@pytest.mark.parametrize("tolerance", [{"rtol": 1e-9}, {"atol": 1e-9}])
+@pytest.mark.parametrize("method", ["rk4", "euler", "midpoint", "time_stepping"])
+def test_tolerances_have_no_meaning_for_fixed_steps(method, tolerance):
+    with pytest.raises(dy.InputError, match="leave them out, and choose the accuracy by step="):
+        simulate(ARM, 0.1, [0.3, 0.4], method=method, step=1e-2, **tolerance)

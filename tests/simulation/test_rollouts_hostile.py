@@ -210,3 +210,70 @@ def test_a_motion_that_diverges_does_not_take_the_others_along_where_the_control
     made = rollouts(ARM, 0.6, [[0.0, 0.0], [1.0, 1.0]], controller=runaway)
     assert made.finite.tolist() == [True, False]
     assert "1 of 2 diverged (motion 1" in made.status
+
+
+def test_values_of_symbols_that_no_body_can_have_are_refused():
+    loaded = ARM.replace(payload=dy.solids.sphere(0.05, mass=symbol("m")))
+    motions = rollouts(loaded, 0.01, np.zeros(2), parameters={"m": np.array([0.0, 1e-9, 3.0])}, step=0.005)
+    assert motions.finite.all()
+    with pytest.raises(InputError, match=r"the mass of the payload at 'link2' is -2 in motion 1, .* values of m: .* 0 or more"):
+        rollouts(loaded, 0.01, np.zeros(2), parameters={"m": np.array([1.0, -2.0])}, step=0.005)
+    prepared = dy.BatchSimulation(loaded, 0.01, parameters={"m": 1.0}, step=0.005)
+    with pytest.raises(InputError, match="is -3, by the values of m"):
+        prepared(np.zeros(2), parameters={"m": -3.0})
+    two = dy.load("planar_2r")
+    values = {"g": 9.81, "a_1": 1.0, "a_2": 1.0, "l_1": -0.5, "l_2": 0.5, "m_1": 0.0, "m_2": 1.0, "I_1": 0.1, "I_2": 0.1}
+    assert rollouts(two, 0.01, np.zeros(2), parameters=values, step=0.005).finite.all()
+    with pytest.raises(InputError, match=r"Izz of link 'link2' is -0.1"):
+        rollouts(two, 0.01, np.zeros(2), parameters={**values, "I_2": -0.1}, step=0.005)
+
+
+def tracking(_robot, _t, q, v, goal):
+    return 9.0 * (goal - q) - v
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"inputs": {"goal": np.zeros((0, 2))}}, "rows in time"),
+        ({"inputs": {"goal": []}}, "rows in time"),
+        ({"inputs": {"goal": [[1.0, 2.0], [3.0]]}}, "rows of the same length"),
+        ({"parameters": {"goal": [[1.0, 2.0], [3.0]]}}, "rows of the same length"),
+        ({"parameters": {"goal": np.zeros((5, 3)), "m": 1.0}}, r"the controller fails: ValueError.*'goal' of shape \(5, 3\)"),
+        ({"controller": None, "wrenches": {"link2": lambda _t, q, _v: q @ np.zeros((5, 5))}, "parameters": {"m": 1.0}},
+         "a function among wrenches=.* fails"),
+        ({"parameters": {"goal": np.zeros(2), "m": 1.0}, "progress": 3}, "progress= must be a function"),
+        ({"parameters": {"goal": np.zeros(2), "m": 1.0}, "first": "a"}, "an integer from 0 on"),
+        ({"parameters": {"goal": np.zeros(2), "m": 1.0}, "method": ["rk4"]}, "fixed-step method must be a name"),
+    ],
+)  # fmt: skip
+def test_arguments_of_other_kinds_are_refused_with_a_cure(options, message):
+    loaded = ARM.replace(payload=dy.solids.sphere(0.05, mass=symbol("m")))
+    with pytest.raises(dy.DynamisError, match=message):
+        rollouts(loaded, 0.01, np.zeros(2), **{"controller": tracking, **options})
+
+
+def test_no_motions_may_have_no_inputs():
+    made = rollouts(ARM, 0.01, np.zeros((0, 2)), controller=tracking, inputs={"goal": np.zeros((10, 0, 2))})
+    assert made.q.shape == (11, 0, 2)
+
+
+@pytest.mark.parametrize("every", [1, 7, 50])
+def test_a_function_that_returns_no_number_is_the_cause_that_is_named(every):
+    def ends(t, q, v):
+        return np.sqrt(0.0205 - t) * np.ones(2)
+
+    def by_python(t, q, v):
+        return np.array([float(np.sqrt(max(0.0205 - float(t), 0.0))) if t < 0.0205 else np.nan] * 2)
+
+    pushed = {"link2": lambda t, _q, _v: np.sqrt(0.0205 - t) * np.ones(6)}
+    start = np.zeros((3, 2))
+    assert "the controller returned [nan nan] at t = 0.02" in rollouts(ARM, 0.05, start, controller=ends, every=every).status
+    assert "the wrench on link2 returned [nan" in rollouts(ARM, 0.05, start, wrenches=pushed, every=every).status
+    sampled = dy.Sampled(ends, 100.0)
+    assert "the controller returned [nan nan] at t = 0.03" in rollouts(ARM, 0.05, start, controller=sampled, every=every).status
+    with pytest.raises(InputError, match=r"the controller returned \[nan nan\] at t = 0.02"):
+        rollouts(ARM, 0.05, start, controller=by_python, every=every)
+    with np.errstate(all="ignore"):
+        unstable = rollouts(ARM, 0.05, start + 0.1, controller=lambda _t, q, v: 1e12 * q + 1e9 * v, every=every)
+    assert "diverged" in unstable.status

@@ -116,6 +116,13 @@ def test_the_function_in_c_returns_the_states_at_the_next_sample(tmp_path):
         assert subprocess.run([str(program)], capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.parametrize("option", [{"delay": 0.002}, {"resolution": 1e-3}, {"velocity": "differences"}])
+def test_options_of_sampling_that_c_does_not_contain_are_refused(tmp_path, option):
+    (name, value), *_ = option.items()
+    with pytest.raises(dy.InputError, match=rf"without {name}={value!r} of Sampled: give Sampled\(law, rate\) alone"):
+        control.write_c(ARM, dy.Sampled(PID(), 100.0, **option), tmp_path)
+
+
 def test_an_update_of_the_wrong_length_is_refused():
     class Short(PID):
         def update(self, robot, t, q, v, x, period):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dynamis import Robot
 from dynamis.errors import InputError
 from dynamis.sweeps.cases import case_setup, run_case
 from dynamis.sweeps.study_file import entry_lines, line_of, read_study, study_from_text
@@ -67,6 +68,88 @@ def test_every_kind_of_variation_reaches_the_robot():
     assert setup.robot.mass == pytest.approx(25 + 50 + 3)
     tip = 25 * 0.5 + 50 * (1 + 0.5) + 3 * (2 + 0.1)
     assert setup.robot.gravity([0.0, 0.0])[0] == pytest.approx(1.6 * tip)
+
+
+@pytest.mark.parametrize("kind", ["q0", "v0", "torque", "viscous"])
+@pytest.mark.parametrize(
+    "tables",
+    [
+        '[vary]\n"K.joint1" = { grid = [0.3] }\n"K.*" = { grid = [0.1] }\n',
+        '[vary]\n"K.*" = { grid = [0.1] }\n"K.joint1" = { grid = [0.3] }\n',
+        '[K]\njoint1 = 0.3\n"*" = 0.2\n[vary]\n"K.joint2" = { grid = [0.1] }\n',
+        '[K]\njoint1 = 0.3\n[vary]\n"K.*" = { grid = [0.1] }\n',
+    ],
+)
+def test_the_value_of_a_joint_replaces_that_of_all_joints_in_any_order(kind, tables):
+    made = study_from_text(TOP + tables.replace("K", kind))
+    setup = case_setup(made, made.values(0))
+    found = setup.robot.model.viscous if kind == "viscous" else getattr(setup, kind)
+    np.testing.assert_array_equal(found, [0.3, 0.1])
+
+
+def test_the_payload_that_a_robot_has_is_changed_not_carried_besides(tmp_path):
+    from dynamis import load, solids
+
+    arm = load("planar_2r_melchiorri")
+    arm.replace(payload=solids.sphere(0.1, mass=4.0)).write(tmp_path / "arm.toml")
+    top = TOP.replace("planar_2r_melchiorri", "arm.toml")
+
+    def robot(varied):
+        made = study_from_text(f"{top}[vary]\n{varied}\n", folder=tmp_path)
+        return case_setup(made, made.values(0)).robot
+
+    expected = arm.replace(payload=solids.sphere(0.1, mass=3.0))
+    q = [0.3, -0.7]
+    assert robot('"payload.mass" = { grid = [3] }').mass == pytest.approx(arm.mass + 3)
+    np.testing.assert_allclose(robot('"payload.mass" = { grid = [3] }').mass_matrix(q), expected.mass_matrix(q), rtol=1e-12)
+    assert robot('"payload.mass" = { grid = [0] }').mass == pytest.approx(arm.mass)
+    moved = robot('"payload.x" = { grid = [0.2] }')
+    assert moved.mass == pytest.approx(arm.mass + 4)
+    assert moved.gravity([0.0, 0.0])[1] == pytest.approx(arm.gravity([0.0, 0.0])[1] + 4 * 9.81 * 1.2)
+    assert robot('"mass.link2" = { grid = [7] }').mass == pytest.approx(50 + 7 + 4)
+    with pytest.raises(InputError, match="no payload there"):
+        study_from_text(TOP + '[vary]\n"payload.x" = { grid = [0.2] }\n')
+
+
+def test_all_joints_include_those_that_follow_others(tmp_path):
+    from dynamis import load
+    from dynamis.model.description import Mimic
+
+    d = load("planar_2r_melchiorri")._description.copy()
+    d.joint("joint2").mimic = Mimic("joint1", -2.0, 0.3)
+    d.joint("joint2").drive.viscous = 5.0
+    Robot(d).write(tmp_path / "arm.toml")
+    top = TOP.replace("planar_2r_melchiorri", "arm.toml")
+
+    def viscous(varied):
+        made = study_from_text(f"{top}[vary]\n{varied}\n", folder=tmp_path)
+        return case_setup(made, made.values(0)).robot.model.viscous
+
+    np.testing.assert_allclose(viscous('"viscous.*" = { grid = [0.5] }'), [0.5 + 4 * 0.5])
+    np.testing.assert_allclose(viscous('"viscous.joint2" = { grid = [0.5] }'), [4 * 0.5])
+    for kind in ("q0", "v0", "torque"):
+        with pytest.raises(InputError, match="joint 'joint2' follows 'joint1': set that one"):
+            viscous(f'"{kind}.joint2" = {{ grid = [0.5] }}')
+
+
+def test_output_times_lie_on_the_steps_of_a_fixed_step_method():
+    top = f'{TOP}method = "rk4"\nstep = 1e-3\n'
+    row = run_case(study_from_text(top + VARY.replace("uniform = [-1, 1]", "grid = [0.5]")), 0)
+    assert row[-1] == "completed"
+    with pytest.raises(InputError, match=r"line 4: step: .* use points=101 or fewer"):
+        study_from_text(top + "points = 201\ndraws = 1\n" + VARY)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("rtol = 1e-300", r"line 3: rtol: rtol must be a number of at least"),
+        ('step = 1e-3\nmethod = "rk4"\natol = 1e-9', "leave them out"),
+    ],
+)
+def test_tolerances_that_no_case_can_use_are_refused_before_the_sweep(setting, message):
+    with pytest.raises(InputError, match=message):
+        study_from_text(f"{TOP}{setting}\ndraws = 1\n{VARY}")
 
 
 def test_symbols_of_a_robot_are_varied():

@@ -115,6 +115,25 @@ def test_more_points_change_little():
     assert coarse == pytest.approx(fine, rel=1e-3)
 
 
+def test_a_path_whose_weakest_place_is_far_from_its_start_is_refused_with_that_place():
+    arm = dy.load("planar_2r_melchiorri")
+    torque = np.abs(arm.gravity([0.0, 0.0]))
+    for path, place in (([[-1.5, 0.0], [0.0, 0.0]], 100), ([[-1.5, 0.0], [0.0, 0.0], [1.5, 0.0]], 50)):
+        with pytest.raises(
+            dy.InputError, match=f"at {place} % of the path the static torque of joint1 is 981, its limit is 490"
+        ):
+            time_optimal(arm, path, torque=0.5 * torque, points=40)
+    rubbing = arm.replace(friction={"joint1": {"coulomb": 200.0}})
+    with pytest.raises(
+        dy.InputError, match="static torque of joint1, with dry friction against the motion, is 1181, its limit"
+    ):
+        time_optimal(rubbing, [[0.0, 0.0], [1.0, 0.5]], torque=torque + 100.0, points=40)
+    # downwards friction helps, also where rounding makes the last velocity negative along the path
+    down = time_optimal(rubbing, [[1.0, 0.5], [0.0, 0.0]], torque=torque + 100.0, points=40)
+    q, v, a = down.at(down.duration)
+    assert np.abs(rubbing.inverse_dynamics(q, v, a)).max() <= torque.max() + 100.0
+
+
 def test_what_cannot_be_done_is_refused_with_the_place():
     with pytest.raises(dy.InputError, match=r"the static torque of shoulder_lift_joint is .*, its limit is 5"):
         time_optimal(UR5E, VIA, torque=[150, 5, 150, 28, 28, 28])

@@ -26,7 +26,7 @@ HELP = """Simulate every case of a study: grids and random samples of states, lo
 
     Results are saved in parts. Run the command again to resume a sweep that was ended by a crash, Ctrl-C or a full disk.
 
-    Exit status: 0 all cases done, 1 some are missing, 2 the command could not run, 130 interrupted.
+    Exit status: 0 all cases done, 1 some are missing or all failed, 2 the command could not run, 130 interrupted.
 
     \b
     Examples:
@@ -85,7 +85,7 @@ def sweep(
     else:
         _print(result)
         print_written(written)
-    sys.exit(0 if result.complete else 1)
+    sys.exit(0 if result.complete and result.without_results < len(result) else 1)
 
 
 def _print(result: SweepResult) -> None:

@@ -24,6 +24,7 @@ from dynamis.compiler.schedule import schedule
 from dynamis.compiler.sincos import DOUBLE, LARGEST_ANGLE
 from dynamis.errors import InputError, ModelWarning, printable
 from dynamis.files.atomic_write import write_file
+from dynamis.files.paths import path_of
 from dynamis.version import __version__
 
 Array = npt.NDArray[Any]
@@ -43,6 +44,31 @@ _KEYWORDS = (
 )
 _FUNCTIONS = "sin cos sincos asin acos atan2 exp log tanh sqrt floor fabs fmax y0 y1 yn j0 j1 jn gamma main printf bad s k"
 RESERVED = {*_KEYWORDS.split(), *_FUNCTIONS.split(), *(f"{name}f" for name in _FUNCTIONS.split())}
+# what a function with external linkage would replace: functions of the C library and of POSIX; and words of C++ and of headers
+_MATH = (
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax "
+    "fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nan nearbyint "
+    "nextafter nexttoward pow remainder remquo rint round scalbln scalbn sin sinh sqrt tan tanh tgamma trunc"
+)
+_LIBRARY = (
+    "abort abs accept alarm assert atexit atof atoi atol atoll bind bsearch calloc clock close connect ctime difftime "
+    "div exit fclose feof ferror fflush fgetc fgets fopen fork fprintf fputc fputs fread free freopen fscanf fseek ftell "
+    "fwrite getc getchar getenv gets gmtime index isalnum isalpha isdigit isinf isnan isspace kill labs ldiv link listen "
+    "llabs localtime longjmp malloc memchr memcmp memcpy memmove memset mktime open pause perror pipe poll putc putchar "
+    "puts qsort raise rand random read realloc recv remove rename rewind scanf select send setjmp signal sleep snprintf "
+    "sprintf srand sscanf stat strcat strchr strcmp strcpy strlen strncmp strncpy strstr strtod strtof strtol strtoul "
+    "strtok sync system time tolower toupper ungetc unlink wait write"
+)
+_OTHER_WORDS = (
+    "alignas alignof and asm bool catch class compl complex concept constexpr decltype delete dynamic_cast errno "
+    "explicit export false friend imaginary linux mutable namespace new noexcept not nullptr operator or private "
+    "protected public requires static_assert static_cast stderr stdin stdout template this throw true try typeid "
+    "typename typeof unix using virtual xor"
+)
+_OF_FUNCTIONS = {
+    *RESERVED, *_LIBRARY.split(), *_OTHER_WORDS.split(),
+    *(f"{name}{kind}" for name in _MATH.split() for kind in ("", "f", "l")),
+}  # fmt: skip
 
 # Parts of π/2 of 33 bits, whose products with integers up to 2^20 are exact without fused multiply-adds [fdlibm].
 _HALF_PI = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
@@ -69,11 +95,11 @@ static inline void {name}(double x, double *sine, double *cosine)
 
 def write_pair(folder: str | os.PathLike[str], identifier: str, texts: Sequence[str]) -> list[Path]:
     """Write the header and the source into a folder, which is created if missing. Existing files are replaced atomically."""
-    paths = [Path(folder) / f"{identifier}{suffix}" for suffix in (".h", ".c")]
+    paths = [path_of(folder) / f"{identifier}{suffix}" for suffix in (".h", ".c")]
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        path_of(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = "it is a file; give a folder" if Path(folder).is_file() else error.strerror
+        reason = "it is a file; give a folder" if path_of(folder).is_file() else error.strerror
         raise InputError(f"{printable(str(folder))} cannot be written: {reason}") from None
     for path, text in zip(paths, texts, strict=True):
         write_file(path, text.encode("ascii"))
@@ -102,9 +128,14 @@ def render(
 
 def check_name(identifier: str) -> None:
     """Refuse a name that a function in C cannot have."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]{0,60}", identifier) or identifier in RESERVED:
+    if not isinstance(identifier, str) or not re.fullmatch(r"[a-z][a-z0-9_]{0,60}", identifier):
         raise InputError(
             f"the C name {identifier!r} must be lower-case letters, digits and _, starting with a letter, and not a C keyword"
+        )
+    if identifier in _OF_FUNCTIONS:
+        raise InputError(
+            f"the C name {identifier!r} is a word of C or C++ or a function of the C library: give another name, such as "
+            f"{'robot_' + identifier!r}"
         )
 
 

@@ -141,7 +141,7 @@ def march(
     if table is not None:
         shape = (len(table.values), *batch, table.values.shape[-1])
         filled = np.ascontiguousarray(np.broadcast_to(_leading(table.values, len(shape)), shape), dtype)
-        tables = filled.reshape(len(filled), count, -1)
+        tables = filled.reshape(len(filled), count, filled.shape[-1])
     size_of_block = min(max(WORTH_A_BLOCK // max(1, reports * every), BLOCK), LARGE_BLOCK)
 
     def run(thread: int) -> None:

@@ -21,6 +21,7 @@ from dynamis.robot.checks import check_numeric, warn_of_open_loops
 from dynamis.simulation.actuators import warn_of_voltages
 from dynamis.simulation.controllers import SIGNATURES, UPDATE, Controller, Law, as_law, recorded, sized
 from dynamis.simulation.sampling import Sampled
+from dynamis.trajectories.validate import positive
 
 Array = npt.NDArray[Any]
 
@@ -28,8 +29,8 @@ Array = npt.NDArray[Any]
 def compile_law(robot: Robot, law: Any) -> Kernel:
     """A controller with this robot as its model: (t, q, v) → τ, with states (t, q, v, x) → (τ, ẋ), over any batch.
 
-    A `Sampled` controller with states gives (τ, x at the next sample); its quantisation and delay are left out. A
-    `MomentumObserver` gives its residual r as well, (τ, ẋ, r).
+    A `Sampled` controller with states gives (τ, x at the next sample); q and v are as measured, so that it can have no delay,
+    resolution or velocities from differences. A `MomentumObserver` gives its residual r as well, (τ, ẋ, r).
 
     ``law`` is a law of `dynamis.control`, a `Controller`, or a function of (t, q, v) or (robot, t, q, v) in plain NumPy. The
     last axis of t has length one. Measurements of the law are the last arguments.
@@ -75,7 +76,7 @@ def write_c(
     """
     if not (isinstance(states, int) and states > 0):
         raise InputError(f"states must be an integer of at least 1, got {states!r}")
-    kernel = compile_law(robot, law)
+    duration, kernel = positive(duration, "duration"), compile_law(robot, law)
     label = name if name is not None else "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])|\W+", "_", _name(law)).lower()
     tests = c_text.finite_states(kernel.code, _test_states(robot, law, kernel, states, duration), states)
     results = ["tau", "x_dot" if as_law(law).sampled is None else "x_next", "r"][: len(kernel.code.outputs)]
@@ -89,6 +90,11 @@ def _without_sampling(law: Any) -> Law:
         raise InputError(f"{SIGNATURES}; got {law!r}")
     if own.sampled is not None and own.digital is None:
         raise InputError("compiled code is called at the rate of its loop: give the function without Sampled")
+    if own.sampled is not None and (options := own.sampled.measurement):
+        raise InputError(
+            f"compiled code takes q and v as they are measured and returns torques at once, without {', '.join(options)} of "
+            "Sampled: give Sampled(law, rate) alone, and leave these to the sensors and the loop that calls it"
+        )
     if own.extra:
         raise InputError(f"the controller requires {own.extra[0]!r}; give it a default, or bind it by functools.partial")
     return own

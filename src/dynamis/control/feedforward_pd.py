@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dynamis.control.dry_friction import dry_feedforward, smooth_model
 from dynamis.control.gains import gain, gains
 from dynamis.control.law import ControlLaw, joint_reference
-from dynamis.control.reference import Reference, reference_of
+from dynamis.control.reference import Reference, duration_of, reference_of
 from dynamis.control.stability import SEARCHED, Condition, Stability, damped, positive, sampled_often_enough
 from dynamis.display import as_call, as_table
 from dynamis.robot import Robot
@@ -67,7 +67,7 @@ class FeedforwardPD(ControlLaw):
 
     def check(self, robot: Robot, *, rate: float | None = None, duration: float | None = None) -> Stability:
         """Check stability along the reference, up to ``duration`` (default: that of the reference)."""
-        end = float(duration or getattr(self.reference, "duration", 0.0) or 1.0)
+        end = duration_of(self.reference, duration)
         kp = gain(self.stiffness, "stiffness", robot.n)
         steepest, root = 0.0, np.sqrt(kp)
         for t in np.linspace(0.0, end, 41):

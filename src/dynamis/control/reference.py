@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.errors import InputError
+from dynamis.trajectories.validate import positive
 
 Array = npt.NDArray[Any]
 Reference = Callable[[Any], tuple[Array, Array, Array]]
@@ -36,6 +37,13 @@ def reference_of(given: Any, name: str = "the reference") -> Reference:
         )
     rest = np.zeros_like(goal)
     return lambda _t: (goal, rest, rest)
+
+
+def duration_of(given: Any, duration: Any, settling: float = 0.0) -> float:
+    """The time for which a reference is examined: the one given, or its own, 1 s without one, with a share for settling."""
+    if duration is None:
+        return (1.0 + settling) * float(getattr(given, "duration", 0.0) or 1.0)
+    return positive(duration, "duration")
 
 
 def rests(given: Any) -> bool:

@@ -20,7 +20,7 @@ from dynamis.control.adapted_parameters import Adapted, adapted_parameters
 from dynamis.control.dry_friction import dry_friction
 from dynamis.control.gains import gain, max_diagonal_inertia
 from dynamis.control.law import ControlLaw, joint_reference
-from dynamis.control.reference import Reference, reference_of
+from dynamis.control.reference import Reference, duration_of, reference_of
 from dynamis.control.slotine_li_regressor import slotine_li_regressor
 from dynamis.control.stability import SEARCHED, Condition, Stability, damped, positive, sampled_often_enough
 from dynamis.display import as_call, as_table
@@ -76,7 +76,7 @@ class SlotineLi(ControlLaw):
         joint_reference(robot, at, 0.0, bandwidth=gain(bandwidth, "bandwidth"))
         damping = gain(bandwidth, "bandwidth") * max_diagonal_inertia(robot)
         adapted = adapted_parameters(robot, adapt)
-        end = float(duration or getattr(reference, "duration", 0.0) or 1.0)
+        end = duration_of(reference, duration)
         rng = np.random.default_rng(0)
         squares = np.zeros(len(adapted.columns))
         for t in np.linspace(0.0, end, REFERENCE_SAMPLES):

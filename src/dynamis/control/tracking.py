@@ -11,7 +11,7 @@ from scipy.linalg import expm
 
 from dynamis.control.dry_friction import smooth_model
 from dynamis.control.law import ControlLaw
-from dynamis.control.reference import reference_of
+from dynamis.control.reference import duration_of, reference_of
 from dynamis.display import counted, short, tracking_card
 from dynamis.errors import InputError
 from dynamis.robot import Robot
@@ -58,7 +58,7 @@ def predicted_error(
     if not law.torques:
         raise InputError("errors are predicted for laws that return torques: give the law without with_motors(…)")
     at = reference_of(reference)
-    end = float(duration or (1.0 + SETTLING_SHARE) * float(getattr(reference, "duration", 0.0) or 1.0))
+    end = duration_of(reference, duration, SETTLING_SHARE)
     n, times = plant.n, np.linspace(0.0, end, REFERENCE_SAMPLES)
     y, errors = np.zeros(2 * n), [np.zeros(n)]
     for t, h in zip(0.5 * (times[1:] + times[:-1]), np.diff(times), strict=True):

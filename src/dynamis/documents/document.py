@@ -15,6 +15,7 @@ from dynamis.documents.blocks import Section, Text
 from dynamis.documents.printing import print_pdf
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import write_file
+from dynamis.files.paths import path_of
 
 
 def _notebook_text(text: Text) -> str:
@@ -62,7 +63,7 @@ class Document(Text):
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write to a .html, .tex, .md, .ipynb or .pdf file; the last is printed by Chromium, Chrome or Edge."""
-        target = Path(path)
+        target = path_of(path)
         if target.suffix == PDF:
             return print_pdf(self.html(), target)
         for suffix, render in RENDERERS.values():

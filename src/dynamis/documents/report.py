@@ -12,6 +12,7 @@ from dynamis.documents.blocks import Section, Text, literal
 from dynamis.documents.printing import print_pdf
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import write_file
+from dynamis.files.paths import path_of
 from dynamis.version import __version__
 
 SUFFIXES = (".html", ".htm", ".md", ".pdf")
@@ -37,7 +38,7 @@ class Report:
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write an .html, .md or .pdf file atomically."""
-        target = Path(path)
+        target = path_of(path)
         suffix = target.suffix.lower()
         if suffix not in SUFFIXES:
             raise InputError(f"{printable(target.name)}: name the report .html, .md or .pdf")

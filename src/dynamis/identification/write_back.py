@@ -14,6 +14,7 @@ import numpy.typing as npt
 from dynamis.algorithms import regressor
 from dynamis.display import as_table, counted, short
 from dynamis.errors import ConversionError, InputError, ModelWarning, printable
+from dynamis.files.paths import path_of
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.linear_model import LinearModel
 from dynamis.model.actuators import Elastic
@@ -97,7 +98,7 @@ def edit(robot: Robot, model: LinearModel, parameters: Any) -> Edited:
 
 def write(robot: Robot, path: str | os.PathLike[str]) -> tuple[str, ...]:
     """Write a robot as .urdf or .toml, and return notes on extensions of the URDF that only Dynamis reads."""
-    target = Path(path)
+    target = path_of(path)
     if target.suffix not in (".urdf", ".toml"):
         raise InputError(
             f"{printable(target.name)}: identified robots are written as .urdf or .toml, which hold all parameters; other "

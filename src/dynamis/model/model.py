@@ -233,6 +233,14 @@ class Model:
         except (KeyError, TypeError):
             raise unknown_name("frame", name, self.frames) from None
 
+    def distinct_frames(self, names: Iterable[str | None]) -> tuple[Frame, ...]:
+        """The frames that wrenches act on; one of them twice is refused, also under its name and as the tip (None)."""
+        frames = tuple(self.frame(name) for name in names)
+        for k, frame in enumerate(frames):
+            if frame.name in (other.name for other in frames[:k]):
+                raise InputError(f"wrenches= has the frame {printable(frame.name)} twice: give the sum of its wrenches once")
+        return frames
+
     def zeros(self, shape: int | Sequence[int], *arrays: Array) -> Array:
         """Zeros that can hold what is computed from this model and these arrays: floats, or nodes."""
         if self.symbolic or any(a.dtype == object for a in arrays):

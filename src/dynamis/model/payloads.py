@@ -22,6 +22,13 @@ def load(d: Description, frame: str, payload: Inertia, at_tip: bool) -> None:
     d.attach_payload(payload, frame)
 
 
+def payloads_at(d: Description, frame: str | None, named: bool) -> list[str]:
+    """The frames whose payload another one at ``frame`` replaces: that frame, or what was put at the tip without naming one."""
+    if frame in d.payloads or named:
+        return [frame] if frame is not None and frame in d.payloads else []
+    return [name for name, carried in d.payloads.items() if carried.at_tip]
+
+
 def unloaded(description: Description) -> Description:
     """A copy whose links are without what they carry; its ``payloads`` say what that is.
 

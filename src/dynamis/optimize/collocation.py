@@ -85,7 +85,7 @@ def collocate(
     defect = float(np.maximum(low - rows, rows - high).max(initial=0.0))  # of the equations of motion, which come first
     return made_motion(
         problem, x, y, held, gains, int(stats["iter_count"]), bool(stats["success"]), np.array(history), defect,
-        str(stats["return_status"]) in INFEASIBLE,
+        str(stats["return_status"]) in INFEASIBLE, int(stats["iter_count"]) >= iterations,
     )  # fmt: skip
 
 

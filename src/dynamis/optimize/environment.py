@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from dynamis.display import counted
 from dynamis.errors import InputError, MissingExtraError
 from dynamis.optimize.reaching import Reaching
 from dynamis.optimize.steps import Step
 from dynamis.robot import Robot
-from dynamis.robot.checks import check_numeric
+from dynamis.robot.checks import check_count, check_numeric
 from dynamis.scalar import is_number
+from dynamis.trajectories.validate import number
+
+WEIGHTS = {"goal": 1.0, "effort": 0.1}
 
 
 def environment(
@@ -28,7 +30,7 @@ def environment(
     random goals unless ``goal`` is a configuration; ``reset(options={"q": …, "v": …, "goal": …})`` sets them. They are
     truncated after ``duration`` (s), and terminate where a position leaves its limits or is not finite: the last cost then
     counts for all steps that are left. Velocities stay within their limits, as those of drives do. ``limits=False`` ignores
-    both limits. A step consists of ``substeps`` steps of
+    both limits; with limits, goals and starts outside of them are refused. A step consists of ``substeps`` steps of
     semi-implicit Euler, with the friction of `Step`.
 
     >>> import dynamis as dy
@@ -45,22 +47,28 @@ def environment(
             raise
         raise MissingExtraError("environments require Gymnasium: pip install 'dynamis[gymnasium]'") from None
     check_numeric(robot)
-    if unknown := sorted(set(weights or {}) - {"goal", "effort"}):
+    if weights is not None and not isinstance(weights, Mapping):
+        raise InputError(f"weights must be a mapping such as {WEIGHTS}, got {weights!r}")
+    w = {**WEIGHTS, **(weights or {})}
+    if unknown := sorted(set(w) - set(WEIGHTS), key=str):
         raise InputError(f"weight {unknown[0]!r} is unknown; weights are 'goal' and 'effort'")
-    if not isinstance(substeps, int) or substeps < 1:
-        raise InputError(f"substeps must be a positive integer, got {substeps!r}")
-    if count is not None and (not isinstance(count, int) or count < 1):
-        raise InputError(f"count must be a positive integer, got {count!r}")
+    w = {name: number(x, f"the weight of {name!r}") for name, x in w.items()}
+    if min(w.values()) < 0.0:
+        raise InputError(f"weights must not be negative, got {w}: with them the reward would grow with the error")
+    _check_count("substeps", substeps)
+    if count is not None:
+        _check_count("count", count)
     if not (is_number(step) and is_number(duration) and 0.0 < step <= duration < np.inf):
         raise InputError(
             f"step and duration must be positive, finite numbers [s], and duration not shorter; got {step!r} and {duration!r}"
         )
-    if goal is not None and np.shape(goal) != (robot.nq,):
-        raise InputError(
-            f"goal must be a configuration with {counted(robot.nq, 'entry', 'entries')}, got shape {np.shape(goal)}"
-        )
     small = Step(robot, step / substeps, actuated=actuated)
-    fixed = None if goal is None else np.asarray(goal, float)
-    reaching = Reaching(small, substeps, fixed, {"goal": 1.0, "effort": 0.1, **(weights or {})}, limits)
+    reaching = Reaching(small, substeps, goal, w, limits)
     steps = round(duration / step)
     return Environment(reaching, steps) if count is None else Environments(reaching, steps, count)
+
+
+def _check_count(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(f"{name} must be a positive integer, got {value!r}")
+    check_count(name, value, 1)

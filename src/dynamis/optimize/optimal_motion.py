@@ -30,6 +30,7 @@ ROUNDS = 14  # updates of the multipliers
 ITERATIONS_PER_ROUND = 60  # of the inner problem, before its multipliers are updated
 SHORTEST = 1.875  # peak of the velocity of a quintic from rest to rest, times its mean
 TRACKING = 0.3  # feedback poles of the first motion, relative to the rate of its steps
+MAX_NUMBERS = 200_000_000  # of all nodes: derivatives, expansion of the cost and feedback, 1.6 GB
 UNLIMITED_SPEED = 1.0  # rad/s or m/s: for the duration of joints without a velocity limit
 
 
@@ -41,7 +42,7 @@ def trajectory(
     *,
     nodes: int = 100,
     method: str = "ilqr",
-    integrator: str = "euler",
+    integrator: str | None = None,
     weights: Mapping[str, float] | None = None,
     limits: bool = True,
     actuated: Any = "joints",
@@ -58,12 +59,12 @@ def trajectory(
     peak in a smooth motion of this duration. Torque limits, and with ``limits`` those of positions and velocities, are kept.
     ``actuated`` names the coordinates with torques, by default all but a free base.
 
-    ``method="ilqr"`` is a shooting method with compiled sweeps; ``integrator`` is that of `Step`. ``method="collocation"``
-    requires CasADi and solves for all nodes at once by IPOPT, by the trapezoidal rule and without feedback gains. ``guess``,
-    where to start from, is an `OptimalMotion`, interpolated if it has other nodes, or (iLQR) torques (nodes, m); by default a
-    quintic from start to goal for robots with a torque in every coordinate, otherwise no torques. ``tolerance`` is that of
-    goal and limits, in rad and m. ``progress(iteration, cost, goal error)`` is called in between; an exception of it ends the
-    search.
+    ``method="ilqr"`` is a shooting method with compiled sweeps; ``integrator`` is that of `Step`, by default "euler".
+    ``method="collocation"`` requires CasADi and solves for all nodes at once by IPOPT, by the trapezoidal rule and without
+    feedback gains. ``guess``, where to start from, is an `OptimalMotion`, interpolated if it has other nodes, or (iLQR) torques
+    (nodes, m); by default a quintic from start to goal for robots with a torque in every coordinate, otherwise no torques.
+    ``tolerance`` is that of goal and limits, in rad and m. ``progress(iteration, cost, goal error)`` is called in between; an
+    exception of it ends the search.
 
     With ``collision``, a `collision.Scene`, links keep its margin from each other and from obstacles (iLQR only). Where the
     way of the quintic collides, the first motion takes a detour that does not, if a search at random finds one. ``clearance``
@@ -77,10 +78,19 @@ def trajectory(
     """
     if method not in ("ilqr", "collocation"):
         raise InputError(f"method={method!r} is unknown; choose 'ilqr' or 'collocation'")
+    if integrator is not None and method == "collocation":
+        raise InputError(
+            f"integrator={integrator!r} is that of method='ilqr'; collocation uses the trapezoidal rule: leave it out"
+        )
+    integrator = "euler" if integrator is None else integrator
     if integrator not in METHODS:
         raise InputError(f"integrator={integrator!r} is unknown; choose one of {', '.join(METHODS)}")
-    count = _whole(nodes, "nodes", 2)
     check_numeric(robot)
+    count = _whole(nodes, "nodes", 2)
+    if count * (numbers_per_node := 4 * robot.n * (4 * robot.n + 2)) > MAX_NUMBERS:
+        raise InputError(
+            f"nodes={count} are more than fit into memory: at most {MAX_NUMBERS // numbers_per_node} for this robot"
+        )
     if weights is not None and not isinstance(weights, Mapping):
         raise InputError(f"weights must be a mapping such as {WEIGHTS}, got {weights!r}")
     w = {name: number(x, f"the weight of {name!r}") for name, x in {**WEIGHTS, **(weights or {})}.items()}
@@ -136,7 +146,17 @@ def solve(problem: Problem, guess: Any, iterations: int, progress: Progress | No
             cost.update(iterate.q, iterate.v, GROWTH)
         iterate.cost = float(cost.value(iterate.q, iterate.v, iterate.u))
         regularisation = min(regularisation, 1.0)
-    return made_motion(problem, iterate.q, iterate.v, iterate.u, iterate.gains, count, converged, np.array(history))
+    return made_motion(
+        problem,
+        iterate.q,
+        iterate.v,
+        iterate.u,
+        iterate.gains,
+        count,
+        converged,
+        np.array(history),
+        exhausted=count >= iterations,
+    )
 
 
 def _first(problem: Problem, sweeps: Sweeps, guess: Any, cost: GoalCost) -> Iterate:

@@ -19,11 +19,14 @@ from dynamis.optimize.detours import Detours
 from dynamis.optimize.steps import Step
 from dynamis.robot import Robot
 from dynamis.robot.checks import torque_limits
+from dynamis.scalar import Node, maximum, minimum
 from dynamis.tolerances import NEGLIGIBLE
+from dynamis.trajectories.motion import value_of_piece
 
 Array = npt.NDArray[Any]
 SPEED_SCALE = 0.3  # s: an error of 1 rad/s at the goal counts as one of 0.3 rad
 GOAL_WEIGHT = 1.0  # of constraints at the start
+MAX_CHOSEN = 10_000  # numbers among which compiled code chooses by the time: it takes seconds to compile
 MARGIN = 100.0  # tolerances: distance from a bound in which its curvature counts
 
 
@@ -32,9 +35,10 @@ class OptimalMotion:
     """A motion of N steps: ``t`` (N + 1), ``q`` (N + 1, nq), ``v`` (N + 1, n), torques ``tau`` (N, n) held during each step.
 
     ``converged`` (also the truth value) states whether goal and limits are kept and the cost has stopped decreasing; ``status``
-    says so in words. ``gains`` (N, n, 2n) are the feedback gains K of τ = τ̄ + K (x − x̄), zero for collocation. ``history``
-    has the cost after each accepted iteration, penalties included. ``clearance`` is that of `collision.Scene.along`, also
-    between the nodes, if collisions were to be avoided.
+    says so in words. ``goal_error`` is the largest error at the goal: of a position in rad or m, of a velocity times 0.3 s;
+    ``limit_error`` the largest distance beyond a limit of positions or velocities. ``gains`` (N, n, 2n) are the feedback gains
+    K of τ = τ̄ + K (x − x̄), zero for collocation. ``history`` has the cost after each accepted iteration, penalties included.
+    ``clearance`` is that of `collision.Scene.along`, also between the nodes, if collisions were to be avoided.
     """
 
     robot: Robot
@@ -63,11 +67,21 @@ class OptimalMotion:
         )
 
     def controller(self, t: Any, q: Array, v: Array) -> Array:
-        """The torques of the motion with its feedback at any time, as a controller for `simulate`."""
-        k = min(max(int(t / (self.t[1] - self.t[0]) + 1e-9), 0), len(self.tau) - 1)
-        off = np.concatenate([self.robot.difference(self.q[k], q), v - self.v[k]])
-        effort = torque_limits(self.robot)
-        return np.clip(self.tau[k] + self.gains[k] @ off, -effort, effort)
+        """The torques of the motion with its feedback at any time, as a controller for `simulate` and `rollouts`."""
+        h, effort = self.t[1] - self.t[0], torque_limits(self.robot)
+        steps = self.q[:-1], self.v[:-1], self.tau, self.gains
+        if isinstance(t, Node):
+            if (count := sum(x.size for x in steps)) > MAX_CHOSEN:
+                raise InputError(
+                    f"the {counted(len(self.tau), 'step')} of the motion have {count} numbers, and compiled code chooses among "
+                    f"{MAX_CHOSEN} by the time at most: use fewer nodes"
+                )
+            q_k, v_k, tau_k, K = (value_of_piece(t + NEGLIGIBLE * h, self.t, x) for x in steps)
+        else:
+            k = min(max(int(t / h + NEGLIGIBLE), 0), len(self.tau) - 1)
+            q_k, v_k, tau_k, K = (x[k] for x in steps)
+        off = np.concatenate([self.robot.difference(q_k, q), v - v_k])
+        return np.asarray(minimum(maximum(tau_k + K @ off, -effort), effort))
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot positions, velocities, torques with their limits, and the cost over the iterations."""
@@ -192,11 +206,12 @@ class Problem:
 
 def made_motion(
     problem: Problem, q: Array, v: Array, u: Array, gains: Array, iterations: int, converged: bool, history: Array,
-    defect: float = 0.0, infeasible: bool = False,
+    defect: float = 0.0, infeasible: bool = False, exhausted: bool = False,
 ) -> OptimalMotion:  # fmt: skip
     """The result, with its status in words; ``defect`` is the largest violation of the equations of motion.
 
-    ``infeasible``: the solver has found that no motion near this one meets all constraints.
+    ``exhausted``: the search was ended by the number of iterations. ``infeasible``: the solver has found that no motion near
+    this one meets all constraints.
     """
     step, n = problem.step, problem.step.robot.n
     cost, t = problem.cost(), problem.times
@@ -206,12 +221,12 @@ def made_motion(
     tau[:, step.columns], K[:, step.columns] = u, gains
     status = f"converged after {counted(iterations, 'iteration')}"
     if not converged:
+        more = "more iterations, " if exhausted else ""
+        cure = f"allow {more}a longer duration, or start from a better guess"
         saturated = np.mean(np.abs(u) > 0.999 * problem.high, axis=0)
         k = int(np.argmax(saturated))
-        cure = f"allow {'' if infeasible else 'more iterations, '}a longer duration, or start from a better guess"
         if saturated[k] > 0.3:
-            name = step.robot.coordinate_names[step.columns[k]]
-            cure = f"{name} is at its torque limit during {100.0 * saturated[k]:.0f} % of the motion: allow a longer duration"
+            cure = _cure_of_saturation(problem, q, k, 100.0 * saturated[k], more)
         if clearance is not None and not clearance.free:
             cure = f"{clearance.status}: start from a motion around it (guess=), or allow a longer duration"
         broken = f"the equations of motion are violated by {defect:.2g}, " if defect > problem.tolerance else ""
@@ -226,3 +241,18 @@ def made_motion(
         step.robot, t, q, v, tau, K, problem.running_cost(v, u), goal_error, limit_error, iterations,
         converged, status, problem.scale * history, clearance,
     )  # fmt: skip
+
+
+def _cure_of_saturation(problem: Problem, q: Array, k: int, share: float, more: str) -> str:
+    """What to do where the torque of actuated coordinate k is at its limit; more time lowers torques to static ones only."""
+    robot, place, limit = problem.step.smooth, problem.step.columns[k], problem.high[k]
+    found = f"{robot.coordinate_names[place]} is at its torque limit of {limit:.4g} during {share:.0f} % of the motion"
+    way = np.stack([*q[np.isfinite(q).all(axis=-1)], problem.start[0], problem.goal[0]])
+    rest = np.zeros((len(way), robot.n))
+    static = float(np.abs(robot.torque_ledger(way, rest, rest).total[:, place]).max())
+    if static > limit:
+        return (
+            f"{found}, and its static torque on the way is up to {static:.4g}: raise the limit (robot.replace(limits=…)), "
+            f"allow {more}a longer duration to swing there, or start from a better guess"
+        )
+    return f"{found}: allow {more}{'or ' * bool(more)}a longer duration"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from dynamis.algorithms.configurations import dexp_inverse, lie_bracket
 from dynamis.algorithms.kinematics import MovingBase
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
+from dynamis.model.body_values import BodyValues
 from dynamis.optimize.feedback_law import Feedback, FeedbackLaw
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
@@ -56,9 +57,10 @@ class StepDynamics:
         self.friction_velocity = positive(friction_velocity, "friction_velocity")
         self.smooth = without_dry_friction(robot)
         self.columns = robot.inputs.actuated(actuated)
-        self.frames = tuple([wrenches] if isinstance(wrenches, str) else wrenches)
-        for frame in self.frames:
-            robot.model.frame(frame)  # refuses an unknown name
+        if not isinstance(wrenches, Iterable):
+            raise InputError(f"wrenches= are names of frames, such as ['tool0'], got {wrenches!r}")
+        names = [wrenches] if isinstance(wrenches, str) else wrenches
+        self.frames = tuple(frame.name for frame in robot.model.distinct_frames(names))
         sizes = {"tau": len(self.columns) if references is None else references}
         sizes |= {f"wrench on {frame}": 6 for frame in self.frames}
         sizes |= {"base": BASE} if moving_base else {}
@@ -73,6 +75,7 @@ class StepDynamics:
         if feedback is not None:
             self._law = FeedbackLaw(robot, feedback, self.parameters, self.places["tau"].stop, len(self.columns))
         self._refuse_unused()
+        self._bodies = BodyValues(robot.description, self.parameters)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but compiled code, which is made again."""

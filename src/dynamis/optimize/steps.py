@@ -299,6 +299,7 @@ class Step(StepDynamics):
             raise InputError("the step has no parameters, but values p are given: name their symbols in parameters=")
         arrays = {name: self._vector(x, size, name) for name, (x, size) in given.items()}
         broadcast_batch(arrays)
+        self._bodies.check([arrays["p"][..., k] for k in range(len(self.parameters))])
         return list(arrays.values())
 
     def _vector(self, x: Any, size: int, name: str) -> Array:

@@ -15,6 +15,7 @@ from dynamis.documents.numbers import short
 from dynamis.documents.report_page import render_view
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import write_file
+from dynamis.files.paths import path_of
 from dynamis.reports.scene import scene_of
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
@@ -42,7 +43,7 @@ class View:
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write the page to an .html file."""
-        target = Path(path)
+        target = path_of(path)
         if target.suffix.lower() not in (".html", ".htm"):
             raise InputError(f"{printable(target.name)}: name the page .html")
         return write_file(target, self.html().encode("utf-8"))

@@ -390,8 +390,8 @@ class StateFunctions(RobotBase):
         checked_axes(axes)
         if wrenches is not None and not isinstance(wrenches, Mapping):
             raise InputError("wrenches= must be a mapping such as {'tool0': (fx, fy, fz, mx, my, mz)}")
-        frames = tuple(self.model.frame(name) for name in wrenches or {})
-        return frames, {f"wrench on {f.name}": ((wrenches or {})[f.name], 6) for f in frames}
+        frames, values = self.model.distinct_frames(wrenches or {}), (wrenches or {}).values()
+        return frames, {f"wrench on {f.name}": (w, 6) for f, w in zip(frames, values, strict=True)}
 
 
 def checked_axes(axes: str) -> str:

@@ -16,6 +16,7 @@ from dynamis.compiler.c_casadi import render_casadi, stored_entries
 from dynamis.compiler.kernel import Kernel
 from dynamis.errors import InputError
 from dynamis.files.atomic_write import write_file
+from dynamis.files.paths import path_of
 from dynamis.interop.casadi_functions import casadi_function
 from dynamis.interop.differentiable import Differentiable
 from dynamis.robot.compilation import Compilation
@@ -99,7 +100,7 @@ class Interop(Compilation):
         texts = {part: c_text.render(x, f"{own}_{part}", "double", about, [], [part]) for part, x in parts.items()}
         paths = [path for part, pair in texts.items() for path in c_text.write_pair(folder, f"{own}_{part}", pair)]
         text = render_casadi(code, jacobian, list(parts.values())[2:], own, c_text.plain(about), label)
-        return [write_file(Path(folder) / f"{own}.c", text.encode("ascii")), *paths]
+        return [write_file(path_of(folder) / f"{own}.c", text.encode("ascii")), *paths]
 
     def jax(
         self, function: Callable[..., Any] | str, /, *, frame: str | None = None, parameters: Sequence[Node] = (), **sizes: int

@@ -13,7 +13,7 @@ from dynamis.model.description import Description, Drive, Joint, Limits, MassPro
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.model import Model
-from dynamis.model.payloads import load
+from dynamis.model.payloads import load, payloads_at
 from dynamis.model.plausibility import check_drive, check_range
 from dynamis.spatial import Inertia
 from dynamis.tolerances import FILE_PRECISION
@@ -97,9 +97,7 @@ def replace_payload(
         kinds = "an Inertia, such as dynamis.solids.sphere(0.1, mass=2), or 0 for none"
         raise InputError(f"payload= must be {kinds}, got {type(payload).__name__}")
     frame = model.tip if named is None else model.frame(named).name
-    earlier = [frame] if frame in d.payloads else []
-    if not earlier and named is None:
-        earlier = [name for name, carried in d.payloads.items() if carried.at_tip]
+    earlier = payloads_at(d, frame, named is not None)
     if len(earlier) > 1 or (d.payloads and not earlier and not isinstance(payload, Inertia)):
         names = earlier or list(d.payloads)
         found = f"the payload of robot {printable(model.name)} is at {' and '.join(map(printable, names))}"

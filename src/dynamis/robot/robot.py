@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from pathlib import Path
 from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from dynamis.algorithms.kinematics import MovingBase
 from dynamis.display import counted, robot_card
 from dynamis.errors import ConversionError, InputError, ModelWarning, printable
 from dynamis.files.atomic_write import write_file
+from dynamis.files.paths import path_of
 from dynamis.model.actuators import Actuator
 from dynamis.model.build import doubts, with_floating_base
 from dynamis.model.description import Description
@@ -253,7 +253,7 @@ class Robot(CCode, Editing):
         what the format has no place for, if it changes the motion or names of joints; ``dynamis convert`` lists everything.
         Only a .toml keeps payloads apart from the links that carry them, so that `replace` can take them off again.
         """
-        target = Path(path)
+        target = path_of(path)
         suffix = ".mjcf" if target.suffix == ".xml" else target.suffix
         if suffix not in (".urdf", ".toml", ".mjcf", ".sdf", ".usda"):
             raise InputError(f"{printable(target.name)}: the file name must end in .urdf, .sdf, .mjcf, .xml, .usda or .toml")

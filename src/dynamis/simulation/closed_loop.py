@@ -15,7 +15,8 @@ import numpy.typing as npt
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table
 from dynamis.display import counted
-from dynamis.errors import InputError, unknown_name
+from dynamis.errors import DynamisError, InputError, unknown_name
+from dynamis.model.body_values import BodyValues
 from dynamis.robot import Robot
 from dynamis.scalar import HiddenStateError, Node, maximum, symbol
 from dynamis.simulation.actuators import Actuator, actuators_of, warn_of_voltages
@@ -25,13 +26,18 @@ from dynamis.simulation.controllers import UPDATE, Controller, as_law, first_sta
 from dynamis.simulation.fixed_step import RULES, Flow, take_step
 from dynamis.simulation.friction import StickingLaw, laws_of
 from dynamis.simulation.hard_stops import COMPLIANT, hard_stops
-from dynamis.simulation.motion import EquationsOfMotion
+from dynamis.simulation.motion import DIVERGED_POSITION, DIVERGED_VELOCITY, EquationsOfMotion
 from dynamis.simulation.sampled_steps import SampledSteps
 from dynamis.simulation.sampling import Sampled
-from dynamis.simulation.sources import Command, Source, plain_wrenches, wanted_arguments
+from dynamis.simulation.sources import Command, Source, at_state, plain_wrenches, wanted_arguments
 
 Array = npt.NDArray[Any]
 EXPLICIT = ("rk4", "euler")
+CONTROLLER = "the controller"
+
+
+class UndefinedError(InputError):
+    """A function of the user returned what is no number."""
 
 
 class ClosedLoop:
@@ -48,7 +54,7 @@ class ClosedLoop:
         noise: bool = False, step: float = 1e-3, inputs: Mapping[str, int] | None = None, contacts: Contacts | None = None,
     ) -> None:  # fmt: skip
         parameters, wrenches, self.inputs = dict(parameters or {}), dict(wrenches or {}), dict(inputs or {})
-        if method not in RULES:
+        if not isinstance(method, str) or method not in RULES:
             raise unknown_name("fixed-step method", method, RULES)
         if hard_stops(robot, stops) is not None:
             raise InputError(f"rollouts do not locate impacts, so that stops= cannot be HardStops: {COMPLIANT}")
@@ -91,6 +97,8 @@ class ClosedLoop:
         self.symbolic = robot.model.symbolic or any(isinstance(x, Node) for d in drives.values() for x in d.numbers.values())
         if self.of_robot and not self.symbolic:
             raise unknown_name("parameter of robot or controller", next(iter(self.of_robot)), names)
+        self.bodies = BodyValues(robot.description, [symbol(name) for name in self.of_robot])
+        self._check_bodies()
         fixed = {f"wrench on {frame}": w for frame, w in self.wrenches.items() if not callable(w)}
         self.numbers = {**self.extra, **{name: Given.of(w, name, 6) for name, w in fixed.items()}}
         if noise:
@@ -102,7 +110,7 @@ class ClosedLoop:
         extra = {name: given[name] for name in (*self.extra, *self.inputs)}
         # copies: a function that works in place must not reach the state
         torque = recorded(self.law.torque, self.law.traceable)
-        return sized(torque(robot, t, q.copy(), v.copy(), **extra), robot.n, "the controller")
+        return _defined(sized(torque(robot, t, q.copy(), v.copy(), **extra), robot.n, CONTROLLER), CONTROLLER, t, q, v)
 
     def sampled(self, robot: Robot, given: Mapping[str, Any], t: Any, q: Array, v: Array, x: Array) -> tuple[Array, Array]:
         """The torques commanded at a sample, and the states of the controller at the next one."""
@@ -128,7 +136,8 @@ class ClosedLoop:
             if self.law.torque is not None and held is None:
                 tau = self.control(robot, given, t, q, v)
             if self.stops is not None:
-                tau = tau + sized(recorded(self.stops)(t, q.copy(), v.copy()), robot.n, "stops=")
+                pushed = sized(recorded(self.stops)(t, q.copy(), v.copy()), robot.n, "stops=")
+                tau = tau + _defined(pushed, "stops=", t, q, v)
             return tau
 
         def push(frame: str, w: Any) -> Callable[..., Any]:
@@ -136,7 +145,8 @@ class ClosedLoop:
                 return _constant(given[f"wrench on {frame}"])
             if isinstance(w, Contact | ContactGroup):  # implicit in "time_stepping"
                 return w
-            return lambda t, q, v: sized(recorded(w)(t, q.copy(), v.copy()), 6, f"the wrench on {frame}")
+            name = f"the wrench on {frame}"
+            return lambda t, q, v: _defined(sized(recorded(w)(t, q.copy(), v.copy()), 6, name), name, t, q, v)
 
         wrenches = {frame: push(frame, w) for frame, w in self.wrenches.items()}
         disturbance = _constant(given["disturbance"]) if "disturbance" in given else None
@@ -184,7 +194,12 @@ class ClosedLoop:
             if self.law.is_empty or missing or self.symbolic:
                 if missing:
                     raise InputError(f"{error}: parameters={{name: values}}") from None
-                raise
+                if isinstance(error, DynamisError):
+                    raise
+                sizes = ", ".join(f"{name!r} of shape {x.array.shape}" for name, x in self.extra.items() if not x.number)
+                what = "a function among wrenches=, stops= or actuators=" if self.law.is_empty else "the controller"
+                given = f"; its vectors are the last axes of {sizes}" if sizes else ""
+                raise InputError(f"{what} fails: {type(error).__name__}: {error}{given}") from error
             reason = re.sub(r"\by\[(\d+)\]", lambda match: self._state_name(int(match[1])), str(error))
             return f"the controller cannot be compiled and is called from Python: {reason}"
         used = {x for i in code.instructions for x in i.args if isinstance(x, int)}
@@ -216,7 +231,11 @@ class ClosedLoop:
             place[name] = new
             if name in other.numbers:
                 other.numbers[name] = new
+        other._check_bodies()
         return other
+
+    def _check_bodies(self) -> None:
+        self.bodies.check([x.array[0] if x.number else x.array for x in self.of_robot.values()])
 
     def inputs_of(self, row: Array) -> dict[str, Array]:
         """The inputs of one state, from the row that holds them all."""
@@ -231,10 +250,10 @@ class ClosedLoop:
             raise InputError(f"the inputs are {known}; {wrong!r} is {'not one of them' if wrong in inputs else 'missing'}")
         if not self.inputs:
             return None
-        arrays = {name: inputs[name] if xp is not np else np.asarray(inputs[name]) for name in self.inputs}
+        arrays = {name: inputs[name] if xp is not np else _array(inputs[name], f"input {name!r}") for name in self.inputs}
         for name, size in self.inputs.items():
             a = arrays[name]
-            if a.ndim < 2 or a.shape[-1] != size or a.dtype.kind not in "biuf":
+            if a.ndim < 2 or a.shape[-1] != size or not len(a) or a.dtype.kind not in "biuf":
                 raise InputError(f"input {name!r} must be an array of numbers (rows in time, …, {size}), got shape {a.shape}")
             if xp is np and not np.isfinite(a).all():
                 raise InputError(f"input {name!r} must hold finite numbers")
@@ -328,12 +347,38 @@ class Given:
 
     @staticmethod
     def of(value: Any, name: str, size: int | None = None) -> Given:
-        array = value if hasattr(value, "__cuda_array_interface__") else np.asarray(value)
+        array = value if hasattr(value, "__cuda_array_interface__") else _array(value, name)
         if array.dtype.kind not in "biuf" or (size is not None and array.shape[-1:] != (size,)):
             raise InputError(f"{name} must be {size or 'an array of'} numbers, got {type(value).__name__} {array.shape}")
         if isinstance(array, np.ndarray) and not np.isfinite(array).all():
             raise InputError(f"{name} must hold finite numbers, got {array.flat[int(np.argmin(np.isfinite(array)))]}")
         return Given(array.reshape(1), True) if array.ndim == 0 else Given(array, False)
+
+
+def _defined(value: Array, name: str, t: Any, q: Array, v: Array) -> Array:
+    """What a function returned; numbers that are not finite are refused, unless the motion has diverged before."""
+    if value.dtype == object or np.isfinite(value).all() or q.dtype == object:
+        return value
+    if (np.abs(q) < DIVERGED_POSITION).all() and (np.abs(v) < DIVERGED_VELOCITY).all():
+        raise UndefinedError(f"{name} returned {value} {at_state(t, q, v)}")
+    return value
+
+
+def input_length(table: Any, name: str) -> int:
+    """The length of an input from its table (rows in time, …, length)."""
+    shape = np.shape(table if hasattr(table, "__cuda_array_interface__") else _array(table, f"input {name!r}"))
+    if len(shape) < 2 or not shape[0] or not shape[-1]:
+        raise InputError(
+            f"input {name!r} must be an array of numbers (rows in time, …, length), neither of them 0, got shape {shape}"
+        )
+    return int(shape[-1])
+
+
+def _array(value: Any, name: str) -> Array:
+    try:
+        return np.asarray(value)
+    except ValueError as error:  # rows of different lengths
+        raise InputError(f"{name} must be an array of numbers, with rows of the same length: {error}") from None
 
 
 def _of_state(given: Any, name: str) -> Any:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from dynamis.errors import InputError, MissingExtraError, printable
 from dynamis.files.atomic_write import write_file
+from dynamis.files.paths import path_of
 from dynamis.robot import Robot
 from dynamis.simulation.resume import model_digest
 from dynamis.simulation.trajectory import FinalState, Trajectory
@@ -58,7 +59,7 @@ def letters_of(robot: Robot, stops: bool) -> dict[str, Any]:
 
 def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
     """Write a trajectory; the suffix determines the format."""
-    target = Path(path)
+    target = path_of(path)
     match target.suffix:
         case ".npz":
             data = _npz(trajectory)

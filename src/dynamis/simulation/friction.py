@@ -118,7 +118,11 @@ class Stribeck(StickingLaw):
 
 @dataclass(frozen=True, repr=False)
 class Smooth(SmoothLaw):
-    """Smoothed friction ``bias`` + F tanh(v / width), without sticking. Smaller widths are more accurate but stiffer."""
+    """Smoothed friction ``bias`` + F tanh(v / width), without sticking. Smaller widths are more accurate but stiffer.
+
+    The default is meant for simulations; laws of `dynamis.control` (``slip``) and `Step` (``friction_velocity``) use 0.05 rad/s
+    or m/s, with which torques change less abruptly and steps may be longer.
+    """
 
     coulomb: float
     width: float = 1e-2

@@ -12,7 +12,6 @@ import os
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy.typing as npt
 from dynamis.display import counted
 from dynamis.errors import DynamisError, InputError, MissingExtraError, escaped, printable, reason_of
 from dynamis.files.limits import array_header, check_size
+from dynamis.files.paths import path_of
 from dynamis.robot import Robot
 from dynamis.simulation.events import EventRecord
 from dynamis.simulation.files import COMPONENTS, FORMAT, PARQUET_NEEDS, Table, letters_of, npz_names
@@ -42,7 +42,7 @@ def load(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
     """The motion of this robot from a file."""
     if not isinstance(robot, Robot):
         raise InputError(f"Trajectory.load takes a file and its robot, got {type(robot).__name__}; dynamis.load gives one")
-    source = Path(path)
+    source = path_of(path)
     readers = {".npz": _read_npz, ".csv": _read_csv, ".parquet": _read_parquet}
     if source.suffix not in readers:
         raise InputError(f"{printable(source.name)}: a motion file must be .npz, .csv or .parquet")

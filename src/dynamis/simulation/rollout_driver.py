@@ -15,9 +15,9 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table, march
 from dynamis.errors import DynamisError, InputError, SingularError
 from dynamis.scalar import FunctionState, hidden_state_error
-from dynamis.simulation.closed_loop import ClosedLoop
+from dynamis.simulation.closed_loop import ClosedLoop, UndefinedError
 from dynamis.simulation.noise import Noise
-from dynamis.simulation.step_check import StepCheck, diverged_on_contacts
+from dynamis.simulation.step_check import StepCheck, diverged_on_contacts, row_of
 
 Progress = Callable[[float], None]
 MAX_NUMBERS_PER_CALL = 64_000_000  # of results, between two updates of a progress bar
@@ -48,7 +48,7 @@ class BatchMarch:
                 raise InputError(f"hold={noise.hold:g} s of the noise is not a multiple of the step of {h:g} s")
 
     def compiled(self, kernel: Kernel, stages: Stages | None) -> Any:
-        """(reports + 1, …, N)."""
+        """(outputs, …, N): the start, every so many steps, and the end."""
         xp, y, every = self.xp, self.y, self.every
         kept = [y[None]]
         run = functools.partial(march, kernel, t=0.0, h=self.h, stages=stages)
@@ -59,14 +59,17 @@ class BatchMarch:
                 kept.append(run(y, self.rows, first=done * every, reports=some, every=every))
                 y = kept[-1][-1]
                 self.progress((done + some) * every / self.steps)
+            if rest := self.steps % every:
+                kept.append(run(y, self.rows, first=self.steps - rest, reports=1, every=rest))
+                self.progress(1.0)
             return xp.concatenate(kept)
         k = 0
         while k < self.steps:
             rows = self.disturbed(k)
-            some = min(every - k % every, self.hold - k % self.hold)
+            some = min(every - k % every, self.hold - k % self.hold, self.steps - k)
             y = run(y, rows, first=k, reports=1, every=some)[0]
             k += some
-            if k % every == 0:
+            if k % every == 0 or k == self.steps:
                 kept.append(y[None])
                 self.progress(k / self.steps)
         return xp.concatenate(kept)
@@ -82,7 +85,35 @@ class BatchMarch:
         if diverged or kernel is None or self.noise is not None:
             return diverged
         check = StepCheck(self.loop, kernel, self.rows, self.h)
-        return check.warning(states, self.every) if check.possible else ""
+        regular = states[: self.steps // self.every + 1]  # without an output at the end after fewer steps
+        return check.warning(regular, self.every) if check.possible else ""
+
+    def undefined(self, kernel: Kernel, states: Any) -> str:
+        """Which function returned no number in the first motion that was lost, and where; empty if the motion diverged."""
+        if self.xp is not np or self.noise is not None or self.loop.of_robot:
+            return ""
+        flat = states.reshape(len(states), -1, states.shape[-1])
+        lost = np.flatnonzero(~np.isfinite(flat[-1]).all(axis=-1))
+        if not lost.size:
+            return ""
+        motion, batch = lost[:1], self.y.shape[:-1]
+        kept = int(np.argmin(np.isfinite(flat[:, motion[0]]).all(axis=-1))) - 1  # the last output that is finite
+        first, y = kept * self.every, flat[kept, motion]
+        count = min(self.every, self.steps - first)
+        rows = [row_of(x, batch, motion) for x in self.rows]
+        steps = np.concatenate([y[None], march(kernel, y, rows, t=0.0, h=self.h, first=first, reports=count)])
+        k = int(np.argmin(np.isfinite(steps[:, 0]).all(axis=-1))) - 1
+        given = self.loop.parted(self._row(self.rows[0], motion[0]))
+        if self.table is not None:
+            given |= self.loop.inputs_of(self._row(self.table.at(first + k), motion[0]))
+        try:
+            with np.errstate(all="ignore"):
+                self.loop.step(self.loop.robot, given, (first + k) * self.h, steps[k, 0].astype(float), self.h)
+        except UndefinedError as error:
+            return str(error)
+        except (DynamisError, ArithmeticError):
+            pass
+        return ""
 
     def disturbed(self, k: int) -> tuple[Any, ...]:
         """The rows with the disturbance of step k as the last entry."""
@@ -101,7 +132,7 @@ class BatchMarch:
             raise InputError("parameters of the robot require a controller that can be compiled")
         batch, size = self.y.shape[:-1], self.y.shape[-1]
         count = math.prod(batch)
-        states = np.empty((self.steps // self.every + 1, count, size), self.y.dtype)
+        states = np.empty((-(-self.steps // self.every) + 1, count, size), self.y.dtype)
         states[0] = self.y.reshape(count, size)
         law = self.loop.law.torque
         state = FunctionState(law)
@@ -130,8 +161,8 @@ class BatchMarch:
                     # grown beyond all numbers: the others go on, as they do when compiled
                     states[k // self.every + 1 :, i] = np.nan
                     break
-                if (k + 1) % self.every == 0:
-                    states[(k + 1) // self.every, i] = y
+                if (k + 1) % self.every == 0 or k + 1 == self.steps:
+                    states[k // self.every + 1, i] = y
             self.progress((i + 1) / count)
         return states.reshape(-1, *batch, size)
 

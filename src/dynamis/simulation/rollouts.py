@@ -23,7 +23,7 @@ from dynamis.model.model import Model
 from dynamis.robot import Robot
 from dynamis.robot.checks import warn_of_open_loops
 from dynamis.simulation.actuators import Actuator, actuators_of
-from dynamis.simulation.closed_loop import ClosedLoop
+from dynamis.simulation.closed_loop import ClosedLoop, input_length
 from dynamis.simulation.contact import contacts_in
 from dynamis.simulation.controllers import Controller
 from dynamis.simulation.fixed_step import check_step_length
@@ -44,7 +44,7 @@ class Rollouts:
 
     ``drives`` (T, …, states) holds the states of friction, drives and controller. ``note`` reports deviations from the request,
     such as a controller that could not be compiled; ``friction`` describes the simulated dry friction. ``left`` (…) is the
-    largest residual of the iteration of an implicit rule.
+    largest residual of the iteration of an implicit rule. ``cause`` names a function of the user that returned no number.
     """
 
     t: Array
@@ -57,6 +57,7 @@ class Rollouts:
     left: Any = None
     friction: str = ""
     model: Model | None = None
+    cause: str = ""
 
     @cached_property
     def finite(self) -> Any:
@@ -77,6 +78,8 @@ class Rollouts:
         first = int(np.flatnonzero(~_numpy(self.finite).reshape(count))[0])
         bad = int(np.argmax(~np.isfinite(flat[:, first]).all(axis=-1)))
         where = f"motion {first} before t = {self.t[bad]:.6g} s"
+        if self.cause:
+            return f"{lost} of {count} ended ({where}): {self.cause}"
         if self.model is not None and not self.model.symbolic and bad:
             last = _numpy(self.q).reshape(len(self.t), count, -1)[bad - 1, first].astype(float)
             motion = massless_motion(self.model, last)
@@ -140,7 +143,7 @@ def rollouts(
     progress: Progress | None = None,
     **options: Unpack[LoopOptions],
 ) -> Rollouts:
-    """Simulate a batch of initial states for the duration ``t`` with fixed steps ``step``, with output every ``every`` steps.
+    """Simulate a batch of initial states for the duration ``t`` with fixed steps; output every ``every`` steps and at the end.
 
     ``options`` are the arguments of `BatchSimulation`: controller, parameters, friction, actuators, wrenches, stops,
     disturbance, step (1e-3 s), method and every (1).
@@ -186,7 +189,7 @@ def rollouts(
     sizes = {}
     if inputs is not None:
         _check_mapping("inputs", inputs)
-        sizes = {name: (np.shape(table) or (0,))[-1] for name, table in inputs.items()}
+        sizes = {name: input_length(table, name) for name, table in inputs.items()}
     simulation = BatchSimulation(robot, t, inputs=sizes, **options)
     simulation.stacklevel = 3
     return simulation(q0, v0, inputs=inputs, first=first, progress=progress)
@@ -245,12 +248,12 @@ class BatchSimulation:
             if not isinstance(size, int | np.integer) or size < 1:
                 raise InputError(f"inputs= of a prepared simulation maps names to lengths, got {name!r}: {size!r}")
         check_step_length(float(step), 0.0, float(t))
-        self.robot, self.t, self.every, self.disturbance = robot, float(t), int(every), disturbance
-        self.steps = max(1, int(np.ceil(t / (step * every) - 1e-9))) * self.every
+        self.robot, self.t, self.disturbance = robot, float(t), disturbance
+        self.steps = max(1, int(np.ceil(t / step - 1e-9)))
+        self.every = min(int(every), self.steps)
         self._shortened = ""
         if self.steps * step > t * (1.0 + 1e-6):
-            unit = f"the step is {t / self.steps:.6g} s instead of {step:g} s: {t:g} s are no whole number of"
-            self._shortened = f"{unit} {'steps' if every == 1 else f'groups of every={every} steps'}"
+            self._shortened = f"the step is {t / self.steps:.6g} s instead of {step:g} s: {t:g} s are no whole number of steps"
             if isinstance(controller, Sampled):
                 raise InputError(f"{self._shortened}; choose t or step so, as a sampled controller has a period of whole steps")
         self._laws = laws_of(robot.model, friction)
@@ -288,6 +291,10 @@ class BatchSimulation:
                 _check_mapping(name, value)
         if parameters:
             loop = loop.with_values(parameters)
+        if not isinstance(first, int | np.integer) or first < 0:
+            raise InputError(f"first= is the number of the first motion, an integer from 0 on, got {first!r}")
+        if progress is not None and not callable(progress):
+            raise InputError(f"progress= must be a function of the share that is done, such as print, got {progress!r}")
         xp, y = _starts(loop, q0, np.zeros(robot.n) if v0 is None else v0)
         if xp is np and y.size and not robot.model.symbolic:
             robot.inputs.warn_degrees(y.reshape(-1, y.shape[-1])[0, : robot.nq], stacklevel=self.stacklevel + 1)
@@ -305,13 +312,14 @@ class BatchSimulation:
         if not self._steps_checked and (too_long := marching.too_long_steps(None if note else kernel, states)):
             warnings.warn(too_long, ModelWarning, stacklevel=self.stacklevel)
         self._steps_checked = True
+        cause = "" if note else marching.undefined(kernel, states)
         _clear_diverged(states, robot.nq, robot.n)
-        nq, n, times = robot.nq, robot.n, np.arange(0, self.steps + 1, self.every) * h
+        nq, n, times = robot.nq, robot.n, np.append(np.arange(0, self.steps, self.every), self.steps) * h
         times[-1] = self.t
         q, v, inside = states[..., :nq], states[..., nq : nq + n], states[..., nq + n : nq + n + loop.states]
         left, friction = states[-1, ..., -1] if loop.watching else None, in_words(self._laws, robot.coordinate_names)
         notes = "; ".join(text for text in (note, self._shortened) if text)
-        return Rollouts(times, q, v, h, self.method, inside, notes, left, friction, robot.model)
+        return Rollouts(times, q, v, h, self.method, inside, notes, left, friction, robot.model, cause)
 
     def _check_start(self, states: Any) -> None:
         """Raise if the first motion failed because the mass matrix is singular where it started."""

@@ -71,6 +71,12 @@ class Sampled:
         """Whether the law states that it returns torques."""
         return bool(getattr(self.law, "torques", False))
 
+    @property
+    def measurement(self) -> list[str]:
+        """The options other than the rate that have an effect, as they are written."""
+        plain = {"delay": 0.0, "resolution": 0.0, "velocity": "measured", "velocity_resolution": 0.0}
+        return [f"{name}={getattr(self, name)!r}" for name, value in plain.items() if getattr(self, name) != value]
+
     __repr__ = as_call
     _repr_html_ = as_table
 

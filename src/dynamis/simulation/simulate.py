@@ -151,12 +151,12 @@ def simulate(
     jumps = [x for x in (held, noise) if x is not None]
     pushes = Pushes(torque, law, None if hard else stops, plain_wrenches(robot, wrenches), disturbance)
     if method in RULES:
-        _check_fixed_steps(method, step, motion, hard, watcher)
+        _check_fixed_steps(method, step, rtol, atol, motion, hard, watcher)
         made, off = march_one(
             motion, pushes, times, y0, method=method, step=float(step or 0.0), jumps=jumps, held=held,
             progress=progress, clock=clock,
         )  # fmt: skip
-        return _recorded(motion, _with_balance_checked(made, off), before)
+        return _recorded(motion, _with_balance_checked(made, off, bool(mechanism.closures)), before)
     watcher = motion.watched(watcher)
     options = _adaptive_options(method, rtol, atol, step)
     watching: dict[str, Any] = {
@@ -179,7 +179,7 @@ def _are_of_users(*sources: Any) -> bool:
     return any(callable(source) and not getattr(source, "traceable", False) for source in sources)
 
 
-def _with_balance_checked(made: Trajectory, off: Array) -> Trajectory:
+def _with_balance_checked(made: Trajectory, off: Array, loops: bool) -> Trajectory:
     """Return the motion; warn of steps that are too long: velocities or energy do not follow from accelerations and work."""
     if made.complete and made.robot.n:
         share, joint = off.max(), made.robot.coordinate_names[int(np.argmax(off))]
@@ -188,7 +188,8 @@ def _with_balance_checked(made: Trajectory, off: Array) -> Trajectory:
             of, share = ("energy balance of the motion", "the energy exchanged"), made.energy_imbalance
         if share > LARGE_IMBALANCE:
             size = f"{100.0 * share:.0f} %" if share <= 1.0 else "more than 100 %"
-            text = f"the {of[0]} has an error of {size} of {of[1]}: use a shorter step=, or leave method= out"
+            other = "" if loops else ", or an adaptive method, method='DOP853' without step="  # not all loops allow it
+            text = f"the {of[0]} has an error of {size} of {of[1]}: use a shorter step={other}"
             warnings.warn(text, ModelWarning, stacklevel=3)
     return made
 
@@ -264,9 +265,12 @@ def _check_jumps(sources: Mapping[str, Held | NoiseSource | None], times: Array)
             check_step_length(jumping.period, float(times[0]), float(times[-1]), name)
 
 
-def _check_fixed_steps(method: str, step: Any, motion: EquationsOfMotion, hard: Any, watcher: Any) -> None:
+def _check_fixed_steps(
+    method: str, step: Any, rtol: Any, atol: Any, motion: EquationsOfMotion, hard: Any, watcher: Any
+) -> None:  # fmt: skip
     if step is None:
         raise InputError(f"method={method!r} needs a step, such as step=1e-3")
+    check_tolerances(method, rtol, atol)
     if motion.sticking and method != "time_stepping":
         raise InputError(
             f"with method={method!r} no joint sticks: use method='time_stepping' or 'DOP853', or friction='smooth'"
@@ -285,14 +289,26 @@ def _is_stiff_by_contact_alone(motion: EquationsOfMotion, wrenches: Any) -> bool
     return bool(contacts_in(wrenches)) and not inner
 
 
-def _adaptive_options(method: str, rtol: Any, atol: Any, longest: Any) -> dict[str, Any]:
-    rtol, atol = 1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol
-    if method not in METHODS:
-        raise InputError(f"method={method!r} is unknown; choose {', '.join((*METHODS, *RULES))}")
+def check_tolerances(method: str, rtol: Any, atol: Any) -> None:
+    """Refuse tolerances that are no numbers, below rounding, or without meaning for the method; None stands for the default."""
     for name, tolerance, least in (("rtol", rtol, MIN_RTOL), ("atol", atol, 0.0)):
+        if tolerance is None:
+            continue
         if not (isinstance(tolerance, int | float | np.number) and least <= tolerance < np.inf):
             raise InputError(f"{name} must be a number of at least {least:g}, got {tolerance!r}")
-    return {"rtol": rtol, "atol": atol} | ({} if longest is None else {"max_step": longest})
+        if method in RULES:
+            raise InputError(
+                f"rtol= and atol= are tolerances of adaptive methods, and the steps of method={method!r} are fixed: leave them "
+                "out, and choose the accuracy by step="
+            )
+
+
+def _adaptive_options(method: str, rtol: Any, atol: Any, longest: Any) -> dict[str, Any]:
+    if method not in METHODS:
+        raise InputError(f"method={method!r} is unknown; choose {', '.join((*METHODS, *RULES))}")
+    check_tolerances(method, rtol, atol)
+    tolerances = {"rtol": 1e-8 if rtol is None else rtol, "atol": 1e-10 if atol is None else atol}
+    return tolerances | ({} if longest is None else {"max_step": longest})
 
 
 def _trajectory(motion: EquationsOfMotion, pieces: Pieces, times: Array, y0: Array, stopping: bool) -> Trajectory:

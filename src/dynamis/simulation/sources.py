@@ -219,7 +219,7 @@ def checked_push(given: Callable[..., Any], size: int, name: str, wanted: int = 
             # copies: a function that works in place must not reach the state
             result = given(t) if wanted == 1 else given(t, q.copy(), v.copy())
         except Exception as error:
-            raise SourceError(f"{name} raised {type(error).__name__}: {error} {_where(t, q, v)}") from error
+            raise SourceError(f"{name} raised {type(error).__name__}: {error} {at_state(t, q, v)}") from error
         try:
             value = np.asarray(() if result is None else result)
             if value.dtype.kind == "c":
@@ -227,23 +227,24 @@ def checked_push(given: Callable[..., Any], size: int, name: str, wanted: int = 
             value = value.astype(float)
         except (TypeError, ValueError):
             kind = type(result).__name__ if np.ndim(result) == 0 else f"{np.asarray(result).dtype.name} values"
-            raise SourceError(f"{name} returned {kind} instead of {counted(size, 'number')} {_where(t, q, v)}") from None
+            raise SourceError(f"{name} returned {kind} instead of {counted(size, 'number')} {at_state(t, q, v)}") from None
         if result is None:
             raise SourceError(
-                f"{name} returned None instead of {counted(size, 'number')} (no return statement?) {_where(t, q, v)}"
+                f"{name} returned None instead of {counted(size, 'number')} (no return statement?) {at_state(t, q, v)}"
             )
         if value.shape != (size,):
             of_joints = " (the first six act on the free base: numpy.concatenate([numpy.zeros(6), tau]))"
             base = of_joints if value.shape == (size - 6,) else ""
-            raise SourceError(f"{name} returned shape {value.shape} instead of ({size},){base} {_where(t, q, v)}")
+            raise SourceError(f"{name} returned shape {value.shape} instead of ({size},){base} {at_state(t, q, v)}")
         if not np.isfinite(value).all():
-            raise SourceError(f"{name} returned {value} {_where(t, q, v)}")
+            raise SourceError(f"{name} returned {value} {at_state(t, q, v)}")
         return value
 
     return push
 
 
-def _where(t: float, q: Array, v: Array) -> str:
+def at_state(t: float, q: Array, v: Array) -> str:
+    """Time and state, for a message."""
     return f"at t = {t:.6g} s, q = {np.array2string(q, precision=4)}, v = {np.array2string(v, precision=4)}"
 
 

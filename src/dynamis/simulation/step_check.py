@@ -146,6 +146,13 @@ def _spread(given: Array, count: int) -> Array:
     return given[np.unique(np.linspace(0, len(given) - 1, min(count, len(given))).round().astype(int))]
 
 
+def row_of(given: Any, batch: tuple[int, ...], motions: Array) -> Any:
+    """The values for these motions of the batch, with their own table if they have one."""
+    if isinstance(given, Table):
+        return Table(_rows_at(given, np.arange(len(given.values)) * given.hold, batch, motions), given.hold)
+    return _rows_at(given, np.zeros(0), batch, motions)
+
+
 def _rows_at(given: Any, steps: Array, batch: tuple[int, ...], motions: Array) -> Array:
     """The values for these motions of the batch: (motions, size), or (steps, motions, size) of a table."""
     if isinstance(given, Table):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import counted
-from dynamis.errors import DynamisError, InputError, ModelError, unknown_name
+from dynamis.errors import DynamisError, InputError, ModelError, printable, unknown_name
 from dynamis.model.build import examine, with_floating_base
-from dynamis.model.description import DRIVE_NUMBERS, Description
+from dynamis.model.description import DRIVE_NUMBERS, Description, MassProperties, Payload
 from dynamis.model.diagnostics import Report
+from dynamis.model.payloads import load, payloads_at, unloaded
 from dynamis.model.readers.toml import read_toml
 from dynamis.model.readers.urdf import read_urdf
 from dynamis.robot import Robot
@@ -33,6 +34,7 @@ Row = list[Any]
 Setting = tuple[str, str, float]
 
 STATE = ("q0", "v0", "torque")
+FAILED = "failed: "  # begins the status of a case that cannot be simulated
 AXES = ("x", "y", "z")
 
 
@@ -72,7 +74,7 @@ def run_case(study: Study, case: int) -> Row:
             results = _results(motion)
     except (DynamisError, ArithmeticError, ValueError) as error:  # the last from linear algebra without a solution
         sentence = " ".join(str(error).split())
-        return [case, *values, *[None] * len(result_names(_robot(study, study.values(0)))), f"failed: {sentence}"]
+        return [case, *values, *[None] * len(result_names(_robot(study, study.values(0)))), f"{FAILED}{sentence}"]
     return [case, *values, *(float(x) if math.isfinite(x) else None for x in results), motion.status]
 
 
@@ -124,8 +126,11 @@ def case_setup(study: Study, values: Sequence[float]) -> Setup:
     return Setup(robot, q0, v0, torque, _holder(study, robot))
 
 
-def _settings(study: Study, values: Sequence[float]) -> list[Setting]:
-    return [*study.fixed, *((v.kind, v.target, x) for v, x in zip(study.variables, values, strict=True))]
+def _settings(study: Study, values: Sequence[float] | None) -> list[Setting]:
+    """What is fixed, then (not for None) what is varied; "*" comes first, so that single joints have their own values."""
+    varied = () if values is None else zip(study.variables, values, strict=True)
+    settings = [*study.fixed, *((v.kind, v.target, x) for v, x in varied)]
+    return sorted(settings, key=lambda setting: setting[1] != "*")
 
 
 _robots: OrderedDict[Any, Robot] = OrderedDict()
@@ -134,8 +139,7 @@ _lock = Lock()
 
 def _robot(study: Study, values: Sequence[float] | None) -> Robot:
     """The robot of a case, or (None) of the study without variations; recent ones are cached, compiled."""
-    settings = study.fixed if values is None else _settings(study, values)
-    changes = tuple(setting for setting in settings if setting[0] not in STATE)
+    changes = tuple(setting for setting in _settings(study, values) if setting[0] not in STATE)
     key = (study.fingerprint, changes)
     with _lock:
         if key in _robots:
@@ -162,7 +166,8 @@ def describe(study: Study, parameters: dict[str, float]) -> Description:
 
 def _changed(study: Study, changes: Iterable[Setting]) -> Description:
     changes = list(changes)
-    d = describe(study, {target: value for kind, target, value in changes if kind == "parameters"})
+    d = unloaded(describe(study, {target: value for kind, target, value in changes if kind == "parameters"}))
+    payloads, d.payloads = d.payloads, {}
     if "gravity" in study.lists:
         if len(study.lists["gravity"]) != 3:
             raise InputError("gravity requires three numbers, such as gravity = [0, 0, -9.81]")
@@ -179,16 +184,25 @@ def _changed(study: Study, changes: Iterable[Setting]) -> Description:
             _set_mass(d, target, value)
         elif kind == "payload":
             payload[target] = value
-    mass = payload.get("mass", 0.0)
-    if mass < 0:
-        raise InputError(f"payload.mass = {mass:g} is negative; vary it over positive values")
-    if mass:
+    if payload:
         assert study.payload_frame is not None
-        at = [payload.get(axis, 0.0) for axis in AXES]
-        d.attach_payload(Inertia.about_com(mass, at, np.zeros((3, 3))), study.payload_frame)
+        payloads[study.payload_frame] = _with_changes(payloads.get(study.payload_frame), payload)
+    for frame, carried in payloads.items():
+        load(d, frame, carried.inertia, carried.at_tip)
     examine(d, report := Report(study.robot))
     report.raise_errors(ModelError)
     return d
+
+
+def _with_changes(carried: Payload | None, changes: Mapping[str, float]) -> Payload:
+    """A payload with another mass, to which its tensor is scaled, or another centre of mass; a point mass if there is none."""
+    before = MassProperties(0.0, np.zeros(3), np.zeros((3, 3))) if carried is None else MassProperties.of(carried.inertia)
+    mass = changes.get("mass", before.mass)
+    if mass < 0:
+        raise InputError(f"payload.mass = {mass:g} is negative; vary it over positive values")
+    com = [changes.get(axis, x) for axis, x in zip(AXES, before.com, strict=True)]
+    tensor = before.tensor * (mass / before.mass) if before.mass else before.tensor
+    return Payload(Inertia.about_com(mass, com, tensor), None, carried is not None and carried.at_tip)
 
 
 def _set_mass(d: Description, link: str, mass: float) -> None:
@@ -202,7 +216,8 @@ def _set_mass(d: Description, link: str, mass: float) -> None:
 
 
 def _moving(d: Description) -> list[str]:
-    return [j.name for j in d.joints if j.type != "fixed" and j.mimic is None]
+    """The joints with a drive, followers (mimic) included: their friction and rotors act on the joint that they follow."""
+    return [j.name for j in d.joints if j.type != "fixed"]
 
 
 def _coordinates(robot: Robot, kind: str) -> dict[str, int]:
@@ -262,21 +277,29 @@ def check_names(study: Study) -> Iterator[tuple[str, str]]:
     except DynamisError as error:
         yield "robot", str(error)
         return
-    solid = [link.name for link in description.links if link.mass_properties is not None and link.mass_properties.mass > 0]
+    solid = [
+        link.name for link in unloaded(description).links if link.mass_properties is not None and link.mass_properties.mass > 0
+    ]
     allowed: dict[str, list[str]] = {
         "gravity": list(AXES), "payload": ["mass", *AXES], "mass": solid, "parameters": list(declared),
         **{kind: [*_coordinates(robot, kind), "*"] for kind in STATE},
         **{key: [*_moving(description), "*"] for key in DRIVE_NUMBERS},
     }  # fmt: skip
+    leaders = {j.name: j.follows.joint for j in description.joints if j.follows is not None}
     for entry, kind, target in entries:
-        if target not in allowed[kind]:
+        if kind in STATE and target in leaders:
+            yield entry, f"joint {printable(target)} follows {printable(leaders[target])}: set that one, or *"
+        elif target not in allowed[kind]:
             what = {"gravity": "axis", "payload": "entry of a payload", "mass": "link with mass"}.get(kind, "joint")
             yield entry, str(unknown_name(what, target, allowed[kind]))
     if any(kind == "payload" for _, kind, _ in entries):
         try:
-            robot.model.frame(study.payload_frame)
+            frame = _payload_frame(study, description, robot)
         except DynamisError as error:
             yield "payload", f"{error} with frame = … under [payload]"
+            return
+        if frame not in description.payloads and not any((kind, target) == ("payload", "mass") for _, kind, target in entries):
+            yield "payload", "the robot has no payload there and none of mass is given: add mass = 1.0 under [payload]"
 
 
 def _declared(study: Study) -> dict[str, Any]:
@@ -290,9 +313,17 @@ def _declared(study: Study) -> dict[str, Any]:
 
 
 def payload_frame(study: Study) -> str | None:
-    """The frame of the payload, by default the tip."""
+    """The frame of the payload, by default that of the payload put at the tip of the robot, or the tip."""
     settings = _settings(study, study.values(0))
     if not any(kind == "payload" for kind, _, _ in settings):
         return None
-    parameters = {target: value for kind, target, value in settings if kind == "parameters"}
-    return Robot(describe(study, parameters), _quiet=True).model.frame(study.payload_frame).name
+    description = describe(study, {target: value for kind, target, value in settings if kind == "parameters"})
+    return _payload_frame(study, description, Robot(description, _quiet=True))
+
+
+def _payload_frame(study: Study, description: Description, robot: Robot) -> str:
+    if study.payload_frame is None and (found := payloads_at(description, robot.model.tip, named=False)):
+        if len(found) > 1:
+            raise InputError(f"the robot has payloads at {' and '.join(map(printable, found))}: name one of these frames")
+        return found[0]
+    return robot.model.frame(study.payload_frame).name

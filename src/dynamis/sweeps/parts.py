@@ -21,6 +21,7 @@ from typing import IO, Any, NoReturn
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import kind_of, write_whole
+from dynamis.files.paths import path_of
 from dynamis.sweeps.study import Study
 
 Row = list[Any]
@@ -34,7 +35,7 @@ class SweepFolder:
     """The folder of one sweep. ``notes`` lists damaged files that were set aside."""
 
     def __init__(self, path: str | os.PathLike[str], study: Study, columns: list[str]) -> None:
-        self.path, self.study, self.columns = Path(path), study, columns
+        self.path, self.study, self.columns = path_of(path), study, columns
         self.notes: list[str] = []
 
     @contextlib.contextmanager

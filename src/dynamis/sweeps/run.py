@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from dynamis.display import counted
 from dynamis.errors import InputError
-from dynamis.sweeps.cases import Row, column_names, run_part
+from dynamis.sweeps.cases import FAILED, Row, column_names, run_part
 from dynamis.sweeps.parts import SweepFolder
 from dynamis.sweeps.study import Study
 from dynamis.sweeps.study_file import read_study
@@ -198,7 +198,8 @@ class _Job:
         if self.failed:
             names = "; ".join(self._name(part) for part in sorted(self.failed)[:5])
             return f"{cases} of {self.study.cases} cases done; failed after {MAX_ATTEMPTS} attempts: {names}"
-        return f"{counted(cases, 'case')} done"
+        failed = sum(row[-1].startswith(FAILED) for row in self.rows())
+        return f"{counted(cases, 'case')} done" + (f", {'all' if failed == cases else failed} of them failed" if failed else "")
 
     def _name(self, part: int) -> str:
         cases = self.study.range_of(part)

@@ -23,7 +23,9 @@ from dynamis.model.values import MAX_MAGNITUDE
 from dynamis.model.writers.toml import write_toml
 from dynamis.scalar import Node
 from dynamis.simulation.adaptive import METHODS
-from dynamis.simulation.fixed_step import RULES, check_step_length
+from dynamis.simulation.fixed_step import RULES
+from dynamis.simulation.output_times import checked_times
+from dynamis.simulation.simulate import check_tolerances
 from dynamis.sweeps.cases import case_setup, check_names, payload_frame
 from dynamis.sweeps.study import Study
 from dynamis.sweeps.variables import Numbers, Variable, read_variable
@@ -33,6 +35,7 @@ from dynamis.version import __version__
 LISTS = ("q0", "v0", "torque", "gravity")
 KINDS = (*LISTS, "parameters", "payload", "mass", *DRIVE_NUMBERS)
 OPTIONS = ("method", "step", "rtol", "atol", "points", "friction", "seconds")
+DEFAULT_POINTS = 201  # output times of adaptive methods; those of methods with a fixed step lie on its steps
 DEFAULT_SECONDS = 60.0  # for the integration of a case
 PLAIN = ("robot", "base", "duration", "draws", "seed", "part", *OPTIONS)
 HOLD = ("q", "stiffness", "damping", "gravity")
@@ -217,7 +220,6 @@ class _Reader:
         made: dict[str, Any] = {
             "method": self.choice("method", ("DOP853", *(m for m in METHODS if m != "DOP853"), *RULES)),
             "friction": self.choice("friction", ("model", "smooth", "none")),
-            "points": self.whole("points", 201, 2),
             "seconds": self.positive("seconds") if "seconds" in self.document else DEFAULT_SECONDS,
         }
         made |= {key: self.positive(key) for key in ("step", "rtol", "atol") if key in self.document}
@@ -226,11 +228,16 @@ class _Reader:
             raise self.wrong(
                 "step" if "step" in made else "method", f"{', '.join(RULES)} require step, other methods do not take it: {cure}"
             )
-        if "step" in made:
-            try:
-                check_step_length(made["step"], 0.0, self.positive("duration"))
-            except InputError as error:
-                raise self.wrong("step", error) from None
+        fixed_step = made["method"] in RULES
+        made["points"] = None if fixed_step and "points" not in self.document else self.whole("points", DEFAULT_POINTS, 2)
+        try:
+            checked_times(self.positive("duration"), made["points"], None, made["method"], made.get("step"))
+        except InputError as error:
+            raise self.wrong("step" if fixed_step else "points", error) from None
+        try:
+            check_tolerances(made["method"], made.get("rtol"), made.get("atol"))
+        except InputError as error:
+            raise self.wrong("rtol" if "rtol" in made else "atol", error) from None
         return made
 
     def lists(self) -> dict[str, Numbers]:

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from dynamis.display import as_text, plotted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.files.atomic_write import write_whole
-from dynamis.sweeps.cases import column_units
+from dynamis.files.paths import path_of
+from dynamis.sweeps.cases import FAILED, column_units
 from dynamis.sweeps.study import Study
 
 Array = npt.NDArray[Any]
@@ -87,13 +88,18 @@ class SweepResult:
         return f"{name} [{self.units[name]}]" if self.units.get(name) else name
 
     @property
+    def without_results(self) -> int:
+        """The number of cases that could not be simulated; their status gives the reason."""
+        return sum(row[-1].startswith(FAILED) for row in self.rows)
+
+    @property
     def endings(self) -> Counter[str]:
         """The number of cases per status."""
         return Counter(row[-1] for row in self.rows)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write the table as a .csv file, in full precision."""
-        target = Path(path)
+        target = path_of(path)
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)

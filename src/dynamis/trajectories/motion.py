@@ -116,8 +116,7 @@ class Polynomials(Motion):
 
     def inside(self, t: Any) -> State:
         if isinstance(t, Node):
-            pieces = len(self.coefficients)
-            start, rows = (_chosen(t, self.times, values, 0, pieces) for values in (self.times, self.coefficients))
+            start, rows = (value_of_piece(t, self.times, values) for values in (self.times[:-1], self.coefficients))
             return _horner(t - start, list(rows))
         if isinstance(t, float):
             piece = bisect_right(self._inner_times, t)
@@ -200,6 +199,7 @@ class PathMotion(Motion):
 
     def inside(self, t: Any) -> State:
         s, s1, s2 = self.clock.inside(t)
+        s1 = maximum(s1, 0.0)  # where rounding makes it negative at the end, dry friction would be reversed
         # rounding may carry s beyond the ends of the path by its last digit
         q, q1, q2 = self.path.inside(minimum(maximum(s, 0.0), self.path.duration))
         s1, s2 = (_expanded(x, len(self.shape)) for x in (s1, s2))
@@ -243,8 +243,12 @@ def _expanded(x: Any, axes: int) -> Any:
     return x.reshape(*x.shape, *(1,) * axes) if isinstance(x, np.ndarray) else x
 
 
+def value_of_piece(t: Node, times: Array, values: Array) -> Any:
+    """The value of the piece that contains a symbolic time, by bisection without branches; the pieces begin at ``times``."""
+    return _chosen(t, times, values, 0, len(values))
+
+
 def _chosen(t: Node, times: Array, values: Array, first: int, last: int) -> Any:
-    """The value of the piece that contains a symbolic time, by bisection without branches."""
     if last - first == 1:
         return values[first]
     middle = (first + last) // 2

@@ -187,14 +187,21 @@ def _with_active_limits(robot: Robot, worst: float, motion: PathMotion, samples:
 
 
 def _infeasibility_message(robot: Robot, path: Polynomials, limits: Limits, s: Array, interval: int) -> str:
-    """The message where the path cannot be followed, naming a joint that cannot hold gravity there."""
-    ends = s[interval : interval + 2]
-    q = path.inside(ends)[0]
-    holding = np.abs(robot.torque_ledger(q, 0.0 * q, 0.0 * q).total).max(axis=0)
-    weak = np.flatnonzero(holding > limits.torque)
-    where = f"at {100.0 * ends[0] / path.duration:.3g} % of the path"
-    if weak.size:
-        k = int(weak[0])
-        name, limit = robot.coordinate_names[k], limits.torque[k]
-        return f"{where} the static torque of {name} is {holding[k]:.4g}, its limit is {limit:.4g}: raise torque="
-    return f"the path cannot be followed beyond {where[3:]} within these limits at any speed: raise torque= or change the path"
+    """The message where the path cannot be followed, naming the joint and the place where slow motion needs most torque.
+
+    The search for a motion, backwards from the end, may fail far from that place: at the start, if only a motion that arrives
+    there fast passes it.
+    """
+    q, direction, _ = path.inside(s)
+    static = robot.torque_ledger(q, 0.0 * q, 0.0 * q).total
+    dry = np.sign(direction) * robot.model.coulomb + (direction != 0.0) * robot.model.coulomb_bias
+    place, k = np.unravel_index(int(np.argmax(np.abs(static + dry) / limits.torque)), q.shape)
+    name, needed, limit = robot.coordinate_names[int(k)], abs(float((static + dry)[place, k])), limits.torque[k]
+    if needed > TARGET_SHARE * limit:
+        friction = ", with dry friction against the motion," if dry[place, k] else ""
+        return (
+            f"at {100.0 * s[place] / path.duration:.3g} % of the path the static torque of {name}{friction} is {needed:.4g}, "
+            f"its limit is {limit:.4g}: raise torque="
+        )
+    where = f"{100.0 * s[interval] / path.duration:.3g} % of the path"
+    return f"the path cannot be followed beyond {where} within these limits at any speed: raise torque= or change the path"

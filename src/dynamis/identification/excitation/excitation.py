@@ -18,6 +18,7 @@ import numpy.typing as npt
 from dynamis.display import as_call, as_table, excitation_card, plotted
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import write_file
+from dynamis.files.paths import path_of
 from dynamis.identification.excitation.basis import Basis, Fourier, Splines
 from dynamis.identification.excitation.log_information import ExpectedErrors
 from dynamis.identification.samples import Samples
@@ -142,7 +143,7 @@ class Excitation:
     def write(self, path: str | os.PathLike[str], *, rate: float = 1000.0, repeats: int = 1) -> Path:
         """Write .csv or .npz with t, q, v, a at a rate, or .json or .toml with the coefficients (.npz contains both)."""
         check_name(path)
-        target = Path(path)
+        target = path_of(path)
         match target.suffix:
             case ".csv":
                 data = _csv(self, rate, repeats)
@@ -204,7 +205,7 @@ def check_name(path: str | os.PathLike[str]) -> None:
 
 def read(path: str | os.PathLike[str], robot: Robot | None) -> Excitation:
     """Read coefficients and rebuild the motion."""
-    source = Path(path)
+    source = path_of(path)
     where = printable(str(source), 400)
     if source.suffix == ".csv":
         raise InputError(f"{where} contains samples only: load the .json, .toml or .npz file of the motion")

@@ -20,6 +20,7 @@ from dynamis.algorithms.configuration_rate import moved
 from dynamis.compiler import c_text
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import check_place, write_file
+from dynamis.files.paths import path_of
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric, warn_of_open_loops
 from dynamis.scalar import directional
@@ -65,7 +66,7 @@ def write_fmu(
     >>> path.name
     'arm.fmu'
     """
-    target = Path(path)
+    target = path_of(path)
     if target.suffix != ".fmu":
         raise InputError(f"{printable(target.name)}: the name of the file must end in .fmu")
     check_place(target)
