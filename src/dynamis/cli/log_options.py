@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.options import EXISTING, numbers, one_or_all
+from dynamis.cli.options import EXISTING, by_name, numbers, one_or_all
 from dynamis.cli.param_types import NUMBER, POSITIVE, Integer
 from dynamis.errors import InputError
 
@@ -85,14 +85,16 @@ def mounted(robot: Robot, options: dict[str, Any]) -> Robot:
 
 def locked(robot: Robot, given: Sequence[str]) -> Robot:
     """The robot with the joints of --lock locked."""
-    positions = {}
-    for text in given:
-        name, _, value = text.rpartition("=")
-        try:
-            positions[name] = float(value)
-        except ValueError:
-            raise InputError(f"--lock takes a joint and its position, such as --lock finger_joint=0.02; got {text!r}") from None
+    positions = by_name(map(_lock, given), "--lock")
     return robot.reduced(positions) if positions else robot
+
+
+def _lock(text: str) -> tuple[str, float]:
+    name, _, value = text.rpartition("=")
+    try:
+        return name, float(value)
+    except ValueError:
+        raise InputError(f"--lock takes a joint and its position, such as --lock finger_joint=0.02; got {text!r}") from None
 
 
 def _spans(given: Sequence[str]) -> list[tuple[float, float]]:
