@@ -298,9 +298,13 @@ def test_a_joint_that_the_log_lacks_is_locked_by_an_option(folder, truth, tmp_pa
     np.savetxt(tmp_path / "one.csv", np.column_stack([t, q[:, :1], tau]), delimiter=",", header="t,q1,tau1", comments="")
     second = truth.joint_names[1]
     assert for_command_line(f"lock it: robot.reduced({{'{second}': 0.3}})") == f"lock it: --lock {second}=0.3"
-    result = run(folder / "arm.toml", tmp_path / "one.csv", "--compare", "none", "--lock", f"{second}=0.3", "--json")
+    files = (folder / "arm.toml", tmp_path / "one.csv")
+    result = run(*files, "--compare", "none", "--lock", f"{second}=0.3", "--json", "--out", tmp_path / "out.toml")
     assert result.exit_code in (0, 1), result.stderr
-    assert not any(second in name for name in json.loads(result.stdout)["parameters"])
+    data = json.loads(result.stdout)
+    assert not any(second in name for name in data["parameters"])
+    assert f"fixed in the file at the positions of --lock: '{second}'" in data["round_trip"]["notes"]
+    assert dy.load(tmp_path / "out.toml").joint_names == one.joint_names
     assert "--lock takes a joint" in run(folder / "arm.toml", tmp_path / "one.csv", "--lock", second).stderr
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
-from dynamis.cli.log_options import log_options, mounted, signals
+from dynamis.cli.log_options import lock_notes, log_options, mounted, signals
 from dynamis.cli.options import FILE, by_name, json_option, numbers
 from dynamis.cli.output_files import check_output
 from dynamis.cli.param_types import NUMBER, POSITIVE, Integer
@@ -127,7 +128,8 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
         new_figure(1.0, 1.0)
         if options["report"].suffix.lower() == ".pdf":
             find_browser()
-    loaded = mounted(load(robot), options)
+    whole = load(robot)
+    loaded = mounted(whole, options)
     prepared = signals(options, loaded)
     model = _model(loaded, options)
     wanted = COMPARED if compare is None else () if compare == "none" else tuple(x.strip() for x in compare.split(","))
@@ -144,6 +146,8 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
         bar.show(1.0, "validating")
         grade = found.verdict.grade
     written = None if options["out"] is None else found.write(options["out"])
+    if written is not None:
+        written = replace(written, notes=(*written.notes, *lock_notes(whole, loaded)))
     if options["report"] is not None:
         found.report(options["report"], command=shlex.join(["dynamis", *sys.argv[1:]]))
     if options["as_json"]:

@@ -9,7 +9,7 @@ import click
 
 from dynamis.cli.options import EXISTING, by_name, numbers, one_or_all
 from dynamis.cli.param_types import NUMBER, POSITIVE, Integer
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
 
 if TYPE_CHECKING:
     from dynamis.robot import Robot
@@ -87,6 +87,13 @@ def locked(robot: Robot, given: Sequence[str]) -> Robot:
     """The robot with the joints of --lock locked."""
     positions = by_name(map(_lock, given), "--lock")
     return robot.reduced(positions) if positions else robot
+
+
+def lock_notes(whole: Robot, robot: Robot) -> list[str]:
+    """Notes on a file of a robot with joints locked by --lock."""
+    moving = [joint.name for joint in whole.description.joints if joint.type != "fixed"]
+    fixed = [printable(name) for name in moving if robot.description.joint(name).type == "fixed"]
+    return [f"fixed in the file at the positions of --lock: {', '.join(fixed)}"] if fixed else []
 
 
 def _lock(text: str) -> tuple[str, float]:
