@@ -381,7 +381,7 @@ def test_the_period_is_that_of_a_log_without_times(truth, tmp_path):
     values = [json.loads(x.output)["parameters"] for x in (timed, untimed)]
     assert [x["name"] for x in values[0]] == [x["name"] for x in values[1]]
     assert [x["value"] for x in values[1]] == pytest.approx([x["value"] for x in values[0]], rel=1e-6)
-    assert "--period 0.001" in run(ARM, tmp_path / "run.csv").output
+    assert "set --period SECONDS" in " ".join(run(ARM, tmp_path / "run.csv").output.split())
 
 
 def test_zeros_in_degrees_are_refused_or_converted(truth, tmp_path):

@@ -78,7 +78,7 @@ class Plan:
         time = None if self.rate is not None and self.mapping.time is None else self._time(first)
         if time is None and self.rate is None:
             if period is None:
-                raise self._unclear("no time column was recognised, and no rate is given; with its period, set period=0.001")
+                raise self._unclear("no time column was recognised, and no rate is given; with its period in s, set period=…")
             self.rate = 1.0 / period
         wanted: dict[LogTable, list[str]] = {first: []}  # first the table of the positions: its rows are used in messages
         for table, columns, _ in found.values():

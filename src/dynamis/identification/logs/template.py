@@ -25,7 +25,7 @@ def template(
     gains = ["…"] * robot.n
     lines = [
         *_listed(columns),
-        "# rate = 1000            # Hz, instead of [time] if there is no time column",
+        _commented("# rate = …", "Hz, instead of [time] if there is no time column"),
         "[time]",
         f"column = {_quoted(column)}",
         _commented(f"unit = {_quoted(unit)}", "s, ms, us, ns"),
