@@ -394,6 +394,15 @@ def test_zeros_in_degrees_are_refused_or_converted(truth, tmp_path):
     assert run(ARM, log, "--zero", "0,90deg", "--compare", "none").exit_code == 0
 
 
+def test_zeros_are_given_joint_by_joint(truth, tmp_path):
+    log = write(tmp_path / "run.csv", *motion(truth))
+    refused = run(ARM, log, "--zero", "0.2", "--compare", "none")
+    assert refused.exit_code == 2
+    names = ", ".join(map(repr, truth.coordinate_names))
+    assert f"--zero takes one number per joint ({names}), 0 where the zero is right; got '0.2'" in refused.stderr
+    assert run(ARM, log, "--zero", "0", "--compare", "none").exit_code == 0
+
+
 def test_a_total_mass_far_from_that_of_the_file_is_said(truth, tmp_path):
     log = write(tmp_path / "run.csv", *motion(truth))
     known = sum(link.mass_properties.mass for link in dy.load(ARM).description.links if link.mass_properties)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.options import EXISTING, by_name, numbers, one_or_all
+from dynamis.cli.options import EXISTING, by_name, numbers, one_or_all, words_of
 from dynamis.cli.param_types import NUMBER, POSITIVE, Integer
 from dynamis.errors import InputError, printable
 
@@ -112,10 +112,19 @@ def _spans(given: Sequence[str]) -> list[tuple[float, float]]:
     return [(start, end) for start, end in spans]
 
 
-def signals(options: dict[str, Any], robot: Robot) -> dict[str, Any]:
-    """Remove the arguments of `prepare` from the options of a command and return them."""
+def _zeros(robot: Robot, text: str) -> Any:
+    """The positions of --zero, one per joint: unlike a configuration, one other than zero hardly is that of all joints."""
     from dynamis.cli.configurations import configuration
 
+    found = configuration(robot, text, "--zero", None, within_limits=False)
+    if len(words_of(text)) < len(found) and found.any():
+        names = ", ".join(map(printable, robot.coordinate_names[:8])) + (", …" if robot.n > 8 else "")
+        raise InputError(f"--zero takes one number per joint ({names}), 0 where the zero is right; got {text!r}")
+    return found
+
+
+def signals(options: dict[str, Any], robot: Robot) -> dict[str, Any]:
+    """Remove the arguments of `prepare` from the options of a command and return them."""
     zero = options.pop("zero")
     slow = one_or_all(numbers(options.pop("slow"), "--slow"))
     logged = options.pop("logged")
@@ -128,7 +137,7 @@ def signals(options: dict[str, Any], robot: Robot) -> dict[str, Any]:
         "smooth_torque": options.pop("smooth_torque"),
         "slow": slow,
         "delay": one_or_all(numbers(options.pop("delay"), "--delay")),
-        "zero": None if zero is None else configuration(robot, zero, "--zero", None, within_limits=False),
+        "zero": None if zero is None else _zeros(robot, zero),
         **{name: options.pop(name) for name in ("rest", "jitter", "period", "gap", "trim", "time_scale")},
         "leave_out": _spans(options.pop("leave_out")),
         "outliers": not options.pop("no_outliers"),
