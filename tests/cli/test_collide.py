@@ -71,6 +71,8 @@ def test_a_collision_between_the_rows_of_a_motion_is_found(tmp_path):
         (["--obstacle", "box:1,1"], "NAME:KIND:SIZE@X,Y,Z"),
         (["--obstacle", "a:cube:1@0,0,0"], "choose box"),
         (["--margin", "-1"], "margin must be a length"),
+        (["--obstacle", "a:sphere:1@0,0,5", "--obstacle", "a:sphere:1@0,0,9"], "'a' is given twice"),
+        (["--obstacle", "floor:sphere:1@0,0,5", "--floor", "-1"], "'floor' is given twice"),
     ],
 )
 def test_wrong_options_end_with_2_and_a_sentence(options, text):

@@ -169,6 +169,14 @@ def typed(line, folder):
     return done.returncode, done.stdout if "--json" in words else done.stdout + done.stderr
 
 
+def hastened(line):
+    """The line with the options of `HASTE` in place of its own values of these."""
+    options = looked_up(HASTE, line) or ""
+    for option in re.findall(r" (--\S+)", options):
+        line = re.sub(rf" {option} \S+", "", line)
+    return line + options
+
+
 def recording(source, folder, names):
     """The files of a real arm's recording under the names an example has for them."""
     needs(source)
@@ -195,7 +203,7 @@ def test_every_example_of_the_help_runs(folder, line, monkeypatch):
     opened = []
     monkeypatch.setattr("click.launch", opened.append)
     with scheduler(line) as there:
-        code, output = typed(there + (looked_up(HASTE, line) or ""), folder)
+        code, output = typed(hastened(there), folder)
     assert bool(opened) == ("--open" in line)
     assert code in (looked_up(ENDS_WITH, line) or (0,)), output
     assert "Traceback" not in output
@@ -368,3 +376,23 @@ def test_every_command_is_listed_once_with_a_sentence():
     output = CliRunner().invoke(cli, ["-h"]).output
     for name in COMMANDS:
         assert re.search(rf"^  {name} +\S", output, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["statics", "ur5e", "--wrench", "0,0,-50", "--wrench", "0,0,-20"], "'--wrench': it is given twice"),
+        (["pose", "ur5e", "--degrees", "--radians"], "'--degrees': it is given twice"),
+        (["derive", "scara", "-o", "a.tex", "--out", "b.tex", "--output", "c.tex"], "it is given 3 times"),
+        (["id", "planar_2r", "--set", "m_1=1", "--set", "m_1=2"], "--set: 'm_1' is given twice"),
+        (["identify", "ur5e", __file__, "--lock", "a=1", "--lock", "a=2"], "--lock: 'a' is given twice"),
+    ],
+)
+def test_no_value_of_an_option_given_twice_is_dropped(arguments, words):
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == 2
+    assert words in result.output
+
+
+def test_flags_may_be_given_twice():
+    assert CliRunner().invoke(cli, ["pose", "ur5e", "--json", "--json"]).exit_code == 0

@@ -241,10 +241,11 @@ def test_without_theorem_and_bound_a_law_must_do_better_than_a_robot_that_does_n
     (("--law", "pd-bounded", "--goal", "1", "--damping", "0.7"), "--damping has no effect on pd-bounded"),
     (("--law", "impedance", "--goal", "1,1", "--bandwidth", "5"), "--bandwidth has no effect on impedance"),
     (("--law", "gravity-compensation", "--move", "1"), "--move has no effect on gravity-compensation"),
+    (("--goal", "1", "--time", "1", "--move", "5"), "--move 5 is longer than --time 1: the motion would not reach the goal"),
     (("--goal", "1", "--seed", "3"), "--seed is that of the parameter errors: it needs --error PERCENT"),
     (("--law", "impedance", "--goal", "1,1", "--degrees"), "--degrees and --radians are the unit of joint positions"),
 ])  # fmt: skip
-def test_an_option_without_effect_is_refused(words, sentence):
+def test_an_option_without_effect_or_against_another_is_refused(words, sentence):
     result = run(ARM, *words)
     assert result.exit_code == 2
     assert sentence in " ".join(result.output.split())

@@ -69,3 +69,16 @@ def test_long_lists_of_names_are_printed_whole_and_wrapped(run, tmp_path):
     words = " ".join(result.output.split())
     assert all(repr(name) in words for name in dy.load("ur5e").joint_names)
     assert "…" not in result.output
+
+
+def test_what_only_dynamis_reads_of_a_urdf_is_listed(run, tmp_path):
+    hung = tmp_path / "hung.toml"
+    dy.load("puma560").replace(gravity=(0.0, 0.0, 9.81)).write(hung)
+    output = " ".join(run("convert", hung, tmp_path / "hung.urdf").output.split())
+    assert "ignored by other tools: gravity (0, 0, 9.81) m/s² in the base frame" in output
+    assert "ignored by other tools: rotor inertia of 'waist', 'shoulder'" in output
+    data = json.loads(run("convert", hung, tmp_path / "hung.urdf", "--json").stdout)
+    assert data["lost"] == []
+    assert len(data["ignored_by_other_tools"]) == 4
+    assert json.loads(run("convert", "panda", tmp_path / "panda.urdf", "--json").stdout)["ignored_by_other_tools"] == []
+    assert json.loads(run("convert", hung, tmp_path / "copy.toml", "--json").stdout)["ignored_by_other_tools"] == []

@@ -298,9 +298,13 @@ def test_a_joint_that_the_log_lacks_is_locked_by_an_option(folder, truth, tmp_pa
     np.savetxt(tmp_path / "one.csv", np.column_stack([t, q[:, :1], tau]), delimiter=",", header="t,q1,tau1", comments="")
     second = truth.joint_names[1]
     assert for_command_line(f"lock it: robot.reduced({{'{second}': 0.3}})") == f"lock it: --lock {second}=0.3"
-    result = run(folder / "arm.toml", tmp_path / "one.csv", "--compare", "none", "--lock", f"{second}=0.3", "--json")
+    files = (folder / "arm.toml", tmp_path / "one.csv")
+    result = run(*files, "--compare", "none", "--lock", f"{second}=0.3", "--json", "--out", tmp_path / "out.toml")
     assert result.exit_code in (0, 1), result.stderr
-    assert not any(second in name for name in json.loads(result.stdout)["parameters"])
+    data = json.loads(result.stdout)
+    assert not any(second in name for name in data["parameters"])
+    assert f"fixed in the file at the positions of --lock: '{second}'" in data["round_trip"]["notes"]
+    assert dy.load(tmp_path / "out.toml").joint_names == one.joint_names
     assert "--lock takes a joint" in run(folder / "arm.toml", tmp_path / "one.csv", "--lock", second).stderr
 
 
@@ -377,7 +381,7 @@ def test_the_period_is_that_of_a_log_without_times(truth, tmp_path):
     values = [json.loads(x.output)["parameters"] for x in (timed, untimed)]
     assert [x["name"] for x in values[0]] == [x["name"] for x in values[1]]
     assert [x["value"] for x in values[1]] == pytest.approx([x["value"] for x in values[0]], rel=1e-6)
-    assert "--period 0.001" in run(ARM, tmp_path / "run.csv").output
+    assert "set --period SECONDS" in " ".join(run(ARM, tmp_path / "run.csv").output.split())
 
 
 def test_zeros_in_degrees_are_refused_or_converted(truth, tmp_path):
@@ -388,6 +392,15 @@ def test_zeros_in_degrees_are_refused_or_converted(truth, tmp_path):
     assert "write 90deg; if 90 rad is meant, write 90rad" in " ".join(refused.output.split())
     assert "--degrees" not in refused.output
     assert run(ARM, log, "--zero", "0,90deg", "--compare", "none").exit_code == 0
+
+
+def test_zeros_are_given_joint_by_joint(truth, tmp_path):
+    log = write(tmp_path / "run.csv", *motion(truth))
+    refused = run(ARM, log, "--zero", "0.2", "--compare", "none")
+    assert refused.exit_code == 2
+    names = ", ".join(map(repr, truth.coordinate_names))
+    assert f"--zero takes one number per joint ({names}), 0 where the zero is right; got '0.2'" in refused.stderr
+    assert run(ARM, log, "--zero", "0", "--compare", "none").exit_code == 0
 
 
 def test_a_total_mass_far_from_that_of_the_file_is_said(truth, tmp_path):

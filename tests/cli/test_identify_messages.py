@@ -109,3 +109,11 @@ def test_a_speed_of_zero_is_refused(log):
         result = CliRunner().invoke(identify, [ARM, str(log), option, "0"])
         assert result.exit_code == 2
         assert name in result.output.replace("--stribeck", "stribeck_speed")
+
+
+@pytest.mark.parametrize(("option", "term"), [("--stribeck", "stribeck"), ("--temperature", "coulomb_temperature")])
+def test_an_option_of_a_friction_term_that_is_not_identified_is_refused(log, option, term):
+    result = CliRunner().invoke(identify, [ARM, str(log), option, "0.1"])
+    assert result.exit_code == 2
+    assert f"{option} 0.1 has no effect without the friction term '{term}'" in result.output
+    assert f"--friction viscous,coulomb,{term}" in result.output

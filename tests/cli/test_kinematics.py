@@ -48,7 +48,7 @@ def test_a_pose_is_found_again(kind):
     pose = json.loads(run("pose", "ur5e", "--q", NEAR, "--json").output)
     x, angles = ["--position", listed(pose["position"])], np.array(pose["rpy"])
     turned = {"rpy": ["--rpy", listed(angles)], "degrees": ["--rpy", ",".join(f"{a!r}deg" for a in np.rad2deg(angles).tolist())],
-              "quaternion": ["--quaternion", listed(2.0 * np.array(pose["quaternion"]))]}  # fmt: skip
+              "quaternion": ["--quaternion", listed(1.01 * np.array(pose["quaternion"]))]}  # fmt: skip
     result = run("ik", "ur5e", *x, *turned[kind], "--q0", NEAR, "--json")
     assert result.exit_code == 0
     assert np.abs(np.array(json.loads(result.output)["q"]) - Q).max() < 1e-6
@@ -76,7 +76,8 @@ def test_a_position_out_of_reach_ends_with_status_one():
         (["--rpy", "1m,0,0"], "three angles"),
         (["--rpy", "0,0"], "three angles"),
         (["--rpy", "0,0,0", "--quaternion", "0,0,0,1"], "omit one"),
-        (["--quaternion", "0,0,0,0"], "must not be zero"),
+        (["--quaternion", "0,0,0,0"], "--quaternion has length 0"),
+        (["--quaternion", "0,0,0,2"], "--quaternion has length 2, but that of an orientation has length 1"),
         (["--position", "0,0,1", "--frame", "hand"], "no frame named 'hand'"),
     ],
 )

@@ -178,3 +178,11 @@ def test_a_motion_given_by_points_is_examined_between_them():
     for times in ([1.0, 0.0], [0.0, np.nan], [0.0, np.inf]):
         with pytest.raises(dy.InputError, match="must not decrease"):
             scene.along((np.array(times), ends))
+
+
+def test_a_distance_within_the_margin_is_not_called_a_collision(robot, floor, monkeypatch):
+    monkeypatch.setattr(floor, "margin", 1.0)
+    near = floor.along(([0.0, 1.5], np.array([Q, Q])))
+    assert near.distance > 0.0
+    assert not near.free
+    assert near.status.endswith("; within the margin of 1 m during 0 … 1.5 s")

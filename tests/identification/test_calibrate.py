@@ -259,8 +259,10 @@ def test_the_column_that_lacks_is_named_and_its_joint_can_be_locked(measured, na
     words = " ".join(result.output.split())
     assert f"has no column '{'joint2' if names[0] == 'joint0' else 'q3'}'" in words
     assert "--lock joint2=VALUE" in words
-    locked = CliRunner().invoke(cli, ["calibrate", *files, "--unknowns", "base,tool", "--lock", "joint2=0.4"])
+    out = ["--out", str(tmp_path / "out.toml")]
+    locked = CliRunner().invoke(cli, ["calibrate", *files, "--unknowns", "base,tool", "--lock", "joint2=0.4", *out])
     assert locked.exit_code == 0, locked.output
+    assert "fixed in the file at the positions of --lock: 'joint2'" in locked.output
     wrong = CliRunner().invoke(cli, ["calibrate", *files, "--lock", "joint2"])
     assert "--lock takes a joint and its position" in " ".join(wrong.output.split())
 

@@ -42,8 +42,17 @@ def test_pushes_are_named_with_their_times_and_the_argument_that_leaves_them_out
     assert again.verdict.grade == "good"
     assert again.validation.held_out < 0.2 * found.validation.held_out
     assert not again.log_findings
-    (run,) = dy.identification.prepare(pushed, dy.load("ur5e"), leave_out=given)
+    ready = dy.identification.prepare(pushed, dy.load("ur5e"), leave_out=given)
+    (run,) = ready
+    assert not [note for note in ready.notes if "outside of the log" in note]
     assert not any(run.use[(run.t >= start) & (run.t <= end)].any() for start, end in spans)
+
+
+def test_a_time_left_out_that_is_not_in_the_log_is_noted():
+    ready = dy.identification.prepare(log([]), dy.load("ur5e"), leave_out=[(-3.0, -1.0), (19.0, 21.0), (100.0, 101.0)])
+    notes = [note for note in ready.notes if "outside of the log" in note]
+    assert [note.partition(" s,")[0] for note in notes] == ["the time left out, -3 … -1", "the time left out, 100 … 101"]
+    assert notes[0].endswith("the times of the log are 0 … 19.995 s")
 
 
 def test_a_log_without_push_has_no_disturbance():

@@ -295,6 +295,10 @@ def test_other_things_cannot_be_excited():
         design_excitation(floating("planar_2r_melchiorri"))
 
 
+def always_free(*_, **__):
+    return SimpleNamespace(free=True)
+
+
 @pytest.mark.filterwarnings("ignore:the motion excites the parameters less")  # in little time
 def test_links_do_not_collide_along_a_motion():
     pytest.importorskip("coal", reason="coal is not installed: pip install coal")
@@ -312,11 +316,25 @@ def test_links_do_not_collide_along_a_motion():
 
 
 def test_a_motion_worse_than_a_random_one_is_warned_of(bases):
-    scene = SimpleNamespace(robot=ARM, pairs=(), in_collision=lambda q: (np.abs(q) > 0.02).any(axis=1))
+    scene = SimpleNamespace(robot=ARM, pairs=(), in_collision=lambda q: (np.abs(q) > 0.02).any(axis=1), along=always_free)
     with pytest.warns(RuntimeWarning, match="collisions leave little room about this start; pass another start="):
         found = design(bases, collision=scene, start=(0.0, 0.0), seconds=1.0)
     assert found.condition > found.condition_before
     assert np.abs(found.sample(1000.0)[1]).max() <= 0.02
+
+
+@pytest.mark.filterwarnings("ignore:the motion excites the parameters less")
+def test_a_motion_that_collides_between_the_points_of_the_search_is_made_smaller(bases):
+    peaks = []
+
+    def along(motion, samples):
+        peaks.append(np.abs(motion.at(np.linspace(0.0, motion.duration, samples))[0]).max())
+        return SimpleNamespace(free=peaks[-1] < 0.9995 * peaks[0])
+
+    scene = SimpleNamespace(robot=ARM, pairs=(), in_collision=lambda q: np.zeros(len(q), bool), along=along)
+    found = design(bases, collision=scene, start=(0.0, 0.0), seconds=1.0, restarts=1)
+    reached = np.abs(found.sample(1000.0)[1]).max()
+    assert 0.998 * peaks[0] < reached < 0.9995 * peaks[0]
 
 
 @pytest.mark.filterwarnings("ignore:the motion excites the parameters less")  # without the distances
@@ -326,6 +344,7 @@ def test_a_search_that_sees_distances_is_better_than_one_made_smaller(bases):
         pairs=(("tip", "wall"), ("base", "wall")),
         margin=0.01,
         in_collision=lambda q: distances(q).min(axis=1) <= 0.01,
+        along=always_free,
     )
 
     def distances(q, within=np.inf):
@@ -337,7 +356,7 @@ def test_a_search_that_sees_distances_is_better_than_one_made_smaller(bases):
         return slopes * (distances(q) < within)[:, :, None]
 
     walls.distances, walls.distance_gradients = distances, gradients
-    unseen = SimpleNamespace(robot=ARM, pairs=(), in_collision=walls.in_collision)
+    unseen = SimpleNamespace(robot=ARM, pairs=(), in_collision=walls.in_collision, along=always_free)
     found, reduced = (design(bases, collision=x, start=(0.0, 0.0), seconds=20.0, restarts=2) for x in (walls, unseen))
     assert not walls.in_collision(found.sample(1000.0)[1]).any()
     assert found.condition < reduced.condition

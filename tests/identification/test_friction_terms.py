@@ -191,6 +191,8 @@ def test_temperatures_of_long_logs_are_those_of_the_whole(warming, monkeypatch):
         ({"friction": ("coulomb_temperature",), "reference_temperature": np.nan}, "reference_temperature=35"),
         ({"friction": ("coulomb_temperature",), "reference_temperature": "warm"}, "reference_temperature=35"),
         ({"friction": ("loads",)}, "did you mean 'load'"),
+        ({"stribeck_speed": 0.1}, "no effect without the friction term 'stribeck'"),
+        ({"reference_temperature": 30.0}, "no effect without the friction term 'coulomb_temperature'"),
     ],
 )
 def test_incomplete_terms_are_refused(settings, message):

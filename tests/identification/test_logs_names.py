@@ -204,3 +204,32 @@ def test_a_last_line_without_its_end_is_left_out_and_said(tmp_path):
     log = read_log(tmp_path / "run.csv", ARM)
     assert log.t.tolist() == [0.0, 0.01]
     assert "the last line ends after 3 cells and is left out" in log.notes
+
+
+def of_a_scara(tmp_path, positions, torques):
+    """A log whose third joint is prismatic."""
+    ends = {"q": positions, "tau": torques}
+    names = ["t", *(f"{x}{k + 1}{unit}" for x, units in ends.items() for k, unit in enumerate(units))]
+    (tmp_path / "run.csv").write_text("\n".join([",".join(names), *[",".join("012345678")] * 2]))
+    return read_log(tmp_path / "run.csv", dy.load("scara"))
+
+
+@pytest.mark.parametrize("force", ["_N", " (N)", " [kN]", "_kN", ""])
+def test_forces_of_prismatic_joints_have_their_unit_in_the_name(tmp_path, force):
+    log = of_a_scara(tmp_path, ["", "", "", ""], ["_Nm", "_Nm", force, "_Nm"])
+    assert log.tau[0].tolist() == [5.0, 6.0, 7000.0 if "k" in force else 7.0, 8.0]
+
+
+def test_degrees_in_the_name_of_a_prismatic_joint_are_refused(tmp_path):
+    log = of_a_scara(tmp_path, ["_deg", "_deg", "_mm", "_deg"], [""] * 4)
+    np.testing.assert_allclose(log.q[0], [np.pi / 180.0, np.pi / 90.0, 0.003, np.pi / 45.0])
+    with pytest.raises(InputError, match="'deg' is not a unit of the prismatic joint 'joint3'; rename the column"):
+        of_a_scara(tmp_path, ["_deg"] * 4, [""] * 4)
+
+
+def test_the_template_has_the_units_of_prismatic_joints():
+    columns = ["t", "q1_deg", "q2_deg", "lift", "q4_deg", *(f"x{k}" for k in range(4))]
+    text = Mapping.skeleton(columns, dy.load("scara"), {"position": ["q1_deg", "q2_deg", None, "q4_deg"]}, ("t", "s"))
+    assert 'units = ["deg", "deg", "m", "deg"]' in text
+    assert 'units = ["N m", "N m", "N", "N m"]' in text
+    Mapping.parse(text.replace("…", "x0"))

@@ -97,6 +97,16 @@ def test_windows_are_what_the_whole_log_gives_there(base, tmp_path, small_window
     assert (found[0].period, found[0].parallel, found[0].every) == (whole[0].period, whole[0].parallel, whole[0].every)
 
 
+def test_a_time_left_out_is_looked_for_in_the_whole_log(base, tmp_path, small_windows):
+    path = write_npz(tmp_path / "run.npz", motion(base.model.robot, 10_000))
+    found = in_windows(path, base.model.robot, cutoff=20.0, leave_out=[(15.0, 16.0), (50.0, 51.0)])
+    (note,) = [note for note in found.notes if "outside of the log" in note]
+    assert "50 … 51 s" in note
+    assert "0 … 19.998 s" in note
+    (run,) = found
+    assert not run.use[(run.t >= 15.0) & (run.t <= 16.0)].any()
+
+
 def test_a_log_in_windows_is_identified_as_at_once(base, tmp_path, monkeypatch, request):
     robot = base.model.robot
     t, q, _, _, tau = motion(robot, 20_000)

@@ -50,6 +50,12 @@ def test_the_centre_of_a_mass_that_is_not_significant_is_not_given():
     assert sentences(estimate(mass_error=0.6))[0] == "mass 2 kg, standard error 0.6 kg"
 
 
+def test_the_standard_error_of_the_mass_is_said_to_be_that_with_an_exact_arm():
+    first, *others = sentences(estimate(mass_error=0.6), trusted=True)
+    assert first == "mass 2 kg, standard error 0.6 kg if the arm's model is exact"
+    assert "reference=" in others[-1]
+
+
 def test_an_estimate_that_no_body_can_have_is_named_with_its_centre_of_mass():
     wrong = Inertia.from_parameters([2.0, 0.04, -0.06, 0.16, *np.zeros(6)])
     (line,) = [x for x in sentences(estimate(wrong)) if "not consistent" in x]

@@ -191,6 +191,8 @@ def test_a_link_without_mass_in_the_file_can_get_some():
 def test_what_only_dynamis_reads_in_a_urdf_is_said(tmp_path):
     assert any("<dynamis>" in note and "rotor inertia" in note for note in write(dy.load("puma560"), tmp_path / "puma.urdf"))
     assert write(dy.load("puma560"), tmp_path / "puma.toml") == ()
+    (note,) = write(dy.load("panda").replace(gravity=(0.0, 0.0, 9.81)), tmp_path / "hung.urdf")
+    assert "gravity (0, 0, 9.81) m/s² in the base frame" in note
 
 
 def test_wrong_arguments_are_said(tmp_path):

@@ -280,6 +280,31 @@ def test_masses_in_grams_stand_out_against_the_effort_limits(tmp_path):
     assert not list(dy.check(path))
 
 
+@pytest.mark.parametrize("factor", [1.0, 1000.0])
+def test_masses_in_grams_stand_out_without_effort_limits_too(factor, tmp_path):
+    text = resources.files("dynamis.model.library").joinpath("ur5e.toml").read_text()
+    text = re.sub(r", effort = \d+", "", text)
+    path = tmp_path / "arm.toml"
+    path.write_text(re.sub(r"^mass = (.*)", lambda m: f"mass = {factor * float(m[1])}", text, flags=re.MULTILINE))
+    report = dy.check(path)
+    assert report.ok
+    found = [problem for problem in report.warnings if problem.code == "mass-unit"]
+    assert len(found) == (factor > 1.0)
+    assert all(problem.where == "robot" and "grams" in problem.repair for problem in found)
+
+
+@pytest.mark.parametrize(("limits", "doubted"), [
+    ((180.0, 180.0, 360.0), True), ((100.0, 225.0, 600.0), True), ((3.1, 3.1, 6.3), False), ((20.0, 60.0, 90.0), False),
+    ((1000.0, 1000.0, 1000.0), False), ((100.0, 1e4, 1e4), False), ((2e3, 3e3, 5e3), False), ((0.0, 180.0, 180.0), True),
+])  # fmt: skip
+def test_velocity_limits_in_degrees_per_second_are_doubted(limits, doubted):
+    """A power of ten stands for a limit that is not known."""
+    rows = [f"[[link]]\nmass = 1\ncom = [0.2, 0, 0]\nxyz = [0.4, 0, 0]\nlimits = {{ velocity = {x} }}\n" for x in limits]
+    found = [problem for problem in dy.check("[robot]\n" + "".join(rows)).warnings if problem.code == "speed-unit"]
+    assert len(found) == doubted
+    assert all("π/180" in problem.repair for problem in found)
+
+
 def test_a_robot_with_replaced_friction_is_checked_like_a_file():
     arm = dy.load("ur5e")
     with pytest.warns(dy.ModelWarning, match="UR5e: warning: joint 'elbow_joint': viscous is -1; allowed: 0 or more") as caught:

@@ -213,6 +213,15 @@ def test_faults_are_refused_with_line_and_cure(old, new, message, refused):
     assert "To repair: " in str(error)
 
 
+@pytest.mark.parametrize(("attributes", "doubted"), [("", True), (' degrees="true"', False)])
+def test_angles_in_degrees_are_doubted_unless_the_file_says_so(attributes, doubted, save):
+    text = TWO.replace("0.5 0 0 0 0 0", "0.5 0 0 0 90 0").replace("<pose", f"<pose{attributes}")
+    report = dy.check(save(text, "robot.sdf"))
+    found = [str(problem) for problem in report.warnings if problem.code == "angle-unit"]
+    assert len(found) == doubted
+    assert all("roll, pitch, yaw of <pose> is (0, 90, 0): more than a turn" in text for text in found)
+
+
 def test_the_defaults_and_omissions_of_sdf_are_told():
     with pytest.warns(dy.ModelWarning, match="1 kg and 1 kg m² are used, the default of SDF"):
         dy.load(TWO.replace("<inertial><mass>1</mass></inertial>", ""))

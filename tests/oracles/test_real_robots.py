@@ -15,9 +15,9 @@ def test_most_real_robots_are_shipped(folder):
     assert len(shipped) >= len(ROBOTS) - 4
 
 
-def test_the_weights_of_real_robots_agree_with_their_effort_limits(folder):
-    files = [folder / path for path, _, _ in ROBOTS if (folder / path).is_file()]
-    assert not [path.name for path in files if any(p.code == "mass-unit" for p in dy.check(path))]
+def test_the_weights_and_speeds_of_real_robots_are_plausible(folder):
+    files = [*dy.library(), *(folder / path for path, _, _ in ROBOTS if (folder / path).is_file())]
+    assert not [str(path) for path in files if any(p.code in ("mass-unit", "speed-unit") for p in dy.check(path))]
 
 
 @pytest.mark.parametrize("path", [f"cassie_description/robots/{name}.sdf" for name in ("cassie", "cassie_v2", "cassie_simple")])

@@ -11,7 +11,7 @@ from dynamis.cli.console import bullet, clean_name, echo, print_json, print_note
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
-from dynamis.cli.log_options import lock_option, locked
+from dynamis.cli.log_options import lock_notes, lock_option, locked
 from dynamis.cli.options import FILE, json_option
 from dynamis.cli.output_files import check_output
 from dynamis.cli.param_types import Integer
@@ -65,7 +65,8 @@ def calibrate(
     from dynamis.identification import calibrate as run
 
     check_output(out, (".urdf", ".toml"), (poses,))
-    loaded = locked(load(robot), lock)
+    whole = load(robot)
+    loaded = locked(whole, lock)
     with waiting("calibrating"):
         kinds = [word.strip() for word in unknowns.split(",")]
         measured = Poses.read(poses, loaded)
@@ -81,7 +82,7 @@ def calibrate(
         _print(found)
         if written is not None:
             print_written([written.path])
-            print_notes(written.notes)
+            print_notes((*written.notes, *lock_notes(whole, loaded)))
         median = float(np.median(found.pose_errors))
         none = "" if out is None else "; no file is written"
         if found.doubt:

@@ -12,7 +12,7 @@ from dynamis.cli.configurations import degrees_option
 from dynamis.cli.console import clean_name, echo, print_json
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.layout import print_table
-from dynamis.cli.options import EXISTING, floating_option, json_option, numbers, q_option, set_option
+from dynamis.cli.options import EXISTING, by_name, floating_option, json_option, numbers, q_option, set_option
 from dynamis.cli.param_types import NUMBER, Integer
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import loaded, rows_of, vector
@@ -68,7 +68,7 @@ def collide(
     if q is not None and table is not None:
         raise InputError("--q and --states exclude each other: give one configuration, or a file with many")
     arm = loaded(robot, settings, floating)
-    around = dict(map(_obstacle, obstacles)) | _floor(floor)
+    around = by_name([*map(_obstacle, obstacles), *_floor(floor)], "--obstacle" if floor is None else "--obstacle and --floor")
     facts: dict[str, Any] = {"robot": arm.name}
     with Bar() as bar:
         rows = None if table is None else rows_of(arm, table, {"q": q}, bar.show, degrees)
@@ -120,10 +120,10 @@ def _obstacle(text: str) -> tuple[str, Obstacle]:
     return name, Obstacle(kind, numbers(size, "--obstacle") or (), centre)
 
 
-def _floor(height: float | None) -> dict[str, Obstacle]:
+def _floor(height: float | None) -> list[tuple[str, Obstacle]]:
     from dynamis.collision import Obstacle
 
-    return {} if height is None else {"floor": Obstacle("half_space", (), (0.0, 0.0, height))}
+    return [] if height is None else [("floor", Obstacle("half_space", (), (0.0, 0.0, height)))]
 
 
 def _print(scene: Scene, near: Any, collides: bool) -> None:

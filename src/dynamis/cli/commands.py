@@ -226,7 +226,8 @@ def _preserved_parts(description: Description, out: Path) -> str:
 
 CONVERT_HELP = """Convert a robot to another format: URDF, SDF, MJCF, USD, Denavit–Hartenberg table, product of exponentials.
 
-    What the format cannot represent is listed.
+    What the format cannot represent is listed, and for URDF what only Dynamis reads of the file: gravity in another direction
+    than −z, rotor inertias, springs.
 
     \b
     Examples:
@@ -251,7 +252,7 @@ CONVERT_HELP = """Convert a robot to another format: URDF, SDF, MJCF, USD, Denav
 def convert(robot: str, out: Path, form: str, floating: bool, settings: tuple[str, ...], as_json: bool) -> None:
     from dynamis.cli.loading import load_as_written
     from dynamis.errors import ModelWarning
-    from dynamis.model.writers.losses import losses
+    from dynamis.model.writers.losses import extensions, losses
 
     check_output(out, (".urdf", ".toml", ".mjcf", ".xml", ".sdf", ".usda"), (robot,))
     base = {"base": "floating"} if floating else {}
@@ -260,12 +261,15 @@ def convert(robot: str, out: Path, form: str, floating: bool, settings: tuple[st
         warnings.simplefilter("ignore", ModelWarning)  # of what is listed below
         whole(out, lambda file: found.write(file, form))
     lost = losses(found.description, ".mjcf" if out.suffix == ".xml" else out.suffix)
+    own = extensions(found.description) if out.suffix == ".urdf" else []
     if as_json:
-        print_json({"written": [str(out)], "lost": lost})
+        print_json({"written": [str(out)], "lost": lost, "ignored_by_other_tools": own})
         return
     print_written([out])
     for sentence in lost:
         echo(f"  not in the file: {sentence}", hang=4)
+    for sentence in own:
+        echo(f"  ignored by other tools: {sentence}", hang=4)
 
 
 EXPORT_HELP = """Write a function of a robot as C99: header and source with a self-test, without dependencies.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 NAMES = ("condition", "plain-condition", "d-optimal", "a-optimal", "e-optimal", "combined")
 LIMITED = ("position", "velocity", "acceleration", "torque")
-CHECKED_RATE = 200.0  # Hz: the smallest distance of links is found at these samples
+CHECKED_RATE = 200.0  # Hz: the smallest distance of links is found at these samples and between them
 LEAST_CERTAIN = 8  # parameters whose expected standard errors are printed
 PEAK_UNITS = {"velocity": ("rad/s", "m/s"), "acceleration": ("rad/s²", "m/s²")}
 
@@ -139,7 +139,7 @@ def excite(
             restarts=restarts, seed=seed, progress=bar.show,
         )  # fmt: skip
     _warn_unlimited(arm, found)
-    near = None if scene is None else scene.along(found.sample(CHECKED_RATE)[:2])
+    near = None if scene is None else scene.along(found.motion, samples=int(CHECKED_RATE * found.duration) + 2)
     written = [str(whole(file, lambda made: found.write(made, rate=rate))) for file in out]
     if plot is not None:
         whole(plot, found.plot)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -62,7 +63,10 @@ class SubjectGroup(click.Group):
             raise click.UsageError(f"No such command {args[0]!r}. Did you mean {meant!r}?", ctx)
         if args[0].lower() in IN_PYTHON and not ctx.resilient_parsing:
             raise click.UsageError(f"No such command {args[0]!r}. {IN_PYTHON[args[0].lower()]}", ctx)
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            _refuse_repeated(command, rest, ctx)
+        return name, command, rest
 
     @staticmethod
     def _summary(command: click.Command) -> str:
@@ -79,6 +83,22 @@ class SubjectGroup(click.Group):
             return super().invoke(ctx)
         except click.UsageError as error:
             raise _printable(error) from None
+
+
+def _refuse_repeated(command: click.Command, args: Sequence[str], parent: click.Context) -> None:
+    """Refuse an option with one value that is given twice: click uses the last one without a word."""
+    ctx = click.Context(command, parent, command.name, **command.context_settings)
+    try:
+        order = command.make_parser(ctx).parse_args(args=list(args))[2]
+    except click.UsageError:  # reported by the command itself
+        return
+    single = [
+        p for p in order if isinstance(p, click.Option) and not (p.multiple or p.count or (p.is_flag and not p.secondary_opts))
+    ]
+    for option, uses in Counter(single).items():
+        if uses > 1:
+            times = "twice" if uses == 2 else f"{uses} times"
+            raise click.BadParameter(f"it is given {times}, and takes one value.", ctx, option)
 
 
 def _source_docstring(function: Callable[..., Any]) -> str | None:

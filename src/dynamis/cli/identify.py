@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,8 @@ from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
-from dynamis.cli.log_options import log_options, mounted, signals
-from dynamis.cli.options import FILE, json_option, numbers
+from dynamis.cli.log_options import lock_notes, log_options, mounted, signals
+from dynamis.cli.options import FILE, by_name, json_option, numbers
 from dynamis.cli.output_files import check_output
 from dynamis.cli.param_types import NUMBER, POSITIVE, Integer
 from dynamis.cli.progress import Bar
@@ -127,7 +128,8 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
         new_figure(1.0, 1.0)
         if options["report"].suffix.lower() == ".pdf":
             find_browser()
-    loaded = mounted(load(robot), options)
+    whole = load(robot)
+    loaded = mounted(whole, options)
     prepared = signals(options, loaded)
     model = _model(loaded, options)
     wanted = COMPARED if compare is None else () if compare == "none" else tuple(x.strip() for x in compare.split(","))
@@ -144,6 +146,8 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
         bar.show(1.0, "validating")
         grade = found.verdict.grade
     written = None if options["out"] is None else found.write(options["out"])
+    if written is not None:
+        written = replace(written, notes=(*written.notes, *lock_notes(whole, loaded)))
     if options["report"] is not None:
         found.report(options["report"], command=shlex.join(["dynamis", *sys.argv[1:]]))
     if options["as_json"]:
@@ -184,15 +188,17 @@ def _model(robot: Any, options: dict[str, Any]) -> LinearModel | Robot:
 
 def _constraints(options: dict[str, Any]) -> dict[str, Any] | None:
     """What is known of the links besides the log."""
-    masses = {}
-    for text in options["mass"]:
-        link, _, ends = text.rpartition("=")
-        pair = numbers(ends, "--mass") or []
-        if not link or len(pair) != 2 or not 0.0 <= pair[0] <= pair[1]:
-            raise InputError(f"--mass takes a link and two masses in kg, such as --mass forearm=1.5,3.5; got {text!r}")
-        masses[link] = (pair[0], pair[1])
+    masses = by_name(map(_mass, options["mass"]), "--mass")
     given = {"masses": masses, "total_mass": options["total_mass"], "shapes": options["shapes"]}
     return {name: value for name, value in given.items() if value not in (None, False, {})} or None
+
+
+def _mass(text: str) -> tuple[str, tuple[float, float]]:
+    link, _, ends = text.rpartition("=")
+    pair = numbers(ends, "--mass") or []
+    if not link or len(pair) != 2 or not 0.0 <= pair[0] <= pair[1]:
+        raise InputError(f"--mass takes a link and two masses in kg, such as --mass forearm=1.5,3.5; got {text!r}")
+    return link, (pair[0], pair[1])
 
 
 def _only(text: str | None) -> str | list[str] | None:
@@ -207,19 +213,20 @@ def _limits(text: str) -> tuple[float, float, float]:
 
 
 def _presliding(given: tuple[str, ...]) -> float | dict[str, float] | None:
-    found: dict[str, float] = {}
-    for text in given:
-        name, _, value = text.rpartition("=")
-        try:
-            angle = float(value)
-        except ValueError:
-            raise InputError(f"--presliding takes an angle, or JOINT=ANGLE, such as wrist_3=0.01; got {text!r}") from None
-        if not name:
-            if len(given) > 1:
-                raise InputError("--presliding with one angle is for all joints: give it once, or name the joints")
-            return angle
-        found[name] = angle
-    return found or None
+    angles = [_angle(text) for text in given]
+    if any(not name for name, _ in angles):
+        if len(angles) > 1:
+            raise InputError("--presliding with one angle is for all joints: give it once, or name the joints")
+        return angles[0][1]
+    return by_name(angles, "--presliding") or None
+
+
+def _angle(text: str) -> tuple[str, float]:
+    name, _, value = text.rpartition("=")
+    try:
+        return name, float(value)
+    except ValueError:
+        raise InputError(f"--presliding takes an angle, or JOINT=ANGLE, such as wrist_3=0.01; got {text!r}") from None
 
 
 def _print(found: Identification, written: Written | None, report: Path | None, show_all: bool) -> None:

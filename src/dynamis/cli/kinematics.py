@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from dynamis.robot import Robot
 
+TYPED_QUATERNION = 0.02  # of the length 1: rounding to two decimals
+
 POSE_HELP = """Pose of a frame relative to the world, and its Jacobian.
 
     The position is in m; roll, pitch and yaw are rotations about the fixed axes x, y and z. The Jacobian maps joint velocities
@@ -123,8 +125,11 @@ def _target(position: str | None, rpy: str | None, quaternion: str | None, degre
     p, four = _some(position, "--position", 3), _some(quaternion, "--quaternion", 4)
     if rpy is not None and four is not None:
         raise InputError("--rpy and --quaternion both give the orientation: omit one of them")
-    if four is not None and not np.linalg.norm(four) > 0.0:
-        raise InputError("--quaternion must not be zero")
+    if four is not None and not abs(np.linalg.norm(four) - 1.0) <= TYPED_QUATERNION:
+        raise InputError(
+            f"--quaternion has length {np.linalg.norm(four):.4g}, but that of an orientation has length 1: check x,y,z,w, or "
+            "divide them by their length"
+        )
     if rpy is not None:
         R = from_rpy(_angles(rpy, degrees))
     elif four is not None:

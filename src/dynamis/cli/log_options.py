@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.options import EXISTING, numbers, one_or_all
+from dynamis.cli.options import EXISTING, by_name, numbers, one_or_all, words_of
 from dynamis.cli.param_types import NUMBER, POSITIVE, Integer
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
 
 if TYPE_CHECKING:
     from dynamis.robot import Robot
@@ -85,14 +85,23 @@ def mounted(robot: Robot, options: dict[str, Any]) -> Robot:
 
 def locked(robot: Robot, given: Sequence[str]) -> Robot:
     """The robot with the joints of --lock locked."""
-    positions = {}
-    for text in given:
-        name, _, value = text.rpartition("=")
-        try:
-            positions[name] = float(value)
-        except ValueError:
-            raise InputError(f"--lock takes a joint and its position, such as --lock finger_joint=0.02; got {text!r}") from None
+    positions = by_name(map(_lock, given), "--lock")
     return robot.reduced(positions) if positions else robot
+
+
+def lock_notes(whole: Robot, robot: Robot) -> list[str]:
+    """Notes on a file of a robot with joints locked by --lock."""
+    moving = [joint.name for joint in whole.description.joints if joint.type != "fixed"]
+    fixed = [printable(name) for name in moving if robot.description.joint(name).type == "fixed"]
+    return [f"fixed in the file at the positions of --lock: {', '.join(fixed)}"] if fixed else []
+
+
+def _lock(text: str) -> tuple[str, float]:
+    name, _, value = text.rpartition("=")
+    try:
+        return name, float(value)
+    except ValueError:
+        raise InputError(f"--lock takes a joint and its position, such as --lock finger_joint=0.02; got {text!r}") from None
 
 
 def _spans(given: Sequence[str]) -> list[tuple[float, float]]:
@@ -103,10 +112,19 @@ def _spans(given: Sequence[str]) -> list[tuple[float, float]]:
     return [(start, end) for start, end in spans]
 
 
-def signals(options: dict[str, Any], robot: Robot) -> dict[str, Any]:
-    """Remove the arguments of `prepare` from the options of a command and return them."""
+def _zeros(robot: Robot, text: str) -> Any:
+    """The positions of --zero, one per joint: unlike a configuration, one other than zero hardly is that of all joints."""
     from dynamis.cli.configurations import configuration
 
+    found = configuration(robot, text, "--zero", None, within_limits=False)
+    if len(words_of(text)) < len(found) and found.any():
+        names = ", ".join(map(printable, robot.coordinate_names[:8])) + (", …" if robot.n > 8 else "")
+        raise InputError(f"--zero takes one number per joint ({names}), 0 where the zero is right; got {text!r}")
+    return found
+
+
+def signals(options: dict[str, Any], robot: Robot) -> dict[str, Any]:
+    """Remove the arguments of `prepare` from the options of a command and return them."""
     zero = options.pop("zero")
     slow = one_or_all(numbers(options.pop("slow"), "--slow"))
     logged = options.pop("logged")
@@ -119,7 +137,7 @@ def signals(options: dict[str, Any], robot: Robot) -> dict[str, Any]:
         "smooth_torque": options.pop("smooth_torque"),
         "slow": slow,
         "delay": one_or_all(numbers(options.pop("delay"), "--delay")),
-        "zero": None if zero is None else configuration(robot, zero, "--zero", None, within_limits=False),
+        "zero": None if zero is None else _zeros(robot, zero),
         **{name: options.pop(name) for name in ("rest", "jitter", "period", "gap", "trim", "time_scale")},
         "leave_out": _spans(options.pop("leave_out")),
         "outliers": not options.pop("no_outliers"),

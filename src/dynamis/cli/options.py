@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
 
+T = TypeVar("T")
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -106,16 +107,27 @@ def one_or_all(values: list[float] | None) -> Any:
 
 def assignments(texts: tuple[str, ...]) -> dict[str, float]:
     """{name: value} of NAME=VALUE."""
-    result = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        try:
-            result[name.strip()] = number(value)
-        except ValueError:
-            equals = ""
-        if not equals or not name.strip():
-            raise InputError(f"--set takes NAME=VALUE with a number, such as --set m_1=50, got {text!r}")
-    return result
+    return by_name(map(_assignment, texts), "--set")
+
+
+def _assignment(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        if name.strip():
+            return name.strip(), number(value)
+    except ValueError:
+        pass
+    raise InputError(f"--set takes NAME=VALUE with a number, such as --set m_1=50, got {text!r}")
+
+
+def by_name(pairs: Iterable[tuple[str, T]], option: str) -> dict[str, T]:
+    """{name: value} of the uses of an option; the same name twice is refused, as one of the values would be lost."""
+    found: dict[str, T] = {}
+    for name, value in pairs:
+        if name in found:
+            raise InputError(f"{option}: {printable(name)} is given twice; give each name once")
+        found[name] = value
+    return found
 
 
 def names(text: str | None, option: str, such_as: str) -> list[str] | None:

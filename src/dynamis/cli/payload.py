@@ -12,7 +12,7 @@ from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.formatting import number, with_units
 from dynamis.cli.hints import for_command_line
 from dynamis.cli.layout import print_table
-from dynamis.cli.log_options import log_options, mounted, signals
+from dynamis.cli.log_options import lock_notes, log_options, mounted, signals
 from dynamis.cli.options import FILE, json_option
 from dynamis.cli.output_files import check_output, whole
 from dynamis.cli.param_types import NUMBER, POSITIVE
@@ -65,7 +65,8 @@ def payload(
     from dynamis.identification import identify_payload
 
     check_output(out, (".urdf", ".toml"), (*logs, *reference, mapping))
-    loaded = mounted(load(robot), options)
+    own = load(robot)
+    loaded = mounted(own, options)
     prepared = signals(options, loaded)
     notes: list[str] = []
     with waiting("reading and estimating"):
@@ -75,6 +76,7 @@ def payload(
     out = None if found.negative else out
     if out is not None:
         whole(out, found.robot.write)
+        notes += lock_notes(own, loaded)
     if as_json:
         print_json({**_as_dict(found), "notes": notes, "written": [] if out is None else [str(out)]})
     else:

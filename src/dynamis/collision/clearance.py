@@ -24,7 +24,7 @@ class Clearance:
     """The smallest ``distance`` along a motion, its ``time``, configuration ``q`` and ``pair``.
 
     ``t`` (N) are the times at which the motion was examined, ``distances`` (N) the smallest distances there. ``collisions`` are
-    intervals of time, between examined ones, in which the distance is at most the margin of the scene.
+    intervals of time, between examined ones, in which the distance is at most the ``margin`` of the scene.
     """
 
     distance: float
@@ -34,6 +34,7 @@ class Clearance:
     t: Array
     distances: Array
     collisions: tuple[tuple[float, float], ...]
+    margin: float = 0.0
 
     @property
     def free(self) -> bool:
@@ -45,7 +46,8 @@ class Clearance:
         if not self.pair:
             return "no pair is checked"
         where = f"{self.distance:.4g} m between {' and '.join(map(printable, self.pair))} at t = {self.time:.4g} s"
-        return f"smallest distance {where}" + ("" if self.free else f"; in collision during {_intervals(self.collisions)}")
+        what = "in collision" if self.distance <= 0.0 else f"within the margin of {self.margin:.4g} m"
+        return f"smallest distance {where}" + ("" if self.free else f"; {what} during {_intervals(self.collisions)}")
 
     def __repr__(self) -> str:
         return short(f"<Clearance: {self.status}>", 240)
@@ -115,7 +117,7 @@ def clearance(
         q = np.array([at(float(time)) for time in t]) if len(t) != len(q) else q
     k = int(np.argmin(d))
     found = nearest(q[k])
-    return Clearance(float(d[k]), float(t[k]), q[k], found[0].pair if found else (), t, d, _below(t, d <= margin))
+    return Clearance(float(d[k]), float(t[k]), q[k], found[0].pair if found else (), t, d, _below(t, d <= margin), margin)
 
 
 def _refined(t: Array, d: Array, distance: Callable[[float], float]) -> tuple[Array, Array]:

@@ -100,6 +100,11 @@ def compare_laws(
     else:
         end = _positive(duration, "duration")
         over = _positive(end / 2.0 if move is None else move, "move")
+        if over > end:
+            raise InputError(
+                f"move={over:g} is longer than duration={end:g}: the motion would not reach the goal; simulate longer, or move "
+                "faster"
+            )
         experiment = _move(robot, chosen, motion, task, q, end, over)
     model = perturbed(experiment.plant, error, seed)
     runs = []

@@ -117,8 +117,12 @@ class LinearModel:
         for name, speed in (("smooth", smooth), ("stribeck_speed", stribeck_speed)):
             if speed is not None and not speed > 0.0:
                 raise InputError(f"{name} must be a speed above zero, got {speed!r}")
+        if stribeck_speed is not None and "stribeck" not in used:
+            raise _without_term(f"stribeck_speed={stribeck_speed:g}", "stribeck")
+        if reference_temperature is not None and not used & {*TEMPERATURE}:
+            raise _without_term(f"reference_temperature={reference_temperature!r}", "coulomb_temperature")
         self.smooth, self.stribeck_speed = smooth, stribeck_speed
-        self.reference_temperature = reference_temperature if used & {*TEMPERATURE} else None
+        self.reference_temperature = reference_temperature
         self.is_loaded = "load" in used
         self.terms = (
             *self.friction,
@@ -326,6 +330,12 @@ class LinearModel:
 
     def __repr__(self) -> str:
         return f"<LinearModel of {printable(self.robot.name)}: {counted(len(self.names), 'parameter')}>"
+
+
+def _without_term(given: str, term: str) -> InputError:
+    """The error for an argument of a friction term that the model does not have."""
+    friction = f"friction=('viscous', 'coulomb', '{term}')"
+    return InputError(f"{given} has no effect without the friction term {term!r}; add the term, as in {friction}")
 
 
 def _given(column: Column, robot: Robot, q: Array, v: Array, a: Array) -> Array:

@@ -258,7 +258,7 @@ def verdict(
     better: str | None,
 ) -> tuple[str, ...]:
     """Return sentences on the payload ``inertia``, most important first."""
-    lines = [_mass(found, float(inertia.mass))]
+    lines = [_mass(found, float(inertia.mass), " if the arm's model is exact" if trusted else "")]
     if found.determined[:4].all() and found.parameters[0] > CLEAR * found.standard_errors[0]:
         m, com = found.parameters[0], found.parameters[1:4] / found.parameters[0]
         slope = np.column_stack([-com / m, np.eye(3) / m])  # to first order
@@ -361,16 +361,16 @@ def _below_zero(exchanged: tuple[float, float] | None, referenced: bool) -> str:
     return f"{text}; exchanged, they give {m:.4g} kg, standard error {error:.2g} kg"
 
 
-def _mass(found: Determined, mass: float) -> str:
+def _mass(found: Determined, mass: float, condition: str) -> str:
     m, error = found.parameters[0], found.standard_errors[0]
     if not found.determined[0]:
         return "the mass is not identifiable on its own"
     if _nothing(found):
         return (
-            f"{NOTHING}: least-squares mass {m:.4g} kg, standard error {error:.2g} kg; a load below "
+            f"{NOTHING}: least-squares mass {m:.4g} kg, standard error {error:.2g} kg{condition}; a load below "
             f"{CLEAR * error:.2g} kg cannot be seen in these logs"
         )
-    return f"mass {mass:.4g} kg, standard error {error:.2g} kg"
+    return f"mass {mass:.4g} kg, standard error {error:.2g} kg{condition}"
 
 
 def _numbers(values: Array) -> str:

@@ -18,8 +18,9 @@ from dynamis.files.paths import path_of
 from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.linear_model import LinearModel
 from dynamis.model.actuators import Elastic
-from dynamis.model.description import Description, Drive, Joint, Link, MassProperties
+from dynamis.model.description import Description, Joint, Link, MassProperties
 from dynamis.model.model import Model
+from dynamis.model.writers.losses import extensions
 from dynamis.robot import Robot, load
 from dynamis.spatial import Inertia
 from dynamis.spatial.inertia import seen_from
@@ -27,7 +28,6 @@ from dynamis.spatial.pose import Pose
 
 Array = npt.NDArray[Any]
 
-ELSEWHERE = ("coulomb_bias", "rotor_inertia", "gear_ratio", "stiffness", "rest")
 STATES = 32
 
 
@@ -135,13 +135,7 @@ def prove_round_trip(path: str | os.PathLike[str], base: BaseParameters, coef: A
 
 
 def _unread(description: Description, file: str) -> tuple[str, ...]:
-    plain, found = Drive(), []
-    moving = [joint for joint in description.joints if joint.type != "fixed"]
-    for name in ELSEWHERE:
-        joints = [printable(joint.name) for joint in moving if getattr(joint.drive, name) != getattr(plain, name)]
-        if joints:
-            found.append(f"{name.replace('_', ' ')} of {', '.join(joints)}")
-    if not found:
+    if not (found := extensions(description)):
         return ()
     what = "; ".join(found)
     return (f"{printable(file)}: URDF cannot represent {what}, which <dynamis> elements store and other tools ignore",)

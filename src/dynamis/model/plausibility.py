@@ -16,6 +16,7 @@ from dynamis.model.diagnostics import Report
 from dynamis.model.gravity_load import check_gravity_load
 from dynamis.model.joint_coordinates import NO_LIMIT
 from dynamis.model.joints import JOINT_TYPES, USES_AXIS
+from dynamis.model.robot_scale import check_scale
 from dynamis.scalar import Node
 from dynamis.tolerances import EPS, FILE_PRECISION, TYPED_PRECISION
 
@@ -44,6 +45,8 @@ def check_plausibility(description: Description, report: Report) -> None:
         _check_massless_leaves(description, report)
         _check_bodies(description, report)
         check_gravity_load(description, report)
+        if not report.by_hand:  # files of robots; examples in Python may have any numbers
+            check_scale(description, report)
         _check_gravity(description, report)
 
 

@@ -41,6 +41,7 @@ from dynamis.trajectories.validate import number, positive
 
 Array = npt.NDArray[Any]
 POINTS_A_SWING, FEWEST_POINTS = 40, 80
+SMALLER_BY = (0.0, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03)  # of a motion that collides between the points that were checked
 INSTANTS_A_SWING = 20  # at which distances are computed
 WORSE = 0.05  # of the log criterion: a motion worse by this than the best random one is warned of
 LARGEST_STEP = 2.0 * np.pi  # of a joint: ranges of many turns would distort the scaling of its coefficients
@@ -141,6 +142,8 @@ def design_excitation(
     c = search.best
     assert c is not None
     assert search.first is not None
+    if collision is not None:
+        c = _apart(collision, checker, q0, c)
     first, best = (_condition(information, q0, x) for x in (search.first, c))
     if collides is not None and search.value > information.measure(q0, search.first) + WORSE:
         warnings.warn(
@@ -160,6 +163,18 @@ def design_excitation(
         basis, q0, c, arm.coordinate_names, criterion, best, first, base.rank, uses,
         tuple(np.exp(search.history).tolist()), margin, seed, search.status, arm.name, arm, expected,
     )  # fmt: skip
+
+
+def _apart(scene: Any, checker: Checker, q0: Array, c: Array) -> Array:
+    """The motion, made a little smaller if it comes nearer than the margin of the scene between the points of the checker."""
+    for share in SMALLER_BY:
+        less = (1.0 - share) * c
+        if share and (checker.excess(q0, less) > 0.0 or checker.collides_along(q0, less, 1)):
+            continue
+        start, others = (q0 + less[0], less[1:]) if checker.basis.free_start else (q0, less)
+        if scene.along(checker.basis.motion(start, others, ""), samples=len(checker.t)).free:
+            return np.asarray(less)
+    return c
 
 
 def _base(robot: Robot | LinearModel | BaseParameters) -> BaseParameters:

@@ -78,7 +78,7 @@ class Plan:
         time = None if self.rate is not None and self.mapping.time is None else self._time(first)
         if time is None and self.rate is None:
             if period is None:
-                raise self._unclear("no time column was recognised, and no rate is given; with its period, set period=0.001")
+                raise self._unclear("no time column was recognised, and no rate is given; with its period in s, set period=…")
             self.rate = 1.0 / period
         wanted: dict[LogTable, list[str]] = {first: []}  # first the table of the positions: its rows are used in messages
         for table, columns, _ in found.values():
@@ -135,11 +135,9 @@ class Plan:
         for name in SIGNALS:
             signal = self._recognised(name, table)
             if signal is not None:
-                found[name] = (
-                    table,
-                    tuple(column for column, _ in signal),
-                    _si(name, [unit or SI[name] for _, unit in signal]),
-                )
+                units = [unit or SI[name] for _, unit in signal]
+                self._check_units(name, units, "rename the column with its true unit")
+                found[name] = table, tuple(column for column, _ in signal), _si(name, units)
         return found
 
     def _nearly_found(self, name: str) -> str:
@@ -181,8 +179,8 @@ class Plan:
         scale = _si(name, [str(unit) for unit in units]) * signs
         if count != self.robot.n:
             return table, columns, scale
-        self._check_units(name, units)
         at = self.mapping.joint_columns(self.robot)
+        self._check_units(name, units[at])
         return table, tuple(columns[i] for i in at), scale[:, at]
 
     def _check_name(self, section: str, unit: str, column: str) -> None:
@@ -208,18 +206,17 @@ class Plan:
                 return None
             raise self._unclear(str(error)) from None
 
-    def _check_units(self, name: str, units: Array) -> None:
+    def _check_units(self, name: str, units: Sequence[str] | Array, cure: str = "set units = […], one per column") -> None:
         """Check that angular units are not used for prismatic joints, nor linear ones for revolute joints."""
-        if name not in ("position", "velocity", "acceleration"):
+        if name not in ("position", "velocity", "acceleration") or len(units) != self.robot.n:
             return
-        at = self.mapping.joint_columns(self.robot)
-        for c, unit in zip(self.robot.model.coordinates, units[at], strict=True):
+        for c, unit in zip(self.robot.model.coordinates, units, strict=True):
             head = str(unit).split("/")[0]
             # the default, rad, stands for SI
             if head != "rad" and c.revolute == (head in LENGTHS):
                 kind = "revolute" if c.revolute else "prismatic"
                 what = f"{printable(str(unit))} is not a unit of the {kind} joint {printable(c.name)}"
-                raise InputError(f"{self.whose}[{name}] unit: {what}; set units = […], one per column")
+                raise InputError(f"{self.whose}[{name}] unit: {what}; {cure}")
 
     def _each(self, values: Array, count: int, key: str) -> Array:
         if len(values) not in (1, count):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from dynamis.identification.logs.column_names import by_unit
-from dynamis.identification.logs.units import SI, bare, barest
+from dynamis.identification.logs.units import SI, SLIDING, bare, barest
 from dynamis.robot import Robot
 
 SHOWN = 40  # columns listed
@@ -25,13 +25,13 @@ def template(
     gains = ["…"] * robot.n
     lines = [
         *_listed(columns),
-        "# rate = 1000            # Hz, instead of [time] if there is no time column",
+        _commented("# rate = …", "Hz, instead of [time] if there is no time column"),
         "[time]",
         f"column = {_quoted(column)}",
         _commented(f"unit = {_quoted(unit)}", "s, ms, us, ns"),
-        *_section("position", columns, found, robot.nq),
+        *_section("position", columns, found, robot, robot.nq),
         _commented('side = "joint"', 'or "motor"'),
-        *_section(effort, columns, found, robot.n),
+        *_section(effort, columns, found, robot, robot.n),
         *(["# gains: the torque per current of each drive, in N m/A", *_array("gains", gains)] if effort == "current" else []),
         f"# [velocity], [acceleration], [{other}], [temperature]: likewise, if measured",
         "[joints]",
@@ -40,12 +40,18 @@ def template(
     return "\n".join(lines) + "\n"
 
 
-def _section(signal: str, columns: Sequence[str], found: Mapping[str, Sequence[str | None]], count: int) -> list[str]:
-    """The lines of a signal: its columns as far as names or units tell, and the unit in the names."""
+def _section(
+    signal: str, columns: Sequence[str], found: Mapping[str, Sequence[str | None]], robot: Robot, count: int
+) -> list[str]:
+    """The lines of a signal: its columns as far as names or units tell, and the unit in the names, else that of the joints."""
     known = list(found.get(signal) or ()) or by_unit(signal, columns, count)
     units = {barest(name, signal)[1] for name in known if name} or {bare(name, signal)[1] for name in columns} - {""}
     units = {unit or SI[signal] for unit in units} or {SI[signal]}
     lines = [f"[{signal}]", *_array("columns", [name or "…" for name in known or [None] * count])]
+    if signal in SLIDING and count == robot.n and not all(c.revolute for c in robot.model.coordinates):
+        own = [barest(name, signal)[1] if name else "" for name in known or [None] * count]
+        default = [SI[signal] if c.revolute else SLIDING[signal] for c in robot.model.coordinates]
+        return [*lines, *_array("units", [unit or usual for unit, usual in zip(own, default, strict=True)])]
     if len(units) > 1:
         return [*lines, "# unit: those in the names of the columns, else SI"]
     return [*lines, _commented(f"unit = {_quoted(units.pop())}", EXAMPLES[signal])]

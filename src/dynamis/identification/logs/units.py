@@ -35,15 +35,17 @@ UNITS = {
 ABOVE = {"K": -273.15, "kelvin": -273.15}  # what is added to values in these units after their factor
 SI = {"time": "s", "position": "rad", "velocity": "rad/s", "acceleration": "rad/s^2", "torque": "N m", "current": "A",
       "temperature": "°C"}  # fmt: skip
+SLIDING = {"position": "m", "torque": "N"}  # of prismatic joints
 UNIT = re.compile(r"^(?P<name>.*?)\s*[\[(](?P<unit>[^\[\]()]+)[\])]$")
 TURNS, WAYS = {"mdeg": "mdeg", "deg": "deg", "degrees": "deg", "rad": "rad", "mrad": "mrad"}, {"mm": "mm"}
-SUFFIXES = {  # of names in lower case; not "_m", which often means "measured" or "motor", and is the default of sliding joints
+# in lower case, but _N and _kN; not "_m", which often means "measured" or "motor", and is the default of sliding joints
+SUFFIXES = {
     "time": {unit: unit for unit in ("s", "ms", "us", "ns")},
     "position": TURNS | WAYS,
     "velocity": {f"{x}{end}": f"{unit}/s" for x, unit in (TURNS | WAYS).items() for end in ("_s", "s", "_per_s")}
     | {"rpm": "rpm"},
     "acceleration": {f"{x}{end}": f"{unit}/s^2" for x, unit in (TURNS | WAYS).items() for end in ("_s2", "s2", "_per_s2")},
-    "torque": {"nm": "N m", "nmm": "N mm", "mnm": "mN m", "knm": "kN m"},
+    "torque": {"nm": "N m", "nmm": "N mm", "mnm": "mN m", "knm": "kN m", "N": "N", "kN": "kN"},
     "current": {"a": "A", "ma": "mA"},
     "temperature": {"c": "°C", "degc": "°C", "celsius": "°C", "k": "K"},
 }
@@ -75,12 +77,12 @@ def bare(column: str, signal: str) -> tuple[str, str]:
 def barest(column: str, signal: str) -> tuple[str, str]:
     """Return the same, where the unit may also be the end of the name after an underscore.
 
-    >>> barest("q1_deg", "position"), barest("dq1_rad_s", "velocity"), barest("q1", "position")
-    (('q1', 'deg'), ('dq1', 'rad/s'), ('q1', ''))
+    >>> barest("q1_deg", "position"), barest("dq1_rad_s", "velocity"), barest("q1", "position"), barest("tau3_N", "torque")
+    (('q1', 'deg'), ('dq1', 'rad/s'), ('q1', ''), ('tau3', 'N'))
     """
     name, unit = bare(column, signal)
     for end, meant in {} if unit else SUFFIXES[signal].items():
-        if name.lower().endswith(f"_{end}"):
+        if (name.lower() if end.islower() else name).endswith(f"_{end}"):  # tau_n may be a nominal one
             return name[: -len(end) - 1], meant
     return name, unit
 

@@ -126,12 +126,12 @@ def prepare(
     logged, delays = _taken_from_the_log(raw, robot, logged), _each_joint(delay, robot, "delay= takes times in s")
     _check(rest, trim, every, float(np.abs(delays).max(initial=0.0)), period, raw.t)
     automatic = cutoff is None and parallel is None and "a" not in logged
-    stamps = usable_stamps(raw, GAP if gap is None else gap, robot.coordinate_names, notes)
+    stamps, spans = usable_stamps(raw, GAP if gap is None else gap, robot.coordinate_names, notes), spans_of(leave_out)
     clock = _clock(raw, stamps, jitter, period, GAP if gap is None else gap, notes)
     if gap is None and len(clock.runs) > 1:
         gap = _tolerated_gap(raw, _clock(raw, stamps, jitter, period, WIDEST, notes), cutoff, automatic, robot)
         clock = _clock(raw, stamps, jitter, period, gap, notes) if gap > GAP else clock
-    notes += clock.notes
+    notes += [*clock.notes, *outside_notes(spans, raw.t)]
     runs = [
         on_the_clock(raw, run, robot, logged, outliers, delays * np.ones(robot.n), notes)
         for run in clock.runs
@@ -165,7 +165,7 @@ def prepare(
             continue
         if automatic and slow is None and parallel is not None:
             slowest = SLOW * np.abs(v).max(axis=0)
-        use = _used(run, v, slowest, edge, cutoff, Decimation(clock.period, parallel, every or 1), _spans(leave_out))
+        use = _used(run, v, slowest, edge, cutoff, Decimation(clock.period, parallel, every or 1), spans)
         arrays = {"q": q, "v": v, "a": a, "tau": run.tau, "t": run.t, "use": use, "temperature": run.temperature}
         cut: dict[str, Any] = {name: None if x is None else x[rows] for name, x in arrays.items()}
         filters: dict[str, Any] = {"parallel": parallel, "every": every or 1, "smooth_torque": smooth_torque}
@@ -287,7 +287,7 @@ def _check_used(samples: Sequence[Samples], slow: Any) -> None:
         raise InputError(f"slow={slow!r} excludes every sample: no joint is faster than {fastest:.3g}; give a lower speed")
 
 
-def _spans(leave_out: Any) -> Array:
+def spans_of(leave_out: Any) -> Array:
     """Return intervals of time (k, 2), given as one or several pairs."""
     try:
         spans = np.atleast_2d(np.asarray(leave_out, dtype=float)) if len(leave_out) else np.zeros((0, 2))
@@ -296,6 +296,21 @@ def _spans(leave_out: Any) -> Array:
     if spans.ndim != 2 or spans.shape[1] != 2 or not (np.isfinite(spans).all() and (spans[:, 0] < spans[:, 1]).all()):
         raise InputError(f"leave_out= takes the start and the end of a time in s, or a list of such pairs; got {leave_out!r}")
     return spans
+
+
+def overlapping(spans: Array, t: Array) -> Array:
+    """Return which intervals of time (k, 2) contain some of the duration of a log with these times."""
+    times = t[np.isfinite(t)]
+    return np.zeros(len(spans), bool) if not len(times) else (spans[:, 1] >= times.min()) & (spans[:, 0] <= times.max())
+
+
+def outside_notes(spans: Array, t: Array) -> list[str]:
+    """Return a note for each interval of time (k, 2) outside of a log with these times."""
+    whole = f"the times of the log are {np.nanmin(t):.6g} … {np.nanmax(t):.6g} s" if np.isfinite(t).any() else "it has no times"
+    return [
+        f"the time left out, {start:.6g} … {end:.6g} s, is outside of the log and has no effect: {whole}"
+        for start, end in spans[~overlapping(spans, t)]
+    ]
 
 
 def _each_joint(value: Any, robot: Robot, what: str, least: float = -np.inf) -> Array:

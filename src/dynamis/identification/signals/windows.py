@@ -20,7 +20,7 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.logs.log import Log, joined
 from dynamis.identification.samples import Decimation, Samples
 from dynamis.identification.signals.filters import margin
-from dynamis.identification.signals.prepare import Prepared, prepare
+from dynamis.identification.signals.prepare import Prepared, outside_notes, overlapping, prepare, spans_of
 from dynamis.identification.signals.stages import SHORTEST
 from dynamis.robot import Robot
 
@@ -35,14 +35,15 @@ def prepare_in_windows(first: Log, others: Iterable[Log], robot: Robot, **signal
     """Prepare a log that is given in pieces, with the arguments of `prepare`: ``first`` has at least one window of samples."""
     scale = signals.pop("time_scale", 1.0)
     first, others = first.with_time_scale(scale), (log.with_time_scale(scale) for log in others)
-    ready = prepare(first, robot, **signals)
+    spans = spans_of(signals.pop("leave_out", ()))
+    ready = prepare(first, robot, leave_out=spans[overlapping(spans, first.t)], **signals)
     chosen = ready.settings
     period, cutoff, parallel = chosen["period"], chosen["cutoff"], chosen["parallel"]
     wide = 0 if cutoff is None else 3 * margin(period, cutoff) // 2  # differentiation amplifies transients
     if parallel and np.any(chosen["slow"]):
         wide += margin(period, parallel)  # low velocities are detected after this filter
     with Spool() as spool:
-        notes = _fill(spool, itertools.chain([first], others), max(wide, SHORTEST), ready, robot, signals)
+        notes = _fill(spool, itertools.chain([first], others), max(wide, SHORTEST), ready, robot, signals, spans)
         runs = [
             run
             for run in spool.runs()
@@ -54,17 +55,22 @@ def prepare_in_windows(first: Log, others: Iterable[Log], robot: Robot, **signal
     return Prepared(runs, (*ready.notes, *notes[:MOST_NOTES], *more), chosen)
 
 
-def _fill(spool: Spool, logs: Iterable[Log], wide: int, ready: Prepared, robot: Robot, signals: dict[str, Any]) -> list[str]:
+def _fill(
+    spool: Spool, logs: Iterable[Log], wide: int, ready: Prepared, robot: Robot, signals: dict[str, Any], spans: Array
+) -> list[str]:
     """Write the samples of all windows, prepared with the settings of the first, and return notes on them."""
     chosen, notes, last = ready.settings, list[str](), -1.0
     zero: float | None = None
+    ends: list[float] = []  # of the windows
     for log, after in _windows(logs, wide):
         stamps = log.t[np.isfinite(log.t)]
         zero = float(stamps[0]) if zero is None and len(stamps) else zero
         if zero is None:
             continue
+        ends += [stamps.min(), stamps.max()] if len(stamps) else []
+        own = {"parallel": chosen["parallel"] or 0.0, "rest": "keep", "leave_out": spans[overlapping(spans, stamps)]}
         try:
-            parts = prepare(log, robot, **{**signals, **chosen, "parallel": chosen["parallel"] or 0.0, "rest": "keep"})
+            parts = prepare(log, robot, **{**signals, **chosen, **own})
         except InputError as error:
             notes.append(f"from {log.t[0]:.6g} s: {error}")
             continue
@@ -78,7 +84,7 @@ def _fill(spool: Spool, logs: Iterable[Log], wide: int, ready: Prepared, robot: 
             if len(kept):
                 spool.write(run[kept[0] : kept[-1] + 1], begins=bool(ticks[kept[0]] != last + 1.0))
                 last = float(ticks[kept[-1]])
-    return notes
+    return [*outside_notes(spans, np.array(ends)), *notes]
 
 
 def _tick(t: Any, zero: float, period: float) -> Any:

@@ -12,7 +12,7 @@ from dynamis.model.description import Description
 from dynamis.model.diagnostics import Report
 from dynamis.model.readers.numbers import PLAIN, advice, miscounted, parse_number, parse_numbers
 from dynamis.model.readers.xml_tree import Element
-from dynamis.model.values import MAX_MAGNITUDE
+from dynamis.model.values import MAX_MAGNITUDE, warn_degrees
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import IDENTITY, from_quaternion, from_rpy
 
@@ -101,6 +101,9 @@ class Values:
         values = self.numbers(e, 6, where)
         degrees = e.attributes.get("degrees", "false").strip().lower() in ("true", "1")
         rpy = [math.radians(x) for x in values[3:]] if degrees else values[3:]
+        if not degrees:
+            cure = 'write <pose degrees="true">, or multiply by π/180, if the file gives degrees'
+            warn_degrees(self.report, where, "roll, pitch, yaw of <pose>", rpy, e.line, cure)
         return Pose(from_rpy(rpy) if any(rpy) else IDENTITY, np.array(values[:3]))
 
     def leave(self, what: str, name: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from dynamis.display import counted
 from dynamis.errors import printable
 from dynamis.model.closures import CLOSURES
-from dynamis.model.description import Description, Joint
+from dynamis.model.description import DRIVE_NUMBERS, STANDARD_GRAVITY, Description, Drive, Joint
 from dynamis.model.diagnostics import MAX_PLACES_LISTED, listed
 from dynamis.model.joint_coordinates import with_known_limits
 from dynamis.model.joints import JOINT_TYPES
@@ -94,6 +94,24 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
              [x for x in every if "::" not in x and plain_name(x) != x and x not in world])  # fmt: skip
         tell("joints with the name of a link, renamed", sorted({x.name for x in d.links} & {x.name for x in d.joints}))
     return found
+
+
+def extensions(description: Description) -> list[str]:
+    """What a URDF file holds in ``<dynamis>`` elements, which other tools ignore; none if nothing."""
+    found, plain = [], Drive()
+    if tuple(float(x) for x in description.gravity) != STANDARD_GRAVITY:
+        vector = ", ".join(f"{x:.6g}" for x in description.gravity)
+        found.append(f"gravity ({vector}) m/s² in the base frame")
+    moving = [joint for joint in description.joints if joint.type != "fixed"]
+    of = {
+        name.replace("_", " "): [joint for joint in moving if getattr(joint.drive, name) != getattr(plain, name)]
+        for name in DRIVE_NUMBERS
+        if name not in ("viscous", "coulomb")
+    }
+    of["actuators"] = [joint for joint in moving if joint.actuator is not None]
+    return found + [
+        f"{what} of {', '.join(printable(joint.name) for joint in joints)}" for what, joints in of.items() if joints
+    ]
 
 
 def _rotor(joint: Joint) -> bool:
