@@ -165,7 +165,7 @@ def prepare(
             continue
         if automatic and slow is None and parallel is not None:
             slowest = SLOW * np.abs(v).max(axis=0)
-        use = _used(run, v, slowest, edge, cutoff, Decimation(clock.period, parallel, every or 1), _spans(leave_out))
+        use = _used(run, v, slowest, edge, cutoff, Decimation(clock.period, parallel, every or 1), time_spans(leave_out))
         arrays = {"q": q, "v": v, "a": a, "tau": run.tau, "t": run.t, "use": use, "temperature": run.temperature}
         cut: dict[str, Any] = {name: None if x is None else x[rows] for name, x in arrays.items()}
         filters: dict[str, Any] = {"parallel": parallel, "every": every or 1, "smooth_torque": smooth_torque}
@@ -287,7 +287,7 @@ def _check_used(samples: Sequence[Samples], slow: Any) -> None:
         raise InputError(f"slow={slow!r} excludes every sample: no joint is faster than {fastest:.3g}; give a lower speed")
 
 
-def _spans(leave_out: Any) -> Array:
+def time_spans(leave_out: Any) -> Array:
     """Return intervals of time (k, 2), given as one or several pairs."""
     try:
         spans = np.atleast_2d(np.asarray(leave_out, dtype=float)) if len(leave_out) else np.zeros((0, 2))
