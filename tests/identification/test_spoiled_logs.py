@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from campaign_params import few_of
 from scipy.signal import lfilter
-from spoiled_logs import ARMS, KINDS, accused, answer, motion, rightly_answered, simulated, spoil
+from spoiled_logs import ARMS, GAINS, KINDS, accused, answer, motion, rightly_answered, simulated, spoil
 
 import dynamis as dy
-from dynamis.identification import LinearModel, Log, Transmission
+from dynamis.identification import LinearModel, Log, Transmission, prepare
+from dynamis.identification.logs import examine_torques
 
 
 @pytest.mark.parametrize("kind", ["zero", "order", "currents", "duplicated"])
@@ -31,6 +32,20 @@ def test_exchanged_wrist_joints_dominated_by_friction_are_named_after_a_refit(na
 
 def test_joints_that_only_seem_to_be_exchanged_in_a_part_of_the_log_are_not_accused():
     assert not accused(answer(*simulated("puma560", 2))[1])  # more likely if exchanged, but the refit is worse
+
+
+def test_gravity_that_is_missing_along_a_vertical_prismatic_axis_is_named():
+    robot, log = simulated("scara", 1)
+    net = log.tau - dy.control.perturbed(robot, 0.1, seed=1).gravity(log.q)
+
+    def examined(robot, tau):
+        return [f.text for f in examine_torques(prepare(replace(log, tau=tau), robot).samples, robot) if f.code == "no gravity"]
+
+    (text,) = examined(robot, net)
+    assert "'tau.joint3' contains its inertia and friction, but not the 98.1 N with which gravity acts" in text
+    assert not examined(robot.replace(gravity=(0, 0, 0)), net)
+    assert not examined(robot, log.tau)
+    assert not examined(robot, log.tau / GAINS[:4])
 
 
 def test_a_clean_log_with_a_poor_prior_is_not_accused():

@@ -20,7 +20,7 @@ from dynamis.identification.logs.changes import Change, change_finding, change_w
 from dynamis.identification.logs.clock_fit import ClockScale, clock_scale
 from dynamis.identification.logs.explained import Explained, explained
 from dynamis.identification.logs.free_fit import MOST_ROWS, RIVAL, WEIGHT, Delay, FreeFit, Zeros
-from dynamis.identification.logs.gravity_fit import GravityFit, mounting
+from dynamis.identification.logs.gravity_fit import GravityFit, missing_weight, mounting
 from dynamis.identification.logs.joint_faults import delay_finding, drift, drift_finding, own_delays
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.logs.mistakes import LARGEST, magnitudes, mistakes, mistakes_made, revolutions
@@ -95,6 +95,8 @@ def examine_torques(
     mounted = mounting(fit, motion, corrected) if first.model_share < MATCHES else None
     if mounted is not None:
         return [report.mounting(mounted)]
+    if not fit.base.model.settings["offset"] and (joint := missing_weight(robot, motion)) is not None:
+        return [report.missing_weight(joint)]
     if found:
         return found
     small = [] if zeros is None or zeros.after > FITTED else [report.zeros(zeros)]

@@ -182,6 +182,18 @@ class TorqueReport:
         text = f"{self.source}the robot seems to be {how}: with gravity ({vector}) m/s², {explains}; {instant}"
         return LogFinding("error", "mounting", None, row, text, f"set the gravity of the robot: gravity=({vector})")
 
+    def missing_weight(self, joint: int) -> LogFinding:
+        """Return the finding for torques without the constant force of gravity along a joint."""
+        force = abs(float(np.asarray(self.robot.gravity(self.motion.q[0]))[joint]))
+        unit, column = self.robot.model.coordinates[joint].effort_unit, self.column("tau", joint)
+        text = f"{self.source}the torques fit the file without gravity: {printable(column)} contains its inertia and friction, "
+        text += f"but not the {force:.4g} {unit} with which gravity acts on this joint in all positions"
+        cure = (
+            "log the whole torques, those of the gravity compensation included; or, if it is removed or balanced, set no "
+            "gravity: gravity=(0,0,0)"
+        )
+        return LogFinding("error", "no gravity", column, None, text, cure)
+
     def exchanged(self, i: int, j: int) -> LogFinding:
         """Return the finding for two joints whose positions and torques are exchanged."""
         one, other = self.column("q", i), self.column("q", j)
