@@ -13,6 +13,7 @@ from spoiled_logs import ARMS, GAINS, KINDS, accused, answer, motion, rightly_an
 import dynamis as dy
 from dynamis.identification import LinearModel, Log, Transmission, prepare
 from dynamis.identification.logs import examine_torques
+from dynamis.model.description import Limits
 
 
 @pytest.mark.parametrize("kind", ["zero", "order", "currents", "duplicated"])
@@ -46,6 +47,28 @@ def test_gravity_that_is_missing_along_a_vertical_prismatic_axis_is_named():
     assert not examined(robot.replace(gravity=(0, 0, 0)), net)
     assert not examined(robot, log.tau)
     assert not examined(robot, log.tau / GAINS[:4])
+
+
+def test_an_unknown_gripper_is_no_other_scale_of_the_torques():
+    """Of a gantry, only one joint of the wrist shows masses apart from friction and rotors."""
+    description = dy.Description("gantry").add_link("base")
+    axes = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1), "tilt": (0, 1, 0), "roll": (0, 0, 1)}
+    for parent, (name, axis), mass in zip(["base", *axes], axes.items(), (30, 15, 8, 1.5, 0.8), strict=False):
+        kind = "revolute" if name in ("tilt", "roll") else "prismatic"
+        description.add_link(
+            name, parent, kind, joint_name=name, axis=axis, limits=Limits(-1.0, 1.0, 1.5, 2000.0),
+            inertia=dy.solids.cylinder(0.05, 0.25, mass=mass).seen_from(dy.Pose.translation([0.02, 0.01, -0.08])),
+        )  # fmt: skip
+    robot, t = dy.Robot(description), np.arange(2400) / 200.0
+    q, v, a = motion(robot, t, 12.0, np.random.default_rng(0))
+    real = dy.control.perturbed(robot, 0.15, seed=0)
+    gripped = real.replace(payload=dy.Inertia.about_com(4.0, [0.02, 0.0, -0.1], 0.02 * np.eye(3)))
+    noise = np.random.default_rng(1).normal(size=q.shape)
+    size = real.inverse_dynamics(q, v, a).std(axis=0)
+    for arm, factor, code in ((gripped, 1.0, "load"), (real, 3.5, "wrong scale")):
+        tau = factor * (arm.inverse_dynamics(q, v, a) + size * (0.2 * np.tanh(v / 0.003) + 0.01 * noise))
+        (found,) = examine_torques(prepare(Log(t, q, tau), robot).samples, robot)
+        assert (found.code, "currents" in found.text) == (code, code == "wrong scale")
 
 
 def test_a_clean_log_with_a_poor_prior_is_not_accused():

@@ -228,15 +228,30 @@ class TorqueReport:
         cure = "check its drive gain and gear ratio"
         return LogFinding("warning", "wrong scale", column, None, text, cure, caps=2, factors=factors)
 
+    @staticmethod
+    def _clear(last: Explained) -> Array:
+        """Return the joints whose torques have a clear scale relative to the model's."""
+        return np.flatnonzero((last.foretold > 0.0) & (1.0 - last.alone > 0.02) & (last.gain > CLEAR_GAIN) & (last.scale > 0.0))
+
+    @classmethod
+    def common_scale(cls, last: Explained) -> float:
+        """Return the scale of the torques of these joints, of which there must be one."""
+        clear = cls._clear(last)
+        return float(np.exp(np.average(np.log(last.scale[clear]), weights=np.sqrt(last.foretold[clear]))))
+
+    def loaded(self, link: str) -> LogFinding:
+        """Return the finding for a load on a link that is not in the file."""
+        text = f"{self.source}{printable(link)} seems to carry a load that is not in the file: "
+        text += "with one, the torques agree with the file"
+        cure = "its identified inertia contains the load; give the load to the model (payload=…), or record a log without it"
+        return LogFinding("warning", "load", None, None, text, cure)
+
     def scales(self, last: Explained) -> Iterator[LogFinding]:
         """Yield torques proportional to the model's with another scale: all of them, or those of single joints."""
-        clear = np.flatnonzero(
-            (last.foretold > 0.0) & (1.0 - last.alone > 0.02) & (last.gain > CLEAR_GAIN) & (last.scale > 0.0)
-        )
+        clear = self._clear(last)
         if not len(clear):
             return
-        foretold = np.sqrt(last.foretold[clear])
-        common = float(np.exp(np.average(np.log(last.scale[clear]), weights=foretold)))
+        foretold, common = np.sqrt(last.foretold[clear]), self.common_scale(last)
         known = next((words for x, words in UNITS.items() if abs(common / x - 1.0) < 0.3), None)
         joint = int(clear[np.argmax(foretold)])
         row, instant = self._instant(joint, last.predicted[:, joint])
