@@ -7,7 +7,8 @@ import pytest
 from spoiled_logs import simulated
 
 import dynamis as dy
-from dynamis.identification import prepare
+from dynamis.identification import LinearModel, prepare
+from dynamis.identification.base_parameters import base_parameters
 from dynamis.identification.logs import examine_torques
 
 START = 7.0
@@ -70,6 +71,11 @@ def test_a_change_of_one_torque_is_named_with_its_time(kind):
     assert words in finding.text
     if kind != "gain":
         assert finding.change.start == pytest.approx(START, abs=0.15)
+
+
+def test_friction_of_another_form_than_in_the_model_is_no_change_of_friction():
+    base = base_parameters(LinearModel(ROBOT, friction=("viscous", "coulomb"), smooth=1.0))
+    assert examine_torques(RUN, ROBOT, base=base) == []
 
 
 def test_a_torque_that_jumps_does_not_drift():

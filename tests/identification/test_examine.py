@@ -373,3 +373,25 @@ def test_a_fast_joint_without_limits_is_judged_by_its_speed_and_named_alone():
     assert "per second; in rad/s, no arm is that fast" in found[0].text
     assert "inf" not in found[0].text
     assert f'"{found[0].column} [deg]"' in found[0].cure
+
+
+@pytest.mark.parametrize("name", ["ur5e", "stanford"])
+def test_a_position_that_jumps_while_its_joint_moves_on_is_named(name):
+    robot, log = ROBOTS[name], measured(ROBOTS[name])
+    q = log.q.copy()
+    q[700:, 2] += 0.1
+    (finding,) = [f for f in examine(replace(log, q=q, v=None), robot) if f.severity == "error"]
+    assert (finding.code, finding.column, finding.row) == ("position jump", log.column("q", 2), 700)
+    assert "leave_out=(3.5," in finding.cure
+    spike, lost = log.q.copy(), np.delete(np.arange(1200), np.arange(600, 640))
+    spike[700, 2] += 0.1
+    kept = replace(log, q=log.q[lost], t=log.t[: len(lost)], tau=log.tau[lost], v=None)
+    assert not any(f.code == "position jump" for each in (replace(log, q=spike, v=None), kept) for f in examine(each, robot))
+
+
+def test_a_jump_at_the_end_of_a_time_left_out_is_not_refused():
+    q = CLEAN.q.copy()
+    q[700:, 2] += 0.1
+    with pytest.raises(InputError, match="jumps by"):
+        dy.identify(UR, replace(CLEAN, q=q, v=None), compare=(), estimator="weighted")
+    dy.identify(UR, replace(CLEAN, q=q, v=None), compare=(), estimator="weighted", signals={"leave_out": (3.5, 6.0)})

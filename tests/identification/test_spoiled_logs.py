@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from campaign_params import few_of
 from scipy.signal import lfilter
-from spoiled_logs import ARMS, KINDS, accused, answer, motion, rightly_answered, simulated, spoil
+from spoiled_logs import ARMS, GAINS, KINDS, accused, answer, motion, rightly_answered, simulated, spoil
 
 import dynamis as dy
-from dynamis.identification import LinearModel, Log, Transmission
+from dynamis.identification import LinearModel, Log, Transmission, prepare
+from dynamis.identification.logs import examine_torques
+from dynamis.model.description import Limits
 
 
 @pytest.mark.parametrize("kind", ["zero", "order", "currents", "duplicated"])
@@ -31,6 +33,42 @@ def test_exchanged_wrist_joints_dominated_by_friction_are_named_after_a_refit(na
 
 def test_joints_that_only_seem_to_be_exchanged_in_a_part_of_the_log_are_not_accused():
     assert not accused(answer(*simulated("puma560", 2))[1])  # more likely if exchanged, but the refit is worse
+
+
+def test_gravity_that_is_missing_along_a_vertical_prismatic_axis_is_named():
+    robot, log = simulated("scara", 1)
+    net = log.tau - dy.control.perturbed(robot, 0.1, seed=1).gravity(log.q)
+
+    def examined(robot, tau):
+        return [f.text for f in examine_torques(prepare(replace(log, tau=tau), robot).samples, robot) if f.code == "no gravity"]
+
+    (text,) = examined(robot, net)
+    assert "'tau.joint3' contains its inertia and friction, but not the 98.1 N with which gravity acts" in text
+    assert not examined(robot.replace(gravity=(0, 0, 0)), net)
+    assert not examined(robot, log.tau)
+    assert not examined(robot, log.tau / GAINS[:4])
+
+
+def test_an_unknown_gripper_is_no_other_scale_of_the_torques():
+    """Of a gantry, only one joint of the wrist shows masses apart from friction and rotors."""
+    description = dy.Description("gantry").add_link("base")
+    axes = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1), "tilt": (0, 1, 0), "roll": (0, 0, 1)}
+    for parent, (name, axis), mass in zip(["base", *axes], axes.items(), (30, 15, 8, 1.5, 0.8), strict=False):
+        kind = "revolute" if name in ("tilt", "roll") else "prismatic"
+        description.add_link(
+            name, parent, kind, joint_name=name, axis=axis, limits=Limits(-1.0, 1.0, 1.5, 2000.0),
+            inertia=dy.solids.cylinder(0.05, 0.25, mass=mass).seen_from(dy.Pose.translation([0.02, 0.01, -0.08])),
+        )  # fmt: skip
+    robot, t = dy.Robot(description), np.arange(2400) / 200.0
+    q, v, a = motion(robot, t, 12.0, np.random.default_rng(0))
+    real = dy.control.perturbed(robot, 0.15, seed=0)
+    gripped = real.replace(payload=dy.Inertia.about_com(4.0, [0.02, 0.0, -0.1], 0.02 * np.eye(3)))
+    noise = np.random.default_rng(1).normal(size=q.shape)
+    size = real.inverse_dynamics(q, v, a).std(axis=0)
+    for arm, factor, code in ((gripped, 1.0, "load"), (real, 3.5, "wrong scale")):
+        tau = factor * (arm.inverse_dynamics(q, v, a) + size * (0.2 * np.tanh(v / 0.003) + 0.01 * noise))
+        (found,) = examine_torques(prepare(Log(t, q, tau), robot).samples, robot)
+        assert (found.code, "currents" in found.text) == (code, code == "wrong scale")
 
 
 def test_a_clean_log_with_a_poor_prior_is_not_accused():

@@ -239,14 +239,30 @@ def test_a_residual_far_below_the_limit_may_be_larger_than_in_training():
         assert ("both are small" in found.sentence) == ("Use more data" not in found.sentence) == (severity == 0)
 
 
-@pytest.mark.parametrize(("seconds", "overfits"), [(0.8, True), (20.0, False)])
-def test_a_fit_of_few_parameters_to_many_samples_is_not_called_overfitted(seconds, overfits):
-    log, whole, other = simulated(seed=1, seconds=seconds), simulated(seed=1), simulated(seed=2)
-    v = held_out(LeastSquares(), whole.rows, other.rows, prior=whole.prior)
+@pytest.mark.parametrize(
+    ("seconds", "memory", "wander", "overfits"),
+    [(0.8, 0.0, 0.0, True), (20.0, 0.0, 0.0, True), (20.0, 0.9, 0.0, True), (20.0, 0.9, 0.05, False)],
+)
+def test_only_residuals_that_vary_over_the_log_contradict_each_other(seconds, memory, wander, overfits):
+    """Noise of first order, x(k) = 0.9 x(k − 1) + e(k), is correlated over 0.4 s."""
+
+    def spoil(t, q, v, a, tau):
+        return tau + wander * np.sqrt(np.mean(tau**2, axis=0)) * np.sin(1.2 * t)[:, None]
+
+    log = simulated(seed=1, seconds=seconds, memory=memory, spoil=spoil)
+    v = cross_validate(LeastSquares(), simulated(seed=1).rows)
     grown = replace(v, train=v.held_out / 1.5)
     (found,) = verdict(log.judged(LeastSquares()), grown, equations=log.rows, limits=(0.1, 0.2, 0.3)).about("overfit")
     assert ("Use more data" in found.sentence) == overfits
     assert ("parts of the log contradict each other" in found.sentence) != overfits
+
+
+def test_a_separate_validation_log_that_is_predicted_worse_has_another_load_or_friction():
+    log, other = simulated(seed=1), simulated(seed=2)
+    v = held_out(LeastSquares(), log.rows, other.rows)
+    grown = replace(v, train=v.held_out / 1.5)
+    (found,) = verdict(log.judged(LeastSquares()), grown, equations=log.rows, limits=(0.1, 0.2, 0.3)).about("overfit")
+    assert "the logs for validation are of another load or friction than those for training" in found.sentence
 
 
 def test_a_term_of_the_model_is_not_said_to_be_missing():

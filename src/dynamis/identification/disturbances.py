@@ -20,6 +20,8 @@ from dynamis.identification.validation.residuals import NORMAL_MAD
 
 Array = npt.NDArray[Any]
 STRONG = 9.0  # mean square of the residuals of all joints, each in robust standard deviations: three of these
+USUAL = 4.0  # the same, down to which a disturbance extends: two of these
+REFITS = 3  # without the disturbances found, after which their times have settled
 JOINED = 3  # successive instants with smaller residuals that do not end a disturbance
 MOST = 3  # disturbances; where there are more, their cause is a property of the robot
 LARGE = 0.1  # fraction of the sum over the log of these squares that one disturbance has at least
@@ -32,16 +34,21 @@ def disturbances(folds: Folds, runs: Sequence[Samples], fit: Estimator) -> list[
 
     ``fit`` is an estimator fitted to all rows.
     """
-    rows = folds.rows
+    rows, base = folds.rows, _source(folds.rows).base
     e = rows.y - rows.predict(fit.coef_)
-    found = _brief(rows, _in_deviations(rows, e))
+    found, rest = _brief(rows, _in_deviations(rows, e)), folds
+    for _ in range(REFITS if found else 0):  # a fit to all rows adapts to a disturbance and hides its ends
+        times = found
+        kept = [run if not (own := [x for x in found if x[0] == k]) else _without(run, own) for k, run in enumerate(runs)]
+        rest = folds.of_rows(equations(base, kept))
+        inside = np.any([(rows.run == run) & (rows.t >= start) & (rows.t <= end) for run, start, end in found], axis=0)
+        if len(rest.rows) != len(rows) - np.count_nonzero(inside):
+            return []
+        e = rows.y - rows.predict(rest.fit(type(fit)(**fit.get_params())).coef_)
+        found = _brief(rows, _in_deviations(rows, e)) or times
+        if found == times:
+            break
     if not found:
-        return []
-    inside = np.any([(rows.run == run) & (rows.t >= start) & (rows.t <= end) for run, start, end in found], axis=0)
-    base = _source(rows).base
-    kept = [run if not (own := [x for x in found if x[0] == k]) else _without(run, own) for k, run in enumerate(runs)]
-    rest = folds.of_rows(equations(base, kept))
-    if len(rest.rows) != len(rows) - np.count_nonzero(inside):
         return []
     before, after = (
         100.0 * float(np.linalg.norm(error) / np.linalg.norm(rest.rows.y))
@@ -100,8 +107,10 @@ def _brief(rows: Equations, squares: Array) -> list[tuple[int, float, float]]:
     duration = sum(part.stop - part.start for part in covered) / len(sizes)
     if not 0 < len(covered) <= MOST or share < SHARE or duration > BRIEF:
         return []
-    found = []
-    for part in covered:
+    found, usual = [], np.flatnonzero((mean <= USUAL) | np.concatenate([[True], np.diff(run[first]) != 0]))
+    for core in covered:
+        before, after = usual[usual < core.start], usual[usual >= core.stop]
+        part = slice(int(before.max(initial=-1)) + 1, int(after.min(initial=len(mean))))
         own = order[first[part.start] : (first[part.stop] if part.stop < len(first) else len(order))]
         joints = [j for j in np.unique(rows.joint[own]) if squares[own][rows.joint[own] == j].mean() > STRONG]
         if len(joints) < min(2, len(rows.joints)):

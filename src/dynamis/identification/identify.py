@@ -32,7 +32,7 @@ from dynamis.identification.logs.log import Log, LogFinding, one_per_cause, rais
 from dynamis.identification.logs.reading import log_beginning
 from dynamis.identification.model_terms import with_terms
 from dynamis.identification.samples import Decimation, Samples
-from dynamis.identification.signals.prepare import prepare
+from dynamis.identification.signals.prepare import prepare, time_spans
 from dynamis.identification.signals.windows import WINDOW, prepare_in_windows
 from dynamis.identification.validation.held_out import Folds, predictions, validations
 from dynamis.identification.validation.link_masses import unlike_total
@@ -272,7 +272,8 @@ def _samples(
             if _repeated(log, seen, notes):
                 continue
             timed = log.with_time_scale(signals.get("time_scale", 1.0))
-            look_at(examine(timed, robot), notes, caps, outliers=signals.get("outliers", True))
+            found = [f for f in examine(timed, robot) if not _left_out(f, timed, signals)]
+            look_at(found, notes, caps, outliers=signals.get("outliers", True))
         ready = prepare(log, robot, **signals) if more is None else prepare_in_windows(log, more, robot, **signals)
         notes += [f"{printable(log.source) if log.source else 'the log'}: {note}" for note in ready.notes]
         runs += ready.samples
@@ -281,6 +282,14 @@ def _samples(
             columns = log.columns if log.side_of("tau") == log.side_of("q") == "joint" else {}
             look_at(examine_torques(beginning(ready.samples), robot, columns, base), notes, caps)
     return runs
+
+
+def _left_out(finding: LogFinding, log: Log, signals: Mapping[str, Any]) -> bool:
+    """Return whether a position jumps at an end of, or within, a time that is left out."""
+    if finding.code != "position jump" or finding.row is None:
+        return False
+    before, after = log.t[finding.row - 1 : finding.row + 1]
+    return any(start <= after and before <= end for start, end in time_spans(signals.get("leave_out", ())))
 
 
 def _check_names(given: Any, function: Callable[..., Any], first: int, what: str) -> None:

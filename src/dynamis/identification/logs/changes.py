@@ -29,9 +29,11 @@ FITTED = 0.01  # fraction of the variance of the torques, below which their fit 
 EDGE = 0.1  # fraction of the log at both ends in which no change is looked for
 COARSE, FINE = 16, 12  # times that are tried over the log, and then in both directions between two of them
 DEPENDENT = 1e-9  # relative size of a direction of the inertia of a link on which no torque depends
+SLOW = 0.1  # speed, relative to the largest, of a Stribeck effect that the model may lack
 LARGEST = 0.9  # change of a gain, as a fraction of the torques
 CHUNK = 20_000  # samples whose regressor is evaluated at once
 KINDS = ("offset", "friction", "gain", "load")  # the simplest first
+ALWAYS = ("gain", "every friction")  # what may be wrong during the whole log
 RAMPED = ("offset", "friction", "gain")  # an offset that changes evenly is a drift (`joint_faults`)
 
 
@@ -107,8 +109,8 @@ def change_within(fit: FreeFit, motion: MotionSummary) -> Change | None:
     found = next(change for change in likely if change.level < least)  # the simplest of those that are as likely
     own, before = slice(None) if found.kind == "load" else slice(found.joint, found.joint + 1), fit.unexplained(motion)
     after = before * found.left
-    if found.kind == "gain" and not found.ramp:  # a wrong gain of the whole log is no change
-        always = [c.level for c in _changes(fit, thin, free, t, np.array([-np.inf]), ("gain",)) if c.joint == found.joint]
+    if found.kind == "friction" or (found.kind == "gain" and not found.ramp):  # wrong during the whole log, it is no change
+        always = [c.level for c in _changes(fit, thin, free, t, np.array([-np.inf]), ALWAYS) if c.joint == found.joint]
         if found.level > min(always, default=np.inf) - RIVAL * thin.torque.size:
             return None
     explains = after[own].mean() < min((EVENLY if found.ramp else EXPLAINED) * before[own].mean(), FITTED)
@@ -123,10 +125,15 @@ def _changes(
     U, singular, _ = np.linalg.svd(base.B[:, base.model.bodies[-1].place], full_matrices=False)
     U = U[:, singular > DEPENDENT * singular[0]]
     load = fit.columns(motion)[..., : base.rank] @ U
+    slow = SLOW * np.maximum(np.abs(motion.v).max(axis=0), 1e-300)
+    way = np.sign(motion.v)
+    friction = (motion.v, way, motion.v * np.abs(motion.v), way * np.exp(-((motion.v / slow) ** 2)), way * np.abs(motion.tau))
+    every = np.stack([motion.filtered(x) for x in friction], axis=-1)
     own = {
         "offset": np.ones((len(t), n, 1)),
         "gain": motion.torque[..., None],
-        "friction": np.stack([motion.filtered(x) for x in (motion.v, np.sign(motion.v))], axis=-1),
+        "friction": every[..., :2],
+        "every friction": every,  # of the forms that the model may lack
     }
     rest, before = free.rest, np.maximum(fit.left(free.rest), 1e-300)
     Q, size, _ = np.linalg.svd(free.X / free.noise[:, None], full_matrices=False)

@@ -29,6 +29,9 @@ MOST = 0.99  # fraction of the rows that decides the unit: a few spikes do not
 BURST = 3  # rows in a row that `prepare` detects as a spike
 LITTLE = 0.05  # rad, and a tenth of it in m: less motion does not identify friction and inertia
 BEYOND = 0.05  # fraction of the range, and rad or m: tolerance of position limits
+BESIDE = 6  # rows before and after a jump in which there is no other
+SUDDEN = 5.0  # speed of a jump, relative to the highest one of its joint
+LEAST_JUMP = 0.01  # rad or m
 MANY_TURNS = 4.0 * np.pi  # rad: more than any joint with limits can turn
 FAST = 3.0  # relative to the velocity limit
 FASTEST = 60.0  # rad/s: no arm is faster; larger values are in degrees
@@ -125,6 +128,7 @@ def _motion(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
     in_degrees: dict[int, LogFinding] = {}
     if robot.nq == robot.n:
         yield from _wrapped(log, robot, rows)
+        yield from _jumps(log, robot, rows)
         if log.side_of("q") == "joint":
             in_degrees = dict(_degrees(log, robot, rows))
             if in_degrees and _swapped_with_torques(log, rows):
@@ -170,6 +174,34 @@ def _wrapped(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
                 more = f", {jumps.sum()} times in total" if jumps.sum() > 1 else ""
                 yield LogFinding("error", "wrapped", column, row, text + more, "unwrap it: numpy.unwrap")
                 break
+
+
+def _jumps(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
+    """Yield jumps of the position of one joint alone, which moves before and after as it did: its encoder or zero was shifted.
+
+    Spikes go back within a burst, a frozen encoder stays before it jumps, and where samples are lost all joints jump.
+    """
+    t, q = _taken(log.t, rows), _taken(log.q, rows)
+    if len(t) < 2 * BESIDE + 3 or not (steps := np.diff(t)).min() > 0.0:
+        return
+    rates = np.diff(q, axis=0) / steps[:, None]
+    fast = np.quantile(np.abs(rates), MOST, axis=0)
+    for k in np.flatnonzero((np.abs(rates) > SUDDEN * fast).any(axis=1)):
+        if not BESIDE <= k < len(rates) - BESIDE or steps[k] > 1.5 * np.median(steps):
+            continue
+        before, after = rates[k - BESIDE : k], rates[k + 1 : k + 1 + BESIDE]
+        moves = np.abs(rates[k] - 0.5 * (np.median(before, axis=0) + np.median(after, axis=0)))
+        joint = int(np.argmax(moves / np.maximum(fast, 1e-300)))
+        c, size = robot.model.coordinates[joint], float(np.diff(q[k : k + 2, joint])[0])
+        alone = (moves[np.arange(len(moves)) != joint] < SUDDEN * fast[np.arange(len(moves)) != joint]).all()
+        steady = np.abs(np.concatenate([before, after])[:, joint]).max() < 2.0 * fast[joint] and before[:, joint].any()
+        if alone and steady and LEAST_JUMP < abs(size) < (0.9 * 2.0 * np.pi if c.revolute else np.inf):
+            row, column, unit = int(rows[k + 1]), log.column("q", joint), "rad" if c.revolute else "m"
+            text = f"column {printable(column)} jumps by {size:.3g} {unit} at {log.where(row)}, t = {log.t[row]:.6g} s, while "
+            text += "the joint moves on as before: its encoder slipped, or its zero was set"
+            cure = f"cut the log there, or leave a part out, as with leave_out=({log.t[row]:.6g},{t[-1]:.6g})"
+            yield LogFinding("error", "position jump", column, row, text, cure)
+            return
 
 
 def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, LogFinding]]:

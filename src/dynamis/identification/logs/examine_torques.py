@@ -20,7 +20,7 @@ from dynamis.identification.logs.changes import Change, change_finding, change_w
 from dynamis.identification.logs.clock_fit import ClockScale, clock_scale
 from dynamis.identification.logs.explained import Explained, explained
 from dynamis.identification.logs.free_fit import MOST_ROWS, RIVAL, WEIGHT, Delay, FreeFit, Zeros
-from dynamis.identification.logs.gravity_fit import GravityFit, mounting
+from dynamis.identification.logs.gravity_fit import GravityFit, missing_weight, mounting
 from dynamis.identification.logs.joint_faults import delay_finding, drift, drift_finding, own_delays
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.logs.mistakes import LARGEST, magnitudes, mistakes, mistakes_made, revolutions
@@ -35,6 +35,7 @@ FEWEST = 30
 FITTED = 0.05  # fraction of the variance of the torques, mean over the joints, below which a fit is good
 FALLS = 0.3  # ratio of this fraction after and before a correction that is reported
 EXCHANGED = 2000  # samples in which exchanged joints are looked for
+LIKELIER = 0.5  # decrease of the level, per torque, with a load instead of another scale: both fit some torques
 MATCHES = 0.95  # explained fraction beyond friction above which gravity is that of the file
 
 
@@ -95,6 +96,8 @@ def examine_torques(
     mounted = mounting(fit, motion, corrected) if first.model_share < MATCHES else None
     if mounted is not None:
         return [report.mounting(mounted)]
+    if not fit.base.model.settings["offset"] and (joint := missing_weight(robot, motion)) is not None:
+        return [report.missing_weight(joint)]
     if found:
         return found
     small = [] if zeros is None or zeros.after > FITTED else [report.zeros(zeros)]
@@ -110,7 +113,10 @@ def examine_torques(
             small, others, last = [*small, accused], [], then
     if not others and (pair := fit.shared_motor(motion)) is not None:
         small.append(report.coupled(*pair))
-    return [*([] if others else alone), *small, *report.scales(last), *others]
+    scales = list(report.scales(last))
+    if len(scales) == 1 and not scales[0].factors and scales[0].severity != "error" and _loaded(fit, motion, last):
+        scales = [report.loaded(fit.base.model.bodies[-1].name)]
+    return [*([] if others else alone), *small, *scales, *others]
 
 
 def _change(fit: FreeFit, motion: MotionSummary) -> Change | None:
@@ -140,6 +146,17 @@ def _one_cause(
         return [report.delay(delay)], replace(motion, tau=motion.shifted(delay.seconds)), now
     made, then = mistakes_made(report.robot, motion, now, fit)
     return [report.mistake(trial) for trial in made], made[-1].motion if made else motion, then
+
+
+def _loaded(fit: FreeFit, motion: MotionSummary, now: Explained) -> bool:
+    """Return whether an unknown load on the last link explains torques larger than the model's: these and the file are far more
+    likely with it than with all torques scaled, and almost as likely as the torques with free parameters."""
+    thin, scale = motion.thinned(MOST_ROWS), TorqueReport.common_scale(now)
+    count = thin.torque.size
+    scaled = thin.changed(lambda x: x / scale, motion=False, torque=True)
+    level = FreeFit(fit.base, WEIGHT).level(scaled) + count * float(np.log(scale))
+    loaded = FreeFit(fit.base, WEIGHT, load=True).level(thin)
+    return scale > 1.0 and loaded < min(level - LIKELIER * count, fit.level(thin) + RIVAL * count)
 
 
 def _gain(fit: FreeFit, motion: MotionSummary) -> tuple[int, float] | None:

@@ -36,6 +36,7 @@ FARTHEST = 1.6  # rad or m: the largest zero considered
 POSSIBLE, CERTAIN = 3.0, 5.0  # standard errors of a zero, after the first step and in the end
 TRIED = 3  # joints whose zero is estimated
 WIDE = 10.0  # standard errors of friction and other scalars, relative to those of the inertias
+LOADED = 100.0  # kg, kg m and kg m²: standard errors of a load that is not known
 GAINS = np.array([x for x in np.geomspace(0.1, 10.0, 81) if not 0.75 < x < 4.0 / 3.0])  # factors of a joint's torques
 HALVED = 0.5  # ratio of the unexplained fractions of a joint with and without a factor, or a coupled motor, that is reported
 LATEST = 0.5  # s: the longest delay considered; filters of currents take up to some tenths of a second
@@ -148,18 +149,21 @@ class FreeFit:
     """Weighted least squares of friction, offsets and base parameters of a robot to a `MotionSummary`.
 
     ``weight`` is that of the prior inertias in the estimation of joint zeros, as λ of `PhysicallyConsistent`; friction is free.
+    With a ``load``, the inertia of the last link is free, too.
     """
 
-    def __init__(self, base: BaseParameters, weight: float = 0.0) -> None:
+    def __init__(self, base: BaseParameters, weight: float = 0.0, *, load: bool = False) -> None:
         self.base, self.n, self.names = base, base.model.robot.n, base.model.robot.coordinate_names
-        self.prior = None if weight == 0.0 else self._prior(weight)
+        self.prior = None if weight == 0.0 else self._prior(weight, load)
         self._fits: dict[MotionSummary, WeightedFit] = {}  # to motions as logged
 
-    def _prior(self, weight: float) -> tuple[Array, Array]:
+    def _prior(self, weight: float, load: bool) -> tuple[Array, Array]:
         """Return the rows W and values W β₀ of a prior of the base parameters with WᵀW = λ (S Sᵀ)⁻¹, β = β₀ + S x."""
         space = BodySpace(self.base.model)
         S = self.base.B @ space.spun @ space.C
         S = np.hstack([S, WIDE * S[:, space.others]])
+        if load:
+            S = np.hstack([S, LOADED * self.base.B[:, self.base.model.bodies[-1].place]])
         W = np.sqrt(weight) * np.linalg.inv(householder_qr(S.T)).T
         return np.hstack([W, np.zeros((len(W), self.n))]), W @ self.base.prior
 

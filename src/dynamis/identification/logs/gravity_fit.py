@@ -16,6 +16,7 @@ from dynamis.identification.estimators.body_space import BodySpace
 from dynamis.identification.logs.free_fit import MOST_ROWS, RIVAL, WEIGHT, FreeFit
 from dynamis.identification.logs.motion_summary import MotionSummary
 from dynamis.identification.nonlinear import UNEXCITED
+from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
 CONVERGED = 1e-3  # change of the level, per torque
@@ -180,6 +181,26 @@ def mounting(fit: FreeFit, motion: MotionSummary, corrected: MotionSummary) -> M
     thin = motion.thinned(MOST_ROWS)
     step = 1 if len(thin.t) == len(motion.t) else round(len(motion.t) / len(thin.t))
     return Mounting(thin, np.arange(len(motion.t))[::step], before, after, witness)
+
+
+def missing_weight(robot: Robot, motion: MotionSummary) -> int | None:
+    """Return the joint on which gravity acts with the same force in all positions, as along a vertical axis, if its torque has
+    none of this force, or None.
+
+    Without an offset such a force determines the mass, which is zero if it is missing. Its inertia proves that it is there, in
+    the scale of the torques.
+    """
+    motion = motion.thinned(MOST_ROWS)
+    weights = np.asarray(robot.gravity(motion.q))
+    force = weights.mean(axis=0)
+    j = int(np.argmax(np.abs(force)))
+    if np.abs(weights - force).max() > ALONG_AXIS * abs(force[j]) or not force[j]:
+        return None
+    columns = np.column_stack([motion.friction[:, j], np.ones(len(motion.torque))])
+    found = np.linalg.lstsq(columns, motion.torque[:, j], rcond=None)[0]
+    scale = found[2] / float(np.asarray(robot.mass_matrix(motion.q[0]))[j, j])
+    rest = float(np.std(motion.torque[:, j] - columns @ found))
+    return j if abs(found[3]) + 3.0 * rest < WEAK * abs(force[j]) * min(scale, 1.0) else None
 
 
 def _columns(robot: Any, q: Array, gravity: Array) -> Array:

@@ -182,6 +182,18 @@ class TorqueReport:
         text = f"{self.source}the robot seems to be {how}: with gravity ({vector}) m/s², {explains}; {instant}"
         return LogFinding("error", "mounting", None, row, text, f"set the gravity of the robot: gravity=({vector})")
 
+    def missing_weight(self, joint: int) -> LogFinding:
+        """Return the finding for torques without the constant force of gravity along a joint."""
+        force = abs(float(np.asarray(self.robot.gravity(self.motion.q[0]))[joint]))
+        unit, column = self.robot.model.coordinates[joint].effort_unit, self.column("tau", joint)
+        text = f"{self.source}the torques fit the file without gravity: {printable(column)} contains its inertia and friction, "
+        text += f"but not the {force:.4g} {unit} with which gravity acts on this joint in all positions"
+        cure = (
+            "log the whole torques, those of the gravity compensation included; or, if it is removed or balanced, set no "
+            "gravity: gravity=(0,0,0)"
+        )
+        return LogFinding("error", "no gravity", column, None, text, cure)
+
     def exchanged(self, i: int, j: int) -> LogFinding:
         """Return the finding for two joints whose positions and torques are exchanged."""
         one, other = self.column("q", i), self.column("q", j)
@@ -216,15 +228,30 @@ class TorqueReport:
         cure = "check its drive gain and gear ratio"
         return LogFinding("warning", "wrong scale", column, None, text, cure, caps=2, factors=factors)
 
+    @staticmethod
+    def _clear(last: Explained) -> Array:
+        """Return the joints whose torques have a clear scale relative to the model's."""
+        return np.flatnonzero((last.foretold > 0.0) & (1.0 - last.alone > 0.02) & (last.gain > CLEAR_GAIN) & (last.scale > 0.0))
+
+    @classmethod
+    def common_scale(cls, last: Explained) -> float:
+        """Return the scale of the torques of these joints, of which there must be one."""
+        clear = cls._clear(last)
+        return float(np.exp(np.average(np.log(last.scale[clear]), weights=np.sqrt(last.foretold[clear]))))
+
+    def loaded(self, link: str) -> LogFinding:
+        """Return the finding for a load on a link that is not in the file."""
+        text = f"{self.source}{printable(link)} seems to carry a load that is not in the file: "
+        text += "with one, the torques agree with the file"
+        cure = "its identified inertia contains the load; give the load to the model (payload=…), or record a log without it"
+        return LogFinding("warning", "load", None, None, text, cure)
+
     def scales(self, last: Explained) -> Iterator[LogFinding]:
         """Yield torques proportional to the model's with another scale: all of them, or those of single joints."""
-        clear = np.flatnonzero(
-            (last.foretold > 0.0) & (1.0 - last.alone > 0.02) & (last.gain > CLEAR_GAIN) & (last.scale > 0.0)
-        )
+        clear = self._clear(last)
         if not len(clear):
             return
-        foretold = np.sqrt(last.foretold[clear])
-        common = float(np.exp(np.average(np.log(last.scale[clear]), weights=foretold)))
+        foretold, common = np.sqrt(last.foretold[clear]), self.common_scale(last)
         known = next((words for x, words in UNITS.items() if abs(common / x - 1.0) < 0.3), None)
         joint = int(clear[np.argmax(foretold)])
         row, instant = self._instant(joint, last.predicted[:, joint])

@@ -126,7 +126,7 @@ def prepare(
     logged, delays = _taken_from_the_log(raw, robot, logged), _each_joint(delay, robot, "delay= takes times in s")
     _check(rest, trim, every, float(np.abs(delays).max(initial=0.0)), period, raw.t)
     automatic = cutoff is None and parallel is None and "a" not in logged
-    stamps, spans = usable_stamps(raw, GAP if gap is None else gap, robot.coordinate_names, notes), spans_of(leave_out)
+    stamps, spans = usable_stamps(raw, GAP if gap is None else gap, robot.coordinate_names, notes), time_spans(leave_out)
     clock = _clock(raw, stamps, jitter, period, GAP if gap is None else gap, notes)
     if gap is None and len(clock.runs) > 1:
         gap = _tolerated_gap(raw, _clock(raw, stamps, jitter, period, WIDEST, notes), cutoff, automatic, robot)
@@ -287,7 +287,7 @@ def _check_used(samples: Sequence[Samples], slow: Any) -> None:
         raise InputError(f"slow={slow!r} excludes every sample: no joint is faster than {fastest:.3g}; give a lower speed")
 
 
-def spans_of(leave_out: Any) -> Array:
+def time_spans(leave_out: Any) -> Array:
     """Return intervals of time (k, 2), given as one or several pairs."""
     try:
         spans = np.atleast_2d(np.asarray(leave_out, dtype=float)) if len(leave_out) else np.zeros((0, 2))

@@ -20,7 +20,7 @@ from dynamis.errors import InputError, printable
 from dynamis.identification.logs.log import Log, joined
 from dynamis.identification.samples import Decimation, Samples
 from dynamis.identification.signals.filters import margin
-from dynamis.identification.signals.prepare import Prepared, outside_notes, overlapping, prepare, spans_of
+from dynamis.identification.signals.prepare import Prepared, outside_notes, overlapping, prepare, time_spans
 from dynamis.identification.signals.stages import SHORTEST
 from dynamis.robot import Robot
 
@@ -35,7 +35,7 @@ def prepare_in_windows(first: Log, others: Iterable[Log], robot: Robot, **signal
     """Prepare a log that is given in pieces, with the arguments of `prepare`: ``first`` has at least one window of samples."""
     scale = signals.pop("time_scale", 1.0)
     first, others = first.with_time_scale(scale), (log.with_time_scale(scale) for log in others)
-    spans = spans_of(signals.pop("leave_out", ()))
+    spans = time_spans(signals.pop("leave_out", ()))
     ready = prepare(first, robot, leave_out=spans[overlapping(spans, first.t)], **signals)
     chosen = ready.settings
     period, cutoff, parallel = chosen["period"], chosen["cutoff"], chosen["parallel"]

@@ -28,6 +28,7 @@ SMALL = 0.2  # fraction of the limit of good below which neither shape nor growt
 AS_GOOD = 1.01  # ratio to the residual of the prior model: smaller differences are ignored
 OVERFIT = (1.25, 2.0)  # residual on held-out rows over that on training rows
 MANY = 0.2  # parameters per independent sample: of white noise, as many raise the former ratio to 1.22
+LASTING = 0.05  # fraction of the log over which noise is not correlated
 BARELY = 0.7  # ratio to the residual of the mean torque above which the motion explains less than half of the variance
 MOST = 0.5  # fraction of a residual's variance: a missing term that explains more is a defect if the residual is large
 ROUGH = 2.0  # ratio of residuals near standstill and in motion to be reported
@@ -157,7 +158,8 @@ def verdict(
     if validation is not None:
         found += _against_others(validation)
         many = None if equations is None else (len(equations.names), independent_samples(equations))
-        shape = [*_overfit(validation, regularised, many, log_findings), *shape]
+        varies = bool(log_findings) or (equations is not None and _varies(statistics, equations))
+        shape = [*_overfit(validation, regularised, many, log_findings, varies), *shape]
     if equations is not None:
         rows, e = equations, statistics.residual
         shown = {part.joint for part in statistics.joints if part.percent > EXACT}
@@ -238,9 +240,10 @@ def _compared(v: Validation) -> str:
 
 
 def _overfit(
-    v: Validation, regularised: bool, many: tuple[int, float] | None, log_findings: Sequence[LogFinding]
+    v: Validation, regularised: bool, many: tuple[int, float] | None, log_findings: Sequence[LogFinding], varies: bool
 ) -> list[VerdictItem]:
-    """Compare the residuals on held-out and training rows; ``many`` are the numbers of parameters and independent samples."""
+    """Compare the residuals on held-out and training rows; ``many`` are the numbers of parameters and independent samples,
+    ``varies`` tells that parts of the log differ by more than noise does."""
     ratio = v.held_out / max(v.train, 1e-12)
     if v.held_out < EXACT or ratio <= OVERFIT[0]:
         return []
@@ -253,16 +256,29 @@ def _overfit(
         return [VerdictItem("overfit", severity, text)]
     text = f"The residual on held-out motion is {ratio:.2g} times that on the motion used for training"
     if many is not None and (log_findings or many[0] < MANY * many[1]):
-        text += (
-            f", with {many[0]} parameters and about {many[1]:.0f} independent samples: parts of the log contradict each other"
-        )
+        counts = f"with {many[0]} parameters and about {many[1]:.0f} independent samples"
         why = (
             "which the faults of the log named here may explain" if log_findings else "as if torques drift or friction changes"
         )
-        return [VerdictItem("overfit", severity, f"{text}, {why}.")]
+        if len(v.folds) == 1 and not log_findings:
+            what = "the logs for validation are of another load or friction than those for training, or their motion is larger"
+            return [VerdictItem("overfit", severity, f"{text}, {counts}: {what}.")]
+        if varies:
+            return [VerdictItem("overfit", severity, f"{text}, {counts}: parts of the log contradict each other, {why}.")]
     text += ": the fit overfits this log. Use more data"
     text += "." if regularised else ", fewer (essential) parameters, or a regularised estimator."
     return [VerdictItem("overfit", severity, text)]
+
+
+def _varies(s: Statistics, rows: Equations) -> bool:
+    """Return whether the residual of a joint is correlated over a large part of the log, as no noise of a sensor or drive is.
+
+    The time is that of Σ ρ², in which torques that wander up and down count as well [Bartlett 1946].
+    """
+    whole = sum(float(np.ptp(rows.t[rows.run == run])) for run in np.unique(rows.run))
+    noise = [(j.whiteness, max(j.rows, 1)) for j in s.joints]
+    times = [w.seconds / w.length * (1.0 + 2.0 * float(np.sum(w.correlation[1:] ** 2 - 1.0 / n))) for w, n in noise]
+    return max(times, default=0.0) > LASTING * whole
 
 
 def _against_others(v: Validation) -> list[VerdictItem]:
