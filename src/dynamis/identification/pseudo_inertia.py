@@ -86,13 +86,13 @@ def well_inside(parameters: Any, *, stand_in_mass: float = 1.0, thin: float = 0.
     """Return a nearby body with positive definite, well-conditioned J, as a reference for distances.
 
     Second moments about the centre of mass are raised to at least `SLIM` times the largest and mass · ``thin``² [m]. A
-    massless body is replaced by a ball of ``stand_in_mass`` at the frame's origin, with a radius of gyration of 5 · ``thin``
-    about each axis. Well-conditioned bodies are returned unchanged.
+    massless body has the ``stand_in_mass``, at the frame's origin, with a radius of gyration of at least 5 · ``thin`` about
+    each axis. Well-conditioned bodies are returned unchanged.
     """
     pi = _ten(parameters)
+    if pi[0] <= 0.0:
+        pi[:4], thin = [stand_in_mass, 0.0, 0.0, 0.0], 5.0 * thin
     m, h = pi[0], pi[1:4]
-    if m <= 0.0:
-        return parameters_of(np.diag([stand_in_mass * (5.0 * thin) ** 2] * 3 + [stand_in_mass]))
     J = pseudo_inertia(pi)
     values, vectors = np.linalg.eigh(J[:3, :3] - np.outer(h, h) / m)
     raised = np.maximum(values, max(SLIM * values[-1], m * thin**2))

@@ -3,6 +3,7 @@ consistency: positive definite pseudo-inertias, non-negative friction and rotor 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -27,6 +28,7 @@ RAISED = 4  # attempts, each with 100 times the λ
 ONE_BLOCK = 1.0  # λ where nothing can be held out
 DETERMINED = 1e-9  # relative size of a base parameter's free part: smaller is rounding, active constraints determine it
 TOLD = 0.1  # reduction of the prior variance of a parameter by the log: with less, its spread is that of the prior
+FAR = 20.0  # standard errors outside of a bound: a parameter that lies farther outside is exactly at the bound
 CLEAN = 1e-7  # lower bound of the noise, relative to a joint's torque
 METRICS = ("entropic", "euclidean")
 DECADES = 12  # search range of λ of ridge regression on either side of the information of the data
@@ -163,10 +165,10 @@ class PhysicallyConsistent(FromFactors):
     Additional attributes: ``full_`` (p,), all parameters π; ``consistent_``, verified from ``full_`` alone; ``active_``, the
     active constraints in words; ``regularisation_`` λ; ``sizes_`` (p,), the scales of friction and other scalars, from
     torques and regressors of the log (`TypicalSizes`); ``status_`` of the solver. ``covariance_`` of the base parameters is the
-    inverse of the Gauss–Newton matrix including the prior, restricted to the face of the active constraints: these are assumed
-    exact, so it is too small if a constraint is active due to noise only. Base parameters that the active constraints alone
-    determine, such as a Coulomb friction of zero, are marked in ``at_bound_`` and have no standard error (NaN); so are those
-    whose variance given by the prior the log reduces by less than a tenth, as "prior".
+    inverse of the Gauss–Newton matrix including the prior, restricted to the face of the active constraints. Scalars at a bound
+    may lie inside as far as their errors reach; links that are flat are assumed to be so exactly. Base parameters that the
+    active constraints alone determine, such as a Coulomb friction of zero, are marked in ``at_bound_`` and have no standard
+    error (NaN); so are those whose variance given by the prior the log reduces by less than a tenth, as "prior".
 
     >>> import dynamis as dy, numpy as np
     >>> base = dy.identification.base_parameters(dy.load("planar_2r_melchiorri"))
@@ -229,7 +231,9 @@ class PhysicallyConsistent(FromFactors):
         S, free = self.base.B @ space.spun @ space.C, _null_space(normals, G.shape[1])
         determined = np.linalg.norm(S @ free, axis=1) <= DETERMINED * np.linalg.norm(S, axis=1)
         prior = np.sqrt(weight) * space.curvature(x, self.metric)
-        self.covariance_ = _covariance(S, G, prior, free)
+        self.covariance_ = _covariance(S, G, prior, free) + _at_bounds(
+            space, S, G, prior, normals, x, G.T @ (G @ x - g), weight
+        )
         alone = np.diag(_covariance(S, np.zeros((0, G.shape[1])), prior, free))
         shown = 1.0 - np.diag(self.covariance_) / np.where(alone > 0.0, alone, np.inf)
         self.at_bound_ = _from_prior(_active_bounds(space, self.base.B, self.full_, determined), shown)
@@ -306,6 +310,31 @@ def _active_bounds(space: BodySpace, B: Array, parameters: Array, determined: Ar
 def _from_prior(bounds: Sequence[str], shown: Array) -> tuple[str, ...]:
     """Return the active constraints, and "prior" for other parameters that the log does not determine."""
     return tuple(bound or ("prior" if reduction < TOLD else "") for bound, reduction in zip(bounds, shown, strict=True))
+
+
+def _at_bounds(
+    space: BodySpace, S: Array, G: Array, prior: Array, normals: Array, x: Array, slope: Array, weight: float
+) -> Array:
+    """Return the covariance of S x due to scalar parameters at bounds, which may lie inside as far as their errors reach.
+
+    A parameter whose minimum without the bound lies k standard errors σ outside has the mean square distance σ² (1 − k m) from
+    it, with m = φ(k) / (1 − Φ(k)) − k, the mean of a normal distribution about −k that is cut at zero.
+    """
+    of_bounds = [(int(np.argmax(np.abs(a))), i) for i, a in enumerate(normals) if np.count_nonzero(a) == 1]
+    ends = [(k, i) for k, i in of_bounds if k in space.others and space.lower[k] < space.upper[k]]
+    if not ends:
+        return np.zeros((len(S), len(S)))
+    k, rows = (list(x) for x in zip(*ends, strict=True))
+    free = _null_space(np.delete(normals, rows, axis=0), G.shape[1])
+    inner = householder_qr(np.vstack([G @ free, prior @ free]))
+    U, V = (np.linalg.solve(inner.T, M) for M in (free[k].T, (S @ free).T))
+    inverse = np.linalg.inv(U.T @ U)
+    sigma = 1.0 / np.sqrt(np.diag(inverse))  # with the others at their bounds
+    outside = np.minimum(sigma * np.abs(slope[k] + weight * (x - space.wish)[k]), FAR)
+    tails = np.array([0.5 * math.erfc(size / math.sqrt(2.0)) for size in outside])
+    mean = np.exp(-0.5 * outside**2) / (math.sqrt(2.0 * math.pi) * tails) - outside
+    gain = V.T @ U @ inverse
+    return np.asarray((gain * (sigma**2 * (1.0 - outside * mean))) @ gain.T)
 
 
 def _covariance(S: Array, G: Array, prior: Array, free: Array) -> Array:
