@@ -50,7 +50,7 @@ def test_torques_beyond_the_limits_are_a_warning_and_listed_for_programs():
 def test_steps_that_do_not_keep_the_energy_balance_are_a_warning():
     options = ("simulate", "planar_2r_melchiorri", "--time", "1", "--method", "euler", "--step")
     words = " ".join(run(*options, "0.5").output.split())
-    assert "% of the energy exchanged: use a shorter --step, or leave --method out" in words
+    assert "% of the energy exchanged: use a shorter --step, or an adaptive method, --method DOP853 without --step" in words
     assert "of the energy exchanged" not in run(*options, "0.001").output
 
 

@@ -391,3 +391,14 @@ def test_a_massless_link_keeps_the_inertia_of_its_file():
     own = BodySpace(model).origin[wrist.place]
     assert own[0] > 0.0
     np.testing.assert_allclose(own[9], model.prior[wrist.place][9], rtol=1e-9)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-6])
+def test_the_prior_of_almost_exact_data_has_the_largest_weight_that_predicts_as_well(noise):
+    base = base_parameters(LinearModel(dy.load("planar_2r_melchiorri")))
+    rng, truth = np.random.default_rng(0), 1.1 * base.prior
+    X = base.regressor(*rng.normal(size=(3, 200, 2))).reshape(-1, base.rank)
+    blocks, y = np.repeat(np.arange(10), len(X) // 10), X @ truth
+    fit = PhysicallyConsistent(base).fit(X, y + noise * y.std() * rng.normal(size=len(y)), blocks=blocks)
+    assert fit.regularisation_ == 10.0  # with a smaller one the equations are singular in double precision
+    np.testing.assert_allclose(fit.coef_, truth, atol=1e-5 * abs(truth).max())

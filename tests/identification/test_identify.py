@@ -368,3 +368,23 @@ def test_samples_too_few_for_the_parameters_are_refused(truth):
         dy.identify(truth, run)
     with pytest.raises(dy.InputError, match="48 rows cannot determine 52 parameters"):
         dy.identify(truth, run, examined=False, estimator="ordinary", compare=())
+
+
+@pytest.mark.parametrize(("name", "seed", "noise"), [("scara", 4, 1e-5), ("planar_2r_melchiorri", 10, 0.0)])
+def test_simulated_logs_almost_without_noise_give_the_parameters(name, seed, noise):
+    arm, rng, t = dy.load(name), np.random.default_rng(seed), np.arange(1600) / 200.0
+    real, order = perturbed(arm, 0.15, seed=seed), np.arange(1, 6)[:, None, None]
+    w = 0.25 * np.pi * order
+    angle, size = (
+        w * t[:, None] + rng.uniform(0.0, 2.0 * np.pi, (5, 1, arm.n)),
+        rng.uniform(0.1, 0.4, (5, 1, arm.n)) / order**0.7,
+    )
+    q, v, a = (x.sum(axis=0) for x in (size * np.sin(angle), size * w * np.cos(angle), -size * w**2 * np.sin(angle)))
+    tau = real.inverse_dynamics(q, v, a)
+    level = np.sqrt(np.mean(tau**2, axis=0))
+    tau += level * (0.1 * v + 0.2 * np.sign(v) + noise * rng.normal(size=q.shape))
+    found = dy.identify(name, Log(t, q, tau), compare=())
+    assert found.validation.held_out < 0.1
+    truth = found.base.values(LinearModel(real, **found.base.model.settings).prior)
+    inertial = [k for k, x in enumerate(found.base.names) if x.rpartition(".")[2] not in ("viscous", "coulomb", "rotor")]
+    np.testing.assert_allclose(found.estimator.coef_[inertial], truth[inertial], atol=0.01 * abs(truth).max())

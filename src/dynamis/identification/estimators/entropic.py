@@ -23,6 +23,7 @@ DECREASE = 1e-4  # of the cost, relative to that along the slope
 INSIDE = 0.95  # of a step to the boundary
 ITERATIONS = 60
 CENTRED = 1.2  # ratio of the mean complementarity of the links and λ, below which Newton steps converge
+NEGLIGIBLE = 1e-6  # of the squared residual: what is left to gain where torques are so wrong that rounding ends Newton steps
 AT_BOUNDS = 1e-3  # the same of the bounds
 REDUCED = 0.1, 0.9  # factor of the complementarity after a full and after a short step
 
@@ -66,6 +67,8 @@ def minimum(space: BodySpace, G: Array, g: Array, weight: float) -> Array | None
         found = newton(cost, cost.start, FEW)
         if found is None and (near := interior_point(cost)) is not None:
             found = newton(cost, near, MANY)
+            if found is None and CENTRED * weight * 4.0 * len(space.links) < NEGLIGIBLE * float(np.sum((G @ near - g) ** 2)):
+                found = near
     except np.linalg.LinAlgError:  # λ is rounding beside almost exact data
         return None
     return found

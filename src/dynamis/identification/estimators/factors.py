@@ -24,6 +24,7 @@ WAITING = 8  # rows per column that wait for reduction
 ENOUGH = 0.2  # fraction of a joint's rows that must be redundant for its noise to be estimated
 CLEAR = 1e-4  # fraction of a column's square independent of the others, above which no direction is unexcited
 UNEXCITED = 1e-10  # singular values of normalized columns, relative to the largest
+AS_WELL = 1e-5  # of the squared errors of held-out blocks, at least of those of the noise: a difference without meaning
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +188,7 @@ def whitened(factors: Sequence[Array], noise: Array) -> Array:
 
 def held_out_weight(folds: FoldFactors, noise: Array, T: Array, origin: Array, wish: Array, tried: Array) -> float:
     """Return the λ of min |(y − X β) / noise|² + λ |x − wish|², with β = origin + T x, that predicts each fold best from the
-    others."""
+    others; of those that predict as well the largest."""
     rows = [whitened(own, noise) for own in folds.R]
     parts = [(R[:, :-1] @ T, R[:, -1] - R[:, :-1] @ origin) for R in rows]
     grams = [(G.T @ G, G.T @ (g - G @ wish)) for G, g in parts]
@@ -197,4 +198,5 @@ def held_out_weight(folds: FoldFactors, noise: Array, T: Array, origin: Array, w
         values, vectors = np.linalg.eigh(whole - A)
         steps = (vectors.T @ (along - b))[:, None] / (np.maximum(values, 0.0)[:, None] + tried)
         errors += np.sum(((g - G @ wish)[:, None] - (G @ vectors) @ steps) ** 2, axis=0)
-    return float(tried[int(np.argmin(errors))])
+    least = max(float(errors.min()), float(folds.counts.sum()))
+    return float(tried[errors <= errors.min() + AS_WELL * least].max())
