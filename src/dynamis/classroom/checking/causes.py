@@ -124,8 +124,8 @@ class Slip:
         """A power of a symbol by which every term of the answer differs from those of the correct entry."""
         if len(self.right) < 2 or len(self.right) != len(self.given):
             return None
-        common = [set.intersection(*({k for k, _ in m} for m in terms)) for terms in (self.right, self.given)]
-        for k in sorted(k for k in common[0] | common[1] if self.ring.atoms[k].kind == "symbol"):
+        present = {k for terms in (self.right, self.given) for m in terms for k, _ in m}
+        for k in sorted(k for k in present if self.ring.atoms[k].kind == "symbol"):
             for power in (1, 2, -1, -2):
                 if {_times_symbol(m, k, power): c for m, c in self.right.items()} == self.given:
                     if power > 0:
