@@ -15,6 +15,7 @@ from dynamis.classroom.checking.actuators import NO_MOTORS, ActuatorAnswer, Moto
 from dynamis.classroom.checking.assumptions import under_assumptions
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
+from dynamis.classroom.checking.disagreements import disagreements
 from dynamis.classroom.checking.fitting import described, fitted, shape_of
 from dynamis.classroom.checking.gears import GearedAnswer, motor_torques, ratio_symbols
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
@@ -153,7 +154,8 @@ class _Reading:
         if asked.name == "christoffel" and not verdict.correct:
             remark = _other_convention(self.asked, used, entries.values(), lambda other: compared(other, entries))
         verdict = verdict if motion.drives is None else motion.drives.merged(verdict, compared)
-        verdict = replace(verdict, findings=(*verdict.findings, *motion.findings))
+        differing = disagreements(form, motion.answer, [*entries.values(), *read])
+        verdict = replace(verdict, findings=(*verdict.findings, *motion.findings, *differing))
         left = unchecked(form, asked, answer, [*read, *entries.values()], {index[0] for index in entries if index})
         notes += left.others
         notes += unit_notes(form, asked, entries, text, robot_symbols(form).keys())
