@@ -166,6 +166,7 @@ BEHIND_THE_GEAR = {  # and whether it is right
         True,
     ),
     "torque of the gear": (rf"{LINK} = \tau = n (\tau_m - J n \ddot q)", True),
+    "two values of the motor": (rf"\tau_m = \tau/n \\ \tau = {LINK} \\ \tau_m = ({WITH_ROTOR} + I \ddot q)/n", False),
     "the rotor's equation with a wrong sign": (rf"J n \ddot q = \tau_m + \tau/n \\ {LINK} = \tau", False),
     "the rotor's equation with a wrong ratio": (rf"J n \ddot q = \tau_m - n \tau \\ {LINK} = \tau", False),
     "ratio of the torque inverted": (rf"\tau = \tau_m/n \\ \tau = {WITH_ROTOR}", False),
@@ -263,3 +264,24 @@ def test_mistakes_in_equations_of_motors_are_found_as_they_are_written(text, cau
     form = arm(joint1=dy.DCMotor(s("R"), s("k"), s("r"), s("L")))
     (wrong,) = dy.check_answer(form, "equations", text.replace("{link}", form.torque[0].latex())).wrong
     assert wrong.cause == cause
+
+
+def test_the_equation_of_a_rotor_has_the_force_of_a_slide():
+    slide = """
+[robot]
+gravity = [0, 0, "-g"]
+[parameters]
+m = "symbol"
+g = "symbol"
+J = "symbol"
+[[link]]
+type = "prismatic"
+axis = [0, 0, 1]
+mass = "m"
+rotor_inertia = "J"
+gear_ratio = 50
+"""
+    form = dy.load(slide).closed_form()
+    for ratio, right in (("1/50", True), ("50", False)):
+        text = rf"F = m \ddot q + m g \\ 50 J \ddot q = \tau_m - {ratio} F"
+        assert dy.check_answer(form, "equations", text).correct == right

@@ -59,6 +59,7 @@ class GearedAnswer:
         self.notes: list[str] = []
         self.forms: dict[tuple[int, int], str] = {}
         self.findings: list[EntryVerdict] = []
+        self.joined: set[int] = set()  # joints with τ = n τ_m
         self.loads: dict[int, Any] = {}  # what the torque of a joint has beside the τ of the answer
         self.answer = self._rewritten(answer) if self.ratios else answer
 
@@ -71,9 +72,7 @@ class GearedAnswer:
         motors = {key_of(name): (name, k) for k in self.ratios for name in _names(self.form, k)}
         formulas = [(letter, index, x) for letter, row in answer.entries.items() for index, x in row.items()]
         formulas += [(name, (), x) for name, x in answer.definitions.items()]
-        self.own = {
-            k: [y for letter, i, x in formulas if self._is_torque(letter, i, k) for y in (x.node, *x.also)] for k in self.ratios
-        }
+        self.own = {k: [x for letter, i, x in formulas if self._is_torque(letter, i, k)] for k in self.ratios}
         equations = [y for x in answer.equations if (y := self._without_relations(0.0, x)) is not None]
         kept: list[tuple[str, Index, Located]] = []
         for letter, index, x in formulas:
@@ -112,8 +111,8 @@ class GearedAnswer:
         self.notes.append(f"{name} is read as the torque of the motor: tau_{k + 1} = {ratio}*{name}")
         every = [factored.replaced(y, self.in_joints) for y in (x.node, *x.also)]
         values = [y for y in every if not (self._contains(y, tau) and self._relate(name, k, x, y))]
-        if any(agree(self.form, (own + self._rotor(k)) / n, y) for own in self.own[k] for y in values):
-            self._load(k, self._rotor(k))
+        for y in values:
+            self._compare(k, y)
         return [replace(x, node=torque - values[0], also=tuple(torque - y for y in values[1:]), texts=())] if values else []
 
     def _relate(self, name: str, k: int, x: Located, value: Any) -> bool:
@@ -123,18 +122,39 @@ class GearedAnswer:
         """
         tau, n = self.form.tau[k], self.ratios[k]
         if agree(self.form, tau / n, value):
+            self.joined.add(k)
             return True
-        own, right = self.own[k], self.form.torque[k].node()
         rest = factored.replaced(n * value, {id(tau): 0.0})
         if agree(self.form, self._rotor(k), rest):
             rest = self._rotor(k)
         beside = agree(self.form, n * value, tau + rest)
-        complete = any(agree(self.form, right, y) for y in own)
-        if beside and (rest is self._rotor(k) or (not complete and (own or self._contains(rest, self.form.v[k])))):
+        free = not self._is_complete(k) and (self.own[k] or self._contains(rest, self.form.v[k]))
+        if beside and (rest is self._rotor(k) or free):
             self._load(k, rest)
         else:
             self.findings.append(self._contradiction(name, k, x))
         return True
+
+    def _compare(self, k: int, value: Any) -> None:
+        """Take what a motor's torque, in which the joint's is replaced by the answer's, has beside it."""
+        n = self.ratios[k]
+        for x in self.own[k]:
+            rest = n * value - x.node
+            if agree(self.form, self._rotor(k), rest):
+                self._load(k, self._rotor(k))
+            elif x.used and not self._is_complete(k) and self._is_of_rotor(k, rest):
+                self._load(k, rest)
+
+    def _is_of_rotor(self, k: int, torque: Any) -> bool:
+        """Whether a torque depends on the rates of a motor's own joint alone."""
+        others = [*self.form.q, *(x for row in (self.form.v, self.form.a) for j, x in enumerate(row) if j != k)]
+        slopes = (directional([torque], [x], [1.0])[0] for x in others)
+        return k not in self.joined and all(agree(self.form, 0.0, slope) for slope in slopes)
+
+    def _is_complete(self, k: int) -> bool:
+        """Whether the answer's torque of a joint is that of the equations of motion."""
+        right = self.form.torque[k].node()
+        return any(agree(self.form, right, y) for x in self.own[k] for y in (x.node, *x.also))
 
     def _load(self, k: int, rest: Any) -> None:
         other = "that of the rotor" if rest is self._rotor(k) else "the other torques on the motor"
@@ -171,20 +191,22 @@ class GearedAnswer:
         values = []
         for y in (x.node, *x.also):
             found = self._solved(left - y)
-            if found is None:
-                values.append(factored.replaced(y, self.in_joints))
-            else:
+            if found is not None and self._contains(found[1], self.form.tau[found[0]]):
                 self._relate(_names(self.form, found[0])[-1], found[0], x, found[1])
+                continue
+            values.append(factored.replaced(y, self.in_joints))
+            if found is not None:
+                self._compare(*found)
         self.read += [] if values else [x]
         if len(values) > len(x.also):
             return replace(x, node=values[0], also=tuple(values[1:]))
         return replace(x, node=values[0], also=tuple(values[1:]), texts=()) if values else None
 
     def _solved(self, equation: Any) -> tuple[int, Any] | None:
-        """The joint whose torque and motor's torque an equation relates, and the latter from it."""
+        """The joint of a motor whose torque an equation has, and this torque from it."""
         for k in self.ratios:
-            motor, tau = _motor(k), self.form.tau[k]
-            if not (self._contains(equation, motor) and self._contains(equation, tau)):
+            motor = _motor(k)
+            if not self._contains(equation, motor):
                 continue
             (slope,) = directional([equation], [motor], [1.0])
             if self._contains(slope, motor) or agree(self.form, 0.0, slope):
