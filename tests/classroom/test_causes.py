@@ -345,3 +345,9 @@ def test_an_entry_set_equal_to_a_wrong_expression_is_not_a_multiple():
     verdict = dy.check_answer(arm, "gravity", "\n".join(f"g_{k} = {x}\ng_{k} = {x} + m_1" for k, x in enumerate(arm.g, 1)))
     assert len(verdict.wrong) == 2
     assert not any("1 times" in text for text in (verdict.remark, *(f.cause for f in verdict.wrong)))
+
+
+def test_the_opposite_sign_of_every_term_is_named_of_rounded_numbers():
+    form = dy.load("puma560").closed_form()
+    (wrong,) = dy.check_answer(form, "gravity", f"g_2 = -({form.g[1]})").wrong
+    assert wrong.cause == "sign error: every term has the opposite sign"
