@@ -160,6 +160,16 @@ BEHIND_THE_GEAR = {  # and whether it is right
     "motor without the ratio": (rf"\tau_m = {WITH_ROTOR}", False),
     "motor without the ratio, on the right": (rf"{WITH_ROTOR} = \tau_m", False),
     "joint with the ratio": (rf"\tau = ({WITH_ROTOR})/n", False),
+    "the rotor's equation": (rf"J n \ddot q = \tau_m - \tau/n \\ \tau = {LINK}", True),
+    "the rotor's equation, with its angle": (
+        rf"\ddot\theta_m = n \ddot q \\ J \ddot\theta_m = \tau_m - \tau/n \\ {LINK} = \tau",
+        True,
+    ),
+    "torque of the gear": (rf"{LINK} = \tau = n (\tau_m - J n \ddot q)", True),
+    "two values of the motor": (rf"\tau_m = \tau/n \\ \tau = {LINK} \\ \tau_m = ({WITH_ROTOR} + I \ddot q)/n", False),
+    "the rotor's equation with a wrong sign": (rf"J n \ddot q = \tau_m + \tau/n \\ {LINK} = \tau", False),
+    "the rotor's equation with a wrong ratio": (rf"J n \ddot q = \tau_m - n \tau \\ {LINK} = \tau", False),
+    "ratio of the torque inverted": (rf"\tau = \tau_m/n \\ \tau = {WITH_ROTOR}", False),
     "rotor without the ratio": (rf"\tau_m = J \ddot q + \tau/n \\ \tau = {LINK}", False),
 }
 
@@ -168,6 +178,27 @@ BEHIND_THE_GEAR = {  # and whether it is right
 def test_the_torque_of_a_motor_behind_a_gear_is_that_of_the_joint_over_the_ratio(text, right):
     verdict = dy.check_answer(dy.load(GEARED).closed_form(), "equations", text)
     assert verdict.correct == right, verdict.report()
+
+
+FRICTION_OF_MOTOR = {  # and whether it is right, with the friction d q̇ of the joint
+    "on the motor": (rf"\tau_m = n J \ddot q + d \dot q/n + \tau/n \\ \tau = {LINK}", True),
+    "on the motor, the rotor on the joint": (rf"\tau_m = \tau/n + d \dot q/n \\ \tau = {WITH_ROTOR}", True),
+    "in the motor's equation": (rf"J n \ddot q + d \dot q/n = \tau_m - \tau/n \\ {LINK} = \tau", True),
+    "twice": (rf"\tau_m = \tau/n + d \dot q/n \\ \tau = {WITH_ROTOR} + d \dot q", False),
+    "without the ratio": (rf"\tau_m = \tau/n + d \dot q \\ \tau = {WITH_ROTOR}", False),
+}
+
+
+@pytest.mark.parametrize(("text", "right"), FRICTION_OF_MOTOR.values(), ids=FRICTION_OF_MOTOR)
+def test_friction_may_act_on_the_motor_behind_a_gear(text, right):
+    robot = GEARED.replace('J = "symbol"', 'J = "symbol"\nd = "symbol"') + 'viscous = "d"\n'
+    verdict = dy.check_answer(dy.load(robot).closed_form(), "equations", text)
+    assert verdict.correct == right, verdict.report()
+
+
+def test_friction_of_a_motor_alone_is_no_contradiction():
+    robot = GEARED.replace('J = "symbol"', 'J = "symbol"\nd = "symbol"') + 'viscous = "d"\n'
+    assert dy.check_answer(dy.load(robot).closed_form(), "equations", r"\tau_m = \tau/n + d \dot q/n").findings == ()
 
 
 def test_a_forgotten_gear_ratio_is_named_once():
@@ -233,3 +264,24 @@ def test_mistakes_in_equations_of_motors_are_found_as_they_are_written(text, cau
     form = arm(joint1=dy.DCMotor(s("R"), s("k"), s("r"), s("L")))
     (wrong,) = dy.check_answer(form, "equations", text.replace("{link}", form.torque[0].latex())).wrong
     assert wrong.cause == cause
+
+
+def test_the_equation_of_a_rotor_has_the_force_of_a_slide():
+    slide = """
+[robot]
+gravity = [0, 0, "-g"]
+[parameters]
+m = "symbol"
+g = "symbol"
+J = "symbol"
+[[link]]
+type = "prismatic"
+axis = [0, 0, 1]
+mass = "m"
+rotor_inertia = "J"
+gear_ratio = 50
+"""
+    form = dy.load(slide).closed_form()
+    for ratio, right in (("1/50", True), ("50", False)):
+        text = rf"F = m \ddot q + m g \\ 50 J \ddot q = \tau_m - {ratio} F"
+        assert dy.check_answer(form, "equations", text).correct == right

@@ -338,3 +338,16 @@ def test_differences_of_very_many_terms_are_not_listed(arm, text):
 def test_an_answer_too_long_to_be_expanded_is_refused_with_advice(arm):
     with pytest.raises(dy.InputError, match=r"more than 20000 terms: shorten the answer"):
         dy.check_answer(arm, "equations", r"\ddot q_1 = \tau_1/(m_1 + m_2 + l_1 + l_2)^{50}")
+
+
+def test_an_entry_set_equal_to_a_wrong_expression_is_not_a_multiple():
+    arm = dy.load("planar_2r").closed_form()
+    verdict = dy.check_answer(arm, "gravity", "\n".join(f"g_{k} = {x}\ng_{k} = {x} + m_1" for k, x in enumerate(arm.g, 1)))
+    assert len(verdict.wrong) == 2
+    assert not any("1 times" in text for text in (verdict.remark, *(f.cause for f in verdict.wrong)))
+
+
+def test_the_opposite_sign_of_every_term_is_named_of_rounded_numbers():
+    form = dy.load("puma560").closed_form()
+    (wrong,) = dy.check_answer(form, "gravity", f"g_2 = -({form.g[1]})").wrong
+    assert wrong.cause == "sign error: every term has the opposite sign"

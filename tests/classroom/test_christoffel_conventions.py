@@ -48,6 +48,7 @@ def test_an_answer_in_the_other_convention_is_told_so():
     assert not verdict.correct
     assert verdict.remark.startswith("these are the symbols with the index of the equation last (notation melchiorri)")
     assert dy.check_answer(form, "christoffel", swapped.replace("m_2", "m_1", 1)).remark == ""
+    assert dy.check_answer(form, "christoffel", "c_122 = 0").remark == ""  # which is zero in the other one
 
 
 def test_symbols_that_all_vanish_are_printed_in_one_line_that_is_right():

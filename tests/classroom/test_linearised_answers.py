@@ -55,3 +55,9 @@ def test_a_potential_energy_of_small_angles_is_named(arm, text, where):
     assert finding.cause == f"linearised about {where}: sines and cosines are replaced by the first terms of their series"
     for other in (text.replace("a_1", "l_1"), "U = m_1 g l_1", "U = (m_1 l_1 + m_2 a_1) g s_1 + m_2 g l_2 q_2"):
         assert "linearised" not in dy.check_answer(arm, "potential-energy", other).wrong[0].cause
+
+
+def test_a_robot_without_sines_is_not_linearised():
+    form = dy.load("cartesian_2p").closed_form()
+    (wrong,) = dy.check_answer(form, "equations", r"\tau_1 = (m_1 + m_2)(g + \ddot q_1)/g").wrong
+    assert wrong.cause == "a divisor too many in every term: g"

@@ -238,6 +238,7 @@ def test_entries_may_be_products_of_a_name_of_the_answer(arm, letter):
 
 @pytest.mark.parametrize(("text", "note"), [
     ("m_1 = m_2 = m; M_22 = m l_2^2 + I_2", "if m_1 = m_2"),
+    ("m = m_2; m = m_1; M_22 = m l_2^2 + I_2", "if m_1 = m_2"),
     ("m_1 = m_2 = m; M_11 = I_1 + I_2 + m (l_1^2 + a_1^2 + l_2^2 + 2 a_1 l_2 c_2)", "if m_1 = m_2"),
     ("l_1 = l_2 = a_1/2 = l; M_12 = I_2 + m_2 (l^2 + 2 l^2 c_2)", "if 1/2*a_1 = l_1 = l_2"),
     ("h = m_2 a_1 l_2 = a_1 m_2 l_2; M_12 = I_2 + m_2 l_2^2 + h c_2", ""),
@@ -248,3 +249,23 @@ def test_an_answer_with_equal_parameters_is_right_on_this_condition(text, note):
     assert finding.right
     assert finding.note == note
     assert not dy.check_answer(arm, "mass-matrix", text.replace("I_2", "I_1")).correct
+
+
+@pytest.mark.parametrize(
+    ("definition", "differ"),
+    [
+        (r"h = m_2 a_1 l_2 c_2 = m_2 a_1 l_2 s_2", True),
+        (r"h = m_2 a_1 l_2 c_2 \\ h = m_2 a_1 l_2 s_2", True),
+        (r"h = m_2 a_1 l_2 \sin q_2 = m_2 a_1 l_2 s_2", False),
+        (r"h = m_2 l_2 s_2 \cdot a_1 = \frac{2 m_2 a_1 l_2 \tan(q_2/2)}{1 + \tan^2(q_2/2)}", False),
+        (r"h = m_2 a_1 l_2 \sqrt{1 - c_2^2} = m_2 a_1 l_2 s_2", False),
+        (r"h = 0.33 s_2 = m_2 a_1 l_2 s_2", False),
+    ],
+)
+def test_a_name_that_is_set_equal_to_different_expressions_is_wrong(arm, definition, differ):
+    verdict = dy.check_answer(
+        arm, "coriolis-vector", rf"{definition} \\ c_2 = h \dot q_1^2 + m_2 a_1 l_2 s_2 \dot q_1^2 - h \dot q_1^2"
+    )
+    assert [f.entry for f in verdict.wrong] == (["h"] if differ else [])
+    if differ:
+        assert verdict.wrong[0].cause.startswith("the expressions set equal differ: m_2 a_1 l_2")

@@ -157,3 +157,19 @@ def test_what_is_too_large_to_expand_still_has_its_motors():
     form = robot.replace(actuators={name: dy.Elastic(1e4, 0.5)}).closed_form(terms=10)
     assert not form.expanded
     assert "theta_m1" in str(form.actuator_equations[0])
+
+
+def test_motor_variables_have_names_of_their_own_in_sympy():
+    motors = {
+        "joint1": dy.Elastic(dy.symbol("K_1"), dy.symbol("B_1")),
+        "joint2": dy.DCMotor(dy.symbol("R_2"), dy.symbol("k_2"), dy.symbol("r_2"), dy.symbol("L_2")),
+    }
+    form = dy.load("planar_2r").replace(actuators=motors).closed_form()
+    spring, motor = (drive.equations[0] for drive in form.actuator_equations)
+    assert {"theta_m1", "ddtheta_m1", "q1", "u_1"} <= {
+        str(s) for x in (spring.left, spring.right) for s in x.sympy().free_symbols
+    }
+    assert {"i_2", "di_2", "qd2", "u_2"} <= {str(s) for x in (motor.left, motor.right) for s in x.sympy().free_symbols}
+    text = "\n".join(f"{x.left.sympy()} = {x.right.sympy()}" for drive in form.actuator_equations for x in drive.equations)
+    verdict = dy.check_answer(form, "equations", text)
+    assert verdict.correct, verdict.report()

@@ -261,7 +261,10 @@ class Expression:
         return above if self.denominator is None else above / graph(self.denominator)
 
     def sympy(self) -> Any:
-        """The expression in SymPy: exact numbers, and symbols with safe names (q1, qd1, qdd1, tau1, the parameters)."""
+        """The expression in SymPy: exact numbers, and symbols with safe names (q1, qd1, qdd1, tau1, the parameters).
+
+        Of motors these are u_1, i_1, di_1, theta_m1, dtheta_m1 and ddtheta_m1.
+        """
         form = self.algebra.sympy_form
         if not self.expanded:
             return form.of_node(self.graph)

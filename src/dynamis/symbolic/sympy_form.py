@@ -17,7 +17,7 @@ import numpy as np
 from dynamis.errors import MissingExtraError
 from dynamis.scalar import Node, topological
 from dynamis.symbolic.arrangement import Sum, mapped
-from dynamis.symbolic.notation import SymbolPrinter
+from dynamis.symbolic.notation import MOTOR_LETTERS, SymbolPrinter, plain_text
 from dynamis.symbolic.printing import multiple_of_a_root
 from dynamis.symbolic.ring import Atom, Ring
 from dynamis.symbolic.trig_rewriting import arc_terms
@@ -122,7 +122,10 @@ class SympyForm:
         for node in nodes:
             role = roles.get(id(node))
             own = str(node.args[0])
-            if role is not None and role.kind in _STATE:
+            if role is not None and own.partition("[")[0].rstrip("'") in MOTOR_LETTERS:
+                written = plain_text(self.letters.symbol(node))
+                waiting.append((node, "d" * written.count("'") + written.rstrip("'")))
+            elif role is not None and role.kind in _STATE:
                 self.names[id(node)] = f"{_STATE[role.kind]}{role.number}"
                 taken.add(self.names[id(node)])
             else:

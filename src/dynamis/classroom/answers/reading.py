@@ -385,12 +385,13 @@ class _Reading:
             known = (before.node, *before.also)
             written = [*zip(known, before.texts or ("",) * len(known), strict=True), *written]
             line, text, column = before.line, before.text, before.column
+        used = id(rule) in self.used or (before is not None and before.used)
         different: list[tuple[Any, str]] = []
         for x in written:
             if not any(is_same(x[0], y) for y, _ in different):
                 different.append(x)
         nodes, texts = zip(*different, strict=True)
-        located = Located(nodes[0], line, text, column, nodes[1:], texts, used=id(rule) in self.used)
+        located = Located(nodes[0], line, text, column, nodes[1:], texts, used=used)
         if index or letter == "":
             self.entries.setdefault(letter, {})[index] = located
         else:

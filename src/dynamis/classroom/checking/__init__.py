@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from dynamis.classroom.checking.actuators import NO_MOTORS, ActuatorAnswer, Moto
 from dynamis.classroom.checking.assumptions import under_assumptions
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
+from dynamis.classroom.checking.disagreements import disagreements
 from dynamis.classroom.checking.fitting import described, fitted, shape_of
 from dynamis.classroom.checking.gears import GearedAnswer, motor_torques, ratio_symbols
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
@@ -151,9 +152,10 @@ class _Reading:
             entries = {index: _with_values(x, values) for index, x in entries.items()}
             verdict = compared(asked, entries)
         if asked.name == "christoffel" and not verdict.correct:
-            remark = _other_convention(self.asked, used, lambda other: compared(other, entries))
+            remark = _other_convention(self.asked, used, entries.values(), lambda other: compared(other, entries))
         verdict = verdict if motion.drives is None else motion.drives.merged(verdict, compared)
-        verdict = replace(verdict, findings=(*verdict.findings, *motion.findings))
+        differing = disagreements(form, motion.answer, [*entries.values(), *read])
+        verdict = replace(verdict, findings=(*verdict.findings, *motion.findings, *differing))
         left = unchecked(form, asked, answer, [*read, *entries.values()], {index[0] for index in entries if index})
         notes += left.others
         notes += unit_notes(form, asked, entries, text, robot_symbols(form).keys())
@@ -236,8 +238,12 @@ def _with_separated_cells(text: str, asked: Quantity, joints: int) -> str:
     return with_commas(text, shape[1]) if len(shape) == 2 else row_with_commas(text, shape[0], asked.letters)
 
 
-def _other_convention(asked: Quantity, notation: Notation, compared: Callable[[Quantity], Verdict]) -> Cause:
+def _other_convention(
+    asked: Quantity, notation: Notation, given: Collection[Located], compared: Callable[[Quantity], Verdict]
+) -> Cause:
     """A remark on Christoffel symbols that are right with the index of the equation at the other end."""
+    if all(map(_is_zero, given)):
+        return Cause("", "")
     other = next(n for n in NOTATIONS.values() if n.christoffel != notation.christoffel)
     if not compared(in_convention(asked, other)).correct:
         return Cause("", "")

@@ -22,6 +22,7 @@ class Write(Protocol):
 MAX_TERMS_FOR_EXCHANGES = 300  # of an entry that is searched for exchanged symbols
 ONE, HALF = Fraction(1), Fraction(1, 2)
 DIGITS, MAX_DIGITS = 6, 15  # of printed decimals, and of those that differ little
+ROUNDING = Fraction(1, 10**4)  # of printed decimals, of which the correct ones have more digits
 SIMPLE = 12  # the largest denominator of a factor that is written as a fraction
 SIGN = "the sign of a product"
 GRAVITY = tuple(map(Fraction, ("9.81", "9.8", "9.80665", "9.807", "9.806", "9.82", "10")))  # numbers written for g
@@ -58,10 +59,12 @@ class Slip:
 
     @property
     def factor(self) -> Fraction | None:
-        """k if the entry is k times the correct one."""
+        """k if the entry is k times the correct one; -1 also of rounded coefficients."""
         if not self.given or self.given.keys() != self.right.keys():
             return None
         ratios = {self.given[m] / self.right[m] for m in self.right}
+        if len(ratios) > 1 and all(abs(x + 1) < ROUNDING for x in ratios):
+            return -ONE
         return ratios.pop() if len(ratios) == 1 else None
 
     @property
@@ -124,8 +127,8 @@ class Slip:
         """A power of a symbol by which every term of the answer differs from those of the correct entry."""
         if len(self.right) < 2 or len(self.right) != len(self.given):
             return None
-        common = [set.intersection(*({k for k, _ in m} for m in terms)) for terms in (self.right, self.given)]
-        for k in sorted(k for k in common[0] | common[1] if self.ring.atoms[k].kind == "symbol"):
+        present = {k for terms in (self.right, self.given) for m in terms for k, _ in m}
+        for k in sorted(k for k in present if self.ring.atoms[k].kind == "symbol"):
             for power in (1, 2, -1, -2):
                 if {_times_symbol(m, k, power): c for m, c in self.right.items()} == self.given:
                     if power > 0:

@@ -197,7 +197,8 @@ class AnswerComparison:
         if index not in self.in_terms:
             return None
         node = self.given[index].node
-        return self._common.slip(index, node).factor if self._common.has_terms(self.right[index], node) else None
+        factor = self._common.slip(index, node).factor if self._common.has_terms(self.right[index], node) else None
+        return None if factor == 1 else factor  # one that is right, and another one that the text sets equal is not
 
     def name(self, index: tuple[int, ...]) -> str:
         """M_12."""

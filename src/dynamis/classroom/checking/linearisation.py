@@ -21,6 +21,8 @@ _NAMES = {math.pi: "π", math.pi / 2: "π/2", -math.pi / 2: "-π/2"}
 
 def linearised(form: ClosedForm, asked: Quantity, index: tuple[int, ...], given: Any) -> Cause | None:
     """The cause, if an equation of motion, a gravity torque or a potential energy is the correct one for small deviations."""
+    if not any(n.op in ("sin", "cos") for n in topological([asked.entries[index].node()])):
+        return None
     angles = [q for q, c in zip(form.q, form.model.coordinates, strict=True) if c.revolute]
     nodes = topological([given])
     if asked.has_datum:
