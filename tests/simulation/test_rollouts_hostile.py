@@ -235,7 +235,7 @@ def test_values_of_symbols_that_no_body_can_have_are_refused():
     two = dy.load("planar_2r")
     values = {"g": 9.81, "a_1": 1.0, "a_2": 1.0, "l_1": -0.5, "l_2": 0.5, "m_1": 0.0, "m_2": 1.0, "I_1": 0.1, "I_2": 0.1}
     assert rollouts(two, 0.01, np.zeros(2), parameters=values, step=0.005).finite.all()
-    with pytest.raises(InputError, match=r"Izz of link 'link2' is -0.1"):
+    with pytest.raises(InputError, match=r"Izz of link 'link2' is -0.1, by the values of I_2: "):
         rollouts(two, 0.01, np.zeros(2), parameters={**values, "I_2": -0.1}, step=0.005)
 
 
