@@ -67,6 +67,18 @@ def test_machines_get_everything_and_the_loaded_robot_is_written(folder, tmp_pat
         assert abs(dy.load(out).mass - dy.load("ur5e").mass - facts["mass"]) < 1e-6
 
 
+def test_gravity_of_a_written_urdf_that_other_tools_ignore_is_noted(folder, tmp_path):
+    arm = dy.load("ur5e").replace(gravity=[0.0, 0.0, 9.81])
+    arm.write(tmp_path / "hung.toml")
+    np.savez(tmp_path / "carrying.npz", **motion(arm.replace(payload=BOX), 1, 0.01))
+    notes = {}
+    for name in ("loaded.urdf", "loaded.toml"):
+        result = run(tmp_path / "hung.toml", tmp_path / "carrying.npz", "--out", tmp_path / name, "--json")
+        notes[name] = " ".join(json.loads(result.stdout)["notes"])
+    assert "'loaded.urdf': URDF cannot represent gravity (0, 0, 9.81) m/s² in the base frame" in notes["loaded.urdf"]
+    assert "gravity" not in notes["loaded.toml"]
+
+
 def test_what_the_motion_does_not_show_is_not_made_up(tmp_path):
     """Turning the first joint only, about the vertical: gravity shows nothing of the load's height."""
     arm = dy.load("ur5e")

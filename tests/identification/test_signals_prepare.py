@@ -306,6 +306,9 @@ def test_zeros_and_delays_are_corrected():
     late = SimpleNamespace(t=t, q=q - [0.1, 0.2], tau=np.sin(np.outer(t - 0.03, [2.0, 3.0])))
     (run,) = prepare(late, ARM, cutoff=20.0, delay=0.03, zero=[0.1, 0.2])
     assert np.abs(run.q - run.tau).max() < 1e-3
+    assert np.array_equal(prepare(late, ARM, cutoff=20.0, zero=0)[0].q, prepare(late, ARM, cutoff=20.0)[0].q)
+    with pytest.raises(InputError, match="zero= takes one position for each of the 2 joints"):
+        prepare(late, ARM, cutoff=20.0, zero=0.1)
 
 
 def test_joint_positions_go_with_motor_torques():

@@ -166,6 +166,10 @@ def test_environments_without_meaning_are_refused(gymnasium, arguments, message)
         dy.optimize.environment(LIMITED, **arguments)
 
 
+def test_numbers_of_environments_and_substeps_may_be_integers_of_numpy(gymnasium):
+    assert dy.optimize.environment(LIMITED, count=np.int64(3), substeps=np.int32(2)).num_envs == 3
+
+
 @pytest.mark.parametrize("count", [None, 3])
 def test_starts_and_actions_without_meaning_are_refused(gymnasium, count):
     env = dy.optimize.environment(LIMITED, count=count)

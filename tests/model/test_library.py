@@ -1,5 +1,7 @@
 """The robot library: every robot loads offline, weighs what it should, and says where its numbers come from."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,16 @@ def test_what_is_known_to_be_wrong_with_published_numbers_is_found():
 )
 def test_case_hyphens_and_spaces_do_not_matter(spelling, name):
     assert dy.load(spelling).name == name
+
+
+def test_values_of_parameters_that_no_body_has_are_doubted_as_in_a_file():
+    given = {"m_1": 1.0, "m_2": 1.0, "l_1": 1.0, "l_2": 1.0, "a_1": 0.5, "a_2": 0.5, "I_2": 0.1, "g": 9.81}
+    with pytest.warns(dy.ModelWarning, match=r"link1.*principal moments are \(-5, 0, 0\)"):
+        dy.load("planar_2r", parameters={**given, "I_1": -5.0})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dy.load("planar_2r", parameters={**given, "I_1": 0.1})
+        dy.load("planar_2r", parameters={**given, "I_1": 0.0})
 
 
 def test_an_unknown_name_lists_near_ones():

@@ -212,6 +212,17 @@ def test_a_motion_that_diverges_does_not_take_the_others_along_where_the_control
     assert "1 of 2 diverged (motion 1" in made.status
 
 
+@pytest.mark.filterwarnings("ignore::dynamis.PerformanceWarning", "ignore:overflow:RuntimeWarning")
+@pytest.mark.parametrize("method", ["rk4", "euler", "time_stepping", "midpoint"])
+def test_a_motion_that_overflows_within_a_step_is_counted_where_the_controller_is_called(method):
+    def bursts(_t, q, v):
+        return 0.0 * v if float(q[0]) < 0.5 else 1e6 * v**3 + 1.0
+
+    made = rollouts(ARM, 0.1, [[1.0, 1.0], [-0.6, 0.6]], controller=bursts, method=method)
+    assert made.finite.tolist() == [False, True]
+    assert "1 of 2 diverged (motion 0" in made.status
+
+
 def test_values_of_symbols_that_no_body_can_have_are_refused():
     loaded = ARM.replace(payload=dy.solids.sphere(0.05, mass=symbol("m")))
     motions = rollouts(loaded, 0.01, np.zeros(2), parameters={"m": np.array([0.0, 1e-9, 3.0])}, step=0.005)
@@ -224,7 +235,7 @@ def test_values_of_symbols_that_no_body_can_have_are_refused():
     two = dy.load("planar_2r")
     values = {"g": 9.81, "a_1": 1.0, "a_2": 1.0, "l_1": -0.5, "l_2": 0.5, "m_1": 0.0, "m_2": 1.0, "I_1": 0.1, "I_2": 0.1}
     assert rollouts(two, 0.01, np.zeros(2), parameters=values, step=0.005).finite.all()
-    with pytest.raises(InputError, match=r"Izz of link 'link2' is -0.1"):
+    with pytest.raises(InputError, match=r"Izz of link 'link2' is -0.1, by the values of I_2: "):
         rollouts(two, 0.01, np.zeros(2), parameters={**values, "I_2": -0.1}, step=0.005)
 
 

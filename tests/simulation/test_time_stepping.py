@@ -115,6 +115,13 @@ def test_a_bounce_without_losses_keeps_the_energy():
     assert abs(made.energy[-1] - made.energy[0]) < 3e-3 * made.energy[0]
 
 
+def test_a_ball_does_not_fall_through_a_floor_that_is_too_stiff_for_the_step():
+    robot, start = ball(), np.linspace(0.5, 0.53, 13)[:, None]
+    for damping in (0.0, 2.0):
+        floor = dy.contact(robot, "ball", FLOOR, stiffness=1e6, damping=damping, radius=0.1)
+        assert dy.rollouts(robot, 2.0, start, wrenches={"ball": floor}, step=8e-3).q.min() > 0.05
+
+
 @pytest.mark.parametrize(("friction", "slides"), [(0.1, True), (0.6, False)])
 def test_a_block_on_an_incline_slides_or_stays_as_its_friction_says(friction, slides):
     d = dy.Description("block", gravity=np.array([0.3 * 9.81, 0.0, -9.81])).add_link("base")

@@ -146,7 +146,7 @@ def compare(
     >>> found.same(), found.differences[0].what
     (False, 'mass')
     """
-    if not isinstance(states, int) or states < 1:
+    if not isinstance(states, int | np.integer) or states < 1:
         raise InputError(f"states=, the number of random states, must be a positive integer such as 200, got {states!r}")
     for robot in (first, second):
         check_numeric(robot)

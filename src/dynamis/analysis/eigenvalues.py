@@ -39,7 +39,7 @@ def eigenvalue_plot(
     >>> axes = eigenvalue_plot(dy.load("planar_2r_melchiorri"))  # doctest: +SKIP
     """
     check_robot(robot)
-    if not isinstance(points, int) or not 2 <= points <= 10_000:
+    if not isinstance(points, int | np.integer) or not 2 <= points <= 10_000:
         raise InputError(f"points must be an integer from 2 to 10000, got {points!r}")
     felt = Quantity(robot, of, frame, rows)
     low, high = box_of(robot, lower, upper)

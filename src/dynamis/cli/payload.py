@@ -63,6 +63,7 @@ def payload(
 ) -> None:  # fmt: skip
     from dynamis.cli.loading import load
     from dynamis.identification import identify_payload
+    from dynamis.identification.write_back import write
 
     check_output(out, (".urdf", ".toml"), (*logs, *reference, mapping))
     own = load(robot)
@@ -75,7 +76,7 @@ def payload(
         found = identify_payload(loaded, runs, frame=frame, reference=empty, arm=arm, size=size, examined=not unexamined)
     out = None if found.negative else out
     if out is not None:
-        whole(out, found.robot.write)
+        whole(out, lambda file: notes.extend(write(found.robot, file)))
         notes += lock_notes(own, loaded)
     if as_json:
         print_json({**_as_dict(found), "notes": notes, "written": [] if out is None else [str(out)]})

@@ -74,7 +74,7 @@ def write_c(
     limits at times up to ``duration``. Function and files are named ``name``, by default control_ and the name of the law.
     Existing files are replaced atomically.
     """
-    if not (isinstance(states, int) and states > 0):
+    if not (isinstance(states, int | np.integer) and states > 0):
         raise InputError(f"states must be an integer of at least 1, got {states!r}")
     duration, kernel = positive(duration, "duration"), compile_law(robot, law)
     label = name if name is not None else "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])|\W+", "_", _name(law)).lower()

@@ -121,7 +121,7 @@ class Starts:
 
     def __init__(self, problem: Problem, seed: Any) -> None:
         self.problem, self.seed = problem, seed
-        if not isinstance(seed, int) or seed < 0:
+        if not isinstance(seed, int | np.integer) or seed < 0:
             self.rng = generator(seed)
 
     @functools.cached_property

@@ -20,7 +20,7 @@ class BodyValues:
     """What the mass properties of a robot's links and payloads are for values of these ``symbols``."""
 
     def __init__(self, d: Description, symbols: Sequence[Node]) -> None:
-        self.symbols, self.names = symbols, list[str]()
+        self.names, self.parameters = list[str](), list[str]()
         values, scales = [], []
         known = set(symbols)
         bodies = [(f"link {printable(x.name)}", x.mass_properties) for x in unloaded(d).links if x.mass_properties is not None]
@@ -32,7 +32,9 @@ class BodyValues:
                 *((f"I{a}{a} of {where}", m.tensor[k, k], about_origin[k, k]) for k, a in enumerate("xyz")),
             ]:
                 if isinstance(value, Node) and {x for x in topological([value, scale]) if x.op == "symbol"} <= known:
+                    used = set(topological([value]))
                     self.names.append(name)
+                    self.parameters.append(", ".join(str(x) for x in symbols if x in used))
                     values.append(value)
                     scales.append(scale)
         self._program = Program(symbols, [values, scales]) if values else None
@@ -48,5 +50,5 @@ class BodyValues:
             of = f" in motion {' '.join(map(str, place[:-1]))}" if len(place) > 1 and found.size > len(self.names) else ""
             raise InputError(
                 f"{self.names[place[-1]]} is {found[tuple(place)]:.6g}{of}, by the values of "
-                f"{', '.join(map(str, self.symbols))}: no body has a negative one, give values that make it 0 or more"
+                f"{self.parameters[place[-1]]}: no body has a negative one, give values that make it 0 or more"
             )

@@ -22,6 +22,8 @@ from dynamis.model.readers.xml_tree import Document, parse_xml
 from dynamis.model.sources import Source, find, is_document, opened, root_tag
 from dynamis.model.structure import NO_LINKS
 
+NEGATIVE = frozenset({"inertia-negative", "limits-negative", "negative-drive"})  # the codes of these findings
+
 
 def read(
     source: Any,
@@ -137,8 +139,9 @@ def load_description(
     if description is None:
         raise FormatError(str(report.problems[-1]), report.problems)
     report.raise_errors(ModelError, strict=strict)
-    if from_library:  # doubts about the library's published numbers are in its entries
-        report = Report(report.source, [p for p in report.problems if base == "floating" and p.code == SINGULAR_MASS])
+    if from_library:  # doubts about the library's published numbers are in its entries; parameters= has others
+        doubted = NEGATIVE | ({SINGULAR_MASS} if base == "floating" else set())
+        report = Report(report.source, [p for p in report.problems if p.code in doubted])
     report.emit_warnings(stacklevel=3)
     return description
 

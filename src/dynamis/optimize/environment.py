@@ -69,6 +69,6 @@ def environment(
 
 
 def _check_count(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise InputError(f"{name} must be a positive integer, got {value!r}")
     check_count(name, value, 1)

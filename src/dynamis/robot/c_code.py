@@ -49,7 +49,7 @@ class CCode(Differentiation):
         """
         algorithm = algorithm_named(function) if isinstance(function, str) else None
         kernel = self._kernel_of(function, frame, parameters, sizes)
-        if not (isinstance(states, int) and states > 0):
+        if not (isinstance(states, int | np.integer) and states > 0):
             raise InputError(f"states= is the number of states of the self-test, an integer of at least 1, got {states!r}")
         if algorithm is not None and not parameters:  # raises where it is defined nowhere
             given = {

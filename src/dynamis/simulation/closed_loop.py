@@ -29,7 +29,7 @@ from dynamis.simulation.hard_stops import COMPLIANT, hard_stops
 from dynamis.simulation.motion import DIVERGED_POSITION, DIVERGED_VELOCITY, EquationsOfMotion
 from dynamis.simulation.sampled_steps import SampledSteps
 from dynamis.simulation.sampling import Sampled
-from dynamis.simulation.sources import Command, Source, at_state, plain_wrenches, wanted_arguments
+from dynamis.simulation.sources import Command, DivergedError, Source, at_state, plain_wrenches, wanted_arguments
 
 Array = npt.NDArray[Any]
 EXPLICIT = ("rk4", "euler")
@@ -108,9 +108,12 @@ class ClosedLoop:
         """The torques commanded by the controller."""
         assert self.law.torque is not None
         extra = {name: given[name] for name in (*self.extra, *self.inputs)}
-        # copies: a function that works in place must not reach the state
         torque = recorded(self.law.torque, self.law.traceable)
-        return _defined(sized(torque(robot, t, q.copy(), v.copy(), **extra), robot.n, CONTROLLER), CONTROLLER, t, q, v)
+
+        def call(t: Any, q: Array, v: Array) -> Any:
+            return torque(robot, t, q, v, **extra)
+
+        return _called(call, robot.n, CONTROLLER, t, q, v)
 
     def sampled(self, robot: Robot, given: Mapping[str, Any], t: Any, q: Array, v: Array, x: Array) -> tuple[Array, Array]:
         """The torques commanded at a sample, and the states of the controller at the next one."""
@@ -118,10 +121,11 @@ class ClosedLoop:
         if law is None:
             return self.control(robot, given, t, q, v), x
         assert self.law.sampled is not None
-        now, period = (robot, t), 1.0 / self.law.sampled.rate
-        tau = recorded(law, self.law.traceable)(*now, q.copy(), v.copy(), x.copy())
-        following = recorded(law.update, self.law.traceable)(*now, q.copy(), v.copy(), x.copy(), period)
-        return sized(tau, robot.n, "the controller"), sized(following, law.size, UPDATE)
+        torque, update = (recorded(function, self.law.traceable) for function in (law, law.update))
+        period = 1.0 / self.law.sampled.rate
+        tau = _called(lambda t, q, v: torque(robot, t, q, v, x.copy()), robot.n, CONTROLLER, t, q, v)
+        following = _called(lambda t, q, v: update(robot, t, q, v, x.copy(), period), law.size, UPDATE, t, q, v)
+        return tau, following
 
     def start_sampled(self, q: Array, v: Array) -> Array:
         """(…, states) of the controller before the first sample."""
@@ -136,8 +140,7 @@ class ClosedLoop:
             if self.law.torque is not None and held is None:
                 tau = self.control(robot, given, t, q, v)
             if self.stops is not None:
-                pushed = sized(recorded(self.stops)(t, q.copy(), v.copy()), robot.n, "stops=")
-                tau = tau + _defined(pushed, "stops=", t, q, v)
+                tau = tau + _called(recorded(self.stops), robot.n, "stops=", t, q, v)
             return tau
 
         def push(frame: str, w: Any) -> Callable[..., Any]:
@@ -145,8 +148,7 @@ class ClosedLoop:
                 return _constant(given[f"wrench on {frame}"])
             if isinstance(w, Contact | ContactGroup):  # implicit in "time_stepping"
                 return w
-            name = f"the wrench on {frame}"
-            return lambda t, q, v: _defined(sized(recorded(w)(t, q.copy(), v.copy()), 6, name), name, t, q, v)
+            return lambda t, q, v: _called(recorded(w), 6, f"the wrench on {frame}", t, q, v)
 
         wrenches = {frame: push(frame, w) for frame, w in self.wrenches.items()}
         disturbance = _constant(given["disturbance"]) if "disturbance" in given else None
@@ -355,11 +357,13 @@ class Given:
         return Given(array.reshape(1), True) if array.ndim == 0 else Given(array, False)
 
 
-def _defined(value: Array, name: str, t: Any, q: Array, v: Array) -> Array:
-    """What a function returned; numbers that are not finite are refused, unless the motion has diverged before."""
-    if value.dtype == object or np.isfinite(value).all() or q.dtype == object:
-        return value
-    if (np.abs(q) < DIVERGED_POSITION).all() and (np.abs(v) < DIVERGED_VELOCITY).all():
+def _called(function: Callable[..., Any], size: int, name: str, t: Any, q: Array, v: Array) -> Array:
+    """What a function of the user returns; it is not called in a state beyond all bounds, of a motion that has diverged."""
+    numeric = object not in (q.dtype, v.dtype)
+    if numeric and not ((np.abs(q) < DIVERGED_POSITION).all() and (np.abs(v) < DIVERGED_VELOCITY).all()):
+        raise DivergedError(f"the motion diverged {at_state(t, q, v)}")
+    value = sized(function(t, q.copy(), v.copy()), size, name)  # copies: one that works in place must not reach the state
+    if numeric and value.dtype != object and not np.isfinite(value).all():
         raise UndefinedError(f"{name} returned {value} {at_state(t, q, v)}")
     return value
 

@@ -124,11 +124,11 @@ class Contact:
         now, before = (self._velocity(x, arm) for x in (twist, start))
         ahead = 2.0 * now - before
         depth, closing = self.radius - above, -np.dot(n, now)
-        later, rate, share = depth + 0.25 * h * closing, 0.0, 1.0
+        early, later, rate, share = -np.dot(n, before), depth + 0.25 * h * closing, 0.0, 1.0
         weight = (0.25 + 2.0 * NUMERICAL_DAMPING) * h
         if middle:
             # the mean of depth and rate over the step, where the prediction holds; damped where the body turns back
-            early, then = -np.dot(n, before), -np.dot(n, ahead)
+            then = -np.dot(n, ahead)
             steady = steadiness(early, then)
             later = depth - h * (0.25 * (closing + steady * (early - closing)) + NUMERICAL_DAMPING * steady * then)
             rate, share, weight = 0.5 * steady * early, 1.0 - 0.5 * steady, (0.25 + NUMERICAL_DAMPING) * h
@@ -137,6 +137,12 @@ class Contact:
         stiffness, damping = where(least > 0.0, self.stiffness, 0.0), self.damping * maximum(depth, 0.0)
         normal = stiffness * (maximum(later, 0.0) + damping * rate)
         slope = stiffness * (weight + damping * share)
+        if middle:
+            # one that leaves only by the push in the first half of a step that is too long: implicit in the depth at its end
+            first = depth - 0.25 * h * (early + closing)
+            lasts = minimum(minimum(first, first + (h + self.damping * first) * early), -least)
+            normal = where(lasts > 0.0, self.stiffness * first, normal)
+            slope = where(lasts > 0.0, self.stiffness * (h + self.damping * first), slope)
         # friction in slip that lasts is that in the middle; in slip that ends within the step it decelerates and never reverses
         tangents = np.eye(3) - normals
         slip, slip_ahead = tangents @ now, tangents @ ahead

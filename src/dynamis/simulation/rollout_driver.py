@@ -17,6 +17,7 @@ from dynamis.errors import DynamisError, InputError, SingularError
 from dynamis.scalar import FunctionState, hidden_state_error
 from dynamis.simulation.closed_loop import ClosedLoop, UndefinedError
 from dynamis.simulation.noise import Noise
+from dynamis.simulation.sources import DivergedError
 from dynamis.simulation.step_check import StepCheck, diverged_on_contacts, row_of
 
 Progress = Callable[[float], None]
@@ -145,7 +146,7 @@ class BatchMarch:
                     given |= self.loop.inputs_of(self._row(self.table.at(k), i))
                 try:
                     y = self.loop.step(self.loop.robot, given, k * self.h, y, self.h)
-                except SingularError:
+                except (SingularError, DivergedError):
                     y = np.full(size, np.nan)
                 except DynamisError:
                     raise

@@ -105,7 +105,7 @@ class Excitation:
     def sample(self, rate: float = 1000.0, *, repeats: int = 1) -> tuple[Array, Array, Array, Array]:
         """Return (t, q, v, a) sampled at ``rate`` Hz from start to end, repeated ``repeats`` times."""
         rate = positive(rate, "rate")
-        if not isinstance(repeats, int) or repeats < 1:
+        if not isinstance(repeats, int | np.integer) or repeats < 1:
             raise InputError(f"repeats must be an integer above zero, got {repeats!r}")
         if repeats > 1 and np.abs(np.subtract(*self.at(np.array([0.0, self.duration]))[0])).max() > 1e-9:
             raise InputError("this motion does not end at its start configuration: it cannot be repeated")

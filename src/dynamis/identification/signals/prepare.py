@@ -138,7 +138,7 @@ def prepare(
         if len(run.rows) >= SHORTEST
     ]
     if zero is not None:
-        runs = [replace(run, q=run.q + _each_joint(zero, robot, "zero= takes joint positions")) for run in runs]
+        runs = [replace(run, q=run.q + _zeros(zero, robot)) for run in runs]
     if cutoff is not None:
         check_cutoff(clock.period, cutoff)
     elif runs and "a" not in logged:
@@ -311,6 +311,14 @@ def outside_notes(spans: Array, t: Array) -> list[str]:
         f"the time left out, {start:.6g} … {end:.6g} s, is outside of the log and has no effect: {whole}"
         for start, end in spans[~overlapping(spans, t)]
     ]
+
+
+def _zeros(zero: Any, robot: Robot) -> Array:
+    """The positions of the joints at logged zeros: one other than zero hardly is that of all joints."""
+    found = _each_joint(zero, robot, "zero= takes joint positions")
+    if not found.ndim and found and robot.n > 1:
+        raise InputError(f"zero= takes one position for each of the {robot.n} joints, 0 where it is right; got {zero!r}")
+    return found
 
 
 def _each_joint(value: Any, robot: Robot, what: str, least: float = -np.inf) -> Array:
