@@ -1,6 +1,7 @@
 r"""Answers with the equations of elastic joints and motors: θ_m is the motor's angle, and its equation is checked."""
 
 import pytest
+from textbook_robots import GEARED_PENDULUM
 
 import dynamis as dy
 
@@ -127,25 +128,6 @@ def test_names_of_motors_are_no_parameters(elastic):
     assert "theta[" not in str(caught.value)
 
 
-GEARED = """
-[robot]
-gravity = [0, 0, "-g"]
-[parameters]
-g = "symbol"
-I = "symbol"
-m = "symbol"
-l = "symbol"
-J = "symbol"
-n = "symbol"
-[[link]]
-type = "revolute"
-axis = [0, 1, 0]
-mass = "m"
-com = [0, 0, "-l"]
-inertia = { yy = "I" }
-rotor_inertia = "J"
-gear_ratio = "n"
-"""
 LINK = r"(I + m l^2) \ddot q + m g l \sin q"
 WITH_ROTOR = rf"{LINK} + n^2 J \ddot q"
 BEHIND_THE_GEAR = {  # and whether it is right
@@ -176,7 +158,7 @@ BEHIND_THE_GEAR = {  # and whether it is right
 
 @pytest.mark.parametrize(("text", "right"), BEHIND_THE_GEAR.values(), ids=BEHIND_THE_GEAR)
 def test_the_torque_of_a_motor_behind_a_gear_is_that_of_the_joint_over_the_ratio(text, right):
-    verdict = dy.check_answer(dy.load(GEARED).closed_form(), "equations", text)
+    verdict = dy.check_answer(dy.load(GEARED_PENDULUM).closed_form(), "equations", text)
     assert verdict.correct == right, verdict.report()
 
 
@@ -191,18 +173,18 @@ FRICTION_OF_MOTOR = {  # and whether it is right, with the friction d q̇ of the
 
 @pytest.mark.parametrize(("text", "right"), FRICTION_OF_MOTOR.values(), ids=FRICTION_OF_MOTOR)
 def test_friction_may_act_on_the_motor_behind_a_gear(text, right):
-    robot = GEARED.replace('J = "symbol"', 'J = "symbol"\nd = "symbol"') + 'viscous = "d"\n'
+    robot = GEARED_PENDULUM.replace('J = "symbol"', 'J = "symbol"\nd = "symbol"') + 'viscous = "d"\n'
     verdict = dy.check_answer(dy.load(robot).closed_form(), "equations", text)
     assert verdict.correct == right, verdict.report()
 
 
 def test_friction_of_a_motor_alone_is_no_contradiction():
-    robot = GEARED.replace('J = "symbol"', 'J = "symbol"\nd = "symbol"') + 'viscous = "d"\n'
+    robot = GEARED_PENDULUM.replace('J = "symbol"', 'J = "symbol"\nd = "symbol"') + 'viscous = "d"\n'
     assert dy.check_answer(dy.load(robot).closed_form(), "equations", r"\tau_m = \tau/n + d \dot q/n").findings == ()
 
 
 def test_a_forgotten_gear_ratio_is_named_once():
-    form = dy.load(GEARED).closed_form()
+    form = dy.load(GEARED_PENDULUM).closed_form()
     verdict = dy.check_answer(form, "equations", rf"\tau_m = {WITH_ROTOR}")
     assert verdict.wrong[0].cause == "a factor too many in every term: n (in the form n*tau_m = …)"
     assert verdict.notes == ("tau_m is read as the torque of the motor: tau_1 = n*tau_m",)
@@ -211,7 +193,7 @@ def test_a_forgotten_gear_ratio_is_named_once():
 
 
 def test_a_gear_ratio_without_a_rotor_counts():
-    text = GEARED.replace('J = "symbol"\n', "").replace('rotor_inertia = "J"\n', "")
+    text = GEARED_PENDULUM.replace('J = "symbol"\n', "").replace('rotor_inertia = "J"\n', "")
     for ratio, written in (('"n"', "n"), ("50", "50")):
         form = dy.load(text.replace('= "n"', f"= {ratio}")).closed_form()
         assert dy.check_answer(form, "equations", rf"\tau_m = ({LINK})/{written}").correct
@@ -219,14 +201,14 @@ def test_a_gear_ratio_without_a_rotor_counts():
 
 
 def test_a_relation_of_torques_alone_is_nothing_to_compare():
-    verdict = dy.check_answer(dy.load(GEARED).closed_form(), "equations", r"\tau_m = n J \ddot q + \tau/n")
+    verdict = dy.check_answer(dy.load(GEARED_PENDULUM).closed_form(), "equations", r"\tau_m = n J \ddot q + \tau/n")
     assert verdict.findings == ()
     assert verdict.absent == ("tau_1",)
 
 
 @pytest.mark.parametrize("name", ["X", "Q", r"\tau_{load}"])
 def test_another_name_that_is_read_as_a_torque_is_told(name):
-    verdict = dy.check_answer(dy.load(GEARED).closed_form(), "equations", f"{name} = {WITH_ROTOR}")
+    verdict = dy.check_answer(dy.load(GEARED_PENDULUM).closed_form(), "equations", f"{name} = {WITH_ROTOR}")
     assert verdict.correct
     assert verdict.notes[0].endswith("is read as the torque tau_1")
 

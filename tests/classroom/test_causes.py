@@ -1,6 +1,7 @@
 """Probable causes: none that another entry contradicts, and numbers in place of symbols."""
 
 import pytest
+from textbook_robots import GEARED_PENDULUM
 
 import dynamis as dy
 
@@ -256,30 +257,8 @@ def test_the_cause_of_all_wrong_entries_stands_above_them(arm):
     assert report.splitlines()[0] == "sign error: every wrong entry has the opposite sign"
 
 
-GEARED = """
-[robot]
-gravity = [0, 0, "-g"]
-[parameters]
-I = "symbol"
-m = "symbol"
-l = "symbol"
-g = "symbol"
-J = "symbol"
-n = "symbol"
-[[link]]
-joint = "q"
-type = "revolute"
-axis = [0, 1, 0]
-mass = "m"
-com = [0, 0, "-l"]
-inertia = {yy = "I"}
-rotor_inertia = "J"
-gear_ratio = "n"
-"""
-
-
 def test_parameters_are_right_with_the_lengths_and_ratios_that_they_lack_in_the_regressor(arm):
-    geared = dy.load(GEARED).closed_form()
+    geared = dy.load(GEARED_PENDULUM).closed_form()
     verdict = dy.check_answer(geared, "parameters", "pi = [I + m l^2, J, m l]")
     assert verdict.correct
     assert verdict.remark == f"these are another parametrisation (2 suffice): {LINEAR}, with known n"
@@ -291,7 +270,7 @@ def test_parameters_are_right_with_the_lengths_and_ratios_that_they_lack_in_the_
 
 
 def test_a_gear_ratio_in_a_regressor_is_no_parameter():
-    geared = dy.load(GEARED).closed_form()
+    geared = dy.load(GEARED_PENDULUM).closed_form()
     assert dy.check_answer(geared, "regressor", "Y = [ddq, n^2 ddq, g sin(q)]").correct
     assert not dy.check_answer(geared, "regressor", "Y = [ddq, J n^2 ddq, g sin(q)]").correct
 
@@ -304,7 +283,7 @@ def test_a_gear_ratio_in_a_regressor_is_no_parameter():
     ("M = (I + m l^2)/(m + J) + J n^2", "((m*l^2 + I)*(1 - m - J))/(m + J)", None),
 ])  # fmt: skip
 def test_differences_and_causes_are_those_of_the_entries_not_of_their_numerators(text, difference, cause):
-    (finding,) = dy.check_answer(dy.load(GEARED).closed_form(), "mass-matrix", text).wrong
+    (finding,) = dy.check_answer(dy.load(GEARED_PENDULUM).closed_form(), "mass-matrix", text).wrong
     assert finding.difference == difference
     assert finding.cause == cause or (cause is None and finding.cause.endswith(" (over the denominator m + J)"))
 

@@ -38,3 +38,22 @@ type = "prismatic"
 axis = [1, 0, 0]
 mass = "m_2"
 """
+GEARED_PENDULUM = """
+[robot]
+gravity = [0, 0, "-g"]
+[parameters]
+g = "symbol"
+I = "symbol"
+m = "symbol"
+l = "symbol"
+J = "symbol"
+n = "symbol"
+[[link]]
+type = "revolute"
+axis = [0, 1, 0]
+mass = "m"
+com = [0, 0, "-l"]
+inertia = { yy = "I" }
+rotor_inertia = "J"
+gear_ratio = "n"
+"""
