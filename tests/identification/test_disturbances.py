@@ -69,6 +69,22 @@ def test_a_log_without_push_has_no_disturbance():
     assert not identified(log([])).log_findings
 
 
+@pytest.mark.parametrize("width", [0.1, 0.15])
+def test_the_only_fast_motion_of_a_log_is_no_disturbance(width):
+    """A model error that only fast motion shows: positions that are read at half the rate of the torques."""
+    robot, t, h = dy.load("planar_2r_melchiorri"), np.arange(1200) / 100.0, 1e-4
+
+    def position(t):
+        return 0.3 * np.sin(np.outer(t, [0.9, 1.3])) + 0.4 * np.outer(np.exp(-(((t - 6.0) / width) ** 2)), [1.0, -1.0])
+
+    q, later, before = position(t), position(t + h), position(t - h)
+    v, a = (later - before) / (2.0 * h), (later - 2.0 * q + before) / h**2
+    tau = robot.inverse_dynamics(q, v, a) + 3.0 * v
+    noise = 0.002 * np.random.default_rng(0).normal(size=q.shape) * tau.std(axis=0)
+    found = dy.identify(robot, Log(t, position(t[np.arange(1200) // 2 * 2]), tau + noise), compare=())
+    assert not [f.text for f in found.log_findings if f.code == "disturbance"]
+
+
 def test_many_pushes_are_no_disturbance_but_what_the_robot_is_like():
     found = identified(log([(k, k + 0.3) for k in np.arange(2.0, 18.0, 2.0)]))
     assert not any(f.code == "disturbance" for f in found.log_findings)

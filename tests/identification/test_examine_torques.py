@@ -174,6 +174,16 @@ def test_torques_that_are_all_inverted_are_named_before_the_mounting():
         assert "-0 %" not in found.text
 
 
+def test_the_first_samples_of_several_runs_end_with_no_run_shorter_than_its_filter():
+    t, x = np.arange(1000) * 0.01, np.ones((1000, 2))
+    run = Samples.of(x, x, x, x, t=t, period=0.01, parallel=4.0, every=10)
+    whole, _ = summary([run])
+    motion, rows = summary([run, run], len(whole.t) + 3)
+    assert len(motion.filters) == 1
+    assert len(motion.torque) == len(whole.torque)
+    assert len(rows) == len(motion.t) == len(whole.t)
+
+
 def test_delayed_torques_may_be_interpolated_after_the_filter():
     t = 0.01 * np.arange(800)
     tau = np.sin(np.outer(t, [3.0, 5.0])) + np.cos(np.outer(t, [7.0, 2.0]))

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from dynamis.errors import printable
 from dynamis.identification.equations import Equations, Regressor, equations
 from dynamis.identification.estimators.estimator import Estimator
+from dynamis.identification.estimators.factors import householder_qr
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.samples import Samples
 from dynamis.identification.validation.describe import listed
@@ -26,6 +27,8 @@ JOINED = 3  # successive instants with smaller residuals that do not end a distu
 MOST = 3  # disturbances; where there are more, their cause is a property of the robot
 LARGE = 0.1  # fraction of the sum over the log of these squares that one disturbance has at least
 SHARE, BRIEF = 0.5, 0.1  # all of them have at least the first fraction of this sum, in at most the second of the log's instants
+ALIKE = 1.5  # ratio of the leverages of equations within and outside of the disturbances, above which the motion differs, too
+RANK = 1e-9  # relative size of a direction of the scaled equations that determine it
 LOWER = 0.9  # ratio of the residuals on held-out motion, outside of the disturbances, without and with them in the fit
 
 
@@ -48,7 +51,7 @@ def disturbances(folds: Folds, runs: Sequence[Samples], fit: Estimator) -> list[
         found = _brief(rows, _in_deviations(rows, e)) or times
         if found == times:
             break
-    if not found:
+    if not found or _another_motion(rows, e, inside):
         return []
     before, after = (
         100.0 * float(np.linalg.norm(error) / np.linalg.norm(rest.rows.y))
@@ -86,6 +89,17 @@ def _deviations(rows: Equations, e: Array) -> Array:
 def _in_deviations(rows: Equations, e: Array) -> Array:
     """Return the squares of the residuals (rows,), relative to the robust variance of their joint."""
     return np.asarray((e / _deviations(rows, e)[rows.joint]) ** 2)
+
+
+def _another_motion(rows: Equations, e: Array, inside: Array) -> bool:
+    """Return whether the equations inside of some times determine parameters that the others do not, so that large residuals
+    may be due to the model: their mean leverage is higher [Belsley 1980, §2.1]."""
+    A = rows.X / _deviations(rows, e)[rows.joint, None]
+    A /= np.maximum(np.linalg.norm(A, axis=0), 1e-300)
+    _, sizes, V = np.linalg.svd(householder_qr(A))
+    shown = sizes > RANK * sizes[0]
+    leverage = np.sum((A @ (V[shown].T / sizes[shown])) ** 2, axis=1)
+    return bool(leverage[inside].mean() > ALIKE * leverage[~inside].mean())
 
 
 def _brief(rows: Equations, squares: Array) -> list[tuple[int, float, float]]:

@@ -31,6 +31,7 @@ LITTLE = 0.05  # rad, and a tenth of it in m: less motion does not identify fric
 BEYOND = 0.05  # fraction of the range, and rad or m: tolerance of position limits
 BESIDE = 6  # rows before and after a jump in which there is no other
 SUDDEN = 5.0  # speed of a jump, relative to the highest one of its joint
+STEADY = 2.0  # the same, up to which its joint before and after, and all others, do not jump
 LEAST_JUMP = 0.01  # rad or m
 MANY_TURNS = 4.0 * np.pi  # rad: more than any joint with limits can turn
 FAST = 3.0  # relative to the velocity limit
@@ -179,25 +180,31 @@ def _wrapped(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
 def _jumps(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
     """Yield jumps of the position of one joint alone, which moves before and after as it did: its encoder or zero was shifted.
 
-    Spikes go back within a burst, a frozen encoder stays before it jumps, and where samples are lost all joints jump.
+    Spikes go back within a burst, values that were held were passed over, and where samples are lost all joints jump. Times
+    that are close together, as of messages that waited, are no fast motion.
     """
     t, q = _taken(log.t, rows), _taken(log.q, rows)
     if len(t) < 2 * BESIDE + 3 or not (steps := np.diff(t)).min() > 0.0:
         return
-    rates = np.diff(q, axis=0) / steps[:, None]
-    fast = np.quantile(np.abs(rates), MOST, axis=0)
-    for k in np.flatnonzero((np.abs(rates) > SUDDEN * fast).any(axis=1)):
-        if not BESIDE <= k < len(rates) - BESIDE or steps[k] > 1.5 * np.median(steps):
+    usual, moved = float(np.median(steps)), np.diff(q, axis=0)
+    rates = moved / np.maximum(steps, usual)[:, None]
+    fast = np.quantile(np.abs(rates), MOST, axis=0, method="lower")  # of coarse values, one that occurs
+    most = np.array([0.9 * 2.0 * np.pi if c.revolute else np.inf for c in robot.model.coordinates])
+    size = np.abs(moved)
+    far = (np.abs(rates) > SUDDEN * fast) & (size > LEAST_JUMP) & (size < most) & (fast > 0.0)
+    for k in np.flatnonzero(far.any(axis=1)):
+        if not BESIDE <= k < len(rates) - BESIDE or steps[k] > 1.5 * usual:
             continue
         before, after = rates[k - BESIDE : k], rates[k + 1 : k + 1 + BESIDE]
-        moves = np.abs(rates[k] - 0.5 * (np.median(before, axis=0) + np.median(after, axis=0)))
-        joint = int(np.argmax(moves / np.maximum(fast, 1e-300)))
-        c, size = robot.model.coordinates[joint], float(np.diff(q[k : k + 2, joint])[0])
-        alone = (moves[np.arange(len(moves)) != joint] < SUDDEN * fast[np.arange(len(moves)) != joint]).all()
-        steady = np.abs(np.concatenate([before, after])[:, joint]).max() < 2.0 * fast[joint] and before[:, joint].any()
-        if alone and steady and LEAST_JUMP < abs(size) < (0.9 * 2.0 * np.pi if c.revolute else np.inf):
-            row, column, unit = int(rows[k + 1]), log.column("q", joint), "rad" if c.revolute else "m"
-            text = f"column {printable(column)} jumps by {size:.3g} {unit} at {log.where(row)}, t = {log.t[row]:.6g} s, while "
+        moves = np.abs(rates[k] - 0.5 * (np.median(before, axis=0) + np.median(after, axis=0))) / np.maximum(fast, 1e-300)
+        joint = int(np.argmax(np.where(far[k], moves, 0.0)))
+        alone = np.delete(moves, joint).max(initial=0.0) < STEADY
+        steady = np.abs(np.concatenate([before, after])[:, joint]).max() < STEADY * fast[joint]
+        held = int(size[k, joint] / (SUDDEN * fast[joint] * usual))  # rows in which the joint can move as far
+        if alone and steady and (q[max(k - held, 0) : k, joint] != q[k, joint]).any():
+            c, row, column = robot.model.coordinates[joint], int(rows[k + 1]), log.column("q", joint)
+            unit, step = "rad" if c.revolute else "m", f"{moved[k, joint]:.3g}"
+            text = f"column {printable(column)} jumps by {step} {unit} at {log.where(row)}, t = {log.t[row]:.6g} s, while "
             text += "the joint moves on as before: its encoder slipped, or its zero was set"
             cure = f"cut the log there, or leave a part out, as with leave_out=({log.t[row]:.6g},{t[-1]:.6g})"
             yield LogFinding("error", "position jump", column, row, text, cure)

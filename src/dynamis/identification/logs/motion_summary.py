@@ -156,7 +156,7 @@ def summary(runs: Sequence[Samples], most: int = MOST_SAMPLES) -> tuple[MotionSu
     warm = all(getattr(run, "temperature", None) is not None for run in runs)
     parts: list[list[Array]] = []
     filters: list[Decimation] = []
-    before = 0
+    before = kept = 0
     for run in runs:
         cutoff, period = getattr(run, "parallel", None), getattr(run, "period", None)
         arrays = [np.asarray(x, float) for x in (run.q, run.v, run.a, run.tau, np.asarray(run.t)[:, None])]
@@ -173,9 +173,9 @@ def summary(runs: Sequence[Samples], most: int = MOST_SAMPLES) -> tuple[MotionSu
             reduced = [means(x, step) for x in arrays]
             index = index[: count * step : step] + step // 2
             keep = Decimation(step * period, cutoff, max(1, int(FINE / ROWS)))
-        if keep.rows(len(index)):
-            parts.append([*reduced, np.full(len(index), len(filters)), index])
+        if keep.rows(count := min(len(index), most - kept)):
+            parts.append([x[:count] for x in (*reduced, np.full(len(index), len(filters)), index)])
             filters.append(keep)
-    q, v, a, tau, t, temperature, number, rows = (np.concatenate(x)[:most] for x in zip(*parts, strict=True))
-    filtered = tuple(filters[: int(number[-1]) + 1])
-    return MotionSummary(q, v, a, tau, t[:, 0], number, filtered, temperature if warm else None), rows
+            kept += count
+    q, v, a, tau, t, temperature, number, rows = (np.concatenate(x) for x in zip(*parts, strict=True))
+    return MotionSummary(q, v, a, tau, t[:, 0], number, tuple(filters), temperature if warm else None), rows
