@@ -30,13 +30,23 @@ def symbols_of(form):
     return [a.node for a in form.algebra.ring.atoms if a.kind == "symbol" and id(a.node) not in state]
 
 
+def random_values(names, rng, low, high):
+    """Random values of the symbols of a robot. A moment of inertia I about an axis is that of the body's points at least."""
+    values = {name: float(rng.uniform(low, high)) for name in names}
+    for length in {"l", "L"} & values.keys():
+        if {"I", "m"} <= values.keys():
+            values["I"] += values["m"] * values[length] ** 2
+    return values
+
+
 class InNumbers:
     """A closed form, random values of its symbols, random states, and the numeric robot that has these values."""
 
     def __init__(self, robot, form, numeric=None, seed=0):
         rng = np.random.default_rng(seed)
         self.robot, self.form, n = robot, form, form.n
-        self.values = {s: float(rng.uniform(0.5, 1.5)) for s in symbols_of(form)}
+        symbols = symbols_of(form)
+        self.values = dict(zip(symbols, random_values(map(str, symbols), rng, 0.5, 1.5).values(), strict=True))
         self.numeric = robot if numeric is None else numeric({str(s): x for s, x in self.values.items()})
         self.q = rng.uniform(-np.pi, np.pi, (STATES, n))
         self.v, self.a, self.tau = rng.uniform(-2.0, 2.0, (3, STATES, n))

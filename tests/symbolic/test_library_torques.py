@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from closed_forms import random_values
 
 import dynamis as dy
 from dynamis.scalar import Program, symbol
@@ -24,7 +25,7 @@ def test_torques_are_those_of_newton_and_euler(name):
     rng = np.random.default_rng(5)
     form = dy.load(name).closed_form()
     atoms = [a.node.args[0] for a in form.algebra.ring.atoms if a.kind == "symbol" and a.node.op == "symbol"]
-    values = {s: rng.uniform(0.5, 2.0) for s in atoms if "[" not in s}  # those with brackets are the state
+    values = random_values([s for s in atoms if "[" not in s], rng, 0.5, 2.0)  # those with brackets are the state
     robot = dy.load(name, parameters=values or None)
     q, v, a = robot.random(1, STATES), *rng.normal(size=(2, STATES, robot.n))
     inputs = [*form.q, *form.v, *form.a, *(symbol(s) for s in values)]
