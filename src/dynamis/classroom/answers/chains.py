@@ -10,9 +10,9 @@ from dynamis.classroom.answers.layout import has_table, members
 from dynamis.classroom.answers.names import FUNCTION_OF, Address, address_of
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tables import GAPS, length_of_rate, slope_of
-from dynamis.classroom.answers.tokens import Token, is_digit
+from dynamis.classroom.answers.tokens import Token
 from dynamis.classroom.answers.vocabulary import Vocabulary, rate_of
-from dynamis.classroom.answers.words import spell
+from dynamis.classroom.answers.words import is_digit, spell
 
 
 class Target(NamedTuple):

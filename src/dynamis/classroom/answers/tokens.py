@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dynamis.classroom.answers import latex
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.unit_factors import unit_value
-from dynamis.classroom.answers.words import DIGITS, Unit, is_letter, read_word
+from dynamis.classroom.answers.words import Unit, is_letter, read_word
 from dynamis.errors import printable, unknown_name
 
 _NUMBER = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]++(?!_))?")
@@ -396,8 +396,3 @@ def _is_unit(text: str) -> bool:
     """Whether a text consists of units: N m, kg m^2, rad/s."""
     words = re.findall(r"[^\W\d_]+", text)
     return bool(words) and all(word in latex.UNIT for word in words)
-
-
-def is_digit(text: str) -> bool:
-    """Whether a text is made of the digits 0 to 9 alone."""
-    return bool(text) and all(c in DIGITS for c in text)

@@ -217,3 +217,8 @@ class _Reader:
         while self.text[at : at + 1] in (" ", "\t", "\n"):
             at += 1
         return at
+
+
+def is_digit(text: str) -> bool:
+    """Whether a text is made of the digits 0 to 9 alone."""
+    return bool(text) and all(c in DIGITS for c in text)

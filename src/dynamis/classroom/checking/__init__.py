@@ -12,21 +12,19 @@ from dynamis.classroom.answers.blanks import product_with_commas, row_with_comma
 from dynamis.classroom.answers.written import written
 from dynamis.classroom.checking import parametrisation, regressors
 from dynamis.classroom.checking.actuators import NO_MOTORS, ActuatorAnswer, MotorNames, motor_names
+from dynamis.classroom.checking.asked_entries import asked_entries, is_whole, is_zero, with_sum
 from dynamis.classroom.checking.assumptions import under_assumptions
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.disagreements import disagreements
-from dynamis.classroom.checking.fitting import described, fitted, shape_of
+from dynamis.classroom.checking.fitting import fitted, shape_of
 from dynamis.classroom.checking.gears import GearedAnswer, motor_torques, ratio_symbols
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
 from dynamis.classroom.checking.quantities import (
     Quantity,
     canonical,
     in_convention,
-    is_checkable,
-    is_of_recursion,
     names,
-    other_quantity,
     quantity,
 )
 from dynamis.classroom.checking.rates import torque_candidates, with_rates
@@ -44,7 +42,6 @@ from dynamis.tolerances import NEGLIGIBLE
 
 Index = tuple[int, ...]
 DECIMAL = r"(?<![0-9.])[0-9]*\.[0-9]+"
-MAY_VANISH = ("gravity", "coriolis", "coriolis-vector", "christoffel")  # which a single zero may say of a vector or a matrix
 MIN_ROUNDED_DIGITS = 4  # a decimal with fewer significant digits, such as 9.81, is taken as exact
 __all__ = ["EntryVerdict", "Quantity", "Verdict", "canonical", "check_answer", "names"]
 
@@ -122,7 +119,7 @@ class _Reading:
         answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden)
         asked = in_convention(asked, used)
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
-        answer, notes = _with_sum(answer, asked)
+        answer, notes = with_sum(answer, asked)
         motion = _Motion(asked, answer)
         if asked.name == "equations":
             motion = _motion(form, asked, answer, motor_names(form, used, text))
@@ -144,7 +141,7 @@ class _Reading:
         verdict = compared(asked, {} if finding else entries)
         if finding is not None:
             verdict = replace(verdict, findings=(finding,), absent=())
-        if asked.name == "parameters" and verdict.correct and _is_whole(answer, entries) and not verdict.complete:
+        if asked.name == "parameters" and verdict.correct and is_whole(answer, entries) and not verdict.complete:
             finding = parametrisation.incomplete(form, asked, entries)
             verdict = verdict if finding is None else replace(verdict, findings=(*verdict.findings, finding), absent=())
         if answer.constants and not verdict.correct:  # the constants are not what is wrong
@@ -169,7 +166,7 @@ class _Reading:
             answer = torque_candidates(self.form, answer)
             if not answer.entries and not answer.definitions:
                 return {}
-        return fitted(given or _asked_entries(self.form, answer, asked), asked, self.file)
+        return fitted(given or asked_entries(self.form, answer, asked), asked, self.file)
 
     def _compared(self, asked: Quantity, entries: Mapping[tuple[int, ...], Located], used: Notation, text: str) -> Verdict:
         numeric = not robot_symbols(self.form)
@@ -242,7 +239,7 @@ def _other_convention(
     asked: Quantity, notation: Notation, given: Collection[Located], compared: Callable[[Quantity], Verdict]
 ) -> Cause:
     """A remark on Christoffel symbols that are right with the index of the equation at the other end."""
-    if all(map(_is_zero, given)):
+    if all(map(is_zero, given)):
         return Cause("", "")
     other = next(n for n in NOTATIONS.values() if n.christoffel != notation.christoffel)
     if not compared(in_convention(asked, other)).correct:
@@ -325,123 +322,3 @@ def _is_factor(constant: Node, form: ClosedForm, answer: Answer) -> bool:
     state = {id(x) for x in (*form.q, *form.v, *form.a)}
     slopes = directional([node for _, x in answer.formulas() for node in (x.node, *x.also)], [constant], [1.0])
     return any(id(n) in state for n in topological(slopes))
-
-
-def _asked_entries(form: ClosedForm, answer: Answer, asked: Quantity) -> Mapping[tuple[int, ...], Located]:
-    """The entries of the text to check: those of a letter of the quantity, or the only ones."""
-    if () in asked.entries:
-        return {(): _only(answer, asked)}
-    found: dict[tuple[int, ...], Located] = {}
-    for letter in asked.letters:
-        entries = answer.entries.get(letter, {})
-        # entries of a further letter of the same quantity: g_1 and G_2
-        new = {index: x for index, x in entries.items() if not found or (len(index) == len(next(iter(found))) and not x.used)}
-        found = {**new, **found}
-    found |= {index: x for name, x in answer.formulas() if (index := asked.component(name)) is not None}
-    if found:
-        return found
-    for name in (*asked.letters, *(f"{letter}ijk" for letter in asked.letters)):
-        if name in answer.definitions and _is_zero(answer.definitions[name]) and asked.name in MAY_VANISH:
-            return dict.fromkeys(asked.entries, answer.definitions[name])
-
-    def own(name: str) -> bool:
-        vector = asked.name == "coriolis-vector" and name == "C" and all(len(index) == 1 for index in answer.of(name))
-        return (
-            vector
-            or other_quantity(name, asked) is None
-            or (not is_of_recursion(name) and _moves(form, answer.of(name), asked))
-        )
-
-    groups = [answer.of(letter) for letter in answer.letters if own(letter)]
-    groups = [group for group in groups if not any(x.used for x in group.values())] or groups  # p_1, of which others consist
-    if len(groups) == 1:
-        return groups[0]
-    # the only entry of a robot with one joint may be written as a scalar: M = I
-    for letter in asked.letters:
-        if letter in answer.definitions and not (len(asked.entries) > 1 and answer.definitions[letter].used):
-            return answer.of(letter)
-    names = [name for name in answer.definitions if own(name)]
-    names = [name for name in names if not answer.definitions[name].used] or names
-    if not groups and len(names) == 1 and (len(asked.entries) == 1 or not names[0]):
-        return answer.of(names[0])
-    raise _nothing(answer, asked)
-
-
-def _moves(form: ClosedForm, entries: Mapping[tuple[int, ...], Located], asked: Quantity) -> bool:
-    """Whether torques are asked and formulas called T_2 or M are some: a kinetic energy or an inertia has no acceleration."""
-    accelerations = {id(a) for a in form.a}
-    nodes = [node for x in entries.values() for node in (x.node, *x.also)]
-    return asked.name == "equations" and any(id(n) in accelerations for n in topological(nodes))
-
-
-def _is_whole(answer: Answer, entries: Mapping[tuple[int, ...], Located]) -> bool:
-    """Whether the text gives these entries as a vector or a matrix, not one by one."""
-    return any(answer.entries.get(letter, {}).keys() >= entries.keys() for letter in answer.whole)
-
-
-def _is_zero(x: Located) -> bool:
-    return all(not isinstance(node, Node) and node == 0.0 for node in (x.node, *x.also))
-
-
-def _only(answer: Answer, asked: Quantity) -> Located:
-    """The expression of the text to check: that of the quantity's letter (T, T_2), or the last one."""
-    for letter in asked.letters:
-        if asked.number is None and letter in answer.definitions:  # T = T_1 + T_2
-            return answer.definitions[letter]
-        if letter in answer.entries or letter in answer.definitions:
-            entries = answer.of(letter)
-            if () in entries:
-                return entries[()]
-            if asked.number is not None and (asked.number - 1,) in entries:
-                return entries[asked.number - 1,]
-            if len(entries) == 1:
-                return next(iter(entries.values()))
-            if letter in answer.entries and asked.number is None:
-                shape = described(shape_of(entries))
-                advice = "write the product out, or separate the entries of a row by commas, as in [a, b] [c; d]"
-                raise InputError(f"{answer.file}: {asked.name} is a single expression, but {letter} is {shape}: {advice}")
-    names = [name for name in (*answer.entries, *answer.definitions) if other_quantity(name, asked) is None]
-    found = [x for name in names for x in answer.of(name).values()]
-    found = [x for x in found if not x.used] or found
-    if len(found) == 1:
-        return found[0]
-    raise _nothing(answer, asked)
-
-
-def _with_sum(answer: Answer, asked: Quantity) -> tuple[Answer, list[str]]:
-    """An answer that gives the energies of links, T_1 and T_2, without their sum T: with it; and a note on that."""
-    letter = next((x for x in asked.letters if x in answer.entries), "")
-    parts = answer.entries.get(letter, {})
-    given = any(x in answer.definitions for x in asked.letters) or letter in answer.whole
-    if (
-        asked.name not in ("kinetic-energy", "potential-energy")
-        or given
-        or len(parts) < 2
-        or any(len(index) > 1 for index in parts)
-    ):
-        return answer, []
-    total, *others = parts.values()
-    for x in others:
-        total = replace(total, node=total.node + x.node, also=(), texts=())
-    used = {index: replace(x, used=True) for index, x in parts.items()}
-    said = " + ".join(f"{letter}_{k + 1}" for (k,) in sorted(parts))
-    return (
-        replace(answer, entries={**answer.entries, letter: used}, definitions={**answer.definitions, letter: total}),
-        [f"{letter} is taken as {said}"],
-    )
-
-
-def _nothing(answer: Answer, asked: Quantity) -> InputError:
-    every = [*answer.letters, *answer.definitions]
-    others = {letter: other_quantity(letter, asked) for letter in every}
-    found = ", ".join(f"{x}, which is the {others[x]}" if others[x] else x for x in every if x) or "nothing"
-    found = "several formulas without a name" if not any(every) else found
-    index = "_{" + "1" * len(next(iter(asked.entries))) + "}" if () not in asked.entries else ""
-    cure = f"write {asked.letters[0]}{index} = …; found {found}"
-    cure += "" if all(map(is_checkable, every)) else f"; the quantities that are checked are {', '.join(names())}"
-    sums = any(r"\sum" in step.text for step in answer.skipped)
-    if any("\\partial" in step.text or "∂" in step.text for step in answer.skipped):
-        cure += "; derivatives are read of what the text defines, by a joint's variable, as in "
-        cure += r"g_1 = \frac{\partial U}{\partial q_1}"
-    cure += "; sums are read with numbers as bounds, as in \\sum_{i=1}^2 m_i" if sums else ""
-    return InputError(f"{answer.file}: no entry of the {asked.name}: {cure}")

@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import NamedTuple, Protocol
 
+from dynamis.classroom.checking.monomials import added_powers, common_powers, likeness, renamed, times
 from dynamis.symbolic.arrangement import Monomial, Role, Terms
 from dynamis.symbolic.ring import Atom, Ring
 
@@ -130,7 +131,7 @@ class Slip:
         present = {k for terms in (self.right, self.given) for m in terms for k, _ in m}
         for k in sorted(k for k in present if self.ring.atoms[k].kind == "symbol"):
             for power in (1, 2, -1, -2):
-                if {_times_symbol(m, k, power): c for m, c in self.right.items()} == self.given:
+                if times(self.right, ((k, 1),), power) == self.given:
                     if power > 0:
                         kind = "a missing divisor" if all(dict(m).get(k, 0) < 0 for m in self.right) else "a factor too many"
                     else:
@@ -188,13 +189,13 @@ class Slip:
         come = sorted({k for m in self.given for k, _ in m if self.ring.atoms[k].kind == "symbol"})
         for x in used:
             for y in come:
-                if x != y and self._alike(x, y) and _renamed(self.right, {x: y}) == self.given:
+                if x != y and self._alike(x, y) and renamed(self.right, {x: y}) == self.given:
                     wrong, good = self._name(y), self._name(x)
                     kind = "an index" if self._differ_in_number(*(self.ring.atoms[k] for k in (x, y))) else "a symbol"
                     where = self.write({m: c for m, c in self.right.items() if any(k == x for k, _ in m)})
                     return Cause(f"{kind}: {wrong} should be {good} in {where}", f"{kind}: look at {wrong}")
         for x, y in permutations(used, 2):
-            if x < y and self._alike(x, y) and _renamed(self.right, {x: y, y: x}) == self.given:
+            if x < y and self._alike(x, y) and renamed(self.right, {x: y, y: x}) == self.given:
                 if lost == {m: -c for m, c in self.found.items()}:  # K (θ - q) for K (q - θ)
                     wrong = self.write(self.found)
                     return Cause(f"the sign of a product: {wrong} should be {self.write(lost)}", f"{SIGN} in {wrong}")
@@ -221,7 +222,7 @@ class Slip:
             yield Cause(f"{kind}: {wrong} should be {correct}", f"{kind} in {wrong}")
         while lost and found:
             # the pair of terms that have most in common
-            m, x = max(((m, x) for m in lost for x in found), key=lambda p: _likeness(p[0], p[1], lost[p[0]], found[p[1]]))
+            m, x = max(((m, x) for m in lost for x in found), key=lambda p: likeness(p[0], p[1], lost[p[0]], found[p[1]]))
             reason = self._substitution(m, x)
             if reason is None or not (self._kinds(m) == self._kinds(x) or {k for k, _ in m} & {k for k, _ in x}):
                 break
@@ -258,7 +259,7 @@ class Slip:
         if not m or not x:
             return None
         a, b = dict(m), dict(x)
-        shared = _shared(m, x)
+        shared = common_powers(m, x)
         gone, come = ({k: e - shared.get(k, 0) for k, e in powers.items() if e != shared.get(k, 0)} for powers in (a, b))
         if any(sum(map(abs, powers.values())) > 3 for powers in (gone, come)):
             return None
@@ -290,7 +291,7 @@ class Slip:
     def _replaced(self, gone: dict[int, int], come: dict[int, int], correct: str, wrong: str) -> Cause:
         # where the correct term is a quotient, the numerators are compared: c^2 in place of s^2 in s^2/c
         below = {k: -e for k, e in gone.items() if e < 0 < max(gone.values())}
-        gone, come = ({k: e for k, e in _sum(powers, below).items() if e} for powers in (gone, come))
+        gone, come = ({k: e for k, e in added_powers(powers, below).items() if e} for powers in (gone, come))
         bad, good = [self.ring.atoms[k] for k in come], [self.ring.atoms[k] for k in gone]
         kind = "a symbol"
         if any(e < 0 for e in (*gone.values(), *come.values())):
@@ -361,42 +362,6 @@ def _coefficient(right: Fraction, given: Fraction) -> str:
     if given == -right:
         return SIGN
     return "a factor 2" if given == 2 * right or 2 * given == right else "a coefficient"
-
-
-def _likeness(m: Monomial, x: Monomial, c: Fraction, d: Fraction) -> tuple[int, int, bool]:
-    shared = sum(map(abs, _shared(m, x).values()))
-    return shared - abs(_degree(m) - _degree(x)), shared, abs(c) == abs(d)
-
-
-def _shared(m: Monomial, x: Monomial) -> dict[int, int]:
-    """The powers that two terms have in common, above or below."""
-    a, b = dict(m), dict(x)
-    return {k: min(e, b[k], key=abs) for k, e in a.items() if e * b.get(k, 0) > 0}
-
-
-def _sum(a: Mapping[int, int], b: Mapping[int, int]) -> dict[int, int]:
-    return {k: a.get(k, 0) + b.get(k, 0) for k in sorted({*a, *b})}
-
-
-def _degree(m: Monomial) -> int:
-    return sum(abs(e) for _, e in m)
-
-
-def _times_symbol(m: Monomial, symbol: int, power: int) -> Monomial:
-    powers = dict(m)
-    return tuple(sorted((k, e) for k, e in (powers | {symbol: powers.get(symbol, 0) + power}).items() if e))
-
-
-def _renamed(terms: Terms, names: Mapping[int, int]) -> Terms:
-    """The terms with symbols replaced by others."""
-    found: dict[Monomial, Fraction] = {}
-    for m, c in terms.items():
-        powers: dict[int, int] = {}
-        for k, e in m:
-            powers[names.get(k, k)] = powers.get(names.get(k, k), 0) + e
-        key = tuple(sorted((k, e) for k, e in powers.items() if e))
-        found[key] = found.get(key, Fraction(0)) + c
-    return {m: c for m, c in found.items() if c}
 
 
 def _is_trig(atom: Atom) -> bool:

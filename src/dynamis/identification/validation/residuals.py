@@ -133,6 +133,10 @@ class Whiteness:
         """The fraction of independent samples, 0 … 1."""
         return 1.0 / self.length
 
+    def wandering(self, rows: int) -> float:
+        """Return (1 + 2 Σ ρ²) Δt from so many rows: a time in which torques that go up and down count, too [Bartlett 1946]."""
+        return self.seconds / self.length * (1.0 + 2.0 * float(np.sum(self.correlation[1:] ** 2 - 1.0 / max(rows, 1))))
+
     __repr__ = as_call
     _repr_html_ = as_table
 

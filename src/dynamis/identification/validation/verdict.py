@@ -271,14 +271,9 @@ def _overfit(
 
 
 def _varies(s: Statistics, rows: Equations) -> bool:
-    """Return whether the residual of a joint is correlated over a large part of the log, as no noise of a sensor or drive is.
-
-    The time is that of Σ ρ², in which torques that wander up and down count as well [Bartlett 1946].
-    """
+    """Return whether the residual of a joint is correlated over a large part of the log, as no sensor noise is."""
     whole = sum(float(np.ptp(rows.t[rows.run == run])) for run in np.unique(rows.run))
-    noise = [(j.whiteness, max(j.rows, 1)) for j in s.joints]
-    times = [w.seconds / w.length * (1.0 + 2.0 * float(np.sum(w.correlation[1:] ** 2 - 1.0 / n))) for w, n in noise]
-    return max(times, default=0.0) > LASTING * whole
+    return max((j.whiteness.wandering(j.rows) for j in s.joints), default=0.0) > LASTING * whole
 
 
 def _against_others(v: Validation) -> list[VerdictItem]:
