@@ -77,6 +77,10 @@ def test_modules_import_each_other_in_no_circle():
     graphlib.TopologicalSorter({name: set(imports(path)) - {name, "dynamis"} for name, path in MODULES.items()}).prepare()
 
 
+def test_no_module_has_more_than_400_lines():
+    assert not {name: n for name, path in MODULES.items() if (n := len(path.read_text(encoding="utf-8").splitlines())) > 400}
+
+
 def small_floats(value):
     """The positive float literals of at most 1e-4 in an expression."""
     return [n.value for n in ast.walk(value) if isinstance(n, ast.Constant) and type(n.value) is float and 0 < n.value <= 1e-4]

@@ -63,3 +63,19 @@ def test_intervals_contain_the_truth_as_often_as_they_say():
 def test_coverage_over_two_hundred_logs_of_five_arms():
     found = {name: coverage((name,), 40) for name in ARMS}
     assert 0.92 < np.mean(list(found.values())) < 0.97, found
+
+
+def test_a_bound_that_noise_reaches_does_not_narrow_the_intervals_of_others():
+    arm = dy.load("planar_2r_melchiorri").replace(friction={"joint2": {"rotor_inertia": 0.4, "gear_ratio": 1.0}})
+    base = base_parameters(LinearModel(arm))
+    t = np.arange(60) * 0.1
+    q, v, a = (f(t[:, None] * [1.1, 1.7]) * s for f, s in ((np.sin, 1.0), (np.cos, [1.1, 1.7]), (np.sin, [-1.21, -2.89])))
+    X = base.regressor(q, v, a).reshape(-1, base.rank)
+    inertia, rng, errors, at_bound = base.names.index("link1.Izz"), np.random.default_rng(1), [], 0
+    for _ in range(60):
+        y = X @ base.prior + 20.0 * rng.normal(size=len(X))
+        fit = PhysicallyConsistent(base, regularisation=1e-6).fit(X, y)
+        at_bound += any("joint2.rotor" in words for words in fit.active_)
+        errors.append((fit.coef_ - base.prior)[inertia] / fit.standard_errors_[inertia])
+    assert 15 < at_bound < 45
+    assert 0.75 < np.mean(np.square(errors)) ** 0.5 < 1.15

@@ -1,11 +1,14 @@
 """Output times of a motion, and the steps that fit between them."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import dynamis as dy
 from dynamis.simulation.output_times import checked_times, times_of
 
+ARM = dy.load("planar_2r_melchiorri")
 UNEVEN = np.array([0.0, 0.1, 0.15, 0.2])  # the longest interval is one of 0.1 s
 
 
@@ -83,3 +86,30 @@ def test_a_step_may_be_as_long_as_the_motion():
 def test_a_step_is_a_positive_number(step):
     with pytest.raises(dy.InputError, match="step must be a positive number of seconds"):
         check_step(step, UNEVEN, "rk45")
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("noise", [None, dy.Noise(1.0, 0.003, seed=5)])
+@pytest.mark.parametrize("every", [15, 20, 200])
+def test_outputs_that_do_not_divide_the_steps_end_with_a_shorter_interval_of_the_same_steps(every, noise, compiled):
+    def law(t, q, v):
+        return -9.0 * q - v if compiled or float(v[0]) < 1e9 else v
+
+    options = {"controller": law, "disturbance": noise, "step": 1e-3}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dy.PerformanceWarning)
+        every_step = dy.rollouts(ARM, 0.036, np.zeros((2, 2)), **options)
+        made = dy.rollouts(ARM, 0.036, np.zeros((2, 2)), every=every, **options)
+    places = [*range(0, 36, every), 36]
+    assert made.step == every_step.step == pytest.approx(1e-3)
+    np.testing.assert_allclose(made.t, every_step.t[places], rtol=1e-12)
+    np.testing.assert_allclose(made.q, every_step.q[places], atol=1e-12)
+    np.testing.assert_allclose(made.v, every_step.v[places], atol=1e-12)
+
+
+def test_a_step_that_is_shortened_is_noted():
+    made = dy.rollouts(ARM, 0.2, np.zeros((2, 2)), step=3e-3)
+    assert "instead of 0.003 s: 0.2 s are no whole number of steps" in made.note
+    assert dy.rollouts(ARM, 0.2, np.zeros((2, 2)), step=1e-3, every=100).note == ""
+    with pytest.raises(dy.InputError, match="choose t or step so, as a sampled controller has a period of whole steps"):
+        dy.rollouts(ARM, 0.2, np.zeros((2, 2)), step=3e-3, controller=dy.Sampled(lambda t, q, v: -q, rate=1 / 3e-3))

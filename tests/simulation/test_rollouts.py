@@ -377,30 +377,3 @@ def test_a_torque_that_is_switched_on_and_saturates_is_no_sign_of_long_steps():
 def test_torques_that_change_from_step_to_step_are_no_sign_of_long_steps():
     torques = np.random.default_rng(0).normal(scale=30.0, size=(500, 3, 2))
     rollouts(ARM, 0.5, np.zeros((3, 2)), controller=lambda robot, t, q, v, u: robot.gravity(q) + u, inputs={"u": torques})
-
-
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("noise", [None, dy.Noise(1.0, 0.003, seed=5)])
-@pytest.mark.parametrize("every", [15, 20, 200])
-def test_outputs_that_do_not_divide_the_steps_end_with_a_shorter_interval_of_the_same_steps(every, noise, compiled):
-    def law(t, q, v):
-        return -9.0 * q - v if compiled or float(v[0]) < 1e9 else v
-
-    options = {"controller": law, "disturbance": noise, "step": 1e-3}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", dy.PerformanceWarning)
-        every_step = dy.rollouts(ARM, 0.036, np.zeros((2, 2)), **options)
-        made = dy.rollouts(ARM, 0.036, np.zeros((2, 2)), every=every, **options)
-    places = [*range(0, 36, every), 36]
-    assert made.step == every_step.step == pytest.approx(1e-3)
-    np.testing.assert_allclose(made.t, every_step.t[places], rtol=1e-12)
-    np.testing.assert_allclose(made.q, every_step.q[places], atol=1e-12)
-    np.testing.assert_allclose(made.v, every_step.v[places], atol=1e-12)
-
-
-def test_a_step_that_is_shortened_is_noted():
-    made = dy.rollouts(ARM, 0.2, np.zeros((2, 2)), step=3e-3)
-    assert "instead of 0.003 s: 0.2 s are no whole number of steps" in made.note
-    assert dy.rollouts(ARM, 0.2, np.zeros((2, 2)), step=1e-3, every=100).note == ""
-    with pytest.raises(dy.InputError, match="choose t or step so, as a sampled controller has a period of whole steps"):
-        dy.rollouts(ARM, 0.2, np.zeros((2, 2)), step=3e-3, controller=dy.Sampled(lambda t, q, v: -q, rate=1 / 3e-3))
