@@ -63,7 +63,7 @@ def test_other_objects_are_refused_with_what_to_pass(arm, answer):
 
 def test_an_expression_that_is_not_real_is_refused():
     """The imaginary unit of SymPy is called I, as parameters are."""
-    sympy = pytest.importorskip("sympy")
+    sympy = pytest.importorskip("sympy", reason="SymPy is not installed")
     form = dy.load("pendulum_from_horizontal").closed_form()
     assert dy.check_answer(form, "mass-matrix", sympy.Symbol("I")).correct
     for wrong in (sympy.I, sympy.Matrix([[sympy.I]]), sympy.Eq(sympy.Symbol("M"), sympy.I), sympy.zoo, sympy.nan):

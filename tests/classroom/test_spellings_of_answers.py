@@ -163,7 +163,7 @@ def test_a_definition_may_follow_a_matrix_without_a_name(arm, gap):
 
 
 def test_the_expressions_exported_to_sympy_are_read(pendulum):
-    pytest.importorskip("sympy")
+    pytest.importorskip("sympy", reason="SymPy is not installed")
     exported = str(pendulum.M[0, 0].sympy())
     assert exported == "p_I"
     assert dy.check_answer(pendulum, "mass-matrix", f"M = {exported}").correct
