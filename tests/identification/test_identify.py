@@ -388,3 +388,4 @@ def test_simulated_logs_almost_without_noise_give_the_parameters(name, seed, noi
     truth = found.base.values(LinearModel(real, **found.base.model.settings).prior)
     inertial = [k for k, x in enumerate(found.base.names) if x.rpartition(".")[2] not in ("viscous", "coulomb", "rotor")]
     np.testing.assert_allclose(found.estimator.coef_[inertial], truth[inertial], atol=0.01 * abs(truth).max())
+    assert np.nanmax(found.statistics.std) < 0.01 * abs(truth).max()

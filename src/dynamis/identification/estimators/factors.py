@@ -149,8 +149,7 @@ def joint_noise(
     """
     r = factors[0].shape[1] - 1
     owner = np.repeat(np.arange(len(factors)), [len(F) for F in factors])
-    sizes = np.sqrt(np.array([np.sum(F[:, -1] ** 2) for F in factors]) / np.maximum(counts, 1))
-    floor = np.maximum(least * np.maximum(sizes, 1e-3 * sizes.max(initial=0.0)), 1e-100)
+    floor = least_noise(factors, counts, least)
     stacked = np.vstack(factors)
     noise = np.ones(len(factors))
     for repeat in range(max(1, iterations)):
@@ -167,6 +166,12 @@ def joint_noise(
         if settled:
             break
     return noise
+
+
+def least_noise(factors: Sequence[Array], counts: Array, share: float) -> Array:
+    """Return the lower bounds (joints,) of the noise: a share of each joint's RMS torque."""
+    sizes = np.sqrt(np.array([np.sum(F[:, -1] ** 2) for F in factors]) / np.maximum(counts, 1))
+    return np.maximum(share * np.maximum(sizes, 1e-3 * sizes.max(initial=0.0)), 1e-100)
 
 
 def _range(A: Array) -> Array:

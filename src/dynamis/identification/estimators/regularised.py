@@ -16,7 +16,14 @@ from dynamis.identification.base_parameters import BaseParameters
 from dynamis.identification.estimators.body_space import BodySpace, TypicalSizes
 from dynamis.identification.estimators.consistent_bodies import fit_bodies, settled
 from dynamis.identification.estimators.estimator import FromFactors, noise_of_each
-from dynamis.identification.estimators.factors import FoldFactors, held_out_weight, householder_qr, joint_noise, whitened
+from dynamis.identification.estimators.factors import (
+    FoldFactors,
+    held_out_weight,
+    householder_qr,
+    joint_noise,
+    least_noise,
+    whitened,
+)
 from dynamis.identification.link_boxes import link_boxes
 
 Array = npt.NDArray[Any]
@@ -164,7 +171,8 @@ class PhysicallyConsistent(FromFactors):
 
     Additional attributes: ``full_`` (p,), all parameters π; ``consistent_``, verified from ``full_`` alone; ``active_``, the
     active constraints in words; ``regularisation_`` λ; ``sizes_`` (p,), the scales of friction and other scalars, from
-    torques and regressors of the log (`TypicalSizes`); ``status_`` of the solver. ``covariance_`` of the base parameters is the
+    torques and regressors of the log (`TypicalSizes`); ``status_`` of the solver; ``least_noise_`` (joints,), below which no
+    residual raises the weight of a joint. ``covariance_`` of the base parameters is the
     inverse of the Gauss–Newton matrix including the prior, restricted to the face of the active constraints. Scalars at a bound
     may lie inside as far as their errors reach; links that are flat are assumed to be so exactly. Base parameters that the
     active constraints alone determine, such as a Coulomb friction of zero, are marked in ``at_bound_`` and have no standard
@@ -186,6 +194,7 @@ class PhysicallyConsistent(FromFactors):
     regularisation_: float
     sizes_: Array
     status_: str
+    least_noise_: Array
 
     def __init__(
         self,
@@ -216,6 +225,7 @@ class PhysicallyConsistent(FromFactors):
             self.base.model, self.prior, sizes=self.sizes_, masses=self.masses, com=self.com, total_mass=self.total_mass,
             bounds=self.bounds, boxes=link_boxes(self.base.model.robot) if self.shapes else None,
         )  # fmt: skip
+        self.least_noise_ = least_noise(factors, counts, CLEAN)
         noise = joint_noise(factors, counts, least=CLEAN, tolerance=1e-3)
         weight = self._weight(folds, space, noise)
         whole = whitened(factors, noise)

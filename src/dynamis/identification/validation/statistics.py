@@ -98,7 +98,8 @@ class Statistics:
 def judge_fit(rows: Equations, estimator: Estimator, *, autocorrelated: bool = True, more: Array | None = None) -> Statistics:
     """Return the statistics of a fitted estimator on the rows it was fitted to; ``more`` as in `statistics`."""
     C, bound = estimator.covariance_, estimator.at_bound_
-    return statistics(rows, estimator.coef_, C, autocorrelated=autocorrelated, at_bound=bound, more=more)
+    least = getattr(estimator, "least_noise_", 0.0)
+    return statistics(rows, estimator.coef_, C, autocorrelated=autocorrelated, at_bound=bound, more=more, least_noise=least)
 
 
 def statistics(
@@ -109,13 +110,15 @@ def statistics(
     autocorrelated: bool = True,
     at_bound: Sequence[str] = (),
     more: Array | None = None,
+    least_noise: Any = 0.0,
 ) -> Statistics:
     """Assess the parameters ``coef`` (r,) of τ = X β on rows.
 
     ``covariance`` is the estimator's one for white residuals. Unless ``autocorrelated=False``, it is replaced by one for
     residuals correlated over time and between joints. ``at_bound`` (r,) is non-empty for parameters at a bound (`Estimator`),
     which have no standard error. ``more`` is the covariance, for white residuals, due to what the regressor depends on besides
-    the motion: the load of friction, which follows from the log as well.
+    the motion: the load of friction, which follows from the log as well. ``least_noise`` (joints,) is that which the estimator
+    took for residuals below it: the covariance is for this noise.
     """
     if len(at_bound) not in (0, len(coef)):
         raise InputError(
@@ -126,7 +129,7 @@ def statistics(
     y, joint, r = rows.y, rows.joint, len(coef)
     e = y - rows.predict(coef)
     torque = max(float(np.sqrt(np.mean(y**2))), 1e-300)
-    sigma = np.maximum(noise_of_joints(e, joint, len(rows.joints)), 1e-12 * torque)
+    sigma = np.maximum(noise_of_joints(e, joint, len(rows.joints)), np.maximum(1e-12 * torque, least_noise))
     R = rows.whole.R[0]
     plain_R = whitened(R, np.ones(len(R)))[:r]
     weighed = not _unweighted(plain_R, coef, float(np.linalg.norm(e)))
