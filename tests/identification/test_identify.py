@@ -370,7 +370,9 @@ def test_samples_too_few_for_the_parameters_are_refused(truth):
         dy.identify(truth, run, examined=False, estimator="ordinary", compare=())
 
 
-@pytest.mark.parametrize(("name", "seed", "noise"), [("scara", 4, 1e-5), ("planar_2r_melchiorri", 10, 0.0)])
+@pytest.mark.parametrize(
+    ("name", "seed", "noise"), [("scara", 4, 1e-5), ("planar_2r_melchiorri", 2, 0.0), ("planar_2r_melchiorri", 10, 0.0)]
+)
 def test_simulated_logs_almost_without_noise_give_the_parameters(name, seed, noise):
     arm, rng, t = dy.load(name), np.random.default_rng(seed), np.arange(1600) / 200.0
     real, order = perturbed(arm, 0.15, seed=seed), np.arange(1, 6)[:, None, None]
@@ -389,3 +391,4 @@ def test_simulated_logs_almost_without_noise_give_the_parameters(name, seed, noi
     inertial = [k for k, x in enumerate(found.base.names) if x.rpartition(".")[2] not in ("viscous", "coulomb", "rotor")]
     np.testing.assert_allclose(found.estimator.coef_[inertial], truth[inertial], atol=0.01 * abs(truth).max())
     assert np.nanmax(found.statistics.std) < 0.01 * abs(truth).max()
+    assert found.verdict.grade == "good"

@@ -17,7 +17,8 @@ from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.samples import Samples
 from dynamis.identification.validation.describe import listed
 from dynamis.identification.validation.held_out import Folds, validations
-from dynamis.identification.validation.residuals import NORMAL_MAD
+from dynamis.identification.validation.residuals import NORMAL_MAD, relative
+from dynamis.identification.validation.verdict import EXACT
 
 Array = npt.NDArray[Any]
 STRONG = 9.0  # mean square of the residuals of all joints, each in robust standard deviations: three of these
@@ -39,6 +40,8 @@ def disturbances(folds: Folds, runs: Sequence[Samples], fit: Estimator) -> list[
     """
     rows, base = folds.rows, _source(folds.rows).base
     e = rows.y - rows.predict(fit.coef_)
+    if relative(e, rows.y) < EXACT:
+        return []
     found, rest = _brief(rows, _in_deviations(rows, e)), folds
     for _ in range(REFITS if found else 0):  # a fit to all rows adapts to a disturbance and hides its ends
         times = found
