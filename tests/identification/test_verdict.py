@@ -70,6 +70,17 @@ def test_a_fit_worse_than_the_model_before_is_not_usable_and_the_cure_is_named()
     assert v.about("overfit")[0].severity == 2
 
 
+def test_an_estimator_with_a_prior_is_not_recommended_to_who_used_one():
+    case = simulated(noise=0.02, wrong=0.1)
+    v = replace(cross_validate(LeastSquares(), case.rows), prior=1.0, held_out=1.1, train=1.08)
+    for regularised, grade in ((True, "doubtful"), (False, "not usable")):
+        found = verdict(case.judged(LeastSquares()), v, regularised=regularised)
+        assert found.grade == grade
+        (finding,) = found.about("prior")
+        assert ("keep the prior model" in finding.sentence) == regularised
+        assert ("use a regularised" in finding.sentence) != regularised
+
+
 def test_a_model_identified_from_the_same_log_is_as_good_and_not_better():
     case = simulated(noise=0.02, wrong=0.1)
     again = LeastSquares().fit(case.rows.X, case.rows.y).coef_

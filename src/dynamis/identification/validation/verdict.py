@@ -26,6 +26,7 @@ WELL_CONDITIONED, ILL_CONDITIONED = 100.0, 1000.0
 RESIDUAL = (10.0, 20.0, 40.0)  # held-out residual in percent of the torque: limits of good, usable, doubtful
 SMALL = 0.2  # fraction of the limit of good below which neither shape nor growth of the residual limits the grade
 AS_GOOD = 1.01  # ratio to the residual of the prior model: smaller differences are ignored
+WORSE = (1.05, 1.25)  # the same, above which a fit is not usable: of an estimator without and with a prior
 OVERFIT = (1.25, 2.0)  # residual on held-out rows over that on training rows
 MANY = 0.2  # parameters per independent sample: of white noise, as many raise the former ratio to 1.22
 LASTING = 0.05  # fraction of the log over which noise is not correlated
@@ -50,6 +51,7 @@ INACCURATE = (
     "velocities and accelerations may be inaccurate. Check the times of the log and the filters (cutoff=…), or compare with "
     "estimator='weighted'"
 )
+OTHERWISE = "use a regularised or physically consistent estimator, which keeps poorly excited parameters at the prior"
 HELD = "it is held by the prior or a bound. Compare with estimator='weighted'"
 IN_MODEL = {"dry": AT_REST, "stribeck": AT_REST, "inertia": INACCURATE}
 # findings that a delay, a joint zero or another fault of the log may cause
@@ -156,7 +158,7 @@ def verdict(
     found += [*_excitation(statistics, regularised, at_rest), *level]
     shape = [*_coloured(statistics), *_outliers(statistics)]
     if validation is not None:
-        found += _against_others(validation)
+        found += _against_others(validation, regularised)
         many = None if equations is None else (len(equations.names), independent_samples(equations))
         varies = bool(log_findings) or (equations is not None and _varies(statistics, equations))
         shape = [*_overfit(validation, regularised, many, log_findings, varies), *shape]
@@ -276,7 +278,7 @@ def _varies(s: Statistics, rows: Equations) -> bool:
     return max((j.whiteness.wandering(j.rows) for j in s.joints), default=0.0) > LASTING * whole
 
 
-def _against_others(v: Validation) -> list[VerdictItem]:
+def _against_others(v: Validation, regularised: bool) -> list[VerdictItem]:
     findings = []
     if v.held_out >= v.mean:
         text = f"The mean torque of each joint predicts held-out motion at least as well ({v.mean:.3g} %) as this fit."
@@ -295,10 +297,9 @@ def _against_others(v: Validation) -> list[VerdictItem]:
     if v.held_out > max(AS_GOOD * v.prior, EXACT):
         text = (
             f"On held-out motion this fit is worse than the prior model: residual {v.held_out:.3g} % against {v.prior:.3g} %. "
-            "Do not use it; use a regularised or physically consistent estimator, which keeps poorly excited parameters at the "
-            "prior."
+            f"Do not use it; {'keep the prior model' if regularised else OTHERWISE}."
         )
-        return [*findings, VerdictItem("prior", 3 if v.held_out > 1.05 * v.prior else 2, text)]
+        return [*findings, VerdictItem("prior", 3 if v.held_out > WORSE[regularised] * v.prior else 2, text)]
     if v.held_out > max(v.prior, EXACT):
         findings.append(VerdictItem("prior", 0, "On held-out motion this fit is no better than the prior model."))
     if v.prior_joints is not None:
