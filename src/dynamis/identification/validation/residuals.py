@@ -23,9 +23,9 @@ NORMAL_MAD = 1.4826  # standard deviation over median absolute deviation of norm
 LAGS_TESTED = 20
 LONGEST = 4000  # largest lag for the correlation length
 FEWEST = 20  # minimal number of rows for a test
-WINDOW = 5.0  # correlation lengths after which summation stops, to exclude noise of the tail
 STEADIEST = 0.99  # largest lag-1 autocorrelation for the bandwidth rule
-LEAST = -0.5  # lower bound of the relative change of the variance for white noise
+CLEAR = 2.0  # standard deviations of the scatter of the scores by which it must differ from that of a joint's correlation
+LEAST = -0.5  # lower bound of this relative difference
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,8 +115,9 @@ def residuals_by_joint(rows: Equations, e: Array) -> tuple[JointResidual, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Whiteness:
-    """``p_value`` of the test for white noise. ``length``: correlation length in samples, 1 + 2 Σ ρ_k, at least one;
-    ``seconds`` the same as a time; ``correlation`` (lags,) starts with ρ_0 = 1."""
+    """``p_value`` of the test for white noise. ``length``: correlation length in samples, 1 + 2 Σ ρ_k until ρ_k is not
+    positive: later ones may be negative because a fit removes slow errors that its parameters explain; ``seconds`` the same as
+    a time; ``correlation`` (lags,) starts with ρ_0 = 1."""
 
     p_value: float
     length: float
@@ -202,9 +203,8 @@ def whiteness(e: Array, t: Array, run: Array | None = None) -> Whiteness:
     tested = slice(1, min(LAGS_TESTED, lags) + 1)
     known = pairs[tested] > 0
     Q = len(e) * (len(e) + 2) * np.sum((rho[tested] ** 2 / np.maximum(pairs[tested], 1.0))[known])
-    length = np.cumsum(2.0 * rho) - 1.0
-    enough = np.flatnonzero(np.arange(lags + 1) >= WINDOW * length)
-    T = max(1.0, float(length[enough[0] if len(enough) else -1]))
+    positive = np.flatnonzero(np.append(rho[1:], 0.0) <= 0.0)[0]
+    T = 1.0 + 2.0 * float(rho[1 : 1 + positive].sum())
     return Whiteness(chi_square_tail(max(int(known.sum()), 1), float(Q)), T, T * period_of(t), rho)
 
 
@@ -222,15 +222,6 @@ def bandwidth(e: Array, joint: Array, t: Array, run: Array) -> int:
     andrews = 1.1447 * (alpha * count) ** (1.0 / 3.0)
     white = length <= 1.0 and alpha < 16.0 / count  # within two standard deviations of zero correlation
     return int(np.clip(1.0 if white else np.ceil(max(andrews, 6.0 * length)), 1, max(count // 4, 1)))
-
-
-def widening(window: int, instants: int) -> float:
-    """Return the factor on confidence intervals because a long window leaves few independent segments.
-
-    For the Bartlett window, from its critical values at 97.5 % [Kiefer and Vogelsang 2005, Table 1].
-    """
-    b = min(window / max(instants, 1), 1.0) if window > 1 else 0.0
-    return 1.0 + (2.9694 * b + 0.4160 * b**2 - 0.5324 * b**3) / 1.9600
 
 
 def scatter_of_scores(rows: Equations, weight: Array, window: int = 1) -> Array:
@@ -279,8 +270,13 @@ def autocorrelated_covariance(
     """Return the covariance of the parameters for autocorrelated residuals e (rows,), and the window in samples.
 
     ``covariance`` C is that for white residuals of standard deviation ``noise`` (joints,), ``factors`` are those of each
-    joint. The scores XᵀW e have the scatter S, for white noise S_0, so the covariance is C + H⁻¹ (S − S_0) H⁻¹. For a fit
-    ``weighted`` by the noise H⁻¹ = C, so that with a prior only the part due to the data grows; otherwise H = XᵀX.
+    joint. With the scatter S of the scores XᵀW e, and S_0 for white noise, it is C + H⁻¹ (S − S_0) H⁻¹. For a fit ``weighted``
+    by the noise H⁻¹ = C, so that with a prior only the part due to the data grows; otherwise H = XᵀX.
+
+    S is S_0 times the correlation length of each joint, unless the scatter of the scores themselves, with a Bartlett window,
+    differs by more than `CLEAR` standard deviations: it includes correlation between joints and changes of the noise, but
+    is uncertain by √(4b/3) of itself for a window that is a fraction b of the log [Newey and West 1987], and too small where
+    the parameters explain slow errors.
     """
     # in units of the standard errors, which differ by orders of magnitude
     unit = np.sqrt(np.maximum(np.diag(covariance), 0.0))
@@ -290,23 +286,30 @@ def autocorrelated_covariance(
     grams = [(F[:, :-1] * unit).T @ (F[:, :-1] * unit) for F in factors]
     bread = covariance if weighted else np.linalg.pinv(sum(grams, np.zeros(1)), hermitian=True)
     S_0 = sum(((w * s) ** 2 * G for w, s, G in zip(weight, noise, grams, strict=True)), np.zeros(covariance.shape))
-    S, window = np.zeros(covariance.shape), 1
+    S_1, S, window, share = (*np.zeros((2, *covariance.shape)), 1, 0.0)
     rates = _of_one_rate(rows.t, rows.run)
     for own in rates:  # the window is a number of samples
-        mine = factors if len(rates) == 1 else rows.factors(1 - np.isin(np.arange(len(rows)), own), 2).R[0]
-        pull = [w * np.sum((F[:, :-1] * unit @ bread) * (F[:, :-1] * unit)) for w, F in zip(weight, mine, strict=True)]
+        if len(rates) > 1:
+            mine = rows.factors(1 - np.isin(np.arange(len(rows)), own), 2).R[0]
+            grams = [(F[:, :-1] * unit).T @ (F[:, :-1] * unit) for F in mine]
         t, run, joint = rows.t[own], rows.run[own], rows.joint[own]
-        error = e[own] * _released(np.array(pull), e[own], joint, t, run)[joint]
+        pull = np.array([w * np.sum(bread * G) for w, G in zip(weight, grams, strict=True)])
+        length, released = _lengths(pull, e[own], joint, t, run)
+        error = e[own] * np.sqrt(released)[joint]
         width = bandwidth(error, joint, t, run)
         scores = np.zeros(len(rows))
         scores[own] = weight[joint] * error
         S += scatter_of_scores(rows, scores, width) * np.outer(unit, unit)
-        window = max(window, width)
+        for j, G in enumerate(grams):
+            S_1 += (weight[j] * noise[j]) ** 2 * length[j] * released[j] * G
+        window, share = max(window, width), max(share, width / max(int(np.bincount(joint).max()), 1))
+    covariance = covariance + bread @ (S_1 - S_0) @ bread
     values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
     there = values > 1e-15 * max(float(values[-1]), 1e-300)  # fixed directions stay fixed
     vectors, size = vectors[:, there], np.sqrt(values[there])
     inward = (vectors / size).T @ bread
-    excess, directions = np.linalg.eigh(inward @ (S - S_0) @ inward.T)
+    excess, directions = np.linalg.eigh(inward @ (S - S_1) @ inward.T)
+    excess = np.sign(excess) * np.maximum(np.abs(excess) - CLEAR * np.sqrt(4.0 * share / 3.0), 0.0)
     half = (vectors * size) @ directions
     return np.asarray((half * (1.0 + np.maximum(excess, LEAST))) @ half.T) * np.outer(unit, unit), window
 
@@ -318,15 +321,13 @@ def _of_one_rate(t: Array, run: Array) -> list[Array]:
     return [order[rate == which] for which in np.unique(rate)]
 
 
-def _released(pull: Array, e: Array, joint: Array, t: Array, run: Array) -> Array:
-    """Return the ratio (joints,) of errors to residuals from the total leverage ``pull`` of each joint: the fit adapts to the
-    errors.
-
-    A joint that determines r_j parameters with n_j independent samples has residuals of √(1 − r_j / n_j) times its errors.
-    """
-    factor = np.ones(len(pull))
+def _lengths(pull: Array, e: Array, joint: Array, t: Array, run: Array) -> tuple[Array, Array]:
+    """Return the correlation length of each joint's residuals in samples, and the ratio of the variance of its errors to that
+    of its residuals: a joint that determines r_j parameters, its total leverage ``pull``, with n_j independent samples has
+    residuals of √(1 − r_j / n_j) times its errors."""
+    length, released = np.ones((2, len(pull)))
     for j in np.unique(joint):
         at = joint == j
-        independent = float(at.sum()) * whiteness(e[at], t[at], run[at]).effective
-        factor[j] = 1.0 / np.sqrt(1.0 - min(float(pull[j]) / max(independent, 1.0), 0.5))
-    return factor
+        length[j] = whiteness(e[at], t[at], run[at]).length
+        released[j] = 1.0 / (1.0 - min(float(pull[j]) * length[j] / float(at.sum()), 0.5))
+    return length, released

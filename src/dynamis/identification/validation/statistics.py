@@ -21,7 +21,6 @@ from dynamis.identification.validation.residuals import (
     percent,
     relative,
     residuals_by_joint,
-    widening,
 )
 
 if TYPE_CHECKING:
@@ -133,11 +132,10 @@ def statistics(
     R = rows.whole.R[0]
     plain_R = whitened(R, np.ones(len(R)))[:r]
     weighed = not _unweighted(plain_R, coef, float(np.linalg.norm(e)))
-    white, window, dof, wider = C, 1, float(max(len(y) - r, 1)), 1.0
+    white, window, dof = C, 1, float(max(len(y) - r, 1))
     joints = residuals_by_joint(rows, e)
     if autocorrelated:
         C, window = autocorrelated_covariance(rows, R, e, white, sigma, weighted=weighed)
-        wider = widening(window, max(j.rows for j in joints))
     if more is not None and more.any():  # correlated residuals have the same effect on it
         variance = np.where(np.diag(white) > 0.0, np.diag(white), np.inf)
         k = int(np.argmax(np.diag(more) / variance))
@@ -145,7 +143,7 @@ def statistics(
     bound = tuple(at_bound) or ("",) * r
     scatters = np.array([not active for active in bound])
     std, plain = (np.where(scatters, np.sqrt(np.maximum(np.diag(c), 0.0)), np.nan) for c in (C, white))
-    half = t_quantile(dof, 0.5 + 0.5 * LEVEL) * wider * std
+    half = t_quantile(dof, 0.5 + 0.5 * LEVEL) * std
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation = np.where(coef != 0.0, 100.0 * std / np.abs(coef), np.where(std > 0.0, np.inf, 0.0 * std))
         inflation = np.where(plain == 0.0, 1.0, std / plain)
