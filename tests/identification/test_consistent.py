@@ -301,13 +301,15 @@ def test_held_out_blocks_trust_a_true_prior_and_not_a_false_one():
         PhysicallyConsistent(base).fit(X, y, joint=joint, blocks=np.zeros(len(y), int))
 
 
-def test_the_curvature_is_finite_where_the_solver_leaves_the_interior_by_its_tolerance():
+def test_inertias_that_a_log_does_not_tell_from_zero_are_not_taken_for_exact():
     space = BodySpace(base_of("planar_2r_melchiorri").model)
-    x = space.wish.copy()
-    x[space.links[0].place] = packed(np.diag([-1.0 - 1e-12, 0.0, 0.0, 0.0]))
-    K = space.curvature(x, "entropic")
-    assert np.isfinite(K).all()
-    assert np.linalg.norm(K) > 1e3
+    x, place = space.wish.copy(), space.links[0].place
+    at_prior = space.curvature(x, "entropic")[place, place]
+    for change, times in ((-1.0 - 1e-12, 1.0), (-0.9, 1.0), (3.0, 0.25)):
+        x[place] = packed(np.diag([change, 0.0, 0.0, 0.0]))
+        K = space.curvature(x, "entropic")[place, place]
+        assert K[0, 0] == pytest.approx(times * at_prior[0, 0])
+        assert times < 1.0 or K == pytest.approx(at_prior)
 
 
 @pytest.mark.parametrize("seed", range(4))

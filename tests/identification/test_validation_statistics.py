@@ -85,6 +85,23 @@ def test_a_thousand_fits_cover_the_truth_in_ninety_five_of_a_hundred(estimator):
     assert 0.90 <= coverage(estimator, 0.8, 1000)[0] <= 0.97
 
 
+def test_slow_errors_that_the_parameters_explain_still_count():
+    rng, t = np.random.default_rng(4), np.arange(150) * 0.08
+    slow = 2.0 * np.pi * np.arange(1, 4) / 12.0 * t[:, None]
+    X = np.column_stack([np.ones(150), np.sin(slow), np.cos(slow), np.sign(np.cos(slow[:, 0]))])  # below 0.3 Hz
+    errors = []
+    for _ in range(200):
+        spectrum = np.fft.rfft(rng.normal(size=3000))
+        spectrum[31:] = 0.0  # of 12 s at 250 Hz: a low-pass filter at 2.5 Hz
+        y = 20.0 * np.fft.irfft(spectrum)[::20]
+        fit = LeastSquares().fit(X, y)
+        s = statistics(rows_of(X, y, t=t), fit.coef_, fit.covariance_)
+        errors.append(fit.coef_ / s.std)
+    rms = np.sqrt(np.mean(np.square(errors), axis=0))
+    assert rms[0] < 1.35
+    assert 0.75 < np.sqrt(np.mean(rms**2)) < 1.25
+
+
 def test_white_noise_is_called_white_and_coloured_noise_coloured():
     rng = np.random.default_rng(0)
     t = np.arange(2000) * 0.002

@@ -22,7 +22,6 @@ from dynamis.display import counted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.pseudo_inertia import (
-    LEAST,
     UNITS,
     Rows,
     packed,
@@ -127,11 +126,14 @@ class BodySpace:
         return x
 
     def curvature(self, x: Array, metric: str) -> Array:
-        """Return K (p, p) with KᵀK half the Hessian of the penalty."""
+        """Return K (p, p) with KᵀK half the Hessian of the penalty, where inertias are not smaller than those of the prior.
+
+        Towards zero it grows without bounds, so that parameters which the log does not tell from zero would count as exact.
+        """
         K = np.eye(len(x))
         if metric == "entropic":
-            values, vectors = np.linalg.eigh(self.matrices(x))  # the solver may leave the interior by its tolerance
-            inverse = (vectors / np.sqrt(np.maximum(values, LEAST))[:, None]) @ vectors.swapaxes(1, 2)
+            values, vectors = np.linalg.eigh(self.matrices(x))
+            inverse = (vectors / np.sqrt(np.maximum(values, 1.0))[:, None]) @ vectors.swapaxes(1, 2)
             columns = packed(inverse[:, None] @ UNITS @ inverse.swapaxes(1, 2)[:, None])
             K[self.places[:, :, None], self.places[:, None]] = columns.swapaxes(1, 2)
         return K
