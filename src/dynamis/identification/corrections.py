@@ -36,6 +36,7 @@ NO_WORSE = 1.02  # ratio of the held-out residuals with and without a correction
 FILE = 10.0  # weight λ of the file's inertias in the search for such a correction: standard errors of 30 %
 TRUSTED = 1.0  # weight of the file, chosen on held-out blocks with the correction, below which its inertias prove nothing
 SURE = 2.5  # standard errors of the difference of held-out residuals with two joints exchanged: one of many pairs
+NEARER = 0.25  # ratio of the squared distances from the file, with residuals that are no larger, that needs no lower residual
 LOWER = 0.9  # ratio of the squared residuals with two joints exchanged, each relative to the noise of its joint
 FITTED = RESIDUAL[0] / 100.0  # residual relative to the torques, above which they must be lower by `LEFT`
 FARTHER = 0.1  # of the decrease of the squared residuals: increase of the squared distance from the file that is tolerated
@@ -215,7 +216,7 @@ def _wrong_columns(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples
 
     The joints are those for which ``some`` of the runs and the file's inertias, as measurements of 30 %, are most likely. They
     are reported if, corrected, the fit predicts held-out blocks with clearly lower errors, relative to the noise of each joint,
-    and is not farther from the file, or little compared with this decrease.
+    and is not farther from the file, or little compared with this decrease; or if it is much nearer to the file.
     """
     source = folds.rows.source
     assert isinstance(source, Regressor)
@@ -242,11 +243,18 @@ def _wrong_columns(folds: Folds, runs: Sequence[Samples], some: Sequence[Samples
     accused = np.flatnonzero((order != columns[1]) | (np.asarray(finding.signs or 1.0) < 0.0))
     left = [np.sum(both[1][rows.joint == j] ** 2) / np.sum(rows.y[rows.joint == j] ** 2) for j in accused]
     good = float(both[1] @ both[1]) < FITTED**2 * float(rows.y @ rows.y)
-    if not certain or costs[1].sum() > (LOWER if good else LEFT) * costs[0].sum() or farther or max(left) > VERIFIED:
+    lower = certain and costs[1].sum() <= (LOWER if good else LEFT) * costs[0].sum()
+    nearer = away[1] < NEARER * away[0] and costs[1].sum() <= costs[0].sum()
+    if not (lower or nearer) or farther or max(left) > VERIFIED:
         return []
-    times = np.sqrt(costs[0].sum() / costs[1].sum())
-    lower = f"the residuals on held-out motion are {times:.3g} times lower, relative to the noise of each joint"
-    return [replace(finding, text=f"{finding.text}: {'in order' if finding.order else 'inverted'}, {lower}")]
+    if lower:
+        times = np.sqrt(costs[0].sum() / costs[1].sum())
+        better = f"the residuals on held-out motion are {times:.3g} times lower, relative to the noise of each joint"
+    else:
+        better = (
+            f"the parameters are {np.sqrt(away[0] / away[1]):.2g} times nearer to those of the file, with no larger residuals"
+        )
+    return [replace(finding, text=f"{finding.text}: {'in order' if finding.order else 'inverted'}, {better}")]
 
 
 def _corrected(folds: Folds, runs: Sequence[Samples], finding: LogFinding) -> Folds:

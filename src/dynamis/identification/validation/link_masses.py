@@ -17,6 +17,10 @@ from dynamis.identification.validation.describe import listed
 Array = npt.NDArray[Any]
 FAR, HEAVY = 2.5, 0.05  # ratio of the masses of a link, and difference relative to the whole mass of the file, to be reported
 ABSURD = 5.0  # ratio of the masses of a link that no error of a file explains
+AS_CURRENTS = (
+    "the torques seem to be currents, or those of motors before gears or spindles; give gains = […] or the transmission in a "
+    "mapping"
+)
 NEAR = 1.5  # ratio of a mass to that of the file that is near it
 AS_WELL = 1.02  # ratio of the residual with a mass near that of the file, up to which the torques do not contradict it
 Masses = Mapping[str, tuple[float, float]]  # links to their masses in the file and as identified
@@ -41,6 +45,8 @@ def far_mass_findings(masses: Masses) -> list[tuple[int, str]]:
     load = "if it carried a load, identify that instead (dynamis payload, identify_payload)"
     if len(far) < 2:
         return [(0, f"The mass of {names} is far from that of the file: {load}.")]
+    if all(old > ABSURD * new for _, old, new in far):
+        return [(3, f"The masses of {names} are far below those of the file: {AS_CURRENTS}.")]
     text = f"The masses of {names} are far from those of the file: it may describe another robot. Check its lengths and axes, "
     return [(2, f"{text}which are not identified{f'; or, {load}' if loaded else ''}.")]
 
@@ -80,8 +86,8 @@ def _contradicted(masses: Mapping[str, float], estimator: PhysicallyConsistent, 
     again = type(estimator)(**settings)
     try:
         again.fit_factors(rows.whole)
-    except InputError:  # the masses of the file contradict constraints that were given, not the torques
-        return False
+    except InputError:  # they contradict constraints that were given, or the torques so much that the solver does not converge
+        return not (estimator.masses or estimator.com or estimator.total_mass is not None)
     factors, counts = rows.whole.merged
     old, new = (np.array([float(np.sum((F @ np.append(x.coef_, -1.0)) ** 2)) for F in factors]) for x in (estimator, again))
     noise = np.maximum(old, 1e-300) / np.maximum(counts, 1)
