@@ -10,7 +10,7 @@ from dynamis.errors import InputError, printable, unknown_name
 TURN = 2.0 * math.pi
 TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "msec": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 LENGTHS = {"m": 1.0, "mm": 1e-3, "cm": 1e-2}
-DEGREES = dict.fromkeys(("deg", "°", "degree", "degrees"), math.pi / 180.0)
+DEGREES = dict.fromkeys(("deg", "°", "degree", "degrees", "Grad"), math.pi / 180.0)
 ANGLES = {"rad": 1.0, "radians": 1.0, "mrad": 1e-3, **DEGREES, "mdeg": math.pi / 180e3, "rev": TURN}
 POSITIONS = ANGLES | LENGTHS
 VELOCITIES = {f"{unit}/s": x for unit, x in POSITIONS.items()} | {"rpm": TURN / 60.0}
