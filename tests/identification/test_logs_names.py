@@ -145,6 +145,65 @@ def test_the_template_of_a_log_with_currents_has_their_section(tmp_path, current
     assert read(tmp_path, names, [0, 1, 2, 3, 4], gains).tau[0].tolist() == [30.0, 80.0]
 
 
+MOTORS = ["t [s]", "motor_pos_A1 [rev]", "motor_pos_A2 [rev]", "motor_torque_A1 [Nm]", "motor_torque_A2 [Nm]"]
+
+
+def test_the_template_of_columns_of_motors_has_their_side_and_a_transmission(tmp_path):
+    text = Mapping.skeleton(MOTORS, ARM)
+    ratios = '[transmission]\n# ratios: turns of each motor per turn of its joint, negative if opposite\nratios = ["…", "…"]'
+    assert ratios in text
+    log = read(tmp_path, MOTORS, [0, 50, 25, 1, 2], text.replace('"…", "…"', "100, -50"))
+    assert (log.side_of("q"), log.side_of("tau")) == ("motor", "motor")
+    np.testing.assert_allclose(np.linalg.solve(log.transmission["R"], log.q[0]), [np.pi, -np.pi])
+
+
+@pytest.mark.parametrize(
+    ("columns", "sides"),
+    [
+        (["A1 [deg]", "A2 [deg]", "Antrieb 1 [Nm]", "Antrieb 2 [Nm]"], ("joint", "motor")),
+        (["MotPos1 [deg]", "MotPos2 [deg]", "tau1 [Nm]", "tau2 [Nm]"], ("motor", "motor")),
+        (["MotPos1 [deg]", "MotPos2 [deg]", "i1 [A]", "i2 [A]"], ("motor", "motor")),
+    ],
+)
+def test_each_signal_of_a_template_has_the_side_of_its_names(columns, sides):
+    text = Mapping.skeleton(["t", *columns], ARM).replace('"…", "…"', "1, 2")
+    mapping = Mapping.parse(text.replace("…", "t"))
+    assert tuple(mapping.signals[name].side for name in mapping.signals) == sides
+    assert mapping.transmission is not None
+
+
+def test_the_template_of_columns_of_joints_has_no_transmission():
+    drives = ARM.description
+    for joint, name in zip(drives.joints, ("drive_a1", "drive_a2"), strict=True):
+        joint.name = name
+    named = ["t", "drive_a1 pos [deg]", "drive_a2 pos [deg]", "drive_a1 torque [Nm]", "drive_a2 torque [Nm]"]
+    currents = ["t", "q1", "q2", "motor_current_1", "motor_current_2"]
+    found = {"position": currents[1:3], "current": currents[3:]}
+    for text in (Mapping.skeleton(named, dy.Robot(drives)), Mapping.skeleton(currents, ARM, found)):
+        assert "[transmission]" not in text
+        assert 'side = "motor"' not in text
+
+
+def test_the_template_of_columns_of_motors_has_the_ratios_of_the_gears_in_the_file():
+    geared = ARM.description
+    for joint, ratio in zip(geared.joints, (100.0, -50.5), strict=True):
+        joint.drive.gear_ratio = ratio
+    assert "ratios = [100.0, -50.5]" in Mapping.skeleton(MOTORS, dy.Robot(geared))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ["A1_Ist [deg]", "A2_Ist [deg]", "A1_Last [Nm]", "A2_Last [Nm]"],
+        ["Achse 1 Istwert [°]", "Achse 2 Istwert [°]", "Achse 1 Last [Nm]", "Achse 2 Last [Nm]"],
+    ],
+)
+def test_the_template_has_the_columns_that_their_units_tell(columns):
+    mapping = Mapping.parse(Mapping.skeleton(["Zeit [ms]", *columns, "A1_Soll [deg]", "A2_Soll [deg]"], ARM))
+    assert mapping.signals["position"].columns == tuple(columns[:2])
+    assert mapping.signals["torque"].columns == tuple(columns[2:])
+
+
 def _toml(table):
     return "".join(f"[{name}]\n" + "".join(f"{key} = {value!r}\n" for key, value in x.items()) for name, x in table.items())
 

@@ -39,8 +39,12 @@ MEANINGS = {  # of single words, in several languages
 }  # fmt: skip
 WITHOUT_MEANING = {"joint", "axis", "ax", "a", "j", "achse", "gelenk", "giunto", "asse", "axe", "eje", "άρθρωση",
                    "actual", "act", "measured", "meas", "ist"}  # fmt: skip
+MOTOR = {"motor", "motors", "mot", "rotor", "drive", "antrieb", "motore", "moteur"}
+COMMANDED = {"soll", "target", "command", "commanded", "cmd", "desired", "des", "reference", "ref", "setpoint"}
+COMPOUND = re.compile(r"(?<![^\W\d_])(ist|soll|achs|gelenk)(?=[^\W\d_]{3})")  # "istposition"
 SEPARATORS = ".", "_", "/", " ", "-", ":"
 NUMBERED = re.compile(r"^(?P<word>.*?)[._ :/-]?\[?(?P<number>\d+)\]?$")
+LAST_NUMBER = re.compile(r"^(?P<before>.*?)(?P<number>\d+)(?P<after>\D*)$")
 
 
 def time_found(columns: Sequence[str]) -> tuple[str, str] | None:
@@ -110,6 +114,26 @@ def partly_found(signal: str, columns: Sequence[str], robot: Robot) -> list[str 
     return best
 
 
+def words_of(name: str) -> list[str]:
+    """Return the words and the numbers of a name, in lower case.
+
+    >>> words_of("IstPos_A1"), words_of("Achse 1 Istposition")
+    (['ist', 'pos', 'a', '1'], ['achse', '1', 'ist', 'position'])
+    """
+    spaced = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", name).lower()
+    return re.findall(r"[^\W\d_]+|\d+", COMPOUND.sub(r"\1 ", spaced))
+
+
+def of_motor(column: str, *joints: str) -> bool:
+    """Return whether a column is named as one of motors, and not only by words in the names of ``joints``.
+
+    >>> of_motor("motor_pos_A1 [rev]", "A1"), of_motor("q.left_drive", "left_drive")
+    (True, False)
+    """
+    own = {word for joint in joints for word in words_of(joint)}
+    return not (MOTOR - own).isdisjoint(words_of(column))
+
+
 def locking(joints: Sequence[str]) -> str:
     """Advice to lock joints."""
     pairs = ", ".join(f"{joint!r}: …" for joint in joints)
@@ -174,8 +198,7 @@ def _by_words(signal: str, columns: Sequence[str], count: int) -> list[Found]:
     series: dict[tuple[str, ...], dict[int, tuple[str, str]]] = {}
     for column in columns:
         name, unit = barest(column, signal)
-        spaced = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", name).lower()  # "IstPos"
-        parts = re.findall(r"[^\W\d_]+|\d+", spaced)
+        parts = words_of(name)
         words = tuple(part for part in parts if not part.isdigit())
         telling = [word for word in words if word not in WITHOUT_MEANING]
         if len(parts) == len(words) + 1 and len(telling) == 1 and telling[0] in MEANINGS[signal]:
@@ -185,16 +208,17 @@ def _by_words(signal: str, columns: Sequence[str], count: int) -> list[Found]:
 
 
 def by_unit(signal: str, columns: Sequence[str], count: int) -> list[str]:
-    """Return numbered columns, one for each of ``count`` joints, whose names end in a unit of the signal, if there is one such
-    series: a guess for a template.
+    """Return columns with a number, one for each of ``count`` joints, whose names end in a unit of the signal, if there is one
+    such series, or one that is not commanded: a guess for a template.
 
-    >>> by_unit("position", ["Zeit [ms]", "Achse1 [deg]", "Achse2 [deg]"], 2)
-    ['Achse1 [deg]', 'Achse2 [deg]']
+    >>> by_unit("position", ["Zeit [ms]", "A1_Ist [deg]", "A2_Ist [deg]", "A1_Soll [deg]", "A2_Soll [deg]"], 2)
+    ['A1_Ist [deg]', 'A2_Ist [deg]']
     """
-    series: dict[str, dict[int, str]] = {}
+    series: dict[tuple[str, str], dict[int, str]] = {}
     for column in columns:
         name, unit = barest(column, signal)
-        if unit and (match := NUMBERED.match(name)):
-            series.setdefault(match["word"], {})[int(match["number"])] = column
+        if unit and (match := LAST_NUMBER.match(name)):
+            series.setdefault((match["before"], match["after"]), {})[int(match["number"])] = column
     whole = [x for x in series.values() if len(x) == count and max(x) - min(x) == count - 1]
+    whole = [x for x in whole if COMMANDED.isdisjoint(words_of(x[min(x)]))] or whole
     return [whole[0][k] for k in sorted(whole[0])] if len(whole) == 1 else []
