@@ -20,11 +20,17 @@ ARM = dy.load("planar_2r_melchiorri")
         ("q{}_deg", "tau{}_Nmm"),
         ("q_deg_{}", "torque_nmm_{}"),
         ("joint{}_pos_deg", "joint{}_effort_nmm"),
+        ("Achse {} Istposition [°]", "Achse {} Moment [Nmm]"),
+        ("Achswinkel {} [Grad]", "Istmoment {} [Nmm]"),
+        ("AXIS_ACT_MEAS_A{}", "TORQUE_AXIS_ACT_A{} [Nmm]"),
+        ("axis_act_meas_{}", "trq{} [Nmm]"),
+        ("ist_q{} [deg]", "trq_j{}_nmm"),
+        ("q_act_{}_deg", "tau_act_{} [Nmm]"),
     ],
 )
 def test_names_of_other_programs_are_recognised(tmp_path, position, torque):
     names = ["t", *(position.format(k) for k in (1, 2)), *(torque.format(k) for k in (1, 2))]
-    (tmp_path / "run.csv").write_text(",".join(names) + "\n0,90,0,1000,0\n0.01,90,0,1000,0\n")
+    (tmp_path / "run.csv").write_text(",".join(names) + "\n0,90,0,1000,0\n0.01,90,0,1000,0\n", encoding="utf-8")
     log = read_log(tmp_path / "run.csv", dy.load("planar_2r_melchiorri"))
     np.testing.assert_allclose(log.q[0], [np.pi / 2, 0.0])
     np.testing.assert_allclose(log.tau[0], [1.0, 0.0])
@@ -143,6 +149,26 @@ def test_the_template_of_a_log_with_currents_has_their_section(tmp_path, current
     gains = template.replace('gains = ["…", "…"]', "gains = [10.0, 20.0]")
     assert gains != template
     assert read(tmp_path, names, [0, 1, 2, 3, 4], gains).tau[0].tolist() == [30.0, 80.0]
+
+
+@pytest.mark.parametrize("kind", ["Istmoment", "M_ist_", "trq_ist_j"])
+def test_commanded_signals_are_not_taken_for_measured_ones(tmp_path, kind):
+    kinds = ("soll_q", kind.replace("Ist", "Soll").replace("ist", "soll"), "ist_q", kind)
+    log = read(tmp_path, ["t", *(f"{kind}{k}" for kind in kinds for k in (1, 2))], range(9))
+    assert (log.q[0].tolist(), log.tau[0].tolist()) == ([5.0, 6.0], [7.0, 8.0])
+
+
+def test_system_variables_in_degrees_may_have_another_unit_in_a_mapping(tmp_path):
+    names = ["t", *(f"{kind}{k}" for kind in ("AXIS_ACT_MEAS_A", "tau") for k in (1, 2))]
+    mapping = '[position]\npattern = "AXIS_ACT_MEAS_A{n}"\n[torque]\npattern = "tau{n}"\n'
+    np.testing.assert_allclose(read(tmp_path, names, [0, 90, 0, 1, 1], mapping).q[0], [np.pi / 2, 0.0])
+    assert read(tmp_path, names, [0, 1, 0, 1, 1], mapping.replace("[torque]", 'unit = "rad"\n[torque]')).q[0, 0] == 1.0
+
+
+def test_the_template_has_the_columns_that_words_tell(tmp_path):
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, ["t", "a", "b", "Drehmoment A1", "Drehmoment A2"], range(5))
+    assert 'columns = ["Drehmoment A1", "Drehmoment A2"]' in caught.value.template
 
 
 MOTORS = ["t [s]", "motor_pos_A1 [rev]", "motor_pos_A2 [rev]", "motor_torque_A1 [Nm]", "motor_torque_A2 [Nm]"]
@@ -340,10 +366,16 @@ def test_a_unit_below_the_names_may_repeat_that_in_the_name_in_another_spelling(
     np.testing.assert_allclose(read_log(tmp_path / "run.csv", ARM).q[0], np.pi / 2)
 
 
-def test_torques_in_percent_are_not_taken_for_newton_metres(tmp_path):
-    (tmp_path / "run.csv").write_text("t,q1,q2,tau1,tau2\ns,rad,rad,%,%\n0,1,1,1,1\n")
-    with pytest.raises(InputError, match="no columns of torque"):
-        read_log(tmp_path / "run.csv", ARM)
+@pytest.mark.parametrize("torque", ["tau{}", "Moment A{}"])
+@pytest.mark.parametrize("unit", ["%", "A", "‰"])
+def test_torques_in_percent_are_not_taken_for_newton_metres(tmp_path, torque, unit):
+    first, second = (torque.format(k) for k in (1, 2))
+    for text in (f"t,q1,q2,{first},{second}\ns,rad,rad,{unit},{unit}\n", f"t,q1,q2,{first} [{unit}],{second} ({unit})\n"):
+        (tmp_path / "run.csv").write_text(text + "0,1,1,1,1\n0.01,1,1,1,1\n", encoding="utf-8")
+        with pytest.raises(InputError, match="no columns of torque"):
+            read_log(tmp_path / "run.csv", ARM)
+    rated = f'[time]\ncolumn="t"\n[position]\npattern="q{{n}}"\n[current]\ncolumns=["{first} [{unit}]", "{second} ({unit})"]\n'
+    assert read_log(tmp_path / "run.csv", ARM, Mapping.parse(rated + "gains=[2, 0.5]")).tau[0].tolist() == [2.0, 0.5]
 
 
 def test_a_line_of_units_below_the_names_counts(tmp_path):

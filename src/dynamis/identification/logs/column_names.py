@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
-from dynamis.identification.logs.units import bare, barest
+from dynamis.identification.logs.units import UNIT, bare, barest
 from dynamis.robot import Robot
 
 Found = list[tuple[str, str]]  # the columns of a signal in the order of the joints, and the unit in each name
@@ -15,14 +15,15 @@ Units = Callable[[str, str], tuple[str, str]]  # from a column and its signal to
 WORDS = {
     "position": ("q", "pos", "position", "positions", "angle", "angles", "joint_position", "joint_positions", "joint_pos",
                  "joint_angle", "joint_angles", "q_meas", "q_measured", "actual_q", "actual_joint_positions", "pos_j",
-                 "angle_j"),
+                 "angle_j", "axis_act_meas", "axis_act_meas_a"),
     "velocity": ("v", "qd", "dq", "vel", "velocity", "velocities", "qdot", "q_dot", "speed", "joint_velocity",
                  "joint_velocities", "joint_vel", "qd_meas", "dq_meas", "actual_qd", "actual_joint_velocities"),
     "acceleration": ("a", "qdd", "ddq", "acc", "accel", "acceleration", "accelerations", "qddot", "q_ddot",
                      "joint_acceleration", "joint_accelerations"),
     "torque": ("tau", "torque", "torques", "effort", "efforts", "e", "joint_torque", "joint_torques", "joint_effort",
                "joint_efforts", "tau_j", "tau_meas", "tau_measured", "eff", "actual_current_as_torque", "actual_torque",
-               "actual_torques", "torque_j", "mot_torque", "motor_torque", "joint_moment", "joint_moments"),
+               "actual_torques", "torque_j", "mot_torque", "motor_torque", "joint_moment", "joint_moments", "trq",
+               "torque_axis_act", "torque_axis_act_a"),
     "current": ("i", "current", "currents", "motor_current", "motor_currents", "actual_current", "joint_currents"),
     "temperature": ("temperature", "temperatures", "temp", "joint_temperature", "joint_temperatures", "motor_temperature"),
 }  # fmt: skip
@@ -33,12 +34,14 @@ MEANINGS = {  # of single words, in several languages
     "position": ("position", "pos", "angle", "winkel", "lage", "posizione", "angolo", "posición", "ángulo", "θέση", "γωνία"),
     "velocity": ("velocity", "vel", "speed", "geschwindigkeit", "velocità", "velocita", "vitesse", "velocidad", "ταχύτητα"),
     "acceleration": ("acceleration", "acc", "beschleunigung", "accelerazione", "accélération", "aceleración", "επιτάχυνση"),
-    "torque": ("torque", "effort", "moment", "drehmoment", "coppia", "couple", "ροπή"),
+    "torque": ("torque", "trq", "effort", "moment", "drehmoment", "coppia", "couple", "ροπή"),
     "current": ("current", "strom", "corrente", "courant", "corriente", "ρεύμα"),
     "temperature": ("temperature", "temp", "temperatur", "temperatura", "température", "θερμοκρασία"),
 }  # fmt: skip
-WITHOUT_MEANING = {"joint", "axis", "ax", "a", "j", "achse", "gelenk", "giunto", "asse", "axe", "eje", "άρθρωση",
-                   "actual", "act", "measured", "meas", "ist"}  # fmt: skip
+MEASURED = {"actual", "act", "measured", "meas", "ist"}
+LETTERS = {"position": ("q",), "velocity": ("qd", "dq"), "torque": ("tau",)}  # that mean a signal beside one of these words
+WITHOUT_MEANING = MEASURED | {"joint", "axis", "ax", "a", "j", "achse", "achs", "gelenk", "giunto", "asse", "axe", "eje",
+                              "άρθρωση"}  # fmt: skip
 MOTOR = {"motor", "motors", "mot", "rotor", "drive", "antrieb", "motore", "moteur"}
 COMMANDED = {"soll", "target", "command", "commanded", "cmd", "desired", "des", "reference", "ref", "setpoint"}
 COMPOUND = re.compile(r"(?<![^\W\d_])(ist|soll|achs|gelenk)(?=[^\W\d_]{3})")  # "istposition"
@@ -111,7 +114,8 @@ def partly_found(signal: str, columns: Sequence[str], robot: Robot) -> list[str 
         for way in ways:
             if len(way) == count and sum(x is not None for x in way) > sum(x is not None for x in best):
                 best = way
-    return best
+    series = [] if best else _by_words(signal, columns, count)
+    return [column for column, _ in series[0]] if len(series) == 1 else best
 
 
 def words_of(name: str) -> list[str]:
@@ -198,10 +202,14 @@ def _by_words(signal: str, columns: Sequence[str], count: int) -> list[Found]:
     series: dict[tuple[str, ...], dict[int, tuple[str, str]]] = {}
     for column in columns:
         name, unit = barest(column, signal)
+        if (match := UNIT.match(name)) and not re.search(r"\d", match["unit"]) and match["unit"].lower() not in MEASURED:
+            continue  # in another unit, such as "Moment A1 [%]"
         parts = words_of(name)
         words = tuple(part for part in parts if not part.isdigit())
         telling = [word for word in words if word not in WITHOUT_MEANING]
-        if len(parts) == len(words) + 1 and len(telling) == 1 and telling[0] in MEANINGS[signal]:
+        known = (*MEANINGS[signal], *(() if MEASURED.isdisjoint(words) else LETTERS.get(signal, ())))
+        known += ("m",) if signal == "torque" and "ist" in words else ()  # "M_ist_1"
+        if len(parts) == len(words) + 1 and len(telling) == 1 and telling[0] in known:
             number = next(int(part) for part in parts if part.isdigit())
             series.setdefault(words, {})[number] = (column, unit)
     return [[x[k] for k in sorted(x)] for x in series.values() if sorted(x) in ([*range(count)], [*range(1, count + 1)])]
