@@ -194,9 +194,9 @@ class CsvTable(LogTable):
     @cached_property
     def _point(self) -> re.Pattern[bytes]:
         """A cell that is a number with a decimal point."""
-        between = r"\s" if self.delimiter == " " else re.escape(self.delimiter)
+        cell = r'[^\s"]' if self.delimiter == " " else rf'[^{re.escape(self.delimiter)}\r\n"]'
         number = r"[-+]?([\d,]+\.\d*|\.\d+)([eE][-+]?\d+)?"
-        return re.compile(rf'(?:^|{between})[ "]*{number}[ "]*(?=$|\r|{between})'.encode(), re.MULTILINE)
+        return re.compile(rf"(?<!{cell}) {{0,9}}{number} {{0,9}}(?!{cell})".encode())
 
     def _points(self, line: str) -> bool:
         return self._point.search(line.encode()) is not None
@@ -229,7 +229,7 @@ class CsvTable(LogTable):
         Columns that are not ``chosen`` may have any content.
         """
         lines = text.count(b"\n") + (not text.endswith(b"\n"))
-        if self.delimiter != "," and b"," in text and not self._point.search(text):  # with points, a comma may mean anything
+        if self.delimiter != "," and not (b"." in text and self._point.search(text)):  # with points, a comma may mean anything
             text = text.replace(b",", b".")
         separator = None if self.delimiter == " " else self.delimiter
         if text.strip():
