@@ -198,6 +198,20 @@ def test_each_signal_of_a_template_has_the_side_of_its_names(columns, sides):
     assert mapping.transmission is not None
 
 
+def test_motors_of_prismatic_joints_turn(tmp_path):
+    robot = dy.load("scara")
+    names = ["t [s]", *(f"motor {x}{k} [{unit}]" for x, unit in (("pos", "rev"), ("torque", "Nm")) for k in range(1, 5))]
+    text = Mapping.skeleton(names, robot)
+    assert 'unit = "rev"' in text
+    assert "turn (rad per m)" in text
+    (tmp_path / "run.csv").write_text(",".join(names) + "\n0,1,2,3,4,5,6,7,8\n0.01,1,2,3,4,5,6,7,8\n")
+    log = read_log(tmp_path / "run.csv", robot, Mapping.parse(text))
+    np.testing.assert_allclose(log.q[0], 2.0 * np.pi * np.arange(1, 5))
+    assert log.transmission["ratios"][2] == robot.description.joints[2].drive.gear_ratio
+    with pytest.raises(InputError, match="'rev' is not a unit of the prismatic joint 'joint3'"):
+        read_log(tmp_path / "run.csv", robot, Mapping.parse(text.replace('"motor"', '"joint"')))
+
+
 def test_the_template_of_columns_of_joints_has_no_transmission():
     drives = ARM.description
     for joint, name in zip(drives.joints, ("drive_a1", "drive_a2"), strict=True):

@@ -181,7 +181,9 @@ class Plan:
         if count != self.robot.n:
             return table, columns, scale
         at = self.mapping.joint_columns(self.robot)
-        self._check_units(name, units[at])
+        positions = self.mapping.signals.get("position")
+        if (signal.side or (positions and positions.side)) != "motor":  # motors of prismatic joints turn
+            self._check_units(name, units[at])
         return table, tuple(columns[i] for i in at), scale[:, at]
 
     def _check_name(self, section: str, unit: str, column: str) -> None:

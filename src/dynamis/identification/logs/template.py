@@ -31,9 +31,9 @@ def template(
         "[time]",
         f"column = {_quoted(column)}",
         _commented(f"unit = {_quoted(unit)}", "s, ms, us, ns"),
-        *_section("position", columns, found, robot, robot.nq),
+        *_section("position", columns, found, robot, robot.nq, motor=motor["position"]),
         _side(motor=motor["position"]),
-        *_section(effort, columns, found, robot, robot.n),
+        *_section(effort, columns, found, robot, robot.n, motor=geared),
         *([_side(motor=True)] if geared else []),
         *(["# gains: the torque per current of each drive, in N m/A", *_array("gains", gains)] if effort == "current" else []),
         f"# [velocity], [acceleration], [{other}], [temperature]: likewise, if measured",
@@ -45,14 +45,14 @@ def template(
 
 
 def _section(
-    signal: str, columns: Sequence[str], found: Mapping[str, Sequence[str | None]], robot: Robot, count: int
+    signal: str, columns: Sequence[str], found: Mapping[str, Sequence[str | None]], robot: Robot, count: int, *, motor: bool
 ) -> list[str]:
     """The lines of a signal: its columns as far as names or units tell, and the unit in the names, else that of the joints."""
     known = list(found.get(signal) or ()) or by_unit(signal, columns, count)
     units = {barest(name, signal)[1] for name in known if name} or {bare(name, signal)[1] for name in columns} - {""}
     units = {unit or SI[signal] for unit in units} or {SI[signal]}
     lines = [f"[{signal}]", *_array("columns", [name or "…" for name in known or [None] * count])]
-    if signal in SLIDING and count == robot.n and not all(c.revolute for c in robot.model.coordinates):
+    if signal in SLIDING and count == robot.n and not (motor or all(c.revolute for c in robot.model.coordinates)):
         own = [barest(name, signal)[1] if name else "" for name in known or [None] * count]
         default = [SI[signal] if c.revolute else SLIDING[signal] for c in robot.model.coordinates]
         return [*lines, *_array("units", [unit or usual for unit, usual in zip(own, default, strict=True)])]
@@ -78,7 +78,8 @@ def _transmission(robot: Robot) -> list[str]:
     ratios = [drives[c.joint].gear_ratio if c.joint in drives else 1.0 for c in robot.model.coordinates]
     known = all(isinstance(x, int | float) for x in ratios) and any(x != 1.0 for x in ratios)
     lines = _array("ratios", ratios if known else ["…"] * robot.n)
-    return ["[transmission]", "# ratios: turns of each motor per turn of its joint, negative if opposite", *lines]
+    per = "turn of its joint" if all(c.revolute for c in robot.model.coordinates) else "turn (rad per m) of its joint"
+    return ["[transmission]", f"# ratios: turns of each motor per {per}, negative if opposite", *lines]
 
 
 def _commented(line: str, comment: str) -> str:
