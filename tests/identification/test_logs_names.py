@@ -313,7 +313,7 @@ def test_dates_are_read_beside_decimal_points_and_commas(tmp_path, times, mark, 
 @pytest.mark.parametrize(
     ("time", "match"),
     [
-        ("13/14/2026 09:15:00", "line 2: the date .* is neither day/month/year nor month/day/year; write year-month-day"),
+        ("13/14/2026 09:15:00", "line 2, column 't' contains .*, which is not a date or a time of day; write dates as"),
         ("31.02.2026 09:15:00", "column 't' contains .*, which is not a date or a time of day; write dates as"),
         ("13:15:00 PM", "which is not a date or a time of day"),
     ],
@@ -328,6 +328,12 @@ def test_the_order_of_day_and_month_is_noted(tmp_path, values, order):
     log = of_two_rows(tmp_path, ("3/4/2026 09:15:00", "3/4/2026 09:15:01"), ";", values)
     assert f"dates are read as {order}/year" in log.notes
     assert log.t.tolist() == [0.0, 1.0]
+
+
+def test_columns_that_are_not_used_may_have_anything_like_dates(tmp_path):
+    (tmp_path / "run.csv").write_text("part;t;q1;q2;tau1;tau2\n45/67/89;0;1,5;2;3;4\n13/14/2026;0,01;1,5;2;3;4\n")
+    log = read_log(tmp_path / "run.csv", ARM)
+    assert (log.t.tolist(), log.notes) == ([0.0, 0.01], ())
 
 
 def test_dates_in_a_file_of_their_own_are_read(tmp_path):
@@ -362,6 +368,12 @@ def test_lines_above_the_names_are_left_out_and_said(tmp_path, above):
     assert log.t.tolist() == [0.0, 0.01, 0.02]
     assert log.where(0) == f"'run.csv' line {line + 1}"
     assert log.notes == (f"2 lines above the column names, in line {line}, are left out",)
+
+
+def test_rows_above_a_second_line_of_names_are_not_left_out(tmp_path):
+    (tmp_path / "run.csv").write_text(UMLAUTS + "Zeit;a;b;c;d;e\n" + "0;1;2;3;4;5\n" * 9, encoding="utf-8")
+    with pytest.raises(InputError, match="line 4 has 6 cells for 5 columns"):
+        read_log(tmp_path / "run.csv", ARM)
 
 
 @pytest.mark.parametrize("units", ["ms;Grad;°;Nm;kNm;V", "ms;deg;[deg];Nm;kNm;-", "(ms);(Grad);(Grad);(Nm);(kNm);(inc)"])

@@ -65,10 +65,7 @@ class CsvTable(LogTable):
             self._read_head(lines)
             self._end, last = self._find_end(file)
         row = next((line.text for line in lines if line.start >= self._data_at), "")
-        try:
-            day_first = day_comes_first(self._cells(row), self._cells(last), usual=bool(self._decimal_commas(row)))
-        except InputError as error:
-            raise self.wrong(f"line {self._lines_before + 1}: {error}") from None
+        day_first = day_comes_first(self._cells(row), self._cells(last), usual=bool(self._decimal_commas(row)))
         if day_first is not None:
             self._notes.append(f"dates are read as {'day/month' if day_first else 'month/day'}/year")
         self._day_first = bool(day_first)
@@ -290,8 +287,8 @@ def _decimal_comma(cell: str) -> str:
 
 
 def _line_of_names(lines: Sequence[Line]) -> int:
-    """Return the index of the line of column names: the first line, unless one without numbers has more lines of as many cells,
-    with numbers, below it."""
+    """Return the index of the line of column names: the first one with three or more numbers alone in one of the two lines
+    below, or else that with the most lines of as many cells, with numbers, below it. Only the first line may have numbers."""
     best, most = 0, 0
     for k, line in enumerate(lines):
         delimiter = delimiter_of(line.text)
@@ -299,8 +296,12 @@ def _line_of_names(lines: Sequence[Line]) -> int:
         if k and (len(cells) == 1 or any(map(_is_value, cells))):
             continue
         rows = [cells_of(below.text, delimiter) for below in lines[k + 1 :]]
+        if not rows or len(rows[0]) != len(cells):
+            continue
+        if len(cells) > 2 and any(len(row) == len(cells) and all(map(_is_value, row)) for row in rows[:2]):
+            return k
         alike = sum(len(row) == len(cells) and any(map(_is_value, row)) for row in rows)
-        if alike > most and any(len(row) == len(cells) for row in rows[:1]):
+        if alike > most:
             best, most = k, alike
     return best
 

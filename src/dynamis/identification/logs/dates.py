@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from dynamis.errors import InputError, printable
-
 DAY = 86400.0  # s
 EPOCH = date(1970, 1, 1).toordinal()
 CLOCK = (
@@ -51,30 +49,25 @@ def day_comes_first(first: Sequence[str], last: Sequence[str], *, usual: bool) -
     None if there are no such dates.
 
     It is the reading in which the times increase by less: days in a row are months apart in the other one. Where both are
-    the same, as within one day, it is the ``usual`` one. Dates that fit neither reading are an error.
+    the same, as within one day, it is the ``usual`` one.
 
     >>> day_comes_first(["12/31/2025 23:59:59"], ["1/1/2026 00:00:01"], usual=True)
     False
     """
     ends = [(a, b) for a, b in zip(first, last, strict=False) if _is_unclear(a)]
-    if not ends:
-        return None
-
-    possible = [way for way in (usual, not usual) if all(seconds_of(a, day_first=way) is not None for a, _ in ends)]
-    if not possible:
-        raise InputError(f"the date {printable(ends[0][0])} is neither day/month/year nor month/day/year; write year-month-day")
 
     def span(way: bool) -> float:
         times = [(seconds_of(a, day_first=way), seconds_of(b, day_first=way)) for a, b in ends]
         steps = [b - a for a, b in times if a is not None and b is not None]
         return sum(steps) if len(steps) == len(ends) and min(steps) >= 0.0 else float("inf")
 
-    return min(possible, key=span)
+    possible = [way for way in (usual, not usual) if all(seconds_of(a, day_first=way) is not None for a, _ in ends)]
+    return min(possible, key=span) if ends and possible else None
 
 
 def _is_unclear(cell: str) -> bool:
     match = MOMENT.fullmatch(cell.strip())
-    return match is not None and match["between"] in ("/", "-")
+    return match is not None and match["between"] in ("/", "-") and (match["hour"] is not None or len(match["end"]) == 4)
 
 
 def _time_of_day(part: dict[str, str]) -> float | None:
