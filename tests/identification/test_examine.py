@@ -214,6 +214,27 @@ def test_degrees_for_radians_are_named(name):
     assert "degrees/s" in velocities[0].text
 
 
+@pytest.mark.parametrize(
+    ("column", "code", "cure"),
+    [
+        (
+            "motor_pos_{} [rev]",
+            "motor side",
+            'set side = "motor" under [position] in a mapping, and ratios under [transmission]',
+        ),
+        ("antrieb_{}", "motor side", "; or, if it is of the joint, its true unit"),
+        ("pos_{} [rev]", "motor side", "; or, if it is of the joint, its true unit"),
+        ("pos_{}", "degrees", 'name the column "pos_0 [deg]"'),
+    ],
+)
+def test_positions_of_motors_taken_for_those_of_joints_are_named(column, code, cure):
+    columns = {"q": tuple(column.format(k) for k in range(UR.n))}
+    found = examine(replace(CLEAN, q=60.0 * CLEAN.q, v=None, columns=columns), UR)
+    first = next(f for f in found if f.severity == "error")
+    assert (first.code, first.column) == (code, columns["q"][0])
+    assert cure in first.cure
+
+
 def test_small_motions_in_degrees_are_seen_by_their_velocities():
     log = measured(UR, reach=0.02, noise=0.0)
     found = examine(replace(log, q=np.degrees(log.q - log.q.mean(0))), UR)

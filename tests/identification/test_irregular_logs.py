@@ -81,8 +81,8 @@ def test_columns_nobody_asked_for_may_hold_words(tmp_path):
     ("text", "words"),
     [
         (
-            [HEAD, "s,rad,rad,volts,Nm", *lines()],
-            "line 2 has text ('s', 'rad', 'rad', 'volts') but no numbers; remove it, or comment it out with #",
+            [HEAD, "clock,near,far,up,down", *lines()],
+            "line 2 has text ('clock', 'near', 'far', 'up') but no numbers; remove it, or comment it out with #",
         ),
         ([HEAD, *lines(pattern="{},")], "line 2 has 6 cells for 5 columns: it ends with ','"),
         (
@@ -92,7 +92,7 @@ def test_columns_nobody_asked_for_may_hold_words(tmp_path):
         ([HEAD, "0,1,5,2,5,3,5,4,5"], "line 2 has about twice as many numbers as there are columns, typical of decimal commas"),
         (
             [HEAD, "2024-13-01T10:00:00,1,2,3,4"],
-            "column 't' contains '2024-13-01T10:00:00', which is not a number; leave the cell empty",
+            "column 't' contains '2024-13-01T10:00:00', which is not a date or a time of day; write",
         ),
         (
             ["t,q1,q2,q3,tau1,tau2,tau3", "0,1,2,3,4,5,6"],

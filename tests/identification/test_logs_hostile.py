@@ -53,9 +53,10 @@ def test_text_that_is_no_log_is_refused_by_line_and_column(tmp_path, text, match
 @pytest.mark.parametrize(
     ("data", "match"),
     [
-        ((HEAD + ROW).encode("utf-16"), "UTF-16 text; save it as UTF-8"),
-        ("t,q1,q2,tau1,täu\n".encode("latin-1"), "line 1 is not UTF-8"),
-        ((HEAD + ROW).encode() + b"1,\xff,2,3,4\n", "line 3 is not UTF-8"),
+        (b"t,q1,q2,tau1,t\x81u\n", "line 1 is not UTF-8"),
+        (b"t,q1,q2,tau1,t\xe4u\x07\n", "line 1 is not UTF-8"),
+        ((HEAD + ROW).encode() + b"1,\xff,2,3,4\n", "line 3, column 'q1' contains 'ÿ', which is not a number"),
+        ((HEAD + ROW).encode("utf-16-le"), "line 1 contains zero bytes"),
         (bytes(range(256)) * 40, "line 1 contains zero bytes"),
     ],
 )

@@ -6,6 +6,7 @@ import pytest
 import dynamis as dy
 from dynamis.errors import InputError
 from dynamis.identification import Mapping, read_log
+from dynamis.identification.logs import log_chunks
 
 ARM = dy.load("planar_2r_melchiorri")
 
@@ -19,11 +20,17 @@ ARM = dy.load("planar_2r_melchiorri")
         ("q{}_deg", "tau{}_Nmm"),
         ("q_deg_{}", "torque_nmm_{}"),
         ("joint{}_pos_deg", "joint{}_effort_nmm"),
+        ("Achse {} Istposition [°]", "Achse {} Moment [Nmm]"),
+        ("Achswinkel {} [Grad]", "Istmoment {} [Nmm]"),
+        ("AXIS_ACT_MEAS_A{}", "TORQUE_AXIS_ACT_A{} [Nmm]"),
+        ("axis_act_meas_{}", "trq{} [Nmm]"),
+        ("ist_q{} [deg]", "trq_j{}_nmm"),
+        ("q_act_{}_deg", "tau_act_{} [Nmm]"),
     ],
 )
 def test_names_of_other_programs_are_recognised(tmp_path, position, torque):
     names = ["t", *(position.format(k) for k in (1, 2)), *(torque.format(k) for k in (1, 2))]
-    (tmp_path / "run.csv").write_text(",".join(names) + "\n0,90,0,1000,0\n0.01,90,0,1000,0\n")
+    (tmp_path / "run.csv").write_text(",".join(names) + "\n0,90,0,1000,0\n0.01,90,0,1000,0\n", encoding="utf-8")
     log = read_log(tmp_path / "run.csv", dy.load("planar_2r_melchiorri"))
     np.testing.assert_allclose(log.q[0], [np.pi / 2, 0.0])
     np.testing.assert_allclose(log.tau[0], [1.0, 0.0])
@@ -144,6 +151,99 @@ def test_the_template_of_a_log_with_currents_has_their_section(tmp_path, current
     assert read(tmp_path, names, [0, 1, 2, 3, 4], gains).tau[0].tolist() == [30.0, 80.0]
 
 
+@pytest.mark.parametrize("kind", ["Istmoment", "M_ist_", "trq_ist_j"])
+def test_commanded_signals_are_not_taken_for_measured_ones(tmp_path, kind):
+    kinds = ("soll_q", kind.replace("Ist", "Soll").replace("ist", "soll"), "ist_q", kind)
+    log = read(tmp_path, ["t", *(f"{kind}{k}" for kind in kinds for k in (1, 2))], range(9))
+    assert (log.q[0].tolist(), log.tau[0].tolist()) == ([5.0, 6.0], [7.0, 8.0])
+
+
+def test_system_variables_in_degrees_may_have_another_unit_in_a_mapping(tmp_path):
+    names = ["t", *(f"{kind}{k}" for kind in ("AXIS_ACT_MEAS_A", "tau") for k in (1, 2))]
+    mapping = '[position]\npattern = "AXIS_ACT_MEAS_A{n}"\n[torque]\npattern = "tau{n}"\n'
+    np.testing.assert_allclose(read(tmp_path, names, [0, 90, 0, 1, 1], mapping).q[0], [np.pi / 2, 0.0])
+    assert read(tmp_path, names, [0, 1, 0, 1, 1], mapping.replace("[torque]", 'unit = "rad"\n[torque]')).q[0, 0] == 1.0
+
+
+def test_the_template_has_the_columns_that_words_tell(tmp_path):
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, ["t", "a", "b", "Drehmoment A1", "Drehmoment A2"], range(5))
+    assert 'columns = ["Drehmoment A1", "Drehmoment A2"]' in caught.value.template
+
+
+MOTORS = ["t [s]", "motor_pos_A1 [rev]", "motor_pos_A2 [rev]", "motor_torque_A1 [Nm]", "motor_torque_A2 [Nm]"]
+
+
+def test_the_template_of_columns_of_motors_has_their_side_and_a_transmission(tmp_path):
+    text = Mapping.skeleton(MOTORS, ARM)
+    ratios = '[transmission]\n# ratios: turns of each motor per turn of its joint, negative if opposite\nratios = ["…", "…"]'
+    assert ratios in text
+    log = read(tmp_path, MOTORS, [0, 50, 25, 1, 2], text.replace('"…", "…"', "100, -50"))
+    assert (log.side_of("q"), log.side_of("tau")) == ("motor", "motor")
+    np.testing.assert_allclose(np.linalg.solve(log.transmission["R"], log.q[0]), [np.pi, -np.pi])
+
+
+@pytest.mark.parametrize(
+    ("columns", "sides"),
+    [
+        (["A1 [deg]", "A2 [deg]", "Antrieb 1 [Nm]", "Antrieb 2 [Nm]"], ("joint", "motor")),
+        (["MotPos1 [deg]", "MotPos2 [deg]", "tau1 [Nm]", "tau2 [Nm]"], ("motor", "motor")),
+        (["MotPos1 [deg]", "MotPos2 [deg]", "i1 [A]", "i2 [A]"], ("motor", "motor")),
+    ],
+)
+def test_each_signal_of_a_template_has_the_side_of_its_names(columns, sides):
+    text = Mapping.skeleton(["t", *columns], ARM).replace('"…", "…"', "1, 2")
+    mapping = Mapping.parse(text.replace("…", "t"))
+    assert tuple(mapping.signals[name].side for name in mapping.signals) == sides
+    assert mapping.transmission is not None
+
+
+def test_motors_of_prismatic_joints_turn(tmp_path):
+    robot = dy.load("scara")
+    names = ["t [s]", *(f"motor {x}{k} [{unit}]" for x, unit in (("pos", "rev"), ("torque", "Nm")) for k in range(1, 5))]
+    text = Mapping.skeleton(names, robot)
+    assert 'unit = "rev"' in text
+    assert "turn (rad per m)" in text
+    (tmp_path / "run.csv").write_text(",".join(names) + "\n0,1,2,3,4,5,6,7,8\n0.01,1,2,3,4,5,6,7,8\n")
+    log = read_log(tmp_path / "run.csv", robot, Mapping.parse(text))
+    np.testing.assert_allclose(log.q[0], 2.0 * np.pi * np.arange(1, 5))
+    assert log.transmission["ratios"][2] == robot.description.joints[2].drive.gear_ratio
+    with pytest.raises(InputError, match="'rev' is not a unit of the prismatic joint 'joint3'"):
+        read_log(tmp_path / "run.csv", robot, Mapping.parse(text.replace('"motor"', '"joint"')))
+
+
+def test_the_template_of_columns_of_joints_has_no_transmission():
+    drives = ARM.description
+    for joint, name in zip(drives.joints, ("drive_a1", "drive_a2"), strict=True):
+        joint.name = name
+    named = ["t", "drive_a1 pos [deg]", "drive_a2 pos [deg]", "drive_a1 torque [Nm]", "drive_a2 torque [Nm]"]
+    currents = ["t", "q1", "q2", "motor_current_1", "motor_current_2"]
+    found = {"position": currents[1:3], "current": currents[3:]}
+    for text in (Mapping.skeleton(named, dy.Robot(drives)), Mapping.skeleton(currents, ARM, found)):
+        assert "[transmission]" not in text
+        assert 'side = "motor"' not in text
+
+
+def test_the_template_of_columns_of_motors_has_the_ratios_of_the_gears_in_the_file():
+    geared = ARM.description
+    for joint, ratio in zip(geared.joints, (100.0, -50.5), strict=True):
+        joint.drive.gear_ratio = ratio
+    assert "ratios = [100.0, -50.5]" in Mapping.skeleton(MOTORS, dy.Robot(geared))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ["A1_Ist [deg]", "A2_Ist [deg]", "A1_Last [Nm]", "A2_Last [Nm]"],
+        ["Achse 1 Istwert [°]", "Achse 2 Istwert [°]", "Achse 1 Last [Nm]", "Achse 2 Last [Nm]"],
+    ],
+)
+def test_the_template_has_the_columns_that_their_units_tell(columns):
+    mapping = Mapping.parse(Mapping.skeleton(["Zeit [ms]", *columns, "A1_Soll [deg]", "A2_Soll [deg]"], ARM))
+    assert mapping.signals["position"].columns == tuple(columns[:2])
+    assert mapping.signals["torque"].columns == tuple(columns[2:])
+
+
 def _toml(table):
     return "".join(f"[{name}]\n" + "".join(f"{key} = {value!r}\n" for key, value in x.items()) for name, x in table.items())
 
@@ -176,6 +276,132 @@ def test_words_with_another_meaning_are_not_recognised(tmp_path):
     (tmp_path / "run.csv").write_text("t,current position 1,current position 2,target torque 1,target torque 2\n0,1,1,1,1\n")
     with pytest.raises(InputError, match="no columns of position"):
         read_log(tmp_path / "run.csv", ARM)
+
+
+def of_two_rows(tmp_path, times, mark=",", values=("1.5", "2", "3", "4")):
+    """The log of two rows with these times."""
+    rows = [mark.join([time, *values]) for time in times]
+    (tmp_path / "run.csv").write_text("\n".join([mark.join(["t", "q1", "q2", "tau1", "tau2"]), *rows, ""]))
+    return read_log(tmp_path / "run.csv", ARM)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        ("04.03.2026 09:15:00,000", "04.03.2026 09:15:00,010"),
+        ("31.12.2025 23:59:59.995", "1.1.2026 00:00:00.005"),
+        ("2026-03-04 09:15:00.000", "2026-03-04 09:15:00.010"),
+        ("2026/03/04 9:15:00,000", "2026/03/04 9:15:00,010"),
+        ("2026-03-04T23:59:59.995+01:00", "2026-03-04T23:00:00.005Z"),
+        ("3/4/2026 11:59:59.995 AM", "3/4/2026 12:00:00.005 PM"),
+        ("12/31/2025 23:59:59.995", "1/1/2026 00:00:00.005"),
+        ("31/12/2025 23:59:59.995", "01/01/2026 00:00:00.005"),
+        ("03/04/2026 23:59:59.995", "03/05/2026 00:00:00.005"),
+        ("04/03/2026 23:59:59.995", "05/03/2026 00:00:00.005"),
+        ("12/03/2026 23:59:59.995", "13/03/2026 00:00:00.005"),
+        ("23:59:59,000", "23:59:59,010"),
+    ],
+)
+@pytest.mark.parametrize("values", [("1.5", "2", "3", "4"), ("1,5", "2,0", "3", "4")])
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_dates_are_read_beside_decimal_points_and_commas(tmp_path, times, mark, values):
+    log = of_two_rows(tmp_path, times, mark, values)
+    np.testing.assert_allclose(np.diff(log.t), 0.01, atol=1e-6)
+    assert log.q[0].tolist() == [1.5, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("time", "match"),
+    [
+        ("13/14/2026 09:15:00", "line 2, column 't' contains .*, which is not a date or a time of day; write dates as"),
+        ("31.02.2026 09:15:00", "column 't' contains .*, which is not a date or a time of day; write dates as"),
+        ("13:15:00 PM", "which is not a date or a time of day"),
+    ],
+)
+def test_dates_that_do_not_exist_are_refused(tmp_path, time, match):
+    with pytest.raises(InputError, match=match):
+        of_two_rows(tmp_path, (time, time))
+
+
+@pytest.mark.parametrize(("values", "order"), [(("1.5", "2", "3", "4"), "month/day"), (("1,5", "2", "3", "4"), "day/month")])
+def test_the_order_of_day_and_month_is_noted(tmp_path, values, order):
+    log = of_two_rows(tmp_path, ("3/4/2026 09:15:00", "3/4/2026 09:15:01"), ";", values)
+    assert f"dates are read as {order}/year" in log.notes
+    assert log.t.tolist() == [0.0, 1.0]
+
+
+def test_columns_that_are_not_used_may_have_anything_like_dates(tmp_path):
+    (tmp_path / "run.csv").write_text("part;t;q1;q2;tau1;tau2\n45/67/89;0;1,5;2;3;4\n13/14/2026;0,01;1,5;2;3;4\n")
+    log = read_log(tmp_path / "run.csv", ARM)
+    assert (log.t.tolist(), log.notes) == ([0.0, 0.01], ())
+
+
+def test_dates_in_a_file_of_their_own_are_read(tmp_path):
+    (tmp_path / "clock.csv").write_text("stamp\n2026-03-04T09:15:00\n2026-03-04T09:15:01\n")
+    (tmp_path / "run.csv").write_text("q1,q2,tau1,tau2\n1,2,3,4\n1,2,3,4\n")
+    mapping = '[time]\ncolumn="stamp"\nfile="clock.csv"\n[position]\npattern="q{n}"\n[torque]\npattern="tau{n}"'
+    assert read_log(tmp_path / "run.csv", ARM, Mapping.parse(mapping)).t.tolist() == [0.0, 1.0]
+
+
+UMLAUTS = "Zeit;Winkel A1 [°];Winkel A2 [°];Drehmoment A1 [Nm];Drehmoment A2 [Nm]\n0;90;0;1,5;2\n0,01;90;0;1,5;2\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_text_is_utf_8_utf_16_or_windows_1252(tmp_path, encoding):
+    (tmp_path / "run.csv").write_bytes(UMLAUTS.encode(encoding))
+    for log in (read_log(tmp_path / "run.csv", ARM), *log_chunks(tmp_path / "run.csv", ARM, size=2)):
+        assert log.t.tolist() == [0.0, 0.01]
+        np.testing.assert_allclose([log.q[1], log.tau[1]], [[np.pi / 2, 0.0], [1.5, 2.0]])
+        assert log.where(0) == "'run.csv' line 2"
+        assert any("Windows-1252" in note for note in log.notes) == (encoding == "cp1252")
+
+
+@pytest.mark.parametrize(
+    "above",
+    ["Robot: AR6\nDatum;04.03.2026\n\n", "Robot AR6\nSerial 1234\n", "Date: 04.03.2026\nTime: 09:15:00\n# comment\n",
+     "name;value;unit\nload;3,5;kg\n"],
+)  # fmt: skip
+def test_lines_above_the_names_are_left_out_and_said(tmp_path, above):
+    (tmp_path / "run.csv").write_text(above + UMLAUTS + "0,02;90;0;1,5;2\n", encoding="utf-8")
+    log = read_log(tmp_path / "run.csv", ARM)
+    line = above.count("\n") + 1
+    assert log.t.tolist() == [0.0, 0.01, 0.02]
+    assert log.where(0) == f"'run.csv' line {line + 1}"
+    assert log.notes == (f"2 lines above the column names, in line {line}, are left out",)
+
+
+def test_rows_above_a_second_line_of_names_are_not_left_out(tmp_path):
+    (tmp_path / "run.csv").write_text(UMLAUTS + "Zeit;a;b;c;d;e\n" + "0;1;2;3;4;5\n" * 9, encoding="utf-8")
+    with pytest.raises(InputError, match="line 4 has 6 cells for 5 columns"):
+        read_log(tmp_path / "run.csv", ARM)
+
+
+@pytest.mark.parametrize("units", ["ms;Grad;°;Nm;kNm;V", "ms;deg;[deg];Nm;kNm;-", "(ms);(Grad);(Grad);(Nm);(kNm);(inc)"])
+def test_a_mapping_names_columns_as_the_header_does(tmp_path, units):
+    head = "Zeit;A1_Ist;A2_Ist;A1_Moment;A2_Moment;other\n"
+    (tmp_path / "run.csv").write_text(f"{head}{units}\n0;90;0;1,5;2;0\n10;90;0;1,5;2;0\n", encoding="utf-8")
+    signals = '[position]\npattern="A{n}_Ist"\n[torque]\ncolumns=["A1_Moment", "A2_Moment"]'
+    for time in ("", '[time]\ncolumn="Zeit"\n'):
+        log = read_log(tmp_path / "run.csv", ARM, Mapping.parse(time + signals))
+        np.testing.assert_allclose(log.t, [0.0, 0.01])
+        np.testing.assert_allclose([log.q[1], log.tau[1]], [[np.pi / 2, 0.0], [1.5, 2000.0]])
+
+
+def test_a_unit_below_the_names_may_repeat_that_in_the_name_in_another_spelling(tmp_path):
+    (tmp_path / "run.csv").write_text("t,q1 [°],q2,tau1,tau2\ns,deg,deg,Nm,Nm\n0,90,90,1,1\n", encoding="utf-8")
+    np.testing.assert_allclose(read_log(tmp_path / "run.csv", ARM).q[0], np.pi / 2)
+
+
+@pytest.mark.parametrize("torque", ["tau{}", "Moment A{}"])
+@pytest.mark.parametrize("unit", ["%", "A", "‰"])
+def test_torques_in_percent_are_not_taken_for_newton_metres(tmp_path, torque, unit):
+    first, second = (torque.format(k) for k in (1, 2))
+    for text in (f"t,q1,q2,{first},{second}\ns,rad,rad,{unit},{unit}\n", f"t,q1,q2,{first} [{unit}],{second} ({unit})\n"):
+        (tmp_path / "run.csv").write_text(text + "0,1,1,1,1\n0.01,1,1,1,1\n", encoding="utf-8")
+        with pytest.raises(InputError, match="no columns of torque"):
+            read_log(tmp_path / "run.csv", ARM)
+    rated = f'[time]\ncolumn="t"\n[position]\npattern="q{{n}}"\n[current]\ncolumns=["{first} [{unit}]", "{second} ({unit})"]\n'
+    assert read_log(tmp_path / "run.csv", ARM, Mapping.parse(rated + "gains=[2, 0.5]")).tau[0].tolist() == [2.0, 0.5]
 
 
 def test_a_line_of_units_below_the_names_counts(tmp_path):

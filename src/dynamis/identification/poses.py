@@ -14,7 +14,7 @@ import numpy.typing as npt
 from dynamis.display import as_table, counted
 from dynamis.errors import InputError, printable
 from dynamis.identification.logs.column_names import locking
-from dynamis.identification.logs.table import CsvTable
+from dynamis.identification.logs.csv_table import CsvTable
 from dynamis.identification.logs.units import LENGTHS, bare, factor
 from dynamis.robot import Robot
 from dynamis.spatial import rotation

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
-from dynamis.identification.logs.units import bare, barest
+from dynamis.identification.logs.units import UNIT, bare, barest
 from dynamis.robot import Robot
 
 Found = list[tuple[str, str]]  # the columns of a signal in the order of the joints, and the unit in each name
@@ -15,14 +15,15 @@ Units = Callable[[str, str], tuple[str, str]]  # from a column and its signal to
 WORDS = {
     "position": ("q", "pos", "position", "positions", "angle", "angles", "joint_position", "joint_positions", "joint_pos",
                  "joint_angle", "joint_angles", "q_meas", "q_measured", "actual_q", "actual_joint_positions", "pos_j",
-                 "angle_j"),
+                 "angle_j", "axis_act_meas", "axis_act_meas_a"),
     "velocity": ("v", "qd", "dq", "vel", "velocity", "velocities", "qdot", "q_dot", "speed", "joint_velocity",
                  "joint_velocities", "joint_vel", "qd_meas", "dq_meas", "actual_qd", "actual_joint_velocities"),
     "acceleration": ("a", "qdd", "ddq", "acc", "accel", "acceleration", "accelerations", "qddot", "q_ddot",
                      "joint_acceleration", "joint_accelerations"),
     "torque": ("tau", "torque", "torques", "effort", "efforts", "e", "joint_torque", "joint_torques", "joint_effort",
                "joint_efforts", "tau_j", "tau_meas", "tau_measured", "eff", "actual_current_as_torque", "actual_torque",
-               "actual_torques", "torque_j", "mot_torque", "motor_torque", "joint_moment", "joint_moments"),
+               "actual_torques", "torque_j", "mot_torque", "motor_torque", "joint_moment", "joint_moments", "trq",
+               "torque_axis_act", "torque_axis_act_a"),
     "current": ("i", "current", "currents", "motor_current", "motor_currents", "actual_current", "joint_currents"),
     "temperature": ("temperature", "temperatures", "temp", "joint_temperature", "joint_temperatures", "motor_temperature"),
 }  # fmt: skip
@@ -33,14 +34,20 @@ MEANINGS = {  # of single words, in several languages
     "position": ("position", "pos", "angle", "winkel", "lage", "posizione", "angolo", "posición", "ángulo", "θέση", "γωνία"),
     "velocity": ("velocity", "vel", "speed", "geschwindigkeit", "velocità", "velocita", "vitesse", "velocidad", "ταχύτητα"),
     "acceleration": ("acceleration", "acc", "beschleunigung", "accelerazione", "accélération", "aceleración", "επιτάχυνση"),
-    "torque": ("torque", "effort", "moment", "drehmoment", "coppia", "couple", "ροπή"),
+    "torque": ("torque", "trq", "effort", "moment", "drehmoment", "coppia", "couple", "ροπή"),
     "current": ("current", "strom", "corrente", "courant", "corriente", "ρεύμα"),
     "temperature": ("temperature", "temp", "temperatur", "temperatura", "température", "θερμοκρασία"),
 }  # fmt: skip
-WITHOUT_MEANING = {"joint", "axis", "ax", "a", "j", "achse", "gelenk", "giunto", "asse", "axe", "eje", "άρθρωση",
-                   "actual", "act", "measured", "meas", "ist"}  # fmt: skip
+MEASURED = {"actual", "act", "measured", "meas", "ist"}
+LETTERS = {"position": ("q",), "velocity": ("qd", "dq"), "torque": ("tau",)}  # that mean a signal beside one of these words
+WITHOUT_MEANING = MEASURED | {"joint", "axis", "ax", "a", "j", "achse", "achs", "gelenk", "giunto", "asse", "axe", "eje",
+                              "άρθρωση"}  # fmt: skip
+MOTOR = {"motor", "motors", "mot", "rotor", "drive", "antrieb", "motore", "moteur"}
+COMMANDED = {"soll", "target", "command", "commanded", "cmd", "desired", "des", "reference", "ref", "setpoint"}
+COMPOUND = re.compile(r"(?<![^\W\d_])(ist|soll|achs|gelenk)(?=[^\W\d_]{3})")  # "istposition"
 SEPARATORS = ".", "_", "/", " ", "-", ":"
 NUMBERED = re.compile(r"^(?P<word>.*?)[._ :/-]?\[?(?P<number>\d+)\]?$")
+LAST_NUMBER = re.compile(r"^(?P<before>.*?)(?P<number>\d+)(?P<after>\D*)$")
 
 
 def time_found(columns: Sequence[str]) -> tuple[str, str] | None:
@@ -107,7 +114,28 @@ def partly_found(signal: str, columns: Sequence[str], robot: Robot) -> list[str 
         for way in ways:
             if len(way) == count and sum(x is not None for x in way) > sum(x is not None for x in best):
                 best = way
-    return best
+    series = [] if best else _by_words(signal, columns, count)
+    return [column for column, _ in series[0]] if len(series) == 1 else best
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words and the numbers of a name, in lower case.
+
+    >>> words_of("IstPos_A1"), words_of("Achse 1 Istposition")
+    (['ist', 'pos', 'a', '1'], ['achse', '1', 'ist', 'position'])
+    """
+    spaced = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", name).lower()
+    return re.findall(r"[^\W\d_]+|\d+", COMPOUND.sub(r"\1 ", spaced))
+
+
+def of_motor(column: str, *joints: str) -> bool:
+    """Return whether a column is named as one of motors, and not only by words in the names of ``joints``.
+
+    >>> of_motor("motor_pos_A1 [rev]", "A1"), of_motor("q.left_drive", "left_drive")
+    (True, False)
+    """
+    own = {word for joint in joints for word in words_of(joint)}
+    return not (MOTOR - own).isdisjoint(words_of(column))
 
 
 def locking(joints: Sequence[str]) -> str:
@@ -174,27 +202,31 @@ def _by_words(signal: str, columns: Sequence[str], count: int) -> list[Found]:
     series: dict[tuple[str, ...], dict[int, tuple[str, str]]] = {}
     for column in columns:
         name, unit = barest(column, signal)
-        spaced = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", name).lower()  # "IstPos"
-        parts = re.findall(r"[^\W\d_]+|\d+", spaced)
+        if (match := UNIT.match(name)) and not re.search(r"\d", match["unit"]) and match["unit"].lower() not in MEASURED:
+            continue  # in another unit, such as "Moment A1 [%]"
+        parts = words_of(name)
         words = tuple(part for part in parts if not part.isdigit())
         telling = [word for word in words if word not in WITHOUT_MEANING]
-        if len(parts) == len(words) + 1 and len(telling) == 1 and telling[0] in MEANINGS[signal]:
+        known = (*MEANINGS[signal], *(() if MEASURED.isdisjoint(words) else LETTERS.get(signal, ())))
+        known += ("m",) if signal == "torque" and "ist" in words else ()  # "M_ist_1"
+        if len(parts) == len(words) + 1 and len(telling) == 1 and telling[0] in known:
             number = next(int(part) for part in parts if part.isdigit())
             series.setdefault(words, {})[number] = (column, unit)
     return [[x[k] for k in sorted(x)] for x in series.values() if sorted(x) in ([*range(count)], [*range(1, count + 1)])]
 
 
 def by_unit(signal: str, columns: Sequence[str], count: int) -> list[str]:
-    """Return numbered columns, one for each of ``count`` joints, whose names end in a unit of the signal, if there is one such
-    series: a guess for a template.
+    """Return columns with a number, one for each of ``count`` joints, whose names end in a unit of the signal, if there is one
+    such series, or one that is not commanded: a guess for a template.
 
-    >>> by_unit("position", ["Zeit [ms]", "Achse1 [deg]", "Achse2 [deg]"], 2)
-    ['Achse1 [deg]', 'Achse2 [deg]']
+    >>> by_unit("position", ["Zeit [ms]", "A1_Ist [deg]", "A2_Ist [deg]", "A1_Soll [deg]", "A2_Soll [deg]"], 2)
+    ['A1_Ist [deg]', 'A2_Ist [deg]']
     """
-    series: dict[str, dict[int, str]] = {}
+    series: dict[tuple[str, str], dict[int, str]] = {}
     for column in columns:
         name, unit = barest(column, signal)
-        if unit and (match := NUMBERED.match(name)):
-            series.setdefault(match["word"], {})[int(match["number"])] = column
+        if unit and (match := LAST_NUMBER.match(name)):
+            series.setdefault((match["before"], match["after"]), {})[int(match["number"])] = column
     whole = [x for x in series.values() if len(x) == count and max(x) - min(x) == count - 1]
+    whole = [x for x in whole if COMMANDED.isdisjoint(words_of(x[min(x)]))] or whole
     return [whole[0][k] for k in sorted(whole[0])] if len(whole) == 1 else []

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
+from dynamis.identification.logs.column_names import of_motor
 from dynamis.identification.logs.examine_clock import FEW, clock_findings, displacement
 from dynamis.identification.logs.log import Log, LogFinding
 from dynamis.identification.logs.units import barest
@@ -212,7 +213,8 @@ def _jumps(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
 
 
 def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, LogFinding]]:
-    """Yield joints far beyond their limits, or too fast, that would be within them if the unit were degrees."""
+    """Yield joints far beyond their limits, or too fast, that would be within them if the unit were degrees, or whose columns
+    are named as those of motors."""
     lower, upper, fastest = (robot.limits[name] for name in ("lower", "upper", "velocity"))
     q = _taken(log.q, rows)
     if not np.abs(q).max(initial=0.0) > 2.0 * np.pi:
@@ -225,19 +227,27 @@ def _degrees(log: Log, robot: Robot, rows: Array) -> Iterator[tuple[int, LogFind
     inside = np.mean((q * DEGREE >= lower - slack) & (q * DEGREE <= upper + slack), axis=0) >= MOST
     for joint, c in enumerate(robot.model.coordinates):
         past = fast[joint] and largest[joint] > 2.0 * np.pi
-        if c.revolute and (far[joint] or past) and inside[joint]:
+        column = log.column("q", joint)
+        unit = barest(column, "position")[1]
+        named = of_motor(column, c.name)
+        motor = named or unit == "rev"
+        if c.revolute and (far[joint] or past) and (inside[joint] or motor):
             limit = bounds[joint] if far[joint] else 2.0 * np.pi
-            row, column = int(rows[int(np.argmax(np.abs(q[:, joint]) > limit))]), log.column("q", joint)
-            text = f"column {printable(column)} seems to be in degrees: it reaches {log.q[row, joint]:.5g} at {log.where(row)}"
+            row = int(rows[int(np.argmax(np.abs(q[:, joint]) > limit))])
+            seems = "of a motor" if motor else "in degrees"
+            text = f"column {printable(column)} seems to be {seems}: it reaches {log.q[row, joint]:.5g} at {log.where(row)}"
             if far[joint]:
                 text += f", the limits are {lower[joint]:.4g} and {upper[joint]:.4g} rad"
             else:
                 most = f"the limit is {fastest[joint]:.4g}" if np.isfinite(fastest[joint]) else "no arm is that fast"
                 text += f", and {speed[joint]:.4g} per second; in rad/s, {most}"
             cure = f'name the column "{column} [deg]", or set units = […] in a mapping, one per column'
-            if unit := barest(column, "position")[1]:
+            if unit:
                 cure = f"its name says {unit}: rename it if that is wrong, or convert it"
-            yield joint, LogFinding("error", "degrees", column, row, text, cure)
+            if motor:
+                cure = 'set side = "motor" under [position] in a mapping, and ratios under [transmission]'
+                cure += "" if named and unit else "; or, if it is of the joint, its true unit"
+            yield joint, LogFinding("error", "motor side" if motor else "degrees", column, row, text, cure)
 
 
 def _swapped_with_torques(log: Log, rows: Array) -> bool:
@@ -275,6 +285,7 @@ def _beyond_limits(log: Log, robot: Robot, rows: Array) -> Iterator[LogFinding]:
             mends = severity == "error" and bool(few)
             text += f", in {counted(int(bad.sum()), 'row')} of {len(rows)} only" if mends else ""
             cure = "check the order of the columns, the unit and the zero position of the joint"
+            cure += ', or set side = "motor" in a mapping if it is of the motor' if of_motor(column, c.name) else ""
             cure = "leave these rows out, or interpolate" if mends else cure
             yield LogFinding(severity, "beyond limits", column, row, text, cure, mends=mends)
 

@@ -179,7 +179,7 @@ def joined(parts: Sequence[Log]) -> Log:
 
 
 # kinds of problems that a log has in many columns for one cause
-BY_COLUMN = ("beyond effort limit", "constant", "degrees", "flat torque", "wrapped")
+BY_COLUMN = ("beyond effort limit", "constant", "degrees", "flat torque", "motor side", "wrapped")
 
 
 @dataclass(frozen=True, repr=False)

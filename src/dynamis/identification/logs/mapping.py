@@ -18,7 +18,7 @@ from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError, literal, printable, reason_of, unknown_name
 from dynamis.identification.logs.log import SIDES
 from dynamis.identification.logs.template import template
-from dynamis.identification.logs.units import SI, barest, factor
+from dynamis.identification.logs.units import SI, factor
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -33,10 +33,10 @@ KEYS = {
 
 @dataclass(frozen=True)
 class TimeColumn:
-    """The time column, its unit, and its file if it is not the main one."""
+    """The time column, its unit if not that in its name, and its file if it is not the main one."""
 
     column: str
-    unit: str = "s"
+    unit: str | None = None
     file: str | None = None
 
 
@@ -221,7 +221,7 @@ def _time(s: _Section) -> TimeColumn:
     if column is None:
         raise s.wrong("", "has no column; name one, or set rate in Hz and omit [time]")
     s.text("unit")
-    return TimeColumn(column, next(iter(s.units("unit")), barest(column, "time")[1] or "s"), s.text("file"))
+    return TimeColumn(column, next(iter(s.units("unit")), None), s.text("file"))
 
 
 def _signal(s: _Section) -> Signal:

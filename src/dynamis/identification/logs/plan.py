@@ -24,9 +24,10 @@ from dynamis.identification.logs.column_names import (
     signal_found,
     time_found,
 )
+from dynamis.identification.logs.csv_table import CsvTable
 from dynamis.identification.logs.log import SIGNALS as LOGGED
 from dynamis.identification.logs.mapping import SIGNALS, Mapping, Signal
-from dynamis.identification.logs.table import CsvTable, LogTable
+from dynamis.identification.logs.table import LogTable
 from dynamis.identification.logs.units import ABOVE, LENGTHS, SI, barest, contradiction, factor
 from dynamis.robot import Robot
 from dynamis.scalar import is_number
@@ -180,7 +181,9 @@ class Plan:
         if count != self.robot.n:
             return table, columns, scale
         at = self.mapping.joint_columns(self.robot)
-        self._check_units(name, units[at])
+        positions = self.mapping.signals.get("position")
+        if (signal.side or (positions and positions.side)) != "motor":  # motors of prismatic joints turn
+            self._check_units(name, units[at])
         return table, tuple(columns[i] for i in at), scale[:, at]
 
     def _check_name(self, section: str, unit: str, column: str) -> None:
@@ -242,9 +245,10 @@ class Plan:
             table = of_positions if known.file is None and self.main is None else self._table(known.file)
             (column,) = table.expanded([known.column])[:1]
             fixed = table.time_column is not None and column in ("stamp", "received")
+            unit = known.unit or barest(column, "time")[1] or "s"
             if not fixed:
-                self._check_name("time", known.unit, column)
-            return table, column, "ns" if fixed else known.unit
+                self._check_name("time", unit, column)
+            return table, column, "ns" if fixed else unit
         for table in dict.fromkeys([of_positions, *self.opened.values()]):
             found = table.time_column or time_found(table.names)
             if found is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from dynamis.identification.logs.column_names import by_unit
+from dynamis.identification.logs.column_names import by_unit, of_motor
 from dynamis.identification.logs.units import SI, SLIDING, bare, barest
 from dynamis.robot import Robot
 
@@ -23,38 +23,63 @@ def template(
     motors = not any(found.get("torque") or ()) and (any(found.get("current") or ()) or by_unit("current", columns, robot.n))
     effort, other = ("current", "torque") if motors and not by_unit("torque", columns, robot.n) else ("torque", "current")
     gains = ["…"] * robot.n
+    motor = {signal: _of_motors(signal, columns, found, robot) for signal in ("position", effort)}
+    geared = motor["position"] or (effort == "torque" and motor["torque"])  # currents are those of motors in any case
     lines = [
         *_listed(columns),
         _commented("# rate = …", "Hz, instead of [time] if there is no time column"),
         "[time]",
         f"column = {_quoted(column)}",
         _commented(f"unit = {_quoted(unit)}", "s, ms, us, ns"),
-        *_section("position", columns, found, robot, robot.nq),
-        _commented('side = "joint"', 'or "motor"'),
-        *_section(effort, columns, found, robot, robot.n),
+        *_section("position", columns, found, robot, robot.nq, motor=motor["position"]),
+        _side(motor=motor["position"]),
+        *_section(effort, columns, found, robot, robot.n, motor=geared),
+        *([_side(motor=True)] if geared else []),
         *(["# gains: the torque per current of each drive, in N m/A", *_array("gains", gains)] if effort == "current" else []),
         f"# [velocity], [acceleration], [{other}], [temperature]: likewise, if measured",
         "[joints]",
         *_array("order", robot.coordinate_names),
+        *(_transmission(robot) if geared else []),
     ]
     return "\n".join(lines) + "\n"
 
 
 def _section(
-    signal: str, columns: Sequence[str], found: Mapping[str, Sequence[str | None]], robot: Robot, count: int
+    signal: str, columns: Sequence[str], found: Mapping[str, Sequence[str | None]], robot: Robot, count: int, *, motor: bool
 ) -> list[str]:
     """The lines of a signal: its columns as far as names or units tell, and the unit in the names, else that of the joints."""
     known = list(found.get(signal) or ()) or by_unit(signal, columns, count)
     units = {barest(name, signal)[1] for name in known if name} or {bare(name, signal)[1] for name in columns} - {""}
     units = {unit or SI[signal] for unit in units} or {SI[signal]}
     lines = [f"[{signal}]", *_array("columns", [name or "…" for name in known or [None] * count])]
-    if signal in SLIDING and count == robot.n and not all(c.revolute for c in robot.model.coordinates):
+    if signal in SLIDING and count == robot.n and not (motor or all(c.revolute for c in robot.model.coordinates)):
         own = [barest(name, signal)[1] if name else "" for name in known or [None] * count]
         default = [SI[signal] if c.revolute else SLIDING[signal] for c in robot.model.coordinates]
         return [*lines, *_array("units", [unit or usual for unit, usual in zip(own, default, strict=True)])]
     if len(units) > 1:
         return [*lines, "# unit: those in the names of the columns, else SI"]
     return [*lines, _commented(f"unit = {_quoted(units.pop())}", EXAMPLES[signal])]
+
+
+def _of_motors(signal: str, columns: Sequence[str], found: Mapping[str, Sequence[str | None]], robot: Robot) -> bool:
+    """Return whether the columns of a signal are named as those of motors."""
+    return any(
+        name and of_motor(name, *robot.coordinate_names) for name in found.get(signal) or by_unit(signal, columns, robot.n)
+    )
+
+
+def _side(*, motor: bool) -> str:
+    return _commented('side = "motor"', 'or "joint"') if motor else _commented('side = "joint"', 'or "motor"')
+
+
+def _transmission(robot: Robot) -> list[str]:
+    """The lines of the transmission, with the ratios of the robot's gears if it has any."""
+    drives = {joint.name: joint.drive for joint in robot.description.joints}
+    ratios = [drives[c.joint].gear_ratio if c.joint in drives else 1.0 for c in robot.model.coordinates]
+    known = all(isinstance(x, int | float) for x in ratios) and any(x != 1.0 for x in ratios)
+    lines = _array("ratios", ratios if known else ["…"] * robot.n)
+    per = "turn of its joint" if all(c.revolute for c in robot.model.coordinates) else "turn (rad per m) of its joint"
+    return ["[transmission]", f"# ratios: turns of each motor per {per}, negative if opposite", *lines]
 
 
 def _commented(line: str, comment: str) -> str:
@@ -67,7 +92,7 @@ def _listed(columns: Sequence[str]) -> list[str]:
     return _filled("# columns of the file: ", "#   ", [*(_quoted(name) for name in columns[:SHOWN]), *more])
 
 
-def _array(key: str, names: Sequence[str]) -> list[str]:
+def _array(key: str, names: Sequence[str | float]) -> list[str]:
     """A TOML array, on several lines where one is too long."""
     quoted = [_quoted(name) for name in names]
     line = f"{key} = [{', '.join(quoted)}]"
@@ -85,5 +110,5 @@ def _filled(first: str, further: str, words: Sequence[str]) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def _quoted(name: str) -> str:
+def _quoted(name: str | float) -> str:
     return json.dumps(name, ensure_ascii=False)

@@ -10,7 +10,7 @@ from dynamis.errors import InputError, printable, unknown_name
 TURN = 2.0 * math.pi
 TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "msec": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 LENGTHS = {"m": 1.0, "mm": 1e-3, "cm": 1e-2}
-DEGREES = dict.fromkeys(("deg", "°", "degree", "degrees"), math.pi / 180.0)
+DEGREES = dict.fromkeys(("deg", "°", "degree", "degrees", "Grad"), math.pi / 180.0)
 ANGLES = {"rad": 1.0, "radians": 1.0, "mrad": 1e-3, **DEGREES, "mdeg": math.pi / 180e3, "rev": TURN}
 POSITIONS = ANGLES | LENGTHS
 VELOCITIES = {f"{unit}/s": x for unit, x in POSITIONS.items()} | {"rpm": TURN / 60.0}
@@ -36,6 +36,7 @@ ABOVE = {"K": -273.15, "kelvin": -273.15}  # what is added to values in these un
 SI = {"time": "s", "position": "rad", "velocity": "rad/s", "acceleration": "rad/s^2", "torque": "N m", "current": "A",
       "temperature": "°C"}  # fmt: skip
 SLIDING = {"position": "m", "torque": "N"}  # of prismatic joints
+KUKA = re.compile(r"axis_act_meas[._]?a?\d+", re.IGNORECASE)  # system variables in degrees
 UNIT = re.compile(r"^(?P<name>.*?)\s*[\[(](?P<unit>[^\[\]()]+)[\])]$")
 TURNS, WAYS = {"mdeg": "mdeg", "deg": "deg", "degrees": "deg", "rad": "rad", "mrad": "mrad"}, {"mm": "mm"}
 # in lower case, but _N and _kN; not "_m", which often means "measured" or "motor", and is the default of sliding joints
@@ -65,13 +66,16 @@ def factor(signal: str, unit: str) -> float:
 
 
 def bare(column: str, signal: str) -> tuple[str, str]:
-    """Return a column name without its unit in brackets, and the unit, as in "q1 [deg]"; "" without a unit.
+    """Return a column name without its unit in brackets, and the unit, as in "q1 [deg]"; "" without a unit. Some system
+    variables have a unit without it.
 
-    >>> bare("q1 [deg]", "position"), bare("q[0]", "position")
-    (('q1', 'deg'), ('q[0]', ''))
+    >>> bare("q1 [deg]", "position"), bare("q[0]", "position"), bare("AXIS_ACT_MEAS_A1", "position")
+    (('q1', 'deg'), ('q[0]', ''), ('AXIS_ACT_MEAS_A1', 'deg'))
     """
     match = UNIT.match(column)
-    return (match["name"], match["unit"]) if match and match["unit"] in UNITS[signal] else (column, "")
+    if match and match["unit"] in UNITS[signal]:
+        return match["name"], match["unit"]
+    return column, "deg" if signal == "position" and KUKA.fullmatch(column.rsplit("/", maxsplit=1)[-1]) else ""
 
 
 def barest(column: str, signal: str) -> tuple[str, str]:
@@ -93,6 +97,6 @@ def contradiction(signal: str, unit: str, column: str) -> str:
     >>> contradiction("time", "s", "Zeit [ms]"), contradiction("position", "deg", "q1 [°]")
     ('ms', '')
     """
-    own = barest(column, signal)[1]
+    own = "" if KUKA.fullmatch(column) else barest(column, signal)[1]
     alike = not own or (factor(signal, own), ABOVE.get(own)) == (factor(signal, unit), ABOVE.get(unit))
     return "" if alike else own
