@@ -64,6 +64,16 @@ def test_logs_without_mistakes_are_not_doubted(arm, logs):
     assert found.mass == pytest.approx(2.0, abs=0.05)
 
 
+def test_rotors_that_the_file_lacks_are_corrected_with_the_reference(arm, logs):
+    rotors = np.array([4.0, 5.0, 2.2, 0.35, 0.25, 0.08])
+    loaded, empty = (replace(log, tau=log.tau + rotors * log.a) for log in logs)
+    found, without = identify_payload(arm, loaded, reference=empty), identify_payload(arm, logs[0], reference=logs[1])
+    assert found.doubts == ()
+    assert np.all(found.residual_after < 1.3 * without.residual_after)
+    assert np.all(found.standard_errors < 1.5 * without.standard_errors)
+    assert np.all(np.abs(found.parameters - BOX.parameters) < 5.0 * found.standard_errors)
+
+
 def test_exchanged_logs_are_named_with_the_mass_that_they_give_exchanged(arm, logs):
     loaded, empty = logs
     found = identify_payload(arm, empty, reference=loaded)

@@ -136,6 +136,7 @@ def consistent_parameters(R: Array, z: Array, size: float) -> Array:
 
 CORRECTIONS = ("offset", "viscous", "coulomb")
 PASSES = 5  # iterations of the noise weights of the joints, which depend on the solution
+LEAST_RMS = 1e-150
 REPEATED = 1e-10  # relative to the largest singular value: linearly dependent correction columns
 
 
@@ -226,11 +227,17 @@ class PayloadRows:
         self.belief = np.zeros(0) if base is None else 1.0 / (arm * self._sizes(base.prior))
 
     def _sizes(self, prior: Array) -> Array:
-        """Return the magnitudes of the arm's parameters; for zeros, the magnitude with an effect similar to the others."""
-        arm = np.concatenate([rows.A[:, self.own : self.own + len(prior)] for rows in self.joints])
-        shown = np.sqrt(np.maximum(np.sum(arm**2, axis=0) / max(len(arm), 1), 1e-300))
+        """Return the magnitudes of the arm's parameters; at least that with an effect similar to the others, and that with
+        which one parameter alone causes the torque that the model lacks without load, such as a rotor that the file lacks."""
+        own = slice(self.own, self.own + len(prior))
+        shown = _rms(np.concatenate([rows.A[:, own] for rows in self.joints]))
         typical = float(np.median((np.abs(prior) * shown)[prior != 0.0])) if prior.any() else 1.0
-        return np.maximum(np.abs(prior), 0.1 * typical / shown)
+        alone = np.full(len(prior), np.inf)
+        for rows in self.joints:
+            A = rows.A[~rows.loaded]
+            lacking, effect = _rms(_without(A[:, : self.own], A[:, -1:])), _rms(A[:, own])
+            alone = np.minimum(alone, np.where(effect > LEAST_RMS, lacking / effect, np.inf))
+        return np.maximum.reduce([np.abs(prior), 0.1 * typical / shown, np.where(np.isfinite(alone), alone, 0.0)])
 
     def weighed(self) -> Fit:
         """Return the equations in units of the noise of each joint, estimated iteratively from the residuals."""
@@ -267,6 +274,10 @@ class PayloadRows:
             if joint.loaded.any():
                 before[j], after[j] = (float(np.sqrt(np.mean(x[joint.loaded] ** 2))) for x in (joint.A[:, -1], e))
         return before, after
+
+
+def _rms(A: Array) -> Array:
+    return np.maximum(np.sqrt(np.sum(A**2, axis=0) / max(len(A), 1)), LEAST_RMS)
 
 
 def solve(A: Array, b: Array, rcond: float | None = REPEATED) -> Array:
