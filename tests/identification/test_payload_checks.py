@@ -14,6 +14,8 @@ import dynamis as dy
 from dynamis.cli.commands import cli
 from dynamis.errors import InputError
 from dynamis.identification.payload import identify_payload
+from dynamis.identification.payload_causes import parts
+from dynamis.identification.payload_fit import CORRECTIONS, PayloadRows
 from dynamis.identification.samples import Samples
 from dynamis.identification.static_poses import identify_static_payload
 from dynamis.spatial import Inertia
@@ -158,6 +160,14 @@ def test_a_load_carried_in_a_part_of_the_log_is_named(arm, real, logs, part, wor
     tau[part] = log_of(real, "loaded").tau[part]
     found = identify_payload(arm, replace(loaded, tau=tau), reference=empty, examined=False)
     assert re.search(f"the load seems to have been carried in {words}", found.doubts[0])
+
+
+def test_a_part_with_the_load_is_never_nearly_the_whole_log(arm, logs):
+    rows = PayloadRows(arm, "tool0", logs[:1], logs[1:], CORRECTIONS, 3.0)
+    shares = [int(re.findall(r"([0-9]+) %", cause.text)[0]) for cause in parts(rows)]
+    assert len(shares) == 2
+    assert min(shares) >= 1
+    assert max(shares) <= 99
 
 
 def test_the_link_that_carries_the_load_is_named_beyond_the_frame_too(arm, logs):

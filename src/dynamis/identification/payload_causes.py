@@ -21,6 +21,7 @@ PASSES, SETTLED = 5, 0.01  # iterations of the noise of the joints, until it cha
 CERTAIN = 5.0  # standard errors by which a scale differs from 1
 LOWER = 0.5  # decrease of the sum of the logarithms of the joints' noise with a cause
 PARTS = 16  # of the log with load, at whose ends the load may have been taken up or dropped
+SHORTEST = 0.01  # of the log, with the load or without it
 HALVED = 4  # times, the distance from the moment at which it was
 
 
@@ -105,7 +106,8 @@ def parts(rows: PayloadRows) -> Iterator[CauseFit]:
             noise = found[share].noise
         for step in 0.5 ** np.arange(1, HALVED + 1) / PARTS:
             best = min(found, key=lambda share: found[share].level)
-            found |= {share: _in_part(rows, which, share, found[best].noise) for share in (best - step, best + step)}
+            near = [share for share in (best - step, best + step) if SHORTEST <= share <= 1.0 - SHORTEST]
+            found |= {share: _in_part(rows, which, share, found[best].noise) for share in near}
         yield min(found.values(), key=lambda each: each.level)
 
 
