@@ -5,6 +5,7 @@ The size of the load is the unit of length, so that the ten parameters of a comp
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -262,6 +263,17 @@ class PayloadRows:
             noise = np.array([max(noise_level(e, rows, spent), floor) for e, rows in zip(left, self.joints, strict=True)])
         return fit
 
+    def separated(self) -> PayloadRows:
+        """Return the rows with corrections of their own for the runs with load: further ones, added to those of all runs."""
+        other = copy.copy(self)
+        columns = [joint.A[:, : self.own] * joint.loaded[:, None] for joint in self.joints]
+        other.joints = [
+            joint._replace(A=np.column_stack([joint.A[:, : self.own], more, joint.A[:, self.own :]]))
+            for joint, more in zip(self.joints, columns, strict=True)
+        ]
+        other.own = 2 * self.own
+        return other
+
     def residuals(self, parameters: Array, fit: Fit) -> list[Array]:
         """Return the residuals of each joint."""
         known = np.concatenate([-fit.corrections(parameters), -parameters, [1.0]])
@@ -278,6 +290,24 @@ class PayloadRows:
 
 def _rms(A: Array) -> Array:
     return np.maximum(np.sqrt(np.sum(A**2, axis=0) / max(len(A), 1)), LEAST_RMS)
+
+
+class FittedLoad(NamedTuple):
+    """A fit, what it determines, the ``inertia`` of the load, and the RMS residuals (n,) with load before and after."""
+
+    fit: Fit
+    found: Determined
+    inertia: Inertia
+    before: Array
+    after: Array
+
+
+def fitted_load(rows: PayloadRows, size: float, consistent: bool) -> FittedLoad:
+    """Fit the load, physically consistent or not; ``size`` is its approximate size."""
+    fit = rows.weighed()
+    found = determined(fit.factor, fit.solution, size)
+    inertia = Inertia.from_parameters(consistent_parameters(fit.factor, fit.solution, size) if consistent else found.filled)
+    return FittedLoad(fit, found, inertia, *rows.loaded_residuals(inertia.parameters, fit))
 
 
 def solve(A: Array, b: Array, rcond: float | None = REPEATED) -> Array:
