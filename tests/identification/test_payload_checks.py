@@ -163,7 +163,7 @@ def test_a_load_carried_in_a_part_of_the_log_is_named(arm, real, logs, part, wor
 
 
 def test_a_part_with_the_load_is_never_nearly_the_whole_log(arm, logs):
-    rows = PayloadRows(arm, "tool0", logs[:1], logs[1:], CORRECTIONS, 3.0)
+    rows = PayloadRows(arm, "tool0", logs[:1], logs[1:], CORRECTIONS, 3.0).separated()
     shares = [int(re.findall(r"([0-9]+) %", cause.text)[0]) for cause in parts(rows)]
     assert len(shares) == 2
     assert min(shares) >= 1
