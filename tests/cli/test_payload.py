@@ -63,8 +63,22 @@ def test_machines_get_everything_and_the_loaded_robot_is_written(folder, tmp_pat
         assert len(facts["residual_after"]) == 6
         assert sum(facts["residual_after"]) < sum(facts["residual_before"])
         assert facts["verdict"]
-        assert facts["written"] == [str(out)]
+        assert (facts["detected"], facts["written"]) == (True, [str(out)])
         assert abs(dy.load(out).mass - dy.load("ur5e").mass - facts["mass"]) < 1e-6
+
+
+def test_a_payload_that_is_not_detected_is_not_written(folder, tmp_path):
+    out = tmp_path / "loaded.toml"
+    result = run("ur5e", folder / "empty.npz", "--out", out)
+    assert result.exit_code == 1, result.output
+    words = " ".join(result.output.split())
+    assert "detected at tool0; no file is written" in words
+    assert not out.exists()
+    facts = json.loads(run("ur5e", folder / "empty.npz", "--out", out, "--json").stdout)
+    assert (facts["detected"], facts["written"]) == (False, [])
+    without = run("ur5e", folder / "empty.npz")
+    assert without.exit_code == 0, without.output
+    assert "no file" not in without.output
 
 
 def test_gravity_of_a_written_urdf_that_other_tools_ignore_is_noted(folder, tmp_path):

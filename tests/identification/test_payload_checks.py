@@ -14,6 +14,8 @@ import dynamis as dy
 from dynamis.cli.commands import cli
 from dynamis.errors import InputError
 from dynamis.identification.payload import identify_payload
+from dynamis.identification.payload_causes import parts
+from dynamis.identification.payload_fit import CORRECTIONS, PayloadRows
 from dynamis.identification.samples import Samples
 from dynamis.identification.static_poses import identify_static_payload
 from dynamis.spatial import Inertia
@@ -62,6 +64,16 @@ def test_logs_without_mistakes_are_not_doubted(arm, logs):
     assert found.doubts == ()
     assert not found.negative
     assert found.mass == pytest.approx(2.0, abs=0.05)
+
+
+def test_rotors_that_the_file_lacks_are_corrected_with_the_reference(arm, logs):
+    rotors = np.array([4.0, 5.0, 2.2, 0.35, 0.25, 0.08])
+    loaded, empty = (replace(log, tau=log.tau + rotors * log.a) for log in logs)
+    found, without = identify_payload(arm, loaded, reference=empty), identify_payload(arm, logs[0], reference=logs[1])
+    assert found.doubts == ()
+    assert np.all(found.residual_after < 1.3 * without.residual_after)
+    assert np.all(found.standard_errors < 1.5 * without.standard_errors)
+    assert np.all(np.abs(found.parameters - BOX.parameters) < 5.0 * found.standard_errors)
 
 
 def test_exchanged_logs_are_named_with_the_mass_that_they_give_exchanged(arm, logs):
@@ -150,6 +162,14 @@ def test_a_load_carried_in_a_part_of_the_log_is_named(arm, real, logs, part, wor
     assert re.search(f"the load seems to have been carried in {words}", found.doubts[0])
 
 
+def test_a_part_with_the_load_is_never_nearly_the_whole_log(arm, logs):
+    rows = PayloadRows(arm, "tool0", logs[:1], logs[1:], CORRECTIONS, 3.0).separated()
+    shares = [int(re.findall(r"([0-9]+) %", cause.text)[0]) for cause in parts(rows)]
+    assert len(shares) == 2
+    assert min(shares) >= 1
+    assert max(shares) <= 99
+
+
 def test_the_link_that_carries_the_load_is_named_beyond_the_frame_too(arm, logs):
     found = identify_payload(arm, logs[0], reference=logs[1], frame="forearm_link")
     assert "'wrist_3_link' seems to carry the load, not 'forearm_link'" in found.doubts[0]
@@ -179,14 +199,61 @@ def test_torques_that_no_load_explains_are_doubted(arm, logs, other):
     assert any("the load does not explain the difference of the logs" in doubt for doubt in found.doubts)
 
 
-def test_friction_that_differs_between_the_logs_is_noted_and_no_doubt_where_the_mass_is_the_same(arm, real, logs):
+def test_friction_of_the_log_with_load_is_its_own_where_it_differs_from_the_reference(arm, real, logs):
     laws = {name: {"viscous": 0.8 * f, "coulomb": 0.8 * f} for name, f in zip(arm.joint_names, FRICTION, strict=True)}
     warm = real.replace(friction=laws)
     found = identify_payload(arm, log_of(warm.replace(payload=BOX), "loaded"), reference=logs[1])
+    same = identify_payload(arm, logs[0], reference=logs[1])
     assert found.doubts == ()
-    assert found.mass == pytest.approx(2.0, abs=0.05)
+    assert np.all(found.standard_errors < 2.0 * same.standard_errors)
+    assert np.all(np.abs(found.parameters - BOX.parameters) < 5.0 * found.standard_errors)
     (line,) = [line for line in found.verdict if "friction or offsets seem to differ between the logs" in line]
-    assert "the mass 2.0" in line or "the mass 1.9" in line
+    assert f"from which the values given are, the residual is {found.residual_after[-1]:.3g} N m" in line
+    assert f"and the mass {found.parameters[0]:.4g} kg, standard error {found.standard_errors[0]:.2g} kg, instead of" in line
+    for joint, f in zip(arm.coordinate_names, FRICTION, strict=True):
+        assert found.corrections[joint]["viscous"] == pytest.approx(0.8 * f, abs=0.2)
+
+
+def portal_log(robot, source, offset=0.0):
+    """A log of a vertical axis carried by a horizontal one; ``offset`` is one of the vertical axis in N."""
+    rng, t = np.random.default_rng(len(source)), np.arange(3000) * 0.004
+    w, sizes = 2.0 * np.pi * np.array([0.31, 0.43]), np.array([0.4, 0.2])
+    angle = np.outer(t, w)
+    q, v, a = sizes * np.sin(angle), sizes * w * np.cos(angle), -sizes * w**2 * np.sin(angle)
+    tau = robot.inverse_dynamics(q, v, a) + 2.0 * rng.normal(size=q.shape) + [0.0, offset]
+    return Samples.of(q, v, a, tau, period=0.004, parallel=20.0, every=5, source=source)
+
+
+@pytest.fixture(scope="module")
+def portal():
+    d = dy.Description("portal").add_link("frame")
+    d.add_link(
+        "carriage", "frame", "prismatic", joint_name="X", axis=(1, 0, 0), inertia=dy.solids.box(0.3, 0.3, 0.3, mass=20.0)
+    )
+    d.add_link("ram", "carriage", "prismatic", joint_name="Z", axis=(0, 0, 1), inertia=dy.solids.box(0.1, 0.1, 0.8, mass=8.0))
+    return dy.Robot(d)
+
+
+@pytest.mark.parametrize("offset", [20.0, -20.0])
+def test_a_weight_that_contradicts_the_inertial_forces_of_the_load_is_doubted(portal, offset):
+    load = dy.solids.box(0.2, 0.2, 0.2, mass=5.0)
+    found = identify_payload(
+        portal, portal_log(portal.replace(payload=load), "loaded", offset), reference=portal_log(portal, "empty")
+    )
+    (doubt,) = found.doubts
+    assert "the weight of the load contradicts its inertial forces" in doubt
+    (named,) = re.findall(r"an offset of (-?[0-9.]+) N of 'Z' in the logs with load only", doubt)
+    assert float(named) == pytest.approx(offset, abs=5.0)
+    assert float(re.findall(r"the mass is ([0-9.]+) kg", doubt)[0]) == pytest.approx(5.0 + offset / 9.81, abs=0.2)
+    assert abs(found.mass - 5.0) < 4.0 * found.standard_errors[0]
+
+
+def test_a_weight_that_agrees_with_the_inertial_forces_of_the_load_gives_the_mass_precisely(portal):
+    load = dy.solids.box(0.2, 0.2, 0.2, mass=5.0)
+    found = identify_payload(portal, portal_log(portal.replace(payload=load), "loaded"), reference=portal_log(portal, "empty"))
+    assert found.doubts == ()
+    assert found.standard_errors[0] < 0.03
+    assert abs(found.mass - 5.0) < 4.0 * found.standard_errors[0]
 
 
 def test_a_mistake_of_the_loaded_log_alone_is_found_by_its_residual(arm, logs):

@@ -32,7 +32,7 @@ HELP = """Identify mass, centre of mass and inertia of a payload from logs of th
 
     Exit status: 0 an estimate; 1 a doubtful one: the mass is below zero, the logs contradict the arm, the residual with load is
     far above that of the reference, or the torque of a joint is explained worse than without payload, so that another link
-    probably carries it; 2 bad input, such as logs that `identify` rejects.
+    probably carries it, or no payload is detected that --out could write; 2 bad input, such as logs that `identify` rejects.
 
     \b
     Examples:
@@ -74,16 +74,17 @@ def payload(
         runs = _runs(logs, loaded, mapping, prepared, notes, examined=not unexamined)
         empty = _runs(reference, loaded, mapping, prepared, notes, examined=not unexamined) if reference else None
         found = identify_payload(loaded, runs, frame=frame, reference=empty, arm=arm, size=size, examined=not unexamined)
-    out = None if found.negative else out
+    refused = out is not None and not found.detected
+    out = out if found.detected else None
     if out is not None:
         whole(out, lambda file: notes.extend(write(found.robot, file)))
         notes += lock_notes(own, loaded)
     if as_json:
         print_json({**_as_dict(found), "notes": notes, "written": [] if out is None else [str(out)]})
     else:
-        _print(found, loaded, notes)
+        _print(found, loaded, notes, refused)
         print_written([] if out is None else [out])
-    raise SystemExit(int(bool(found.worse or found.doubts)))
+    raise SystemExit(int(bool(found.worse or found.doubts or refused)))
 
 
 def _runs(
@@ -111,6 +112,7 @@ def _as_dict(found: PayloadEstimate) -> dict[str, Any]:
     )
     return {
         "frame": found.frame,
+        "detected": found.detected,
         "mass": found.mass,
         "centre_of_mass": [float(x) for x in found.com],
         "inertia_about_frame": [[float(x) for x in row] for row in found.inertia.tensor],
@@ -131,7 +133,7 @@ def _as_dict(found: PayloadEstimate) -> dict[str, Any]:
     }
 
 
-def _print(found: PayloadEstimate, robot: Robot, notes: list[str]) -> None:
+def _print(found: PayloadEstimate, robot: Robot, notes: list[str], refused: bool) -> None:
     from dynamis.spatial import PARAMETER_NAMES
 
     arm = (clean_name(robot.name), {"bold": True})
@@ -143,7 +145,8 @@ def _print(found: PayloadEstimate, robot: Robot, notes: list[str]) -> None:
         echo(arm, ": payload ", mass, f" at {clean_name(found.frame)}, centre of mass {centre} mm", grade)
     else:
         seen = f"no payload above {number(3.0 * float(found.standard_errors[0]), 2)} kg detected"
-        echo(arm, f": {'negative mass' if found.negative else seen} at {clean_name(found.frame)}")
+        none = "; no file is written" if refused else ""
+        echo(arm, f": {'negative mass' if found.negative else seen} at {clean_name(found.frame)}{none}")
     for sentence in found.verdict:
         bullet("•", for_command_line(sentence))
     if found.negative:  # the tables would list meaningless values

@@ -17,10 +17,9 @@ from dynamis.identification.payload_checks import log_doubts, residual_finding
 from dynamis.identification.payload_fit import (
     CORRECTIONS,
     Determined,
-    Fit,
+    FittedLoad,
     PayloadRows,
-    consistent_parameters,
-    determined,
+    fitted_load,
     payload_regressor,
 )
 from dynamis.identification.samples import Samples, as_runs
@@ -42,10 +41,10 @@ class PayloadEstimate:
     parameters the motion does not excite. ``parameters`` (10) is the unconstrained least-squares estimate, NaN for unexcited
     parameters, with ``standard_errors`` (infinite there) and ``covariance``. ``identifiable`` (10) is a mask of the excited
     parameters, ``combinations`` are the identifiable combinations of the others. ``corrections`` maps joints to corrections of
-    the arm model. ``residual_before`` and ``residual_after`` (n) are RMS values; ``worse`` are joints whose residual
-    the payload increases clearly: ``frame`` probably does not carry it, and ``better_frame`` is a link before it that fits
-    clearly better. ``verdict`` is a list of sentences, of which ``doubts`` say why the logs contradict the estimate; if the
-    least-squares mass is clearly ``negative``, the other values mean nothing.
+    the arm model in the logs with load. ``residual_before`` and ``residual_after`` (n) are RMS values; ``worse`` are joints
+    whose residual the payload increases clearly: ``frame`` probably does not carry it, and ``better_frame`` is a link before it
+    that fits clearly better. ``verdict`` is a list of sentences, of which ``doubts`` say why the logs contradict the estimate;
+    if the least-squares mass is clearly ``negative``, the other values mean nothing.
     """
 
     frame: str
@@ -108,7 +107,8 @@ def identify_payload(
     corrected for each joint, "offset", "viscous", "coulomb"; ``arm`` is the relative uncertainty of its inertial parameters
     (0.1 for 10 %). With a reference, the default is all terms and a large uncertainty; without one, no correction, since an arm
     model that is too heavy is indistinguishable from a load: the standard errors then assume an exact model, unless ``arm`` is
-    above zero. ``consistent`` restricts the payload to physically consistent inertias. ``size`` [m] is the approximate size of
+    above zero. Where friction or offsets of the logs with load differ from those of the reference, they have their own.
+    ``consistent`` restricts the payload to physically consistent inertias. ``size`` [m] is the approximate size of
     the load: parameters with a larger uncertainty than the values of a body of this size are reported as unidentifiable, and
     replaced by those of such a body. The logs are examined as by `identify`, those without load if there are any; with
     ``examined=False`` they are not.
@@ -142,36 +142,39 @@ def identify_payload(
     def rows_of(frame: str) -> PayloadRows:
         return PayloadRows(robot, frame, runs, empty, terms, share)
 
-    def fitted(rows: PayloadRows) -> tuple[Fit, Inertia, Array, Array]:
-        fit = rows.weighed()
-        body = consistent_parameters(fit.factor, fit.solution, size) if consistent else None
-        inertia = Inertia.from_parameters(determined(fit.factor, fit.solution, size).filled if body is None else body)
-        return fit, inertia, *rows.loaded_residuals(inertia.parameters, fit)
+    def fitted(rows: PayloadRows) -> FittedLoad:
+        return fitted_load(rows, size, consistent)
 
-    rows = rows_of(at.name)
-    fit, inertia, before, after = fitted(rows)
-    found = determined(fit.factor, fit.solution, size)
-    carrying, notes, doubts = _carrying(robot, inertia, at.name), list[str](), list[str]()
+    load, separate = fitted(rows_of(at.name)), False
+    carrying, notes, doubts = _carrying(robot, load.inertia, at.name), list[str](), list[str]()
     if examined:
         doubts += log_doubts(robot, empty or runs, notes, carrying=None if empty else carrying)
-    if _negative(found):
+    if _negative(load.found):
         doubts += log_doubts(robot, runs, notes, carrying=None) if examined and empty else []
         turned = None
         if empty:
             swapped = functools.cache(lambda frame: PayloadRows(robot, frame, empty, runs, terms, share))
-            turned = _exchanged(robot, swapped, at.name, fitted, size)
+            turned = _exchanged(robot, swapped, at.name, fitted)
         doubts.insert(0, _below_zero(turned, bool(empty)))
     elif empty:
-        why = residual_finding(robot, rows_of, at.name, before, after, found.filled[0], found.standard_errors[0])
-        if why is not None and why[1]:
+        own = fitted(rows_of(at.name).separated())
+        why = residual_finding(robot, rows_of, at.name, load, own)
+        if why is not None and why.separate:
+            load, separate, carrying = own, True, _carrying(robot, own.inertia, at.name)
+        if why is not None and why.doubt:
             causes = log_doubts(robot, runs, notes, carrying=carrying) if examined else []
-            doubts += [why[0], *(cause for cause in causes if cause not in doubts)]
+            doubts += [why.text, *(cause for cause in causes if cause not in doubts)]
         elif why is not None:
-            notes.append(why[0])
-    corrections = fit.corrections(inertia.parameters)[: robot.n * len(terms)].reshape(robot.n, len(terms))
+            notes.append(why.text)
+    fit, found, inertia, before, after = load
+    corrections = fit.corrections(inertia.parameters)[: (1 + separate) * robot.n * len(terms)]
+    corrections = corrections.reshape(1 + separate, robot.n, len(terms)).sum(axis=0)
     names, unsure = robot.coordinate_names, bool(terms) and not empty
     spoiled = _spoiled(before, after) & (not _nothing(found))
-    better = _better_frame(robot, at.body, after, lambda frame: fitted(rows_of(frame))[2:]) if spoiled.any() else None
+    better = None
+    if spoiled.any():
+        same = PayloadRows.separated if separate else lambda rows: rows
+        better = _better_frame(robot, at.body, after, lambda frame: fitted(same(rows_of(frame)))[3:])
     said = verdict(
         found, inertia, consistent, robot, before, after, corrected=unsure, trusted=not empty and share == 0.0,
         frame=at.name, spoiled=spoiled, better=better,
@@ -334,15 +337,14 @@ def _exchanged(
     robot: Robot,
     rows_of: Callable[[str], PayloadRows],
     frame: str,
-    fitted: Callable[[PayloadRows], tuple[Fit, Inertia, Array, Array]],
-    size: float,
+    fitted: Callable[[PayloadRows], FittedLoad],
 ) -> tuple[float, float] | None:
     """Return mass and standard error from rows in which the roles of the logs are exchanged, if these explain them."""
-    fit, _, before, after = fitted(rows_of(frame))
-    found = determined(fit.factor, fit.solution, size)
-    m, error = float(found.filled[0]), float(found.standard_errors[0])
-    why = residual_finding(robot, rows_of, frame, before, after, m, error)
-    explained = np.sum(after**2) < UNEXPLAINED * np.sum(before**2) and (why is None or not why[1])
+    load, separate = fitted(rows_of(frame)), fitted(rows_of(frame).separated())
+    why = residual_finding(robot, rows_of, frame, load, separate)
+    load = separate if why is not None and why.separate else load
+    m, error = float(load.found.filled[0]), float(load.found.standard_errors[0])
+    explained = np.sum(load.after**2) < UNEXPLAINED * np.sum(load.before**2) and (why is None or not why.doubt)
     return (m, error) if m > CLEAR * error and explained else None
 
 

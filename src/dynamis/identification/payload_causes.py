@@ -21,6 +21,7 @@ PASSES, SETTLED = 5, 0.01  # iterations of the noise of the joints, until it cha
 CERTAIN = 5.0  # standard errors by which a scale differs from 1
 LOWER = 0.5  # decrease of the sum of the logarithms of the joints' noise with a cause
 PARTS = 16  # of the log with load, at whose ends the load may have been taken up or dropped
+SHORTEST = 0.01  # of the log, with the load or without it
 HALVED = 4  # times, the distance from the moment at which it was
 
 
@@ -49,22 +50,23 @@ def refitted(
     carried: Callable[[Array], Array] | None = None,
     noise: Array | None = None,
 ) -> CauseFit:
-    """Fit the load again, with the torques of the joints ``scaled`` (n,) a multiple of those of the reference, or with the load
-    where ``carried`` is true of the fraction of the log with load. ``noise`` is that of the joints in a similar fit."""
+    """Fit the load again, from `separated` rows, with the torques of the joints ``scaled`` (n,) a multiple of those of the
+    reference, or with the load where ``carried`` is true of the fraction of the log with load. ``noise`` is that of the joints
+    in a similar fit."""
     n, terms = len(rows.joints), rows.own + len(rows.belief)
     tables = []
     for j, (joint, tau) in enumerate(zip(rows.joints, rows.torque, strict=True)):
-        load, own = joint.A[:, terms:-1], joint.loaded[:, None]
+        load = joint.A[:, terms:-1]
         if carried is not None:
             load = load * carried(np.cumsum(joint.loaded) / max(joint.loaded.sum(), 1))[:, None]
-        column = np.zeros((len(tau), 0)) if scaled is None else -tau[:, None] * own * scaled[j]
-        tables.append(np.column_stack([joint.A[:, :terms], load, joint.A[:, : rows.own] * own, column, joint.A[:, -1]]))
+        column = np.zeros((len(tau), 0)) if scaled is None else -(tau * joint.loaded)[:, None] * scaled[j]
+        tables.append(np.column_stack([joint.A[:, :terms], load, column, joint.A[:, -1]]))
     believed = np.zeros((len(rows.belief), tables[0].shape[1]))
     believed[:, rows.own : terms] = np.diag(rows.belief)
     factors = [np.linalg.qr(A, mode="r") if len(A) > A.shape[1] else A for A in tables]
     if noise is None:
         noise = np.array([max(float(np.linalg.norm(A[:, -1])) / np.sqrt(max(len(A), 1)), 1e-300) for A in tables])
-    spent = (2.0 * rows.own + 11.0 + len(rows.belief)) / n
+    spent = (rows.own + 11.0 + len(rows.belief)) / n
     for _ in range(PASSES):
         stacked = np.vstack([*(A / s for A, s in zip(factors, noise, strict=True)), believed])
         x = solve(stacked[:, :-1], stacked[:, -1])
@@ -105,7 +107,8 @@ def parts(rows: PayloadRows) -> Iterator[CauseFit]:
             noise = found[share].noise
         for step in 0.5 ** np.arange(1, HALVED + 1) / PARTS:
             best = min(found, key=lambda share: found[share].level)
-            found |= {share: _in_part(rows, which, share, found[best].noise) for share in (best - step, best + step)}
+            near = [share for share in (best - step, best + step) if SHORTEST <= share <= 1.0 - SHORTEST]
+            found |= {share: _in_part(rows, which, share, found[best].noise) for share in near}
         yield min(found.values(), key=lambda each: each.level)
 
 
@@ -121,7 +124,7 @@ def links(robot: Robot, frame: str, rows_of: Callable[[str], PayloadRows]) -> It
     for i, link in robot.model.links:
         if i not in (0, body) and link.name in robot.model.frames:
             text = f"{printable(link.name)} seems to carry the load, not {printable(frame)}: frame={link.name!r}; with it"
-            yield refitted(rows_of(link.name), text)
+            yield refitted(rows_of(link.name).separated(), text)
 
 
 def likeliest(base: CauseFit, causes: Sequence[CauseFit], explained: Callable[[Array], bool]) -> CauseFit | None:

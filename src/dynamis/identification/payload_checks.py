@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,16 +17,18 @@ from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.logs.examine_torques import FEWEST, examine_torques
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.payload_causes import likeliest, links, parts, refitted, scales
-from dynamis.identification.payload_fit import PayloadRows, solve
+from dynamis.identification.payload_fit import Determined, FittedLoad, PayloadRows, solve
 from dynamis.identification.samples import Samples
 from dynamis.identification.validation.held_out import Folds
 from dynamis.robot import Robot
+from dynamis.spatial import PARAMETER_NAMES
 
 Array = npt.NDArray[Any]
 DOUBTFUL = 2  # `LogFinding.caps` of findings with which `identify` calls a result doubtful
 FAR = 5.0  # residual with load relative to that of the reference: not explained
 NOTABLE = 0.05  # residual with load relative to the torque missing in the arm's model: smaller ones do not matter
-CLEAR, AGREES = 3.0, 0.05  # difference of two masses: standard errors, and relative
+CLEAR, AGREES = 3.0, 0.05  # difference of two fits: standard errors of the less certain one, and relative
+CERTAIN = 5.0  # standard errors of the fit with friction and offsets of their own for the logs with load
 PASSES = 3  # iterations of the noise of the joints
 
 
@@ -60,50 +62,87 @@ def _verified(finding: LogFinding, robot: Robot, runs: Sequence[Samples]) -> Log
         return finding
 
 
+class ResidualFinding(NamedTuple):
+    """Why logs with load and without contradict each other, whether that is a ``doubt``, and whether the fit with friction and
+    offsets of their own for the logs with load, ``separate``, is the better one."""
+
+    text: str
+    doubt: bool
+    separate: bool
+
+
 def residual_finding(
-    robot: Robot,
-    rows_of: Callable[[str], PayloadRows],
-    frame: str,
-    before: Array,
-    after: Array,
-    mass: float,
-    error: float,
-) -> tuple[str, bool] | None:
-    """Return why the residuals ``after`` (n) with load are not those of the reference, and whether that puts the mass, with its
-    standard ``error``, in doubt; None if they are.
+    robot: Robot, rows_of: Callable[[str], PayloadRows], frame: str, common: FittedLoad, separate: FittedLoad
+) -> ResidualFinding | None:
+    """Return why the residuals with load are not those of the reference, or the weight of the load not that of its inertia;
+    None if they are. Friction and offsets are ``common`` to both logs, or ``separate`` ones for the logs with load.
 
     Another scale of the torques is looked for in any case: the load absorbs most of a small one.
     """
-    rows = rows_of(frame)
+    rows, before, after = rows_of(frame), common.before, common.after
     noise = _without_load(rows)
     tiny = 1e-6 * before.max(initial=0.0)  # of logs without noise
     times = np.where((after > NOTABLE * before) & (after > tiny), after / np.maximum(noise, 1e-300), 0.0)
     j = int(np.argmax(times))
     unit, name = robot.model.coordinates[j].effort_unit, printable(robot.coordinate_names[j])
     text = f"the RMS residual of {name} is {after[j]:.3g} {unit} with load, and {noise[j]:.3g} {unit} in the reference"
-    base, far = refitted(rows), times[j] >= FAR
-    least = np.where(np.arange(robot.n) == j, tiny, NOTABLE * before)
+    own, far = rows.separated(), times[j] >= FAR
+    base, least = refitted(own), np.where(np.arange(robot.n) == j, tiny, NOTABLE * before)
 
     def explained(left: Array) -> bool:
         return not ((left > FAR * noise) & (left > least)).any()
 
-    causes = [*scales(robot, rows), *([*parts(rows), *links(robot, frame, rows_of)] if far else [])]
+    causes = [*scales(robot, own), *([*parts(own), *links(robot, frame, rows_of)] if far else [])]
     cause = likeliest(base, causes, explained)
-    corrected = "the residual is {:.3g} {} and the mass {:.4g} kg, standard error {:.2g} kg"
     if cause is not None:
-        now = corrected.format(cause.left[j], unit, cause.mass, cause.error)
-        return f"{text if far else 'the logs with load and without contradict each other'}: {cause.text}, {now}", True
-    if not far:
-        return None
-    if not explained(base.left):
+        mass = f"the mass {cause.mass:.4g} kg, standard error {cause.error:.2g} kg"
+        text = text if far else "the logs with load and without contradict each other"
+        return ResidualFinding(f"{text}: {cause.text}, the residual is {cause.left[j]:.3g} {unit} and {mass}", True, False)
+    if far and not explained(base.left):
         cure = (
             "neither another scale of the torques, nor another link with the load, nor a load in a part of the log does: check "
             "that both are of the same arm, with the same signs, units and order of columns, and that the load is rigid"
         )
-        return f"{text}: the load does not explain the difference of the logs; {cure}", True
-    text += ": friction or offsets seem to differ between the logs, as by temperature; with their own for the logs with load"
-    now = corrected.format(base.left[j], unit, base.mass, base.error)
-    return f"{text}, {now}", abs(base.mass - mass) > max(CLEAR * error, AGREES * abs(mass))
+        return ResidualFinding(f"{text}: the load does not explain the difference of the logs; {cure}", True, False)
+    found, k = separate.found, _differing(common.found, separate.found)
+    possible = bool(found.filled[0] > -CLEAR * found.standard_errors[0])
+    if k is not None:
+        text = _contradiction(robot, rows, k, common, separate)
+        return ResidualFinding(f"{text}; the values given are those with their own" if possible else text, True, possible)
+    if not far:
+        return None
+    better = possible and bool((found.identifiable >= common.found.identifiable).all())
+    text += ": friction or offsets seem to differ between the logs, as by temperature; with their own for the logs with load,"
+    text += " from which the values given are," if better else ""
+    text += f" the residual is {separate.after[j]:.3g} {unit} and the mass {_value(found, 0)}"
+    return ResidualFinding(f"{text}, instead of {_value(common.found, 0)}", False, better)
+
+
+def _differing(common: Determined, separate: Determined) -> int | None:
+    """Return the index of the mass or first moment that clearly differs between the fits; None if none does."""
+    errors = np.maximum(CERTAIN * separate.standard_errors[:4], CLEAR * common.standard_errors[:4])
+    change = np.abs(separate.filled - common.filled)[:4]
+    found = np.flatnonzero(separate.determined[:4] & (change > np.maximum(errors, AGREES * common.plausible[:4])))
+    return int(found[0]) if len(found) else None
+
+
+def _contradiction(robot: Robot, rows: PayloadRows, k: int, common: FittedLoad, separate: FittedLoad) -> str:
+    """Describe the difference of the mass or first moment k of two fits, with the offset that it is equal to."""
+    column = rows.own + len(rows.belief) + k
+    torques = [float(joint.A[joint.loaded, column].mean()) if joint.loaded.any() else 0.0 for joint in rows.joints]
+    j = int(np.argmax(np.abs(torques) / np.maximum(separate.after, 1e-300)))
+    offset = f"{torques[j] * (common.found.filled[k] - separate.found.filled[k]):.3g} {robot.model.coordinates[j].effort_unit}"
+    what, name = "mass" if k == 0 else f"first moment {PARAMETER_NAMES[k]}", printable(robot.coordinate_names[j])
+    return (
+        f"the {what} is {_value(common.found, k)}, with the friction and offsets of the reference, and "
+        f"{_value(separate.found, k)}, with their own for the logs with load: the weight of the load contradicts its inertial "
+        f"forces, as with an offset of {offset} of {name} in the logs with load only"
+    )
+
+
+def _value(found: Determined, k: int) -> str:
+    unit = "kg" if k == 0 else "kg m"
+    return f"{found.filled[k]:.4g} {unit}, standard error {found.standard_errors[k]:.2g} {unit}"
 
 
 def _without_load(rows: PayloadRows) -> Array:

@@ -5,6 +5,7 @@ The size of the load is the unit of length, so that the ten parameters of a comp
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -136,6 +137,7 @@ def consistent_parameters(R: Array, z: Array, size: float) -> Array:
 
 CORRECTIONS = ("offset", "viscous", "coulomb")
 PASSES = 5  # iterations of the noise weights of the joints, which depend on the solution
+LEAST_RMS = 1e-150
 REPEATED = 1e-10  # relative to the largest singular value: linearly dependent correction columns
 
 
@@ -226,11 +228,17 @@ class PayloadRows:
         self.belief = np.zeros(0) if base is None else 1.0 / (arm * self._sizes(base.prior))
 
     def _sizes(self, prior: Array) -> Array:
-        """Return the magnitudes of the arm's parameters; for zeros, the magnitude with an effect similar to the others."""
-        arm = np.concatenate([rows.A[:, self.own : self.own + len(prior)] for rows in self.joints])
-        shown = np.sqrt(np.maximum(np.sum(arm**2, axis=0) / max(len(arm), 1), 1e-300))
+        """Return the magnitudes of the arm's parameters; at least that with an effect similar to the others, and that with
+        which one parameter alone causes the torque that the model lacks without load, such as a rotor that the file lacks."""
+        own = slice(self.own, self.own + len(prior))
+        shown = _rms(np.concatenate([rows.A[:, own] for rows in self.joints]))
         typical = float(np.median((np.abs(prior) * shown)[prior != 0.0])) if prior.any() else 1.0
-        return np.maximum(np.abs(prior), 0.1 * typical / shown)
+        alone = np.full(len(prior), np.inf)
+        for rows in self.joints:
+            A = rows.A[~rows.loaded]
+            lacking, effect = _rms(_without(A[:, : self.own], A[:, -1:])), _rms(A[:, own])
+            alone = np.minimum(alone, np.where(effect > LEAST_RMS, lacking / effect, np.inf))
+        return np.maximum.reduce([np.abs(prior), 0.1 * typical / shown, np.where(np.isfinite(alone), alone, 0.0)])
 
     def weighed(self) -> Fit:
         """Return the equations in units of the noise of each joint, estimated iteratively from the residuals."""
@@ -255,6 +263,17 @@ class PayloadRows:
             noise = np.array([max(noise_level(e, rows, spent), floor) for e, rows in zip(left, self.joints, strict=True)])
         return fit
 
+    def separated(self) -> PayloadRows:
+        """Return the rows with corrections of their own for the runs with load: further ones, added to those of all runs."""
+        other = copy.copy(self)
+        columns = [joint.A[:, : self.own] * joint.loaded[:, None] for joint in self.joints]
+        other.joints = [
+            joint._replace(A=np.column_stack([joint.A[:, : self.own], more, joint.A[:, self.own :]]))
+            for joint, more in zip(self.joints, columns, strict=True)
+        ]
+        other.own = 2 * self.own
+        return other
+
     def residuals(self, parameters: Array, fit: Fit) -> list[Array]:
         """Return the residuals of each joint."""
         known = np.concatenate([-fit.corrections(parameters), -parameters, [1.0]])
@@ -267,6 +286,28 @@ class PayloadRows:
             if joint.loaded.any():
                 before[j], after[j] = (float(np.sqrt(np.mean(x[joint.loaded] ** 2))) for x in (joint.A[:, -1], e))
         return before, after
+
+
+def _rms(A: Array) -> Array:
+    return np.maximum(np.sqrt(np.sum(A**2, axis=0) / max(len(A), 1)), LEAST_RMS)
+
+
+class FittedLoad(NamedTuple):
+    """A fit, what it determines, the ``inertia`` of the load, and the RMS residuals (n,) with load before and after."""
+
+    fit: Fit
+    found: Determined
+    inertia: Inertia
+    before: Array
+    after: Array
+
+
+def fitted_load(rows: PayloadRows, size: float, consistent: bool) -> FittedLoad:
+    """Fit the load, physically consistent or not; ``size`` is its approximate size."""
+    fit = rows.weighed()
+    found = determined(fit.factor, fit.solution, size)
+    inertia = Inertia.from_parameters(consistent_parameters(fit.factor, fit.solution, size) if consistent else found.filled)
+    return FittedLoad(fit, found, inertia, *rows.loaded_residuals(inertia.parameters, fit))
 
 
 def solve(A: Array, b: Array, rcond: float | None = REPEATED) -> Array:
