@@ -9,9 +9,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from dynamis.classroom.answers import Located
+from dynamis.classroom.answers import Decimals, Located
 from dynamis.classroom.checking.absolute_angles import in_absolute_angles
-from dynamis.classroom.checking.balls import RANDOM_STATES, agree, differ_by_constant
+from dynamis.classroom.checking.balls import RANDOM_STATES, agree, agree_within, differ_by_constant
 from dynamis.classroom.checking.causes import Cause, multiple, whole_factor
 from dynamis.classroom.checking.entry_comparison import EntryComparison
 from dynamis.classroom.checking.examples import example
@@ -48,12 +48,19 @@ class AnswerComparison:
         given: Mapping[tuple[int, ...], Located],
         notation: Notation,
         tolerance: float,
-        rounding: float = 0.0,
+        rounded: Decimals,
         decimals: bool = False,
     ) -> None:
         self.decimals = decimals
-        self.given = {i: replace(x, node=by_signs(x.node), also=tuple(map(by_signs, x.also))) for i, x in given.items()}
-        self.form, self.asked, self.tolerance, self.rounding = form, asked, tolerance, rounding
+        self.form, self.asked, self.tolerance = form, asked, tolerance
+        self.slopes: dict[int, list[Any]] = {}  # of expressions by id, by half a unit of each rounded decimal
+
+        def plain(node: Any) -> Any:
+            written = rounded.values(node := by_signs(node))
+            self.slopes[id(written)] = rounded.slopes(node)
+            return written
+
+        self.given = {i: replace(x, node=plain(x.node), also=tuple(map(plain, x.also))) for i, x in given.items()}
         self.letters = form.algebra.letters.with_notation(notation)
         self.right: dict[tuple[int, ...], Any] = {index: by_signs(x.node()) for index, x in asked.entries.items()}
         nodes = {index: [entry.node, *entry.also] for index, entry in self.given.items()}
@@ -75,17 +82,11 @@ class AnswerComparison:
         return needs_division(forms, self.form.algebra.ring.angles)
 
     @cached_property
-    def in_numbers(self) -> bool:
-        """Whether the robot has no symbols, so that coefficients are sums of products of numbers, which may cancel."""
-        state = {id(x) for vector in (self.form.q, self.form.v, self.form.a, self.form.tau, self.form.w) for x in vector}
-        return all(n.op != "symbol" or id(n) in state for n in topological(list(self.right.values())))
-
-    @cached_property
     def _common(self) -> EntryComparison:
         return self._comparison([*self.right.values(), *self.plain])
 
     def _comparison(self, nodes: list[Any]) -> EntryComparison:
-        return EntryComparison(self.form, self.asked, self.letters, nodes, decimals=self.decimals)
+        return EntryComparison(self.form, self.asked, self.letters, nodes, self.slopes, decimals=self.decimals)
 
     @cached_property
     def right_entries(self) -> list[tuple[int, ...]]:
@@ -143,15 +144,16 @@ class AnswerComparison:
                 wrong += [] if note else [k]
                 continue
             if comparison.same(right, node, 0.0):
+                note = TO_THE_DIGITS if comparison.is_rounded(right, node) else note
                 continue
             if self.tolerance and comparison.same(right, node, self.tolerance):
                 note = f"within the tolerance of {self.tolerance:g}"
-            elif self.rounding > self.tolerance and comparison.same(right, node, self.rounding, each=not self.in_numbers):
-                note = TO_THE_DIGITS
             elif comparison.same_in_motion(right, node):
                 note = IN_MOTION
             elif agree(self.form, right, node):
                 note = BY_NUMBERS
+            elif agree_within(self.form, right, node, self.slopes[id(node)]):
+                note = f"{TO_THE_DIGITS} {BY_NUMBERS}"
             elif self.asked.has_datum and (shift := comparison.constant_shift(right, node)):
                 note, difference = ANOTHER_DATUM, shift
             elif self.asked.has_datum and differ_by_constant(self.form, right, node):
