@@ -119,7 +119,9 @@ class _Reading:
             rounded, _ = replace(self, decimals=Decimals())._verdict(hidden)
         except DynamisError:  # a decimal where only a number may stand, such as an exponent
             return verdict, nodes
-        return replace(rounded, notes=verdict.notes, unread=verdict.unread), nodes
+        others = {x.entry: x for x in rounded.findings}
+        findings = tuple(x if x.right else others.get(x.entry, x) for x in verdict.findings)
+        return replace(verdict, findings=findings, remark=rounded.remark, hint=rounded.hint), nodes
 
     def _verdict(self, hidden: frozenset[str]) -> tuple[Verdict, list[Any]]:
         form, asked, file = self.form, self.asked, self.file
@@ -130,7 +132,7 @@ class _Reading:
         answer, notes = with_sum(answer, asked)
         motion = _Motion(asked, answer)
         if asked.name == "equations":
-            motion = _motion(form, asked, answer, motor_names(form, used, text))
+            motion = _motion(form, asked, answer, motor_names(form, used, text), self.decimals)
         asked, read = motion.asked, motion.read
         entries = {} if motion.is_of_motors else self.entries(motion.given, asked, motion.answer)
         notes += [*_passages(answer, asked), *motion.notes, *([] if motion.given else _other_names(asked, answer, entries))]
@@ -211,12 +213,12 @@ class _Motion:
         return self.drives is not None and bool(self.drives.read) and not self.given
 
 
-def _motion(form: ClosedForm, asked: Quantity, answer: Answer, motors: MotorNames) -> _Motion:
+def _motion(form: ClosedForm, asked: Quantity, answer: Answer, motors: MotorNames, decimals: Decimals | None) -> _Motion:
     """The equations of motion of an answer, in which gears, states and actuators may have names of their own."""
     geared = GearedAnswer(form, answer)
     rates = with_rates(form, geared.answer)
     drives = ActuatorAnswer(form, asked, rates.answer, motors)
-    given, asked, unactuated, read = solved_torques(form, asked, drives.rest)
+    given, asked, unactuated, read = solved_torques(form, asked, drives.rest, decimals)
     notes = [*drives.notes, *geared.notes, *(f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated)]
     findings = [*rates.findings, *geared.findings]
     read = [*read, *geared.read, *rates.read, *drives.read]
