@@ -307,6 +307,21 @@ def test_coefficients_are_written_with_the_digits_in_which_they_differ(arm, text
     assert finding.cause == cause
 
 
+@pytest.mark.parametrize(("number", "hint"), [
+    ("1", "the whole expression is a multiple of the correct value"),
+    ("20", "the whole expression is a multiple of the correct value"),
+    ("45", "the whole expression is twice the correct value: a factor ½ is missing"),
+    ("22.5 * 180/pi", "the whole expression is 180/π times the correct value"),
+    ("-22.5", "sign error: every term has the opposite sign"),
+])  # fmt: skip
+def test_a_hint_names_a_usual_factor_alone(number, hint):
+    form = dy.load("planar_2r_melchiorri").closed_form()
+    (finding,) = dy.check_answer(form, "mass-matrix", f"M_22 = {number}").wrong
+    assert finding.hint == hint
+    both = dy.check_answer(form, "gravity", "g_1 = 654 c_1 + 218 c_12, g_2 = 218 c_12").report(hint=True)  # 8/9 of it
+    assert "8/9" not in both
+
+
 @pytest.mark.parametrize("text", ["M_22 = (m_1 + m_2 + l_1 + l_2)^{64}", "M_22 = (m_1 + m_2 + l_1)^{60}"])
 def test_differences_of_very_many_terms_are_not_listed(arm, text):
     (finding,) = dy.check_answer(arm, "mass-matrix", text).wrong

@@ -195,8 +195,8 @@ class AnswerComparison:
         wrong = [index for index, finding in zip(compared, findings, strict=True) if not finding.right]
         factors = {self._factor(index) for index in wrong}
         if len(wrong) > 1 and len(factors) == 1 and (k := factors.pop()) is not None:
-            message = f"{multiple(k)} the correct value"
-            return [f if f.right else replace(f, cause=message, hint=message) for f in findings], whole_factor(k, len(wrong))
+            text, hint = multiple(k)
+            return [f if f.right else replace(f, cause=text, hint=hint) for f in findings], whole_factor(k, len(wrong))
         if len(wrong) > 1 and (cause := exchanged(self.form, self.asked, self.given, self.right, self._are_same)) is not None:
             return [f if f.right else replace(f, cause=cause.text, hint=cause.hint) for f in findings], Cause("", "")
         return findings, Cause("", "")
