@@ -49,6 +49,11 @@ def test_a_cause_is_consistent_with_all_entries(arm):
     assert all("link 2 is q_1' + q_2'" in f.cause for f in dy.check_answer(arm, "mass-matrix", relative).wrong)
 
 
+def test_a_moment_of_inertia_that_no_entry_has_is_missing(arm):
+    forgotten = f"[{M_11}, {M_12}; {M_12}, m_2 l_2^2]"
+    assert {f.cause for f in dy.check_answer(arm, "mass-matrix", forgotten).wrong} == {"missing: I_2"}
+
+
 def test_a_mistake_throughout_would_have_changed_every_entry(arm):
     absolute = "m_2 a_1 l_2 c_2"
     alone, beside = (

@@ -89,7 +89,7 @@ class Slip:
     def cause(self, summed: Collection[int] = ()) -> Cause:
         """The probable mistake, as one sentence.
 
-        ``summed`` are the links whose angular velocities are sums of rates in other entries, so that these are no mistake.
+        ``summed`` are the links by other entries of which a relative angular velocity is not the mistake.
         """
         if (number := self._number_for_gravity()) is not None:
             cause, others = number
@@ -146,6 +146,11 @@ class Slip:
         """The links whose moment of inertia is there for the rates of earlier joints too."""
         pairs = ((m, self._number(m, "inertia")) for m, c in self.right.items() if self.given.get(m) == c)
         return {link for m, link in pairs if link > 1 and self._is_of_earlier_joint(m, link)}
+
+    def forgotten_moments(self) -> set[int]:
+        """The links whose moment of inertia is missing for the rates of their own joints and later ones too."""
+        pairs = ((m, self._number(m, "inertia")) for m in self.right if m not in self.given)
+        return {link for m, link in pairs if link > 1 and not self._is_of_earlier_joint(m, link)}
 
     def _relative_rate(self, summed: Collection[int]) -> Cause | None:
         """I_2 appears with q̇_2 only: the angular velocity of link 2 was taken relative to link 1."""

@@ -95,9 +95,10 @@ class AnswerComparison:
 
     @cached_property
     def summed_links(self) -> set[int]:
-        """The links whose angular velocity is a sum of rates in some entry."""
+        """The links whose angular velocity is a sum of rates in some entry, or whose moment of inertia is forgotten there."""
         known = [(i, self.given[i].node) for i in self.in_terms if self._common.has_terms(self.right[i], self.given[i].node)]
-        return {link for index, node in known for link in self._common.slip(index, self.right[index], node).summed_links()}
+        slips = [self._common.slip(index, self.right[index], node) for index, node in known]
+        return {link for slip in slips for link in slip.summed_links() | slip.forgotten_moments()}
 
     def correct(self, index: tuple[int, ...]) -> Expression:
         """The correct entry, in full angles."""
@@ -176,9 +177,9 @@ class AnswerComparison:
         shown = example(self.form, comparison.algebra, right, node)
         if not comparison.has_terms(right, node):
             return EntryVerdict(self.name(index), entry.line, False, correct, "", shown, *no_terms(node))
-        cause = mistaken_for(self.form, self.asked, index, node, self.right_entries)
-        used = comparison if cause is not None else comparison.in_terms_of_answer(index, right, node)
         summed = self.summed_links if self.asked.inertial else ()
+        cause = mistaken_for(self.form, self.asked, index, node, self.right_entries, summed)
+        used = comparison if cause is not None else comparison.in_terms_of_answer(index, right, node)
         cause = cause or in_form(used.cause(index, right, node, summed), entry.solved_for)
         return EntryVerdict(self.name(index), entry.line, False, correct, used.difference(right, node), shown, *cause)
 

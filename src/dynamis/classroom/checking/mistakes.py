@@ -24,21 +24,31 @@ def is_small(form: ClosedForm) -> bool:
     return form.expanded and form.n <= MAX_DOF_FOR_MISTAKES
 
 
-def mistaken_for(form: ClosedForm, asked: Quantity, index: Index, given: Any, right: Collection[Index] = ()) -> Cause | None:
+def mistaken_for(
+    form: ClosedForm,
+    asked: Quantity,
+    index: Index,
+    given: Any,
+    right: Collection[Index] = (),
+    summed: Collection[int] = (),
+) -> Cause | None:
     """The cause, if the entry is that of another quantity or follows from a common mistake made throughout.
 
-    The entries ``right`` contradict a mistake that would have changed them.
+    The entries ``right`` contradict a mistake that would have changed them; those of the links ``summed`` contradict that their
+    angular velocities are relative.
     """
     if not is_small(form):
         return None
-    for node, cause in _candidates(form, asked, index, right):
+    for node, cause in _candidates(form, asked, index, right, summed):
         ring = Ring.of([node, given], form.algebra.ring.angles, [*form.q, *form.v, *form.a])
         if same(ring, node, given):
             return cause
     return double_angle(form, asked, index, given) or linearised(form, asked, index, given)
 
 
-def _candidates(form: ClosedForm, asked: Quantity, index: Index, right: Collection[Index]) -> Iterator[tuple[Any, Cause]]:
+def _candidates(
+    form: ClosedForm, asked: Quantity, index: Index, right: Collection[Index], summed: Collection[int]
+) -> Iterator[tuple[Any, Cause]]:
     M = form.notation.inertia
     if asked.name == "coriolis-power":
         message = f"this is the kinetic energy, ½ q̇ᵀ {M} q̇: the required term contains the rate of {M}"
@@ -49,7 +59,7 @@ def _candidates(form: ClosedForm, asked: Quantity, index: Index, right: Collecti
         total = sum(terms[1:], terms[0])
         message = f"this is the first part of the vector only, the rate of {M} times q̇"
         yield total.node(), Cause(f"{message}: −½ ∂(q̇ᵀ {M} q̇)/∂q_{index[0] + 1} is missing", message)
-    if asked.inertial and all_parallel(form) and not any(_is_changed(form, other) for other in right):
+    if asked.inertial and not summed and all_parallel(form) and not any(_is_changed(form, other) for other in right):
         yield from _relative_rates(form, asked, index)
 
 
