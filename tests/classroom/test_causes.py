@@ -54,6 +54,14 @@ def test_a_moment_of_inertia_that_no_entry_has_is_missing(arm):
     assert {f.cause for f in dy.check_answer(arm, "mass-matrix", forgotten).wrong} == {"missing: I_2"}
 
 
+@pytest.mark.parametrize(("angle", "named"), [
+    (r"q_1\pi/180+q_2\pi/180", True), (r"\frac{\pi (q_1 + q_2)}{180}", True), (r"q_1 + q_2\pi/180", False),
+])  # fmt: skip
+def test_angles_in_degrees_are_named(arm, angle, named):
+    (wrong,) = dy.check_answer(arm, "gravity", rf"g_2 = m_2 g l_2 \cos({angle})").wrong
+    assert wrong.hint.startswith("degrees: the joint angles are in radians") == named
+
+
 def test_a_mistake_throughout_would_have_changed_every_entry(arm):
     absolute = "m_2 a_1 l_2 c_2"
     alone, beside = (

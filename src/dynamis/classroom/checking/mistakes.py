@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from math import pi
 from typing import Any, cast
 
+from dynamis.classroom.checking.balls import agree
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.double_angles import double_angle
 from dynamis.classroom.checking.linearisation import linearised
 from dynamis.classroom.checking.quantities import Quantity
+from dynamis.scalar import topological
+from dynamis.scalar.substitution import rebuilt
+from dynamis.symbolic import factored
+from dynamis.symbolic.angles import linear_form
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.equivalence import same
 from dynamis.symbolic.expression import Expression
 from dynamis.symbolic.notation import plain_text
 from dynamis.symbolic.ring import Ring
+from dynamis.tolerances import NEGLIGIBLE
 
 Index = tuple[int, ...]
 MAX_DOF_FOR_MISTAKES = 4  # for larger robots the mistaken quantities take longer than the check
@@ -43,7 +50,22 @@ def mistaken_for(
         ring = Ring.of([node, given], form.algebra.ring.angles, [*form.q, *form.v, *form.a])
         if same(ring, node, given):
             return cause
-    return double_angle(form, asked, index, given) or linearised(form, asked, index, given)
+    causes = (find(form, asked, index, given) for find in (_in_degrees, double_angle, linearised))
+    return next((cause for cause in causes if cause is not None), None)
+
+
+def _in_degrees(form: ClosedForm, asked: Quantity, index: Index, given: Any) -> Cause | None:
+    """The cause, if the entry is right where the angles of its sines and cosines are taken as they are, without π/180."""
+    arcs = [n for n in topological([given]) if n.op in ("sin", "cos")]
+    ratios = [abs(float(ratio)) for n in arcs for _, ratio in linear_form(n.args[0]).terms]
+    if not any(abs(ratio * 180.0 / pi - 1.0) < NEGLIGIBLE for ratio in ratios) or index not in asked.entries:
+        return None
+    radians = {id(q): q * (180.0 / pi) for q in form.q}
+    turned = {id(n): rebuilt(n.op, [factored.replaced(n.args[0], radians)]) for n in arcs}
+    if not agree(form, asked.entries[index].node(), factored.replaced(given, turned)):
+        return None
+    message = "degrees: the joint angles are in radians, without the factor π/180"
+    return Cause(message, message)
 
 
 def _candidates(
