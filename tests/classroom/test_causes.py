@@ -54,6 +54,14 @@ def test_a_moment_of_inertia_that_no_entry_has_is_missing(arm):
     assert {f.cause for f in dy.check_answer(arm, "mass-matrix", forgotten).wrong} == {"missing: I_2"}
 
 
+def test_a_value_at_zero_is_named(arm):
+    form = dy.load("planar_2r_melchiorri").closed_form()
+    causes = [f.hint for f in dy.check_answer(form, "mass-matrix", [[145, 47.5], [47.5, 22.5]]).wrong]
+    assert causes == ["this is the value at q = 0; the entry is a function of q"] * 3
+    (wrong,) = dy.check_answer(arm, "gravity", "g_2 = m_2 g l_2").wrong
+    assert wrong.hint == "a cosine is missing in m_2*g*l_2"
+
+
 @pytest.mark.parametrize(("angle", "named"), [
     (r"q_1\pi/180+q_2\pi/180", True), (r"\frac{\pi (q_1 + q_2)}{180}", True), (r"q_1 + q_2\pi/180", False),
 ])  # fmt: skip

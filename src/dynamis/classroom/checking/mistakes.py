@@ -11,6 +11,7 @@ from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.double_angles import double_angle
 from dynamis.classroom.checking.linearisation import linearised
 from dynamis.classroom.checking.quantities import Quantity
+from dynamis.errors import InputError
 from dynamis.scalar import topological
 from dynamis.scalar.substitution import rebuilt
 from dynamis.symbolic import factored
@@ -50,8 +51,25 @@ def mistaken_for(
         ring = Ring.of([node, given], form.algebra.ring.angles, [*form.q, *form.v, *form.a])
         if same(ring, node, given):
             return cause
-    causes = (find(form, asked, index, given) for find in (_in_degrees, double_angle, linearised))
+    causes = (find(form, asked, index, given) for find in (_in_degrees, double_angle, linearised, _at_zero))
     return next((cause for cause in causes if cause is not None), None)
+
+
+def _at_zero(form: ClosedForm, asked: Quantity, index: Index, given: Any) -> Cause | None:
+    """The cause, if the entry is the correct one at q = 0, where several of its terms are one."""
+    state = {id(q) for q in form.q}
+    if index not in asked.entries or any(id(n) in state for n in topological([given])):
+        return None
+    right = asked.entries[index].node()
+    try:
+        value = factored.replaced(right, {id(q): 0.0 for q in form.q})
+        ring = Ring.of([right, value, given], form.algebra.ring.angles, [*form.q, *form.v, *form.a])
+        collapsed = len(ring.value(value)[0]) < len(ring.value(right)[0])  # otherwise a cosine is missing
+        found = collapsed and same(ring, value, given)
+    except (InputError, ArithmeticError):  # a quotient, divided by zero here
+        return None
+    message = "this is the value at q = 0; the entry is a function of q"
+    return Cause(message, message) if found else None
 
 
 def _in_degrees(form: ClosedForm, asked: Quantity, index: Index, given: Any) -> Cause | None:
