@@ -192,6 +192,14 @@ def test_a_forgotten_gear_ratio_is_named_once():
     assert other.cause == "a divisor too many in every term: n"
 
 
+def test_an_angle_of_a_motor_over_its_ratio_is_that_of_the_joint():
+    form = dy.load(GEARED_PENDULUM).closed_form()
+    text = r"\theta_m = n q, (J + {}) \ddot\theta_m + \frac{{m g l}}{{n}} \sin\frac{{\theta_m}}{{n}} = \tau_m"
+    assert str(dy.check_answer(form, "equations", text.format(r"\frac{m l^2 + I}{n^2}")).findings[0]) == "tau_1: right"
+    (wrong,) = dy.check_answer(form, "equations", text.format(r"\frac{m l^2}{n} + \frac{I}{n^2}")).wrong
+    assert wrong.hint == "a factor too many in m*l^2*n*q'' (in the form n*tau_m = …)"
+
+
 def test_a_gear_ratio_without_a_rotor_counts():
     text = GEARED_PENDULUM.replace('J = "symbol"\n', "").replace('rotor_inertia = "J"\n', "")
     for ratio, written in (('"n"', "n"), ("50", "50")):

@@ -49,6 +49,27 @@ def test_a_cause_is_consistent_with_all_entries(arm):
     assert all("link 2 is q_1' + q_2'" in f.cause for f in dy.check_answer(arm, "mass-matrix", relative).wrong)
 
 
+def test_a_moment_of_inertia_that_no_entry_has_is_missing(arm):
+    forgotten = f"[{M_11}, {M_12}; {M_12}, m_2 l_2^2]"
+    assert {f.cause for f in dy.check_answer(arm, "mass-matrix", forgotten).wrong} == {"missing: I_2"}
+
+
+def test_a_value_at_zero_is_named(arm):
+    form = dy.load("planar_2r_melchiorri").closed_form()
+    causes = [f.hint for f in dy.check_answer(form, "mass-matrix", [[145, 47.5], [47.5, 22.5]]).wrong]
+    assert causes == ["this is the value at q = 0; the entry is a function of q"] * 3
+    (wrong,) = dy.check_answer(arm, "gravity", "g_2 = m_2 g l_2").wrong
+    assert wrong.hint == "a cosine is missing in m_2*g*l_2"
+
+
+@pytest.mark.parametrize(("angle", "named"), [
+    (r"q_1\pi/180+q_2\pi/180", True), (r"\frac{\pi (q_1 + q_2)}{180}", True), (r"q_1 + q_2\pi/180", False),
+])  # fmt: skip
+def test_angles_in_degrees_are_named(arm, angle, named):
+    (wrong,) = dy.check_answer(arm, "gravity", rf"g_2 = m_2 g l_2 \cos({angle})").wrong
+    assert wrong.hint.startswith("degrees: the joint angles are in radians") == named
+
+
 def test_a_mistake_throughout_would_have_changed_every_entry(arm):
     absolute = "m_2 a_1 l_2 c_2"
     alone, beside = (
@@ -305,6 +326,21 @@ def test_values_beside_much_larger_ones_are_not_taken_for_zero(arm, text, values
 def test_coefficients_are_written_with_the_digits_in_which_they_differ(arm, text, cause):
     (finding,) = dy.check_answer(arm, "mass-matrix", text).wrong
     assert finding.cause == cause
+
+
+@pytest.mark.parametrize(("number", "hint"), [
+    ("1", "the whole expression is a multiple of the correct value"),
+    ("20", "the whole expression is a multiple of the correct value"),
+    ("45", "the whole expression is twice the correct value: a factor ½ is missing"),
+    ("22.5 * 180/pi", "the whole expression is 180/π times the correct value"),
+    ("-22.5", "sign error: every term has the opposite sign"),
+])  # fmt: skip
+def test_a_hint_names_a_usual_factor_alone(number, hint):
+    form = dy.load("planar_2r_melchiorri").closed_form()
+    (finding,) = dy.check_answer(form, "mass-matrix", f"M_22 = {number}").wrong
+    assert finding.hint == hint
+    both = dy.check_answer(form, "gravity", "g_1 = 654 c_1 + 218 c_12, g_2 = 218 c_12").report(hint=True)  # 8/9 of it
+    assert "8/9" not in both
 
 
 @pytest.mark.parametrize("text", ["M_22 = (m_1 + m_2 + l_1 + l_2)^{64}", "M_22 = (m_1 + m_2 + l_1)^{60}"])

@@ -93,6 +93,68 @@ def test_wrong_digits_signs_and_factors_are_named(forearm, number, cause):
     assert finding.cause == cause
 
 
+MELCHIORRI = "planar_2r_melchiorri"  # g_1 = 735.75 c1 + 245.25 c12, M_11 = 95 + 50 c2, M_22 = 22.5
+LIGHT = {
+    "m_1": 1.0,
+    "m_2": 2.0,
+    "l_1": 0.3,
+    "l_2": 0.2,
+    "a_1": 0.6,
+    "I_1": 0.1,
+    "I_2": 0.05,
+    "g": 9.81,
+}  # 14.715 c1 + 3.924 c12
+
+
+@pytest.mark.parametrize(
+    ("robot", "parameters", "quantity", "text", "right", "wrong"),
+    [
+        (MELCHIORRI, {}, "gravity", "g_1 = 735.8 c1 + {} c12", ("245.2", "245.250", "25.00*9.810"), ("245.0", "245.1", "245.4")),
+        (MELCHIORRI, {}, "gravity", "g_2 = {} c12", ("245.2", "245.3", "2.500*98.10"), ("245.0", "245.1", "245.4", "245.5")),
+        (MELCHIORRI, {}, "gravity", "g_1 = {} c1 + 245.3 c12", ("735.7", "75*9.810"), ("735.6", "736.0", "75*9.808")),
+        (MELCHIORRI, {}, "mass-matrix", "M_22 = {}", ("22.50", "45/2"), ("22.49", "22.51")),
+        (MELCHIORRI, {}, "mass-matrix", "M_11 = 95 + {} c_2", ("50.00", "3*16.67"), ("49.99", "50.01", "3*16.68")),
+        ("planar_2r", LIGHT, "gravity", "g_1 = 14.72 c1 + {} c12", ("3.924", "0.4000*9.81"), ("3.914", "3.923", "3.925", "3.934")),
+        ("planar_2r", {}, "mass-matrix", "M_22 = m_2 l_2^2/3 + {} I_2 + 0.6667 m_2 l_2^2", ("3*0.3333", "1.001/1.000"), ("0.9999",)),
+    ],
+)  # fmt: skip
+def test_each_coefficient_is_right_to_half_a_unit_of_its_own_last_digit(robot, parameters, quantity, text, right, wrong):
+    form = dy.load(robot, parameters=parameters).closed_form()
+    for number in (*right, *wrong):
+        verdict = dy.check_answer(form, quantity, text.format(number))
+        assert verdict.correct == (number in right), (number, verdict)
+
+
+RODS = """
+[robot]
+gravity = [0, "-g", 0]
+[parameters]
+m_1 = "symbol"
+m_2 = "symbol"
+L_1 = "symbol"
+L_2 = "symbol"
+g = "symbol"
+[[link]]
+joint = "q_1"
+mass = "m_1"
+com = ["L_1/2", 0, 0]
+inertia = { zz = "m_1*L_1*L_1/12" }
+[[link]]
+joint = "q_2"
+xyz = ["L_1", 0, 0]
+mass = "m_2"
+com = ["L_2/2", 0, 0]
+inertia = { zz = "m_2*L_2*L_2/12" }
+"""
+
+
+def test_only_the_wrong_one_of_rounded_coefficients_is_named():
+    form = dy.load(RODS).closed_form()
+    assert dy.check_answer(form, "mass-matrix", "M_11 = 0.3333 m_1 L_1^2 + m_2 (L_1^2 + 0.3333 L_2^2 + L_1 L_2 c_2)").correct
+    (wrong,) = dy.check_answer(form, "mass-matrix", "M_11 = 0.3334 m_1 L_1^2 + m_2 (L_1^2 + 0.3333 L_2^2 + L_1 L_2 c_2)").wrong
+    assert wrong.cause == "a coefficient: 0.3334*m_1*L_1^2 should be 0.333333*m_1*L_1^2"
+
+
 def test_fractions_of_symbols_are_compared_exactly():
     form = dy.load("planar_2r").closed_form()
     text = "g_2 = m_2 g l_2 c12 + (1/3 - 333333333/1000000000) m_1"

@@ -4,6 +4,8 @@ import pytest
 from textbook_robots import CART_POLE
 
 import dynamis as dy
+from dynamis.classroom.checking.unactuated import Unactuated
+from dynamis.symbolic.budget import BudgetSpent
 
 IF = "if τ_2 = 0 (joint 2 not actuated)"
 CART = r"\ddot q_1 = \frac{\tau_1 + m \sin q_2 (l \dot q_2^2 - g \cos q_2)}{M + m \sin^2 q_2}"
@@ -191,3 +193,31 @@ def test_an_equation_with_its_torque_alone_on_one_side_needs_no_other_form(cart_
         (slip,) = dy.check_answer(cart_pole, "equations", text).wrong
         assert slip.cause == "superfluous: 2*m*g"
         assert "=" not in slip.correct
+
+
+FREE_HAND = (  # the equation of the third joint
+    r"(I_3+m_3l_3^2)\ddot q_3+(I_3+m_3(l_3^2+a_2l_3c_3))\ddot q_2+(I_3+m_3(l_3^2+a_2l_3c_3+a_1l_3c_{23}))\ddot q_1"
+    r"+m_3l_3(a_2s_3(\dot q_1+\dot q_2)^2 SIGN a_1s_{23}\dot q_1^2)+m_3gl_3c_{123}"
+)
+
+
+@pytest.mark.parametrize("solved", [False, True])
+def test_a_wrong_equation_whose_eliminations_are_too_long_to_expand_gets_a_verdict(solved):
+    form = dy.load("planar_3r").closed_form()
+    text = (
+        r"\ddot q_3 = -\frac{" + FREE_HAND.partition("+(")[2].join(("(", r"}{I_3+m_3l_3^2}")) if solved else f"0 = {FREE_HAND}"
+    )
+    assert dy.check_answer(form, "equations", text.replace("SIGN", "+")).correct
+    (wrong,) = dy.check_answer(form, "equations", text.replace("SIGN", "-")).wrong
+    assert wrong.hint == "the sign of a product in -m_3*a_1*l_3*s23*q_1'^2 (in the form 0 = …)"
+
+
+def test_an_elimination_too_long_to_expand_is_compared_by_its_values(double, monkeypatch):
+    def too_long(*_):
+        raise BudgetSpent("too long")
+
+    a, pivot, cart = double.a[1], double.torque[1], double.torque[0]
+    text = f"F = {cart - cart.diff(a) / pivot.diff(a) * pivot}"
+    monkeypatch.setattr(Unactuated, "_reduced", too_long)
+    assert dy.check_answer(double, "equations", text).findings[0].note == IF
+    assert not dy.check_answer(double, "equations", f"{text} + m*g").correct

@@ -301,3 +301,10 @@ def test_a_posture_needs_plain_joints():
     short = control.OperationalSpace.designed([0.3, 0.3, 0.6], bandwidth=5.0, posture=np.zeros(3))
     with pytest.raises(dy.InputError, match="posture= has 3 numbers, the robot has 7 joints"):
         short(IIWA, 0.0, IIWA_Q, np.zeros(7))
+
+
+def test_the_conditions_of_one_joint_are_checked_without_warnings():
+    values = {"I": 1.0, "m": 2.0, "L": 0.5, "g": 9.81, "d": 0.02}
+    pendulum = dy.load("pendulum_from_vertical", parameters=values)
+    conditions = control.PDGravity([0.5], stiffness=20.0, damping=3.0, gravity="goal").check(pendulum)
+    assert "K_p over the largest −∂g/∂q: 2.039" in str(conditions)  # 20 / (m g L)

@@ -294,3 +294,5 @@ def test_a_link_takes_an_inertia_as_its_mass_properties():
         dy.Robot(d)
     with pytest.raises(dy.InputError, match="inertia= takes an Inertia"):
         dy.Description("x").add_link("base", inertia=3.0)
+    with pytest.raises(dy.InputError, match=r"a joint has no mass=.*inertia= holds the mass"):
+        dy.Description("x").add_link("base").add_link("bob", "base", "revolute", mass=1.0)

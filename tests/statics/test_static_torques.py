@@ -80,7 +80,7 @@ def test_limits_say_whether_it_is_possible():
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [({"by": "nobody"}, "environment"), ({"wrench": [1, 2]}, "wrench"), ({"wrench": [np.nan] * 6}, "finite"),
+    [({"by": "nobody"}, "environment"), ({"wrench": [1, 2]}, "the 3 of a force alone"), ({"wrench": [np.nan] * 6}, "finite"),
      ({"frame": "tol0"}, "tool0"), ({"q": [0.0]}, "6 positions"), ({"wrench": "strong"}, "numbers")],
 )  # fmt: skip
 def test_bad_input_is_refused_with_the_cure(change, words):

@@ -34,6 +34,12 @@ def test_products_are_multiplied_out_to_units_of_one_spelling():
     assert linear_form((x + 1.0) * 2.0).constant == 2.0
 
 
+def test_a_product_over_one_of_its_factors_is_the_other():
+    assert terms(a * x / a) == {"x": 1}
+    assert terms((a * x + 3.0 * a * a * y) / (2.0 * a)) == terms(x / 2.0 + 1.5 * a * y)
+    assert len(terms((a * x + y) / a)) == 1
+
+
 def test_very_long_sums_are_read():
     total = sum((float(k) * symbol(f"x{k}") for k in range(1, 1010)), 0.0)
     assert len(linear_form(total).terms) == 1009

@@ -86,6 +86,17 @@ def test_helical_joint_with_a_symbol_for_its_pitch_is_the_robot():
     assert "h_1" in str(x.form.M[0, 0])
 
 
+@pytest.mark.parametrize("size", [1.0, 2.0])
+def test_the_length_of_an_axis_does_not_depend_on_the_angle_of_its_plane(size):
+    alpha, m, g = symbol("alpha"), symbol("m"), symbol("g")
+    d = dy.Description("incline", gravity=np.array([0.0, -g, 0.0], dtype=object)).add_link("ground")
+    axis = np.array([size * np.cos(alpha), size * np.sin(alpha), 0.0], dtype=object)
+    block = dy.Inertia.about_com(m, np.zeros(3), np.zeros((3, 3)))
+    form = dy.Robot(d.add_link("block", "ground", "prismatic", axis=axis, inertia=block)).closed_form()
+    assert str(form.M[0, 0]) == "m"
+    assert str(form.g[0]) == "m*g*sin(alpha)"
+
+
 def test_angle_of_the_geometry_may_be_a_symbol():
     alpha = symbol("alpha")
     c, s = np.cos(alpha), np.sin(alpha)

@@ -171,8 +171,9 @@ def largest_eigenvalue(M: Linearised) -> tuple[Array, Array]:
     defect = _defect(V)
     alpha = T[:, 0, 0] + moved[:, 0, 0]
     beta, epsilon = _rest(T, moved)
-    bound = 0.5 * (alpha + beta) + np.sqrt(0.25 * (alpha - beta) ** 2 + epsilon**2)
-    bound = np.where(np.isneginf(beta), alpha, bound)
+    alone = np.isneginf(beta)
+    beta = np.where(alone, alpha, beta)
+    bound = np.where(alone, alpha, 0.5 * (alpha + beta) + np.sqrt(0.25 * (alpha - beta) ** 2 + epsilon**2))
     return np.maximum(bound * (1.0 + defect), bound * (1.0 - defect)) + np.abs(bound) * (OUTWARD_FACTOR - 1.0), shares
 
 

@@ -19,7 +19,7 @@ from dynamis.model.massless import CURE, MAX_DOF_FOR_RANK, always_massless, is_r
 from dynamis.model.model import Body, Coordinate, Frame, Model
 from dynamis.model.plausibility import check_plausibility
 from dynamis.model.structure import check_structure
-from dynamis.scalar import Node, sqrt
+from dynamis.scalar import Node, evaluate, sqrt, topological
 from dynamis.spatial.inertia import Inertia, seen_from
 from dynamis.spatial.pose import Pose
 from dynamis.tolerances import SUM_ROUNDING
@@ -27,6 +27,7 @@ from dynamis.tolerances import SUM_ROUNDING
 Array = npt.NDArray[Any]
 
 SINGULAR_MASS = "singular-mass"  # the code of its finding
+TRIALS = 3  # values of symbols at which the length of a direction is taken
 _COORDINATE_AXES = frozenset({(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)})
 
 
@@ -136,8 +137,18 @@ def unit(axis: Array) -> Array:
     if tuple(axis) in _COORDINATE_AXES:
         return axis.copy()
     if any(isinstance(x, Node) for x in axis):
+        _, lengths = trial_lengths(axis)
+        if np.ptp(lengths) <= SUM_ROUNDING * lengths[0]:  # (cos α, sin α, 0): a root would stay in the equations
+            return axis / float(snap(lengths[:1])[0])
         return axis / sqrt(np.dot(axis, axis))
     return snap(axis.astype(float) / np.linalg.norm(axis.astype(float)))
+
+
+def trial_lengths(direction: Array) -> tuple[list[Node], Array]:
+    """The symbols in a direction, and its lengths at some values of these."""
+    symbols = [node for node in topological(direction) if node.op == "symbol"]
+    trials = np.random.default_rng(0).uniform(-2.0, 2.0, (len(symbols), TRIALS if symbols else 1))
+    return symbols, np.linalg.norm(evaluate(direction, dict(zip(symbols, trials, strict=True))).reshape(-1, 3), axis=1)
 
 
 _ZERO_INERTIA = Inertia.zero()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -320,6 +320,9 @@ class Description(Fields):
                 raise InputError(f"link {name!r} has no parent, so it can have no joint")
             self.links.append(Link(name, MassProperties.of(inertia) if inertia is not None else None))
             return self
+        if unknown := sorted(joint_fields.keys() - {f.name for f in fields(Joint)}):
+            known = "axis2, pitch, tail, limits, drive, mimic, actuator"
+            raise InputError(f"a joint has no {unknown[0]}=; allowed: {known}; inertia= holds the mass of the link")
         direction = np.array(axis)
         if direction.dtype.kind not in "iufO" or direction.shape != (3,):
             raise InputError(f"axis= takes three numbers, got {axis!r}")

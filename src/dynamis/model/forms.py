@@ -15,15 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import ConversionError, InputError, printable
-from dynamis.model.build import snap, snap_pose, unit
+from dynamis.model.build import snap, snap_pose, trial_lengths, unit
 from dynamis.model.description import Joint
-from dynamis.scalar import Node, evaluate, topological
+from dynamis.scalar import Node
 from dynamis.spatial.pose import Pose
 from dynamis.spatial.rotation import about_axis
 from dynamis.tolerances import FEW_ROUNDINGS, SUM_ROUNDING
 
 Array = npt.NDArray[Any]
-TRIALS = 3  # values of symbols at which a direction must have unit length
 
 
 X_AXIS, Z_AXIS = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
@@ -97,9 +96,7 @@ def _require_type(stated_type: str | None, allowed: tuple[str, ...]) -> None:
 
 def _require_unit(direction: Array, what: str) -> None:
     """Refuse a direction whose length is not 1, with symbols in it at any of some values of these."""
-    symbols = [node for node in topological(direction) if node.op == "symbol"]
-    trials = np.random.default_rng(0).uniform(-2.0, 2.0, (len(symbols), TRIALS if symbols else 1))
-    lengths = np.linalg.norm(evaluate(direction, dict(zip(symbols, trials, strict=True))).reshape(-1, 3), axis=1)
+    symbols, lengths = trial_lengths(direction)
     if not (np.abs(lengths - 1.0) <= 1e-6).all():
         depends = f"a length that depends on {', '.join(map(str, symbols))}"
         raise InputError(f"the {what} has {depends if np.ptp(lengths) > 1e-6 else f'length {lengths[0]:g}'}, it must be 1")

@@ -35,7 +35,7 @@ def on_robot(robot: Robot, wrench: Any, by: str) -> Array:
     given = np.asarray(wrench)
     if given.dtype.kind in "biuf" and given.ndim and given.shape[-1] == 3:
         wrench = np.concatenate([given, np.zeros_like(given)], axis=-1)
-    return sign * robot.inputs.vector(wrench, 6, "wrench")
+    return sign * robot.inputs.vector(wrench, 6, "wrench", "(f, μ), or the 3 of a force alone")
 
 
 def one_wrench(robot: Robot, wrench: Any, by: str) -> Array:

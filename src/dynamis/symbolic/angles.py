@@ -77,8 +77,8 @@ def _expanded(node: Node, args: list[Expansion]) -> Expansion:
         return total
     if node.op == "neg":
         return {units: -ratio for units, ratio in args[0].items()}
-    if node.op == "div" and list(args[1]) == [()]:
-        return {units: ratio / args[1][()] for units, ratio in args[0].items()}
+    if node.op == "div" and len(args[1]) == 1 and (quotient := _divided_by(args[0], *next(iter(args[1].items())))) is not None:
+        return quotient
     if node.op == "mul" and len(args[0]) * len(args[1]) <= MAX_EXPANDED_TERMS:
         product: Expansion = {}
         for units, ratio in args[0].items():
@@ -87,6 +87,20 @@ def _expanded(node: Node, args: list[Expansion]) -> Expansion:
                 product[key] = product.get(key, Fraction(0)) + ratio * factor
         return {units: ratio for units, ratio in product.items() if ratio}
     return {(node,): Fraction(1)}
+
+
+def _divided_by(terms: Expansion, divisor: tuple[Node, ...], factor: Fraction) -> Expansion | None:
+    """A sum over a product, if this cancels: (n q) / n is q."""
+    quotient: Expansion = {}
+    for units, ratio in terms.items():
+        left = list(units)
+        for unit in divisor:
+            at = next((k for k, x in enumerate(left) if x is unit), None)
+            if at is None:
+                return None
+            del left[at]
+        quotient[tuple(left)] = ratio / factor
+    return quotient
 
 
 def _product(units: tuple[Node, ...]) -> Node:

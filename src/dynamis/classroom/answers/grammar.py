@@ -240,7 +240,7 @@ class _Parser:
             number = parse_number(token.text)
             if number is None:
                 raise self.wrong(token, f"{printable(token.text)} is not a finite number", "write a realistic number")
-            return Number(number, token.at)
+            return Number(number, token.at, token.text)
         if token.kind == "name":
             return self.name(token)
         if token.kind == "open":

@@ -216,7 +216,7 @@ class _Reading:
         return [(name, used) for name, used in found if used is not None]
 
     def evaluate(self, rule: Rule) -> None:
-        evaluation = Evaluation(self.source, self.lookup, self.slope)
+        evaluation = Evaluation(self.source, self.lookup, self.slope, self.vocabulary.decimals)
         self.values[id(rule)] = [evaluation.value(tree) for tree in rule.trees]
 
     def lookup(self, name: Name) -> Value:

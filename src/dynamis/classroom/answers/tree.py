@@ -9,6 +9,7 @@ from functools import partial
 from operator import mul, neg
 from typing import Any, TypeAlias
 
+from dynamis.classroom.answers.decimals import Decimals
 from dynamis.classroom.answers.source import Source
 from dynamis.errors import InputError
 from dynamis.model.readers.expressions import FUNCTIONS
@@ -23,6 +24,7 @@ NORM = "norm"  # the function \\|v\\| of a vector or a scalar
 class Number:
     value: float
     at: int
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +150,12 @@ def whole_terms(tree: Tree) -> Iterator[Name]:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Evaluation of syntax trees with the values of ``lookup``."""
+    """Evaluation of syntax trees with the values of ``lookup``, and with symbols for decimals if they are given."""
 
     source: Source
     lookup: Callable[[Name], Value]
     rate: Callable[[Any, str], Any] = field(default=lambda value, _: value)
+    decimals: Decimals | None = None
 
     def value(self, tree: Tree) -> Value:
         try:
@@ -175,7 +178,7 @@ class Evaluation:
     def _value(self, tree: Tree) -> Value:
         match tree:
             case Number():
-                return tree.value
+                return tree.value if self.decimals is None else self.decimals.symbol(tree.text, tree.value, tree.at)
             case Name():
                 return self.lookup(tree)
             case Call(function="norm"):

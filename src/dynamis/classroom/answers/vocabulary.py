@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from dynamis.classroom.answers.decimals import Decimals
 from dynamis.classroom.answers.latex import FUNCTION, GREEK_LETTER
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.words import read_word, spell
@@ -54,6 +55,7 @@ class Vocabulary:
     that are also letters of the quantity in question, such as g, with this letter; ``gradient`` is the letter of the
     derivatives of the potential energy. ``motors`` are variables of actuators with their rates, by name.
     ``quadratic`` says what a quadratic form of the rates is: its spelled factors, the letters of its matrix, its own letter.
+    With ``decimals``, numbers that may be rounded are read as symbols.
 
     >>> from dynamis.scalar import symbol
     >>> q, v, a = ([symbol(f"{x}1")] for x in "qva")
@@ -78,6 +80,7 @@ class Vocabulary:
     gradient: str = ""
     motors: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     quadratic: tuple[Sequence[str], Sequence[str], str] = ((), (), "")
+    decimals: Decimals | None = None
 
     def __post_init__(self) -> None:
         sizes = {"q": len(self.q), "v": len(self.v), "a": len(self.a), "revolute": len(self.revolute)}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
+from dynamis.classroom.answers import DECIMAL, Answer, Decimals, Located, Vocabulary, has_rounded, parse_answer
 from dynamis.classroom.answers.blanks import product_with_commas, row_with_commas, with_commas
 from dynamis.classroom.answers.written import written
 from dynamis.classroom.checking import parametrisation, regressors
@@ -38,11 +38,8 @@ from dynamis.symbolic import factored
 from dynamis.symbolic.budget import BudgetSpent
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of
-from dynamis.tolerances import NEGLIGIBLE
 
 Index = tuple[int, ...]
-DECIMAL = r"(?<![0-9.])[0-9]*\.[0-9]+"
-MIN_ROUNDED_DIGITS = 4  # a decimal with fewer significant digits, such as 9.81, is taken as exact
 __all__ = ["EntryVerdict", "Quantity", "Verdict", "canonical", "check_answer", "names"]
 
 
@@ -65,7 +62,7 @@ def check_answer(
     Any algebraic form of the correct answer is accepted, also a part of it: the verdict lists the entries not given.
     ``notation`` is the notation of the answer; without it, that of the robot is tried first, then that of each course.
     ``parameters`` defines additional names. With ``tolerance``, coefficients may differ by this fraction of the largest one.
-    Without it, decimals of four digits or more are treated as rounded to their last digit, and the verdict says so.
+    Without it, each decimal of four digits or more is right to half a unit of its last digit, and the verdict says so.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r").closed_form()
@@ -111,28 +108,41 @@ class _Reading:
     extra: Mapping[str, Any]
     file: str
     tolerance: float
+    decimals: Decimals | None = None  # symbols for those that may be rounded
 
     def verdict(self, hidden: frozenset[str]) -> tuple[Verdict, list[Any]]:
         """The verdict on the answer, read without the parameters that are ``hidden``; and the nodes it consists of."""
+        verdict, nodes = self._verdict(hidden)
+        if verdict.correct or not has_rounded(self.text):
+            return verdict, nodes
+        try:
+            rounded, _ = replace(self, decimals=Decimals())._verdict(hidden)
+        except DynamisError:  # a decimal where only a number may stand, such as an exponent
+            return verdict, nodes
+        others = {x.entry: x for x in rounded.findings}
+        findings = tuple(x if x.right else others.get(x.entry, x) for x in verdict.findings)
+        return replace(verdict, findings=findings, remark=rounded.remark, hint=rounded.hint), nodes
+
+    def _verdict(self, hidden: frozenset[str]) -> tuple[Verdict, list[Any]]:
         form, asked, file = self.form, self.asked, self.file
         text = _with_separated_cells(self.text, asked, form.n)
-        answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden)
+        answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden, self.decimals)
         asked = in_convention(asked, used)
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
         answer, notes = with_sum(answer, asked)
         motion = _Motion(asked, answer)
         if asked.name == "equations":
-            motion = _motion(form, asked, answer, motor_names(form, used, text))
+            motion = _motion(form, asked, answer, motor_names(form, used, text), self.decimals)
         asked, read = motion.asked, motion.read
         entries = {} if motion.is_of_motors else self.entries(motion.given, asked, motion.answer)
         notes += [*_passages(answer, asked), *motion.notes, *([] if motion.given else _other_names(asked, answer, entries))]
         remark = Cause("", "")
         if asked.name == "parameters":
-            asked, remark = parametrisation.reference(form, asked, entries)
+            asked, remark = parametrisation.reference(form, asked, self._as_written(entries))
         finding: EntryVerdict | None = None
         if asked.name == "regressor":
             own = next((answer.entries[x] for x in quantity(form, "parameters").letters if x in answer.entries), {})
-            asked, remark, finding, read = regressors.reference(form, asked, entries, own)
+            asked, remark, finding, read = regressors.reference(form, asked, *map(self._as_written, (entries, own)))
         asked, entries = under_assumptions(form, answer, asked, entries)
 
         def compared(asked: Quantity, entries: Mapping[tuple[int, ...], Located]) -> Verdict:
@@ -142,7 +152,7 @@ class _Reading:
         if finding is not None:
             verdict = replace(verdict, findings=(finding,), absent=())
         if asked.name == "parameters" and verdict.correct and is_whole(answer, entries) and not verdict.complete:
-            finding = parametrisation.incomplete(form, asked, entries)
+            finding = parametrisation.incomplete(form, asked, self._as_written(entries))
             verdict = verdict if finding is None else replace(verdict, findings=(*verdict.findings, finding), absent=())
         if answer.constants and not verdict.correct:  # the constants are not what is wrong
             values = {id(x): 0.0 for x in answer.constants.values() if not _is_factor(x, form, answer)}
@@ -171,8 +181,15 @@ class _Reading:
     def _compared(self, asked: Quantity, entries: Mapping[tuple[int, ...], Located], used: Notation, text: str) -> Verdict:
         numeric = not robot_symbols(self.form)
         decimals = numeric or re.search(DECIMAL, text) is not None
-        rounding = _rounding(text, products=numeric)
-        return AnswerComparison(self.form, asked, entries, used, self.tolerance, rounding, decimals).verdict()
+        rounded = Decimals() if self.decimals is None else self.decimals
+        return AnswerComparison(self.form, asked, entries, used, self.tolerance, rounded, decimals).verdict()
+
+    def _as_written(self, entries: Mapping[Index, Located]) -> dict[Index, Located]:
+        """Entries with the values of the decimals that are symbols."""
+        if self.decimals is None:
+            return dict(entries)
+        values = self.decimals.values
+        return {index: replace(x, node=values(x.node), also=tuple(map(values, x.also))) for index, x in entries.items()}
 
 
 @dataclass(frozen=True)
@@ -196,12 +213,12 @@ class _Motion:
         return self.drives is not None and bool(self.drives.read) and not self.given
 
 
-def _motion(form: ClosedForm, asked: Quantity, answer: Answer, motors: MotorNames) -> _Motion:
+def _motion(form: ClosedForm, asked: Quantity, answer: Answer, motors: MotorNames, decimals: Decimals | None) -> _Motion:
     """The equations of motion of an answer, in which gears, states and actuators may have names of their own."""
     geared = GearedAnswer(form, answer)
     rates = with_rates(form, geared.answer)
     drives = ActuatorAnswer(form, asked, rates.answer, motors)
-    given, asked, unactuated, read = solved_torques(form, asked, drives.rest)
+    given, asked, unactuated, read = solved_torques(form, asked, drives.rest, decimals)
     notes = [*drives.notes, *geared.notes, *(f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated)]
     findings = [*rates.findings, *geared.findings]
     read = [*read, *geared.read, *rates.read, *drives.read]
@@ -254,17 +271,6 @@ def _with_values(entry: Located, values: Mapping[int, float]) -> Located:
     return replace(entry, node=nodes[0], also=tuple(nodes[1:]))
 
 
-def _rounding(text: str, *, products: bool) -> float:
-    """The relative rounding error of the decimals of a text, or of ``products`` of two of them; 0 if all are short.
-
-    It is half a unit of the last digit: 0.99999 is not 1, which would be 1.0000.
-    """
-    written = re.findall(DECIMAL, text)
-    rounded = [x for x in written if len(x.replace(".", "").lstrip("0")) >= MIN_ROUNDED_DIGITS]
-    halves = [(float(x), 0.5 * 10.0 ** -len(x.split(".")[1])) for x in rounded]
-    return (2.0 if products else 1.0) * max((half / (x - half) for x, half in halves), default=0.0) * (1.0 + NEGLIGIBLE)
-
-
 def _read(
     form: ClosedForm,
     asked: Quantity,
@@ -273,6 +279,7 @@ def _read(
     extra: Mapping[str, Any],
     file: str,
     hidden: frozenset[str] = frozenset(),
+    decimals: Decimals | None = None,
 ) -> tuple[Answer, Notation]:
     # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
     moving = asked.name == "equations"
@@ -286,13 +293,15 @@ def _read(
     for notation in tried:
         motors = motor_names(form, notation, text) if moving else NO_MOTORS
         names = vocabulary(form, asked, notation, extra, {**unknowns, **motors.commands}, hidden, motors.variables)
+        names = replace(names, decimals=decimals)
         try:
             return parse_answer(text, names, file), notation
         except FormatError as error:
             refused = refused or error
     assert refused is not None
     if asked.has_datum:  # with the value or the height at the datum as a constant: U_0, h, const
-        return _read_with_constants(form, asked, vocabulary(form, asked, own, extra, hidden=hidden), text, file, refused), own
+        names = replace(vocabulary(form, asked, own, extra, hidden=hidden), decimals=decimals)
+        return _read_with_constants(form, asked, names, text, file, refused), own
     raise refused
 
 

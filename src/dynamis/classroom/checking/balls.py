@@ -32,6 +32,13 @@ def agree(form: ClosedForm, right: Any, given: Any) -> bool:
     return is_decidable(right, given) and all(_is_zero(a - b, a) for a, b in values(form, right, given))
 
 
+def agree_within(form: ClosedForm, right: Any, given: Any, changes: Sequence[Any]) -> bool:
+    """Whether two expressions differ at random states by no more than the sum of the sizes of these changes."""
+    if not changes or not is_decidable(right, given):
+        return False
+    return all(abs(a - b) <= sum(map(abs, others)) for a, b, *others in values(form, right, given, *changes))
+
+
 def differ_by_constant(form: ClosedForm, right: Any, given: Any) -> bool:
     """Whether given − right depends on parameters alone, by its values at random states with the same parameters."""
     if not is_decidable(right, given):
@@ -47,22 +54,22 @@ def is_decidable(right: Any, given: Any) -> bool:
     return next(cases) <= next(cases)
 
 
-def values(form: ClosedForm, right: Any, given: Any, *, same_parameters: bool = False) -> Iterator[tuple[Ball, Ball]]:
-    """The values of two expressions at random states; parameters are positive."""
+def values(form: ClosedForm, *nodes: Any, same_parameters: bool = False) -> Iterator[list[Ball]]:
+    """The values of expressions at random states; parameters are positive."""
     rng = np.random.default_rng(11)
     state = {id(x) for x in (*form.q, *form.v, *form.a, *form.tau, *form.w)}
-    symbols = [n for n in topological([right, given]) if n.op == "symbol"]
+    symbols = [n for n in topological(nodes) if n.op == "symbol"]
     kept: dict[int, Fraction] = {}
     for k in range(RANDOM_STATES):
         at = {id(s): Fraction(int(x), 1000) for s, x in zip(symbols, rng.integers(300, 2900, len(symbols)), strict=True)}
         signs = dict(zip(at, rng.choice((-1, 1), len(at)), strict=True))
         at = {key: x * int(signs[key]) * _SCALES[k % len(_SCALES)] if key in state else x for key, x in at.items()}
         kept = kept or {key: x for key, x in at.items() if key not in state}
-        yield at_state([right, given], {**at, **kept} if same_parameters else at)
+        yield at_state(nodes, {**at, **kept} if same_parameters else at)
 
 
-def at_state(nodes: Sequence[Any], at: Mapping[int, Fraction]) -> tuple[Ball, Ball]:
-    """The values of two expressions at these values of the symbols, by their ids."""
+def at_state(nodes: Sequence[Any], at: Mapping[int, Fraction]) -> list[Ball]:
+    """The values of expressions at these values of the symbols, by their ids."""
     before, flint.ctx.prec = flint.ctx.prec, _BITS
     try:
         known: dict[int, Ball] = {}
@@ -71,8 +78,7 @@ def at_state(nodes: Sequence[Any], at: Mapping[int, Fraction]) -> tuple[Ball, Ba
                 known[id(n)] = _exact(at[id(n)])
             else:
                 known[id(n)] = _OPERATIONS[n.op](*(known[id(x)] if isinstance(x, Node) else number(x) for x in n.args))
-        first, second = (known[id(x)] if isinstance(x, Node) else number(x) for x in nodes)
-        return first, second
+        return [known[id(x)] if isinstance(x, Node) else number(x) for x in nodes]
     finally:
         flint.ctx.prec = before
 

@@ -7,11 +7,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
+from math import pi
 from typing import NamedTuple, Protocol
 
 from dynamis.classroom.checking.monomials import added_powers, common_powers, likeness, renamed, times
 from dynamis.symbolic.arrangement import Monomial, Role, Terms
 from dynamis.symbolic.ring import Atom, Ring
+from dynamis.tolerances import NEGLIGIBLE
 
 
 class Write(Protocol):
@@ -24,6 +26,7 @@ MAX_TERMS_FOR_EXCHANGES = 300  # of an entry that is searched for exchanged symb
 ONE, HALF = Fraction(1), Fraction(1, 2)
 DIGITS, MAX_DIGITS = 6, 15  # of printed decimals, and of those that differ little
 ROUNDING = Fraction(1, 10**4)  # of printed decimals, of which the correct ones have more digits
+USUAL = (HALF, Fraction(1, 3), Fraction(1, 4), Fraction(1, 1000))  # factors that are forgotten, or their inverses
 SIMPLE = 12  # the largest denominator of a factor that is written as a fraction
 SIGN = "the sign of a product"
 GRAVITY = tuple(map(Fraction, ("9.81", "9.8", "9.80665", "9.807", "9.806", "9.82", "10")))  # numbers written for g
@@ -86,7 +89,7 @@ class Slip:
     def cause(self, summed: Collection[int] = ()) -> Cause:
         """The probable mistake, as one sentence.
 
-        ``summed`` are the links whose angular velocities are sums of rates in other entries, so that these are no mistake.
+        ``summed`` are the links by other entries of which a relative angular velocity is not the mistake.
         """
         if (number := self._number_for_gravity()) is not None:
             cause, others = number
@@ -143,6 +146,11 @@ class Slip:
         """The links whose moment of inertia is there for the rates of earlier joints too."""
         pairs = ((m, self._number(m, "inertia")) for m, c in self.right.items() if self.given.get(m) == c)
         return {link for m, link in pairs if link > 1 and self._is_of_earlier_joint(m, link)}
+
+    def forgotten_moments(self) -> set[int]:
+        """The links whose moment of inertia is missing for the rates of their own joints and later ones too."""
+        pairs = ((m, self._number(m, "inertia")) for m in self.right if m not in self.given)
+        return {link for m, link in pairs if link > 1 and not self._is_of_earlier_joint(m, link)}
 
     def _relative_rate(self, summed: Collection[int]) -> Cause | None:
         """I_2 appears with q̇_2 only: the angular velocity of link 2 was taken relative to link 1."""
@@ -338,14 +346,30 @@ def whole_factor(k: Fraction, entries: int = 1) -> Cause:
         message = f"sign error: every {'term' if entries == 1 else 'wrong entry'} has the opposite sign"
         return Cause(message, message)
     message = "the whole expression is" if entries == 1 else f"all {entries} wrong entries are"
-    message = f"{message} {multiple(k)} the correct value"
+    text, hint = (f"{message} {said}" for said in multiple(k))
     if k in (2, HALF):
-        message += f": a factor {'½' if k == 2 else '2'} is missing" + ("" if entries == 1 else " in the whole expression")
-    return Cause(message, message)
+        text += f": a factor {'½' if k == 2 else '2'} is missing" + ("" if entries == 1 else " in the whole expression")
+        hint = text
+    return Cause(text, hint)
 
 
-def multiple(k: Fraction) -> str:
+def multiple(k: Fraction) -> Cause:
+    """So many times the correct value; a hint names a usual factor alone, as any other one gives the value away."""
+    usual = k == -1 or min(abs(k), abs(1 / k)) in USUAL or _by_degrees(k)
+    text = f"{_times(k)} the correct value"
+    return Cause(text, text if usual else "a multiple of the correct value")
+
+
+def _by_degrees(k: Fraction) -> str:
+    """The factor from degrees to radians or back, by its name; otherwise empty."""
+    factors = {"π/180": pi / 180, "180/π": 180 / pi}
+    return next((name for name, x in factors.items() if abs(float(k) / x - 1.0) < NEGLIGIBLE), "")
+
+
+def _times(k: Fraction) -> str:
     """Twice, half, or so many times."""
+    if degrees := _by_degrees(k):
+        return f"{degrees} times"
     if k.denominator <= SIMPLE:
         return {Fraction(2): "twice", HALF: "half", Fraction(-1): "minus"}.get(k, f"{k} times")
     decimals = (f"{float(k):.{digits}g}" for digits in range(DIGITS, MAX_DIGITS))

@@ -9,9 +9,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from dynamis.classroom.answers import Located
+from dynamis.classroom.answers import Decimals, Located
 from dynamis.classroom.checking.absolute_angles import in_absolute_angles
-from dynamis.classroom.checking.balls import RANDOM_STATES, agree, differ_by_constant
+from dynamis.classroom.checking.balls import RANDOM_STATES, agree, agree_within, differ_by_constant
 from dynamis.classroom.checking.causes import Cause, multiple, whole_factor
 from dynamis.classroom.checking.entry_comparison import EntryComparison
 from dynamis.classroom.checking.examples import example
@@ -48,12 +48,19 @@ class AnswerComparison:
         given: Mapping[tuple[int, ...], Located],
         notation: Notation,
         tolerance: float,
-        rounding: float = 0.0,
+        rounded: Decimals,
         decimals: bool = False,
     ) -> None:
         self.decimals = decimals
-        self.given = {i: replace(x, node=by_signs(x.node), also=tuple(map(by_signs, x.also))) for i, x in given.items()}
-        self.form, self.asked, self.tolerance, self.rounding = form, asked, tolerance, rounding
+        self.form, self.asked, self.tolerance = form, asked, tolerance
+        self.slopes: dict[int, list[Any]] = {}  # of expressions by id, by half a unit of each rounded decimal
+
+        def plain(node: Any) -> Any:
+            written = rounded.values(node := by_signs(node))
+            self.slopes[id(written)] = rounded.slopes(node)
+            return written
+
+        self.given = {i: replace(x, node=plain(x.node), also=tuple(map(plain, x.also))) for i, x in given.items()}
         self.letters = form.algebra.letters.with_notation(notation)
         self.right: dict[tuple[int, ...], Any] = {index: by_signs(x.node()) for index, x in asked.entries.items()}
         nodes = {index: [entry.node, *entry.also] for index, entry in self.given.items()}
@@ -75,17 +82,11 @@ class AnswerComparison:
         return needs_division(forms, self.form.algebra.ring.angles)
 
     @cached_property
-    def in_numbers(self) -> bool:
-        """Whether the robot has no symbols, so that coefficients are sums of products of numbers, which may cancel."""
-        state = {id(x) for vector in (self.form.q, self.form.v, self.form.a, self.form.tau, self.form.w) for x in vector}
-        return all(n.op != "symbol" or id(n) in state for n in topological(list(self.right.values())))
-
-    @cached_property
     def _common(self) -> EntryComparison:
         return self._comparison([*self.right.values(), *self.plain])
 
     def _comparison(self, nodes: list[Any]) -> EntryComparison:
-        return EntryComparison(self.form, self.asked, self.letters, nodes, decimals=self.decimals)
+        return EntryComparison(self.form, self.asked, self.letters, nodes, self.slopes, decimals=self.decimals)
 
     @cached_property
     def right_entries(self) -> list[tuple[int, ...]]:
@@ -94,9 +95,10 @@ class AnswerComparison:
 
     @cached_property
     def summed_links(self) -> set[int]:
-        """The links whose angular velocity is a sum of rates in some entry."""
+        """The links whose angular velocity is a sum of rates in some entry, or whose moment of inertia is forgotten there."""
         known = [(i, self.given[i].node) for i in self.in_terms if self._common.has_terms(self.right[i], self.given[i].node)]
-        return {link for index, node in known for link in self._common.slip(index, self.right[index], node).summed_links()}
+        slips = [self._common.slip(index, self.right[index], node) for index, node in known]
+        return {link for slip in slips for link in slip.summed_links() | slip.forgotten_moments()}
 
     def correct(self, index: tuple[int, ...]) -> Expression:
         """The correct entry, in full angles."""
@@ -143,15 +145,16 @@ class AnswerComparison:
                 wrong += [] if note else [k]
                 continue
             if comparison.same(right, node, 0.0):
+                note = TO_THE_DIGITS if comparison.is_rounded(right, node) else note
                 continue
             if self.tolerance and comparison.same(right, node, self.tolerance):
                 note = f"within the tolerance of {self.tolerance:g}"
-            elif self.rounding > self.tolerance and comparison.same(right, node, self.rounding, each=not self.in_numbers):
-                note = TO_THE_DIGITS
             elif comparison.same_in_motion(right, node):
                 note = IN_MOTION
             elif agree(self.form, right, node):
                 note = BY_NUMBERS
+            elif agree_within(self.form, right, node, self.slopes[id(node)]):
+                note = f"{TO_THE_DIGITS} {BY_NUMBERS}"
             elif self.asked.has_datum and (shift := comparison.constant_shift(right, node)):
                 note, difference = ANOTHER_DATUM, shift
             elif self.asked.has_datum and differ_by_constant(self.form, right, node):
@@ -174,9 +177,9 @@ class AnswerComparison:
         shown = example(self.form, comparison.algebra, right, node)
         if not comparison.has_terms(right, node):
             return EntryVerdict(self.name(index), entry.line, False, correct, "", shown, *no_terms(node))
-        cause = mistaken_for(self.form, self.asked, index, node, self.right_entries)
-        used = comparison if cause is not None else comparison.in_terms_of_answer(index, right, node)
         summed = self.summed_links if self.asked.inertial else ()
+        cause = mistaken_for(self.form, self.asked, index, node, self.right_entries, summed)
+        used = comparison if cause is not None else comparison.in_terms_of_answer(index, right, node)
         cause = cause or in_form(used.cause(index, right, node, summed), entry.solved_for)
         return EntryVerdict(self.name(index), entry.line, False, correct, used.difference(right, node), shown, *cause)
 
@@ -193,8 +196,8 @@ class AnswerComparison:
         wrong = [index for index, finding in zip(compared, findings, strict=True) if not finding.right]
         factors = {self._factor(index) for index in wrong}
         if len(wrong) > 1 and len(factors) == 1 and (k := factors.pop()) is not None:
-            message = f"{multiple(k)} the correct value"
-            return [f if f.right else replace(f, cause=message, hint=message) for f in findings], whole_factor(k, len(wrong))
+            text, hint = multiple(k)
+            return [f if f.right else replace(f, cause=text, hint=hint) for f in findings], whole_factor(k, len(wrong))
         if len(wrong) > 1 and (cause := exchanged(self.form, self.asked, self.given, self.right, self._are_same)) is not None:
             return [f if f.right else replace(f, cause=cause.text, hint=cause.hint) for f in findings], Cause("", "")
         return findings, Cause("", "")

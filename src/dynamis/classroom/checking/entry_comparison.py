@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -38,6 +39,7 @@ class CommonDenominator(NamedTuple):
     right: Polynomial
     given: Polynomial
     below: Polynomial | None
+    rounded: bool = False  # whether coefficients of the answer are those of the correct one by the rounding of its decimals
 
 
 class EntryComparison:
@@ -49,33 +51,41 @@ class EntryComparison:
         asked: Quantity,
         letters: SymbolPrinter,
         nodes: list[Any],
+        slopes: Mapping[int, Sequence[Any]],
         *,
         decimals: bool = False,
         by_joint: bool = False,
     ) -> None:
-        """``by_joint`` writes sines and cosines of sums as products of those of the joints' own angles."""
+        """``by_joint`` writes sines and cosines of sums as products of those of the joints' own angles.
+
+        ``slopes`` are the changes of the expressions, by their ids, by half a unit of the last digit of each rounded decimal.
+        """
         symbols = [*form.q, *form.v, *form.a, *form.tau, *form.w]
         angles = form.algebra.ring.angles
         self.form, self.asked, self.letters, self.decimals, self.by_joint = form, asked, letters, decimals, by_joint
-        self.ring = Ring.of(nodes, [replace(a, base=None, sign=1) for a in angles] if by_joint else angles, symbols)
+        self.slopes, every = slopes, [*nodes, *(x for node in nodes for x in slopes.get(id(node), ()))]
+        self.ring = Ring.of(every, [replace(a, base=None, sign=1) for a in angles] if by_joint else angles, symbols)
         self.algebra = Algebra(self.ring, letters)
         self._too_long: dict[int, BudgetSpent] = {}
 
-    def same(self, right: Any, given: Any, tolerance: float, *, each: bool = False) -> bool:
-        """Whether two expressions are equal; with a tolerance, coefficients to this fraction of the largest one, or ``each``.
-
-        With ``each``, coefficients may differ by this fraction of themselves; those that should be zero, of the largest one.
-        """
-        correct, answer, _ = self._over_common_denominator(right, given)
-        difference = answer - correct
+    def same(self, right: Any, given: Any, tolerance: float) -> bool:
+        """Whether two expressions are equal; with a tolerance, coefficients to this fraction of the largest one."""
+        both = self._over_common_denominator(right, given)
+        difference = both.given - both.right
         if not tolerance:
             return bool(difference.is_zero())
-        size = max((abs(fraction(c)) for c in correct.coeffs()), default=Fraction(0))
-        own = {e: abs(fraction(c)) for e, c in correct.to_dict().items()} if each else {}
-        return all(abs(fraction(c)) <= Fraction(tolerance) * own.get(e, size) for e, c in difference.to_dict().items())
+        size = max((abs(fraction(c)) for c in both.right.coeffs()), default=Fraction(0))
+        return all(abs(fraction(c)) <= Fraction(tolerance) * size for c in difference.coeffs())
+
+    def is_rounded(self, right: Any, given: Any) -> bool:
+        """Whether coefficients of the answer are those of the correct one by the rounding of its decimals."""
+        return self._over_common_denominator(right, given).rounded
 
     def _over_common_denominator(self, right: Any, given: Any) -> CommonDenominator:
-        """The two over their least common denominator; coefficients that agree up to rounding are those of the correct one."""
+        """The two over their least common denominator; coefficients that agree up to rounding are those of the correct one.
+
+        So are those that agree to the digits of the answer's decimals.
+        """
         (a, b), (c, d) = self.ring.value(right), with_short_divisor(*self._limited_value(given))
         x = y = self.ring.one  # b y = d x
         if b is None or d is None:
@@ -86,7 +96,25 @@ class EntryComparison:
         correct, answer = (self.ring.reduced(self.ring.product(*pair)) for pair in ((a, y), (c, x)))
         denominator = None if b is None and d is None else y if b is None else self.ring.reduced(self.ring.product(b, y))
         difference = without_rounding(self.ring, correct - answer, correct)
-        return CommonDenominator(correct, correct - difference, denominator)
+        wrong = self._beyond_digits(difference, given, denominator)
+        return CommonDenominator(correct, correct - wrong, denominator, len(wrong) < len(difference))
+
+    def _beyond_digits(self, difference: Polynomial, given: Any, denominator: Polynomial | None) -> Polynomial:
+        """A difference without the coefficients that half a unit of the last digits of the answer's decimals explains."""
+        slopes = self.slopes.get(id(given), ())
+        if difference.is_zero() or not slopes:
+            return difference
+        allowed: Counter[tuple[int, ...]] = Counter()
+        for slope in slopes:
+            above, below = self.ring.value(slope)
+            if denominator is not None:
+                above, below = self.ring.multiply((above, below), (denominator, None))
+            if below is not None:
+                return difference
+            for exponents, c in above.to_dict().items():
+                allowed[exponents] += abs(c)
+        kept = {e: c for e, c in difference.to_dict().items() if abs(c) > allowed[e]}
+        return self.ring.context.from_dict(kept)
 
     def _limited_value(self, given: Any) -> tuple[Polynomial, Polynomial | None]:
         """The expansion of an expression of the answer, tried once."""
@@ -170,7 +198,8 @@ class EntryComparison:
         arcs = [n.args[0] for n in topological([given]) if n.op in ("sin", "cos")]
         if len({id(x) for x in arcs}) < 2 or any(not isinstance(x, Node) or x.op != "symbol" for x in arcs):
             return self
-        other = EntryComparison(self.form, self.asked, self.letters, [right, given], decimals=self.decimals, by_joint=True)
+        nodes = [right, given]
+        other = EntryComparison(self.form, self.asked, self.letters, nodes, self.slopes, decimals=self.decimals, by_joint=True)
         return min((self, other), key=lambda comparison: comparison.slip(index, right, given).different)
 
     def slip(self, index: tuple[int, ...], right: Any, given: Any) -> Slip:

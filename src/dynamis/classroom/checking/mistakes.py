@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from math import pi
 from typing import Any, cast
 
+from dynamis.classroom.checking.balls import agree
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.double_angles import double_angle
 from dynamis.classroom.checking.linearisation import linearised
 from dynamis.classroom.checking.quantities import Quantity
+from dynamis.errors import InputError
+from dynamis.scalar import topological
+from dynamis.scalar.substitution import rebuilt
+from dynamis.symbolic import factored
+from dynamis.symbolic.angles import linear_form
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.equivalence import same
 from dynamis.symbolic.expression import Expression
 from dynamis.symbolic.notation import plain_text
 from dynamis.symbolic.ring import Ring
+from dynamis.tolerances import NEGLIGIBLE
 
 Index = tuple[int, ...]
 MAX_DOF_FOR_MISTAKES = 4  # for larger robots the mistaken quantities take longer than the check
@@ -24,21 +32,63 @@ def is_small(form: ClosedForm) -> bool:
     return form.expanded and form.n <= MAX_DOF_FOR_MISTAKES
 
 
-def mistaken_for(form: ClosedForm, asked: Quantity, index: Index, given: Any, right: Collection[Index] = ()) -> Cause | None:
+def mistaken_for(
+    form: ClosedForm,
+    asked: Quantity,
+    index: Index,
+    given: Any,
+    right: Collection[Index] = (),
+    summed: Collection[int] = (),
+) -> Cause | None:
     """The cause, if the entry is that of another quantity or follows from a common mistake made throughout.
 
-    The entries ``right`` contradict a mistake that would have changed them.
+    The entries ``right`` contradict a mistake that would have changed them; those of the links ``summed`` contradict that their
+    angular velocities are relative.
     """
     if not is_small(form):
         return None
-    for node, cause in _candidates(form, asked, index, right):
+    for node, cause in _candidates(form, asked, index, right, summed):
         ring = Ring.of([node, given], form.algebra.ring.angles, [*form.q, *form.v, *form.a])
         if same(ring, node, given):
             return cause
-    return double_angle(form, asked, index, given) or linearised(form, asked, index, given)
+    causes = (find(form, asked, index, given) for find in (_in_degrees, double_angle, linearised, _at_zero))
+    return next((cause for cause in causes if cause is not None), None)
 
 
-def _candidates(form: ClosedForm, asked: Quantity, index: Index, right: Collection[Index]) -> Iterator[tuple[Any, Cause]]:
+def _at_zero(form: ClosedForm, asked: Quantity, index: Index, given: Any) -> Cause | None:
+    """The cause, if the entry is the correct one at q = 0, where several of its terms are one."""
+    state = {id(q) for q in form.q}
+    if index not in asked.entries or any(id(n) in state for n in topological([given])):
+        return None
+    right = asked.entries[index].node()
+    try:
+        value = factored.replaced(right, {id(q): 0.0 for q in form.q})
+        ring = Ring.of([right, value, given], form.algebra.ring.angles, [*form.q, *form.v, *form.a])
+        collapsed = len(ring.value(value)[0]) < len(ring.value(right)[0])  # otherwise a cosine is missing
+        found = collapsed and same(ring, value, given)
+    except (InputError, ArithmeticError):  # a quotient, divided by zero here
+        return None
+    message = "this is the value at q = 0; the entry is a function of q"
+    return Cause(message, message) if found else None
+
+
+def _in_degrees(form: ClosedForm, asked: Quantity, index: Index, given: Any) -> Cause | None:
+    """The cause, if the entry is right where the angles of its sines and cosines are taken as they are, without π/180."""
+    arcs = [n for n in topological([given]) if n.op in ("sin", "cos")]
+    ratios = [abs(float(ratio)) for n in arcs for _, ratio in linear_form(n.args[0]).terms]
+    if not any(abs(ratio * 180.0 / pi - 1.0) < NEGLIGIBLE for ratio in ratios) or index not in asked.entries:
+        return None
+    radians = {id(q): q * (180.0 / pi) for q in form.q}
+    turned = {id(n): rebuilt(n.op, [factored.replaced(n.args[0], radians)]) for n in arcs}
+    if not agree(form, asked.entries[index].node(), factored.replaced(given, turned)):
+        return None
+    message = "degrees: the joint angles are in radians, without the factor π/180"
+    return Cause(message, message)
+
+
+def _candidates(
+    form: ClosedForm, asked: Quantity, index: Index, right: Collection[Index], summed: Collection[int]
+) -> Iterator[tuple[Any, Cause]]:
     M = form.notation.inertia
     if asked.name == "coriolis-power":
         message = f"this is the kinetic energy, ½ q̇ᵀ {M} q̇: the required term contains the rate of {M}"
@@ -49,7 +99,7 @@ def _candidates(form: ClosedForm, asked: Quantity, index: Index, right: Collecti
         total = sum(terms[1:], terms[0])
         message = f"this is the first part of the vector only, the rate of {M} times q̇"
         yield total.node(), Cause(f"{message}: −½ ∂(q̇ᵀ {M} q̇)/∂q_{index[0] + 1} is missing", message)
-    if asked.inertial and all_parallel(form) and not any(_is_changed(form, other) for other in right):
+    if asked.inertial and not summed and all_parallel(form) and not any(_is_changed(form, other) for other in right):
         yield from _relative_rates(form, asked, index)
 
 

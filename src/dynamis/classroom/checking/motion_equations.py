@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from dynamis.classroom.answers import Answer, Located
+from dynamis.classroom.answers import Answer, Decimals, Located
 from dynamis.classroom.answers.vocabulary import is_symbol, key_of
 from dynamis.classroom.checking.limits import refuse_high_degrees
 from dynamis.classroom.checking.mistakes import is_small
@@ -111,11 +111,12 @@ class Torques(NamedTuple):
     read: Sequence[Located] = ()
 
 
-def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> Torques:
+def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer, decimals: Decimals | None = None) -> Torques:
     """The torques that an answer gives directly or by equations.
 
     There are none if the answer has none of the letters of torques and no equations. Equations without torques are those of
-    joints that are not actuated; where these torques vanish, others may have the accelerations of their joints eliminated.
+    joints that are not actuated; where these torques vanish, others may have the accelerations of their joints eliminated. With
+    ``decimals`` that are symbols, their values decide of which joint an equation is.
     """
     given, zero = without_zeros(asked, _defined_torques(form, answer), bool(answer.equations))
     read = [entry for _, entry in _torque_definitions(form, answer)]
@@ -131,7 +132,7 @@ def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> Torques
         return Torques(given, asked, zero, read)
     if not defined and not answer.equations and not _expand([node for x in given.values() for node in (x.node, *x.also)]):
         return Torques(given, asked, zero, read)
-    solver = _Solver(form, asked, answer, [*every, *defined.values()])
+    solver = _Solver(form, asked, answer, [*every, *defined.values()], decimals or Decimals())
     free = solver.absent_joints([*defined.values(), *answer.equations], {index[0] for index in given}, zero)
     joints = solver.joints(answer.equations, {index[0] for index in given}, free)
     for index, equation in defined.items():
@@ -139,7 +140,7 @@ def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer) -> Torques
     for equation, joint in zip(answer.equations, joints, strict=True):
         if joint is not None:
             _add(given, (joint,), solver.solved(equation, joint))
-    unactuated = Unactuated(form, solver.algebra, solver.correct, zero, free)
+    unactuated = Unactuated(form, solver.algebra, solver.correct, zero, free, solver.as_written)
     for equation in [x for x, joint in zip(answer.equations, joints, strict=True) if joint is None]:
         joint, found = unactuated.own_equation(equation, [solver.residual(x) for x in (equation.node, *equation.also)])
         _add(given, (joint,), found)
@@ -186,8 +187,10 @@ def _match(i: int, occurring: Sequence[Sequence[int]], determined: dict[int, int
 class _Solver:
     """Solution of equations, linear in the torques, for the torque of one joint; the others have their correct values."""
 
-    def __init__(self, form: ClosedForm, asked: Quantity, answer: Answer, equations: Sequence[Located]) -> None:
-        self.form, self.file = form, answer.file
+    def __init__(
+        self, form: ClosedForm, asked: Quantity, answer: Answer, equations: Sequence[Located], decimals: Decimals
+    ) -> None:
+        self.form, self.file, self.as_written = form, answer.file, decimals.values
         self.correct = [asked.entries[k,].node() for k in range(form.n)]
         nodes = [node for x in equations for node in (x.node, *x.also)]
         ring = Ring.of([*nodes, *self.correct], form.algebra.ring.angles, [*form.q, *form.v, *form.a, *form.tau, *form.w])
@@ -209,6 +212,10 @@ class _Solver:
             return residual
         rest = self._without_torques(equation)
         return difference(rest, rest - residual)
+
+    def _holds(self, equation: Located) -> bool:
+        """Whether an equation is right with the decimals as written."""
+        return self.residual(self.as_written(equation.node)).is_zero
 
     def _without_torques(self, equation: Expression) -> Expression:
         for t in self.form.tau:
@@ -240,7 +247,7 @@ class _Solver:
         spare = len(free) - sum(not found for found in occurring)
         chosen: list[int | None] = []
         for i, equation in enumerate(equations):
-            own = not occurring[i] or (i not in joints and spare > 0 and not self.residual(equation.node).is_zero)
+            own = not occurring[i] or (i not in joints and spare > 0 and not self._holds(equation))
             spare -= int(own and bool(occurring[i]))
             chosen.append(None if own else joints[i] if i in joints else next(k for k in occurring[i] if k in known))
         return chosen
@@ -249,7 +256,7 @@ class _Solver:
         torques = {id(tau) for k, tau in enumerate(self.form.tau) if k not in free}
         if any(id(node) in torques for node in topological([equation.node])):
             raise self._error(equation, "the torques cancel in this equation")
-        if self.residual(equation.node).is_zero:
+        if self._holds(equation):
             raise self._error(equation, "both sides of this equation are equal")
         if not free and any(isinstance(x, Elastic) for x in self.form.model.actuators):
             raise self._error(equation, "there is neither a torque nor the angle of a motor in this equation")

@@ -7,16 +7,18 @@ eliminated: an equation that is linear in q̈ holds if it is a combination of th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 from typing import Any
 
 from dynamis.classroom.answers import Located
 from dynamis.classroom.checking.balls import agree
 from dynamis.classroom.checking.mistakes import is_small
 from dynamis.classroom.checking.quantities import Quantity
-from dynamis.scalar import Node
+from dynamis.scalar import Node, gradient
+from dynamis.symbolic.budget import BudgetSpent
 from dynamis.symbolic.cleaning import difference
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.expression import Algebra, Expression
@@ -46,8 +48,16 @@ class Unactuated:
     """The equations of motion with some torques zero: those that the answer sets to ``zero``, or of which it is ``free``."""
 
     def __init__(
-        self, form: ClosedForm, algebra: Algebra, correct: Sequence[Any], zero: Sequence[int], free: Sequence[int]
+        self,
+        form: ClosedForm,
+        algebra: Algebra,
+        correct: Sequence[Any],
+        zero: Sequence[int],
+        free: Sequence[int],
+        as_written: Callable[[Any], Any],
     ) -> None:
+        """``as_written`` replaces symbols that stand for decimals by their values."""
+        self.as_written = as_written
         self.form, self.algebra, self.zero, self.free = form, algebra, list(zero), list(free)
         self.correct, self.small = correct, is_small(form)
 
@@ -60,19 +70,16 @@ class Unactuated:
         """A joint and its torque, from an equation that holds if this torque vanishes."""
         candidates = self.free or self.zero
         for joints in self._choices():
-            if all(self._reduced(x, joints).is_zero for x in residuals):
+            if all(self._vanishes(x, joints) for x in residuals):
                 joint = next((k for k in joints if k in candidates), joints[0])
                 found = replace(
                     equation, node=self.torque[joint].node(), also=(), texts=(), condition=condition(joints), solved_for="0"
                 )
                 break
         else:
-            scaled = {k: self._scaled(residuals[0], k) for k in candidates}
-            joint = min(candidates, key=lambda k: len(difference(self.torque[k], scaled[k])))
-            others = tuple(self._scaled(x, joint).node() for x in residuals[1:])
-            found = replace(
-                equation, node=scaled[joint].node(), also=others, texts=(), condition=condition([joint]), solved_for="0"
-            )
+            joint = min(candidates, key=lambda k: self._nearest_multiple(residuals[0], k)[1])
+            node, *others = ((x * self._nearest_multiple(x, joint)[0]).node() for x in residuals)
+            found = replace(equation, node=node, also=tuple(others), texts=(), condition=condition([joint]), solved_for="0")
         self.free = [k for k in self.free if k != joint]
         self.zero += [joint] if joint not in self.zero else []
         return joint, found
@@ -86,25 +93,30 @@ class Unactuated:
             if index not in correct or entry.condition or index[0] in self.zero:
                 continue
             torque = self.torque[index[0]]
-            nodes = [self.algebra.of_node(x) for x in (entry.node, *entry.also)]
+            written = [self.as_written(x) for x in (entry.node, *entry.also)]
+            nodes = [self.algebra.of_node(x) for x in written]
             if all(difference(torque, x).is_zero for x in nodes):
                 continue
-            if all(agree(self.form, self.correct[index[0]], x) for x in (entry.node, *entry.also)):
+            if all(agree(self.form, self.correct[index[0]], x) for x in written):
                 continue  # a phase, such as π/4, is known to rounding
             absent = self._absent(torque, nodes)
             passive = self._passive(absent)
             for joints in self._choices():
                 if set(joints) <= {*self.zero, *passive} and (
                     len(set(joints) - set(self.zero)) <= len(absent)
-                    and all(self._reduced(difference(torque, x), joints).is_zero for x in nodes)
+                    and all(self._vanishes(difference(torque, x), joints) for x in nodes)
                 ):
                     found[index] = replace(entry, node=torque.node(), also=(), texts=(), condition=condition(joints))
                     break
             else:
                 # the acceleration may be forgotten rather than eliminated: the fewest wrong terms decide
                 used = passive[: len(absent)]
-                reduced = self._reduced(torque, used, absent)
-                if len(difference(reduced, nodes[0])) < len(difference(torque, nodes[0])):
+                try:
+                    reduced = self._reduced(torque, used, absent)
+                    shorter = len(difference(reduced, nodes[0])) < len(difference(torque, nodes[0]))
+                except BudgetSpent:
+                    continue
+                if shorter:
                     correct[index] = self.form.algebra.of_node(reduced.node())
                     found[index] = replace(entry, condition=condition(used))
         return found, replace(asked, entries=correct)
@@ -127,6 +139,19 @@ class Unactuated:
         rows = [k for k in self.zero or self.free if any(not self.torque[k].diff(self.form.a[j]).is_zero for j in absent)]
         return sorted(rows, key=lambda k: k not in absent)
 
+    def _vanishes(self, x: Expression, joints: Sequence[int]) -> bool:
+        """Whether an expression is zero where the torques of joints are; by its values where the elimination is too long."""
+        try:
+            return self._reduced(x, joints).is_zero
+        except BudgetSpent:
+            node, rows = x.node(), {k: self.correct[k] for k in joints}
+            for k in joints:  # a part of the inertia matrix is positive definite: each row is the pivot of its joint
+                a, pivot = self.form.a[k], rows.pop(k)
+                below = gradient(pivot, [a])[0]
+                node, *others = (y - gradient(y, [a])[0] / below * pivot for y in (node, *rows.values()))
+                rows = dict(zip(rows, others, strict=True))
+            return agree(self.form, 0.0, node)
+
     def _reduced(self, x: Expression, joints: Sequence[int], accelerations: Sequence[int] | None = None) -> Expression:
         """An expression with ``accelerations`` eliminated, by default those of the joints, whose torques are zero."""
         rows = [self.torque[k] for k in joints]
@@ -141,12 +166,22 @@ class Unactuated:
             x = difference(x, x.diff(a) / slope * pivot)
         return x
 
-    def _scaled(self, x: Expression, joint: int) -> Expression:
-        """A wrong equation x = 0, multiplied so that most terms are those of the torque of a joint."""
-        torque = self.torque[joint]
-        slopes = [(x.diff(a), torque.diff(a)) for a in self.form.a] if self.small else []
-        multiples = [x, -x, *(x * right / given for given, right in slopes if not given.is_zero and not right.is_zero)]
-        return min(multiples, key=lambda multiple: len(difference(torque, multiple)))
+    def _nearest_multiple(self, x: Expression, joint: int) -> tuple[Any, float]:
+        """A factor with which most terms of a wrong equation x = 0 are those of a joint's torque, and how many differ."""
+        torque, written = self.torque[joint], self.algebra.of_node(self.as_written(x.node()))
+        factors: list[Any] = [1, -1]
+        for given, right in [(written.diff(a), torque.diff(a)) for a in self.form.a] if self.small else []:
+            if not given.is_zero and not right.is_zero:
+                factors.append(right / given)
+        return min(((k, self._distance(torque, written, k)) for k in factors), key=lambda found: found[1])
+
+    @staticmethod
+    def _distance(torque: Expression, x: Expression, factor: Any) -> float:
+        """The number of terms in which a multiple of an expression differs from a torque."""
+        try:
+            return len(difference(torque, x * factor))
+        except BudgetSpent:
+            return inf
 
 
 def condition(joints: Collection[int]) -> str:
