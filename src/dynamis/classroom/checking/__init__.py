@@ -28,7 +28,7 @@ from dynamis.classroom.checking.quantities import (
     quantity,
 )
 from dynamis.classroom.checking.rates import torque_candidates, with_rates
-from dynamis.classroom.checking.robot_names import abbreviated, chosen, robot_symbols, vocabulary
+from dynamis.classroom.checking.robot_names import abbreviated, chosen, renumbered, robot_symbols, vocabulary
 from dynamis.classroom.checking.unit_notes import converted, unit_notes
 from dynamis.classroom.checking.unread import unchecked
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
@@ -82,22 +82,53 @@ def check_answer(
         raise InputError(f"parameters must be a mapping of names to numbers or symbols, such as {{'a': 0.5}}, got {extra!r}")
     reading = _Reading(form, asked, written(text, asked.letters[0]), notation, extra, file, float(tolerance))
     try:
-        verdict, used = reading.verdict(frozenset())
+        return _by_joint_names(reading)
     except BudgetSpent as error:
         raise InputError(f"{file}: {error}: shorten the answer, or cancel its quotients and large powers") from None
-    doubtful = abbreviated(form, used)
-    if verdict.correct or not doubtful:
+
+
+def _by_joint_names(reading: _Reading) -> Verdict:
+    """The verdict with joint variables read by the joints' names, or by their numbers if it is readable or right only so."""
+    disputed = renumbered(reading.form)
+    if not disputed:
+        return _by_parameters(reading)[0]
+    found: dict[bool, tuple[Verdict, list[Any]]] = {}
+    refused: list[DynamisError] = []
+    for numbered in (False, True):
+        try:
+            found[numbered] = _by_parameters(replace(reading, numbered=numbered))
+        except DynamisError as error:
+            refused.append(error)
+    if not found:
+        raise next((error for error in refused if not isinstance(error, FormatError)), refused[0])
+    numbered = False not in found or (True in found and found[True][0].correct and not found[False][0].correct)
+    verdict, used = found[numbered]
+    if len(found) > 1 and [*map(id, used)] == [*map(id, found[not numbered][1])]:
         return verdict
+    if numbered:
+        said = f"joint variables are read by the joints' numbers, not by their names {', '.join(disputed)}"
+    else:
+        meanings = (f"{name} is that of joint {k + 1}" for name, k in disputed.items())
+        said = f"joint variables are read by the joints' names: {', '.join(meanings)}"
+    return replace(verdict, notes=(*verdict.notes, said))
+
+
+def _by_parameters(reading: _Reading) -> tuple[Verdict, list[Any]]:
+    """The verdict with names such as c_1 as the robot's parameters, or as cosines if it is right only so; and its nodes."""
+    verdict, used = reading.verdict(frozenset())
+    doubtful = abbreviated(reading.form, used)
+    if verdict.correct or not doubtful:
+        return verdict, used
     for names_read in chosen(doubtful):
         try:
-            other, _ = reading.verdict(names_read)
+            other, others = reading.verdict(names_read)
         except DynamisError:
             continue
         if other.correct:
             said = [f"{x} was read as {doubtful[x]}, though the robot has a parameter of this name" for x in sorted(names_read)]
-            return replace(other, notes=(*other.notes, *said))
+            return replace(other, notes=(*other.notes, *said)), others
     said = [f"{x} was read as the robot's parameter, not as {doubtful[x]}" for x in sorted(doubtful)]
-    return replace(verdict, notes=(*verdict.notes, *said))
+    return replace(verdict, notes=(*verdict.notes, *said)), used
 
 
 @dataclass(frozen=True)
@@ -111,12 +142,13 @@ class _Reading:
     extra: Mapping[str, Any]
     file: str
     tolerance: float
+    numbered: bool = False
 
     def verdict(self, hidden: frozenset[str]) -> tuple[Verdict, list[Any]]:
         """The verdict on the answer, read without the parameters that are ``hidden``; and the nodes it consists of."""
         form, asked, file = self.form, self.asked, self.file
         text = _with_separated_cells(self.text, asked, form.n)
-        answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden)
+        answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden, self.numbered)
         asked = in_convention(asked, used)
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
         answer, notes = with_sum(answer, asked)
@@ -273,6 +305,7 @@ def _read(
     extra: Mapping[str, Any],
     file: str,
     hidden: frozenset[str] = frozenset(),
+    numbered: bool = False,
 ) -> tuple[Answer, Notation]:
     # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
     moving = asked.name == "equations"
@@ -285,14 +318,17 @@ def _read(
     refused: FormatError | None = None
     for notation in tried:
         motors = motor_names(form, notation, text) if moving else NO_MOTORS
-        names = vocabulary(form, asked, notation, extra, {**unknowns, **motors.commands}, hidden, motors.variables)
+        names = vocabulary(
+            form, asked, notation, extra, {**unknowns, **motors.commands}, hidden, motors.variables, numbered=numbered
+        )
         try:
             return parse_answer(text, names, file), notation
         except FormatError as error:
             refused = refused or error
     assert refused is not None
+    names = vocabulary(form, asked, own, extra, hidden=hidden, numbered=numbered)
     if asked.has_datum:  # with the value or the height at the datum as a constant: U_0, h, const
-        return _read_with_constants(form, asked, vocabulary(form, asked, own, extra, hidden=hidden), text, file, refused), own
+        return _read_with_constants(form, asked, names, text, file, refused), own
     raise refused
 
 

@@ -35,6 +35,8 @@ def vocabulary(
     unknowns: Mapping[str, Any] | None = None,
     hidden: frozenset[str] = frozenset(),
     motors: Mapping[str, tuple[Any, ...]] | None = None,
+    *,
+    numbered: bool = False,
 ) -> Vocabulary:
     """The names allowed in an answer: the robot's parameters but ``hidden`` ones, their names in this notation, and joints'."""
     parameters = {name: x for name, x in robot_symbols(form).items() if name not in hidden}
@@ -61,6 +63,7 @@ def vocabulary(
         gradient="g" if asked.name == "gravity" else "",
         motors=motors or {},
         quadratic=QUADRATIC.get(asked.name, ((), (), "")),
+        numbered=numbered,
     )
 
 
@@ -129,6 +132,14 @@ def _numbers(form: ClosedForm) -> dict[str, KnownNumber]:
         size = float(np.linalg.norm(np.asarray(form.model.gravity, dtype=float)))
         numbers["g"] = KnownNumber(size, "its acceleration of gravity is a number")
     return numbers
+
+
+def renumbered(form: ClosedForm) -> dict[str, int]:
+    """The joints, from 0, by those names that have other numbers than they: q_0 of joint 1, theta_1 of joint 2."""
+    turning = tuple(c.revolute for c in form.model.coordinates)
+    found = Vocabulary(form.q, form.v, form.a, turning, robot_symbols(form), joints=joint_names(form)).renumbered
+    named = [(letter, index, joint) for letter, row in found.items() for index, joint in row.items()]
+    return {f"{letter}_{index}": joint for letter, index, joint in named if int(index) != joint + 1}
 
 
 def abbreviated(form: ClosedForm, used: Sequence[Any]) -> dict[str, str]:
