@@ -11,7 +11,15 @@ from dynamis.classroom.answers import Answer, Located, Vocabulary, parse_answer
 from dynamis.classroom.answers.blanks import product_with_commas, row_with_commas, with_commas
 from dynamis.classroom.answers.written import written
 from dynamis.classroom.checking import parametrisation, regressors
-from dynamis.classroom.checking.actuators import NO_MOTORS, ActuatorAnswer, MotorNames, motor_names
+from dynamis.classroom.checking.actuators import (
+    ENERGIES,
+    NO_MOTORS,
+    ActuatorAnswer,
+    MotorNames,
+    elastic_motor_names,
+    motor_names,
+    with_motor_energies,
+)
 from dynamis.classroom.checking.asked_entries import asked_entries, is_whole, is_zero, with_sum
 from dynamis.classroom.checking.assumptions import under_assumptions
 from dynamis.classroom.checking.causes import Cause
@@ -157,7 +165,13 @@ class _Reading:
             motion = _motion(form, asked, answer, motor_names(form, used, text))
         asked, read = motion.asked, motion.read
         entries = {} if motion.is_of_motors else self.entries(motion.given, asked, motion.answer)
-        notes += [*_passages(answer, asked), *motion.notes, *([] if motion.given else _other_names(asked, answer, entries))]
+        asked, said = with_motor_energies(form, asked, [node for x in entries.values() for node in (x.node, *x.also)])
+        notes += [
+            *said,
+            *_passages(answer, asked),
+            *motion.notes,
+            *([] if motion.given else _other_names(asked, answer, entries)),
+        ]
         remark = Cause("", "")
         if asked.name == "parameters":
             asked, remark = parametrisation.reference(form, asked, entries)
@@ -316,19 +330,19 @@ def _read(
     own = form.notation if choice is None else notation_of(choice)
     tried = [own] if choice is not None else [own, *(n for n in NOTATIONS.values() if n.rename and n is not own)]
     refused: FormatError | None = None
+    names: list[Vocabulary] = []
     for notation in tried:
         motors = motor_names(form, notation, text) if moving else NO_MOTORS
-        names = vocabulary(
-            form, asked, notation, extra, {**unknowns, **motors.commands}, hidden, motors.variables, numbered=numbered
-        )
+        motors = elastic_motor_names(form, notation, text) if asked.name.startswith(ENERGIES) else motors
+        unknown = {**unknowns, **motors.commands}
+        names.append(vocabulary(form, asked, notation, extra, unknown, hidden, motors.variables, numbered=numbered))
         try:
-            return parse_answer(text, names, file), notation
+            return parse_answer(text, names[-1], file), notation
         except FormatError as error:
             refused = refused or error
     assert refused is not None
-    names = vocabulary(form, asked, own, extra, hidden=hidden, numbered=numbered)
     if asked.has_datum:  # with the value or the height at the datum as a constant: U_0, h, const
-        return _read_with_constants(form, asked, names, text, file, refused), own
+        return _read_with_constants(form, asked, names[0], text, file, refused), own
     raise refused
 
 
