@@ -20,7 +20,7 @@ from dynamis.classroom.checking.actuators import (
     motor_names,
     with_motor_energies,
 )
-from dynamis.classroom.checking.asked_entries import asked_entries, is_whole, is_zero, with_sum
+from dynamis.classroom.checking.asked_entries import asked_entries, is_whole, is_zero, with_energies_of_links
 from dynamis.classroom.checking.assumptions import under_assumptions
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
@@ -159,7 +159,7 @@ class _Reading:
         answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden, self.numbered)
         asked = in_convention(asked, used)
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
-        answer, notes = with_sum(answer, asked)
+        answer, asked, notes = with_energies_of_links(form, answer, asked)
         motion = _Motion(asked, answer)
         if asked.name == "equations":
             motion = _motion(form, asked, answer, motor_names(form, used, text))

@@ -79,7 +79,7 @@ def with_motor_energies(form: ClosedForm, asked: Quantity, nodes: Sequence[Any])
     """The energy of an answer with motor variables: that of rotors and springs is added to the links'; and a note on it."""
     elastic = [(x.number, x.actuator) for x in form.actuator_equations if isinstance(x.actuator, Elastic)]
     own = [motor_variable("theta", k, dots) for k, _ in elastic for dots in range(3)]
-    if asked.name not in ENERGIES or not {id(x) for x in own} & {id(n) for n in topological(nodes)}:
+    if asked.name not in ENERGIES or () not in asked.entries or not {id(x) for x in own} & {id(n) for n in topological(nodes)}:
         return asked, []
     energy: Any = asked.entries[()].node()
     for k, x in elastic:
