@@ -311,3 +311,27 @@ def test_the_energy_of_one_spring_beside_a_stiff_joint():
     text = r"U = m_1 g l_1 s_1 + m_2 g (a_1 s_1 + l_2 s_{12}) + {} K (q_2 - \theta_2)^2"
     assert dy.check_answer(arm, "potential-energy", text.replace("{}", r"\frac12")).correct
     assert not dy.check_answer(arm, "potential-energy", text.replace("{}", "")).correct
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("equations", r"J \ddot\theta_m + \frac1n ({LINK}) = \tau_m"),
+        ("equations", r"n J \ddot\theta_{m1} + {LINK} = \tau"),
+        ("equations", r"J \dot\omega_m = \tau_m - \tau/n \\ {LINK} = \tau"),
+        ("kinetic-energy", r"T = \frac12 J \dot\theta_m^2 + \frac12 (I + m l^2) \dot q^2"),
+        ("kinetic-energy", r"T = \frac12 J \omega_m^2 + \frac12 (I + m l^2) \dot q^2"),
+    ],
+)
+def test_the_angle_of_a_motor_behind_a_gear_is_that_of_the_joint_times_the_ratio(name, text):
+    form = dy.load(GEARED_PENDULUM).closed_form()
+    verdict = dy.check_answer(form, name, text.replace("{LINK}", LINK))
+    assert verdict.correct, verdict.report()
+    assert "angles and rates of motors are read by theta_m1 = n*q_1" in verdict.notes
+    assert not dy.check_answer(form, name, text.replace("{LINK}", LINK).replace("J", "2 J")).correct
+
+
+def test_the_angle_of_a_motor_may_be_defined():
+    form = dy.load(GEARED_PENDULUM).closed_form()
+    text = rf"\theta_m = n q \\ J \ddot\theta_m = \tau_m - \tau/n \\ {LINK} = \tau"
+    assert "angles" not in dy.check_answer(form, "equations", text).report()

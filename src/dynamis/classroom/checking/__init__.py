@@ -26,7 +26,7 @@ from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.disagreements import disagreements
 from dynamis.classroom.checking.fitting import fitted, shape_of
-from dynamis.classroom.checking.gears import GearedAnswer, motor_torques, ratio_symbols
+from dynamis.classroom.checking.gears import GearedAnswer, gear_ratios, motor_angles, motor_torques, ratio_symbols
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
 from dynamis.classroom.checking.quantities import (
     Quantity,
@@ -36,7 +36,7 @@ from dynamis.classroom.checking.quantities import (
     quantity,
 )
 from dynamis.classroom.checking.rates import torque_candidates, with_rates
-from dynamis.classroom.checking.robot_names import abbreviated, chosen, renumbered, robot_symbols, vocabulary
+from dynamis.classroom.checking.robot_names import abbreviated, by_joint_names, chosen, robot_symbols, vocabulary
 from dynamis.classroom.checking.unit_notes import converted, unit_notes
 from dynamis.classroom.checking.unread import unchecked
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
@@ -90,35 +90,9 @@ def check_answer(
         raise InputError(f"parameters must be a mapping of names to numbers or symbols, such as {{'a': 0.5}}, got {extra!r}")
     reading = _Reading(form, asked, written(text, asked.letters[0]), notation, extra, file, float(tolerance))
     try:
-        return _by_joint_names(reading)
+        return by_joint_names(form, lambda numbered: _by_parameters(replace(reading, numbered=numbered)))
     except BudgetSpent as error:
         raise InputError(f"{file}: {error}: shorten the answer, or cancel its quotients and large powers") from None
-
-
-def _by_joint_names(reading: _Reading) -> Verdict:
-    """The verdict with joint variables read by the joints' names, or by their numbers if it is readable or right only so."""
-    disputed = renumbered(reading.form)
-    if not disputed:
-        return _by_parameters(reading)[0]
-    found: dict[bool, tuple[Verdict, list[Any]]] = {}
-    refused: list[DynamisError] = []
-    for numbered in (False, True):
-        try:
-            found[numbered] = _by_parameters(replace(reading, numbered=numbered))
-        except DynamisError as error:
-            refused.append(error)
-    if not found:
-        raise next((error for error in refused if not isinstance(error, FormatError)), refused[0])
-    numbered = False not in found or (True in found and found[True][0].correct and not found[False][0].correct)
-    verdict, used = found[numbered]
-    if len(found) > 1 and [*map(id, used)] == [*map(id, found[not numbered][1])]:
-        return verdict
-    if numbered:
-        said = f"joint variables are read by the joints' numbers, not by their names {', '.join(disputed)}"
-    else:
-        meanings = (f"{name} is that of joint {k + 1}" for name, k in disputed.items())
-        said = f"joint variables are read by the joints' names: {', '.join(meanings)}"
-    return replace(verdict, notes=(*verdict.notes, said))
 
 
 def _by_parameters(reading: _Reading) -> tuple[Verdict, list[Any]]:
@@ -154,15 +128,16 @@ class _Reading:
 
     def verdict(self, hidden: frozenset[str]) -> tuple[Verdict, list[Any]]:
         """The verdict on the answer, read without the parameters that are ``hidden``; and the nodes it consists of."""
-        form, asked, file = self.form, self.asked, self.file
+        form, asked = self.form, self.asked
         text = _with_separated_cells(self.text, asked, form.n)
-        answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden, self.numbered)
+        answer, used, angles = self._read(text, hidden)
         asked = in_convention(asked, used)
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
         answer, asked, notes = with_energies_of_links(form, answer, asked)
         motion = _Motion(asked, answer)
         if asked.name == "equations":
             motion = _motion(form, asked, answer, motor_names(form, used, text))
+        notes += angles
         asked, read = motion.asked, motion.read
         entries = {} if motion.is_of_motors else self.entries(motion.given, asked, motion.answer)
         asked, said = with_motor_energies(form, asked, [node for x in entries.values() for node in (x.node, *x.also)])
@@ -205,6 +180,23 @@ class _Reading:
         if remark.text:
             verdict = replace(verdict, remark=remark.text, hint=remark.hint)
         return replace(verdict, notes=tuple(notes), unread=tuple(left.equations)), nodes
+
+    def _read(self, text: str, hidden: frozenset[str]) -> tuple[Answer, Notation, list[str]]:
+        """The answer and its notation; with a note where it has angles θ_m = n q of motors and does not define them."""
+        form, asked, extra, rest = self.form, self.asked, self.extra, (self.file, hidden, self.numbered)
+        try:
+            return *_read(form, asked, text, self.notation, extra, *rest), []
+        except FormatError as refused:
+            if not (angles := motor_angles(form)):
+                raise
+            try:
+                answer, used = _read(form, asked, text, self.notation, {**angles, **extra}, *rest)
+            except FormatError:
+                raise refused from None
+        relations = (
+            f"theta_m{k + 1} = {n if isinstance(n, Node) else format(n, 'g')}*q_{k + 1}" for k, n in gear_ratios(form).items()
+        )
+        return answer, used, [f"angles and rates of motors are read by {', '.join(relations)}"]
 
     def entries(self, given: Mapping[Index, Located], asked: Quantity, answer: Answer) -> dict[Index, Located]:
         """The entries to compare: those ``given`` by equations, or else those of the answer."""
