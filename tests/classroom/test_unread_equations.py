@@ -60,3 +60,32 @@ def test_equations_without_a_number_alone_are_quoted(arm, equation):
     assert verdict.absent == ("tau_1", "tau_2")
     assert verdict.unread[0].startswith(f"not read (line 1): {equation}: ")
     assert verdict.summary == "nothing to compare: 1 equation could not be read"
+
+
+SLIDE = '[[link]]\njoint = "{}"\ntype = "prismatic"\naxis = [{}]\nmass = "m"\n'
+SLIDES = {"PR": [("x", "1, 0, 0")], "PPR": [("x", "1, 0, 0"), ("y", "0, 1, 0")]}
+
+
+@pytest.fixture(params=SLIDES)
+def wrist(request):
+    head = '[robot]\ngravity = [0, "-g", 0]\n[parameters]\nm = "symbol"\nl = "symbol"\ng = "symbol"\n'
+    slides = "".join(SLIDE.format(*x) for x in SLIDES[request.param])
+    return dy.load(head + slides + '[[link]]\njoint = "theta"\nmass = "m"\ncom = ["l", 0, 0]\n').closed_form()
+
+
+def test_tau_beside_forces_is_the_torque_of_the_only_revolute_joint(wrist):
+    *forces, torque = map(str, wrist.torque)
+    given = [f"F_{name} = {x}" for name, x in zip("xy", forces, strict=False)]
+    for last in (rf"\tau = {torque}", rf"{torque} = \tau"):
+        verdict = dy.check_answer(wrist, "equations", "\n".join([*given, last]))
+        assert verdict.correct, verdict.report()
+        assert verdict.complete
+    wrong = dy.check_answer(wrist, "equations", "\n".join([*given, rf"\tau = {torque} + m"]))
+    assert [x.entry for x in wrong.wrong] == [f"tau_{wrist.n}"]
+
+
+def test_the_advice_names_the_joint_without_an_equation(wrist, arm):
+    alone = dy.check_answer(wrist, "equations", rf"\tau = {wrist.torque[-1]}")
+    assert alone.unread[0].endswith(rf"write … = \tau_{wrist.n}")
+    second = dy.check_answer(arm, "equations", rf"\tau_1 = {arm.torque[0]}" + "\n" + rf"{arm.torque[1]} = \tau")
+    assert second.unread[0].endswith(r"write … = \tau_2")
