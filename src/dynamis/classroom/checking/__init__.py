@@ -27,6 +27,7 @@ from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.disagreements import disagreements
 from dynamis.classroom.checking.fitting import fitted, shape_of
 from dynamis.classroom.checking.gears import GearedAnswer, gear_ratios, motor_angles, motor_torques, ratio_symbols
+from dynamis.classroom.checking.matrix_equation import with_matrix_equation
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
 from dynamis.classroom.checking.quantities import (
     Quantity,
@@ -135,10 +136,13 @@ class _Reading:
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
         answer, asked, notes = with_energies_of_links(form, answer, asked)
         motion = _Motion(asked, answer)
+        parts: list[Located] = []
         if asked.name == "equations":
+            answer, parts, notes = with_matrix_equation(form, answer)
             motion = _motion(form, asked, answer, motor_names(form, used, text))
         notes += angles
-        asked, read = motion.asked, motion.read
+        asked = motion.asked
+        read: Sequence[Located] = [*motion.read, *parts]
         entries = {} if motion.is_of_motors else self.entries(motion.given, asked, motion.answer)
         asked, said = with_motor_energies(form, asked, [node for x in entries.values() for node in (x.node, *x.also)])
         notes += [
