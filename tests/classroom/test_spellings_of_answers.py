@@ -398,3 +398,24 @@ def test_raised_digits_may_have_a_sign_and_be_several(arm, factor):
 def test_the_angular_velocity_of_the_first_link_that_turns_is_the_rate_of_its_joint(cart_pole):
     energy = r"T = \frac12 M \dot x^2 + \frac12 m (\dot x^2 + 2 l \dot x \omega_2 \cos\theta + l^2 \omega_2^2)"
     assert dy.check_answer(cart_pole, "kinetic-energy", energy).correct
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("gravity", r"g_1 = (m_1 l_1 + m_2 a_1) g c_{\theta_1} + m_2 g l_2 c_{\theta_{12}}"),
+        ("gravity", r"g_2 = m_2 g l_2 c_{q_1 + q_2}"),
+        ("coriolis", r"C_{21} = m_2 a_1 l_2 s_{\theta_2} q_1^{\prime}"),
+        ("equations", r"\tau_2 = m_2 (l_2^2 (q_1^{\prime\prime} + q_2'') + a_1 l_2 (c_2 q_1'' + s_2 (q_1^\prime)^2)) + I_2 (q_1'' + q_2'') + m_2 g l_2 c_{12}"),
+    ],
+)  # fmt: skip
+def test_indices_with_the_variables_and_primes_of_latex(arm, name, text):
+    verdict = dy.check_answer(arm, name, text)
+    assert verdict.correct, verdict.report()
+
+
+def test_a_parameter_c_is_no_cosine_of_the_variable_in_its_index():
+    robot = '[robot]\n[parameters]\nc = "symbol"\nm = "symbol"\n[[link]]\ntype = "revolute"\nmass = "m"\ncom = ["c", 0, 0]\n'
+    two = dy.load(robot + robot[robot.index("[[") :]).closed_form()
+    with pytest.raises(dy.FormatError, match="no quantity named 'cq_1'"):
+        dy.check_answer(two, "equations", r"\tau_1 = c_{q_1}")

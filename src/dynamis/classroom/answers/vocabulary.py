@@ -32,6 +32,9 @@ _SYMBOL = re.compile(rf"(?:[A-Za-z]|{'|'.join(sorted(set(GREEK_LETTER.values()))
 _JOINT_VELOCITY = re.compile(r"v([0-9]+)('?)")
 _ARC = re.compile(r"([sS]|[cC]|[sS]in|[cC]os)([-+]?[0-9]+(?:[-+,][-+]?[0-9]+)*)")
 
+_ARC_OF_VARIABLES = re.compile(rf"[sScC](?:(?:{_POSITION})[0-9]+[-+]?)+(?<=[0-9])")
+_VARIABLES = re.compile(rf"(?<=.)(?:{_POSITION})(?=[0-9])")
+
 
 class KnownNumber(NamedTuple):
     """A parameter that this robot has as a number: its value, and a sentence that says so."""
@@ -227,7 +230,7 @@ class Vocabulary:
 
     def arc(self, key: str) -> Scalar | None:
         """s_12, c_1, C_{1,10}, c_{1-2}: the sine or cosine of the sum of these joints' angles."""
-        match = _ARC.fullmatch(key)
+        match = _ARC.fullmatch(key) or (_ARC.fullmatch(_VARIABLES.sub("", key)) if self._names_arc(key) else None)
         joints = self._turns(match[2]) if match else None
         if match is None or joints is None:
             return None
@@ -236,6 +239,10 @@ class Vocabulary:
             angle = angle + self.q[joint] if sign > 0 else angle - self.q[joint]
         function = sin if match[1][0] in "sS" else cos
         return as_scalar(function(angle))
+
+    def _names_arc(self, key: str) -> bool:
+        """Whether the index of a sine or cosine has the variables themselves: c_{q_1}, s_{\\theta_1+\\theta_2}."""
+        return _ARC_OF_VARIABLES.fullmatch(key) is not None and self.quantity(key[0]) is None
 
     def is_vector(self, key: str) -> bool:
         """Whether this is q, q̇ or q̈ without index, for more than one joint."""
