@@ -275,3 +275,71 @@ gear_ratio = 50
     for ratio, right in (("1/50", True), ("50", False)):
         text = rf"F = m \ddot q + m g \\ 50 J \ddot q = \tau_m - {ratio} F"
         assert dy.check_answer(form, "equations", text).correct == right
+
+
+PENDULUM = r"U = m g l \sin q"
+
+
+@pytest.fixture(scope="module")
+def elastic_pendulum():
+    robot = dy.load("pendulum_from_horizontal")
+    drive = dy.Elastic(dy.symbol("K"), inertia=dy.symbol("B"))
+    return robot.replace(actuators={robot.joint_names[0]: drive}).closed_form()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "right"),
+    [
+        ("potential-energy", PENDULUM, True),
+        ("potential-energy", r"U = m g l \sin\theta", True),
+        ("potential-energy", PENDULUM + r" + \frac12 K (q - \theta)^2", True),
+        ("potential-energy", PENDULUM + r" + \frac12 K (\theta_m - q)^2 + U_0", True),
+        ("potential-energy", PENDULUM + r" + K (q - \theta)^2", False),
+        ("potential-energy", PENDULUM + r" - \frac12 K (q - \theta)^2", False),
+        ("kinetic-energy", r"T = \frac12 I \dot q^2", True),
+        ("kinetic-energy", r"T = \frac12 I \dot q^2 + \frac12 B \dot\theta^2", True),
+        ("kinetic-energy", r"T = \frac12 I \dot q^2 + \frac12 B \dot\theta_{m1}^2", True),
+        ("kinetic-energy", r"T = \frac12 I \dot q^2 + B \dot\theta^2", False),
+    ],
+)
+def test_energies_with_motor_variables_are_those_of_links_rotors_and_springs(elastic_pendulum, name, text, right):
+    verdict = dy.check_answer(elastic_pendulum, name, text)
+    assert verdict.correct == right, verdict.report()
+    moves = "theta" in text and "sin\\theta" not in text
+    assert ("of elastic joints, as the answer has motor variables" in verdict.report()) == moves
+
+
+def test_the_energy_of_a_link_has_no_motor_variables(elastic_pendulum):
+    text = PENDULUM + r" + \frac12 K (q - \theta)^2"
+    assert not dy.check_answer(elastic_pendulum, "potential-energy-of-link", text, body=1).correct
+
+
+def test_the_energy_of_one_spring_beside_a_stiff_joint():
+    arm = dy.load("planar_2r").replace(actuators={"joint2": dy.Elastic(dy.symbol("K"), inertia=dy.symbol("B"))}).closed_form()
+    text = r"U = m_1 g l_1 s_1 + m_2 g (a_1 s_1 + l_2 s_{12}) + {} K (q_2 - \theta_2)^2"
+    assert dy.check_answer(arm, "potential-energy", text.replace("{}", r"\frac12")).correct
+    assert not dy.check_answer(arm, "potential-energy", text.replace("{}", "")).correct
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("equations", r"J \ddot\theta_m + \frac1n ({LINK}) = \tau_m"),
+        ("equations", r"n J \ddot\theta_{m1} + {LINK} = \tau"),
+        ("equations", r"J \dot\omega_m = \tau_m - \tau/n \\ {LINK} = \tau"),
+        ("kinetic-energy", r"T = \frac12 J \dot\theta_m^2 + \frac12 (I + m l^2) \dot q^2"),
+        ("kinetic-energy", r"T = \frac12 J \omega_m^2 + \frac12 (I + m l^2) \dot q^2"),
+    ],
+)
+def test_the_angle_of_a_motor_behind_a_gear_is_that_of_the_joint_times_the_ratio(name, text):
+    form = dy.load(GEARED_PENDULUM).closed_form()
+    verdict = dy.check_answer(form, name, text.replace("{LINK}", LINK))
+    assert verdict.correct, verdict.report()
+    assert "angles and rates of motors are read by theta_m1 = n*q_1" in verdict.notes
+    assert not dy.check_answer(form, name, text.replace("{LINK}", LINK).replace("J", "2 J")).correct
+
+
+def test_the_angle_of_a_motor_may_be_defined():
+    form = dy.load(GEARED_PENDULUM).closed_form()
+    text = rf"\theta_m = n q \\ J \ddot\theta_m = \tau_m - \tau/n \\ {LINK} = \tau"
+    assert "angles" not in dy.check_answer(form, "equations", text).report()

@@ -108,6 +108,7 @@ REFUSED = {
     "g_1 = m_1 \\cos q": (1, 16, "no quantity named 'q'", "requires an index"),
     "M = [1, 2; 3, 4] = [1, 2]": (1, 1, "matrices of different sizes", "same size"),
     r"C_{12} = m_1" + "\n" + r"g_1 = m_2 C_{12}": (2, 11, "'C12' can be cos(q1 + q2) or the entry defined in line 1", "another letter"),
+    "g_2 = m_1, where l_1 is a length": (1, 12, "text behind a formula", "text"),
     "M_{11} = m_1,5": (1, 13, "a comma inside a formula", "decimal point"),
     r"M = \begin{bmatrix} 1,5 \\ 2 \end{bmatrix}": (1, 22, "a comma inside a formula", "decimal point"),
     r"M = (\begin{align} a &= b \end{align})": (1, 6, "equations inside a bracket", "outside"),

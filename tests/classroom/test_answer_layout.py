@@ -293,3 +293,34 @@ def test_blanks_that_may_be_products_are_not_taken_for_columns():
     assert dy.check_answer(form, "gravity", vector).correct
     with pytest.raises(dy.DynamisError, match=r"the whole matrix, its columns separated by commas: \[a, b; c, d\]"):
         dy.check_answer(form, "mass-matrix", "[m_1 l_1^2 I_2; m_2 l_2^2 I_2]")
+
+
+G_2 = r"g_2 = m_2 g l_2 \cos(q_1 + q_2)"
+
+
+@pytest.mark.parametrize("label", ["Solution:", "Part 2:", "1)", " a) "])
+def test_labels_at_the_beginning_of_a_line_are_not_read(label):
+    arm = dy.load("planar_2r").closed_form()
+    assert dy.check_answer(arm, "gravity", f"{label} {G_2}").correct
+    assert dy.check_answer(arm, "gravity", f"{label}\n{G_2}\n{label} M_{{22}} = I_2").correct
+
+
+def test_a_bracket_that_ends_on_the_next_line_is_no_label():
+    arm = dy.load("planar_2r").closed_form()
+    assert not dy.check_answer(arm, "gravity", "g_2 = l_2 (1 +\n2) m_2 g c_{12}").correct
+
+
+def test_the_number_of_a_parameter_is_not_read():
+    arm = dy.load("planar_2r").closed_form()
+    verdict = dy.check_answer(arm, "gravity", f"g = 9.81\n{G_2}")
+    assert verdict.correct
+    assert verdict.notes == ("not read (line 1): g = 9.81",)
+
+
+def test_a_question_mark_is_an_entry_that_is_not_given():
+    arm = dy.load("planar_2r").closed_form()
+    verdict = dy.check_answer(arm, "mass-matrix", "M = [?, m_2 (l_2^2 + a_1 l_2 c_2) + I_2; ?, m_2 l_2^2 + I_2]")
+    assert verdict.correct
+    assert verdict.absent == ("M_11",)
+    with pytest.raises(dy.FormatError, match=r"'\?' is not expected here"):
+        dy.check_answer(arm, "mass-matrix", "M_{22} = m_2 ? l_2^2 + I_2")

@@ -60,7 +60,61 @@ def test_energies_of_the_links_alone_are_added(arm, name, parts, said):
     assert verdict.notes == (said,)
     wrong = dy.check_answer(arm, name, "\n".join([parts[0], parts[1].replace("m_2", "m_1", 1)]))
     assert "m_1 should be m_2" in wrong.wrong[0].cause
-    assert not dy.check_answer(arm, name, parts[1]).correct
+    part = dy.check_answer(arm, name, parts[1])
+    assert part.correct
+    assert [*part.absent] == [said[0] + "_1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "absent"),
+    [
+        ("kinetic-energy", T_1, "T_2"),
+        ("potential-energy", U_12[1], "U_1"),
+        ("potential-energy", U_12[1] + " + U_0", "U_1"),
+    ],
+)
+def test_the_energy_of_one_link_is_a_part_of_an_answer(arm, name, text, absent):
+    verdict = dy.check_answer(arm, name, text)
+    assert verdict.correct, verdict.report()
+    assert verdict.absent == (absent,)
+
+
+def test_the_energy_of_one_link_is_wrong_for_another_one(arm):
+    verdict = dy.check_answer(arm, "potential-energy", U_12[1].replace("U_2", "U_1"))
+    assert [x.entry for x in verdict.wrong] == ["U_1"]
+    with pytest.raises(dy.InputError, match="found U, which is the one of link 1"):
+        dy.check_answer(arm, "potential-energy-of-link", U_12[0], body=2)
+
+
+@pytest.mark.parametrize("name", ["U_1", "U_{tot}", "E_p", "X"])
+def test_an_energy_of_the_robot_may_have_another_name(arm, name):
+    parts = " + ".join(x.partition("=")[2] for x in U_12)
+    assert dy.check_answer(arm, "potential-energy", f"{name} = {parts}").correct
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("kinetic-energy", "h = -m_2 a_1 l_2 s_2", "h"),
+        ("potential-energy", "y_2 = a_1 s_1 + l_2 s_{12}", "y"),
+        ("kinetic-energy", "M_{22} = m_2 l_2^2 + I_2, h = m_2 a_1 l_2 s_2, g_2 = m_2 g l_2 c_{12}", "h"),
+        ("coriolis", r"N = [0, h (2 \dot q_1 + \dot q_2); -h (2 \dot q_1 + \dot q_2), 0], h = m_2 a_1 l_2 s_2", "N"),
+    ],
+)
+def test_a_definition_is_no_answer_to_the_question(arm, name, text, found):
+    with pytest.raises(dy.InputError, match=f"no entry of the {name}: write .* found .*{found}"):
+        dy.check_answer(arm, name, text)
+
+
+def test_a_jacobian_is_that_of_the_link_in_its_name(arm):
+    first, second = (
+        "J_1 = [-l_1 s_1, 0; l_1 c_1, 0]",
+        "J_2 = [-a_1 s_1 - l_2 s_{12}, -l_2 s_{12}; a_1 c_1 + l_2 c_{12}, l_2 c_{12}]",
+    )
+    assert dy.check_answer(arm, "jacobian-of-link", first, body=1).correct
+    assert dy.check_answer(arm, "jacobian-of-link", f"{first}\n{second}", body=2).correct
+    with pytest.raises(dy.InputError, match="found J1, which is the one of link 1"):
+        dy.check_answer(arm, "jacobian-of-link", first, body=2)
 
 
 @pytest.mark.parametrize("left", ["g", r"g(\theta)", "g(q)", "G", r"\frac{\partial U}{\partial \theta}", "g_1"])
@@ -344,3 +398,24 @@ def test_raised_digits_may_have_a_sign_and_be_several(arm, factor):
 def test_the_angular_velocity_of_the_first_link_that_turns_is_the_rate_of_its_joint(cart_pole):
     energy = r"T = \frac12 M \dot x^2 + \frac12 m (\dot x^2 + 2 l \dot x \omega_2 \cos\theta + l^2 \omega_2^2)"
     assert dy.check_answer(cart_pole, "kinetic-energy", energy).correct
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("gravity", r"g_1 = (m_1 l_1 + m_2 a_1) g c_{\theta_1} + m_2 g l_2 c_{\theta_{12}}"),
+        ("gravity", r"g_2 = m_2 g l_2 c_{q_1 + q_2}"),
+        ("coriolis", r"C_{21} = m_2 a_1 l_2 s_{\theta_2} q_1^{\prime}"),
+        ("equations", r"\tau_2 = m_2 (l_2^2 (q_1^{\prime\prime} + q_2'') + a_1 l_2 (c_2 q_1'' + s_2 (q_1^\prime)^2)) + I_2 (q_1'' + q_2'') + m_2 g l_2 c_{12}"),
+    ],
+)  # fmt: skip
+def test_indices_with_the_variables_and_primes_of_latex(arm, name, text):
+    verdict = dy.check_answer(arm, name, text)
+    assert verdict.correct, verdict.report()
+
+
+def test_a_parameter_c_is_no_cosine_of_the_variable_in_its_index():
+    robot = '[robot]\n[parameters]\nc = "symbol"\nm = "symbol"\n[[link]]\ntype = "revolute"\nmass = "m"\ncom = ["c", 0, 0]\n'
+    two = dy.load(robot + robot[robot.index("[[") :]).closed_form()
+    with pytest.raises(dy.FormatError, match="no quantity named 'cq_1'"):
+        dy.check_answer(two, "equations", r"\tau_1 = c_{q_1}")

@@ -60,3 +60,74 @@ def test_equations_without_a_number_alone_are_quoted(arm, equation):
     assert verdict.absent == ("tau_1", "tau_2")
     assert verdict.unread[0].startswith(f"not read (line 1): {equation}: ")
     assert verdict.summary == "nothing to compare: 1 equation could not be read"
+
+
+SLIDE = '[[link]]\njoint = "{}"\ntype = "prismatic"\naxis = [{}]\nmass = "m"\n'
+SLIDES = {"PR": [("x", "1, 0, 0")], "PPR": [("x", "1, 0, 0"), ("y", "0, 1, 0")]}
+
+
+@pytest.fixture(params=SLIDES)
+def wrist(request):
+    head = '[robot]\ngravity = [0, "-g", 0]\n[parameters]\nm = "symbol"\nl = "symbol"\ng = "symbol"\n'
+    slides = "".join(SLIDE.format(*x) for x in SLIDES[request.param])
+    return dy.load(head + slides + '[[link]]\njoint = "theta"\nmass = "m"\ncom = ["l", 0, 0]\n').closed_form()
+
+
+def test_tau_beside_forces_is_the_torque_of_the_only_revolute_joint(wrist):
+    *forces, torque = map(str, wrist.torque)
+    given = [f"F_{name} = {x}" for name, x in zip("xy", forces, strict=False)]
+    for last in (rf"\tau = {torque}", rf"{torque} = \tau"):
+        verdict = dy.check_answer(wrist, "equations", "\n".join([*given, last]))
+        assert verdict.correct, verdict.report()
+        assert verdict.complete
+    wrong = dy.check_answer(wrist, "equations", "\n".join([*given, rf"\tau = {torque} + m"]))
+    assert [x.entry for x in wrong.wrong] == [f"tau_{wrist.n}"]
+
+
+def test_the_advice_names_the_joint_without_an_equation(wrist, arm):
+    alone = dy.check_answer(wrist, "equations", rf"\tau = {wrist.torque[-1]}")
+    assert alone.unread[0].endswith(rf"write … = \tau_{wrist.n}")
+    second = dy.check_answer(arm, "equations", rf"\tau_1 = {arm.torque[0]}" + "\n" + rf"{arm.torque[1]} = \tau")
+    assert second.unread[0].endswith(r"write … = \tau_2")
+
+
+MATRICES = [
+    r"M = [m_1 l_1^2 + I_1 + I_2 + m_2 (a_1^2 + l_2^2 + 2 a_1 l_2 c_2), m_2 (l_2^2 + a_1 l_2 c_2) + I_2; *, m_2 l_2^2 + I_2]",
+    r"h = -m_2 a_1 l_2 s_2",
+    r"g = [(m_1 l_1 + m_2 a_1) g c_1 + m_2 g l_2 c_{12}; m_2 g l_2 c_{12}]",
+]
+MATRIX = r"C = [h \dot q_2, h (\dot q_1 + \dot q_2); -h \dot q_1, 0]"
+VECTOR = r"c = [h (2 \dot q_1 \dot q_2 + \dot q_2^2); -h \dot q_1^2]"
+
+
+@pytest.mark.parametrize(
+    ("coriolis", "equation", "right"),
+    [
+        (MATRIX, r"M \ddot q + C \dot q + g = \tau", True),
+        (MATRIX, r"\tau = g(q) + M(q) \ddot q + C(q, \dot q) \dot q", True),
+        (VECTOR, r"M(q) \ddot q + c(q, \dot q) + g(q) = \tau", True),
+        (MATRIX, r"M \ddot q + g = \tau", False),
+        (MATRIX.replace("h", "2 h", 1), r"M \ddot q + C \dot q + g = \tau", False),
+    ],
+)
+def test_equations_are_assembled_from_the_matrices_of_an_answer(arm, coriolis, equation, right):
+    verdict = dy.check_answer(arm, "equations", "\n".join([*MATRICES, coriolis, equation]))
+    assert verdict.correct == right, verdict.report()
+    assert verdict.complete
+    assert verdict.unread == ()
+    assert verdict.notes[0] == f"the equations are assembled from the matrices (line 5): {equation}"
+
+
+@pytest.mark.parametrize(
+    "equation", [r"M \ddot q + C \dot q - g = \tau", r"M \ddot q + C \dot q + g = \tau + J^T F", r"2 M \ddot q = \tau"]
+)
+def test_other_equations_of_matrices_are_not_read(arm, equation):
+    verdict = dy.check_answer(arm, "equations", "\n".join([*MATRICES, MATRIX, equation]))
+    assert verdict.findings == ()
+    assert "whole vectors" in verdict.unread[0]
+
+
+def test_a_matrix_equation_without_its_matrices_is_not_read(arm):
+    verdict = dy.check_answer(arm, "equations", "\n".join([*MATRICES, r"M \ddot q + C \dot q + g = \tau"]))
+    assert verdict.findings == ()
+    assert len(verdict.unread) == 1

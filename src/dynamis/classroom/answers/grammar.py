@@ -382,6 +382,6 @@ class _Parser:
         return MatrixNode(tuple(map(tuple, trees)), tuple(map(tuple, spans)), flat, opening.at)
 
     def cell(self, tokens: Sequence[Token]) -> Tree | None:
-        if len(tokens) == 1 and tokens[0].kind == "sign" and tokens[0].text == "*":
+        if len(tokens) == 1 and tokens[0].kind == "sign" and tokens[0].text in "*?":
             return None
         return _Parser(tokens, self.names, self.depth).whole(group=True)

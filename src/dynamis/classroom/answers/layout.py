@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from dynamis.classroom.answers.latex import CLOSING, MATRIX
+from dynamis.classroom.answers.latex import CLOSING, FUNCTION, MATRIX
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tables import GAPS, end_of_group, expand_diagonals, lists_of_tuples, parts_cells
 from dynamis.classroom.answers.tokens import Token
+from dynamis.classroom.answers.words import spell
 from dynamis.errors import printable
 
 MAX_NESTING = 40
@@ -296,6 +297,8 @@ def _pieces(line: Sequence[Token], source: Source) -> list[list[Token]]:
         signed = gap is not None and gap.kind == "comma" and piece[0].text in "+-"
         begins = _is_equation(piece) and (signed or not _is_operator(piece[0]))
         if found and not begins and gap is not None and gap.kind == "comma" and not _is_operator(piece[0]):
+            if _is_text(piece):
+                raise source.error(piece[0].at, "text behind a formula", r"put it in \text{…}, or % before it")
             raise source.error(gap.at, "a comma inside a formula", "write a decimal point, as in 9.81, or a list in [ ]")
         listed = gap is not None and gap.kind == "comma"
         if found and not (begins and (listed or _is_equation(found[-1]) or _is_table(found[-1]))):
@@ -303,6 +306,13 @@ def _pieces(line: Sequence[Token], source: Source) -> list[list[Token]]:
         else:
             found.append(piece)
     return found
+
+
+def _is_text(tokens: Sequence[Token]) -> bool:
+    """Whether a part of a line is text, not a formula: two words side by side, of which the first is of letters alone."""
+    first = spell(tokens[0].units) if tokens[0].kind == "word" else ""
+    words = len(tokens) > 1 and all(t.kind == "word" for t in tokens[:2])
+    return words and len(first) > 2 and first.isalpha() and len(tokens[0].units) == len(first) and first not in FUNCTION
 
 
 def _is_table(tokens: Sequence[Token]) -> bool:

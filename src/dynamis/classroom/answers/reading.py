@@ -13,7 +13,7 @@ from dynamis.classroom.answers.chains import Chain, Target, first_target, matrix
 from dynamis.classroom.answers.grammar import parse
 from dynamis.classroom.answers.layout import layout
 from dynamis.classroom.answers.names import Address, Names, address_of, is_same
-from dynamis.classroom.answers.refusals import no_answer, nothing_defined, refuse_infinite
+from dynamis.classroom.answers.refusals import is_number_of_parameter, no_answer, nothing_defined, refuse_infinite
 from dynamis.classroom.answers.rules import Rule, in_order
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.sums import with_sums_written_out
@@ -291,7 +291,9 @@ class _Reading:
             self.relate(chain.at, chain.end, values)
         elif len(values) == 1 and all(id(other) in self.used for other in self.rules if other is not rule):
             self.add(("", ()), rule, values)
-        elif chain.at in self.remarks and isinstance(rule.trees[0], Name):  # … with g = 9.81
+        elif (chain.at in self.remarks and isinstance(rule.trees[0], Name)) or (  # … with g = 9.81
+            len(self.rules) > 1 and is_number_of_parameter(self.vocabulary, rule.trees[0], values)
+        ):
             self.prose.append(self.quoted(chain.at, chain.end))
         elif len(values) < 2 or not all(is_same(values[0], x) for x in values):  # q_1 = θ_1 is not an answer
             first = rule.trees[0]
@@ -353,9 +355,8 @@ class _Reading:
                 continue
             cells = [*(other[index] for other in others if other[index][0] is not None), (value, at, end)]
             equated = [cell[0] for cell in cells]
-            moving = (not letter or rate is not None) and self.vocabulary.has_rate(
-                equated
-            )  # [\dot\theta; \dot\omega] = [\omega; …]
+            # [\dot\theta; \dot\omega] = [\omega; …]
+            moving = (not letter or rate is not None) and self.vocabulary.has_rate(equated)
             zero = any(not isinstance(x, Node) and x == 0.0 for x in equated)
             if moving and all(is_same(equated[0], x) for x in equated):
                 continue

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dynamis.classroom.answers.answer import Located, Step
 from dynamis.classroom.answers.chains import Chain
 from dynamis.classroom.answers.source import Source
-from dynamis.classroom.answers.tree import Name, Tree
+from dynamis.classroom.answers.tree import Grid, Name, Tree, Value
+from dynamis.classroom.answers.vocabulary import Vocabulary
 from dynamis.display import short
 from dynamis.errors import FormatError, printable
 from dynamis.scalar import Node, topological
@@ -37,6 +38,12 @@ def nothing_defined(source: Source, chain: Chain, first: Tree) -> FormatError:
         return source.error(chain.at, found, "begin it with an operator or a name and =; put % before comments")
     found = "an equation that defines no entry"
     return source.error(chain.at, found, "put the entry's name alone on one side, as in M_{11} = … or … = \\tau_1")
+
+
+def is_number_of_parameter(vocabulary: Vocabulary, first: Tree, values: Sequence[Value]) -> bool:
+    """Whether a formula gives the number of a parameter of the robot: g = 9.81."""
+    numbers = len(values) > 1 and not any(isinstance(x, Node | Grid) for x in values[1:])
+    return numbers and isinstance(first, Name) and vocabulary.is_parameter(first.key)
 
 
 def refuse_infinite(source: Source, formulas: Iterable[Located]) -> None:

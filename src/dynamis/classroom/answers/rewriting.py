@@ -29,7 +29,8 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
 _MODULE = re.compile(rf"\b(?:np|numpy|sp|sympy|sym|math)\.(?=(?:{_FUNCTIONS})\b)")
 _TABLE = re.compile(r"(?<![A-Za-z0-9_\\])(?:(?:Mutable|Immutable)?(?:Dense|Sparse)?Matrix|array|matrix)(?=\s*\(\s*\[)")
 _ENTRY = re.compile(r"(?<![A-Za-z0-9_\\])(?P<letter>(?![sScC]\[)[A-Za-z]++)\[ *(?P<row>[0-9]) *, *(?P<column>[0-9]) *\](?= *=)")
-_SIGNS = re.compile(r"Derivative|\\[dt]?frac|right|[.]|Matrix|array|\[")
+_PRIMES = re.compile(r"\^\s*(?:\{\s*(?:\\prime\s*)+\}|\\prime(?![A-Za-z]))")
+_SIGNS = re.compile(r"Derivative|\\prime|\\[dt]?frac|right|[.]|Matrix|array|\[")
 
 
 def rewritten(text: str) -> str:
@@ -42,6 +43,7 @@ def rewritten(text: str) -> str:
         return text
     for pattern, primes in () if "t" not in text else _PATTERNS:
         text = pattern.sub(functools.partial(_dotted, primes), text)
+    text = _PRIMES.sub(lambda m: ("'" * m[0].count("prime")).ljust(len(m[0])), text)
     for pattern in (_MODULE, _TABLE):
         text = pattern.sub(lambda m: " " * len(m[0]), text)
     entries = list(_ENTRY.finditer(text))

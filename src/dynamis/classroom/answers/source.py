@@ -18,6 +18,9 @@ _EXCERPT_CHARACTERS = 70  # of a long line in a message: with its indent it fits
 _OPENING = re.compile(r"\$\$?|\\[\[(]|\\begin\{(?:equation|align|alignat|gather|multline|eqnarray|displaymath|math)\*?\}")
 _CLOSING = {"\\[": "\\]", "\\(": "\\)"}
 
+_HEADING = re.compile(r"^[ \t]*[A-Za-z][A-Za-z0-9 ]{2,40}:(?!=)", re.MULTILINE)
+_NUMBERING = re.compile(r"^[ \t]*(?:[0-9]{1,2}|[a-h])\)(?=\s*[A-Za-z\\$])", re.MULTILINE)
+
 
 def detected_format(text: str) -> str:
     """The format in which formulas are written: LaTeX, Python (SymPy), or plain formulas; the parser reads mixtures too."""
@@ -49,7 +52,7 @@ class Source:
             # characters that do not show could make a text read otherwise than it looks
             if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co") and c not in "\n\t":
                 raise raw.error(at, f"the character U+{ord(c):04X} is not printable", "delete it, or retype the line")
-        return Source(rewritten(_without_prose(_without_remarks(given))), file, given, starts)
+        return Source(rewritten(_without_prose(_without_labels(_without_remarks(given)))), file, given, starts)
 
     def place(self, at: int) -> tuple[int, int]:
         """Line and column of a position, both from 1."""
@@ -99,6 +102,20 @@ def _pointed(line: str, at: int) -> tuple[str, str]:
 
 def _without_remarks(text: str) -> str:
     return re.sub(r"(?<!\\)[%#][^\n]*", lambda m: " " * len(m[0]), text)
+
+
+def _without_labels(text: str) -> str:
+    """The text without the labels at the beginning of lines: words with a colon, Solution:, and outside brackets 1) or a)."""
+    text = _HEADING.sub(lambda m: " " * len(m[0]), text)
+    parts, last, depth = [], 0, 0  # depth of brackets at the label
+    for match in _NUMBERING.finditer(text):
+        before = text[last : match.start()]
+        depth += before.count("(") - before.count(")")
+        label = " " * len(match[0]) if depth == 0 else match[0]
+        depth -= label.count(")")
+        parts += [before, label]
+        last = match.end()
+    return "".join([*parts, text[last:]])
 
 
 def _without_prose(text: str) -> str:

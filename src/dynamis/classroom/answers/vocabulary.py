@@ -19,7 +19,8 @@ from dynamis.model.readers.expressions import CONSTANTS, FUNCTIONS
 from dynamis.scalar import Scalar, as_scalar, cos, sin, topological
 
 _POSITION = "q|theta|vartheta|th"
-_VARIABLE = re.compile(rf"({_POSITION}|d)([0-9]*)('{{0,2}})")
+_LETTER = {"vartheta": "theta", "th": "theta"}  # letters of one meaning
+_VARIABLE = re.compile(rf"(?P<letter>{_POSITION}|d)([0-9]*)('{{0,2}})")
 _DOTS = {"d": 1, "dot": 1, "dd": 2, "ddot": 2}
 _LETTERED = (  # velocities and accelerations in plain text: dq1, qd1, q1dot
     re.compile(rf"(?P<dots>dd?)(?P<letter>{_POSITION})(?P<joint>[0-9]*)"),
@@ -31,6 +32,9 @@ _PLAIN_RATE = (re.compile(r"(?P<dots>dd?)(?P<name>.+)"), re.compile(r"(?P<name>.
 _SYMBOL = re.compile(rf"(?:[A-Za-z]|{'|'.join(sorted(set(GREEK_LETTER.values())))})[0-9]*")
 _JOINT_VELOCITY = re.compile(r"v([0-9]+)('?)")
 _ARC = re.compile(r"([sS]|[cC]|[sS]in|[cC]os)([-+]?[0-9]+(?:[-+,][-+]?[0-9]+)*)")
+
+_ARC_OF_VARIABLES = re.compile(rf"[sScC](?:(?:{_POSITION})[0-9]+[-+]?)+(?<=[0-9])")
+_VARIABLES = re.compile(rf"(?<=.)(?:{_POSITION})(?=[0-9])")
 
 
 class KnownNumber(NamedTuple):
@@ -56,6 +60,7 @@ class Vocabulary:
     derivatives of the potential energy. ``motors`` are variables of actuators with their rates, by name.
     ``quadratic`` says what a quadratic form of the rates is: its spelled factors, the letters of its matrix, its own letter.
     With ``decimals``, numbers that may be rounded are read as symbols.
+    Where joints have names with other numbers than their own, q_0 and q_1, these names hold; with ``numbered``, the numbers.
 
     >>> from dynamis.scalar import symbol
     >>> q, v, a = ([symbol(f"{x}1")] for x in "qva")
@@ -81,6 +86,7 @@ class Vocabulary:
     motors: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     quadratic: tuple[Sequence[str], Sequence[str], str] = ((), (), "")
     decimals: Decimals | None = None
+    numbered: bool = False
 
     def __post_init__(self) -> None:
         sizes = {"q": len(self.q), "v": len(self.v), "a": len(self.a), "revolute": len(self.revolute)}
@@ -127,9 +133,8 @@ class Vocabulary:
     @cached_property
     def _spellings(self) -> dict[str, Any]:
         keys = ((key_of(name), value) for name, value in self.spellings.items())
-        return {
-            key: value for key, value in keys if key is not None and key not in self._values and self._variable(key) is None
-        }
+        named = {key: value for key, value in keys if key is not None and self._indices(key) is None}
+        return {key: value for key, value in named.items() if key not in self._values and self._variable(key) is None}
 
     def is_parameter(self, key: str) -> bool:
         """Whether a name is that of a parameter."""
@@ -148,7 +153,22 @@ class Vocabulary:
     def _joints(self) -> dict[str, int]:
         taken = {*self._values, *self.own, *FUNCTION, *FUNCTIONS, *CONSTANTS}
         keys = {key: joint for name, joint in self.joints.items() if (key := key_of(name)) is not None and key not in taken}
+        keys = {key: joint for key, joint in keys.items() if self._indices(key) is None}
         return {key: joint for key, joint in keys.items() if self._numbered(key) is None and self.arc(key) is None}
+
+    @cached_property
+    def renumbered(self) -> dict[str, dict[str, int]]:
+        """The joints by the numbers in their names, for each letter of joint variables whose numbers are not the joints'."""
+        named: dict[str, dict[str, int]] = {}
+        for name, joint in self.joints.items():
+            key = key_of(name)
+            if key is not None and key not in self._values and (match := _VARIABLE.fullmatch(key)) and match[2]:
+                named.setdefault(_LETTER.get(match[1], match[1]), {})[match[2]] = joint
+        return {letter: row for letter, row in named.items() if any(int(k) != joint + 1 for k, joint in row.items())}
+
+    def _indices(self, key: str) -> dict[str, int] | None:
+        """The joints by the indices of a variable's letter, where the names of joints have other numbers; None elsewhere."""
+        return self.renumbered.get(_letter_of(key)) if self.renumbered else None
 
     def defining(self, own: frozenset[str]) -> Vocabulary:
         """The vocabulary of an answer that defines these names: they mean neither joints nor vectors."""
@@ -213,7 +233,7 @@ class Vocabulary:
 
     def arc(self, key: str) -> Scalar | None:
         """s_12, c_1, C_{1,10}, c_{1-2}: the sine or cosine of the sum of these joints' angles."""
-        match = _ARC.fullmatch(key)
+        match = _ARC.fullmatch(key) or (_ARC.fullmatch(_VARIABLES.sub("", key)) if self._names_arc(key) else None)
         joints = self._turns(match[2]) if match else None
         if match is None or joints is None:
             return None
@@ -222,6 +242,10 @@ class Vocabulary:
             angle = angle + self.q[joint] if sign > 0 else angle - self.q[joint]
         function = sin if match[1][0] in "sS" else cos
         return as_scalar(function(angle))
+
+    def _names_arc(self, key: str) -> bool:
+        """Whether the index of a sine or cosine has the variables themselves: c_{q_1}, s_{\\theta_1+\\theta_2}."""
+        return _ARC_OF_VARIABLES.fullmatch(key) is not None and self.quantity(key[0]) is None
 
     def is_vector(self, key: str) -> bool:
         """Whether this is q, q̇ or q̈ without index, for more than one joint."""
@@ -236,6 +260,8 @@ class Vocabulary:
             return f"a joint variable requires an index: there are {counted(n, 'joint')}"
         if variable is not None and key[0] == "d" and self._in_range(variable[1]) and key.strip("'")[1:].isdigit():
             return f"joint {variable[1]} is revolute, its variable is q_{variable[1]}; d is for prismatic joints"
+        if (named := self._indices(key)) is not None:
+            return f"the joints with this letter are called {', '.join(f'{_letter_of(key)}_{k}' for k in named)}"
         if variable is not None:
             return f"there are joints 1 to {n}"
         if (
@@ -244,13 +270,14 @@ class Vocabulary:
             and all(self._in_range(c) for c in arc[2])
             and len(set(arc[2])) == len(arc[2])
         ):
-            sliding = next(c for c in arc[2] if not self.revolute[int(c) - 1])
-            return f"joint {sliding} is prismatic and has no angle"
+            sliding = next((c for c in arc[2] if not self.revolute[int(c) - 1]), None)
+            return f"joint {sliding} is prismatic and has no angle" if sliding else ""
         return f"{arc[1]} with an index is the sine or cosine of joint angles, and there are joints 1 to {n}" if arc else ""
 
     def names(self) -> list[str]:
         """The valid names, for messages."""
         joints = [str(k + 1) for k in range(self.coordinates)] if self.coordinates > 1 else [""]
+        joints = joints if self.numbered else list(self.renumbered.get("q", joints))
         variables = [name + k for k in joints for name in ("q_", "\\dot{q}_", "\\ddot{q}_")]
         named = {joint: name for name, joint in reversed(self._joints.items()) if is_symbol(name)}
         own = (*self.parameters, *self.unknowns, *self.aliases, *(named[joint] for joint in sorted(named)))
@@ -270,6 +297,9 @@ class Vocabulary:
         if found is None or self._is_own(key):
             return None
         order, index = found
+        named = None if self.numbered else self._indices(key)
+        if named is not None and index:
+            return (order, named[index]) if index in named else None
         if index == "":
             joint = 0
             good = self.coordinates == 1
@@ -297,11 +327,18 @@ class Vocabulary:
         numbers, digits = (re.findall(pattern, index) for pattern in (r"([-+]?),?([0-9]+)", r"([-+]?)([0-9])"))
         readings = [numbers] if "," in index else [numbers, digits] if self.coordinates > 9 else [digits, numbers]
         for reading in readings:
-            joints = [int(number[:6]) - 1 for _, number in reading]
+            joints = [self._turning(number) for _, number in reading]
             fit = all(0 <= k < self.coordinates and self.revolute[k] for k in joints)
             if fit and len(set(joints)) == len(joints):
                 return [(-1 if sign == "-" else 1, k) for (sign, _), k in zip(reading, joints, strict=True)]
         return None
+
+    def _turning(self, index: str) -> int:
+        """The joint of an index of s or c, from 0; -1 if there is none, or if names of two joints have this number."""
+        if self.numbered or not self.renumbered:
+            return int(index[:6]) - 1
+        found = [row[index] for row in self.renumbered.values() if index in row]
+        return found[0] if len(found) == 1 else -1
 
 
 def rate_of(key: str) -> tuple[str, int] | None:
@@ -317,6 +354,13 @@ def rate_of(key: str) -> tuple[str, int] | None:
 def is_symbol(name: str) -> bool:
     """Whether a name is one letter, Latin or Greek, with or without a number."""
     return _SYMBOL.fullmatch(key_of(name) or "") is not None
+
+
+def _letter_of(key: str) -> str:
+    """The letter of a joint variable or of its rate: q, theta or d; empty for other names."""
+    matches = (pattern.fullmatch(key) for pattern in (_VARIABLE, *_LETTERED))
+    letter = next((match["letter"] for match in matches if match), "")
+    return _LETTER.get(letter, letter)
 
 
 def _order_and_index(key: str) -> tuple[int, str] | None:

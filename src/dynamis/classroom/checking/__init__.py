@@ -11,14 +11,23 @@ from dynamis.classroom.answers import DECIMAL, Answer, Decimals, Located, Vocabu
 from dynamis.classroom.answers.blanks import product_with_commas, row_with_commas, with_commas
 from dynamis.classroom.answers.written import written
 from dynamis.classroom.checking import parametrisation, regressors
-from dynamis.classroom.checking.actuators import NO_MOTORS, ActuatorAnswer, MotorNames, motor_names
-from dynamis.classroom.checking.asked_entries import asked_entries, is_whole, is_zero, with_sum
+from dynamis.classroom.checking.actuators import (
+    ENERGIES,
+    NO_MOTORS,
+    ActuatorAnswer,
+    MotorNames,
+    elastic_motor_names,
+    motor_names,
+    with_motor_energies,
+)
+from dynamis.classroom.checking.asked_entries import asked_entries, is_whole, is_zero, with_energies_of_links
 from dynamis.classroom.checking.assumptions import under_assumptions
 from dynamis.classroom.checking.causes import Cause
 from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.disagreements import disagreements
 from dynamis.classroom.checking.fitting import fitted, shape_of
-from dynamis.classroom.checking.gears import GearedAnswer, motor_torques, ratio_symbols
+from dynamis.classroom.checking.gears import GearedAnswer, gear_ratios, motor_angles, motor_torques, ratio_symbols
+from dynamis.classroom.checking.matrix_equation import with_matrix_equation
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
 from dynamis.classroom.checking.quantities import (
     Quantity,
@@ -28,7 +37,7 @@ from dynamis.classroom.checking.quantities import (
     quantity,
 )
 from dynamis.classroom.checking.rates import torque_candidates, with_rates
-from dynamis.classroom.checking.robot_names import abbreviated, chosen, robot_symbols, vocabulary
+from dynamis.classroom.checking.robot_names import abbreviated, by_joint_names, chosen, robot_symbols, vocabulary
 from dynamis.classroom.checking.unit_notes import converted, unit_notes
 from dynamis.classroom.checking.unread import unchecked
 from dynamis.classroom.checking.verdict import EntryVerdict, Verdict
@@ -79,22 +88,27 @@ def check_answer(
         raise InputError(f"parameters must be a mapping of names to numbers or symbols, such as {{'a': 0.5}}, got {extra!r}")
     reading = _Reading(form, asked, written(text, asked.letters[0]), notation, extra, file, float(tolerance))
     try:
-        verdict, used = reading.verdict(frozenset())
+        return by_joint_names(form, lambda numbered: _by_parameters(replace(reading, numbered=numbered)))
     except BudgetSpent as error:
         raise InputError(f"{file}: {error}: shorten the answer, or cancel its quotients and large powers") from None
-    doubtful = abbreviated(form, used)
+
+
+def _by_parameters(reading: _Reading) -> tuple[Verdict, list[Any]]:
+    """The verdict with names such as c_1 as the robot's parameters, or as cosines if it is right only so; and its nodes."""
+    verdict, used = reading.verdict(frozenset())
+    doubtful = abbreviated(reading.form, used)
     if verdict.correct or not doubtful:
-        return verdict
+        return verdict, used
     for names_read in chosen(doubtful):
         try:
-            other, _ = reading.verdict(names_read)
+            other, others = reading.verdict(names_read)
         except DynamisError:
             continue
         if other.correct:
             said = [f"{x} was read as {doubtful[x]}, though the robot has a parameter of this name" for x in sorted(names_read)]
-            return replace(other, notes=(*other.notes, *said))
+            return replace(other, notes=(*other.notes, *said)), others
     said = [f"{x} was read as the robot's parameter, not as {doubtful[x]}" for x in sorted(doubtful)]
-    return replace(verdict, notes=(*verdict.notes, *said))
+    return replace(verdict, notes=(*verdict.notes, *said)), used
 
 
 @dataclass(frozen=True)
@@ -109,6 +123,7 @@ class _Reading:
     file: str
     tolerance: float
     decimals: Decimals | None = None  # symbols for those that may be rounded
+    numbered: bool = False
 
     def verdict(self, hidden: frozenset[str]) -> tuple[Verdict, list[Any]]:
         """The verdict on the answer, read without the parameters that are ``hidden``; and the nodes it consists of."""
@@ -124,18 +139,28 @@ class _Reading:
         return replace(verdict, findings=findings, remark=rounded.remark, hint=rounded.hint), nodes
 
     def _verdict(self, hidden: frozenset[str]) -> tuple[Verdict, list[Any]]:
-        form, asked, file = self.form, self.asked, self.file
+        form, asked = self.form, self.asked
         text = _with_separated_cells(self.text, asked, form.n)
-        answer, used = _read(form, asked, text, self.notation, self.extra, file, hidden, self.decimals)
+        answer, used, angles = self._read(text, hidden)
         asked = in_convention(asked, used)
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
-        answer, notes = with_sum(answer, asked)
+        answer, asked, notes = with_energies_of_links(form, answer, asked)
         motion = _Motion(asked, answer)
+        parts: list[Located] = []
         if asked.name == "equations":
+            answer, parts, notes = with_matrix_equation(form, answer)
             motion = _motion(form, asked, answer, motor_names(form, used, text), self.decimals)
-        asked, read = motion.asked, motion.read
+        notes += angles
+        asked = motion.asked
+        read: Sequence[Located] = [*motion.read, *parts]
         entries = {} if motion.is_of_motors else self.entries(motion.given, asked, motion.answer)
-        notes += [*_passages(answer, asked), *motion.notes, *([] if motion.given else _other_names(asked, answer, entries))]
+        asked, said = with_motor_energies(form, asked, [node for x in entries.values() for node in (x.node, *x.also)])
+        notes += [
+            *said,
+            *_passages(answer, asked),
+            *motion.notes,
+            *([] if motion.given else _other_names(asked, answer, entries)),
+        ]
         remark = Cause("", "")
         if asked.name == "parameters":
             asked, remark = parametrisation.reference(form, asked, self._as_written(entries))
@@ -169,6 +194,23 @@ class _Reading:
         if remark.text:
             verdict = replace(verdict, remark=remark.text, hint=remark.hint)
         return replace(verdict, notes=tuple(notes), unread=tuple(left.equations)), nodes
+
+    def _read(self, text: str, hidden: frozenset[str]) -> tuple[Answer, Notation, list[str]]:
+        """The answer and its notation; with a note where it has angles θ_m = n q of motors and does not define them."""
+        form, asked, extra, rest = self.form, self.asked, self.extra, (self.file, hidden, self.numbered, self.decimals)
+        try:
+            return *_read(form, asked, text, self.notation, extra, *rest), []
+        except FormatError as refused:
+            if not (angles := motor_angles(form)):
+                raise
+            try:
+                answer, used = _read(form, asked, text, self.notation, {**angles, **extra}, *rest)
+            except FormatError:
+                raise refused from None
+        relations = (
+            f"theta_m{k + 1} = {n if isinstance(n, Node) else format(n, 'g')}*q_{k + 1}" for k, n in gear_ratios(form).items()
+        )
+        return answer, used, [f"angles and rates of motors are read by {', '.join(relations)}"]
 
     def entries(self, given: Mapping[Index, Located], asked: Quantity, answer: Answer) -> dict[Index, Located]:
         """The entries to compare: those ``given`` by equations, or else those of the answer."""
@@ -279,6 +321,7 @@ def _read(
     extra: Mapping[str, Any],
     file: str,
     hidden: frozenset[str] = frozenset(),
+    numbered: bool = False,
     decimals: Decimals | None = None,
 ) -> tuple[Answer, Notation]:
     # in an equation of motion the torque is what is defined, elsewhere it is a symbol like others
@@ -290,18 +333,20 @@ def _read(
     own = form.notation if choice is None else notation_of(choice)
     tried = [own] if choice is not None else [own, *(n for n in NOTATIONS.values() if n.rename and n is not own)]
     refused: FormatError | None = None
+    names: list[Vocabulary] = []
     for notation in tried:
         motors = motor_names(form, notation, text) if moving else NO_MOTORS
-        names = vocabulary(form, asked, notation, extra, {**unknowns, **motors.commands}, hidden, motors.variables)
-        names = replace(names, decimals=decimals)
+        motors = elastic_motor_names(form, notation, text) if asked.name.startswith(ENERGIES) else motors
+        unknown = {**unknowns, **motors.commands}
+        known = vocabulary(form, asked, notation, extra, unknown, hidden, motors.variables, numbered=numbered)
+        names.append(replace(known, decimals=decimals))
         try:
-            return parse_answer(text, names, file), notation
+            return parse_answer(text, names[-1], file), notation
         except FormatError as error:
             refused = refused or error
     assert refused is not None
     if asked.has_datum:  # with the value or the height at the datum as a constant: U_0, h, const
-        names = replace(vocabulary(form, asked, own, extra, hidden=hidden), decimals=decimals)
-        return _read_with_constants(form, asked, names, text, file, refused), own
+        return _read_with_constants(form, asked, names[0], text, file, refused), own
     raise refused
 
 

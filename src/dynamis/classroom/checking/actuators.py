@@ -40,6 +40,7 @@ class MotorNames(NamedTuple):
     commands: dict[str, Any]
 
 
+ENERGIES = ("kinetic-energy", "potential-energy")
 NO_MOTORS = MotorNames({}, {})
 
 
@@ -65,6 +66,29 @@ def motor_names(form: ClosedForm, notation: Notation, text: str) -> MotorNames:
         found.commands.update({f"u{index}": command for index in indices})
         found.commands.update({f"tau_m{index.lstrip('_')}": command for index in indices})
     return found
+
+
+def elastic_motor_names(form: ClosedForm, notation: Notation, text: str) -> MotorNames:
+    """The names of the rotors' angles of elastic joints, which the energies of a robot have."""
+    rotors = {id(motor_variable("theta", x.number)) for x in form.actuator_equations if isinstance(x.actuator, Elastic)}
+    named = motor_names(form, notation, text).variables if rotors else {}
+    return MotorNames({name: rates for name, rates in named.items() if id(rates[0]) in rotors}, {})
+
+
+def with_motor_energies(form: ClosedForm, asked: Quantity, nodes: Sequence[Any]) -> tuple[Quantity, list[str]]:
+    """The energy of an answer with motor variables: that of rotors and springs is added to the links'; and a note on it."""
+    elastic = [(x.number, x.actuator) for x in form.actuator_equations if isinstance(x.actuator, Elastic)]
+    own = [motor_variable("theta", k, dots) for k, _ in elastic for dots in range(3)]
+    if asked.name not in ENERGIES or () not in asked.entries or not {id(x) for x in own} & {id(n) for n in topological(nodes)}:
+        return asked, []
+    energy: Any = asked.entries[()].node()
+    for k, x in elastic:
+        theta, rate = motor_variable("theta", k), motor_variable("theta", k, 1)
+        energy += 0.5 * (x.inertia * rate**2 if asked.name == "kinetic-energy" else x.stiffness * (theta - form.q[k - 1]) ** 2)
+    ring = Ring.of([energy], form.algebra.ring.angles, [*form.q, *form.v, *form.a, *form.tau, *form.w, *own])
+    part = "rotors" if asked.name == "kinetic-energy" else "springs"
+    note = f"compared with the energy of the links and of the {part} of elastic joints, as the answer has motor variables"
+    return replace(asked, entries={(): Algebra(ring, form.algebra.letters).of_node(energy)}), [note]
 
 
 @dataclass

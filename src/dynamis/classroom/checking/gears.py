@@ -36,12 +36,23 @@ def motor_torques(form: ClosedForm) -> dict[str, Node]:
     return {name: _motor(k) for k in gear_ratios(form) for name in _names(form, k)}
 
 
+def motor_angles(form: ClosedForm) -> dict[str, Any]:
+    """The angles of the motors and their rates by name: θ_m = n q, without elasticity; without index that of the only joint."""
+    found: dict[str, Any] = {}
+    for k, n in gear_ratios(form).items():
+        for dots, vector in (("", form.q), ("'", form.v), ("''", form.a)):
+            found |= {name + dots: n * vector[k] for letter in ("theta", "q") for name in _names(form, k, letter)}
+        for dots, vector in (("", form.v), ("'", form.a)):
+            found |= {name + dots: n * vector[k] for name in _names(form, k, "omega")}
+    return found
+
+
 def _motor(joint: int) -> Node:
     return motor_variable("tau_m", joint + 1)
 
 
-def _names(form: ClosedForm, joint: int) -> tuple[str, ...]:
-    return (f"tau_m{joint + 1}", *(("tau_m",) if form.n == 1 else ()))
+def _names(form: ClosedForm, joint: int, letter: str = "tau") -> tuple[str, ...]:
+    return (f"{letter}_m{joint + 1}", *((f"{letter}_m",) if form.n == 1 else ()))
 
 
 class GearedAnswer:

@@ -90,6 +90,18 @@ def _torque_definitions(form: ClosedForm, answer: Answer) -> Iterator[tuple[tupl
         joint = _without_index(form, letter)
         if joint is not None and letter in answer.definitions:
             yield (joint,), answer.definitions[letter]
+    turning = [k for k in range(form.n) if form.model.coordinates[k].revolute]
+    if len(turning) == 1 < form.n and "tau" in answer.definitions and _has_other_torques(form, answer, turning[0]):
+        yield (turning[0],), answer.definitions["tau"]
+
+
+def _has_other_torques(form: ClosedForm, answer: Answer, joint: int) -> bool:
+    """Whether an answer has torques of other joints than this one, as F_x beside τ."""
+    own = torque_names(form)
+    others = {id(tau) for k, tau in enumerate(form.tau) if k != joint}
+    named = any(id(tau) in others and key_of(name) in answer.definitions for name, tau in own.items())
+    held = [node for x in answer.equations for node in (x.node, *x.also)]
+    return named or any(letter in answer.entries for letter in FORCES) or any(id(n) in others for n in topological(held))
 
 
 def _only_torque(form: ClosedForm, answer: Answer, zero: Collection[int]) -> dict[tuple[int, ...], Located]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -14,6 +15,8 @@ from dynamis.classroom.answers.vocabulary import key_of
 from dynamis.classroom.checking.mistakes import all_parallel
 from dynamis.classroom.checking.motion_equations import joint_names
 from dynamis.classroom.checking.quantities import Quantity
+from dynamis.classroom.checking.verdict import Verdict
+from dynamis.errors import DynamisError, FormatError
 from dynamis.scalar import Node, topological
 from dynamis.symbolic.closed_form import ClosedForm
 from dynamis.symbolic.notation import Notation, parameter_latex, plain_text
@@ -35,6 +38,8 @@ def vocabulary(
     unknowns: Mapping[str, Any] | None = None,
     hidden: frozenset[str] = frozenset(),
     motors: Mapping[str, tuple[Any, ...]] | None = None,
+    *,
+    numbered: bool = False,
 ) -> Vocabulary:
     """The names allowed in an answer: the robot's parameters but ``hidden`` ones, their names in this notation, and joints'."""
     parameters = {name: x for name, x in robot_symbols(form).items() if name not in hidden}
@@ -61,6 +66,7 @@ def vocabulary(
         gradient="g" if asked.name == "gravity" else "",
         motors=motors or {},
         quadratic=QUADRATIC.get(asked.name, ((), (), "")),
+        numbered=numbered,
     )
 
 
@@ -129,6 +135,43 @@ def _numbers(form: ClosedForm) -> dict[str, KnownNumber]:
         size = float(np.linalg.norm(np.asarray(form.model.gravity, dtype=float)))
         numbers["g"] = KnownNumber(size, "its acceleration of gravity is a number")
     return numbers
+
+
+def by_joint_names(form: ClosedForm, verdict_of: Callable[[bool], tuple[Verdict, list[Any]]]) -> Verdict:
+    """The verdict with joint variables read by the joints' names, or by their numbers if it is readable or right only so.
+
+    ``verdict_of`` gives the verdict by names, or by numbers if its argument is true, and the nodes of the answer.
+    """
+    disputed = renumbered(form)
+    if not disputed:
+        return verdict_of(False)[0]
+    found: dict[bool, tuple[Verdict, list[Any]]] = {}
+    refused: list[DynamisError] = []
+    for numbered in (False, True):
+        try:
+            found[numbered] = verdict_of(numbered)
+        except DynamisError as error:
+            refused.append(error)
+    if not found:
+        raise next((error for error in refused if not isinstance(error, FormatError)), refused[0])
+    numbered = False not in found or (True in found and found[True][0].correct and not found[False][0].correct)
+    verdict, used = found[numbered]
+    if len(found) > 1 and [*map(id, used)] == [*map(id, found[not numbered][1])]:
+        return verdict
+    if numbered:
+        said = f"joint variables are read by the joints' numbers, not by their names {', '.join(disputed)}"
+    else:
+        meanings = (f"{name} is that of joint {k + 1}" for name, k in disputed.items())
+        said = f"joint variables are read by the joints' names: {', '.join(meanings)}"
+    return replace(verdict, notes=(*verdict.notes, said))
+
+
+def renumbered(form: ClosedForm) -> dict[str, int]:
+    """The joints, from 0, by those names that have other numbers than they: q_0 of joint 1, theta_1 of joint 2."""
+    turning = tuple(c.revolute for c in form.model.coordinates)
+    found = Vocabulary(form.q, form.v, form.a, turning, robot_symbols(form), joints=joint_names(form)).renumbered
+    named = [(letter, index, joint) for letter, row in found.items() for index, joint in row.items()]
+    return {f"{letter}_{index}": joint for letter, index, joint in named if int(index) != joint + 1}
 
 
 def abbreviated(form: ClosedForm, used: Sequence[Any]) -> dict[str, str]:

@@ -38,7 +38,7 @@ def unchecked(form: ClosedForm, asked: Quantity, answer: Answer, read: Collectio
     for name, x in answer.formulas():
         if x.used or (x.line, x.column) in places:
             continue
-        if asked.name == "equations" and (reason := _reason(form, name, x)):
+        if asked.name == "equations" and (reason := _reason(form, name, x, joints)):
             found.equations.append(f"not read (line {x.line}): {x.text}: {reason}")
         else:
             found.others.append(f"not checked (line {x.line}): {x.text}")
@@ -48,11 +48,13 @@ def unchecked(form: ClosedForm, asked: Quantity, answer: Answer, read: Collectio
     return found
 
 
-def _reason(form: ClosedForm, name: str, x: Located) -> str:
+def _reason(form: ClosedForm, name: str, x: Located, joints: set[int]) -> str:
     """Why a formula that is an equation of motion was not compared; empty for others, such as M_{22} = …"""
     torque = "\\tau" if name == "tau" else name if name.isalnum() else printable(name)
     if name in LETTERS:
-        return f"{torque} has no joint's number, and there are {form.n} joints: write … = \\tau_1"
+        missing = [k for k in range(form.n) if k not in joints] or [0]
+        first = next((k for k in missing if form.model.coordinates[k].revolute), missing[0])
+        return f"{torque} has no joint's number, and there are {form.n} joints: write … = \\tau_{first + 1}"
     letter, index = address_of(name)
     if is_motion(form, x.node):  # \alpha = \ddot q_1
         return ""
