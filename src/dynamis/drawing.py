@@ -26,6 +26,7 @@ PADDING = 0.1  # inches around panels and between the title and the edge
 CHARACTER_WIDTH, HANDLE_WIDTH, MAX_COLUMNS = 0.62, 5.0, 7  # of a legend; widths in font sizes
 TICK_MARGIN = 0.08  # of a long edge of a 3-D plot, at its ends: free of ticks
 DISTINCT_COLOURS = 10  # of matplotlib's default cycle
+MAX_INTERVALS = 2000  # of a curve: more than a panel has dots
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -132,6 +133,15 @@ def line_colours(count: int) -> list[Any]:
     if count <= DISTINCT_COLOURS:
         return [colormaps["tab10"](k) for k in range(count)]
     return [colormaps["turbo"](x) for x in np.linspace(0.05, 0.95, count)]
+
+
+def with_extremes(t: Any, y: Any) -> tuple[Any, Any]:
+    """A curve of at most twice `MAX_INTERVALS` points, with the smallest and the largest value of each interval of t."""
+    if len(t) <= 2 * MAX_INTERVALS:
+        return t, y
+    parts = [part for part in np.array_split(np.arange(len(t)), MAX_INTERVALS) if len(part)]
+    kept = np.unique([0, len(t) - 1, *(part[0] + k for part in parts for k in (np.argmin(y[part]), np.argmax(y[part])))])
+    return t[kept], y[kept]
 
 
 def legend_above(axes: Any, ncols: int, size: float = 8) -> None:

@@ -1,6 +1,7 @@
 """dynamis compare."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -108,3 +109,21 @@ def test_differences_of_rounding_are_none(files, tmp_path):
     words = " ".join(run("ur5e", tmp_path / "same.toml", "--samples", "20").output.split())
     assert "agree: torques are equal to rounding" in words
     assert "e-1" not in words  # 1e-14 %
+
+
+def test_the_torque_that_differences_of_unloaded_joints_are_related_to_is_printed(tmp_path):
+    d = dy.Description("arm").add_link("base")
+    d.add_link("upper", "base", "revolute", joint_name="A1", axis=(0, 1, 0), inertia=dy.solids.box(2.0, 0.2, 0.2, mass=80.0),
+               origin=dy.Pose.translation([0.0, 0.0, 0.5]))  # fmt: skip
+    d.add_link("tool", "upper", "revolute", joint_name="A2", axis=(1, 0, 0), origin=dy.Pose.translation([2.0, 0.0, 0.0]),
+               inertia=dy.solids.sphere(0.01, mass=0.01))  # fmt: skip
+    dy.Robot(d).write(tmp_path / "a.urdf")
+    d.link("tool").mass_properties.mass *= 1.5
+    d.link("tool").mass_properties.tensor *= 1.5
+    dy.Robot(d).write(tmp_path / "b.urdf")
+    result = run(tmp_path / "a.urdf", tmp_path / "b.urdf")
+    assert re.search(r"relative to [0-9.]+, 0\.1 % of the largest torque, where a joint's own is smaller: A2", result.output)
+    row = json.loads(run(tmp_path / "a.urdf", tmp_path / "b.urdf", "--json").output)["torques"][1]
+    assert row["rms"] < row["relative_to"]
+    assert row["relative"] == pytest.approx(row["rms_difference"] / row["relative_to"])
+    assert "where a joint's own is smaller" not in run("ur5e", tmp_path / "b.urdf").output

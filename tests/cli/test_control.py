@@ -267,3 +267,12 @@ def test_the_expected_errors_of_a_sampled_law_include_the_lag_of_its_torques(rat
     assert result.exit_code == 0, result.output
     for row in json.loads(result.stdout)["tracking"]:
         assert 0.3 * row["bound"] < row["largest_error"] < row["bound"]
+
+
+def test_a_torque_that_chatters_is_no_success():
+    result = run(ARM, "--goal", "0.8,-0.6", "--rate", "50", "--bandwidth", "48", "--error", "5", "--time", "1")
+    text = " ".join(result.output.split())
+    assert "the torque chatters at the sample rate: 'joint1' (by up to " in text
+    assert "; raise --rate, or lower --bandwidth" in text
+    assert "time at limit" in text
+    assert result.exit_code == 1

@@ -82,3 +82,17 @@ def test_what_only_dynamis_reads_of_a_urdf_is_listed(run, tmp_path):
     assert len(data["ignored_by_other_tools"]) == 4
     assert json.loads(run("convert", "panda", tmp_path / "panda.urdf", "--json").stdout)["ignored_by_other_tools"] == []
     assert json.loads(run("convert", hung, tmp_path / "copy.toml", "--json").stdout)["ignored_by_other_tools"] == []
+
+
+def test_contacts_that_an_mjcf_file_excludes_are_listed(run, tmp_path):
+    pytest.importorskip("coal", reason="coal is not installed: pip install coal")
+    shape = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+    links = "".join(f'<link name="{x}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+                    f"</inertial>{shape}</link>" for x in "abc")  # fmt: skip
+    joint = '<joint name="{1}" type="continuous"><parent link="{0}"/><child link="{1}"/></joint>'
+    (tmp_path / "r.urdf").write_text(f'<robot name="r">{links}{joint.format("a", "b")}{joint.format("b", "c")}</robot>')
+    output = " ".join(run("convert", tmp_path / "r.urdf", tmp_path / "r.mjcf").output.split())
+    assert "contacts excluded, adjacent: 'a' and 'b', 'b' and 'c' " in output
+    assert "contacts excluded, in collision in 200 of 200 random postures: 'a' and 'c'" in output
+    data = json.loads(run("convert", tmp_path / "r.urdf", tmp_path / "r.mjcf", "--json").stdout)
+    assert data["contact_exclusions"][0] == {"pair": ["a", "b"], "reason": "adjacent"}

@@ -9,6 +9,8 @@ from click.testing import CliRunner
 
 import dynamis as dy
 from dynamis.cli.commands import cli
+from dynamis.control.chatter import chatter
+from dynamis.drawing import with_extremes
 from dynamis.task_space.path_check import first_unreachable
 from dynamis.task_space.redundancy import LAWS, MINIMISED
 
@@ -303,3 +305,57 @@ def test_the_parameters_of_an_adaptive_law_change_at_the_samples():
     runs = [dy.control.compare_laws(arm, "slotine-li", [0.3, 0.2], design=design, error=0.2) for design in designs]
     continuous, fast, slow = (run["slotine-li"].tracking.largest.max() for run in runs)
     assert 0.0 < abs(fast - continuous) < 0.02 * continuous < slow - continuous
+
+
+def test_torques_that_swing_every_few_samples_are_named_and_drawn_in_full():
+    def compare(rate, bandwidth=10.0):
+        design = dy.control.LawDesign(rate=rate, bandwidth=bandwidth)
+        return dy.control.compare_laws(
+            dy.load("planar_2r_melchiorri"), law, [0.8, -0.6], design=design, error=0.05, duration=1.0
+        )
+
+    law = "computed-torque"
+    good, bad = compare(1000.0), compare(50.0, 48.0)  # k_d T = 1.92: stable, with poorly damped swings
+    assert not good.runs[0].chatter
+    assert len(good.runs[0].trajectory.t) == 1001
+    (run,) = bad.runs
+    assert set(run.chatter) == {"joint1", "joint2"}
+    assert run.chatter["joint1"].period == pytest.approx(2.0 / 50.0)
+    assert 0.1 < run.chatter["joint1"].share <= 1.0
+    assert run.chatter["joint1"].swing > 0.5 * run.tracking.peak[0]
+    assert run.chatter_verdict.startswith("the torque chatters at the sample rate: 'joint1' (by up to ")
+    assert run.chatter_verdict in str(bad)
+    assert [x["name"] for x in run.as_dict()["chatter"]] == ["joint1", "joint2"]
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    panel = bad.plot()[2]
+    assert panel.get_title(loc="left") == "torques: 2 of 2 chatter at the sample rate"
+    assert np.ptp(panel.lines[0].get_ydata()) == np.ptp(run.trajectory.tau[:, 0])
+
+
+def test_single_reversals_slow_swings_and_rounding_are_no_chatter():
+    t = np.arange(1001) / 1000.0
+    robot = dy.load("planar_2r_melchiorri")
+
+    def found(first, second):
+        zeros = np.zeros((len(t), 2))
+        tau = np.column_stack([np.broadcast_to(first, len(t)), np.broadcast_to(second, len(t))])
+        return chatter(dy.Trajectory(robot, t, zeros, zeros, tau, zeros, zeros), 1000.0)
+
+    alternating = np.where(np.arange(1001) % 2, 1.0, -1.0)
+    step = np.where(t < 0.5, 1.0, -1.0)
+    assert found(np.sin(200.0 * t), step) == {}
+    assert found(np.sin(5.0 * t) + 0.01 * alternating, 1e-12 * alternating) == {}
+    assert found(np.sin(5.0 * t) + np.where((t > 0.5) & (t < 0.504), alternating, 0.0), 0.0) == {}
+    assert list(found(np.sin(5.0 * t) + np.where((t > 0.5) & (t < 0.52), alternating, 0.0), 0.0)) == ["joint1"]
+    slow = found(np.where(np.arange(1001) % 6 < 3, 2.0, -2.0), 0.0)["joint1"]
+    assert (slow.period, slow.swing) == (pytest.approx(6e-3), 4.0)
+
+
+def test_curves_of_many_points_keep_their_extremes():
+    t = np.linspace(0.0, 1.0, 100_001)
+    y = np.sin(3.0 * t)
+    y[[12345, 54321]] = 5.0, -7.0
+    drawn = with_extremes(t, y)
+    assert len(drawn[0]) < 5000
+    assert (drawn[0][0], drawn[0][-1]) == (0.0, 1.0)
+    assert (drawn[1].min(), drawn[1].max()) == (-7.0, 5.0)

@@ -105,3 +105,13 @@ def test_bad_input_says_what_to_do(bumped):
         control.MomentumObserver(lambda t, q, v: q, 7)
     with pytest.raises(dy.InputError, match=r"robot\.n"):
         control.MomentumObserver(INNER, 0)
+
+
+def test_the_residual_of_a_linear_axis_is_a_force():
+    d = dy.Description("axis").add_link("base")
+    d.add_link("x", "base", "prismatic", axis=(1, 0, 0), inertia=dy.solids.sphere(0.1, mass=5.0))
+    t = np.linspace(0.0, 1.0, 501)
+    still = np.zeros((501, 1))
+    pushed = np.where(t > 0.5, 40.0, 0.0)[:, None]  # held against a push
+    motion = dy.Trajectory(dy.Robot(d), t, still, still, pushed, still, still)
+    assert str(control.detect_collisions(motion, calm=0.4)).endswith(" N")

@@ -1,6 +1,7 @@
 """Stability reports: conditions that hold or fail, and how sure they are. Energies that fall where theory says so."""
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -303,3 +304,17 @@ def test_gravity_without_a_slope_needs_no_stiffness():
     assert report.stable
     assert "has no negative stiffness along the reference" in str(report)
     assert "e+" not in str(report)
+
+
+def test_limits_and_bounds_of_linear_axes_are_in_newtons_and_metres():
+    d = dy.Description("gantry").add_link("base")
+    d.add_link("x", "base", "prismatic", joint_name="X", axis=(1, 0, 0), inertia=dy.solids.sphere(0.1, mass=5.0))
+    slide = d.copy().add_link("y", "x", "prismatic", joint_name="Y", axis=(0, 1, 0), inertia=dy.solids.sphere(0.1, mass=2.0))
+    d.add_link("c", "x", "revolute", joint_name="C", axis=(0, 1, 0), inertia=dy.solids.box(0.1, 0.1, 0.5, mass=1.0))
+    for robot, unit, speed in ((dy.Robot(slide), "m", "m"), (dy.Robot(d), "rad and [0-9.]+ m", "rad or m")):
+        law = control.RobustPD.designed(robot, [0.1, 0.2], bandwidth=5.0, torque_limits=[0.3, 9.0], seconds=0.5)
+        report = law.check(robot)
+        assert any(c.what.startswith("torque limit of X [N]") for c in report.conditions)
+        assert f"at 1 {speed}/s and 2 {speed}/s²" in str(report)
+        assert re.search(f"ultimate bound of the error [0-9.]+ {unit}, for", str(report))
+        assert "N m]" not in str(report)

@@ -295,3 +295,16 @@ def test_the_extent_is_that_of_the_arm_and_not_of_the_samples():
     assert (low <= found.box[0]).all()
     assert (high >= found.box[1]).all()
     assert found.as_dict()["upper"] == high.tolist()
+
+
+def test_the_workspace_of_linear_axes_has_an_extent_and_no_reach():
+    d = dy.Description("gantry").add_link("base")
+    for name, parent, axis in (("x", "base", (1, 0, 0)), ("y", "x", (0, 1, 0)), ("z", "y", (0, 0, 1))):
+        d.add_link(name, parent, "prismatic", axis=axis, inertia=dy.solids.sphere(0.1, mass=1.0))
+        d.joint(f"{name}_joint").limits.lower, d.joint(f"{name}_joint").limits.upper = 0.0, 2.0
+    gantry = dy.workspace(dy.Robot(d), samples=2000)
+    assert not gantry.has_reach
+    assert "distance from" not in gantry.summary()
+    assert "reach" not in repr(gantry)
+    assert "z 0 … 2" in gantry.summary()
+    assert dy.workspace(polar_arm(1.0), samples=2000).has_reach

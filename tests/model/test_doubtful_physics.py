@@ -50,7 +50,7 @@ DOUBTS = {
 }  # fmt: skip
 
 
-def test_missing_masses_and_far_centres_of_mass_are_noted():
+def test_missing_masses_and_far_centres_of_mass_are_found():
     text = """<robot name="arm"><link name="base"/>
     <link name="one"><inertial><origin xyz="0.1 0 0"/><mass value="1"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0"
       izz="0.01"/></inertial></link>
@@ -69,7 +69,15 @@ def test_missing_masses_and_far_centres_of_mass_are_noted():
     bare = text.replace(
         text[text.index('<link name="one">') : text.index('<link name="two">')], f'<link name="one">{shape}</link>'
     )
-    assert [(n.code, n.where) for n in dy.check(bare).notes if n.code in codes] == [("no-mass", "link 'one'")]
+    assert [(n.code, n.where) for n in dy.check(bare).warnings if n.code in codes] == [("no-mass", "link 'one'")]
+    last = text.replace(
+        text[text.index('<link name="two">') : text.index('<joint name="a"')], f'<link name="two">{shape}</link>'
+    )
+    assert {n.code for n in dy.check(last).warnings} == {"massless-leaf"}
+    assert [n.where for n in dy.check(last).notes if n.code in codes] == ["link 'two'"]
+    cover = '<link name="c"/><joint name="f" type="fixed"><parent link="one"/><child link="c"/></joint>'
+    held = bare.replace('name="b" type="continuous"><parent link="one"', 'name="b" type="fixed"><parent link="c"')
+    assert not [n for n in dy.check(held.replace("</robot>", cover + "</robot>")).warnings if n.code in codes]
 
 
 def doubtful(arm, case):

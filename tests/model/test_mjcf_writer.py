@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import dynamis as dy
 from dynamis.model.closures import LoopClosure
-from dynamis.model.description import Drive
+from dynamis.model.description import Drive, Shape
 from dynamis.model.library import library_names
 from dynamis.model.writers.losses import losses
 
@@ -97,3 +98,74 @@ def test_a_loop_to_the_world_or_to_a_body_called_world_is_closed(tmp_path, quiet
             loop("world", placed).write(tmp_path / "a.mjcf")
         (closure,) = quiet_load(tmp_path / "a.mjcf").description.closures
         assert closure.kind == "point"
+
+
+def _touching():
+    """An arm whose base and first link overlap, and whose links 1 and 3 always do."""
+    d = dy.Description("arm").add_link("base")
+    for k, parent in enumerate(("base", "l1", "l2"), 1):
+        d.add_link(f"l{k}", parent, "revolute", joint_name=f"j{k}", axis=[0, 0, 1], inertia=dy.solids.sphere(0.1, mass=1.0))
+    d.add_link("hand", "l3", "revolute", joint_name="j4", axis=[0, 1, 0], origin=dy.Pose.translation([0, 0, 0.5]),
+               inertia=dy.solids.sphere(0.1, mass=1.0))  # fmt: skip
+    d.joint("j4").limits.lower, d.joint("j4").limits.upper = -0.5, 0.5
+    for link in d.links:
+        place = dy.Pose.translation([0.0, 0.0, 0.2 if link.name == "hand" else 0.0])
+        link.shapes = [Shape(role, "box", (0.2, 0.2, 0.4), place) for role in ("collision", "visual")]
+    return dy.Robot(d)
+
+
+def test_mujoco_has_no_contact_between_links_that_are_not_checked_for_collisions(tmp_path):
+    pytest.importorskip("coal", reason="coal is not installed: pip install coal")
+    robot = _touching()
+    scene = dy.collision.Scene(robot)
+    assert scene.pairs == (("base", "hand"), ("l1", "hand"), ("l2", "hand"))
+    robot.write(tmp_path / "arm.mjcf")
+    for model in (robot.to_mujoco(), mujoco.MjModel.from_xml_path(str(tmp_path / "arm.mjcf"))):
+        data, found = mujoco.MjData(model), set()
+        for q in robot.random(1, 50):
+            data.qpos[:] = q
+            mujoco.mj_forward(model, data)
+            found |= {tuple(model.body(model.geom_bodyid[g]).name for g in c.geom) for c in data.contact}
+        assert found <= set(scene.pairs)
+        data = mujoco.MjData(model)
+        data.qfrc_applied[0] = 0.1
+        for _ in range(100):
+            mujoco.mj_step(model, data)
+        assert data.qpos[0] > 1e-2
+    again = dy.load(tmp_path / "arm.mjcf")
+    assert set(dy.collision.Scene(again).pairs) == set(scene.pairs)
+    assert not again.description.aside
+    roles = {x.name: [s.role for s in x.shapes] for x in again.description.links if x.shapes}
+    assert roles == {x.name: ["collision", "visual"] for x in robot.description.links}
+    again.write(tmp_path / "again.mjcf")
+    assert len(dy.load(tmp_path / "again.mjcf").description.no_contact) == len(again.description.no_contact) == 7
+
+
+def test_without_coal_contacts_of_adjacent_links_are_excluded_and_a_warning_tells_of_the_others(monkeypatch):
+    monkeypatch.setitem(sys.modules, "coal", None)
+    with pytest.warns(dy.ModelWarning, match=r"collide in every posture were not looked for.*dynamis\[collision\]"):
+        model = _touching().to_mujoco()
+    pairs = dy.from_mujoco(model).description.no_contact
+    assert pairs == [("base", "l1"), ("l1", "l2"), ("l2", "l3"), ("l3", "hand")]
+
+
+def test_exclusions_of_a_file_are_kept_in_collision_checks_and_compositions(tmp_path):
+    pytest.importorskip("coal", reason="coal is not installed: pip install coal")
+    d = _touching().description
+    d.no_contact = [("l2", "hand")]
+    robot = dy.Robot(d)
+    assert ("l2", "hand") not in dy.collision.Scene(robot).pairs
+    assert dy.Robot(d).attach(dy.Robot(d), at="hand", prefix="b_").description.no_contact == [
+        ("l2", "hand"),
+        ("b_l2", "b_hand"),
+    ]
+    assert robot.subtree("l2").description.no_contact == [("l2", "hand")]
+    assert robot.subtree("l3").description.no_contact == []
+    assert "pairs of links without contacts (1: 'l2' and 'hand')" in losses(d, ".toml")
+
+
+def test_visible_shapes_that_collide_have_both_roles_and_hidden_ones_collide_only():
+    geoms = '<geom size="1"/><geom size="2" group="3"/><geom size="3" contype="0" conaffinity="0" group="3"/>'
+    robot = dy.load(f'<mujoco><worldbody><body name="a"><joint/>{geoms}</body></worldbody></mujoco>')
+    found = [(shape.role, shape.size[0]) for shape in robot.description.link("a").shapes]
+    assert found == [("collision", 1.0), ("visual", 1.0), ("collision", 2.0), ("visual", 3.0)]

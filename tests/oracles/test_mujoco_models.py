@@ -135,7 +135,7 @@ def test_joints_of_every_type_with_references_anchors_springs_and_friction():
     assert robot.limits["lower"][0] == -1.0
     assert robot.model.coulomb.tolist() == [0.0, 0.2, 0.0, 0.0, 0.0]
     assert "grip" in robot.link_names
-    assert len(robot.description.link("cart").shapes) == 1
+    assert [shape.role for shape in robot.description.link("cart").shapes] == ["collision", "visual"]
 
 
 @pytest.mark.parametrize(("name", "base"), [("ur5e", "fixed"), ("panda", "fixed"), ("stanford", "fixed"), ("go2", "floating")])

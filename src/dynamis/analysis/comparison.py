@@ -84,8 +84,13 @@ class ModelComparison:
 
     @property
     def relative(self) -> Array:
-        """RMS torque difference divided by RMS torque, per joint."""
-        return self.torque_differences / _scale(self.torques)
+        """RMS torque difference divided by RMS torque, per joint; see ``relative_to``."""
+        return self.torque_differences / self.relative_to
+
+    @property
+    def relative_to(self) -> Array:
+        """The RMS torque of each joint, at least 0.1 % of the largest one: differences of unloaded joints count little."""
+        return _scale(self.torques)
 
     @property
     def worst(self) -> float:
@@ -110,6 +115,7 @@ class ModelComparison:
                 {
                     "joint": names[k], "rms": float(self.torques[k]), "rms_difference": float(self.torque_differences[k]),
                     "largest_difference": float(self.largest[k]), "relative": float(self.relative[k]),
+                    "relative_to": float(self.relative_to[k]),
                 }
                 for k in range(len(self.torques))
             ],

@@ -251,7 +251,8 @@ CONVERT_HELP = """Convert a robot to another format: URDF, SDF, MJCF, USD, Denav
 @plain_errors
 def convert(robot: str, out: Path, form: str, floating: bool, settings: tuple[str, ...], as_json: bool) -> None:
     from dynamis.cli.loading import load_as_written
-    from dynamis.errors import ModelWarning
+    from dynamis.collision.contact_exclusions import contact_exclusions
+    from dynamis.errors import ModelWarning, printable
     from dynamis.model.writers.losses import extensions, losses
 
     check_output(out, (".urdf", ".toml", ".mjcf", ".xml", ".sdf", ".usda"), (robot,))
@@ -262,14 +263,21 @@ def convert(robot: str, out: Path, form: str, floating: bool, settings: tuple[st
         whole(out, lambda file: found.write(file, form))
     lost = losses(found.description, ".mjcf" if out.suffix == ".xml" else out.suffix)
     own = extensions(found.description) if out.suffix == ".urdf" else []
+    exclusions, complete = contact_exclusions(found) if out.suffix in (".mjcf", ".xml") else ({}, True)
     if as_json:
-        print_json({"written": [str(out)], "lost": lost, "ignored_by_other_tools": own})
+        excluded = [{"pair": pair, "reason": why} for pair, why in exclusions.items()]
+        print_json({"written": [str(out)], "lost": lost, "ignored_by_other_tools": own, "contact_exclusions": excluded})
         return
     print_written([out])
     for sentence in lost:
         echo(f"  not in the file: {sentence}", hang=4)
     for sentence in own:
         echo(f"  ignored by other tools: {sentence}", hang=4)
+    for why in dict.fromkeys(exclusions.values()):
+        pairs = ", ".join(f"{printable(a)} and {printable(b)}" for (a, b), reason in exclusions.items() if reason == why)
+        echo(f"  contacts excluded, {why}: {pairs}", hang=4)
+    if not complete:
+        echo("  links that collide in every posture were not looked for: pip install 'dynamis[collision]'", hang=4)
 
 
 EXPORT_HELP = """Write a function of a robot as C99: header and source with a self-test, without dependencies.

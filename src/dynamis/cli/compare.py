@@ -12,7 +12,7 @@ import click
 
 from dynamis.cli.console import clean_name, echo, print_json
 from dynamis.cli.error_handling import plain_errors
-from dynamis.cli.formatting import percent
+from dynamis.cli.formatting import number, percent
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import floating_option, json_option, set_option
 from dynamis.cli.param_types import NOT_NEGATIVE, SEED, Integer
@@ -87,6 +87,11 @@ def _print(found: Any, both: str, same: bool, tolerance: float, show_all: bool) 
     ]  # fmt: skip
     heads = ("joint", "unit", "torque (RMS)", "difference (RMS)", "largest difference", "relative")
     print_table(f"Torques at {counted(found.states, 'random state')}", heads, rows)
+    light = [k for k, x in enumerate(found.torques) if x < found.relative_to[k] and found.relative[k] > PRINTED_AS_ZERO]
+    if light:
+        names = ", ".join(clean_name(robot.coordinate_names[k]) for k in light)
+        least = number(float(found.relative_to[light[0]]), 3)
+        echo(f"  relative to {least}, 0.1 % of the largest torque, where a joint's own is smaller: {names}", hang=4)
     rounding = 1e-12 * found.torques.max(initial=0.0)
     terms = [(name, *x) for name, x in found.terms.items() if x.max(initial=0.0) > rounding]
     if terms:

@@ -48,9 +48,10 @@ HELP = """Simulate a controller on a smooth motion to a goal, and check its stab
 
     A tip goal out of reach is reported as a warning, with its distance from the workspace.
 
-    Exit status: 0 goal reachable and within the joint limits, motion completed, torques within limits, no stability
-    condition fails, tracking errors as expected; 1 one of these fails; 2 bad input. Errors are expected below their
-    predicted bound; where neither a bound nor a theorem is known, below the distance from start to goal.
+    Exit status: 0 goal reachable and within the joint limits, motion completed, torques within limits and
+    without chatter at the sample rate, no stability condition fails, tracking errors as expected; 1 one of these fails; 2 bad
+    input. Errors are expected below their predicted bound; where neither a bound nor a theorem is known, below the distance
+    from start to goal.
 
     \b
     Examples:
@@ -143,7 +144,7 @@ def control(
         print_written(written)
     interrupted = run.trajectory.status.startswith("interrupted")
     outside = law not in OF_THE_TIP and target is not None and bool(outside_limits(found, target))
-    well = made.complete and run.as_expected and not (run.beyond_limits or made.unreachable or outside)
+    well = made.complete and run.as_expected and not (run.beyond_limits or run.chatter or made.unreachable or outside)
     sys.exit(130 if interrupted else 0 if well else 1)
 
 
@@ -174,12 +175,16 @@ def _print(found: LawComparison) -> None:
     )  # fmt: skip
     names, unit = with_units(robot.coordinate_names, units(robot))
     torques = [
-        (name, peak, None if limit == float("inf") else limit, None if limit == float("inf") else percent(peak / limit, 2))
-        for name, peak, limit in zip(names, track.peak, made.torque_limits, strict=True)
+        (name, peak, *((None, None, None) if limit == float("inf") else (limit, percent(peak / limit, 2), percent(share, 2))))
+        for name, peak, limit, share in zip(names, track.peak, made.torque_limits, made.at_limit, strict=True)
     ]
-    print_table(f"Torques{f' [{unit}]' if unit else ''}", ("joint", "peak", "limit", "used"), torques)
+    print_table(f"Torques{f' [{unit}]' if unit else ''}", ("joint", "peak", "limit", "used", "time at limit"), torques)
     if made.beyond_limits:
         echo((f"torque limits exceeded: {', '.join(made.beyond_limits)}", {"fg": "red", "bold": True}))
+    if made.chatter:
+        cure = "raise --rate, or lower --bandwidth"
+        cure += "; in Python, RobustPD.designed(…, width=…) has a wider boundary layer" if made.name == "pd-bounded" else ""
+        echo((f"{made.chatter_verdict}; {cure}", {"fg": "red", "bold": True}))
     if made.held_by_friction:
         held = ", ".join(map(clean_name, made.held_by_friction))
         text = f"held off the goal by static friction: {held}; the law's torque for the error is below it"

@@ -109,10 +109,9 @@ def _print_cloud(cloud: Any) -> None:
             else "none: a lower-dimensional set"
         )
         echo(f"  {name} {size}")
-    nearest, reach = number(cloud.nearest), number(cloud.reach)
-    echo(
-        f"  Reach: {reach} m, smallest distance {nearest} m, from {cloud.measured_from} to the origin of {cloud.frame}", hang=4
-    )
+    if cloud.has_reach:
+        nearest, reach, origin = number(cloud.nearest), number(cloud.reach), cloud.measured_from
+        echo(f"  Reach: {reach} m, smallest distance {nearest} m, from {origin} to the origin of {cloud.frame}", hang=4)
     echo(f"  {counted(len(cloud.points), 'sampled configuration')}")
 
 

@@ -22,7 +22,7 @@ def candidate_pairs(
     """The pairs that may collide, and why the others need no check; ``chosen`` by the user, ``disabled`` by an SRDF file."""
     checked: list[Pair] = []
     excluded: dict[Pair, str] = {}
-    adjacent = adjacent_pairs(description, set(links))
+    adjacent, apart = adjacent_pairs(description, set(links)), set(map(frozenset, description.no_contact))
     for pair in itertools.combinations(links, 2):
         reason = None
         if model.frames[pair[0]].body == model.frames[pair[1]].body:
@@ -33,6 +33,8 @@ def candidate_pairs(
             reason = "excluded"
         elif disabled is not None and (found := disabled.reason(pair)) is not None:
             reason = f"SRDF: {found}"
+        elif frozenset(pair) in apart and not (disabled is not None and disabled.enables(pair)):
+            reason = "no contact in the robot's file"
         if reason is None:
             checked.append(pair)
         else:

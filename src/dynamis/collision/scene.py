@@ -66,9 +66,9 @@ class Scene:
     Each link is represented by its collision shapes, or by its visual ones where it has none; a mesh by its convex hull.
     ``missing`` says which links have no geometry, and why. Not checked are links on one rigid body, adjacent links (connected
     by a joint, or by several with only links without geometry between them), links that collide (are within the margin) in at
-    least 95 % of 200 random postures or have the same distance in all of them, and the pairs in ``exclude``. The
-    ``<disable_collisions>`` of an SRDF file (``srdf``: its path or text) replace the random postures.
-    ``pairs`` are the pairs that are checked, ``excluded`` says why the others are not.
+    least 95 % of 200 random postures or have the same distance in all of them, those that the robot's file excludes
+    (``<exclude>`` of MJCF), and the pairs in ``exclude``. The ``<disable_collisions>`` of an SRDF file (``srdf``: its path or
+    text) replace the random postures. ``pairs`` are the pairs that are checked, ``excluded`` says why the others are not.
 
     ``obstacles`` maps names to an `Obstacle`, at rest or carried by a link. All links are checked with it that move relative to
     it, and carried ones with those at rest. Pairs at a distance up to ``margin`` count as collisions.

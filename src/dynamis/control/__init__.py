@@ -2,7 +2,7 @@
 
 Common: `law` (call signature and model), `reference`, `gains`, `stability`. Joint space:
 `gravity_compensation`, `pd_gravity`, `robust_pd`, `feedforward_pd`, `computed_torque`, `slotine_li`. Task space:
-`operational_space`, `impedance`, `hybrid`. Monitoring: `momentum_observer`, `collisions`. Tools: `tracking`,
+`operational_space`, `impedance`, `hybrid`. Monitoring: `momentum_observer`, `collisions`. Tools: `tracking`, `chatter`,
 `parameter_error`, `c_export`. Experiments: `named_laws`, `reachability`, `null_space_motion`, `comparison_table`,
 `experiments`. Classes of results are documented with the functions that return them.
 """

@@ -25,15 +25,19 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, repr=False)
 class Collision:
-    """An interval ``start`` to ``end`` [s] with a residual above its threshold; ``joint`` is the most distal one affected."""
+    """An interval ``start`` to ``end`` [s] with a residual above its threshold; ``joint`` is the most distal one affected.
+
+    ``peak`` is the largest residual of any joint, in ``unit``.
+    """
 
     start: float
     end: float
     joint: str
     peak: float
+    unit: str = "N m"
 
     def __str__(self) -> str:
-        return f"{self.start:.4g} … {self.end:.4g} s: at or beyond {self.joint}, up to {self.peak:.4g} N m"
+        return f"{self.start:.4g} … {self.end:.4g} s: at or beyond {self.joint}, up to {self.peak:.4g} {self.unit}"
 
     def __repr__(self) -> str:
         return short(f"<Collision {self}>")
@@ -68,25 +72,25 @@ def detect_collisions(
 ) -> Collisions:  # fmt: skip
     """Detect collisions in a motion by a momentum observer with the robot model ``model``.
 
-    ``threshold`` (one number or one per joint, N m) is the largest residual without collision; None means twice the largest
-    residual of the first ``calm`` seconds, which must be free of collisions.
+    ``threshold`` (one number or one per joint, N m or N) is the largest residual without collision; None means twice the
+    largest residual of the first ``calm`` seconds, which must be free of collisions.
     """
     known = motion.robot if model is None else model
     r = observer_residuals(known, motion.t, motion.q, motion.v, motion.tau, bandwidth=bandwidth, slip=slip)
     if threshold is None:
         quiet = motion.t <= motion.t[0] + calm
         if calm <= 0.0 or quiet.sum() < 3:
-            raise InputError("give threshold=… in N m, or calm=… seconds at the start without a collision")
+            raise InputError("give threshold=… in N m or N, or calm=… seconds at the start without a collision")
         if quiet.all():
             raise InputError(
                 f"calm={calm:g} s covers the whole motion of {motion.t[-1] - motion.t[0]:g} s and leaves nothing to test: "
-                "give a shorter time without collision, or threshold=… in N m"
+                "give a shorter time without collision, or threshold=… in N m or N"
             )
         limits = 2.0 * np.abs(r[quiet]).max(axis=0) + 1e-9
     else:
         limits = gain(threshold, "threshold", known.n)
     over = np.abs(r) > limits
-    return Collisions(tuple(_spans(motion.t, r, over, known.coordinate_names)), motion.t, r, np.asarray(limits))
+    return Collisions(tuple(_spans(motion.t, r, over, known)), motion.t, r, np.asarray(limits))
 
 
 def observer_residuals(model: Robot, t: Any, q: Any, v: Any, tau: Any, *, bandwidth: Any = 30.0, slip: float = 0.05) -> Array:
@@ -141,7 +145,7 @@ def _filtered(s: Array, K: Array, h: float, a: Array, b: Array) -> Array:
     return np.asarray(decay * s + (1.0 - decay) / K * (a - slope / K) + slope * h / K)
 
 
-def _spans(t: Array, r: Array, over: Array, names: tuple[str, ...]) -> list[Collision]:
+def _spans(t: Array, r: Array, over: Array, robot: Robot) -> list[Collision]:
     """Intervals in which any joint exceeds its threshold, merged where adjacent."""
     found = []
     any_over = np.concatenate([[False], over.any(axis=1), [False]])
@@ -149,5 +153,8 @@ def _spans(t: Array, r: Array, over: Array, names: tuple[str, ...]) -> list[Coll
     for first, last in zip(edges[::2], edges[1::2], strict=True):
         span = slice(first, last)
         joints = np.flatnonzero(over[span].any(axis=0))
-        found.append(Collision(float(t[first]), float(t[last - 1]), names[joints[-1]], float(np.abs(r[span]).max())))
+        peaks = np.abs(r[span]).max(axis=0)
+        unit = robot.model.coordinates[int(peaks.argmax())].effort_unit
+        ends = float(t[first]), float(t[last - 1])
+        found.append(Collision(*ends, robot.coordinate_names[joints[-1]], float(peaks.max()), unit))
     return found

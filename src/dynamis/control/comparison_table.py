@@ -30,7 +30,8 @@ def html_table(comparison: LawComparison) -> str:
 
 def run_card(run: LawRun) -> str:
     """The tracking errors of one law, for notebooks."""
-    sentences = [run.trajectory.status, *([] if run.stability is None else [run.stability.verdict])]
+    verdicts = [run.chatter_verdict, "" if run.stability is None else run.stability.verdict]
+    sentences = [run.trajectory.status, *filter(None, verdicts)]
     return tracking_card(run.tracking, f"{run.name} on {run.trajectory.robot.name}", sentences, run.bound)
 
 
@@ -84,8 +85,9 @@ def least_costs(comparison: LawComparison) -> dict[str, float | None]:
 
 
 def legend(comparison: LawComparison) -> list[str]:
-    """The meaning of the mark and of the drift, and the reason why a goal is out of reach."""
+    """The meaning of the mark and of the drift, the reason why a goal is out of reach, and torques that chatter."""
     notes = [comparison.unreachable] if comparison.unreachable else []
+    notes += [f"{run.name}: {run.chatter_verdict}" for run in comparison.runs if run.chatter]
     if not comparison.periodic:
         return notes
     marked = any(x is not None for x in least_costs(comparison).values())

@@ -37,17 +37,20 @@ from dynamis.kinematics.box import check_robot
 from dynamis.kinematics.tasks import Orientation, Position, Task
 from dynamis.robot import Robot
 from dynamis.robot.dry_friction import without_dry_friction
+from dynamis.simulation.output_times import POINTS
 from dynamis.simulation.sampling import Sampled
 from dynamis.simulation.simulate import simulate
 from dynamis.simulation.trajectory import Trajectory
 from dynamis.task_space.motions import Circle, Line
 from dynamis.task_space.operational import checked_state
 from dynamis.task_space.redundancy import LAWS as REDUNDANCY_LAWS
+from dynamis.tolerances import NEGLIGIBLE
 from dynamis.trajectories.joint_moves import joint_move
 
 Array = npt.NDArray[Any]
 
 MAX_HALVINGS = 4  # of the step
+MAX_OUTPUT_TIMES = 50_000  # the reference and the errors are evaluated at each
 STEP_TOLERANCE = 0.1  # of the largest errors, when the step is halved
 
 
@@ -80,8 +83,8 @@ def compare_laws(
     `InputError` unless ``design.regularisation`` is positive.
 
     The parameters of the laws' model have the relative ``error``. With ``design.rate`` laws without internal states are
-    sampled. ``step`` is the integration step, of which the sampling period is a multiple; ``seconds`` limits the computing
-    time of each simulation.
+    sampled; ``chatter`` of a run has the joints whose torques swing back and forth every few samples. ``step`` is the
+    integration step, of which the sampling period is a multiple; ``seconds`` limits the computing time of each simulation.
 
     >>> import dynamis as dy
     >>> found = dy.control.compare_laws(dy.load("planar_2r_melchiorri"), "computed-torque", [0.5, -0.5], error=0.05)
@@ -192,13 +195,16 @@ def _run(
         acting = Sampled(acting, rate)
         usual = 1.0 / (rate * math.ceil(1.0 / (rate * usual)))  # samples are at ends of steps
     options = {**experiment.options, **limits, "step": limits["step"] or usual}
-    made = simulate(robot, experiment.times, q, v, controller=acting, **options)
+    times = experiment.times
+    if rate is not None and np.ndim(times) == 0:
+        times = _with_samples(times, rate, options["step"])
+    made = simulate(robot, times, q, v, controller=acting, **options)
     track = _tracking(made, reference, task)
     if limits["step"] is None and not isinstance(experiment.motion, Circle | Line) and _has_friction(robot):
         # the law compensates friction a step late: on a light link that needs shorter steps
         for _ in range(MAX_HALVINGS):
             options["step"] *= 0.5
-            before, made = track.largest, simulate(robot, experiment.times, q, v, controller=acting, **options)
+            before, made = track.largest, simulate(robot, times, q, v, controller=acting, **options)
             track = _tracking(made, reference, task)
             converged = made.complete and np.allclose(before, track.largest, rtol=STEP_TOLERANCE, atol=1e-6)
             if converged or made.status.startswith("interrupted") or ("diverge" not in made.status and not made.complete):
@@ -216,6 +222,17 @@ def _run(
     if report is not None and (limited := torque_limited(made)):
         bound, report = None, replace(report, conditions=(*report.conditions, _actuators_suffice(limited)))
     return LawRun(name, controller, made, track, units, bound, report, moved, rate)
+
+
+def _with_samples(end: float, rate: float, step: float) -> Any:
+    """Output times at all samples, and at steps between them where these are few; ``end`` where they are too many."""
+    steps = math.ceil(1.0 / (rate * step) - NEGLIGIBLE)
+    parts = next((k for k in range(1, steps + 1) if steps % k == 0 and k * rate * end >= POINTS - 1), steps)
+    count = math.floor(end * rate * parts + NEGLIGIBLE)
+    if count > MAX_OUTPUT_TIMES or step * rate > 1.0 + NEGLIGIBLE:
+        return end
+    times = np.minimum(np.arange(count + 1) / (rate * parts), end)
+    return times if end - times[-1] < NEGLIGIBLE / rate else np.append(times, end)
 
 
 def _actuators_suffice(limited: Mapping[str, float]) -> Condition:

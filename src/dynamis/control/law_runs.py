@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.control.chatter import Chatter, chatter
 from dynamis.control.comparison_table import html_table, run_card, table
 from dynamis.control.null_space_motion import NullSpaceMotion
 from dynamis.control.stability import Stability
@@ -90,6 +92,28 @@ class LawRun:
         return tuple(name for name, x in zip(self.tracking.names, within, strict=True) if not x)
 
     @property
+    def at_limit(self) -> Array:
+        """The share of the motion (n) in which each torque is at its limit."""
+        limits = self.torque_limits
+        return np.asarray((np.abs(self.tracking.tau) >= (1.0 - NEGLIGIBLE) * limits).mean(axis=0) * np.isfinite(limits))
+
+    @functools.cached_property
+    def chatter(self) -> dict[str, Chatter]:
+        """The joints whose torques swing back and forth every few samples; none of a continuous law."""
+        return {} if self.rate is None else chatter(self.trajectory, self.rate)
+
+    @property
+    def chatter_verdict(self) -> str:
+        """The same in one sentence, empty where no torque chatters."""
+        units = {c.name: c.effort_unit for c in self.trajectory.robot.model.coordinates}
+        found = [
+            f"{printable(name)} (by up to {x.swing:.4g} {units[name]} with a period of {1e3 * x.period:.3g} ms, in "
+            f"{100.0 * x.share:.2g} % of the motion)"
+            for name, x in self.chatter.items()
+        ]
+        return f"the torque chatters at the sample rate: {', '.join(found)}" if found else ""
+
+    @property
     def as_expected(self) -> bool:
         """Whether stability is not refuted and the errors are as predicted.
 
@@ -119,14 +143,17 @@ class LawRun:
             for k, (name, a, b, c) in enumerate(zip(track.names, track.largest, track.last, track.rms, strict=True))
         ]  # fmt: skip
         torques = [
-            {"name": name, "peak": float(peak), "limit": float(limit) if np.isfinite(limit) else None}
-            for name, peak, limit in zip(robot.coordinate_names, track.peak, self.torque_limits, strict=True)
+            {"name": name, "peak": float(peak), "limit": float(limit) if np.isfinite(limit) else None, "at_limit": float(share)}
+            for name, peak, limit, share in zip(
+                robot.coordinate_names, track.peak, self.torque_limits, self.at_limit, strict=True
+            )
         ]
         return {
             "law": self.name, "rate": self.rate, "status": self.trajectory.status, "largest_error": float(self.error.max()),
             "peak_torque": self.peak_torque, "peak_joint": self.peak_joint, "tracking": rows, "torques": torques,
             "beyond_limits": list(self.beyond_limits), "beyond_bound": list(self.beyond_bound),
             "held_by_friction": list(self.held_by_friction),
+            "chatter": [{"name": name, **vars(x)} for name, x in self.chatter.items()],
             "stability": None if self.stability is None else self.stability.as_dict(),
             **({} if self.null_space is None else self.null_space.as_dict()),
         }  # fmt: skip
@@ -136,6 +163,7 @@ class LawRun:
         parts = [
             f"largest error {self.tracking.largest[worst]:.4g} {self.units[worst]}",
             f"peak torque {self.peak_torque:.4g} {self.peak_unit} at {printable(self.peak_joint)}",
+            *([self.chatter_verdict] if self.chatter else []),
             *([] if self.stability is None else [self.stability.verdict]),
         ]
         return short(f"<LawRun of {printable(self.name)} on {printable(self.trajectory.robot.name)}: {'; '.join(parts)}>")

@@ -26,6 +26,7 @@ from dynamis.control.stability import PROVEN, RULE, SEARCHED, Condition, Stabili
 from dynamis.control.structural_constants import ScaledBounds, scaled_bounds
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
+from dynamis.model.model import Coordinate
 from dynamis.robot import Robot
 from dynamis.scalar import maximum, minimum, sqrt
 from dynamis.tolerances import NORM_SMOOTHING
@@ -128,20 +129,21 @@ class RobustPD(ControlLaw):
         needed = weight + w * (rho + self.settling * self.width)
         limits = np.broadcast_to(np.asarray(self.torque_limits, dtype=float), (robot.n,))
         worst = int(np.argmin(limits / needed))
+        angle = " or ".join(sorted({_length_unit(c) for c in robot.model.coordinates}, reverse=True))
         conditions = (
             positive("margin m over the bounds", self.margin, "V decreases wherever ‖s'‖ > ε/m"),
             *((damped("W k W", w * w * self.settling, robot, "V decreases by sᵀ (W k W + F_v) s"),)
               if robot.model.viscous.min(initial=0.0) < 0.0 else ()),
             self._not_underestimated(),
             *self._holding(robot, weight, limits),
-            Condition(f"torque limit of {robot.coordinate_names[worst]} [N m]", bool(limits[worst] >= needed[worst]),
+            Condition(f"torque limit of {_with_unit(robot, worst)}", bool(limits[worst] >= needed[worst]),
                       float(limits[worst]), float(needed[worst]), RULE,
-                      f"no saturation at {speed:g} rad/s and {acceleration:g} rad/s²; with saturation the result does not "
-                      f"hold", "≥"),
+                      f"no saturation at {speed:g} {angle}/s and {acceleration:g} {angle}/s²; with saturation the result does "
+                      f"not hold", "≥"),
         )  # fmt: skip
         stiffest = self.settling + rho / self.width
         notes = (
-            self._promise(),
+            self._promise(robot),
             "the bounds are those of the design model: the margin must cover deviations of the real arm",
         )
         return Stability("PD with on-line bounds", (*conditions, *sampled_often_enough(rate, float(stiffest))), notes)
@@ -166,20 +168,29 @@ class RobustPD(ControlLaw):
         k = int(np.argmin(limits / np.maximum(weight, 1e-300)))
         holds, surely = bool(limits[k] >= weight[k]), bool((limits >= self.bounds.scale * self.bounds.gravity.safe).all())
         basis = PROVEN if surely or not holds else SEARCHED
-        return (Condition(f"torque limit of {robot.coordinate_names[k]} over its largest gravity torque [N m]", holds,
+        return (Condition(f"torque limit of {_with_unit(robot, k)} over its largest gravity torque", holds,
                           float(limits[k]), float(weight[k]), basis,
                           "the arm can be held at rest in every configuration", "≥"),)  # fmt: skip
 
-    def _promise(self) -> str:
-        end = float(self.ultimate_error().max())
-        if not np.isfinite(end):
+    def _promise(self, robot: Robot) -> str:
+        error, of = self.ultimate_error(), np.array([_length_unit(c) for c in robot.model.coordinates])
+        if not np.isfinite(error).all():
             return "no ultimate bound: λ' > 0 was not proven in the time limit, increase seconds=…"
         sure = "proven" if self.constants == "proven" else "constants from sampled configurations, not proven"
         uncut = ", without torque saturation" if np.isfinite(np.asarray(self.torque_limits, dtype=float)).any() else ""
-        return f"ultimate bound of the error {end:.3g} rad (m), for any arm within the bounds{uncut} ({sure})"
+        end = " and ".join(f"{error[of == unit].max():.3g} {unit}" for unit in ("rad", "m") if unit in of)
+        return f"ultimate bound of the error {end}, for any arm within the bounds{uncut} ({sure})"
 
     __repr__ = as_call
     _repr_html_ = as_table
+
+
+def _with_unit(robot: Robot, k: int) -> str:
+    return f"{robot.coordinate_names[k]} [{robot.model.coordinates[k].effort_unit}]"
+
+
+def _length_unit(coordinate: Coordinate) -> str:
+    return "rad" if coordinate.revolute else "m"
 
 
 def _length(x: Array) -> Any:

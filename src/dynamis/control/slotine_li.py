@@ -161,11 +161,13 @@ class SlotineLi(ControlLaw):
 
     def _falling(self, robot: Robot) -> Condition:
         """The condition that V decreases: a theorem for friction linear in known functions, unlike dry friction at rest."""
-        dry = float(dry_friction(robot).max(initial=0.0))
+        dry = dry_friction(robot)
         why = "V = ½ sᵀMs + ½ θ̃ᵀΓ⁻¹θ̃ decreases by sᵀ(K_D + F_v) s"
-        if not dry:
+        if not dry.any():
             return damped("K_D", self.damping, robot, why)
-        why += f" with dry friction, of which up to {dry:.3g} N m is smoothed below {self.slip:g} rad/s, where V may increase"
+        k = int(np.argmax(dry))
+        most = f"{dry[k]:.3g} {robot.model.coordinates[k].effort_unit}"
+        why += f" with dry friction, of which up to {most} is smoothed below {self.slip:g} rad/s, where V may increase"
         return replace(damped("K_D", self.damping, robot, why), basis=SEARCHED)
 
     __repr__ = as_call

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from dynamis.kinematics.directions import in_order_of_q
-from dynamis.model.joints import Revolute
+from dynamis.model.joints import Prismatic, Revolute
 from dynamis.robot import Robot
 from dynamis.tolerances import FILE_PRECISION
 
@@ -72,6 +72,14 @@ def reach_of(robot: Robot, frame: str, q: Array, lower: Array, upper: Array) -> 
     smallest = smallest if smallest > 1e-4 * largest else 0.0
     ends = [np.array([coordinate(k, sign) for k in range(3)]) for sign in (1.0, -1.0)]
     return Reach(largest, smallest, origin, definition, *ends)
+
+
+def starts_with_slide(robot: Robot, frame: str) -> bool:
+    """Whether the first joint on the way to the frame is prismatic: the distance from its origin says nothing of the arm."""
+    model = robot.model
+    chain = [i for i in model.ancestors(model.frame(frame).body) if i]
+    first = model.bodies[min(chain)] if chain else None
+    return first is not None and isinstance(first.motion, Prismatic)
 
 
 def shoulder(robot: Robot, frame: str) -> tuple[Array, str]:

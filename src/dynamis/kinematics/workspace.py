@@ -15,7 +15,7 @@ from dynamis.display import as_text, counted, plotted, short
 from dynamis.errors import InputError, printable
 from dynamis.kinematics.box import box_of, check_robot
 from dynamis.kinematics.cell_volume import sampled_volume
-from dynamis.kinematics.reach import Reach, reach_of
+from dynamis.kinematics.reach import Reach, reach_of, starts_with_slide
 from dynamis.kinematics.state_measures import Measure, measure_named, payload_note, with_unit
 from dynamis.kinematics.workspace_samples import PLANES, chosen_plane, configurations, first_origin, onto_plane
 from dynamis.robot import Robot
@@ -53,6 +53,11 @@ class Workspace:
     def measured_from(self) -> str:
         """The definition of the origin, in words."""
         return self.distances.definition
+
+    @property
+    def has_reach(self) -> bool:
+        """Whether ``reach`` and ``nearest`` describe the arm; of a linear axis that carries the others, ``extent`` does."""
+        return not starts_with_slide(self.robot, self.frame)
 
     @property
     def reach(self) -> float:
@@ -134,9 +139,8 @@ class Workspace:
                 if thin
                 else f"{kind} {self.volume:.3g} ± {self.volume_error:.1g}{unit}"
             )
-            lines.append(
-                f"  {much}, distance from {self.measured_from} to {self.frame}: {self.nearest:.4g} to {self.reach:.4g} m"
-            )
+            reach = f", distance from {self.measured_from} to {self.frame}: {self.nearest:.4g} to {self.reach:.4g} m"
+            lines.append(f"  {much}{reach if self.has_reach else ''}")
         ranges = (f"{axis} {a:.4g} … {b:.4g}" for axis, a, b in zip("xyz", low, high, strict=True))
         return "\n".join([*lines, "  " + ", ".join(ranges) + " m"])
 
@@ -155,7 +159,8 @@ class Workspace:
 
     def __repr__(self) -> str:
         where = f"{counted(len(self.points), 'position')} of {printable(self.frame)}"
-        return short(f"<Workspace of {printable(self.robot.name)}: {where}, reach {self.reach:.4g} m>")
+        reach = f", reach {self.reach:.4g} m" if self.has_reach else ""
+        return short(f"<Workspace of {printable(self.robot.name)}: {where}{reach}>")
 
     def __str__(self) -> str:
         return self.summary()

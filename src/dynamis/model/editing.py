@@ -111,6 +111,7 @@ def attached(description: Description, other: Description, at: str, pose: Pose, 
     result.links += tool.links
     result.joints += tool.joints
     result.closures += tool.closures
+    result.no_contact += tool.no_contact
     result.payloads |= tool.payloads
     for what, names in tool.aside.items():
         result.aside.setdefault(what, []).extend(f"{name} of {printable(other.name)}" for name in names)
@@ -130,6 +131,7 @@ def _rename(tool: Description, prefix: str) -> None:
     for closure in tool.closures:
         names = closure.first, closure.second, closure.axis_of
         closure.first, closure.second, closure.axis_of = (name and prefix + name for name in names)
+    tool.no_contact = [(prefix + a, prefix + b) for a, b in tool.no_contact]
     tool.payloads = {prefix + name: value for name, value in tool.payloads.items()}
     tool.appearance.pose = {prefix + name: value for name, value in tool.appearance.pose.items()}
 
@@ -157,6 +159,7 @@ def subtree(description: Description, link: str) -> Description:
     result.closures = [
         x for x in result.closures if ({x.first, x.second} <= {"", *names} if x.kind == "coupled" else kept.issuperset(x.links))
     ]
+    result.no_contact = [pair for pair in result.no_contact if kept.issuperset(pair)]
     result.appearance.pose = {name: value for name, value in result.appearance.pose.items() if name in names}
     return result
 

@@ -286,12 +286,16 @@ def _check_bodies(description: Description, report: Report) -> None:
     links = {link.name: link for link in description.links}
     for joint in description.joints:
         link, beyond = links[joint.child], out.get(joint.child, [])
-        fixed = [links[j.child].mass_properties for j in beyond if j.type == "fixed"]
         mass, where = link.mass_properties, f"link {printable(link.name)}"
         if mass is None:
-            if joint.type != "fixed" and link.shapes and not any(fixed):
-                report.note("no-mass", where, "it has shapes and moves, but has no mass",
-                            "add its mass, unless another link contains it", "used as written", link.line)  # fmt: skip
+            carried = _carried(joint.child, out)
+            if joint.type == "fixed" or not link.shapes or any(links[x].mass_properties for x, fixed in carried if fixed):
+                continue
+            found, repair = "it has shapes and moves, but has no mass", "add its mass, unless another link contains it"
+            if any(links[x].mass_properties for x, _ in carried):
+                report.warn("no-mass", where, found, "a mass", repair, "used as written", link.line)
+            else:  # a joint that moves no mass is another warning
+                report.note("no-mass", where, found, repair, "used as written", link.line)
             continue
         if not _numbers(mass.mass, mass.com, *(j.origin.p for j in beyond)) or not mass.mass:
             continue
@@ -304,6 +308,19 @@ def _check_bodies(description: Description, report: Report) -> None:
                         f"its centre of mass is {distance:.3g} m from the origin of its frame, its joints and shapes at most "
                         f"{size:.3g} m", "give it in the frame of the link, in metres",
                         "used as written", mass.lines.get("com", mass.line or link.line))  # fmt: skip
+
+
+def _carried(link: str, out: dict[str, list[Joint]]) -> list[tuple[str, bool]]:
+    """The links beyond a link, and whether they are fixed to it."""
+    found: list[tuple[str, bool]] = []
+    waiting, seen = [(link, True)], {link}
+    while waiting:
+        name, rigid = waiting.pop()
+        beyond = [(joint.child, rigid and joint.type == "fixed") for joint in out.get(name, ()) if joint.child not in seen]
+        seen.update(child for child, _ in beyond)
+        found += beyond
+        waiting += beyond
+    return found
 
 
 def _check_gravity(description: Description, report: Report) -> None:

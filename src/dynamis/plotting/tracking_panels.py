@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, line_colours, tidy
+from dynamis.drawing import FAINT, FORCE, INK, STRUCTURE, heading, line_colours, tidy, with_extremes
 from dynamis.plotting.motion import unit
 
 if TYPE_CHECKING:
@@ -31,8 +31,9 @@ def _positions(ax: Any, run: LawRun, colours: list[Any]) -> None:
     track = run.tracking
     done = track.reference - track.error
     for k, name in enumerate(track.names):
-        ax.plot(track.t, track.reference[:, k], color=colours[k], linewidth=4.0, alpha=0.25, solid_capstyle="round")
-        ax.plot(track.t, done[:, k], color=colours[k], linewidth=1.5, label=name)
+        wanted = with_extremes(track.t, track.reference[:, k])
+        ax.plot(*wanted, color=colours[k], linewidth=4.0, alpha=0.25, solid_capstyle="round")
+        ax.plot(*with_extremes(track.t, done[:, k]), color=colours[k], linewidth=1.5, label=name)
     heading(ax, "motion (thin) and reference (wide)")
     ax.set_ylabel(_unit(run))
     if track.names != run.trajectory.robot.coordinate_names:
@@ -44,7 +45,7 @@ def _errors(ax: Any, run: LawRun, colours: list[Any]) -> None:
     largest = float(np.abs(track.error).max(initial=0.0))
     factor, prefix = _prefix(largest)
     for k in range(len(track.names)):
-        ax.plot(track.t, factor * track.error[:, k], color=colours[k], linewidth=1.5)
+        ax.plot(*with_extremes(track.t, factor * track.error[:, k]), color=colours[k], linewidth=1.5)
     ax.axhline(0.0, color=STRUCTURE, linewidth=0.8)
     heading(ax, "error: reference − motion")
     if factor * largest < 0.1:  # a nanoradian or nanometre is the range of what is zero to rounding
@@ -55,9 +56,9 @@ def _errors(ax: Any, run: LawRun, colours: list[Any]) -> None:
 def _torques(ax: Any, run: LawRun, colours: list[Any]) -> None:
     motion = run.trajectory
     for k, name in enumerate(motion.robot.coordinate_names):
-        ax.plot(motion.t, motion.tau[:, k], color=colours[k], linewidth=1.5, label=name)
+        ax.plot(*with_extremes(motion.t, motion.tau[:, k]), color=colours[k], linewidth=1.5, label=name)
     ax.axhline(0.0, color=STRUCTURE, linewidth=0.8)
-    heading(ax, "torques")
+    heading(ax, f"torques: {len(run.chatter)} of {motion.robot.n} chatter at the sample rate" if run.chatter else "torques")
     ax.set_ylabel(unit(motion.robot, "", ("N m", "N")))
 
 
@@ -86,7 +87,7 @@ def _shares(ax: Any, run: LawRun, colours: list[Any], joint_colours: list[Any]) 
     left_out = "" if len(most) == len(rows) else f": {len(most)} of {len(rows)}, the largest"
     rows = [rows[k] for k in sorted(most)]
     heading(ax, f"utilisation of bounds and limits{left_out}")
-    _bars(ax, [(label, 100.0 * x, colour, hatch) for label, x, colour, hatch in rows], "{:.2g} %", 100.0)
+    _bars(ax, [(label, 100.0 * x, colour, hatch) for label, x, colour, hatch in rows], "{:.3g} %", 100.0)
     parts = [
         *(["errors / bounds"] if run.bound is not None else []),
         *(["peak torques / limits"] if finite.any() else []),

@@ -50,7 +50,8 @@ def plot(cloud: Workspace, path: str | os.PathLike[str] | None) -> Any:
     unit = {1: "m", 2: "m²", 3: "m³"}.get(cloud.dimension, "")
     kind = {1: "length", 2: "area", 3: "volume"}.get(cloud.dimension, "extent")
     size = f"{kind} {cloud.volume:.3g} ± {cloud.volume_error:.1g} {unit}"
-    facts = f"{size}, reach {cloud.reach:.3g} m; {counted(len(cloud.points), 'sampled configuration')}"
+    reach = f", reach {cloud.reach:.3g} m" if cloud.has_reach else ""
+    facts = f"{size}{reach}; {counted(len(cloud.points), 'sampled configuration')}"
     if cloud.dimension < 3:
         figure = new_figure(7.2, 7.0)
         _view(figure.add_subplot(), cloud, _flat_view(cloud))

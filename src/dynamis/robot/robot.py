@@ -11,7 +11,7 @@ from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dynamis.algorithms.kinematics import MovingBase
-from dynamis.display import counted, robot_card
+from dynamis.display import call_by_name, counted, robot_card
 from dynamis.errors import ConversionError, InputError, ModelWarning, printable
 from dynamis.files.atomic_write import write_file
 from dynamis.files.paths import path_of
@@ -251,7 +251,8 @@ class Robot(CCode, Editing):
 
         A robot that was read from a URDF is written as that document with only the changed values replaced. A warning lists
         what the format has no place for, if it changes the motion or names of joints; ``dynamis convert`` lists everything.
-        Only a .toml keeps payloads apart from the links that carry them, so that `replace` can take them off again.
+        Only a .toml keeps payloads apart from the links that carry them, so that `replace` can take them off again. A .mjcf
+        excludes contacts between the links that `dynamis.collision.Scene` does not check.
         """
         target = path_of(path)
         suffix = ".mjcf" if target.suffix == ".xml" else target.suffix
@@ -261,9 +262,18 @@ class Robot(CCode, Editing):
             raise InputError(f"form={form!r} applies to .toml files only; {suffix[1:].upper()} has one form")
         from dynamis.model.writers.document import document  # all writers: not needed by those who only read
 
-        text = document(self._description, suffix, form)
+        text = document(self._for_mujoco() if suffix == ".mjcf" else self._description, suffix, form)
         self._warn_of_losses(printable(target.name), self._description, suffix)
         write_file(target, text)
+
+    def _for_mujoco(self) -> Description:
+        """The description with the pairs of links between which MuJoCo must not compute contacts."""
+        description, complete = call_by_name("dynamis.collision.contact_exclusions:with_contact_exclusions", self)
+        if not complete:
+            text = "links that collide in every posture were not looked for, and would jam: pip install 'dynamis[collision]'"
+            warnings.warn(f"robot {printable(self.name)} in MuJoCo: {text}", ModelWarning, stacklevel=3)
+        found: Description = description
+        return found
 
     def _warn_of_losses(self, target: str, description: Description, suffix: str) -> None:
         """Warn the caller of the calling method of what a format has no place for."""
@@ -277,13 +287,14 @@ class Robot(CCode, Editing):
         """Return the robot as a `mujoco.MjModel`: the same M, bias torques, friction, springs and limits.
 
         Needs MuJoCo (``pip install 'dynamis[mujoco]'``). Followers (mimic joints) become equality constraints, which are soft.
-        A warning lists what MJCF has no place for, if it changes the motion.
+        Contacts are excluded between the links that `dynamis.collision.Scene` does not check: adjacent ones, and those that
+        always collide. A warning lists what MJCF has no place for, if it changes the motion.
         """
         from dynamis.model.readers.mjcf import mujoco
         from dynamis.model.writers.mjcf import write_mjcf
 
         try:
-            made = mujoco().MjModel.from_xml_string(write_mjcf(self._description))
+            made = mujoco().MjModel.from_xml_string(write_mjcf(self._for_mujoco()))
         except ValueError as error:
             raise ConversionError(
                 f"MuJoCo does not accept robot {printable(self.name)}: {' '.join(str(error).split())}"

@@ -37,13 +37,14 @@ SHAPES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box"}  #
 PLANE, HEIGHT_FIELD, MESH = 0, 1, 7
 CONNECT, WELD, JOINT = 0, 1, 2  # mjtEq
 SITE = 6  # mjtObj
+HIDDEN_GROUPS = 3  # of shapes, from this one on: MuJoCo's viewer does not show them unless asked
 ON_JOINTS = (0, 1)  # mjtTrn: of actuators that act on a joint, in its own axes or its parent's
 # what a model may have that a robot has not: the count, the kind of object, words for it
 ASIDE = (
     ("ntendon", "tendon", "tendons"), ("nactuator", "actuator", "actuators"),
     ("nsensor", "sensor", "sensors"), ("nflex", "flex", "deformable objects"),
     ("nskin", "skin", "skins"), ("nplugin", "plugin", "plugins"), ("nkey", "key", "keyframes"),
-    ("npair", "pair", "contact pairs"), ("nexclude", "exclude", "contact exclusions"), ("ncam", "camera", "cameras"),
+    ("npair", "pair", "contact pairs"), ("ncam", "camera", "cameras"),
     ("nlight", "light", "lights"),
 )  # fmt: skip
 ASIDE_IN_NOTES = (
@@ -146,6 +147,7 @@ class _Writer:
             self._add_site(d, site)
         for equality in range(m.neq):
             self._add_equality(d, equality)
+        d.no_contact = [(self.of_body[int(x) >> 16], self.of_body[int(x) & 0xFFFF]) for x in m.exclude_signature]
         self._tell(d)
         if moving := [joint.name for joint in d.joints if joint.type in ("revolute", "continuous", "prismatic")]:
             self.report.note(
@@ -276,7 +278,10 @@ class _Writer:
             sizes = {"sphere": size[:1], "ellipsoid": size, "box": 2.0 * size}.get(SHAPES[kind], (size[0], 2.0 * size[1]))
             place = Pose(_rotation(m.geom_quat[g]), np.array(m.geom_pos[g], float))
             rgba = tuple(float(x) for x in m.geom_rgba[g])
-            link.shapes.append(Shape("visual", SHAPES[kind], tuple(float(x) for x in sizes), place, rgba=rgba))
+            collides = m.geom_contype[g] or m.geom_conaffinity[g]
+            roles = ["collision"] if collides else []
+            roles += ["visual"] if not collides or m.geom_group[g] < HIDDEN_GROUPS else []
+            link.shapes += [Shape(role, SHAPES[kind], tuple(float(x) for x in sizes), place, rgba=rgba) for role in roles]
         return link
 
     def _add_site(self, d: Description, site: int) -> None:

@@ -32,6 +32,7 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
         for kind in CLOSURES
         if kind not in kept and (names := [x.first for x in d.closures if x.kind == kind])
     ]
+    found += [] if essential or suffix == ".mjcf" else _without_contact(d)
     if d.aside and not essential and (suffix != ".urdf" or not d.document or edit_urdf(description) is None):
         found += [f"{what} ({listed(names, every=True)})" for what, names in d.aside.items()]
     if d.payloads and suffix != ".toml":
@@ -57,8 +58,9 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
     shapes = {(link.name, shape.kind) for link in d.links for shape in link.shapes}
     for kind, nearest in (("rounded_box", "box"), ("tapered_capsule", "capsule")):
         tell(f"shapes of kind {kind}, written as {nearest}", sorted(name for name, k in shapes if k == kind), minor=True)
-    views = (d.appearance.pose or d.appearance.meshes) and not essential
-    found += ["the appearance: pose and meshes of views"] if views else []
+    found += (
+        ["the appearance: pose and meshes of views"] if (d.appearance.pose or d.appearance.meshes) and not essential else []
+    )
     if suffix == ".usda":
         tell("meshes", sorted(name for name, kind in shapes if kind == "mesh"), minor=True)
         tell("actuators", of(lambda j: j.actuator is not None))
@@ -112,6 +114,11 @@ def extensions(description: Description) -> list[str]:
     return found + [
         f"{what} of {', '.join(printable(joint.name) for joint in joints)}" for what, joints in of.items() if joints
     ]
+
+
+def _without_contact(d: Description) -> list[str]:
+    pairs = [f"{printable(a)} and {printable(b)}" for a, b in d.no_contact]
+    return [f"pairs of links without contacts ({listed(pairs, every=True)})"] if pairs else []
 
 
 def _rotor(joint: Joint) -> bool:

@@ -61,13 +61,14 @@ class _Writer:
             "  <worldbody>",
             *self._root(root),
             "  </worldbody>",
+            *self._contact(),
             *self._followers(),
             "</mujoco>\n",
         ])  # fmt: skip
 
     def _root(self, root: Link) -> list[str]:
         if root.name == "world" and root.mass_properties is None:
-            shapes = [f"    {text}" for shape in root.shapes if (text := _geom(shape))]
+            shapes = [f"    {text}" for text in _geoms(root.shapes)]
             shapes += [f"    {text}" for text in self._site(root)]
             return [*shapes, *self._children(self.carrying.get(root.name, []), "    ")]
         below = self.carrying.pop(root.name, [])
@@ -109,7 +110,7 @@ class _Writer:
             lines.append(f'{inner}<inertial{_place(Pose(axes, com))} mass="{number}" diaginertia="{_numbers(moments)}"/>')
         lines += [inner + joint for joint in joints]
         lines += [inner + text for text in self._site(link)]
-        lines += [inner + text for shape in link.shapes if (text := _geom(shape))]
+        lines += [inner + text for text in _geoms(link.shapes)]
         return [*lines, *self._children(self.carrying.get(link.name, []), inner), f"{indent}</body>"]
 
     def _name(self, link: str) -> str:
@@ -148,6 +149,11 @@ class _Writer:
             lines.append(f"<{' '.join(words)}/>")
         return lines
 
+    def _contact(self) -> list[str]:
+        pairs = self.d.no_contact
+        lines = [f"    <exclude body1={self._name(a)} body2={self._name(b)}/>" for a, b in pairs]
+        return ["  <contact>", *lines, "  </contact>"] if lines else []
+
     def _followers(self) -> list[str]:
         """Followers and closures; MuJoCo's equality constraints are soft: a follower keeps its degree of freedom there."""
         lines = [
@@ -167,9 +173,18 @@ class _Writer:
         return ["  <equality>", *lines, "  </equality>"] if lines else []
 
 
+def _geoms(shapes: list[Shape]) -> list[str]:
+    """The geoms of a link; one that is visual and collides is one geom."""
+    roles: dict[str, set[str]] = {}
+    for shape in shapes:
+        if text := _geom(shape):
+            roles.setdefault(text, set()).add(shape.role)
+    words = {"visual": ' contype="0" conaffinity="0" group="1"', "collision": ' group="3"'}
+    return [f"<geom {text}{words[min(found)] if len(found) == 1 else ''}/>" for text, found in roles.items()]
+
+
 def _geom(shape: Shape) -> str:
     size, rgba = shape.size, "" if shape.rgba is None else f' rgba="{_numbers(shape.rgba)}"'
-    role = ' contype="0" conaffinity="0" group="1"' if shape.role == "visual" else ' group="3"'
     match shape.kind:
         case "sphere":
             kind, sizes = "sphere", size[:1]
@@ -185,7 +200,7 @@ def _geom(shape: Shape) -> str:
             kind, sizes = "ellipsoid", size
         case _:
             return ""  # meshes
-    return f'<geom type="{kind}" size="{_numbers(sizes)}"{_place(shape.origin)}{rgba}{role}/>'
+    return f'type="{kind}" size="{_numbers(sizes)}"{_place(shape.origin)}{rgba}'
 
 
 def _place(pose: Pose) -> str:

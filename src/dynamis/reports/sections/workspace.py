@@ -56,19 +56,18 @@ def _add_workspace(subject: Subject, section: Section) -> None:
         f"{frame} {moves}. Its positions are computed at {SAMPLES} random configurations within the joint limits "
         "(joints without limits: one turn, or ±1 m)."
     )
-    section.add(
-        Facts(
-            [
-                (f"Reach to {frame}", quantity(cloud.reach, "m", 4)),
-                ("Smallest distance", quantity(cloud.nearest, "m", 4)),
-                (f"{name}, approximate", f"{text(cloud.volume, 3)} ± {text(cloud.volume_error, 1)}{unit}"),
-            ]
+    size = (f"{name}, approximate", f"{text(cloud.volume, 3)} ± {text(cloud.volume_error, 1)}{unit}")
+    if cloud.has_reach:
+        reach = (f"Reach to {frame}", quantity(cloud.reach, "m", 4)), ("Smallest distance", quantity(cloud.nearest, "m", 4))
+        section.add(Facts([*reach, size]))
+        section.notes.append(
+            f"Reach is the largest distance from {cloud.measured_from}, at {triple(cloud.origin, 4)} m, to the origin of "
+            f"{frame}, over all configurations within the joint limits. Data sheets may define reach differently (often to the "
+            "wrist)."
         )
-    )
-    section.notes.append(
-        f"Reach is the largest distance from {cloud.measured_from}, at {triple(cloud.origin, 4)} m, to the origin of {frame}, "
-        "over all configurations within the joint limits. Data sheets may define reach differently (often to the wrist)."
-    )
+    else:
+        spans = zip("xyz", *cloud.extent, strict=True)
+        section.add(Facts([*((f"{axis} of {frame}", f"{text(a, 4)} … {text(b, 4)} m") for axis, a, b in spans), size]))
     if cloud.dimension < 2:
         section.notes.append(f"No map is drawn: {frame} {moves}.")
         return
