@@ -64,7 +64,7 @@ def _at_zero(form: ClosedForm, asked: Quantity, index: Index, given: Any) -> Cau
     try:
         value = factored.replaced(right, {id(q): 0.0 for q in form.q})
         ring = Ring.of([right, value, given], form.algebra.ring.angles, [*form.q, *form.v, *form.a])
-        collapsed = len(ring.value(value)[0]) < len(ring.value(right)[0])  # otherwise a cosine is missing
+        collapsed = 0 < len(ring.value(value)[0]) < len(ring.value(right)[0])  # otherwise a cosine or all is missing
         found = collapsed and same(ring, value, given)
     except (InputError, ArithmeticError):  # a quotient, divided by zero here
         return None
