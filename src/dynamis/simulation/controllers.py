@@ -70,9 +70,9 @@ class Controller(ABC):
         """ẋ (size)."""
         return np.zeros(0)
 
-    def update(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, period: float, /, **given: Any) -> Any:
+    def update(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, period: float, /, *more: Any, **given: Any) -> Any:
         """x (size) at the next sample, ``period`` seconds later, of a sampled controller."""
-        return x + period * np.asarray(self.rates(robot, t, q, v, x, **taken(self.rates, given)))
+        return x + period * np.asarray(self.rates(robot, t, q, v, x, *more, **taken(self.rates, given)))
 
     def start(self, robot: Robot, q: Array, v: Array) -> Array:  # noqa: ARG002 - some start from where the robot is
         """The initial x (…, size), for states with any leading axes."""
