@@ -55,6 +55,8 @@ def test_advice_names_options_and_not_python():
         for_command_line("raise effort=, or design with torque=False", excite) == "raise --effort, or design with --no-torque"
     )
     assert for_command_line("give them with load(…, parameters={…})") == "give each a number with --set NAME=VALUE"
+    cure = "give them: robot.replace(parameters={'m': value}), on the command line --set NAME=VALUE"
+    assert for_command_line(cure) == "give each a number with --set NAME=VALUE"
     assert (
         for_command_line("give --set k=1 --set c=1", cli.commands["control"]) == "give --set k=1 --set c=1"
     )  # --c is an option

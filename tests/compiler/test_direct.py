@@ -202,10 +202,13 @@ def test_several_results_and_numbers():
         kernel(q, v, out=outs[0])
 
 
-def test_a_kernel_computes_with_values_that_are_not_finite(arm, state):
-    kernel = arm.compile(lambda robot, q, v: 2.0 * q + v)
-    assert np.isnan(kernel(state[0] * np.nan, state[1])).all()
-    assert np.isinf(kernel(np.full(arm.n, np.inf), state[1])).all()
+def test_only_states_of_a_function_of_the_user_must_be_finite(arm, state):
+    kernel = arm.compile(lambda robot, q, x: 2.0 * q + x, x=arm.n)
+    for _ in range(20):  # interpreted, then compiled
+        assert np.isnan(kernel(state[0], np.full(arm.n, np.nan))).all()
+        assert np.isinf(kernel(state[0], np.full(arm.n, np.inf))).all()
+        with pytest.raises(dy.InputError, match=r"q\[0\] is inf"):
+            kernel(np.full(arm.n, np.inf), state[1])
 
 
 def test_the_builtin_looks_like_the_method(arm):

@@ -147,7 +147,7 @@ def test_a_long_chain_answers_before_it_would_have_been_compiled():
 def test_a_robot_that_cannot_be_compiled_says_which_reason_and_the_cure(tmp_path):
     d = dy.Description("one").add_link("base")
     d.add_link("arm", "base", "revolute", inertia=dy.Inertia(dy.symbol("m"), np.zeros(3), np.eye(3)))
-    with pytest.raises(dy.InputError, match=r"parameters without values; give them, dynamis\.load\(…, parameters=\{'m': …\}\)"):
+    with pytest.raises(dy.InputError, match=r"parameters without values; give them, robot\.replace\(parameters=\{'m': …\}\)"):
         dy.Robot(d).write_c("gravity", tmp_path)
     with pytest.raises(dy.InputError, match="has no joints that move"):
         dy.Robot(dy.Description("none").add_link("base")).kernel("mass_matrix")

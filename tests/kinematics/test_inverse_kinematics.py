@@ -73,6 +73,8 @@ def test_joints_that_come_round_end_near_the_start():
     around = HOME + 2 * np.pi * np.array([-1, 1, 0, 1, 0, 0])
     near = inverse_kinematics(robot, target, q0=around + 0.1, limits=True)
     assert np.abs(near.q - around).max() < 1e-6
+    with pytest.warns(dy.errors.ReachWarning, match="q0 is in radians, and .* if these are degrees"):
+        inverse_kinematics(robot, target, q0=np.rad2deg(HOME), restarts=100)
     free = inverse_kinematics(robot, target, q0=HOME + 20 * np.pi, limits=False, restarts=100)
     assert free.found
     assert np.abs(free.q - HOME - 20 * np.pi).max() <= np.pi + 1e-9

@@ -147,7 +147,7 @@ REFUSED = {
     "mimic": (None, couple, ["dh", "mdh"], "follow"),
     "helical": (None, lambda d: [setattr(d.joint("j1"), "type", "helical"), setattr(d.joint("j1"), "pitch", 0.1)], ["dh", "mdh", "urdf"], "helical"),
     "spherical": (None, lambda d: setattr(d.joint("j1"), "type", "spherical"), ["dh", "mdh", "poe", "urdf"], "spherical"),
-    "symbols": ("planar_2r", None, ["dh", "mdh", "urdf"], r"without values, .*m_1.*numbers only: give them with load\(…, parameters=.*'m_1': …"),
+    "symbols": ("planar_2r", None, ["dh", "mdh", "urdf"], r"without values, .*m_1.*numbers only: give them with robot\.replace\(parameters=.*'m_1': …"),
     "nothing moves": (None, lambda d: [setattr(j, "type", "fixed") for j in d.joints], ["dh", "mdh"], "no moving joint"),
 }  # fmt: skip
 

@@ -251,3 +251,25 @@ def test_a_frame_has_its_wrench_once(wrenches):
     assert dy.optimize.Step(robot, 0.01, wrenches=[None]).places["wrench on tool0"] == slice(6, 12)
     one, other = (robot.inverse_dynamics(rest, rest, rest, wrenches={x: np.ones(6)}) for x in ("tool0", None))
     assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("more", [{}, {"wrenches": ["tip"]}, {"parameters": [dy.symbol("m")]}])
+def test_a_singular_mass_matrix_is_reported(method, more):
+    mass = dy.symbol("m") if "parameters" in more else 1.0
+    d = dy.Description("extending").add_link("base").add_link("arm", "base", "revolute", axis=(0, 0, 1))
+    d.add_link("tip", "arm", "prismatic", axis=(1, 0, 0), inertia=dy.solids.sphere(0.0, mass=mass))
+    step = dy.optimize.Step(dy.Robot(d), 0.01, method, **more)
+    u, p = np.eye(step.inputs)[0], [np.array([1.0])] if step.parameters else []
+    calls = [
+        step, step.derivatives, lambda q, v, u, *p: step.weighted_hessian(q, v, u, np.ones(4), *p),
+        lambda q, v, u, *p: step.rollout(q, v, np.array([u, u]), *p),
+    ]  # fmt: skip
+    for call in calls:
+        for q in ([0.0, 0.0], [[0.0, 0.1], [0.0, 0.0]]):
+            with pytest.raises(dy.SingularError, match="joint 'arm_joint' can move without moving any mass"):
+                call(q, np.zeros(2), u, *p)
+        call([0.0, 0.1], np.zeros(2), u, *p)
+    if p:
+        with pytest.raises(dy.SingularError, match="can move without moving any mass"):
+            step([0.0, 0.1], np.zeros(2), u, [0.0])

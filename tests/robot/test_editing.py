@@ -188,6 +188,10 @@ def test_vectors_by_name_and_in_the_order_of_a_message():
     assert (batch[names[0]].shape, batch[dog.joint_names[0]].shape) == ((3,), (3, 7))
     assert v[dog.indices(names)].tolist() == [dog.by_name(v)[name] for name in names]
     assert dog.indices(names[0], of="q") == dog.indices(names[0]) + 1
+    assert dog.indices(["FL_hip_joint", "floating_base"], of="q").tolist() == [7, 0, 1, 2, 3, 4, 5, 6]
+    assert dog.indices(dog.joint_names).tolist() == list(range(18))
+    with pytest.raises(dy.InputError, match=r"q\[3:7\] is a quaternion of norm 2"):
+        dog.q({"floating_base": [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0]})
     with pytest.raises(dy.InputError, match="has no place in q, where the orientation is a quaternion"):
         dog.indices(dog.coordinate_names[3], of="q")
     with pytest.raises(dy.InputError, match="of='a' is unknown; choose 'q'"):

@@ -100,3 +100,85 @@ def test_steps_refuse_weights_and_slopes_that_are_not_finite(arm):
         step.gradient(q, v, u, np.full((3, 4), np.nan))
     with pytest.raises(dy.InputError, match=r"inputs\[0, 0\] is inf"):
         step.gradient(q, v, u, np.zeros((3, 4)), np.inf)
+
+
+def compiled_forms(robot):
+    """The kernel of a method, that of a name, and a function, each of q alone."""
+    frame = robot.link_names[-1]
+    return [
+        robot.kernel("pose", frame=frame),
+        robot.compile("center_of_mass"),
+        robot.compile(lambda robot, q: robot.pose(q, frame)[:3, 3]),
+    ]
+
+
+@pytest.mark.parametrize("warm", [False, True], ids=["interpreted", "compiled"])
+def test_kernels_and_compiled_functions_refuse_what_methods_refuse(free, warm):
+    right, nan = free.random(0), np.full(free.nq, np.nan)
+    doubled, drifted = right.copy(), right.copy()
+    doubled[3:7] *= 2.0
+    drifted[3:7] *= 1.0 + 5e-4
+    for kernel in compiled_forms(free):
+        if warm:
+            kernel(np.tile(right, (20, 1)))
+        for bad, cause in ((doubled, "quaternion of norm 2"), (nan, r"q\[.*0\] is nan")):
+            for given in (bad, bad.tolist(), bad.astype(np.float32), np.array([right, bad]), np.array([[bad]])):
+                with pytest.raises(dy.InputError, match=cause):
+                    kernel(given)
+            with pytest.raises(dy.InputError, match=cause):
+                kernel(bad, out=np.empty(kernel(right).shape))
+        assert np.isfinite(kernel(drifted)).all()
+        np.testing.assert_array_equal(kernel(np.array([right, drifted]))[0], kernel(right))
+
+
+def test_states_of_a_large_batch_are_refused_in_threads(monkeypatch):
+    monkeypatch.setenv("DYNAMIS_NUM_THREADS", "2")
+    robot = dy.load("ur5e")
+    q = robot.random(0, 50_000)
+    q[40_000, 2] = np.inf
+    for kernel in (robot.kernel("gravity"), robot.compile(lambda robot, q: robot.gravity(q))):
+        with pytest.raises(dy.InputError, match=r"q\[40000, 2\] is inf"):
+            kernel(q)
+
+
+def massless():
+    """An arm whose first joint moves no mass at q₂ = 0."""
+    d = dy.Description("extending").add_link("base").add_link("arm", "base", "revolute", axis=(0, 0, 1))
+    return dy.Robot(d.add_link("tip", "arm", "prismatic", axis=(1, 0, 0), inertia=dy.solids.sphere(0.0, mass=1.0)))
+
+
+SINGULAR = np.zeros(2), np.zeros(2), np.array([1.0, 0.0])
+
+
+@pytest.mark.parametrize("warm", [False, True], ids=["interpreted", "compiled"])
+def test_a_singular_mass_matrix_is_reported_by_functions_of_a_name(warm):
+    robot = massless()
+    regular = np.array([[0.0, 0.1], [0.3, 0.2]])
+    derivatives = robot.differentiate("forward_dynamics")
+    given = {"value": SINGULAR, "jacobian": SINGULAR, "hessian": SINGULAR, "jvp": (*SINGULAR, np.ones(6)),
+             "vjp": (*SINGULAR, np.ones(2))}  # fmt: skip
+    functions = [(robot.kernel("forward_dynamics"), SINGULAR), (robot.compile("forward_dynamics"), SINGULAR)]
+    functions += [(getattr(derivatives, name), arguments) for name, arguments in given.items()]
+    functions.append((lambda *x: robot.forward_dynamics_derivatives(*x, {"tip": np.ones(6)}).array, SINGULAR))
+    for function, (q, *others) in functions:
+        if warm:
+            function(np.tile(regular, (10, 1)), *others)
+        for at in (q, np.array([*regular, q])):
+            with pytest.raises(dy.SingularError, match="joint 'arm_joint' can move without moving any mass"):
+                function(at, *others)
+        assert np.isfinite(function(regular, *others)).all()
+    own = robot.compile(lambda robot, q, v, tau: robot.forward_dynamics(q, v, tau))
+    assert not np.isfinite(own(*SINGULAR)).all()
+
+
+def test_values_of_parameters_without_a_result_are_refused():
+    robot, z = dy.load("ur5e").replace(payload=dy.solids.sphere(0.05, mass=dy.symbol("m"))), np.zeros(6)
+    dynamics = robot.compile("forward_dynamics", parameters=[dy.symbol("m")])
+    for _ in range(2):  # interpreted, then compiled
+        with pytest.raises(dy.InputError, match="the mass of the payload at 'tool0' is -5, by the values of m"):
+            dynamics(z, z, z, [[1.0], [-5.0]])
+        with pytest.raises(dy.InputError, match=r"parameters\[0\] is nan"):
+            dynamics(z, z, z, [np.nan])
+        assert np.isfinite(dynamics(np.zeros((20, 6)), z, z, [2.0])).all()
+    differences = robot.compile("gravity", parameters=[dy.symbol("m")])(z, [[-1.0], [0.0], [1.0]])
+    np.testing.assert_allclose(differences[0] + differences[2], 2.0 * differences[1])

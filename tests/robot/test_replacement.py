@@ -219,3 +219,42 @@ def test_gravity_is_switched_off_by_zero_and_needs_a_direction_otherwise():
         dy.InputError, match=r"gravity must be a vector in m/s², such as \(0, 0, -9.81\), or 0 for none; got 9.81"
     ):
         robot.replace(gravity=9.81)
+
+
+def test_symbols_take_values_in_memory():
+    def loaded(mass):
+        return ARM.replace(payload=dy.solids.sphere(0.05, mass=mass), friction={"joint1": {"viscous": 3.0 * mass}})
+
+    unknown, q, v = loaded(dy.symbol("m")), np.array([0.3, 0.5]), np.array([1.0, -2.0])
+    with pytest.raises(dy.InputError, match=r"give them: robot\.replace\(parameters=\{'m': value\}\)"):
+        dy.simulate(unknown, 0.1)
+    known = unknown.replace(parameters={"m": 2.0})
+    assert not known.model.symbolic
+    np.testing.assert_array_equal(known.inverse_dynamics(q, v, v), loaded(2.0).inverse_dynamics(q, v, v))
+    assert known.replace(payload=0).mass == ARM.mass  # still a payload
+    assert unknown.replace(parameters={"m": 2.0}, gravity=0).gravity(q).tolist() == [0.0, 0.0]
+    assert unknown.replace(parameters={"m": 2.0 * dy.symbol("k")}).description.symbol_names() == ["k"]
+    elastic = ARM.replace(actuators={"joint2": dy.Elastic(dy.symbol("K"), inertia=0.1)})
+    assert elastic.replace(parameters={"K": 800.0}).actuators["joint2"] == dy.Elastic(800.0, inertia=0.1)
+
+
+@pytest.mark.parametrize(
+    ("values", "cause"),
+    [
+        ({"mm": 1.0}, "no symbol named 'mm'; did you mean 'm'"),
+        ({"m": np.nan}, "the value of 'm' is nan"),
+        ({"m": "heavy"}, "must be a number or a symbol, got str"),
+        ({"m": -2.0}, "the mass of the payload at 'link2' is -2, by the values of m"),
+        (2.0, "parameters= must be a mapping such as {'m': 1.0}"),
+    ],
+)
+def test_values_that_a_symbol_cannot_take_are_refused(values, cause):
+    unknown = ARM.replace(payload=dy.solids.sphere(0.05, mass=dy.symbol("m")))
+    with pytest.raises((dy.InputError, dy.NameLookupError), match=cause):
+        unknown.replace(parameters=values)
+
+
+def test_values_that_are_doubtful_are_warned_of():
+    unknown = ARM.replace(friction={"joint1": {"viscous": dy.symbol("c")}})
+    with pytest.warns(dy.ModelWarning, match="joint1.*-3"):
+        unknown.replace(parameters={"c": -3.0})

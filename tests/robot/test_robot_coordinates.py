@@ -119,6 +119,8 @@ def test_a_function_of_the_model_is_evaluated_over_batches():
     robot = dy.load("ur5e")
     q = robot.random(0, (4, 3))
     assert robot.evaluate(trace, q) == pytest.approx(np.trace(robot.mass_matrix(q), axis1=-2, axis2=-1))
+    with pytest.raises(dy.InputError, match=r"takes an algorithm.*got dict; robot\.replace\(parameters="):
+        dy.load("ur5e").evaluate({"m": 1.0})
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,80 @@ def test_arguments_behind_the_state_have_their_values_in_parameters():
         dy.simulate(ARM, 0.05, START, controller=law)
 
 
+class ProportionalIntegral(dy.Controller):
+    """With the goal given for each motion, or its own."""
+
+    size = 2
+
+    def __init__(self, gain, goal=None):
+        self.gain, self.goal = gain, goal
+
+    def torques_to(self, robot, q, v, x, goal):
+        return robot.gravity(q) - 4000.0 * (q - goal) - 900.0 * v + self.gain * x
+
+
+class WithGoal(ProportionalIntegral):
+    def __call__(self, robot, t, q, v, x, goal):
+        return self.torques_to(robot, q, v, x, goal)
+
+    def rates(self, robot, t, q, v, x, goal):
+        return goal - q
+
+
+class OfOneGoal(ProportionalIntegral):
+    def __call__(self, robot, t, q, v, x):
+        return self.torques_to(robot, q, v, x, self.goal)
+
+    def rates(self, robot, t, q, v, x):
+        return self.goal - q
+
+
+class Shifted(WithGoal):
+    """Its states change at samples in a way of its own, which depends on the goal."""
+
+    def update(self, robot, t, q, v, x, period, goal):
+        return x + 0.5 * period * (goal - q)
+
+
+class ShiftedOfOneGoal(OfOneGoal):
+    def update(self, robot, t, q, v, x, period):
+        return x + 0.5 * period * (self.goal - q)
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+@pytest.mark.parametrize(("batched", "single"), [(WithGoal, OfOneGoal), (Shifted, ShiftedOfOneGoal)])
+def test_goals_and_gains_of_a_controller_with_states_differ_between_motions(batched, single, sampled):
+    def held(law):
+        return dy.Sampled(law, rate=200.0) if sampled else law
+
+    goals, gains = np.array([GOAL, 2.0 * GOAL, -GOAL]), np.array([10.0, 500.0, 2000.0])
+    given = {"goal": goals, "k": gains}
+    made = dy.rollouts(ARM, 0.1, np.tile(START, (3, 1)), controller=held(batched(dy.symbol("k"))), parameters=given, every=20)
+    again = dy.BatchSimulation(ARM, 0.1, controller=held(batched(500.0)), inputs={"goal": 2}, every=20)
+    tables = again(np.tile(START, (3, 1)), inputs={"goal": np.tile(goals, (10, 1, 1))})
+    for k in range(3):
+        one = dy.rollouts(ARM, 0.1, START, controller=held(single(gains[k], goals[k])), every=20)
+        np.testing.assert_allclose(made.q[:, k], one.q, atol=1e-14)
+        of_tables = dy.rollouts(ARM, 0.1, START, controller=held(single(500.0, goals[k])), every=20)
+        np.testing.assert_allclose(tables.q[:, k], of_tables.q, atol=1e-14)
+    exact = dy.simulate(ARM, 0.1, START, controller=held(single(gains[2], goals[2])), method="rk4", step=1e-3)
+    np.testing.assert_allclose(made.q[-1, 2], exact.q[-1], atol=1e-12)
+
+
+def test_arguments_and_symbols_of_a_controller_without_values_are_named():
+    law = WithGoal(dy.symbol("k"))
+    with pytest.raises(dy.InputError, match="the controller requires 'goal': give it with parameters="):
+        dy.rollouts(ARM, 0.1, START, controller=law)
+    with pytest.raises(dy.InputError, match="requires 'goal', which simulate does not provide"):
+        dy.simulate(ARM, 0.1, START, controller=law)
+    with pytest.raises(dy.InputError, match=r"the symbol k has no value.*parameters=\{name: values\}"):
+        dy.rollouts(ARM, 0.1, START, controller=law, parameters={"goal": GOAL})
+    with pytest.raises(dy.NameLookupError, match="parameter of robot or controller named 'gaol'; did you mean 'goal'"):
+        dy.rollouts(ARM, 0.1, START, controller=WithGoal(1.0), parameters={"goal": GOAL, "gaol": 1.0})
+    with pytest.raises(dy.InputError, match="'k' is no argument of the controller, and symbols in it have values only where"):
+        dy.rollouts(ARM, 0.1, START, controller=lambda _t, q, _v: -float(q[0]) * q, parameters={"k": 1.0})
+
+
 @pytest.mark.parametrize("given", [3.0, "law", lambda: 0, lambda _a, _b: 0])
 def test_what_is_no_controller_is_refused_by_both_with_the_signatures(given):
     for call in (dy.simulate, dy.rollouts):

@@ -10,7 +10,8 @@ import click
 PAIR = re.compile(r"[^(),]+,[^(),]+")
 # phrases that name Python calls, and what a command line has instead
 PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
-    (r"(?:give them(?: values first)?(?: with|:|, as in) )?(?:dynamis\.|dy\.)?load\((?:…|name), parameters=(?:\{[^}]*\}|…)\)"
+    (r"(?:give them(?: values first)?(?: with|:|,|, as in) )?"
+     r"(?:(?:dynamis\.|dy\.)?load\((?:…|name), |robot\.replace\()parameters=(?:\{[^}]*\}|…)\)"
      r"(?:, on the command line --set NAME=VALUE)?", lambda match: f"give each a number with {_settings(match[0])}"),
     (r"load it with base='fixed'", "leave out --floating"),
     (r"load with base=['\"]?floating['\"]?", "use --floating"),
@@ -41,7 +42,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
 
 
 def _settings(call: str) -> str:
-    """The options for load(…, parameters={'m1': …}): one for each name, where the message has them."""
+    """The options for replace(parameters={'m1': …}): one for each name, where the message has them."""
     names = re.findall(r"'([^']+)': …", call)
     return " ".join(f"--set {name}=VALUE" for name in names) or "--set NAME=VALUE"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -21,6 +20,19 @@ class Instruction(NamedTuple):
 
     op: str
     args: tuple[Operand, ...]
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What a kernel reports: inputs and results that are not finite, or some ``inputs`` only; quaternions (places of their
+    first inputs) whose norm differs from 1 by more than the tolerance."""
+
+    unit_quaternions: tuple[int, ...] = ()
+    tolerance: float = 0.0
+    inputs: tuple[int, ...] | None = None
+
+
+EVERYTHING = Checks()
 
 
 @dataclass(frozen=True)
@@ -60,9 +72,9 @@ class Code:
         return hashlib.sha256(self.text().encode()).hexdigest()
 
 
-def with_checks(code: Code, unit_quaternions: Sequence[int] = (), tolerance: float = 0.0) -> Code:
-    """The same code, whose inputs and results must be finite; so must be a value that is infinite where the norm of a
-    quaternion, given by the place of its first input, differs from 1 by more than the tolerance."""
+def with_checks(code: Code, checks: Checks = EVERYTHING) -> Code:
+    """The same code, where values that are checked must be finite; so must be a value that is infinite where the norm of a
+    quaternion differs from 1 by more than the tolerance."""
     made = list(code.instructions)
 
     def emit(op: str, *args: Operand) -> int:
@@ -70,15 +82,18 @@ def with_checks(code: Code, unit_quaternions: Sequence[int] = (), tolerance: flo
         return code.inputs + len(made) - 1
 
     norms = []
-    for x in unit_quaternions:
+    for x in checks.unit_quaternions:
         square = emit("mul", x, x)
         for k in range(1, 4):
             square = emit("fma", x + k, x + k, square)
         # (1 − t)² ≤ |h|² ≤ (1 + t)²
-        distance = emit("abs", emit("sub", square, 1.0 + tolerance**2))
-        norms.append(emit("where", emit("le", distance, 2.0 * tolerance), 0.0, math.inf))
-    results = dict.fromkeys(x for values in code.outputs for x in values if isinstance(x, int) and x >= code.inputs)
-    return replace(code, instructions=tuple(made), checks=(*range(code.inputs), *results, *norms))
+        distance = emit("abs", emit("sub", square, 1.0 + checks.tolerance**2))
+        norms.append(emit("where", emit("le", distance, 2.0 * checks.tolerance), 0.0, math.inf))
+    finite = checks.inputs
+    if finite is None:
+        results = dict.fromkeys(x for values in code.outputs for x in values if isinstance(x, int) and x >= code.inputs)
+        finite = (*range(code.inputs), *results)
+    return replace(code, instructions=tuple(made), checks=(*finite, *norms))
 
 
 def _operand(x: Operand) -> str:

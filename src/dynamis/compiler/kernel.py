@@ -27,7 +27,7 @@ from dynamis.compiler import cache as disk
 from dynamis.compiler import jit
 from dynamis.compiler.background import Background, collector_paused
 from dynamis.compiler.batches import LATE, broadcast_batch, check_destination, in_threads, ordinary
-from dynamis.compiler.code import Code, with_checks
+from dynamis.compiler.code import Checks, Code, with_checks
 from dynamis.compiler.cuda import CudaKernel, cupy_if_used, on_gpu
 from dynamis.compiler.direct import Loops, connect, direct_function
 from dynamis.compiler.forks import at_fork
@@ -65,15 +65,6 @@ def source_digest() -> str:
     return digest.hexdigest()
 
 
-@dataclass(frozen=True)
-class Checks:
-    """What a kernel reports: inputs and results that are not finite, quaternions (places of their first inputs) whose norm
-    differs from 1 by more than the tolerance."""
-
-    unit_quaternions: tuple[int, ...] = ()
-    tolerance: float = 0.0
-
-
 @dataclass(frozen=True, eq=False)
 class Compiled:
     """One precision of a kernel, in memory."""
@@ -109,8 +100,8 @@ class Kernel:
 
     Several functions may be given that compute the same: the one with the fewest operations is kept. ``identity`` is
     anything that, together with the package's own code, determines the function; with it a kernel can be found on disk
-    without tracing. ``parameters`` are symbols the functions contain: their values are one more argument, the last.
-
+    without tracing. ``parameters`` are symbols the functions contain: their values are one more argument, the last. ``refuse``
+    takes arrays and result of a call, and raises the error of what ``checks`` report; without it, calls are not checked.
     One state, or a batch of ordinary layout, is answered by machine code (see `direct`); ``out=`` is an array for the result.
     """
 
@@ -125,8 +116,9 @@ class Kernel:
         identity: str | None = None,
         parameters: Sequence[Node] = (),
         checks: Checks | None = None,
+        refuse: Callable[[Sequence[Array], Any], None] | None = None,
     ) -> None:
-        self.name, self.parameters, self.checks = name, tuple(parameters), checks
+        self.name, self.parameters, self.checks, self.refuse = name, tuple(parameters), checks, refuse
         self.arguments = (*arguments, *([("parameters", len(parameters))] if parameters else []))
         self._identity = identity
         self._traced = cache(functools.partial(_cheapest, functions, tuple(arguments), name, self.parameters))
@@ -205,7 +197,7 @@ class Kernel:
         setattr(self.loops, f"{bits}_loop", compiled.gufunc.place)
         if not self._compiled:
             self._serial = self._direct(self._by_ufunc, compiled, threads=1)
-            self.__call__ = self._direct(self.call, compiled)
+            self.__call__ = self._direct(self.call, compiled, checked=self.refuse is not None)
             if self.checks is not None:
                 self.checked = self._direct(_not_answered, compiled, threads=1, checked=True)
                 self.answer = self._direct(_not_answered, compiled, checked=True)
@@ -309,7 +301,17 @@ class Kernel:
                     f"{name} must be a numeric array with {size} entries on its last axis; got {array.dtype} {array.shape}"
                 )
         broadcast_batch({name: array for (name, _), array in zip(self.arguments, arrays, strict=True)})
-        return self.run(arrays, out)
+        if self.refuse is None:
+            return self.run(arrays, out)
+        found = self.interpret(arrays) if out is None else None
+        if found is None:
+            self.prepare(arrays)
+            try:
+                return self.run(arrays, out, self.checked)
+            except UncheckedError:
+                found = self.run(arrays, out)
+        self.refuse(arrays, found)
+        return found
 
     @property
     def is_compiled(self) -> bool:
@@ -387,7 +389,7 @@ def _cheapest(
 
 
 def _checked(traced: Callable[[], Code], checks: Checks | None) -> Code:
-    return traced() if checks is None else with_checks(traced(), checks.unit_quaternions, checks.tolerance)
+    return traced() if checks is None else with_checks(traced(), checks)
 
 
 def _renew_locks() -> None:

@@ -77,7 +77,7 @@ def jax_function(function: Differentiable) -> Callable[..., Any]:
     batch.def_vmap(of_mapped)
 
     def call(*arrays: Any) -> Any:
-        return np.asarray(kernel(*map(np.asarray, arrays)), arrays[0].dtype)
+        return np.asarray(kernel.run([np.asarray(x) for x in arrays]), arrays[0].dtype)
 
     jacobian = lru_cache(maxsize=1)(lambda: jax_function(function.jacobian))
 

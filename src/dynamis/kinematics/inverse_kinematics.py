@@ -81,6 +81,8 @@ def inverse_kinematics(
     problem = _problem(robot, target, frame, kind, bool(limits), weights, near, closures).avoiding(collision)
     batch, rng = problem.target.shape[:-1], Starts(problem, seed)
     reference = start_of(problem, q0, batch)
+    for start in () if q0 is None or not limits else np.reshape(q0, (-1, robot.nq))[:1]:
+        robot.inputs.warn_degrees(start, stacklevel=3)
     if path:
         return _along_path(problem, reference, int(restarts), rng)
     if len(batch) > 1:

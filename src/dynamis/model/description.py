@@ -290,7 +290,7 @@ class Description(Fields):
             values = ", ".join(f"{name!r}: …" for name in names)
             raise ConversionError(
                 f"robot {printable(self.name)} has parameters without values, {', '.join(names)}, and {target} contains "
-                f"numbers only: give them with load(…, parameters={{{values}}})"
+                f"numbers only: give them with robot.replace(parameters={{{values}}})"
             )
 
     def add_link(

@@ -264,6 +264,8 @@ class StepDynamics:
         if not self._further:
             return (self._implicit if self._damped else self._explicit)(q, v, u, *D_x[:3])
         a = np.asarray(self._rates(q, v, u, *p))
+        if not np.isfinite(a).all():
+            raise np.linalg.LinAlgError("the accelerations are not finite")
         J, n = self._equation.jacobian(q, v, a, u, *p), self.robot.n
         return a, -np.linalg.solve(J[..., 2 * n : 3 * n], self._along(self._equation, J, (*D_x[:2], None, *D_x[2:])))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -22,8 +22,10 @@ from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table, march
 from dynamis.display import counted
 from dynamis.errors import InputError, ModelWarning
+from dynamis.optimize.backward_sweep import BackwardSweep
 from dynamis.optimize.feedback_law import Feedback
 from dynamis.optimize.step_dynamics import TABLEAUS, StepDynamics
+from dynamis.optimize.step_failure import refuse_failure, refuse_singular
 from dynamis.robot import Robot
 from dynamis.robot.checks import warn_of_actuators, warn_of_open_loops
 from dynamis.robot.jumps import IN_FUNCTIONS, warn_of_jumps
@@ -96,6 +98,7 @@ class Step(StepDynamics):
     def __call__(self, q: Any, v: Any, u: Any, p: Any = None) -> tuple[Array, Array]:
         q, v, u, *p = self._checked(q, v, u, p)
         found = self._kernel(_joined(q, v), np.zeros(1), np.array([self.h]), u, *p)
+        refuse_failure(self, found, q, v, u, *p)
         return found[..., : self.robot.nq], found[..., self.robot.nq :]
 
     def rollout(self, q: Any, v: Any, u: Any, p: Any = None) -> tuple[Array, Array]:
@@ -108,6 +111,9 @@ class Step(StepDynamics):
             first = (
                 int(np.argmax(~finite.all(axis=tuple(range(1, finite.ndim))))) if finite.ndim > 1 else int(np.argmin(finite))
             )
+            lost = tuple(np.argwhere(~finite[first])[0])
+            values = [np.broadcast_to(x, (*finite.shape[1:], x.shape[-1]))[lost] for x in p]
+            refuse_singular(self, states[first - 1][lost][: self.robot.nq], *values)
             advice = "" if self.method == "euler" else ", or method 'euler', which is implicit in friction"
             warnings.warn(f"the motion diverges in step {first}: use a shorter step h{advice}", ModelWarning, stacklevel=2)
         return states[..., : self.robot.nq], states[..., self.robot.nq :]
@@ -115,12 +121,12 @@ class Step(StepDynamics):
     def derivatives(self, q: Any, v: Any, u: Any, p: Any = None) -> StepDerivatives:
         """A and B at states, inputs and parameters, by the chain rule over the stages."""
         q, v, u, *p = self._checked(q, v, u, p)
-        return StepDerivatives(*np.split(self._linear(q, v, u, p), self._columns, axis=-1)[:2])
+        return StepDerivatives(*np.split(self._linearised(q, v, u, p), self._columns, axis=-1)[:2])
 
     def parameter_derivatives(self, q: Any, v: Any, u: Any, p: Any) -> Array:
         """∂x'/∂p (…, 2n, k)."""
         q, v, u, *p = self._checked(q, v, u, p)
-        return self._linear(q, v, u, p)[..., self._columns[1] :]
+        return self._linearised(q, v, u, p)[..., self._columns[1] :]
 
     def weighted_hessian(self, q: Any, v: Any, u: Any, weights: Any, p: Any = None) -> Array:
         """Σ λᵢ ∂²x'ᵢ/∂(x, u, p)² (…, 2n + m + k, 2n + m + k) for the weights λ (…, 2n).
@@ -129,10 +135,12 @@ class Step(StepDynamics):
         """
         q, v, u, *p = self._checked(q, v, u, p)
         if self._plain:
-            return np.asarray(self._differentiated.weighted_hessian(q, v, u, *p, weights))
-        # of the derivative of Aᵀ λ, what is not symmetric comes from directions that do not commute
-        slopes = np.asarray(self._pullback_derivatives.jacobian(q, v, u, weights, *p))
-        return np.asarray(slopes + slopes.swapaxes(-1, -2)) / 2.0
+            found = np.asarray(self._differentiated.weighted_hessian(q, v, u, *p, weights))
+        else:  # of the derivative of Aᵀ λ, what is not symmetric comes from directions that do not commute
+            slopes = np.asarray(self._pullback_derivatives.jacobian(q, v, u, weights, *p))
+            found = np.asarray(slopes + slopes.swapaxes(-1, -2)) / 2.0
+        refuse_failure(self, found, q, v, u, *p, np.asarray(weights))
+        return found
 
     def gradient(self, q: Any, v: Any, u: Any, states: Any, inputs: Any = 0.0, p: Any = None) -> Gradient:
         """Gradient of a cost of the motion (q, v) (N + 1, …) with the inputs u (N, …, m), by one backward sweep.
@@ -145,7 +153,7 @@ class Step(StepDynamics):
         q, v, u, *p = self._motion(q, v, u, p)
         slopes = _spread(states, (*q.shape[:-1], 2 * self.robot.n), q, "states")
         batch = q.shape[1:-1]
-        sweep = _Backward(self._pullback, slopes[-1], _spread(inputs, (len(u), *batch, u.shape[-1]), q, "inputs"))
+        sweep = BackwardSweep(self._pullback, slopes[-1], _spread(inputs, (len(u), *batch, u.shape[-1]), q, "inputs"))
         sweep.through(q, v, u, p, slopes, 0)
         return Gradient(*sweep.found)
 
@@ -175,7 +183,7 @@ class Step(StepDynamics):
 
         shape = (*u.shape[:1], *start.shape[:-1], u.shape[-1])
         end = slopes(len(u), kept.pop()[None])[0]
-        sweep = _Backward(self._pullback, end, _spread(inputs, shape, start, "inputs"))
+        sweep = BackwardSweep(self._pullback, end, _spread(inputs, shape, start, "inputs"))
         for part in reversed(parts):
             first = kept.pop()[None]
             x = np.concatenate([first, self._states(first[0], u[part][:-1], p)]) if part.stop - part.start > 1 else first
@@ -189,7 +197,7 @@ class Step(StepDynamics):
         S = np.zeros((*q.shape[:-1], 2 * n, 2 * n + k))
         S[0, ..., : 2 * n] = np.eye(2 * n)
         for part in self._parts(len(u)):
-            A, _, P = np.split(self._linear(q[part], v[part], u[part], p), self._columns, axis=-1)
+            A, _, P = np.split(self._linearised(q[part], v[part], u[part], p), self._columns, axis=-1)
             for i, place in enumerate(range(part.start, part.stop)):
                 S[place + 1] = A[i] @ S[place]
                 S[place + 1, ..., 2 * n :] += P[i]
@@ -252,6 +260,16 @@ class Step(StepDynamics):
         wrt = ("q", "v", "u", *(("parameters",) if self.parameters else ()))
         n = self.robot.n
         return self.robot.differentiate(self.pulled_back, wrt, parameters=self.parameters, u=self.inputs, costate=2 * n)
+
+    def _linearised(self, q: Array, v: Array, u: Array, p: Sequence[Array]) -> Array:
+        """`_linear`; a singular mass matrix is refused."""
+        try:
+            found = self._linear(q, v, u, p)
+        except np.linalg.LinAlgError:
+            refuse_failure(self, np.asarray(self._kernel(_joined(q, v), np.zeros(1), np.array([self.h]), u, *p)), q, v, u, *p)
+            raise
+        refuse_failure(self, found, q, v, u, *p)
+        return found
 
     def _linear(self, q: Array, v: Array, u: Array, p: Sequence[Array]) -> Array:
         """A, B and ∂x'/∂p side by side (…, 2n, 2n + m + k)."""
@@ -345,28 +363,6 @@ class Step(StepDynamics):
         """√N parts of √N steps."""
         size = math.isqrt(count - 1) + 1
         return [slice(k, min(k + size, count)) for k in range(0, count, size)]
-
-
-class _Backward:
-    """The costate λ of a backward sweep, and the gradient with respect to inputs and parameters so far."""
-
-    def __init__(self, pullback: Kernel, costate: Array, inputs: Array) -> None:
-        self.pullback, self.costate, self.inputs = pullback, costate, inputs.copy()
-        count = pullback.code.results[0][1][0] - costate.shape[-1] - inputs.shape[-1]
-        self.parameters = np.zeros_like(costate, shape=(*costate.shape[:-1], count))
-
-    def through(self, q: Array, v: Array, u: Array, p: Sequence[Array], slopes: Array, first: int) -> None:
-        """Backwards through the steps u, of which ``first`` is the first, with the derivatives of the cost by their states."""
-        n, m = self.costate.shape[-1], self.inputs.shape[-1]
-        for k in reversed(range(len(u))):
-            change = self.pullback(q[k], v[k], u[k], self.costate, *p)
-            self.inputs[first + k] += change[..., n : n + m]
-            self.parameters += change[..., n + m :]
-            self.costate = slopes[k] + change[..., :n]
-
-    @property
-    def found(self) -> Iterator[Array]:
-        return iter((self.costate, self.inputs, self.parameters))
 
 
 def _joined(q: Array, v: Array) -> Array:

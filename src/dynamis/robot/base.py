@@ -103,6 +103,11 @@ class RobotBase:
         >>> robot.evaluate(ALGORITHMS["gravity"], robot.random(0, 1000)).shape
         (1000, 6)
         """
+        if not isinstance(algorithm, Algorithm):
+            raise InputError(
+                f"evaluate takes an algorithm, such as ALGORITHMS['gravity'] of dynamis.algorithms.registry, got "
+                f"{type(algorithm).__name__}; robot.replace(parameters={{…}}) gives symbols their values"
+            )
         sizes = self.evaluator.sizes
         given = {name: (value, sizes[name]) for name, value in zip(algorithm.arguments, arguments, strict=True)}
         return self._evaluate_given(algorithm, given, options, out=out, dtype=dtype)

@@ -38,11 +38,11 @@ def check_numeric(robot: Any, parameters: Sequence[Node] = ()) -> None:
     check_is_robot(robot)
     if robot.model.symbolic:
         known = {str(x) for x in parameters}
-        names = ", ".join(x for x in robot.description.symbol_names() if x not in known)
+        names = [x for x in robot.description.symbol_names() if x not in known]
         if names:
             raise InputError(
-                f"robot {printable(robot.name)} has symbolic parameters without values ({names}); "
-                "give them: dynamis.load(…, parameters={'name': value}), on the command line --set NAME=VALUE"
+                f"robot {printable(robot.name)} has symbolic parameters without values ({', '.join(names)}); "
+                f"give them: robot.replace(parameters={{{names[0]!r}: value}}), on the command line --set NAME=VALUE"
             )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,9 @@ from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.model import fingerprint
 from dynamis.robot.configurations import Configurations
 from dynamis.robot.evaluation import MAX_INSTRUCTIONS
+from dynamis.robot.inputs import CONFIGURATIONS, STATES
 from dynamis.robot.kernel_report import KernelReport, kernel_report
+from dynamis.robot.replacement import replace_symbols
 from dynamis.scalar import Node, call_with_symbols
 
 
@@ -42,6 +44,9 @@ class Compilation(Configurations):
         A name such as "inverse_dynamics" compiles that method. Symbols of the robot are listed in ``parameters``; their
         values are the last argument, batched like the others.
 
+        Calls refuse states (q, v, a, tau) and parameters that are not finite, and quaternions of another norm than 1; with a
+        name also results that are not finite. Other arguments and the results of a function of your own may be anything.
+
         Compiled code is cached on disk under a key obtained by tracing the function. ``identity``, a string that identifies
         the function, replaces the tracing; it must change whenever the function changes.
 
@@ -61,12 +66,14 @@ class Compilation(Configurations):
         if isinstance(function, str):
             names = algorithm_named(function).arguments
             label, traced = function, lambda robot, *arrays: getattr(robot, label)(*arrays)
+            only: Collection[str] | None = None
         elif not callable(function):
             raise InputError(f"expected the name of a method or a function of (robot, q, …), got {type(function).__name__}")
         else:
             label, traced = getattr(function, "__name__", "function"), function
+            only = ()  # functions of the package are given checked values
             if not str(getattr(function, "__module__", "")).startswith("dynamis."):
-                traced = functools.partial(call_with_symbols, function)
+                traced, only = functools.partial(call_with_symbols, function), (*STATES, *CONFIGURATIONS, "parameters")
             first, *others = inspect.signature(function).parameters or [""]
             names = tuple(others)
             if first in ("", "q", "v", "a", "tau"):
@@ -85,7 +92,19 @@ class Compilation(Configurations):
                 )
         robot = type(self)(self._description, _tracing=True)
         whose = None if identity is None else f"{fingerprint(self.model)} {list(parameters)!r} {identity}"
-        return Kernel([functools.partial(traced, robot)], [(name, known[name]) for name in names], label, whose, parameters)
+        arguments = [(name, known[name]) for name in names]
+        given = [*arguments, *([("parameters", len(parameters))] if parameters else [])]
+        checks = self.evaluator.checks(dict(given), only)
+
+        def plain(*values: Any) -> Any:
+            if not parameters:
+                return getattr(self, label)(*values)
+            numbers = dict(zip(map(str, parameters), values[-1], strict=True))
+            return getattr(type(self)(replace_symbols(self._description, numbers), _quiet=True), label)(*values[:-1])
+
+        refuse = functools.partial(self.evaluator.refuse, given, plain if only is None else None, only=only)
+        checked = (checks, refuse) if checks.inputs != () else ()
+        return Kernel([functools.partial(traced, robot)], arguments, label, whose, parameters, *checked)
 
     def kernel(self, name: str, *, frame: str | None = None) -> Kernel:
         """The compiled function of a method such as "inverse_dynamics", with its listing, NumPy ufunc and operation counts.
@@ -110,7 +129,7 @@ class Compilation(Configurations):
             names = self._description.symbol_names()
             some = ", ".join([*(f"{name!r}: …" for name in names[:4]), *(["…"] if len(names) > 4 else [])])
             return (
-                f"the robot has parameters without values; give them, dynamis.load(…, parameters={{{some}}}), "
+                f"the robot has parameters without values; give them, robot.replace(parameters={{{some}}}), "
                 "or compile a function of them by robot.compile(…, parameters=[…])"
             )
         if not self.model.n:

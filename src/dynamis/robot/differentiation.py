@@ -15,7 +15,7 @@ from dynamis.compiler.cuda import on_gpu
 from dynamis.compiler.direct import direct_function, is_connected
 from dynamis.compiler.kernel import Kernel
 from dynamis.display import counted
-from dynamis.errors import InputError
+from dynamis.errors import InputError, SingularError
 from dynamis.interop.replay import EXPRESSIONS, replay
 from dynamis.model.model import Frame, Model
 from dynamis.robot.inputs import CONFIGURATIONS
@@ -61,8 +61,9 @@ class Derivatives:
         self.size = end
         self._calls: dict[Kernel, Callable[..., Any]] = {}
         self._jumps = Jumps(robot, kernel, self.wrt, named or self)
+        self._refuses = named is not None  # results that are not finite
         for one in (kernel, jacobian):
-            if one is not None and one.checks is None:  # made for these derivatives, and not compiled yet
+            if one is not None and not one.is_compiled:
                 one.checks = robot.evaluator.checks(dict(one.arguments))
 
     def __repr__(self) -> str:
@@ -123,15 +124,17 @@ class Derivatives:
 
     def _checked(self, kernel: Kernel, *arguments: Any) -> Any:
         if len(arguments) == len(kernel.arguments) and not any(map(on_gpu, arguments)):
-            inputs, nq = self._robot.inputs, self._model.nq
             given = zip(kernel.arguments, arguments, strict=True)
-            broadcast_batch({
-                name: inputs.vector(x, size, name if size == nq or name not in CONFIGURATIONS else f"argument {name}")
-                for (name, size), x in given
-            })  # fmt: skip
+            broadcast_batch({name: self._robot.inputs.argument(x, size, name) for (name, size), x in given})
         found = kernel(*arguments)
+        if self._refuses and not on_gpu(found) and not np.isfinite(found).all():
+            self._kernel(*arguments[: len(self._kernel.arguments)])  # raises the reason, if its result is not finite either
+            raise SingularError(f"the derivatives of {self._kernel.name} are not finite at this state: they do not exist there")
         call = self._calls[kernel]
-        if kernel.is_compiled and not isinstance(call, partial) and not is_connected(call):
+        if (
+            kernel.is_compiled and kernel.checks is not None and kernel.checks.inputs is None  # all inputs
+            and not isinstance(call, partial) and not is_connected(call)
+        ):  # fmt: skip
             kernel.connect(call, checked=True)
         return found
 
@@ -272,6 +275,7 @@ def derivatives_with_wrenches(
     if key not in made:
         function.__name__ = name
         kernel = robot.compile(function, x=robot.n, w=6 * len(frames))
+        kernel.refuse = partial(robot.evaluator.refuse, kernel.arguments, partial(function, robot))
         made[key] = Derivatives(robot, kernel, ("q", "v", "x"), named=name)
     found = np.stack(np.split(np.asarray(made[key].jacobian(*arrays[:3], forces)), 3, axis=-1), axis=-3)
     if out is None:

@@ -144,7 +144,7 @@ class Editing(Configurations, CentroidalFunctions):
             if given.shape != (size,) or given.dtype.kind not in "iuf" or not np.isfinite(given).all():
                 raise InputError(f"the position of {name!r} must be {size} finite number(s), got {value!r}")
             q[places[name]] = given
-        return q
+        return self.inputs.one_state(q, self.nq, "q")
 
     def by_name(self, x: Any) -> dict[str, Any]:
         """Return the entries of a configuration (nq) by joint, or of a vector of velocities or torques (n) by coordinate.
@@ -170,7 +170,7 @@ class Editing(Configurations, CentroidalFunctions):
     def indices(self, names: Sequence[str] | str, of: str = "v") -> Array:
         """Return the places of these coordinates in v, a and tau, or in q (``of="q"``; not the same with a floating base).
 
-        ``v[robot.indices(message.name)]`` has the order of a ROS message.
+        ``v[robot.indices(message.name)]`` has the order of a ROS message. A joint of several coordinates has all its places.
 
         >>> import dynamis as dy
         >>> dy.load("ur5e").indices(["elbow_joint", "shoulder_pan_joint"])
@@ -180,18 +180,24 @@ class Editing(Configurations, CentroidalFunctions):
         """
         if of not in ("q", "v"):
             raise InputError(f"of={of!r} is unknown; choose 'q', or 'v' for velocities, accelerations and torques")
-        places = enumerate(c.q_index if of == "q" else k for k, c in enumerate(self.model.coordinates))
-        known = {self.coordinate_names[k]: place for k, place in places if place is not None}
+        coordinates = self.model.coordinates
+        if of == "q":
+            known = {name: list(range(place.start, place.stop)) for name, place in self._places().items()}
+        else:
+            known = {c.joint: [k for k, other in enumerate(coordinates) if other.joint == c.joint] for c in coordinates}
+        single = enumerate(c.q_index if of == "q" else k for k, c in enumerate(coordinates))
+        known |= {self.coordinate_names[k]: [place] for k, place in single if place is not None}
         names = [names] if isinstance(names, str) else names
         if not isinstance(names, Iterable):
             raise InputError(f"indices takes a name or a list of names, such as {self.coordinate_names[:2]}, got {names!r}")
         names = list(names)
         for name in names:
-            if not isinstance(name, str) or name not in self.coordinate_names:
+            if isinstance(name, str) and name in known:
+                continue
+            if name not in self.coordinate_names:
                 raise self._no_joint(name, known)
-            if name not in known:
-                raise InputError(f"{name!r} has no place in q, where the orientation is a quaternion: robot.by_name(q) has it")
-        return np.array([known[name] for name in names], dtype=int)
+            raise InputError(f"{name!r} has no place in q, where the orientation is a quaternion: robot.by_name(q) has it")
+        return np.array([place for name in names for place in known[name]], dtype=int)
 
     def _warn_outside(self, positions: Mapping[str, Any]) -> None:
         """Warn of positions of joints that are outside their limits."""

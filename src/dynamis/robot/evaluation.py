@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from dynamis.algorithms.registry import Algorithm, Function, Invariance
 from dynamis.compiler.batches import broadcast_batch, check_destination
+from dynamis.compiler.code import Checks
 from dynamis.compiler.cuda import as_cupy, on_gpu
-from dynamis.compiler.kernel import DOUBLE, SINGLE, Checks, Kernel, UncheckedError
+from dynamis.compiler.kernel import DOUBLE, SINGLE, Kernel, UncheckedError
 from dynamis.errors import InputError, SingularError, printable
 from dynamis.model.model import Frame, Model, fingerprint
 from dynamis.model.reframe import reframe
@@ -118,7 +119,7 @@ class Evaluator:
         if result is None:
             result = kernel.run(list(arrays.values()), out)
         if not np.isfinite(result).all():
-            self._explain_failure(plain, arrays, batch, result)
+            self._explain_failure(plain, arrays, result)
         return result
 
     def _symbols_in(self, algorithm: Algorithm, arrays: Mapping[str, Array], options: Mapping[str, Any]) -> list[str]:
@@ -202,7 +203,9 @@ class Evaluator:
             methods = self.methods(algorithm, options)
             functions = [functools.partial(function, model, **options) for model, function in methods]
             identity = f"{' '.join(dict.fromkeys(fingerprint(model) for model, _ in methods))} {key!r}"
-            made = Kernel(functions, list(sizes.items()), algorithm.name, identity, checks=self.checks(sizes))
+            plain = functools.partial(algorithm.function, self.model, **options)
+            refuse = functools.partial(self.refuse, list(sizes.items()), plain)
+            made = Kernel(functions, list(sizes.items()), algorithm.name, identity, (), self.checks(sizes), refuse)
             found = self.kernels.setdefault(key, made)  # the same kernel for all threads
         return found
 
@@ -212,14 +215,29 @@ class Evaluator:
             self.kernels[key] = make()
         return self.kernels[key]
 
-    def checks(self, sizes: Mapping[str, int]) -> Checks:
-        """Of the values a kernel computes with: finite, and with unit quaternions."""
-        starts, place = [], 0
+    def checks(self, sizes: Mapping[str, int], only: Collection[str] | None = None) -> Checks:
+        """Of the values a kernel computes with: finite, and with unit quaternions; or of these arguments only."""
+        starts, inputs, place = list[int](), list[int](), 0
         for name, size in sizes.items():
-            if name in CONFIGURATIONS and size == self.model.nq:
-                starts += [place + quaternion.start for quaternion in self.inputs.quaternions]
+            if only is None or name in only:
+                inputs += range(place, place + size)
+                if name in CONFIGURATIONS and size == self.model.nq:
+                    starts += [place + quaternion.start for quaternion in self.inputs.quaternions]
             place += size
-        return Checks(tuple(starts), QUATERNION_TOLERANCE)
+        return Checks(tuple(starts), QUATERNION_TOLERANCE, None if only is None else tuple(inputs))
+
+    def refuse(
+        self, sizes: Sequence[tuple[str, int]], plain: Callable[..., Any] | None, values: Sequence[Any], result: Any,
+        only: Collection[str] | None = None,
+    ) -> None:  # fmt: skip
+        """Raise the error of what `checks` report; with ``plain``, the algorithm, also that of a result that is not finite."""
+        arrays = {name: value for (name, _), value in zip(sizes, values, strict=True)}
+        for name, size in sizes:
+            if only is None or name in only:
+                self.inputs.argument(arrays[name], size, name)
+        results = result if isinstance(result, tuple) else (result,)
+        if plain is not None and not all(np.isfinite(x).all() for x in results):
+            self._explain_failure(plain, arrays, *results)
 
     def methods(self, algorithm: Algorithm, options: Mapping[str, Any]) -> list[tuple[Model, Function]]:
         """The methods to choose from, each with the model for which it needs the fewest operations."""
@@ -237,11 +255,10 @@ class Evaluator:
             self._lean_models[kind] = regroup(moved)
         return self._lean_models[kind]
 
-    def _explain_failure(
-        self, plain: Callable[..., Any], arrays: dict[str, Array], batch: tuple[int, ...], result: Array
-    ) -> None:
-        """A result that is not finite: the plain algorithm at the first such state raises the reason, if it knows one."""
-        flat = result.reshape(int(np.prod(batch)), -1)
+    def _explain_failure(self, plain: Callable[..., Any], arrays: Mapping[str, Array], *results: Array) -> None:
+        """Results that are not finite: the plain algorithm at the first such state raises the reason, if it knows one."""
+        batch = broadcast_batch(arrays)
+        flat = np.concatenate([np.reshape(x, (math.prod(batch), -1)) for x in results], axis=-1)
         bad = int(np.flatnonzero(~np.isfinite(flat).all(axis=1))[0])
         where = np.unravel_index(bad, batch) if batch else ()
         state = [np.broadcast_to(a, (*batch, a.shape[-1]))[where].astype(float) for a in arrays.values()]

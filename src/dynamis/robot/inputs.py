@@ -88,6 +88,10 @@ class Inputs:
             raise InputError(f"{name}{list(where)} is {array[where]}; every entry must be a finite number")
         return array
 
+    def argument(self, value: Any, size: int, name: str) -> Array:
+        """`vector` for a function of any arguments, whose q is a configuration only if it has that length."""
+        return self.vector(value, size, name if size == self.model.nq or name not in CONFIGURATIONS else f"argument {name}")
+
     @functools.cached_property
     def quaternions(self) -> list[slice]:
         bodies = [body for _, body in self.model.moving if body.motion.nq > body.motion.nv]

@@ -4,19 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from dynamis.errors import InputError, printable
+from dynamis.errors import InputError, printable, unknown_name
+from dynamis.model.body_values import BodyValues
 from dynamis.model.description import Description, Drive, Joint, Limits, MassProperties
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.model import Model
 from dynamis.model.payloads import load, payloads_at
 from dynamis.model.plausibility import check_drive, check_range
+from dynamis.model.symbols import with_values
+from dynamis.scalar import Node, as_scalar, symbol
 from dynamis.spatial import Inertia
 from dynamis.tolerances import FILE_PRECISION
+
+
+def replace_symbols(d: Description, parameters: Any) -> Description:
+    """A description with numbers or expressions in place of some of its symbols."""
+    names, table = d.symbol_names(), {}
+    for name, value in _mapping(parameters, "parameters", f"{{{names[0] if names else 'm'!r}: 1.0}}").items():
+        if name not in names:
+            raise unknown_name("symbol", name, names)
+        table[symbol(name)] = found = as_scalar(value, f"the value of {name!r}")
+        if not isinstance(found, Node) and not np.isfinite(found):
+            raise InputError(f"the value of {name!r} is {found}; it must be a finite number")
+    numbers = {one: value for one, value in table.items() if not isinstance(value, Node)}
+    BodyValues(d, list(numbers)).check([np.array(value) for value in numbers.values()])
+    return cast("Description", with_values(d, table))
 
 
 def replace_friction(d: Description, friction: Any, report: Report) -> None:

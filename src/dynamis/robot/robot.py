@@ -27,7 +27,7 @@ from dynamis.robot.c_code import CCode
 from dynamis.robot.editing import Editing
 from dynamis.robot.inputs import moving_base
 from dynamis.robot.moving_base import OnMovingBase
-from dynamis.robot.replacement import replace_friction, replace_inertias, replace_limits, replace_payload
+from dynamis.robot.replacement import replace_friction, replace_inertias, replace_limits, replace_payload, replace_symbols
 from dynamis.spatial import Inertia
 
 if TYPE_CHECKING:
@@ -160,6 +160,7 @@ class Robot(CCode, Editing):
         actuators: Mapping[str, Actuator | None] | None = None,
         limits: Mapping[str, Mapping[str, float]] | None = None,
         inertias: Mapping[str, Inertia] | None = None,
+        parameters: Mapping[str, Any] | None = None,
     ) -> Robot:
         """Return a new robot with changed gravity, payload (at the tip or a given frame), friction, limits or inertias.
 
@@ -170,7 +171,7 @@ class Robot(CCode, Editing):
         joint). ``actuators`` maps coordinate names to actuator models, or to None to remove one; other coordinates keep theirs.
         ``limits`` maps joint names to the limits to change ("lower", "upper", "velocity", "effort"; 0 is refused where files
         write it for a limit that is not known), ``inertias`` links to their inertia in the link frame,
-        without the payload that they carry.
+        without the payload that they carry. ``parameters`` gives symbols of the robot their values, numbers or expressions.
 
         >>> import dynamis as dy
         >>> slow = dy.load("ur5e").replace(limits={"elbow_joint": {"velocity": 1.0}})
@@ -179,8 +180,11 @@ class Robot(CCode, Editing):
         >>> robot = dy.load("ur5e").replace(gravity=(0, 0, 0))
         >>> bool(abs(robot.gravity(robot.neutral())).max() == 0)
         True
+        >>> unknown = robot.replace(payload=dy.solids.sphere(0.05, mass=dy.symbol("m")))
+        >>> round(unknown.replace(parameters={"m": 2.0}).mass - robot.mass, 9)
+        2.0
         """
-        d = self._description.copy()
+        d = self._description.copy() if parameters is None else replace_symbols(self._description, parameters)
         report, bodies = Report(self.name), dict[str, Inertia]()
         if gravity is not None:
             if isinstance(gravity, int | float) and gravity != 0:
@@ -205,6 +209,8 @@ class Robot(CCode, Editing):
             replace_limits(d, limits, report)
         robot = Robot(d, _tracing=self.evaluator.tracing, _quiet=True)
         check_bodies(bodies, report)
+        if parameters is not None and not self.evaluator.tracing:
+            report.problems += [p for p in doubts(d, robot.model).without(self._doubts) if p.where not in bodies]
         report.problems = [dataclasses.replace(p, line=None) for p in report]  # the values are not from the file
         report.emit_warnings(2)
         if inertias and (text := new_massless_motion(robot.model, self.model)):

@@ -6,7 +6,6 @@ import copy
 import itertools
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,10 @@ from dynamis.scalar import HiddenStateError, Node, maximum, symbol
 from dynamis.simulation.actuators import Actuator, actuators_of, warn_of_voltages
 from dynamis.simulation.contact import Contact, ContactGroup
 from dynamis.simulation.contact_equations import Contacts
-from dynamis.simulation.controllers import UPDATE, Controller, as_law, first_states, recorded, sized
+from dynamis.simulation.controllers import UPDATE, Controller, as_law, first_states, recorded, sized, taken
 from dynamis.simulation.fixed_step import RULES, Flow, take_step
 from dynamis.simulation.friction import StickingLaw, laws_of
+from dynamis.simulation.given_values import Given, array_of
 from dynamis.simulation.hard_stops import COMPLIANT, hard_stops
 from dynamis.simulation.motion import DIVERGED_POSITION, DIVERGED_VELOCITY, EquationsOfMotion
 from dynamis.simulation.sampled_steps import SampledSteps
@@ -76,7 +76,7 @@ class ClosedLoop:
         self.samples = None if sampled is None else SampledSteps(sampled, robot.nq, robot.n, step, inside)
         self.method, self.laws, self.drives, self.stops = method, laws, drives, stops
         self.wrenches = {frame: _of_state(w, f"wrench on {frame}") for frame, w in plain_wrenches(robot, wrenches).items()}
-        plain = EquationsOfMotion(self.robot, laws, self.command(self.robot, lambda _t, _q, v: v), {}, drives)
+        plain = EquationsOfMotion(self.robot, laws, self.command(self.robot, lambda _t, _q, v: v, {}), {}, drives)
         self.states = plain.states
         if method == "euler" and self.states:
             raise InputError("method='euler' does not support friction or drives with internal states: use method='rk4'")
@@ -95,7 +95,7 @@ class ClosedLoop:
                 )
         self.of_robot = {name: Given.of(values, name) for name, values in parameters.items() if name not in names}
         self.symbolic = robot.model.symbolic or any(isinstance(x, Node) for d in drives.values() for x in d.numbers.values())
-        if self.of_robot and not self.symbolic:
+        if self.of_robot and not self.symbolic and self.law.is_empty:
             raise unknown_name("parameter of robot or controller", next(iter(self.of_robot)), names)
         self.bodies = BodyValues(robot.description, [symbol(name) for name in self.of_robot])
         self._check_bodies()
@@ -107,8 +107,7 @@ class ClosedLoop:
     def control(self, robot: Robot, given: Mapping[str, Any], t: Any, q: Array, v: Array) -> Array:
         """The torques commanded by the controller."""
         assert self.law.torque is not None
-        extra = {name: given[name] for name in (*self.extra, *self.inputs)}
-        torque = recorded(self.law.torque, self.law.traceable)
+        extra, torque = self.further(given), recorded(self.law.torque, self.law.traceable)
 
         def call(t: Any, q: Array, v: Array) -> Any:
             return torque(robot, t, q, v, **extra)
@@ -123,8 +122,9 @@ class ClosedLoop:
         assert self.law.sampled is not None
         torque, update = (recorded(function, self.law.traceable) for function in (law, law.update))
         period = 1.0 / self.law.sampled.rate
-        tau = _called(lambda t, q, v: torque(robot, t, q, v, x.copy()), robot.n, CONTROLLER, t, q, v)
-        following = _called(lambda t, q, v: update(robot, t, q, v, x.copy(), period), law.size, UPDATE, t, q, v)
+        more, later = (taken(function, self.further(given)) for function in (law, law.update))
+        tau = _called(lambda t, q, v: torque(robot, t, q, v, x.copy(), **more), robot.n, CONTROLLER, t, q, v)
+        following = _called(lambda t, q, v: update(robot, t, q, v, x.copy(), period, **later), law.size, UPDATE, t, q, v)
         return tau, following
 
     def start_sampled(self, q: Array, v: Array) -> Array:
@@ -152,12 +152,16 @@ class ClosedLoop:
 
         wrenches = {frame: push(frame, w) for frame, w in self.wrenches.items()}
         disturbance = _constant(given["disturbance"]) if "disturbance" in given else None
-        return EquationsOfMotion(robot, self.laws, self.command(robot, command), wrenches, self.drives, disturbance,
+        return EquationsOfMotion(robot, self.laws, self.command(robot, command, given), wrenches, self.drives, disturbance,
                                  contacts=self.contacts)  # fmt: skip
 
-    def command(self, robot: Robot, others: Source) -> Command:
+    def command(self, robot: Robot, others: Source, given: Mapping[str, Any]) -> Command:
         """Torques, to which those of a controller with states are added."""
-        return self.law.command(robot, others, checked=False)
+        return self.law.command(robot, others, self.further(given), checked=False)
+
+    def further(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of the controller beyond the state."""
+        return {name: given[name] for name in self.law.extra if name in given}
 
     def kernel(self, stage: bool = False) -> Kernel:
         """(y, t, h, the numbers, the parameters of the robot) → y' over one step, or ẏ for a stage of one, compiled."""
@@ -193,6 +197,11 @@ class ClosedLoop:
                     "shape must be (motions, 1)"
                 ) from None
             missing = "has no value" in str(error)
+            if self.of_robot and not self.symbolic and not missing:
+                raise InputError(
+                    f"the parameter {next(iter(self.of_robot))!r} is no argument of the controller, and symbols in it have "
+                    f"values only where it can be compiled, but {error}"
+                ) from error
             if self.law.is_empty or missing or self.symbolic:
                 if missing:
                     raise InputError(f"{error}: parameters={{name: values}}") from None
@@ -207,6 +216,8 @@ class ClosedLoop:
         used = {x for i in code.instructions for x in i.args if isinstance(x, int)}
         for name, place in zip(self.of_robot, range(code.inputs - len(self.of_robot), code.inputs), strict=True):
             if place not in used:
+                if not self.symbolic:
+                    raise unknown_name("parameter of robot or controller", name, self.law.extra)
                 robot = self.robot.name
                 raise InputError(f"the parameter {name!r} is not a symbol in the equations of motion of robot {robot!r}")
         return ""
@@ -252,7 +263,7 @@ class ClosedLoop:
             raise InputError(f"the inputs are {known}; {wrong!r} is {'not one of them' if wrong in inputs else 'missing'}")
         if not self.inputs:
             return None
-        arrays = {name: inputs[name] if xp is not np else _array(inputs[name], f"input {name!r}") for name in self.inputs}
+        arrays = {name: inputs[name] if xp is not np else array_of(inputs[name], f"input {name!r}") for name in self.inputs}
         for name, size in self.inputs.items():
             a = arrays[name]
             if a.ndim < 2 or a.shape[-1] != size or not len(a) or a.dtype.kind not in "biuf":
@@ -340,23 +351,6 @@ class ClosedLoop:
         return given, xp.stack([xp.broadcast_to(x, shape) for x in values], axis=-1)
 
 
-@dataclass(frozen=True)
-class Given:
-    """An argument of the controller: (…, size), or one number that reaches it as a number."""
-
-    array: Any
-    number: bool
-
-    @staticmethod
-    def of(value: Any, name: str, size: int | None = None) -> Given:
-        array = value if hasattr(value, "__cuda_array_interface__") else _array(value, name)
-        if array.dtype.kind not in "biuf" or (size is not None and array.shape[-1:] != (size,)):
-            raise InputError(f"{name} must be {size or 'an array of'} numbers, got {type(value).__name__} {array.shape}")
-        if isinstance(array, np.ndarray) and not np.isfinite(array).all():
-            raise InputError(f"{name} must hold finite numbers, got {array.flat[int(np.argmin(np.isfinite(array)))]}")
-        return Given(array.reshape(1), True) if array.ndim == 0 else Given(array, False)
-
-
 def _called(function: Callable[..., Any], size: int, name: str, t: Any, q: Array, v: Array) -> Array:
     """What a function of the user returns; it is not called in a state beyond all bounds, of a motion that has diverged."""
     numeric = object not in (q.dtype, v.dtype)
@@ -366,23 +360,6 @@ def _called(function: Callable[..., Any], size: int, name: str, t: Any, q: Array
     if numeric and value.dtype != object and not np.isfinite(value).all():
         raise UndefinedError(f"{name} returned {value} {at_state(t, q, v)}")
     return value
-
-
-def input_length(table: Any, name: str) -> int:
-    """The length of an input from its table (rows in time, …, length)."""
-    shape = np.shape(table if hasattr(table, "__cuda_array_interface__") else _array(table, f"input {name!r}"))
-    if len(shape) < 2 or not shape[0] or not shape[-1]:
-        raise InputError(
-            f"input {name!r} must be an array of numbers (rows in time, …, length), neither of them 0, got shape {shape}"
-        )
-    return int(shape[-1])
-
-
-def _array(value: Any, name: str) -> Array:
-    try:
-        return np.asarray(value)
-    except ValueError as error:  # rows of different lengths
-        raise InputError(f"{name} must be an array of numbers, with rows of the same length: {error}") from None
 
 
 def _of_state(given: Any, name: str) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +36,8 @@ class Controller(ABC):
 
     States are integrals, filters, parameter estimates, observers. A controller written with NumPy for one state can be
     compiled; with ``traceable`` set, `simulate` compiles it for fixed steps instead of calling it. ``torques`` states that it
-    returns torques, which DC motors would take as voltages.
+    returns torques, which DC motors would take as voltages. In `rollouts`, further arguments of these functions without a
+    default get their values from ``parameters=`` or ``inputs=``, by name.
 
     >>> import numpy as np, dynamis as dy
     >>> class Integral(dy.Controller):
@@ -69,9 +70,9 @@ class Controller(ABC):
         """ẋ (size)."""
         return np.zeros(0)
 
-    def update(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, period: float, /) -> Any:
+    def update(self, robot: Robot, t: Any, q: Array, v: Array, x: Array, period: float, /, *more: Any, **given: Any) -> Any:
         """x (size) at the next sample, ``period`` seconds later, of a sampled controller."""
-        return x + period * np.asarray(self.rates(robot, t, q, v, x))
+        return x + period * np.asarray(self.rates(robot, t, q, v, x, *more, **taken(self.rates, given)))
 
     def start(self, robot: Robot, q: Array, v: Array) -> Array:  # noqa: ARG002 - some start from where the robot is
         """The initial x (…, size), for states with any leading axes."""
@@ -83,8 +84,8 @@ class Law:
     """A controller without states as ``torque(robot, t, q, v, **extra)``, or one with ``states``, or with states that change at
     samples only (``digital``).
 
-    ``extra`` names further arguments without a default. ``sampled`` has the rate, delay and sensors of a sampled controller.
-    ``traceable`` marks functions of the package, which can be compiled.
+    ``extra`` names further arguments without a default, of any of the functions of a controller with states. ``sampled`` has
+    the rate, delay and sensors of a sampled controller. ``traceable`` marks functions of the package, which can be compiled.
     """
 
     torque: Callable[..., Any] | None = None
@@ -119,8 +120,8 @@ class Law:
 
         return both
 
-    def command(self, robot: Robot, others: Source, *, checked: bool) -> Command:
-        """``others``, to which the torques of a controller with states are added.
+    def command(self, robot: Robot, others: Source, given: Mapping[str, Any] | None = None, *, checked: bool) -> Command:
+        """``others``, to which the torques of a controller with states are added; ``given`` are its further arguments.
 
         ``checked`` for user functions, whose errors report time and state; not while the controller is traced.
         """
@@ -129,11 +130,13 @@ class Law:
             return Command.of(others)
 
         def value(function: Callable[..., Any], size: int, name: str) -> Callable[[Any, Array, Array, Array], Array]:
+            more = taken(function, given or {})
+
             def called(t: Any, q: Array, v: Array, x: Array) -> Array:
                 # copies: a function that works in place must not reach the state
                 if checked:
-                    return checked_push(lambda t, q, v: function(robot, t, q, v, x.copy()), size, name)(t, q, v)
-                return sized(recorded(function, self.traceable)(robot, t, q.copy(), v.copy(), x.copy()), size, name)
+                    return checked_push(lambda t, q, v: function(robot, t, q, v, x.copy(), **more), size, name)(t, q, v)
+                return sized(recorded(function, self.traceable)(robot, t, q.copy(), v.copy(), x.copy(), **more), size, name)
 
             return called
 
@@ -185,7 +188,8 @@ def as_law(controller: Any, parameters: Iterable[str] = ()) -> Law:
         raise InputError(f"size of {type(function).__name__} must be the number of its states, got {function.size!r}")
     if isinstance(function, Controller) and function.size:
         own, digital = (function, None) if sampled is None else (None, function)
-        return Law(states=own, sampled=sampled, traceable=function.traceable, digital=digital)
+        further = _further(function, set(parameters))
+        return Law(states=own, sampled=sampled, extra=further, traceable=function.traceable, digital=digital)
     if isinstance(function, type):
         raise InputError(f"{SIGNATURES}; got the class {function.__name__}: give an object of it, {function.__name__}(…)")
     if not callable(function):
@@ -204,6 +208,22 @@ def as_law(controller: Any, parameters: Iterable[str] = ()) -> Law:
     if len(state) >= 4:
         return Law(function, None, sampled, (*extra, *state[4:]), traceable)
     raise InputError(f"{SIGNATURES}; this function takes {counted(len(state), 'argument')}")
+
+
+def _further(law: Controller, parameters: Container[str]) -> tuple[str, ...]:
+    """The arguments of a controller beyond the state and the time; measurements only where they are ``parameters``."""
+    functions = ((law, 5), (law.rates, 5), (law.update, 6))
+    names = dict.fromkeys(name for function, known in functions for name in _required(function)[0][known:])
+    return tuple(name for name in names if name in parameters or name not in law.measures)
+
+
+def taken(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the further arguments of a controller that one of its functions takes."""
+    if not given:
+        return {}
+    names = inspect.signature(function).parameters
+    all_of_them = any(p.kind is p.VAR_KEYWORD for p in names.values())
+    return {name: value for name, value in given.items() if all_of_them or name in names}
 
 
 def _check_order(names: Sequence[str]) -> None:

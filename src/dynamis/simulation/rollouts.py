@@ -20,11 +20,12 @@ from dynamis.model.massless import massless_motion
 from dynamis.robot import Robot
 from dynamis.robot.checks import warn_of_open_loops
 from dynamis.simulation.actuators import Actuator, actuators_of
-from dynamis.simulation.closed_loop import ClosedLoop, input_length
+from dynamis.simulation.closed_loop import ClosedLoop
 from dynamis.simulation.contact import contacts_in
 from dynamis.simulation.controllers import Controller
 from dynamis.simulation.fixed_step import check_step_length
 from dynamis.simulation.friction import BristleLaw, StickingLaw, in_words, laws_of
+from dynamis.simulation.given_values import input_length
 from dynamis.simulation.loops.constrained_robot import ConstrainedRobot
 from dynamis.simulation.motion import DIVERGED_POSITION, DIVERGED_VELOCITY
 from dynamis.simulation.noise import Noise
@@ -76,12 +77,12 @@ def rollouts(
     only with it do joints stick. The default is "time_stepping" for robots with dry friction or contacts, and "rk4" for all
     others.
 
-    ``parameters`` are values per motion: for symbols of the robot (…), one number per motion; for additional arguments of the
-    controller, one number for all motions or vectors (…, size), whose last axis reaches the controller. One number per motion
-    is therefore (…, 1). An array (size,) is one vector for all motions; it is refused where size is the number of motions,
-    since it could be meant either way: give (size, 1) or (1, size). ``inputs`` are additional arguments that change in time:
-    tables (K, …, size) whose rows follow each other in equal parts of the duration. ``disturbance`` is a `Noise`: motion k of
-    the batch, numbered from ``first``, receives the same torques in any batch.
+    ``parameters`` are values per motion: for symbols of robot or controller (…), one number per motion; for additional
+    arguments of the controller, one number for all motions or vectors (…, size), whose last axis reaches the controller. One
+    number per motion is therefore (…, 1). An array (size,) is one vector for all motions; it is refused where size is the
+    number of motions, since it could be meant either way: give (size, 1) or (1, size). ``inputs`` are additional arguments that
+    change in time: tables (K, …, size) whose rows follow each other in equal parts of the duration. ``disturbance`` is a
+    `Noise`: motion k of the batch, numbered from ``first``, receives the same torques in any batch.
 
     A robot with contacts, of `constrained`, keeps them with "rk4" or "euler", stabilised by its ``alpha`` and ``beta``.
 
