@@ -57,7 +57,8 @@ def test_every_operation_means_the_same(precision, tmp_path):
         return np.array([
             np.sin(a), np.cos(1e6 * a), np.minimum(a, b), np.maximum(a, b), abs(a), np.sign(b), np.where(a < b, a, c),
             np.where(a <= b, 1.0, c), np.arctan2(a, b), np.sqrt(a * a + 1.0), np.exp(-abs(a)), np.tanh(b), a / (b * b + 2.0),
-            np.floor(c * 3.0), -a, a * b - c, c - a * b,
+            np.floor(c * 3.0), -a, a * b - c, c - a * b, np.abs(a) ** b, np.floor(a) ** abs(np.floor(b)),
+            np.where(np.sqrt(a) == np.sqrt(a), b, c),
         ])  # fmt: skip
 
     kernel = Kernel([function], [("x", 3)], "f")

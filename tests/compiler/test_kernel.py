@@ -1,5 +1,6 @@
 """Compiled functions: what the interpreter says, for every operation, precision, stride, batch and tier."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -303,6 +304,23 @@ def test_a_function_that_needs_numbers_is_refused_with_its_line():
         robot.compile(law)(np.zeros(7))
     with pytest.raises(dy.InputError, match="the length of the argument 'goal' is unknown"):
         robot.compile(lambda robot, q, goal: q)
+
+
+def test_arguments_by_name_only_and_lengths_that_are_no_numbers_are_refused_when_compiling():
+    robot = dy.load("scara")
+    with pytest.raises(dy.InputError, match="'x' can only be given by name"):
+        robot.compile(lambda robot, q, *, x: q * x, x=1)
+    for size in (2.0, -1, (2, 3), "3", None, True):
+        with pytest.raises(dy.InputError, match="x must be the number of entries of this argument, such as x=3, got"):
+            robot.compile(lambda robot, q, x: q, x=size)
+    with pytest.raises(dy.InputError, match=r"takes a function of \(robot, q, …\), not of \(\*arrays, …\)"):
+        robot.compile(lambda *arrays: arrays[1])
+
+    def scaled(robot, q, x, gain):
+        return gain * x[0] * q
+
+    for function in (functools.partial(scaled, gain=2.0), lambda robot, q, x, *, gain=2.0: scaled(robot, q, x, gain)):
+        assert np.array_equal(robot.compile(function, x=np.int64(1))(np.ones(4), [3.0]), np.full(4, 6.0))
 
 
 def test_forward_dynamics_costs_less_through_the_mass_matrix_on_small_arms():

@@ -81,6 +81,17 @@ def test_functions_of_ones_own_with_further_arguments_and_parameters():
     assert relative_error(values(loaded, q, [2.0])[0].ravel(), heavy.gravity(q)) < 1e-13
 
 
+def test_powers_and_tests_of_what_is_not_a_number_are_the_same():
+    def function(_robot, q, p):
+        ratio = p[0] / p[1]
+        return np.array([q[0] ** p[0], q[1] ** p[1], np.where(ratio != ratio, 5.0, 1.0), np.fmax(ratio, 0.5)])
+
+    robot = dy.load("planar_2r_melchiorri")
+    compiled, made = robot.compile(function, p=2), robot.casadi(function, p=2)
+    for q, p in (([-2.0, 0.0], [3.0, 2.0]), ([-2.0, 0.0], [0.0, 0.0]), ([2.0, 3.0], [-0.5, 1.5])):
+        np.testing.assert_allclose(values(made, q, p)[0].ravel(), compiled(q, p), rtol=1e-14)
+
+
 def test_ipopt_finds_a_motion_that_satisfies_our_dynamics():
     """A swing from rest to rest in 20 steps, with exact Hessians."""
     robot = dy.load("planar_2r_melchiorri")

@@ -1,5 +1,8 @@
 """PyTorch functions: values, gradients, gradients of gradients, batches."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from random_trees import random_states, relative_error
@@ -68,6 +71,36 @@ def test_wrong_lengths_and_several_results_are_refused():
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")  # of functorch itself
+class Dynamics(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function, self.gain = function, torch.nn.Parameter(torch.ones((), dtype=torch.float64))
+
+    def forward(self, *arguments):
+        return self.gain * self.function(*arguments)
+
+
+def test_functions_of_methods_are_pickled_by_robot_and_name_and_others_refused(tmp_path):
+    m = dy.symbol("m")
+    loaded = dy.load("planar_2r_melchiorri").replace(payload=dy.solids.sphere(0.05, mass=m))
+    load = torch.ones(1, dtype=torch.float64)
+    functions = [
+        (ROBOT.torch("forward_dynamics"), tensors(*STATES)),
+        (ROBOT.torch("pose", frame="panda_link4"), tensors(STATES[0])),
+        (loaded.torch("gravity", parameters=[m]), [torch.ones(2, dtype=torch.float64), load]),
+    ]
+    for function, given in functions:
+        again = pickle.loads(pickle.dumps(function))
+        assert again.__name__ == function.__name__
+        assert torch.equal(again(*given), function(*given))
+        assert copy.deepcopy(Dynamics(function)).function is function
+    torch.save(Dynamics(functions[0][0]), tmp_path / "model.pt")
+    module = torch.load(tmp_path / "model.pt", weights_only=False)
+    assert torch.equal(module(*functions[0][1]), functions[0][0](*functions[0][1]))
+    with pytest.raises(dy.InputError, match="machine code of this process and cannot be pickled"):
+        pickle.dumps(ROBOT.torch(lambda robot, q: robot.gravity(q)))
+
+
 def test_transforms_of_torch_func():
     dynamics = ROBOT.torch("forward_dynamics")
     state = [torch.as_tensor(x) for x in STATES]

@@ -82,6 +82,41 @@ def powers(x):
     return y**1.5 + y**-0.5 + y**1.3 + (0.0 * y) ** 0.7 + 2.0**x + y**x + np.power(y, 1.7) + y**3
 
 
+def variable_powers(x):
+    return np.rint(3.0 * x) ** np.rint(2.0 * np.abs(x[::-1])) + np.power(x, np.rint(x[0])) + x**65 + (-2.0) ** np.rint(x)
+
+
+def hyperbolic(x):
+    return np.sinh(1e-9 * x) * 1e9 + np.sinh(5.0 * x) - np.cosh(x)
+
+
+def some_not_numbers(x):
+    with np.errstate(invalid="ignore"):
+        root = np.sqrt(x)
+    return (
+        np.fmax(root, 0.2)
+        + np.fmin(0.1, root)
+        + np.where(root != root, 1.0, 2.0)
+        + np.fmax(0.3, np.array([root[0], x[1], x[2]]))
+    )
+
+
+def truths(x):
+    whole = np.rint(x)
+    return (
+        np.where(np.logical_not(whole), 1.0, 2.0)
+        + 1.0 * np.logical_and(x, 2.0)
+        + 3.0 * np.logical_or(-np.abs(whole), x > 0.5)
+        + np.where(np.logical_xor(whole, np.floor(x)), 0.5, 0.0)
+        + np.where((x > 0.0) & (x < 1.0) | ~(x > -1.0), x, 0.0)
+    )
+
+
+def spread(x):
+    left, right = np.interp(x, [-0.5, 0.5], [1.0, 2.0], left=-3.0), np.interp(x, [-0.5, 0.5], [1.0, 2.0], right=7.0)
+    return left + right + x.std() + np.var(x, ddof=1) + np.mean(x) + np.std(np.array([x[0], 2.0 * x[1]]))
+
+
 def largest(x):
     return x / np.maximum(np.max(np.abs(x)), 1.0) if np.any(x > 1.0) else x * np.linalg.norm(x)
 
@@ -140,6 +175,11 @@ class Saturation:
 FUNCTIONS = (
     more,
     powers,
+    variable_powers,
+    hyperbolic,
+    some_not_numbers,
+    truths,
+    spread,
     assigned,
     Saturation().__call__,
     saturated,
@@ -188,6 +228,56 @@ def test_powers_have_derivatives_at_zero():
     x = symbol("x")
     assert Program([x], [gradient(abs(x) ** 1.3, [x])[0]])(0.0) == 0.0
     assert Program([x], [gradient(x**1.3, [x])[0]])(2.0) == pytest.approx(1.3 * 2.0**0.3)
+
+
+def test_powers_with_variable_exponents_have_the_values_and_slopes_of_numpy():
+    arm = dy.load("planar_2r_melchiorri")
+
+    def power(_robot, v, p):
+        return v ** p[0]
+
+    v, p = np.array([-2.0, 2.0, -0.5, 0.0, 3.0]), np.array([-2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 0.5])
+    v, p = (x.ravel() for x in np.meshgrid(v, p))
+    function = arm.differentiate(power, "v", p=1)
+    J = function.jacobian(np.stack([v, v], axis=-1), p[:, None])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected, slope = v**p, np.where(p == 0.0, 0.0, p * v ** (p - 1.0))
+    for count in (3, len(v)):  # interpreted, and by machine code
+        found = arm.compile(power, v=1, p=1)(v[:count, None], p[:count, None])[:, 0]
+        np.testing.assert_allclose(found, expected[:count], rtol=1e-15)
+    np.testing.assert_allclose(J[:, 0, 0], slope, rtol=1e-14)
+    x, y = symbol("x"), symbol("y")
+    by_exponent = Program([x, y], gradient(x**y, [x, y])[1:])
+    assert by_exponent(2.0, 3.0)[0] == pytest.approx(8.0 * np.log(2.0))
+    assert by_exponent(0.0, 3.0)[0] == 0.0
+    assert np.isnan(by_exponent(-2.0, 3.0)[0])
+
+
+def test_hyperbolic_sines_near_zero_have_all_digits():
+    x = np.array([1e-300, 1e-12, -1e-9, 1e-5, 0.01, 0.7, -20.0, 700.0])
+    sinh, slope = (
+        Program([symbol("x")], [f])(x)[:, 0] for f in (np.sinh(symbol("x")), gradient(np.sinh(symbol("x")), [symbol("x")])[0])
+    )
+    np.testing.assert_allclose(sinh, np.sinh(x), rtol=1e-15 * 4)
+    np.testing.assert_allclose(slope, np.cosh(x), rtol=1e-15 * 4)
+
+
+def test_what_is_not_a_number_is_found_by_comparing_a_value_with_itself():
+    def replaced(_robot, q, x):
+        ratio = x[0] / x[1]
+        return np.array([np.where(ratio != ratio, 1.0, 0.0), np.fmax(ratio, 0.0), np.where(np.isnan(ratio), 7.0, ratio)])
+
+    def skipped(_robot, q, x):
+        ratios = np.array([1.0, x[0] / x[1], 3.0])
+        return np.array([np.nansum(ratios), np.nanmax(x / x[1]), np.nanmean(np.append(x / x[1], 5.0))])
+
+    arm = dy.load("planar_2r_melchiorri")
+    assert arm.compile(skipped, x=2)(np.zeros(2), [0.0, 0.0]).tolist() == [4.0, 1.0, 3.0]
+    kernel = arm.compile(replaced, x=2)
+    x = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, -2.0]])
+    expected = [[1.0, 0.0, 7.0], [0.0, np.inf, np.inf], [0.0, 0.0, -0.5]]
+    np.testing.assert_array_equal(kernel(np.zeros(2), x), expected)
+    np.testing.assert_array_equal(kernel(np.zeros(2), np.tile(x, (20, 1))), np.tile(expected, (20, 1)))
 
 
 def test_paths_that_change_results_of_the_robot_do_not_disturb_each_other():

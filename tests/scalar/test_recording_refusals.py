@@ -25,6 +25,62 @@ def test_functions_that_record_something_else_than_they_compute_are_refused():
             call_with_symbols(function, x)
 
 
+def test_a_function_with_other_values_is_refused_with_its_line_and_these_values():
+    x = np.array([symbol(f"x{k}") for k in range(2)], dtype=object)
+    for function in (lambda x: 1.0 * ((x > 0.0) + (x < 1.0)), lambda x: 1.0 * ((x[0] > 0.0) + (x[0] < 1.0))):
+        with pytest.raises(InputError, match=r"test_recording_refusals.py:\d+.*: 2 instead of 1 at x0 = .*adds conditions"):
+            call_with_symbols(function, x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.nan_to_num(x[0] / x[1], posinf=7.0),
+        lambda x: np.nan_to_num([x[0] / x[1], 1.0]),
+        lambda x: np.nan_to_num(np.stack([x[0] / x[1], x[0]])),
+        lambda x: np.nan_to_num(x / x[1]),
+    ],
+)
+def test_nan_to_num_is_refused_with_a_cure(function):
+    x = np.array([symbol(f"x{k}") for k in range(2)], dtype=object)
+    with pytest.raises(InputError, match=r"numpy\.nan_to_num cannot be recorded; use numpy\.where\(numpy\.isnan\(x\)"):
+        call_with_symbols(function, x)
+    assert np.nan_to_num is sys.modules["numpy"].nan_to_num
+    known = np.array([np.nan, 1.0])
+    assert call_with_symbols(lambda x: np.nan_to_num(known)[0] * x, x).tolist() == [0.0, 0.0]
+
+
+def test_arguments_of_numpys_functions_that_are_not_known_are_named():
+    x = np.array([symbol("x")], dtype=object)
+    with pytest.raises(InputError, match=r"numpy\.interp with these arguments cannot be recorded.*period"):
+        call_with_symbols(lambda x: np.interp(x, [0.0, 1.0], [0.0, 1.0], period=1.0), x)
+    with pytest.raises(InputError, match=r"numpy\.round with these arguments cannot be recorded.*out"):
+        call_with_symbols(lambda x: np.round(x, out=x), x)
+
+
+def test_an_error_in_a_branch_is_one_of_the_branch_and_names_condition_line_and_cure():
+    arm = dy.load("planar_2r_melchiorri")
+
+    def guarded(_robot, q, x):
+        if x[0] < 0.0:
+            raise ValueError("x must not be negative")
+        return np.sqrt(x)
+
+    message = (
+        r"raises ValueError: x must not be negative, in the branch where x\[0\] < 0\..*numpy\.nan.*refusals\.py:\d+: raise"
+    )
+    with pytest.raises(InputError, match=message):
+        arm.compile(guarded, x=1)(np.zeros(2), [4.0])
+
+    def law(_t, q, v):
+        if q[0] < 9.0:
+            return -v
+        raise ValueError("too far")
+
+    with pytest.warns(dy.PerformanceWarning, match=r"in the branch where not \(q\[0\] < 9\).*law, .*refusals\.py:\d+"):
+        dy.rollouts(arm, 0.002, np.zeros(2), controller=law)
+
+
 def test_functions_that_differentiate_are_not_compared_with_numbers():
     arm = dy.load("scara")
 

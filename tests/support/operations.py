@@ -10,7 +10,8 @@ OPERATORS = {
     "lt": lambda a, b: a < b, "le": lambda a, b: a <= b, "eq": lambda a, b: a == b,
 }  # fmt: skip
 OPERANDS = {
-    op: 3 if op == "where" else 2 if op in OPERATORS or op in ("atan2", "min", "max", "and", "or") else 1 for op in MEANING
+    op: 3 if op == "where" else 2 if op in OPERATORS or op in ("atan2", "pow", "min", "max", "and", "or") else 1
+    for op in MEANING
 }
 
 

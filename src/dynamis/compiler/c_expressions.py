@@ -11,7 +11,7 @@ from dynamis.errors import InputError
 from dynamis.scalar.linear import PIVOT_TOLERANCE
 
 _BINARY = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}"}
-_CALLS = {"sin", "cos", "asin", "acos", "atan2", "exp", "log", "tanh", "sqrt", "floor"}
+_CALLS = {"sin", "cos", "asin", "acos", "atan2", "pow", "exp", "log", "tanh", "sqrt", "floor"}
 _TESTS = {"lt": "<", "le": "<=", "eq": "=="}
 
 

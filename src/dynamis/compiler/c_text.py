@@ -42,7 +42,7 @@ _KEYWORDS = (
     "auto break case char const continue default do double else enum extern float for goto if inline int long register "
     "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"
 )
-_FUNCTIONS = "sin cos sincos asin acos atan2 exp log tanh sqrt floor fabs fmax y0 y1 yn j0 j1 jn gamma main printf bad s k"
+_FUNCTIONS = "sin cos sincos asin acos atan2 pow exp log tanh sqrt floor fabs fmax y0 y1 yn j0 j1 jn gamma main printf bad s k"
 RESERVED = {*_KEYWORDS.split(), *_FUNCTIONS.split(), *(f"{name}f" for name in _FUNCTIONS.split())}
 # what a function with external linkage would replace: functions of the C library and of POSIX; and words of C++ and of headers
 _MATH = (

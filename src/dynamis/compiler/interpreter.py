@@ -35,6 +35,7 @@ FUNCTIONS = {
     "log": 1,
     "tanh": 1,
     "atan2": 2,
+    "pow": 2,
 }
 
 

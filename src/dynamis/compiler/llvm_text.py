@@ -26,7 +26,7 @@ MANY_FOR_BASELINE = 9  # elements of results: a loop over them is assembled in a
 _WEIGHTS = """!0 = !{!"branch_weights", i32 1, i32 100000}
 !1 = !{!"branch_weights", i32 100000, i32 1}"""
 _INTRINSICS = {"fma": 3, "sqrt": 1, "fabs": 1, "floor": 1, "minimum": 2, "maximum": 2, "copysign": 2}
-_LIBRARY = {"sin": 1, "cos": 1, "asin": 1, "acos": 1, "exp": 1, "log": 1, "tanh": 1, "atan2": 2}
+_LIBRARY = {"sin": 1, "cos": 1, "asin": 1, "acos": 1, "exp": 1, "log": 1, "tanh": 1, "atan2": 2, "pow": 2}
 
 
 def render(code: Code, target: Target, quick: bool = False) -> str:

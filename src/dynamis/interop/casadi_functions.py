@@ -52,8 +52,11 @@ def _operations(casadi: Any) -> dict[str, Callable[..., Any]]:
         **ARITHMETIC,
         "abs": casadi.fabs, "sign": casadi.sign, "sqrt": casadi.sqrt, "sin": casadi.sin, "cos": casadi.cos,
         "asin": casadi.asin, "acos": casadi.acos, "atan2": casadi.atan2, "exp": casadi.exp, "log": casadi.log,
-        "tanh": casadi.tanh, "floor": casadi.floor, "min": casadi.fmin, "max": casadi.fmax, "lt": casadi.lt, "le": casadi.le,
-        "eq": casadi.eq, "not": casadi.logic_not, "and": casadi.logic_and, "or": casadi.logic_or, "where": casadi.if_else,
+        "pow": casadi.power, "tanh": casadi.tanh, "floor": casadi.floor, "min": casadi.fmin, "max": casadi.fmax,
+        "lt": casadi.lt, "le": casadi.le, "not": casadi.logic_not, "and": casadi.logic_and, "or": casadi.logic_or,
+        "where": casadi.if_else,
+        # x == x, which CasADi takes for true, is whether x is a number
+        "eq": lambda a, b: casadi.fabs(a) <= casadi.inf if a is b else casadi.eq(a, b),
     }  # fmt: skip
 
 

@@ -5,19 +5,45 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from functools import reduce
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from dynamis.compiler.cuda import queued_on
-from dynamis.errors import InputError, MissingExtraError
+from dynamis.errors import InputError, MissingExtraError, printable
 from dynamis.interop.differentiable import Differentiable
 
 OLDEST = (2, 13)  # 2.11 returns zeros from torch.func.vjp inside torch.compile around any function that is not traced
 _count = itertools.count()
 
 
-def torch_function(function: Differentiable) -> Callable[..., Any]:
+class TorchFunction:
+    """A function of tensors; ``again``, a function and its arguments, makes it in another process."""
+
+    def __init__(self, name: str, evaluate: Callable[..., Any], again: tuple[Any, ...] | None) -> None:
+        self.__name__ = self.__qualname__ = name
+        self._evaluate, self._again = evaluate, again
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._evaluate(*arguments, **named)
+
+    def __repr__(self) -> str:
+        return f"<TorchFunction {printable(self.__name__)}>"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> Any:
+        if self._again is None:
+            why = "is machine code of this process and cannot be pickled; pickle the robot, and call robot.torch again"
+            raise InputError(f"{self.__name__} {why}")
+        return self._again
+
+
+def torch_function(function: Differentiable, again: tuple[Any, ...] | None = None) -> TorchFunction:
     """A function of tensors; its gradient is the transposed Jacobian, a differentiable function in turn, times the output's."""
     try:
         import torch
@@ -112,8 +138,7 @@ def torch_function(function: Differentiable) -> Callable[..., Any]:
         function.check(given, torch.broadcast_shapes)
         return apply(0, *(x.to(computed).contiguous() for x in given)).to(dtype)
 
-    evaluate.__name__ = evaluate.__qualname__ = function.name
-    return evaluate
+    return TorchFunction(function.name, evaluate, again)
 
 
 def _leading(x: Any, dim: int | None, rank: int) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import numbers
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -74,17 +75,17 @@ class Compilation(Configurations):
             only = ()  # functions of the package are given checked values
             if not str(getattr(function, "__module__", "")).startswith("dynamis."):
                 traced, only = functools.partial(call_with_symbols, function), (*STATES, *CONFIGURATIONS, "parameters")
-            first, *others = inspect.signature(function).parameters or [""]
-            names = tuple(others)
-            if first in ("", "q", "v", "a", "tau"):
-                raise InputError(f"compile takes a function of (robot, q, …), not of ({first}, …)")
+            names = _arguments_of(function)
         if unknown := [name for name in sizes if name not in names]:
             raise InputError(
                 f"{label} has no argument {unknown[0]!r}; its arguments are {', '.join(names)}. Options such as axes= are "
                 "given in a function of your own: compile(lambda robot, q: robot.jacobian(q, axes='local'))"
             )
+        for name, size in sizes.items():
+            if not isinstance(size, numbers.Integral) or isinstance(size, bool) or size < 0:
+                raise InputError(f"{name} must be the number of entries of this argument, such as {name}=3, got {size!r}")
         parameters = checked_symbols(parameters)
-        known = {"q": self.nq, "v": self.n, "a": self.n, "tau": self.n, **sizes}
+        known = {"q": self.nq, "v": self.n, "a": self.n, "tau": self.n, **{name: int(size) for name, size in sizes.items()}}
         for name in names:
             if name not in known:
                 raise InputError(
@@ -170,6 +171,19 @@ class Compilation(Configurations):
         """
         counts = self.kernel(name).code.cost()
         return {**counts, "total": sum(counts.values())}
+
+
+def _arguments_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the arguments after the robot, which are given by place."""
+    parameters = inspect.signature(function).parameters.values()
+    by_place = [x.name for x in parameters if x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD)]
+    if not by_place or by_place[0] in ("q", "v", "a", "tau"):
+        first = next((str(x.replace(annotation=x.empty)) for x in parameters), "")
+        raise InputError(f"compile takes a function of (robot, q, …), not of ({first}, …)")
+    for x in parameters:
+        if x.kind == x.KEYWORD_ONLY and x.default is x.empty:
+            raise InputError(f"the argument {x.name!r} can only be given by name: write it before the *, or give it a default")
+    return tuple(by_place[1:])
 
 
 def checked_symbols(given: Any) -> tuple[Node, ...]:

@@ -123,7 +123,8 @@ class Interop(Compilation):
     ) -> Any:
         """A function of PyTorch tensors on the processor, differentiable any number of times; leading axes are batches.
 
-        The result has the type of the tensors; half precision is computed in single precision.
+        The result has the type of the tensors; half precision is computed in single precision. Functions of methods can be
+        pickled, and modules that have them saved.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")
@@ -131,7 +132,8 @@ class Interop(Compilation):
         """
         from dynamis.interop.torch_functions import torch_function
 
-        return torch_function(self._differentiable(function, frame, parameters, sizes, "torch"))
+        again = (_torch_again, (self, function, frame, parameters)) if isinstance(function, str) else None
+        return torch_function(self._differentiable(function, frame, parameters, sizes, "torch"), again)
 
     def sympy(
         self, function: Callable[..., Any] | str, /, *, frame: str | None = None, parameters: Sequence[Node] = (), **sizes: int
@@ -222,6 +224,10 @@ class Interop(Compilation):
     def _has_jacobian(self, function: Callable[..., Any] | str, parameters: Sequence[Node]) -> bool:
         """Derivatives are along v: only where q has no quaternions are they those with respect to q."""
         return isinstance(function, str) and function in JACOBIANS and self.nq == self.n and not parameters
+
+
+def _torch_again(robot: Interop, function: str, frame: str | None, parameters: Sequence[Node]) -> Any:
+    return robot.torch(function, frame=frame, parameters=parameters)
 
 
 def crocoddyl_model(robot: Any, costs: Any, actuated: Any, dynamics: Any) -> Any:

@@ -24,9 +24,13 @@ class NumberNeededError(InputError):
 
 
 def number_needed(expression: Any) -> NumberNeededError:
+    return NumberNeededError((BARE if branches.decide is None else IN_FUNCTION).format(excerpt(expression)))
+
+
+def excerpt(expression: Any) -> str:
+    """The beginning of an expression, for a message."""
     text = str(expression)
-    text = text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
-    return NumberNeededError((BARE if branches.decide is None else IN_FUNCTION).format(text))
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
 
 
 class _Branches(threading.local):
@@ -54,6 +58,11 @@ def deciding(decide: Callable[[Any], bool], finite: tuple[Any, ...], known: dict
         yield
     finally:
         branches.decide, branches.finite, branches.known = before
+
+
+def is_argument(x: Any) -> bool:
+    """Whether this is an argument of the function that is recorded, and not what it computed."""
+    return any(x is argument for argument in branches.finite)
 
 
 def computed_once(name: Any, arrays: Sequence[npt.NDArray[Any]], compute: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:

@@ -15,8 +15,15 @@ import numpy.typing as npt
 from dynamis.scalar.branches import branches
 from dynamis.scalar.functions import cos, exp, sign, sin
 from dynamis.scalar.graph import topological
-from dynamis.scalar.node import Node, Scalar, less_equal, mul, power
+from dynamis.scalar.node import Node, Scalar, equal, less_equal, mul, power, select, sub, unary
 from dynamis.scalar.selected_slope import Branch, plain
+
+
+def _slopes_of_power(y: Any, a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
+    """b aᵇ⁻¹ and aᵇ log a, which is no number for a < 0; zero where a⁰ is constant, and by the exponent at a = 0."""
+    by_base = mul(b, power(a, select(equal(b, 0.0), 1.0, sub(b, 1.0))))
+    return by_base, mul(y, unary("log", select(equal(a, 0.0), 1.0, a))) if isinstance(b, Node) else 0.0
+
 
 # the partial derivatives of each operation with respect to its operands; ``y`` is the operation's own value
 PARTIALS: dict[str, Any] = {
@@ -32,6 +39,7 @@ PARTIALS: dict[str, Any] = {
     "asin": lambda y, a: (1.0 / (1.0 - a * a) ** 0.5,),
     "acos": lambda y, a: (-1.0 / (1.0 - a * a) ** 0.5,),
     "atan2": lambda y, a, b: (b / (a * a + b * b), -a / (a * a + b * b)),
+    "pow": _slopes_of_power,
     "exp": lambda y, a: (exp(a),),
     "log": lambda y, a: (1.0 / a,),
     "tanh": lambda y, a: (1.0 - y * y,),
@@ -45,7 +53,7 @@ PARTIALS: dict[str, Any] = {
 for _op in ("sign", "floor", "lt", "le", "eq", "not", "and", "or"):
     PARTIALS[_op] = lambda y, *xs: (0.0,) * len(xs)
 CHOICES = frozenset({"min", "max", "where"})
-STEEP = frozenset({"sqrt", "asin", "acos", "atan2"})  # may have infinite partial derivatives where the value is finite
+STEEP = frozenset({"sqrt", "asin", "acos", "atan2", "pow"})  # may have infinite partial derivatives where the value is finite
 PARTIAL_FUNCTIONS = STEEP | {"div", "log", "exp"}  # may have no finite value
 
 
@@ -169,4 +177,4 @@ def _needed_by(order: Sequence[Node], operations: frozenset[str]) -> set[int]:
 
 def _is_one(node: Node, operations: frozenset[str]) -> bool:
     """One of these operations, other than x / 2 and atan2(x, 1), which are smooth everywhere."""
-    return node.op in operations and isinstance(node.args[-1], Node)
+    return node.op in operations and (node.op == "pow" or isinstance(node.args[-1], Node))

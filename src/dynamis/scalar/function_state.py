@@ -124,6 +124,11 @@ def namespace(x: Any) -> dict[str, Any]:
     return getattr(routine, "__globals__", None) or vars(sys.modules.get(type(x).__module__, types))
 
 
+def code_of(x: Any) -> types.CodeType | None:
+    """The code that a call of an object runs, if it is Python's."""
+    return _parts(x)[1]
+
+
 def _parts(x: Any) -> tuple[Any, types.CodeType | None, dict[str, Any]]:
     """The function that a call of an object runs, its code, and the global variables of its module."""
     routine: Any = x if inspect.isroutine(x) else vars(type(x)).get("__call__")

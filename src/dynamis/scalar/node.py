@@ -18,7 +18,7 @@ from typing import Any, Union
 import numpy as np
 
 from dynamis.errors import InputError
-from dynamis.scalar.branches import branches, number_needed
+from dynamis.scalar.branches import branches, is_argument, number_needed
 from dynamis.scalar.interning import interned, newest, older
 from dynamis.scalar.numpy_protocol import NumpyProtocol
 
@@ -70,10 +70,10 @@ class Node(NumpyProtocol):
         return _lift(div, other, self)
 
     def __pow__(self, exponent: Any) -> Any:
-        return power(self, exponent)
+        return _lift(power, self, exponent)
 
     def __rpow__(self, base: Any) -> Any:
-        return power(float(base), self)
+        return _lift(power, base, self)
 
     def __neg__(self) -> Scalar:
         return neg(self)
@@ -286,14 +286,14 @@ def neg(a: Scalar) -> Scalar:
     return make("neg", a)
 
 
-def power(base: Scalar, exponent: Any) -> Scalar:
-    """Whole powers by repeated multiplication, halves by a square root, others as exp(exponent log(base))."""
-    if isinstance(base, float) and is_number(exponent):
-        return float(base**exponent)
-    if not is_number(exponent) or not abs(exponent) <= MAX_POWER or int(2 * exponent) != 2 * exponent:
-        zero = equal(base, 0.0) if is_number(exponent) and exponent > 0 else 0.0
+def power(base: Scalar, exponent: Scalar) -> Scalar:
+    """Whole powers by repeated multiplication, halves by a square root, other constant ones as exp(exponent log(base))."""
+    if isinstance(exponent, Node) or isinstance(base, float) or (abs(exponent) > MAX_POWER and float(exponent).is_integer()):
+        return binary("pow", base, exponent)
+    if not abs(exponent) <= MAX_POWER or int(2 * exponent) != 2 * exponent:
+        zero = equal(base, 0.0) if exponent > 0 else 0.0
         logarithm = unary("log", select(zero, 1.0, base))  # whose derivative would be infinite at zero
-        return select(zero, 0.0, unary("exp", mul(exponent if isinstance(exponent, Node) else float(exponent), logarithm)))
+        return select(zero, 0.0, unary("exp", mul(float(exponent), logarithm)))
     if int(exponent) != exponent:
         root = unary("sqrt", base)
         return root if exponent == 0.5 else mul(power(base, math.floor(exponent)), root)
@@ -314,9 +314,11 @@ def less_equal(a: Scalar, b: Scalar) -> Scalar:
 
 
 def equal(a: Scalar, b: Scalar) -> Scalar:
-    if a is b:
+    if isinstance(a, float) and isinstance(b, float):
+        return float(a == b)
+    if a is b and isinstance(a, Node) and (a.op == "symbol" or is_argument(a)):  # others may be NaN, for which x == x asks
         return 1.0
-    return float(a == b) if isinstance(a, float) and isinstance(b, float) else make("eq", *_ordered(a, b))
+    return make("eq", *_ordered(a, b))
 
 
 FOLD: dict[str, Any] = {
@@ -334,6 +336,7 @@ FOLD: dict[str, Any] = {
     "sqrt": math.sqrt,
     "tanh": math.tanh,
 }
+FOLD_TWO: dict[str, Any] = {"and": min, "atan2": math.atan2, "max": max, "min": min, "or": max, "pow": math.pow}
 
 
 def unary(op: str, a: Scalar) -> Scalar:
@@ -353,12 +356,13 @@ def unary(op: str, a: Scalar) -> Scalar:
 
 
 def binary(op: str, a: Scalar, b: Scalar) -> Scalar:
-    """The operations that have no operator: atan2, min, max, and, or."""
+    """The operations of `FOLD_TWO`."""
     if isinstance(a, float) and isinstance(b, float):
-        if op == "atan2":
-            return math.atan2(a, b)
-        return min(a, b) if op in ("min", "and") else max(a, b)
-    if op != "atan2":
+        try:
+            return FOLD_TWO[op](a, b)
+        except (ValueError, OverflowError):
+            raise InputError(f"{op}({a:g}, {b:g}) is not a real number") from None
+    if op not in ("atan2", "pow"):
         if a is b:
             return a
         a, b = _ordered(a, b)

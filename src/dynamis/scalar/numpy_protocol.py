@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -33,8 +34,16 @@ def apply_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], named: dict[str,
 def apply_function(function: Any, types: Any, inputs: Sequence[Any], named: dict[str, Any]) -> Any:
     """Another function of NumPy on arrays and nodes of these types; the result is traced if an argument is."""
     if recorded := FUNCTIONS.get(function):
+        try:
+            inspect.signature(recorded).bind(*inputs, **named)
+        except TypeError as error:
+            raise InputError(f"numpy.{function.__name__} with these arguments cannot be recorded: {error}") from None
         result = recorded(*inputs, **named)
+    elif function is np.nan_to_num:
+        raise InputError("numpy.nan_to_num cannot be recorded; use numpy.where(numpy.isnan(x), 0.0, x)")
     else:
+        if function.__name__.startswith("nan"):  # nansum and its like ask whether x != x, by branches
+            inputs = [plain(x) for x in inputs]
         numpys_own = functools.partial(np.ndarray.__array_function__, np.empty(0), function, ())
         result = _tried(lambda *inputs, **named: numpys_own(inputs, named), inputs, named, function)
     return traced(result) if TracedArray in types else result
@@ -76,6 +85,9 @@ class NumpyProtocol:
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, named: Any) -> Any:
         return apply_function(function, types, inputs, named)
+
+    def conjugate(self) -> Any:
+        return self
 
     def __mod__(self, other: Any) -> Any:
         return apply_ufunc(np.remainder, "__call__", (self, other), {})

@@ -23,6 +23,10 @@ def _pivot(value: Any, scale: Any) -> Any:
     return np.where(value > PIVOT_TOLERANCE["float" if single else "double"] * scale, value, 0.0)
 
 
+def _power(a: Any, b: Any) -> Any:
+    return np.power(a, b, dtype=np.result_type(np.float32, a, b))  # of integers too
+
+
 MEANING: dict[str, Any] = {
     "add": np.add,
     "sub": np.subtract,
@@ -37,6 +41,7 @@ MEANING: dict[str, Any] = {
     "asin": np.arcsin,
     "acos": np.arccos,
     "atan2": np.arctan2,
+    "pow": _power,
     "exp": np.exp,
     "log": np.log,
     "tanh": np.tanh,

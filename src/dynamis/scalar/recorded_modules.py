@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from dynamis.scalar.branches import branches
-from dynamis.scalar.function_state import is_users, namespace, reachable
+from dynamis.scalar.function_state import code_of, is_users, namespace, reachable
 from dynamis.scalar.numpy_protocol import NumpyProtocol, traced
 
+NAN_AWARE = ("nan_to_num", "fmax", "fmin")
 ARRAYS = ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like")
 SAME_IN_NUMPY = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "log", "hypot", "copysign", "degrees", "radians",
                  "floor", "ceil", "trunc", "isnan", "isfinite", "isinf")  # fmt: skip
@@ -53,11 +54,18 @@ def _substitute(module: types.ModuleType, functions: dict[str, Callable[..., Any
 
 _ARRAYS = {name: _holding_symbols(getattr(np, name)) for name in ARRAYS}
 _ARRAYS |= {name: _of_nodes(getattr(np, name)) for name in ("array", "asarray")}
+_ARRAYS["nan_to_num"] = lambda x, *others, **named: np.nan_to_num(traced(np.asarray(x)), *others, **named)
 _IN_NUMPY = dict(zip(SAME_IN_NUMPY, SAME_IN_NUMPY, strict=True)) | OTHERS_IN_NUMPY
 _MATH = {name: _of_symbols(getattr(math, name), getattr(np, other)) for name, other in _IN_NUMPY.items()}
 _SUBSTITUTES: dict[int, Any] = {id(np): _substitute(np, _ARRAYS), id(math): _substitute(math, _MATH)}
 _SUBSTITUTES |= {id(getattr(np, name)): function for name, function in _ARRAYS.items()}
 _SUBSTITUTES |= {id(getattr(math, name)): function for name, function in _MATH.items()}
+
+
+def must_be_recorded(function: Any) -> bool:
+    """Whether a function names one of NumPy that does nothing to an array of nodes, or, by comparisons, something else."""
+    names = {name for x in reachable(function) for name in getattr(code_of(x), "co_names", ())}
+    return not names.isdisjoint(NAN_AWARE)
 
 
 @contextlib.contextmanager

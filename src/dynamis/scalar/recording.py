@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from dynamis.errors import DynamisError, InputError
-from dynamis.scalar.branches import NumberNeededError, branches, deciding
+from dynamis.scalar.branches import NumberNeededError, branches, deciding, excerpt
 from dynamis.scalar.function_state import FunctionState
 from dynamis.scalar.functions import where
 from dynamis.scalar.node import Node
 from dynamis.scalar.numpy_protocol import REFUSALS, plain, traced
-from dynamis.scalar.recorded_modules import recorded_modules
-from dynamis.scalar.recording_check import differs, entries, nodes_of, with_numbers
+from dynamis.scalar.recorded_modules import must_be_recorded, recorded_modules
+from dynamis.scalar.recording_check import difference, entries, nodes_of, place, with_numbers
 
 MAX_PATHS = 4096  # of a function that branches: six joints with three cases each have 729
 MAX_BRANCHES = 64  # on one path
@@ -41,16 +41,7 @@ def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: An
         return function(*arguments, **named)
     branches.differentiated = False
     try:
-        try:
-            result = _recorded(function, arguments, named)
-        except (NumberNeededError, TypeError) as error:
-            if isinstance(error, TypeError) and not any(text in str(error) for text in REFUSALS):
-                raise
-            try:
-                with recorded_modules(function):
-                    result = _recorded(function, arguments, named)
-            except (NumberNeededError, TypeError):
-                raise error from None
+        result = _recorded_in_either_way(function, arguments, named)
     except DynamisError:
         raise
     except Exception as error:
@@ -61,6 +52,28 @@ def call_with_symbols(function: Callable[..., Any], *arguments: Any, **named: An
     if not branches.differentiated:
         _check(function, arguments, named, result)
     return result
+
+
+def _recorded_in_either_way(function: Callable[..., Any], arguments: Sequence[Any], named: dict[str, Any]) -> Any:
+    if not must_be_recorded(function):
+        try:
+            return _recorded(function, arguments, named)
+        except (NumberNeededError, TypeError) as error:
+            if isinstance(error, TypeError) and not _is_of_nodes(error):
+                raise
+            first = error
+        try:
+            with recorded_modules(function):
+                return _recorded(function, arguments, named)
+        except (NumberNeededError, TypeError):
+            raise first from None
+    with recorded_modules(function):
+        return _recorded(function, arguments, named)
+
+
+def _is_of_nodes(error: Exception) -> bool:
+    """Whether it is an error of NumPy or Python about the type of nodes."""
+    return any(text in str(error) for text in REFUSALS)
 
 
 def _fails_alike(function: Callable[..., Any], arguments: Sequence[Any], named: dict[str, Any], error: Exception) -> bool:
@@ -84,7 +97,7 @@ def _check(function: Callable[..., Any], arguments: Sequence[Any], named: dict[s
         return
     state = FunctionState(function)
     try:
-        other = differs(function, arguments, named, result)
+        other = difference(function, arguments, named, result)
         state.look()
     finally:
         state.restore()
@@ -92,8 +105,9 @@ def _check(function: Callable[..., Any], arguments: Sequence[Any], named: dict[s
         raise hidden_state_error(state.seen)
     if other:
         raise InputError(
-            "recorded with symbols, the function has other values than with numbers: it catches errors by try, or asks for "
-            "types by isinstance or dtype; use numpy.where and numpy.clip instead"
+            f"recorded with symbols, {place(function)} has other values than with numbers: {other}. It catches errors by try, "
+            "asks for types by isinstance or dtype, adds conditions, whose sum NumPy takes for |, or uses what depends on the "
+            "types of numbers in another way; use numpy.where, numpy.clip and | instead"
         )
 
 
@@ -121,7 +135,12 @@ def _recorded(function: Callable[..., Any], arguments: Sequence[Any], named: dic
             return answers[len(conditions) - 1]
 
         with deciding(decide, finite, known):
-            returned = function(*(_copied(x) for x in given), **{name: _copied(x) for name, x in others.items()})
+            try:
+                returned = function(*(_copied(x) for x in given), **{name: _copied(x) for name, x in others.items()})
+            except Exception as error:
+                if isinstance(error, DynamisError) or _is_of_nodes(error) or not conditions:
+                    raise
+                raise _branch_error(error, conditions[-1], answers[len(conditions) - 1]) from None
         state.look()
         if state.seen:
             raise hidden_state_error(state.seen)
@@ -145,6 +164,16 @@ def _recorded(function: Callable[..., Any], arguments: Sequence[Any], named: dic
     if not same:
         raise hidden_state_error([])
     return result
+
+
+def _branch_error(error: Exception, condition: Node, holds: bool) -> InputError:
+    text = excerpt(condition)
+    why = (
+        f"the function raises {type(error).__name__}: {error}, in the branch where {text if holds else f'not ({text})'}. All "
+        "branches are followed while it is recorded, whatever its arguments will be: check them before the compiled function "
+        "is called, or use numpy.where(condition, value, numpy.nan)"
+    )
+    return InputError(why).with_traceback(error.__traceback__)
 
 
 def hidden_state_error(changed: Sequence[str]) -> HiddenStateError:

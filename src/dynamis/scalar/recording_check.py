@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.scalar.function_state import code_of
 from dynamis.scalar.graph import topological
 from dynamis.scalar.node import Node
 from dynamis.scalar.program import Program
 
 Array = npt.NDArray[Any]
 TOLERANCE = 1e-6  # relative: the two round differently, and a solution of equations may lose ten digits
+MAX_SHOWN = 6  # values in a message
 SIZES = (0.5, 1.5, 4.0)  # of the random values of each comparison
 
 
@@ -43,13 +45,13 @@ def with_numbers(
         yield symbols, values, functools.partial(function, *positions, **numbers)
 
 
-def differs(function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any], result: Any) -> bool:
-    """Whether the recorded result has other values than the function; states at which the function fails do not count."""
+def difference(function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any], result: Any) -> str:
+    """How the recorded result differs from the values of the function; states at which the function fails do not count."""
     recorded = np.array(entries(result), dtype=object)
     for symbols, values, call in with_numbers(function, arguments, named):
         known = set(map(id, symbols))
         if any(x.op == "symbol" and id(x) not in known for x in topological(list(recorded))):
-            return False  # parameters of the robot, which have no values here
+            return ""  # parameters of the robot, which have no values here
         direct = None
         with np.errstate(all="ignore"):
             with contextlib.suppress(Exception):
@@ -58,9 +60,23 @@ def differs(function: Callable[..., Any], arguments: Sequence[Any], named: Mappi
                 continue
             found = np.array(Program(symbols, recorded)(*values), dtype=float)
         size = 1.0 + np.abs(direct[np.isfinite(direct)]).max(initial=0.0)
-        if len(direct) != len(found) or not np.allclose(found, direct, rtol=0.0, atol=TOLERANCE * size, equal_nan=True):
-            return True
-    return False
+        if len(direct) != len(found):
+            return f"{len(found)} instead of {len(direct)}"
+        same = np.isclose(found, direct, rtol=0.0, atol=TOLERANCE * size, equal_nan=True)
+        if not same.all():
+            k, where = int(np.argmin(same)), zip(symbols[:MAX_SHOWN], values, strict=False)
+            more = ", …" if len(symbols) > MAX_SHOWN else ""
+            return f"{found[k]:.6g} instead of {direct[k]:.6g} at {', '.join(f'{x} = {value:.6g}' for x, value in where)}{more}"
+    return ""
+
+
+def place(function: Any) -> str:
+    """The name of a function and its line, for a message."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    code = code_of(function)
+    name = getattr(function, "__name__", type(function).__name__)
+    return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code else name
 
 
 def nodes_of(x: Any) -> list[Node]:

@@ -13,6 +13,7 @@ from dynamis.scalar.graph import topological
 from dynamis.scalar.linear import pivot
 from dynamis.scalar.node import (
     FOLD,
+    FOLD_TWO,
     Node,
     add,
     binary,
@@ -22,6 +23,7 @@ from dynamis.scalar.node import (
     less_equal,
     mul,
     neg,
+    power,
     select,
     sub,
     unary,
@@ -29,10 +31,10 @@ from dynamis.scalar.node import (
 
 CONSTRUCTORS: dict[str, Any] = {
     "add": add, "sub": sub, "mul": mul, "div": div, "neg": neg, "lt": less, "le": less_equal, "eq": equal, "pivot": pivot,
-    "where": select,
+    "where": select, "pow": power,
 }  # fmt: skip
-CONSTRUCTORS |= {op: functools.partial(binary, op) for op in ("min", "max", "atan2", "and", "or")}
 CONSTRUCTORS |= {op: functools.partial(unary, op) for op in FOLD}
+CONSTRUCTORS |= {op: functools.partial(binary, op) for op in FOLD_TWO if op not in CONSTRUCTORS}
 
 
 def substituted(outputs: Any, symbols: Sequence[Node], values: Sequence[Any]) -> npt.NDArray[Any]:

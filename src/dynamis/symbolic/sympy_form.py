@@ -66,7 +66,7 @@ def sympy_operations() -> dict[str, Callable[..., Any]]:
         "pivot": lambda value, *_: value, "keep": lambda value: value,
         "where": lambda holds, a, b: sympy.Piecewise((a, sympy.Ne(holds, 0)), (b, True)),
         "lt": relation("Lt"), "le": relation("Le"), "eq": relation("Eq"), "not": relation("Eq"),
-        "and": sympy.Min, "or": sympy.Max, "abs": sympy.Abs, "max": sympy.Max, "min": sympy.Min,
+        "pow": operator.pow, "and": sympy.Min, "or": sympy.Max, "abs": sympy.Abs, "max": sympy.Max, "min": sympy.Min,
         **{name: getattr(sympy, name) for name in _FUNCTIONS},
     }  # fmt: skip
 

@@ -132,6 +132,7 @@ _OPERATIONS: dict[str, Callable[..., Ball]] = {
     "abs": abs,
     "sign": lambda a: a.sgn(),
     "atan2": flint.arb.atan2,
+    "pow": flint.arb.__pow__,
     "min": lambda a, b: a.min(b),
     "max": lambda a, b: a.max(b),
     "and": lambda a, b: a.min(b),
