@@ -134,8 +134,8 @@ class RandomGraph:
         (a, size_a), (b, size_b) = self._pick(self.smooth), self._pick(self.smooth)
         (e, size_e, _), (p, size_p) = self._pick(self.exact), self._positive()
         number = float(rng.uniform(-2.0, 2.0))
-        smooth = ["add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "asin", "acos", "atan2", "exp", "log", "tanh", "number", "mix",
-                  "fused", "shared", "keep"]  # fmt: skip
+        smooth = ["add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos", "asin", "acos", "atan2", "pow", "exp", "log", "tanh", "number",
+                  "mix", "fused", "shared", "keep"]  # fmt: skip
         match rng.choice([*smooth, "abs", "min", "max", "where", "pivot"] if self.kinks else smooth):
             case "add":
                 new = a + b, size_a + size_b
@@ -163,6 +163,8 @@ class RandomGraph:
                 new = np.arccos(0.9 * np.cos(a)), 3.2
             case "atan2":
                 new = (np.arctan2(a, p), 1.6) if rng.random() < 0.5 else (np.arctan2(p, a), 3.2)
+            case "pow":
+                new = p ** np.tanh(a), size_p + 3.0
             case "exp":
                 new = np.exp(np.sin(a)), np.e
             case "log":

@@ -1,7 +1,7 @@
 /* every_operation
  * Written by dynamis VERSION. SI units. Matrices are stored row by row.
  * input x: 3 numbers
- * output y: 28 numbers
+ * output y: 29 numbers
  */
 #ifndef EVERY_OPERATION_H
 #define EVERY_OPERATION_H
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-void every_operation(const double x[3], double y[28]);
+void every_operation(const double x[3], double y[29]);
 
 #ifdef __cplusplus
 }
@@ -37,7 +37,7 @@ static inline void every_operation_sincos(double x, double *sine, double *cosine
     *cosine = (n + 1) & 2 ? -even : even;
 }
 
-void every_operation(const double x[3], double y[28])
+void every_operation(const double x[3], double y[29])
 {
     const double v3 = x[0] != 0.0 ? x[1] : x[2];
     const double v4 = x[0] > 1e-11 * x[1] ? x[0] : 0.0;
@@ -53,45 +53,47 @@ void every_operation(const double x[3], double y[28])
     const double v14 = tanh(x[0]);
     const double v15 = log(x[0]);
     const double v16 = exp(x[0]);
-    const double v17 = atan2(x[0], x[1]);
-    const double v18 = acos(x[0]);
-    const double v19 = asin(x[0]);
-    double v21, v20;
-    every_operation_sincos(x[0], &v21, &v20);
-    const double v22 = sqrt(x[0]);
-    const double v23 = x[0] > 0.0 ? 1.0 : x[0] < 0.0 ? -1.0 : x[0] + 0.0;
-    const double v24 = fabs(x[0]);
-    const double v25 = -x[0];
-    const double v26 = x[0] / x[1];
-    const double v27 = x[0] * x[1];
-    const double v28 = x[0] - x[1];
-    const double v29 = x[0] + x[1];
-    y[0] = v29;
-    y[1] = v28;
-    y[2] = v27;
-    y[3] = v26;
-    y[4] = v25;
-    y[5] = v24;
-    y[6] = v23;
-    y[7] = v22;
-    y[8] = v21;
-    y[9] = v20;
-    y[10] = v19;
-    y[11] = v18;
-    y[12] = v17;
-    y[13] = v16;
-    y[14] = v15;
-    y[15] = v14;
-    y[16] = v13;
-    y[17] = v12;
-    y[18] = v11;
-    y[19] = v10;
-    y[20] = v9;
-    y[21] = v8;
-    y[22] = v7;
-    y[23] = v6;
-    y[24] = v5;
-    y[25] = x[0];
-    y[26] = v4;
-    y[27] = v3;
+    const double v17 = pow(x[0], x[1]);
+    const double v18 = atan2(x[0], x[1]);
+    const double v19 = acos(x[0]);
+    const double v20 = asin(x[0]);
+    double v22, v21;
+    every_operation_sincos(x[0], &v22, &v21);
+    const double v23 = sqrt(x[0]);
+    const double v24 = x[0] > 0.0 ? 1.0 : x[0] < 0.0 ? -1.0 : x[0] + 0.0;
+    const double v25 = fabs(x[0]);
+    const double v26 = -x[0];
+    const double v27 = x[0] / x[1];
+    const double v28 = x[0] * x[1];
+    const double v29 = x[0] - x[1];
+    const double v30 = x[0] + x[1];
+    y[0] = v30;
+    y[1] = v29;
+    y[2] = v28;
+    y[3] = v27;
+    y[4] = v26;
+    y[5] = v25;
+    y[6] = v24;
+    y[7] = v23;
+    y[8] = v22;
+    y[9] = v21;
+    y[10] = v20;
+    y[11] = v19;
+    y[12] = v18;
+    y[13] = v17;
+    y[14] = v16;
+    y[15] = v15;
+    y[16] = v14;
+    y[17] = v13;
+    y[18] = v12;
+    y[19] = v11;
+    y[20] = v10;
+    y[21] = v9;
+    y[22] = v8;
+    y[23] = v7;
+    y[24] = v6;
+    y[25] = v5;
+    y[26] = x[0];
+    y[27] = v4;
+    y[28] = v3;
 }

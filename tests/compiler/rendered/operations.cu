@@ -54,20 +54,21 @@ DEVICE void f_state(const T *in0, T *out0)
     const T v13 = asin(in0[0]);
     const T v14 = acos(in0[0]);
     const T v15 = atan2(in0[0], in0[1]);
-    const T v16 = exp(in0[0]);
-    const T v17 = log(in0[0]);
-    const T v18 = tanh(in0[0]);
-    const T v19 = floor(in0[0]);
-    const T v20 = in0[0] < in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
-    const T v21 = in0[0] > in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
-    const T v22 = in0[0] < in0[1] ? 1.0 : 0.0;
-    const T v23 = in0[0] <= in0[1] ? 1.0 : 0.0;
-    const T v24 = in0[0] == in0[1] ? 1.0 : 0.0;
-    const T v25 = in0[0] == 0.0 ? 1.0 : 0.0;
-    const T v26 = in0[0] < in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
-    const T v27 = in0[0] > in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
-    const T v28 = in0[0] > 1e-11 * in0[1] ? in0[0] : 0.0;
-    const T v29 = in0[0] != 0.0 ? in0[1] : in0[2];
+    const T v16 = pow(in0[0], in0[1]);
+    const T v17 = exp(in0[0]);
+    const T v18 = log(in0[0]);
+    const T v19 = tanh(in0[0]);
+    const T v20 = floor(in0[0]);
+    const T v21 = in0[0] < in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
+    const T v22 = in0[0] > in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
+    const T v23 = in0[0] < in0[1] ? 1.0 : 0.0;
+    const T v24 = in0[0] <= in0[1] ? 1.0 : 0.0;
+    const T v25 = in0[0] == in0[1] ? 1.0 : 0.0;
+    const T v26 = in0[0] == 0.0 ? 1.0 : 0.0;
+    const T v27 = in0[0] < in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
+    const T v28 = in0[0] > in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
+    const T v29 = in0[0] > 1e-11 * in0[1] ? in0[0] : 0.0;
+    const T v30 = in0[0] != 0.0 ? in0[1] : in0[2];
     out0[0] = v3;
     out0[1] = v4;
     out0[2] = v5;
@@ -93,9 +94,10 @@ DEVICE void f_state(const T *in0, T *out0)
     out0[22] = v25;
     out0[23] = v26;
     out0[24] = v27;
-    out0[25] = in0[0];
-    out0[26] = v28;
+    out0[25] = v28;
+    out0[26] = in0[0];
     out0[27] = v29;
+    out0[28] = v30;
 }
 
 #ifdef __CUDACC__
@@ -128,10 +130,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) f(const T *__restrict__ in0,
     const long long from = own < n ? own : n - 1;
     T x0[3];
     copy_row<3>(in0 + from * step0, x0);
-    T y0[28];
+    T y0[29];
     f_state(x0, y0);
-    __shared__ T tile[BLOCK * 28];
+    __shared__ T tile[BLOCK * 29];
     const int rows = n - first < BLOCK ? (int)(n - first) : BLOCK;
-    write_rows<28, 28>(out0 + first * 28, rows, y0, tile);
+    write_rows<29, 29>(out0 + first * 29, rows, y0, tile);
 }
 #endif

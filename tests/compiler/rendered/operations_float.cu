@@ -48,20 +48,21 @@ DEVICE void f_state(const T *in0, T *out0)
     const T v13 = asinf(in0[0]);
     const T v14 = acosf(in0[0]);
     const T v15 = atan2f(in0[0], in0[1]);
-    const T v16 = expf(in0[0]);
-    const T v17 = logf(in0[0]);
-    const T v18 = tanhf(in0[0]);
-    const T v19 = floorf(in0[0]);
-    const T v20 = in0[0] < in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
-    const T v21 = in0[0] > in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
-    const T v22 = in0[0] < in0[1] ? 1.0f : 0.0f;
-    const T v23 = in0[0] <= in0[1] ? 1.0f : 0.0f;
-    const T v24 = in0[0] == in0[1] ? 1.0f : 0.0f;
-    const T v25 = in0[0] == 0.0f ? 1.0f : 0.0f;
-    const T v26 = in0[0] < in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
-    const T v27 = in0[0] > in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
-    const T v28 = in0[0] > 9.999999974752427e-07f * in0[1] ? in0[0] : 0.0f;
-    const T v29 = in0[0] != 0.0f ? in0[1] : in0[2];
+    const T v16 = powf(in0[0], in0[1]);
+    const T v17 = expf(in0[0]);
+    const T v18 = logf(in0[0]);
+    const T v19 = tanhf(in0[0]);
+    const T v20 = floorf(in0[0]);
+    const T v21 = in0[0] < in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
+    const T v22 = in0[0] > in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
+    const T v23 = in0[0] < in0[1] ? 1.0f : 0.0f;
+    const T v24 = in0[0] <= in0[1] ? 1.0f : 0.0f;
+    const T v25 = in0[0] == in0[1] ? 1.0f : 0.0f;
+    const T v26 = in0[0] == 0.0f ? 1.0f : 0.0f;
+    const T v27 = in0[0] < in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
+    const T v28 = in0[0] > in0[1] || in0[0] != in0[0] ? in0[0] : in0[1];
+    const T v29 = in0[0] > 9.999999974752427e-07f * in0[1] ? in0[0] : 0.0f;
+    const T v30 = in0[0] != 0.0f ? in0[1] : in0[2];
     out0[0] = v3;
     out0[1] = v4;
     out0[2] = v5;
@@ -87,9 +88,10 @@ DEVICE void f_state(const T *in0, T *out0)
     out0[22] = v25;
     out0[23] = v26;
     out0[24] = v27;
-    out0[25] = in0[0];
-    out0[26] = v28;
+    out0[25] = v28;
+    out0[26] = in0[0];
     out0[27] = v29;
+    out0[28] = v30;
 }
 
 #ifdef __CUDACC__
@@ -122,10 +124,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) f(const T *__restrict__ in0,
     const long long from = own < n ? own : n - 1;
     T x0[3];
     copy_row<3>(in0 + from * step0, x0);
-    T y0[28];
+    T y0[29];
     f_state(x0, y0);
-    __shared__ T tile[BLOCK * 28];
+    __shared__ T tile[BLOCK * 29];
     const int rows = n - first < BLOCK ? (int)(n - first) : BLOCK;
-    write_rows<28, 28>(out0 + first * 28, rows, y0, tile);
+    write_rows<29, 29>(out0 + first * 29, rows, y0, tile);
 }
 #endif

@@ -19,6 +19,7 @@ declare double @exp(double)
 declare double @log(double)
 declare double @tanh(double)
 declare double @atan2(double, double)
+declare double @pow(double, double)
 define internal <2 x double> @slow_angle(<2 x double> %x) cold noinline {
 entry:
   br label %lane
@@ -76,261 +77,275 @@ near15:
   %r27 = insertelement <2 x double> %r24, double %r26, i32 1
   %r28 = fcmp une <2 x double> %r19, zeroinitializer
   %r29 = select <2 x i1> %r28, <2 x double> %r21, <2 x double> %r27
-  %r30 = getelementptr <2 x double>, ptr @table, i64 1
-  %r31 = load volatile <2 x double>, ptr %r30, align 16
-  %r32 = fmul <2 x double> %r21, %r31
-  %r33 = fcmp ogt <2 x double> %r19, %r32
-  %r34 = select <2 x i1> %r33, <2 x double> %r19, <2 x double> zeroinitializer
-  %r35 = shufflevector <2 x double> %r34, <2 x double> %r29, <2 x i32> <i32 0, i32 2>
-  %r36 = shufflevector <2 x double> %r34, <2 x double> %r29, <2 x i32> <i32 1, i32 3>
-  %r37 = getelementptr ptr, ptr %out, i64 0
-  %r38 = load ptr, ptr %r37, align 8
-  %r39 = getelementptr double, ptr %r38, i64 26
-  store <2 x double> %r35, ptr %r39, align 8
-  %r40 = getelementptr ptr, ptr %out, i64 1
-  %r41 = load ptr, ptr %r40, align 8
-  %r42 = getelementptr double, ptr %r41, i64 26
-  store <2 x double> %r36, ptr %r42, align 8
-  %r43 = call <2 x double> @llvm.maximum.v2f64(<2 x double> %r19, <2 x double> %r21)
-  %r44 = shufflevector <2 x double> %r43, <2 x double> %r19, <2 x i32> <i32 0, i32 2>
-  %r45 = shufflevector <2 x double> %r43, <2 x double> %r19, <2 x i32> <i32 1, i32 3>
-  %r46 = getelementptr double, ptr %r38, i64 24
+  %r30 = extractelement <2 x double> %r29, i32 0
+  %r31 = getelementptr ptr, ptr %out, i64 0
+  %r32 = load ptr, ptr %r31, align 8
+  %r33 = getelementptr double, ptr %r32, i64 28
+  store double %r30, ptr %r33, align 8
+  %r34 = extractelement <2 x double> %r29, i32 1
+  %r35 = getelementptr ptr, ptr %out, i64 1
+  %r36 = load ptr, ptr %r35, align 8
+  %r37 = getelementptr double, ptr %r36, i64 28
+  store double %r34, ptr %r37, align 8
+  %r38 = getelementptr <2 x double>, ptr @table, i64 1
+  %r39 = load volatile <2 x double>, ptr %r38, align 16
+  %r40 = fmul <2 x double> %r21, %r39
+  %r41 = fcmp ogt <2 x double> %r19, %r40
+  %r42 = select <2 x i1> %r41, <2 x double> %r19, <2 x double> zeroinitializer
+  %r43 = shufflevector <2 x double> %r19, <2 x double> %r42, <2 x i32> <i32 0, i32 2>
+  %r44 = shufflevector <2 x double> %r19, <2 x double> %r42, <2 x i32> <i32 1, i32 3>
+  %r45 = getelementptr double, ptr %r32, i64 26
+  store <2 x double> %r43, ptr %r45, align 8
+  %r46 = getelementptr double, ptr %r36, i64 26
   store <2 x double> %r44, ptr %r46, align 8
-  %r47 = getelementptr double, ptr %r41, i64 24
-  store <2 x double> %r45, ptr %r47, align 8
+  %r47 = call <2 x double> @llvm.maximum.v2f64(<2 x double> %r19, <2 x double> %r21)
   %r48 = call <2 x double> @llvm.minimum.v2f64(<2 x double> %r19, <2 x double> %r21)
-  %r49 = fcmp oeq <2 x double> %r19, zeroinitializer
-  %r50 = uitofp <2 x i1> %r49 to <2 x double>
-  %r51 = shufflevector <2 x double> %r50, <2 x double> %r48, <2 x i32> <i32 0, i32 2>
-  %r52 = shufflevector <2 x double> %r50, <2 x double> %r48, <2 x i32> <i32 1, i32 3>
-  %r53 = getelementptr double, ptr %r38, i64 22
-  store <2 x double> %r51, ptr %r53, align 8
-  %r54 = getelementptr double, ptr %r41, i64 22
-  store <2 x double> %r52, ptr %r54, align 8
+  %r49 = shufflevector <2 x double> %r48, <2 x double> %r47, <2 x i32> <i32 0, i32 2>
+  %r50 = shufflevector <2 x double> %r48, <2 x double> %r47, <2 x i32> <i32 1, i32 3>
+  %r51 = getelementptr double, ptr %r32, i64 24
+  store <2 x double> %r49, ptr %r51, align 8
+  %r52 = getelementptr double, ptr %r36, i64 24
+  store <2 x double> %r50, ptr %r52, align 8
+  %r53 = fcmp oeq <2 x double> %r19, zeroinitializer
+  %r54 = uitofp <2 x i1> %r53 to <2 x double>
   %r55 = fcmp oeq <2 x double> %r19, %r21
   %r56 = uitofp <2 x i1> %r55 to <2 x double>
-  %r57 = fcmp ole <2 x double> %r19, %r21
-  %r58 = uitofp <2 x i1> %r57 to <2 x double>
-  %r59 = shufflevector <2 x double> %r58, <2 x double> %r56, <2 x i32> <i32 0, i32 2>
-  %r60 = shufflevector <2 x double> %r58, <2 x double> %r56, <2 x i32> <i32 1, i32 3>
-  %r61 = getelementptr double, ptr %r38, i64 20
-  store <2 x double> %r59, ptr %r61, align 8
-  %r62 = getelementptr double, ptr %r41, i64 20
-  store <2 x double> %r60, ptr %r62, align 8
+  %r57 = shufflevector <2 x double> %r56, <2 x double> %r54, <2 x i32> <i32 0, i32 2>
+  %r58 = shufflevector <2 x double> %r56, <2 x double> %r54, <2 x i32> <i32 1, i32 3>
+  %r59 = getelementptr double, ptr %r32, i64 22
+  store <2 x double> %r57, ptr %r59, align 8
+  %r60 = getelementptr double, ptr %r36, i64 22
+  store <2 x double> %r58, ptr %r60, align 8
+  %r61 = fcmp ole <2 x double> %r19, %r21
+  %r62 = uitofp <2 x i1> %r61 to <2 x double>
   %r63 = fcmp olt <2 x double> %r19, %r21
   %r64 = uitofp <2 x i1> %r63 to <2 x double>
-  %r65 = call <2 x double> @llvm.maximum.v2f64(<2 x double> %r19, <2 x double> %r21)
-  %r66 = shufflevector <2 x double> %r65, <2 x double> %r64, <2 x i32> <i32 0, i32 2>
-  %r67 = shufflevector <2 x double> %r65, <2 x double> %r64, <2 x i32> <i32 1, i32 3>
-  %r68 = getelementptr double, ptr %r38, i64 18
+  %r65 = shufflevector <2 x double> %r64, <2 x double> %r62, <2 x i32> <i32 0, i32 2>
+  %r66 = shufflevector <2 x double> %r64, <2 x double> %r62, <2 x i32> <i32 1, i32 3>
+  %r67 = getelementptr double, ptr %r32, i64 20
+  store <2 x double> %r65, ptr %r67, align 8
+  %r68 = getelementptr double, ptr %r36, i64 20
   store <2 x double> %r66, ptr %r68, align 8
-  %r69 = getelementptr double, ptr %r41, i64 18
-  store <2 x double> %r67, ptr %r69, align 8
+  %r69 = call <2 x double> @llvm.maximum.v2f64(<2 x double> %r19, <2 x double> %r21)
   %r70 = call <2 x double> @llvm.minimum.v2f64(<2 x double> %r19, <2 x double> %r21)
-  %r71 = call <2 x double> @llvm.floor.v2f64(<2 x double> %r19)
-  %r72 = shufflevector <2 x double> %r71, <2 x double> %r70, <2 x i32> <i32 0, i32 2>
-  %r73 = shufflevector <2 x double> %r71, <2 x double> %r70, <2 x i32> <i32 1, i32 3>
-  %r74 = getelementptr double, ptr %r38, i64 16
+  %r71 = shufflevector <2 x double> %r70, <2 x double> %r69, <2 x i32> <i32 0, i32 2>
+  %r72 = shufflevector <2 x double> %r70, <2 x double> %r69, <2 x i32> <i32 1, i32 3>
+  %r73 = getelementptr double, ptr %r32, i64 18
+  store <2 x double> %r71, ptr %r73, align 8
+  %r74 = getelementptr double, ptr %r36, i64 18
   store <2 x double> %r72, ptr %r74, align 8
-  %r75 = getelementptr double, ptr %r41, i64 16
-  store <2 x double> %r73, ptr %r75, align 8
+  %r75 = call <2 x double> @llvm.floor.v2f64(<2 x double> %r19)
   %r76 = extractelement <2 x double> %r19, i32 0
   %r77 = call double @tanh(double %r76)
   %r78 = insertelement <2 x double> poison, double %r77, i32 0
   %r79 = extractelement <2 x double> %r19, i32 1
   %r80 = call double @tanh(double %r79)
   %r81 = insertelement <2 x double> %r78, double %r80, i32 1
-  %r82 = extractelement <2 x double> %r19, i32 0
-  %r83 = call double @log(double %r82)
-  %r84 = insertelement <2 x double> poison, double %r83, i32 0
-  %r85 = extractelement <2 x double> %r19, i32 1
-  %r86 = call double @log(double %r85)
-  %r87 = insertelement <2 x double> %r84, double %r86, i32 1
-  %r88 = shufflevector <2 x double> %r87, <2 x double> %r81, <2 x i32> <i32 0, i32 2>
-  %r89 = shufflevector <2 x double> %r87, <2 x double> %r81, <2 x i32> <i32 1, i32 3>
-  %r90 = getelementptr double, ptr %r38, i64 14
-  store <2 x double> %r88, ptr %r90, align 8
-  %r91 = getelementptr double, ptr %r41, i64 14
-  store <2 x double> %r89, ptr %r91, align 8
+  %r82 = shufflevector <2 x double> %r81, <2 x double> %r75, <2 x i32> <i32 0, i32 2>
+  %r83 = shufflevector <2 x double> %r81, <2 x double> %r75, <2 x i32> <i32 1, i32 3>
+  %r84 = getelementptr double, ptr %r32, i64 16
+  store <2 x double> %r82, ptr %r84, align 8
+  %r85 = getelementptr double, ptr %r36, i64 16
+  store <2 x double> %r83, ptr %r85, align 8
+  %r86 = extractelement <2 x double> %r19, i32 0
+  %r87 = call double @log(double %r86)
+  %r88 = insertelement <2 x double> poison, double %r87, i32 0
+  %r89 = extractelement <2 x double> %r19, i32 1
+  %r90 = call double @log(double %r89)
+  %r91 = insertelement <2 x double> %r88, double %r90, i32 1
   %r92 = extractelement <2 x double> %r19, i32 0
   %r93 = call double @exp(double %r92)
   %r94 = insertelement <2 x double> poison, double %r93, i32 0
   %r95 = extractelement <2 x double> %r19, i32 1
   %r96 = call double @exp(double %r95)
   %r97 = insertelement <2 x double> %r94, double %r96, i32 1
-  %r98 = extractelement <2 x double> %r19, i32 0
-  %r99 = extractelement <2 x double> %r21, i32 0
-  %r100 = call double @atan2(double %r98, double %r99)
-  %r101 = insertelement <2 x double> poison, double %r100, i32 0
-  %r102 = extractelement <2 x double> %r19, i32 1
-  %r103 = extractelement <2 x double> %r21, i32 1
-  %r104 = call double @atan2(double %r102, double %r103)
-  %r105 = insertelement <2 x double> %r101, double %r104, i32 1
-  %r106 = shufflevector <2 x double> %r105, <2 x double> %r97, <2 x i32> <i32 0, i32 2>
-  %r107 = shufflevector <2 x double> %r105, <2 x double> %r97, <2 x i32> <i32 1, i32 3>
-  %r108 = getelementptr double, ptr %r38, i64 12
-  store <2 x double> %r106, ptr %r108, align 8
-  %r109 = getelementptr double, ptr %r41, i64 12
-  store <2 x double> %r107, ptr %r109, align 8
+  %r98 = shufflevector <2 x double> %r97, <2 x double> %r91, <2 x i32> <i32 0, i32 2>
+  %r99 = shufflevector <2 x double> %r97, <2 x double> %r91, <2 x i32> <i32 1, i32 3>
+  %r100 = getelementptr double, ptr %r32, i64 14
+  store <2 x double> %r98, ptr %r100, align 8
+  %r101 = getelementptr double, ptr %r36, i64 14
+  store <2 x double> %r99, ptr %r101, align 8
+  %r102 = extractelement <2 x double> %r19, i32 0
+  %r103 = extractelement <2 x double> %r21, i32 0
+  %r104 = call double @pow(double %r102, double %r103)
+  %r105 = insertelement <2 x double> poison, double %r104, i32 0
+  %r106 = extractelement <2 x double> %r19, i32 1
+  %r107 = extractelement <2 x double> %r21, i32 1
+  %r108 = call double @pow(double %r106, double %r107)
+  %r109 = insertelement <2 x double> %r105, double %r108, i32 1
   %r110 = extractelement <2 x double> %r19, i32 0
-  %r111 = call double @acos(double %r110)
-  %r112 = insertelement <2 x double> poison, double %r111, i32 0
-  %r113 = extractelement <2 x double> %r19, i32 1
-  %r114 = call double @acos(double %r113)
-  %r115 = insertelement <2 x double> %r112, double %r114, i32 1
-  %r116 = extractelement <2 x double> %r19, i32 0
-  %r117 = call double @asin(double %r116)
-  %r118 = insertelement <2 x double> poison, double %r117, i32 0
-  %r119 = extractelement <2 x double> %r19, i32 1
-  %r120 = call double @asin(double %r119)
-  %r121 = insertelement <2 x double> %r118, double %r120, i32 1
-  %r122 = shufflevector <2 x double> %r121, <2 x double> %r115, <2 x i32> <i32 0, i32 2>
-  %r123 = shufflevector <2 x double> %r121, <2 x double> %r115, <2 x i32> <i32 1, i32 3>
-  %r124 = getelementptr double, ptr %r38, i64 10
-  store <2 x double> %r122, ptr %r124, align 8
-  %r125 = getelementptr double, ptr %r41, i64 10
-  store <2 x double> %r123, ptr %r125, align 8
-  %r126 = getelementptr <2 x double>, ptr @table, i64 2
-  %r127 = load volatile <2 x double>, ptr %r126, align 16
-  %r128 = getelementptr <2 x double>, ptr @table, i64 3
-  %r129 = load volatile <2 x double>, ptr %r128, align 16
-  %r130 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r17, <2 x double> %r127, <2 x double> %r129)
-  %r131 = call <2 x double> @llvm.sqrt.v2f64(<2 x double> %r19)
-  %r132 = fcmp one <2 x double> %r19, zeroinitializer
-  %r133 = getelementptr <2 x double>, ptr @table, i64 4
-  %r134 = load volatile <2 x double>, ptr %r133, align 16
-  %r135 = call <2 x double> @llvm.copysign.v2f64(<2 x double> %r134, <2 x double> %r19)
-  %r136 = fadd <2 x double> %r19, zeroinitializer
-  %r137 = select <2 x i1> %r132, <2 x double> %r135, <2 x double> %r136
-  %r138 = shufflevector <2 x double> %r137, <2 x double> %r131, <2 x i32> <i32 0, i32 2>
-  %r139 = shufflevector <2 x double> %r137, <2 x double> %r131, <2 x i32> <i32 1, i32 3>
-  %r140 = getelementptr double, ptr %r38, i64 6
-  store <2 x double> %r138, ptr %r140, align 8
-  %r141 = getelementptr double, ptr %r41, i64 6
-  store <2 x double> %r139, ptr %r141, align 8
-  %r142 = call <2 x double> @llvm.fabs.v2f64(<2 x double> %r19)
-  %r143 = fneg <2 x double> %r19
-  %r144 = shufflevector <2 x double> %r143, <2 x double> %r142, <2 x i32> <i32 0, i32 2>
-  %r145 = shufflevector <2 x double> %r143, <2 x double> %r142, <2 x i32> <i32 1, i32 3>
-  %r146 = getelementptr double, ptr %r38, i64 4
-  store <2 x double> %r144, ptr %r146, align 8
-  %r147 = getelementptr double, ptr %r41, i64 4
-  store <2 x double> %r145, ptr %r147, align 8
-  %r148 = fdiv <2 x double> %r19, %r21
-  %r149 = fmul <2 x double> %r19, %r21
-  %r150 = shufflevector <2 x double> %r149, <2 x double> %r148, <2 x i32> <i32 0, i32 2>
-  %r151 = shufflevector <2 x double> %r149, <2 x double> %r148, <2 x i32> <i32 1, i32 3>
-  %r152 = getelementptr double, ptr %r38, i64 2
+  %r111 = extractelement <2 x double> %r21, i32 0
+  %r112 = call double @atan2(double %r110, double %r111)
+  %r113 = insertelement <2 x double> poison, double %r112, i32 0
+  %r114 = extractelement <2 x double> %r19, i32 1
+  %r115 = extractelement <2 x double> %r21, i32 1
+  %r116 = call double @atan2(double %r114, double %r115)
+  %r117 = insertelement <2 x double> %r113, double %r116, i32 1
+  %r118 = shufflevector <2 x double> %r117, <2 x double> %r109, <2 x i32> <i32 0, i32 2>
+  %r119 = shufflevector <2 x double> %r117, <2 x double> %r109, <2 x i32> <i32 1, i32 3>
+  %r120 = getelementptr double, ptr %r32, i64 12
+  store <2 x double> %r118, ptr %r120, align 8
+  %r121 = getelementptr double, ptr %r36, i64 12
+  store <2 x double> %r119, ptr %r121, align 8
+  %r122 = extractelement <2 x double> %r19, i32 0
+  %r123 = call double @acos(double %r122)
+  %r124 = insertelement <2 x double> poison, double %r123, i32 0
+  %r125 = extractelement <2 x double> %r19, i32 1
+  %r126 = call double @acos(double %r125)
+  %r127 = insertelement <2 x double> %r124, double %r126, i32 1
+  %r128 = extractelement <2 x double> %r19, i32 0
+  %r129 = call double @asin(double %r128)
+  %r130 = insertelement <2 x double> poison, double %r129, i32 0
+  %r131 = extractelement <2 x double> %r19, i32 1
+  %r132 = call double @asin(double %r131)
+  %r133 = insertelement <2 x double> %r130, double %r132, i32 1
+  %r134 = shufflevector <2 x double> %r133, <2 x double> %r127, <2 x i32> <i32 0, i32 2>
+  %r135 = shufflevector <2 x double> %r133, <2 x double> %r127, <2 x i32> <i32 1, i32 3>
+  %r136 = getelementptr double, ptr %r32, i64 10
+  store <2 x double> %r134, ptr %r136, align 8
+  %r137 = getelementptr double, ptr %r36, i64 10
+  store <2 x double> %r135, ptr %r137, align 8
+  %r138 = getelementptr <2 x double>, ptr @table, i64 2
+  %r139 = load volatile <2 x double>, ptr %r138, align 16
+  %r140 = getelementptr <2 x double>, ptr @table, i64 3
+  %r141 = load volatile <2 x double>, ptr %r140, align 16
+  %r142 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r17, <2 x double> %r139, <2 x double> %r141)
+  %r143 = call <2 x double> @llvm.sqrt.v2f64(<2 x double> %r19)
+  %r144 = fcmp one <2 x double> %r19, zeroinitializer
+  %r145 = getelementptr <2 x double>, ptr @table, i64 4
+  %r146 = load volatile <2 x double>, ptr %r145, align 16
+  %r147 = call <2 x double> @llvm.copysign.v2f64(<2 x double> %r146, <2 x double> %r19)
+  %r148 = fadd <2 x double> %r19, zeroinitializer
+  %r149 = select <2 x i1> %r144, <2 x double> %r147, <2 x double> %r148
+  %r150 = shufflevector <2 x double> %r149, <2 x double> %r143, <2 x i32> <i32 0, i32 2>
+  %r151 = shufflevector <2 x double> %r149, <2 x double> %r143, <2 x i32> <i32 1, i32 3>
+  %r152 = getelementptr double, ptr %r32, i64 6
   store <2 x double> %r150, ptr %r152, align 8
-  %r153 = getelementptr double, ptr %r41, i64 2
+  %r153 = getelementptr double, ptr %r36, i64 6
   store <2 x double> %r151, ptr %r153, align 8
-  %r154 = fsub <2 x double> %r19, %r21
-  %r155 = getelementptr <2 x double>, ptr @table, i64 3
-  %r156 = load volatile <2 x double>, ptr %r155, align 16
-  %r157 = fsub <2 x double> %r130, %r156
-  %r158 = bitcast <2 x double> %r130 to <2 x i64>
-  %r159 = shl <2 x i64> %r158, <i64 62, i64 62>
-  %r160 = bitcast <2 x i64> %r159 to <2 x double>
-  %r161 = bitcast <2 x double> %r160 to <2 x i64>
-  %r162 = and <2 x i64> %r161, <i64 -9223372036854775808, i64 -9223372036854775808>
-  %r163 = bitcast <2 x i64> %r162 to <2 x double>
-  %r164 = bitcast <2 x double> %r130 to <2 x i64>
-  %r165 = and <2 x i64> %r164, <i64 1, i64 1>
-  %r166 = bitcast <2 x i64> %r165 to <2 x double>
-  %r167 = fadd <2 x double> %r19, %r21
-  %r168 = shufflevector <2 x double> %r167, <2 x double> %r154, <2 x i32> <i32 0, i32 2>
-  %r169 = shufflevector <2 x double> %r167, <2 x double> %r154, <2 x i32> <i32 1, i32 3>
-  store <2 x double> %r168, ptr %r38, align 8
-  store <2 x double> %r169, ptr %r41, align 8
-  %r170 = getelementptr <2 x double>, ptr @table, i64 5
-  %r171 = load volatile <2 x double>, ptr %r170, align 16
-  %r172 = fneg <2 x double> %r157
-  %r173 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r172, <2 x double> %r171, <2 x double> %r17)
-  %r174 = getelementptr <2 x double>, ptr @table, i64 6
-  %r175 = load volatile <2 x double>, ptr %r174, align 16
-  %r176 = fneg <2 x double> %r157
-  %r177 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r176, <2 x double> %r175, <2 x double> %r173)
-  %r178 = getelementptr <2 x double>, ptr @table, i64 7
-  %r179 = load volatile <2 x double>, ptr %r178, align 16
-  %r180 = fneg <2 x double> %r157
-  %r181 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r180, <2 x double> %r179, <2 x double> %r177)
-  %r182 = fmul <2 x double> %r181, %r181
-  %r183 = getelementptr <2 x double>, ptr @table, i64 8
-  %r184 = load volatile <2 x double>, ptr %r183, align 16
-  %r185 = getelementptr <2 x double>, ptr @table, i64 9
-  %r186 = load volatile <2 x double>, ptr %r185, align 16
-  %r187 = fneg <2 x double> %r184
-  %r188 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r187, <2 x double> %r182, <2 x double> %r186)
-  %r189 = getelementptr <2 x double>, ptr @table, i64 10
-  %r190 = load volatile <2 x double>, ptr %r189, align 16
-  %r191 = fneg <2 x double> %r188
-  %r192 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r191, <2 x double> %r182, <2 x double> %r190)
-  %r193 = getelementptr <2 x double>, ptr @table, i64 11
-  %r194 = load volatile <2 x double>, ptr %r193, align 16
-  %r195 = fneg <2 x double> %r192
-  %r196 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r195, <2 x double> %r182, <2 x double> %r194)
-  %r197 = getelementptr <2 x double>, ptr @table, i64 12
+  %r154 = call <2 x double> @llvm.fabs.v2f64(<2 x double> %r19)
+  %r155 = fneg <2 x double> %r19
+  %r156 = shufflevector <2 x double> %r155, <2 x double> %r154, <2 x i32> <i32 0, i32 2>
+  %r157 = shufflevector <2 x double> %r155, <2 x double> %r154, <2 x i32> <i32 1, i32 3>
+  %r158 = getelementptr double, ptr %r32, i64 4
+  store <2 x double> %r156, ptr %r158, align 8
+  %r159 = getelementptr double, ptr %r36, i64 4
+  store <2 x double> %r157, ptr %r159, align 8
+  %r160 = fdiv <2 x double> %r19, %r21
+  %r161 = fmul <2 x double> %r19, %r21
+  %r162 = shufflevector <2 x double> %r161, <2 x double> %r160, <2 x i32> <i32 0, i32 2>
+  %r163 = shufflevector <2 x double> %r161, <2 x double> %r160, <2 x i32> <i32 1, i32 3>
+  %r164 = getelementptr double, ptr %r32, i64 2
+  store <2 x double> %r162, ptr %r164, align 8
+  %r165 = getelementptr double, ptr %r36, i64 2
+  store <2 x double> %r163, ptr %r165, align 8
+  %r166 = fsub <2 x double> %r19, %r21
+  %r167 = getelementptr <2 x double>, ptr @table, i64 3
+  %r168 = load volatile <2 x double>, ptr %r167, align 16
+  %r169 = fsub <2 x double> %r142, %r168
+  %r170 = bitcast <2 x double> %r142 to <2 x i64>
+  %r171 = shl <2 x i64> %r170, <i64 62, i64 62>
+  %r172 = bitcast <2 x i64> %r171 to <2 x double>
+  %r173 = bitcast <2 x double> %r172 to <2 x i64>
+  %r174 = and <2 x i64> %r173, <i64 -9223372036854775808, i64 -9223372036854775808>
+  %r175 = bitcast <2 x i64> %r174 to <2 x double>
+  %r176 = bitcast <2 x double> %r142 to <2 x i64>
+  %r177 = and <2 x i64> %r176, <i64 1, i64 1>
+  %r178 = bitcast <2 x i64> %r177 to <2 x double>
+  %r179 = fadd <2 x double> %r19, %r21
+  %r180 = shufflevector <2 x double> %r179, <2 x double> %r166, <2 x i32> <i32 0, i32 2>
+  %r181 = shufflevector <2 x double> %r179, <2 x double> %r166, <2 x i32> <i32 1, i32 3>
+  store <2 x double> %r180, ptr %r32, align 8
+  store <2 x double> %r181, ptr %r36, align 8
+  %r182 = getelementptr <2 x double>, ptr @table, i64 5
+  %r183 = load volatile <2 x double>, ptr %r182, align 16
+  %r184 = fneg <2 x double> %r169
+  %r185 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r184, <2 x double> %r183, <2 x double> %r17)
+  %r186 = getelementptr <2 x double>, ptr @table, i64 6
+  %r187 = load volatile <2 x double>, ptr %r186, align 16
+  %r188 = fneg <2 x double> %r169
+  %r189 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r188, <2 x double> %r187, <2 x double> %r185)
+  %r190 = getelementptr <2 x double>, ptr @table, i64 7
+  %r191 = load volatile <2 x double>, ptr %r190, align 16
+  %r192 = fneg <2 x double> %r169
+  %r193 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r192, <2 x double> %r191, <2 x double> %r189)
+  %r194 = fmul <2 x double> %r193, %r193
+  %r195 = getelementptr <2 x double>, ptr @table, i64 8
+  %r196 = load volatile <2 x double>, ptr %r195, align 16
+  %r197 = getelementptr <2 x double>, ptr @table, i64 9
   %r198 = load volatile <2 x double>, ptr %r197, align 16
   %r199 = fneg <2 x double> %r196
-  %r200 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r199, <2 x double> %r182, <2 x double> %r198)
-  %r201 = getelementptr <2 x double>, ptr @table, i64 13
+  %r200 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r199, <2 x double> %r194, <2 x double> %r198)
+  %r201 = getelementptr <2 x double>, ptr @table, i64 10
   %r202 = load volatile <2 x double>, ptr %r201, align 16
   %r203 = fneg <2 x double> %r200
-  %r204 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r203, <2 x double> %r182, <2 x double> %r202)
-  %r205 = getelementptr <2 x double>, ptr @table, i64 14
+  %r204 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r203, <2 x double> %r194, <2 x double> %r202)
+  %r205 = getelementptr <2 x double>, ptr @table, i64 11
   %r206 = load volatile <2 x double>, ptr %r205, align 16
   %r207 = fneg <2 x double> %r204
-  %r208 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r207, <2 x double> %r182, <2 x double> %r206)
-  %r209 = getelementptr <2 x double>, ptr @table, i64 4
+  %r208 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r207, <2 x double> %r194, <2 x double> %r206)
+  %r209 = getelementptr <2 x double>, ptr @table, i64 12
   %r210 = load volatile <2 x double>, ptr %r209, align 16
   %r211 = fneg <2 x double> %r208
-  %r212 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r211, <2 x double> %r182, <2 x double> %r210)
-  %r213 = bitcast <2 x double> %r212 to <2 x i64>
-  %r214 = bitcast <2 x double> %r163 to <2 x i64>
-  %r215 = xor <2 x i64> %r213, %r214
-  %r216 = bitcast <2 x i64> %r215 to <2 x double>
-  %r217 = getelementptr <2 x double>, ptr @table, i64 15
+  %r212 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r211, <2 x double> %r194, <2 x double> %r210)
+  %r213 = getelementptr <2 x double>, ptr @table, i64 13
+  %r214 = load volatile <2 x double>, ptr %r213, align 16
+  %r215 = fneg <2 x double> %r212
+  %r216 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r215, <2 x double> %r194, <2 x double> %r214)
+  %r217 = getelementptr <2 x double>, ptr @table, i64 14
   %r218 = load volatile <2 x double>, ptr %r217, align 16
-  %r219 = getelementptr <2 x double>, ptr @table, i64 16
-  %r220 = load volatile <2 x double>, ptr %r219, align 16
-  %r221 = fneg <2 x double> %r218
-  %r222 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r221, <2 x double> %r182, <2 x double> %r220)
-  %r223 = getelementptr <2 x double>, ptr @table, i64 17
-  %r224 = load volatile <2 x double>, ptr %r223, align 16
-  %r225 = fneg <2 x double> %r222
-  %r226 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r225, <2 x double> %r182, <2 x double> %r224)
-  %r227 = getelementptr <2 x double>, ptr @table, i64 18
-  %r228 = load volatile <2 x double>, ptr %r227, align 16
-  %r229 = fneg <2 x double> %r226
-  %r230 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r229, <2 x double> %r182, <2 x double> %r228)
-  %r231 = getelementptr <2 x double>, ptr @table, i64 19
+  %r219 = fneg <2 x double> %r216
+  %r220 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r219, <2 x double> %r194, <2 x double> %r218)
+  %r221 = getelementptr <2 x double>, ptr @table, i64 4
+  %r222 = load volatile <2 x double>, ptr %r221, align 16
+  %r223 = fneg <2 x double> %r220
+  %r224 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r223, <2 x double> %r194, <2 x double> %r222)
+  %r225 = bitcast <2 x double> %r224 to <2 x i64>
+  %r226 = bitcast <2 x double> %r175 to <2 x i64>
+  %r227 = xor <2 x i64> %r225, %r226
+  %r228 = bitcast <2 x i64> %r227 to <2 x double>
+  %r229 = getelementptr <2 x double>, ptr @table, i64 15
+  %r230 = load volatile <2 x double>, ptr %r229, align 16
+  %r231 = getelementptr <2 x double>, ptr @table, i64 16
   %r232 = load volatile <2 x double>, ptr %r231, align 16
   %r233 = fneg <2 x double> %r230
-  %r234 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r233, <2 x double> %r182, <2 x double> %r232)
-  %r235 = getelementptr <2 x double>, ptr @table, i64 20
+  %r234 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r233, <2 x double> %r194, <2 x double> %r232)
+  %r235 = getelementptr <2 x double>, ptr @table, i64 17
   %r236 = load volatile <2 x double>, ptr %r235, align 16
   %r237 = fneg <2 x double> %r234
-  %r238 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r237, <2 x double> %r182, <2 x double> %r236)
-  %r239 = fmul <2 x double> %r238, %r182
-  %r240 = fneg <2 x double> %r239
-  %r241 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r240, <2 x double> %r181, <2 x double> %r181)
-  %r242 = bitcast <2 x double> %r241 to <2 x i64>
-  %r243 = bitcast <2 x double> %r163 to <2 x i64>
-  %r244 = xor <2 x i64> %r242, %r243
-  %r245 = bitcast <2 x i64> %r244 to <2 x double>
-  %r246 = bitcast <2 x double> %r166 to <2 x i64>
-  %r247 = icmp ne <2 x i64> %r246, zeroinitializer
-  %r248 = select <2 x i1> %r247, <2 x double> %r216, <2 x double> %r245
-  %r249 = bitcast <2 x double> %r166 to <2 x i64>
-  %r250 = icmp ne <2 x i64> %r249, zeroinitializer
-  %r251 = fneg <2 x double> %r245
-  %r252 = select <2 x i1> %r250, <2 x double> %r251, <2 x double> %r216
-  %r253 = shufflevector <2 x double> %r248, <2 x double> %r252, <2 x i32> <i32 0, i32 2>
-  %r254 = shufflevector <2 x double> %r248, <2 x double> %r252, <2 x i32> <i32 1, i32 3>
-  %r255 = getelementptr double, ptr %r38, i64 8
-  store <2 x double> %r253, ptr %r255, align 8
-  %r256 = getelementptr double, ptr %r41, i64 8
-  store <2 x double> %r254, ptr %r256, align 8
+  %r238 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r237, <2 x double> %r194, <2 x double> %r236)
+  %r239 = getelementptr <2 x double>, ptr @table, i64 18
+  %r240 = load volatile <2 x double>, ptr %r239, align 16
+  %r241 = fneg <2 x double> %r238
+  %r242 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r241, <2 x double> %r194, <2 x double> %r240)
+  %r243 = getelementptr <2 x double>, ptr @table, i64 19
+  %r244 = load volatile <2 x double>, ptr %r243, align 16
+  %r245 = fneg <2 x double> %r242
+  %r246 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r245, <2 x double> %r194, <2 x double> %r244)
+  %r247 = getelementptr <2 x double>, ptr @table, i64 20
+  %r248 = load volatile <2 x double>, ptr %r247, align 16
+  %r249 = fneg <2 x double> %r246
+  %r250 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r249, <2 x double> %r194, <2 x double> %r248)
+  %r251 = fmul <2 x double> %r250, %r194
+  %r252 = fneg <2 x double> %r251
+  %r253 = call <2 x double> @llvm.fma.v2f64(<2 x double> %r252, <2 x double> %r193, <2 x double> %r193)
+  %r254 = bitcast <2 x double> %r253 to <2 x i64>
+  %r255 = bitcast <2 x double> %r175 to <2 x i64>
+  %r256 = xor <2 x i64> %r254, %r255
+  %r257 = bitcast <2 x i64> %r256 to <2 x double>
+  %r258 = bitcast <2 x double> %r178 to <2 x i64>
+  %r259 = icmp ne <2 x i64> %r258, zeroinitializer
+  %r260 = select <2 x i1> %r259, <2 x double> %r228, <2 x double> %r257
+  %r261 = bitcast <2 x double> %r178 to <2 x i64>
+  %r262 = icmp ne <2 x i64> %r261, zeroinitializer
+  %r263 = fneg <2 x double> %r257
+  %r264 = select <2 x i1> %r262, <2 x double> %r263, <2 x double> %r228
+  %r265 = shufflevector <2 x double> %r260, <2 x double> %r264, <2 x i32> <i32 0, i32 2>
+  %r266 = shufflevector <2 x double> %r260, <2 x double> %r264, <2 x i32> <i32 1, i32 3>
+  %r267 = getelementptr double, ptr %r32, i64 8
+  store <2 x double> %r265, ptr %r267, align 8
+  %r268 = getelementptr double, ptr %r36, i64 8
+  store <2 x double> %r266, ptr %r268, align 8
   ret void
 }
 define internal i1 @body(ptr noalias %in, ptr noalias %out, ptr noalias %frame) {
@@ -359,7 +374,7 @@ entry:
   %core1_0 = load i64, ptr %pc1_0, align 8
   %is1_0 = icmp eq i64 %core1_0, 8
   %all1_0 = and i1 true, %is1_0
-  %copies = alloca [496 x i8], align 64
+  %copies = alloca [512 x i8], align 64
   %frame = alloca [48 x i8], align 64
   br label %start
 done:
@@ -368,7 +383,7 @@ start:
   %own0_0 = getelementptr i8, ptr %copies, i64 0
   %own0_1 = getelementptr i8, ptr %copies, i64 24
   %own1_0 = getelementptr i8, ptr %copies, i64 48
-  %own1_1 = getelementptr i8, ptr %copies, i64 272
+  %own1_1 = getelementptr i8, ptr %copies, i64 280
   br label %head
 head:
   %i = phi i64 [ 0, %start ], [ %next, %after ]
@@ -409,8 +424,11 @@ fetching1:
   %fo1_384 = add i64 %f1, 384
   %fl1_384 = getelementptr i8, ptr %fetch1, i64 %fo1_384
   call void @llvm.prefetch.p0(ptr %fl1_384, i32 1, i32 3, i32 1)
+  %fo1_448 = add i64 %f1, 448
+  %fl1_448 = getelementptr i8, ptr %fetch1, i64 %fo1_448
+  call void @llvm.prefetch.p0(ptr %fl1_448, i32 1, i32 3, i32 1)
   %fn1 = add i64 %f1, 512
-  %fc1 = icmp slt i64 %fn1, 448
+  %fc1 = icmp slt i64 %fn1, 464
   br i1 %fc1, label %fetching1, label %fetched1
 fetched1:
   br label %point0
@@ -483,7 +501,7 @@ each1:
   %x1_1 = load double, ptr %here1_1, align 8
   store double %x1_1, ptr %there1_1, align 8
   %en1 = add i64 %e1, 1
-  %ec1 = icmp slt i64 %en1, 28
+  %ec1 = icmp slt i64 %en1, 29
   br i1 %ec1, label %each1, label %copied1
 copied1:
   br label %back2

@@ -19,6 +19,7 @@ declare float @expf(float)
 declare float @logf(float)
 declare float @tanhf(float)
 declare float @atan2f(float, float)
+declare float @powf(float, float)
 define internal <4 x float> @slow_angle(<4 x float> %x) cold noinline {
 entry:
   br label %lane

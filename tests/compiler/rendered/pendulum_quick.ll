@@ -19,6 +19,7 @@ declare double @exp(double)
 declare double @log(double)
 declare double @tanh(double)
 declare double @atan2(double, double)
+declare double @pow(double, double)
 define internal <4 x double> @slow_angle(<4 x double> %x) cold noinline {
 entry:
   br label %lane
