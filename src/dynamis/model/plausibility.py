@@ -284,15 +284,15 @@ def _check_bodies(description: Description, report: Report) -> None:
     for joint in description.joints:
         out.setdefault(joint.parent, []).append(joint)
     links = {link.name: link for link in description.links}
+    carriers, fixed = _carriers(description)
     for joint in description.joints:
         link, beyond = links[joint.child], out.get(joint.child, [])
         mass, where = link.mass_properties, f"link {printable(link.name)}"
         if mass is None:
-            carried = _carried(joint.child, out)
-            if joint.type == "fixed" or not link.shapes or any(links[x].mass_properties for x, fixed in carried if fixed):
+            if joint.type == "fixed" or not link.shapes or joint.child in fixed:
                 continue
             found, repair = "it has shapes and moves, but has no mass", "add its mass, unless another link contains it"
-            if any(links[x].mass_properties for x, _ in carried):
+            if joint.child in carriers:
                 report.warn("no-mass", where, found, "a mass", repair, "used as written", link.line)
             else:  # a joint that moves no mass is another warning
                 report.note("no-mass", where, found, repair, "used as written", link.line)
@@ -310,17 +310,19 @@ def _check_bodies(description: Description, report: Report) -> None:
                         "used as written", mass.lines.get("com", mass.line or link.line))  # fmt: skip
 
 
-def _carried(link: str, out: dict[str, list[Joint]]) -> list[tuple[str, bool]]:
-    """The links beyond a link, and whether they are fixed to it."""
-    found: list[tuple[str, bool]] = []
-    waiting, seen = [(link, True)], {link}
-    while waiting:
-        name, rigid = waiting.pop()
-        beyond = [(joint.child, rigid and joint.type == "fixed") for joint in out.get(name, ()) if joint.child not in seen]
-        seen.update(child for child, _ in beyond)
-        found += beyond
-        waiting += beyond
-    return found
+def _carriers(description: Description) -> tuple[set[str], set[str]]:
+    """The links beyond which other links have mass, and those to which such links are fixed."""
+    above = {joint.child: joint for joint in description.joints}
+    carriers, fixed = set[str](), set[str]()
+    for link in description.links:
+        name, rigid = link.name, True
+        while link.mass_properties and (joint := above.get(name)) is not None:
+            name, rigid = joint.parent, rigid and joint.type == "fixed"
+            if name in (fixed if rigid else carriers):
+                break
+            carriers.add(name)
+            fixed |= {name} if rigid else set()
+    return carriers, fixed
 
 
 def _check_gravity(description: Description, report: Report) -> None:
