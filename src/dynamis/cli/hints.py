@@ -32,6 +32,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"set offset=True", "add --offset"),
     (r"set rotor=True", "leave out --no-rotor"),
     (r"couplings=\[\('([^']+)', '([^']+)'\)\]", r"--couple \1,\2"),
+    (r"balancer=\[([^\]]*)\]", lambda match: " ".join(f"--balancer {name.strip()}" for name in match[1].split(","))),
     (r"add friction '(\w+)'", r"add \1 to --friction"),
     (r"use kind='position', or exclude directions with zeros in weights=", "omit --rpy or --quaternion"),
     (r"; exclude directions with zeros in weights=", ""),

@@ -91,6 +91,8 @@ HELP = """Identify the dynamic parameters of a robot from logs.
 @click.option("--offset", is_flag=True, help="Identify a constant torque offset of each joint.")
 @click.option("--no-rotor", is_flag=True, help="Do not identify rotor inertias.")
 @click.option("--spring", is_flag=True, help="Identify joint springs.")
+@click.option("--balancer", multiple=True, metavar="JOINT",
+              help="Joint with a spring, counterweight or gas cylinder that the file lacks; repeatable.")  # fmt: skip
 @click.option("--smooth", type=NUMBER, metavar="SPEED",
               help="Model Coulomb friction as tanh(v / SPEED), in rad/s or m/s.")  # fmt: skip
 @click.option("--stribeck", type=NUMBER, metavar="SPEED", help="Stribeck velocity, in rad/s or m/s.")
@@ -164,7 +166,9 @@ def identify(robot: str, logs: tuple[str, ...], **options: Any) -> None:
     sys.exit(0 if grade in ("good", "usable") else 1)
 
 
-MODEL_OPTIONS = ("friction", "offset", "no_rotor", "spring", "smooth", "stribeck", "temperature", "presliding", "couple")
+MODEL_OPTIONS = (
+    "friction", "offset", "no_rotor", "spring", "balancer", "smooth", "stribeck", "temperature", "presliding", "couple",
+)  # fmt: skip
 
 
 def _model(robot: Any, options: dict[str, Any]) -> LinearModel | Robot:
@@ -181,8 +185,9 @@ def _model(robot: Any, options: dict[str, Any]) -> LinearModel | Robot:
             raise InputError(f"--couple takes two joints, such as --couple wrist_2,wrist_3, got {','.join(pair)!r}")
     return LinearModel(
         robot, friction=terms, offset=options["offset"], rotor=not options["no_rotor"], spring=options["spring"] or None,
-        smooth=options["smooth"], stribeck_speed=options["stribeck"], reference_temperature=options["temperature"],
-        presliding=_presliding(options["presliding"]), couplings=[(first, second) for first, second in pairs],
+        balancer=options["balancer"], smooth=options["smooth"], stribeck_speed=options["stribeck"],
+        reference_temperature=options["temperature"], presliding=_presliding(options["presliding"]),
+        couplings=[(first, second) for first, second in pairs],
     )  # fmt: skip
 
 

@@ -25,17 +25,20 @@ FRICTION = ("viscous", "coulomb", "coulomb_bias", "stribeck", "quadratic", "powe
 UNITS = {
     "viscous": "N m s/rad", "coulomb": "N m", "coulomb_bias": "N m", "stribeck": "N m", "quadratic": "N m s²/rad²",
     "power": "N m (s/rad)^½", "load": "", "viscous_temperature": "N m s/(rad K)", "coulomb_temperature": "N m/K",
-    "offset": "N m", "presliding": "N m", "rotor": "kg m²", "stiffness": "N m/rad", "m": "kg", "mx": "kg m", "my": "kg m",
-    "mz": "kg m",
+    "offset": "N m", "presliding": "N m", "rotor": "kg m²", "stiffness": "N m/rad", "balancer": "N m/rad",
+    **dict.fromkeys(("balancer_sin", "balancer_cos", "balancer_sin2", "balancer_cos2"), "N m"), "m": "kg", "mx": "kg m",
+    "my": "kg m", "mz": "kg m",
 }  # fmt: skip
 
 
 class JointState(NamedTuple):
-    """Velocity ``v`` of a joint and its direction ``s``, acceleration, stretch of the spring, torque of the links that the
-    transmission carries (``load``), temperature above the reference (``warmer``), and the Stribeck velocity of the model."""
+    """Velocity ``v`` of a joint and its direction ``s``, position ``q``, acceleration, stretch of the spring, torque of the
+    links that the transmission carries (``load``), temperature above the reference (``warmer``), and the Stribeck velocity of
+    the model."""
 
     s: Any
     v: Any
+    q: Any = 0.0
     a: Any = 0.0
     stretch: Any = 0.0
     load: Any = 0.0
@@ -56,7 +59,18 @@ TERMS: dict[str, Callable[[JointState], Any]] = {
     "offset": lambda _: 1.0,
     "rotor": lambda x: x.a,
     "stiffness": lambda x: x.stretch,
+    "balancer": lambda x: x.q,
+    "balancer_sin": lambda x: np.sin(x.q),
+    "balancer_cos": lambda x: np.cos(x.q),
+    "balancer_sin2": lambda x: np.sin(2.0 * x.q),
+    "balancer_cos2": lambda x: np.cos(2.0 * x.q),
 }
+
+
+def balancer_terms(revolute: bool) -> tuple[str, ...]:
+    """Return the terms of the balancer of a joint, besides a constant torque: the first terms of a Fourier series in its
+    position, of which a weight or a spring without length has the first, or a linear spring."""
+    return ("balancer_sin", "balancer_cos", "balancer_sin2", "balancer_cos2") if revolute else ("balancer",)
 
 
 def friction_terms(robot: Robot, friction: Sequence[str]) -> tuple[tuple[str, ...], tuple[tuple[int, str], ...]]:

@@ -30,7 +30,7 @@ from dynamis.identification.logs.examine import examine
 from dynamis.identification.logs.examine_torques import examine_torques
 from dynamis.identification.logs.log import Log, LogFinding, one_per_cause, raise_errors
 from dynamis.identification.logs.reading import log_beginning
-from dynamis.identification.model_terms import with_terms
+from dynamis.identification.model_terms import with_balancers, with_terms
 from dynamis.identification.samples import Decimation, Samples
 from dynamis.identification.signals.prepare import prepare, time_spans
 from dynamis.identification.signals.windows import WINDOW, prepare_in_windows
@@ -115,12 +115,12 @@ def identify(
     if constraints and estimator != "consistent":
         raise InputError(f"constraints= are those of the estimator 'consistent', not of {label(estimator)!r}")
     tell = progress or (lambda _, __: None)
-    notes, caps = list[str](), list[LogFinding]()
+    notes, caps, seen = list[str](), list[LogFinding](), list[Array]()
     tell(0.0, "reading logs")
     base = base_parameters(model)
-    seen: list[Array] = []
     runs = _samples(logs, base, mapping, signals or {}, examined, notes, caps, seen)
     if not isinstance(robot, LinearModel):
+        base, caps = with_balancers(base, caps, notes)
         tell(0.2, "choosing the terms of the model")
     reach, seconds = _reach(runs), block_seconds if validate is None else None
 

@@ -21,6 +21,7 @@ from dynamis.identification.friction_terms import TEMPERATURE
 from dynamis.identification.linear_model import LinearModel
 from dynamis.identification.load_rotors import rotors_of_file, without_rotors
 from dynamis.identification.logs.free_fit import FreeFit
+from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.logs.motion_summary import summary
 from dynamis.identification.samples import Samples
 from dynamis.identification.validation.describe import readable
@@ -124,6 +125,16 @@ def with_estimated_links(base: BaseParameters, runs: Sequence[Samples], repeated
     return base
 
 
+def with_balancers(base: BaseParameters, caps: list[LogFinding], notes: list[str]) -> tuple[BaseParameters, list[LogFinding]]:
+    """Return the base parameters with the balancers that were found, which are noted, and the other findings."""
+    found = [finding for finding in caps if finding.balanced]
+    if not found:
+        return base, caps
+    notes += [f"{finding.text}; it is identified, too" for finding in found]
+    model = LinearModel(base.model.robot, balancer=sorted({name for finding in found for name in finding.balanced}))
+    return base_parameters(model), [finding for finding in caps if not finding.balanced]
+
+
 def with_terms(
     base: BaseParameters, runs: Sequence[Samples], notes: list[str], reach: float, *, given: bool
 ) -> tuple[Equations, Equations | None, Array | None]:
@@ -136,12 +147,15 @@ def with_terms(
         terms = (plain["friction"],) if isinstance(plain["friction"], str) else plain["friction"]
         plain["friction"] = [term for term in terms if not term.endswith("load")]
     if not given:
-        settings, plain, note = better_settings(rows, reach)
+        settings, other, note = better_settings(rows, reach)
         if settings:
+            plain = {"balancer": model.settings["balancer"], **other}
             notes.append(note)
             # which terms have an effect is judged by the load of the log, as the file may lack masses
             links = with_estimated_links(base, runs).model
-            base = base_parameters(LinearModel(model.robot, **settings).with_links(links.link_parameters, links.load_rotors))
+            settings["balancer"] = plain["balancer"]
+            wider = LinearModel(model.robot, **settings)
+            base = base_parameters(wider.with_links(links.link_parameters, links.load_rotors))
             rows = equations(base, runs)
     if not base.model.is_loaded:
         return rows, None, None
@@ -170,6 +184,7 @@ def _candidates(base: BaseParameters, terms: _Terms, dry: Array) -> list[Candida
         for some in (TEMPERATURE, *((term,) for term in TEMPERATURE)):
             settings = {"friction": (*usual, *some), "reference_temperature": terms.reference}
             kind = " and ".join(readable(term) for term in some)
+            kind += f" relative to {terms.reference:g} °C"
             found.append(Candidate(kind, settings, np.concatenate([at[term] for term in some]), none))
     for k in range(len(names) - 1):
         pair = (names[k], names[k + 1])

@@ -163,6 +163,17 @@ def means(x: Array, d: int) -> Array:
     return x if d == 1 else row_sums(np.ascontiguousarray(x), np.full(d, 1.0 / d), d, np.empty((count, x.shape[1])))
 
 
+@functools.lru_cache(maxsize=64)
+def windowed_sinc(width: float) -> Array:
+    """Return the weights of a Kaiser-windowed low-pass filter, its cut-off relative to the Nyquist frequency, with unit sum."""
+    half = int(np.ceil((ATTENUATION - 7.95) / (2.285 * np.pi * width * TRANSITION) / 2.0))
+    k = np.arange(-half, half + 1)
+    weights = np.sinc(width * k) * np.kaiser(2 * half + 1, 0.1102 * (ATTENUATION - 8.7))
+    weights /= weights.sum()
+    weights.flags.writeable = False
+    return weights
+
+
 @dataclass(frozen=True, repr=False)
 class Decimation:
     """Low-pass filter at ``cutoff`` Hz for samples every ``period`` s; every ``every``-th output is kept."""
@@ -193,16 +204,11 @@ class Decimation:
 
     @functools.cached_property
     def weights(self) -> Array:
-        """FIR weights for the averages: a Kaiser-windowed sinc with unit sum."""
+        """FIR weights for the averages, with unit sum."""
         if self.cutoff is None:
             return np.ones(1)
         assert self.period is not None
-        width = 2.0 * self.cutoff * self.period * self.averaged  # relative to the Nyquist frequency of the averages
-        half = int(np.ceil((ATTENUATION - 7.95) / (2.285 * np.pi * width * TRANSITION) / 2.0))
-        k = np.arange(-half, half + 1)
-        window = np.kaiser(2 * half + 1, 0.1102 * (ATTENUATION - 8.7))
-        weights = np.sinc(width * k) * window
-        return weights / weights.sum()
+        return windowed_sinc(2.0 * self.cutoff * self.period * self.averaged)
 
     @functools.cached_property
     def taps(self) -> Array:

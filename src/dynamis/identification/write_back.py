@@ -295,6 +295,7 @@ def representable(linear: LinearModel) -> LinearModel:
         "stribeck_speed": None,
         "reference_temperature": None,
         "presliding": None,
+        "balancer": (),
         "couplings": (),
         "columns": (),
     }
@@ -306,7 +307,8 @@ def unrepresented(linear: LinearModel) -> list[str]:
     found = []
     for k in np.flatnonzero(~_held(linear)):
         owner, kind = linear.owner[k], linear.kind[k]
-        found.append(f"the coupling of {owner}" if linear.is_shared[k] else f"{kind} friction" if owner else printable(kind))
+        words = f"the coupling of {owner}" if linear.is_shared[k] else f"{kind} friction" if owner else printable(kind)
+        found.append(f"the balancer of {owner}" if kind.startswith("balancer") else words)
     if linear.smooth is not None and "coulomb" in linear.terms:
         found.append(f"tanh(v / {linear.smooth:g})")
     return list(dict.fromkeys(found))

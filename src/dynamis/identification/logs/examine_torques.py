@@ -16,6 +16,7 @@ from dynamis.display import counted
 from dynamis.identification.base_parameters import BaseParameters, base_parameters
 from dynamis.identification.estimators.factors import one_blas_thread
 from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.logs.balancers import Balancers, balancers_of, missing_balancers
 from dynamis.identification.logs.changes import Change, change_finding, change_within
 from dynamis.identification.logs.clock_fit import ClockScale, clock_scale
 from dynamis.identification.logs.explained import Explained, explained
@@ -76,13 +77,8 @@ def examine_torques(
     fit = FreeFit(base_parameters(LinearModel(robot)) if base is None else base)
     if (whole := revolutions(robot, motion, fit) or magnitudes(robot, motion, fit)) is not None:
         return [report.mistake(whole)]
-    alone = []
-    if (change := _change(fit, motion)) is not None:
-        alone.append(change_finding(replace(change, source=runs[0].source), robot, report.source, report.column))
-        report.motion = motion = replace(motion, tau=change.of(motion))
-    if (slopes := drift(fit, motion)) is not None:
-        alone.append(drift_finding(slopes, motion, robot, report.source, report.column))
-        report.motion = motion = replace(motion, tau=motion.tau - np.outer(motion.t, slopes))
+    alone = _removed(report, fit, runs[0].source)
+    motion = report.motion
     first = last = explained(robot, motion)
     zeros, delay = fit.zeros(motion), fit.delay(motion)
     late = None if zeros is not None or delay is not None else own_delays(fit, motion)
@@ -96,7 +92,7 @@ def examine_torques(
     mounted = mounting(fit, motion, corrected) if first.model_share < MATCHES else None
     if mounted is not None:
         return [report.mounting(mounted)]
-    if not fit.base.model.settings["offset"] and (joint := missing_weight(robot, motion)) is not None:
+    if (joint := missing_weight(robot, motion)) is not None and f"{report.names[joint]}.offset" not in fit.base.model.names:
         return [report.missing_weight(joint)]
     if found:
         return found
@@ -119,19 +115,58 @@ def examine_torques(
     return [*([] if others else alone), *small, *scales, *others]
 
 
+def _removed(report: TorqueReport, fit: FreeFit, source: str) -> list[LogFinding]:
+    """Remove a change during the log, balancers that the file lacks, and drifts from the torques, and return their findings."""
+    found = []
+    if (change := _change(fit, report.motion)) is not None:
+        found.append(change_finding(replace(change, source=source), report.robot, report.source, report.column))
+        report.motion = replace(report.motion, tau=change.of(report.motion))
+    if (balancers := _balancers(fit, report.motion)) is not None:
+        found += [] if fit.base.model.balanced else [report.balancers(balancers)]
+        report.motion = balancers.removed(report.motion)
+    if (slopes := drift(fit, report.motion)) is not None:
+        found.append(drift_finding(slopes, report.motion, report.robot, report.source, report.column))
+        report.motion = replace(report.motion, tau=report.motion.tau - np.outer(report.motion.t, slopes))
+    return found
+
+
 def _change(fit: FreeFit, motion: MotionSummary) -> Change | None:
     """Return the change during the log, if torques and file are more likely with it than with any mistake in the whole log."""
     if (change := change_within(fit, motion)) is None:
         return None
-    thin, prior = motion.thinned(MOST_ROWS), FreeFit(fit.base, WEIGHT)
+    prior, thin = FreeFit(fit.base, WEIGHT), motion.thinned(MOST_ROWS)
+    return change if prior.level(replace(thin, tau=change.of(thin))) < _least_level(fit, prior, motion) else None
+
+
+def _balancers(fit: FreeFit, motion: MotionSummary) -> Balancers | None:
+    """Return the balancers of the model, or those that the file lacks, if torques and file are more likely with them than with
+    any mistake, load or mounting."""
+    if given := fit.base.model.balanced:
+        return balancers_of(fit, motion, given)
+    if (found := missing_balancers(fit, motion)) is None:
+        return None
+    prior, thin, last = FreeFit(fit.base, WEIGHT), motion.thinned(MOST_ROWS), explained(fit.base.model.robot, motion)
+    rivals = [_least_level(fit, prior, motion), FreeFit(fit.base, WEIGHT, load=True).level(thin)]
+    if len(TorqueReport.clear(last)):
+        scale = TorqueReport.common_scale(last)
+        scaled = thin.changed(lambda x: x / scale, motion=False, torque=True)
+        rivals.append(prior.level(scaled) + thin.torque.size * float(np.log(scale)))
+    if (gain := fit.factor(motion)) is not None:
+        rivals.append(prior.level_with(thin, *gain))
+    rivals.append(GravityFit(fit, thin).best().level)
+    return found if found.level < min(rivals) - RIVAL * thin.torque.size else None
+
+
+def _least_level(fit: FreeFit, prior: FreeFit, motion: MotionSummary) -> float:
+    """Return the lowest level with a mistake of the whole log corrected: of columns, times, scales, zeros or a delay."""
+    thin = motion.thinned(MOST_ROWS)
     others = [m.undo(thin) for m in mistakes(fit.n)] if fit.n <= LARGEST else []
     others += [scale.of(thin) for scale in (clock_scale(fit, prior, motion), position_scale(fit, prior, motion)) if scale]
     if (zeros := fit.zeros(motion)) is not None:
         others.append(replace(thin, q=thin.q + zeros.of(fit.n)))
     if (delay := fit.delay(motion)) is not None:
         others.append(replace(thin, tau=thin.shifted(delay.seconds)))
-    level = prior.level(replace(thin, tau=change.of(thin)))
-    return change if level < min((prior.level(other) for other in others), default=np.inf) else None
+    return min((prior.level(other) for other in others), default=np.inf)
 
 
 def _one_cause(

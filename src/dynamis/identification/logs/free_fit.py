@@ -8,7 +8,7 @@ with the prior as further measurements, such zeros are found as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -217,19 +217,35 @@ class FreeFit:
     def level(self, motion: MotionSummary) -> float:
         """Return the negative logarithm of the likelihood of the torques and of the prior, each joint with its own noise."""
         motion = motion.thinned(MOST_ROWS)
-        count, last = len(motion.torque), self.base.rank + self.n
-        products = np.zeros((self.n, last + 1, last + 1))  # [X, y]ᵀ [X, y] of each joint
-        for j, (own, shows) in enumerate(zip(self._entries(motion), self.base.pattern, strict=True)):
-            columns = np.append(np.flatnonzero(shows), [self.base.rank + j, last])
-            products[j][np.ix_(columns, columns)] = own.T @ own
-        W = np.zeros((0, last + 1)) if self.prior is None else np.column_stack(self.prior)
+        return self.level_and_terms(self.products(motion, {}), len(motion.torque))[0]
+
+    def products(self, motion: MotionSummary, terms: Mapping[int, Array]) -> Array:
+        """Return [X, y]ᵀ [X, y] of each joint, with further ``terms`` in the torques of single joints: filtered columns
+        (rows, k) by joint, which stand between those of the offsets and y."""
+        place = self.base.rank + self.n
+        last = place + sum(columns.shape[1] for columns in terms.values())
+        products, none = np.zeros((self.n, last + 1, last + 1)), np.zeros((len(motion.torque), 0))
+        for j, (entries, shows) in enumerate(zip(self._entries(motion), self.base.pattern, strict=True)):
+            more = terms.get(j, none)
+            further = np.arange(place, place := place + more.shape[1])
+            columns = np.concatenate([np.flatnonzero(shows), [self.base.rank + j], further, [last]])
+            A = np.column_stack([entries[:, :-1], more, entries[:, -1]])
+            products[j][np.ix_(columns, columns)] = A.T @ A
+        return products
+
+    def level_and_terms(self, products: Array, count: int) -> tuple[float, Array]:
+        """Return the level of ``count`` rows with these `products`, and the coefficients of the further terms."""
+        own, last = self.base.rank + self.n, products.shape[1] - 1
+        W = np.zeros((0, last + 1))
+        if self.prior is not None:
+            W = np.column_stack([self.prior[0], np.zeros((len(self.prior[0]), last - own)), self.prior[1]])
         squares = products[:, last, last]
         least = ROUNDING * squares + UNEXCITED**2 * squares.max() + 1e-300
         noise = np.sqrt(np.maximum(squares, least) / count)
         for _ in range(2):
             beta = np.append(normal_solution(np.tensordot(noise**-2.0, products, 1) + W.T @ W), -1.0)
             noise = np.sqrt(np.maximum(np.einsum("k,jkl,l->j", beta, products, beta), least) / count)
-        return float(count * np.sum(np.log(noise)) + 0.5 * np.sum((W @ beta) ** 2))
+        return float(count * np.sum(np.log(noise)) + 0.5 * np.sum((W @ beta) ** 2)), beta[own:last]
 
     def _entries(self, motion: MotionSummary) -> list[Array]:
         """Return for each joint the filtered nonzero columns of its base parameters, its offset and its torque."""

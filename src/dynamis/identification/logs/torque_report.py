@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import printable
+from dynamis.identification.logs.balancers import Balancers
 from dynamis.identification.logs.clock_fit import ClockScale
 from dynamis.identification.logs.explained import Explained
 from dynamis.identification.logs.free_fit import Delay, Zeros
@@ -117,6 +118,19 @@ class TorqueReport:
         )
         return LogFinding("warning", "clock scale", None, None, text, cure, caps=2, time_scale=clock.factor)
 
+    def balancers(self, found: Balancers) -> LogFinding:
+        """Return the finding for balancers that the file lacks, with the argument that adds them to the model."""
+        names, sizes = [self.names[k] for k in found.coefficients], np.ptp(found.torques(self.motion), axis=0)
+        parts = [f"{sizes[k]:.2g} {self.robot.model.coordinates[k].effort_unit}" for k in found.coefficients]
+        one = len(names) == 1
+        text = f"{self.source}{listed(list(map(printable, names)))} {'seems' if one else 'seem'} to have "
+        text += f"{'a balancer' if one else 'balancers'} that the file lacks, such as a spring, counterweight or gas cylinder: "
+        text += f"{'its torque changes' if one else 'their torques change'} by {listed(parts)} with the position of "
+        text += f"{'this joint' if one else 'these joints'} alone"
+        column = self.column("tau", min(found.coefficients))
+        cure = f"add balancer={names}"
+        return LogFinding("warning", "balancer", column, None, text, cure, caps=1, balanced=tuple(names))
+
     def mistake(self, trial: Trial) -> LogFinding:
         """Return the finding for a mistake."""
         mistake = trial.mistake
@@ -189,8 +203,8 @@ class TorqueReport:
         text = f"{self.source}the torques fit the file without gravity: {printable(column)} contains its inertia and friction, "
         text += f"but not the {force:.4g} {unit} with which gravity acts on this joint in all positions"
         cure = (
-            "log the whole torques, those of the gravity compensation included; or, if it is removed or balanced, set no "
-            "gravity: gravity=(0,0,0)"
+            "log the whole torques, those of the gravity compensation included; or, if the axis is balanced, identify the "
+            "constant force, too: offset=True"
         )
         return LogFinding("error", "no gravity", column, None, text, cure)
 
@@ -229,14 +243,14 @@ class TorqueReport:
         return LogFinding("warning", "wrong scale", column, None, text, cure, caps=2, factors=factors)
 
     @staticmethod
-    def _clear(last: Explained) -> Array:
+    def clear(last: Explained) -> Array:
         """Return the joints whose torques have a clear scale relative to the model's."""
         return np.flatnonzero((last.foretold > 0.0) & (1.0 - last.alone > 0.02) & (last.gain > CLEAR_GAIN) & (last.scale > 0.0))
 
     @classmethod
     def common_scale(cls, last: Explained) -> float:
         """Return the scale of the torques of these joints, of which there must be one."""
-        clear = cls._clear(last)
+        clear = cls.clear(last)
         return float(np.exp(np.average(np.log(last.scale[clear]), weights=np.sqrt(last.foretold[clear]))))
 
     def loaded(self, link: str) -> LogFinding:
@@ -248,7 +262,7 @@ class TorqueReport:
 
     def scales(self, last: Explained) -> Iterator[LogFinding]:
         """Yield torques proportional to the model's with another scale: all of them, or those of single joints."""
-        clear = self._clear(last)
+        clear = self.clear(last)
         if not len(clear):
             return
         foretold, common = np.sqrt(last.foretold[clear]), self.common_scale(last)

@@ -10,7 +10,9 @@ WORDS = {
     "stribeck": "Stribeck friction", "quadratic": "quadratic friction", "power": "power friction",
     "load": "load-dependent friction", "viscous_temperature": "temperature dependence of viscous friction",
     "coulomb_temperature": "temperature dependence of Coulomb friction", "offset": "torque offset",
-    "rotor": "rotor inertia", "stiffness": "spring stiffness", "inertia": "inertia of the rotor",
+    "rotor": "rotor inertia", "stiffness": "spring stiffness", "inertia": "inertia of the rotor", "balancer": "balancer",
+    "balancer_sin": "sine of the balancer", "balancer_cos": "cosine of the balancer",
+    "balancer_sin2": "second sine of the balancer", "balancer_cos2": "second cosine of the balancer",
 }  # fmt: skip
 
 
