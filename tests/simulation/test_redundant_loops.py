@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.kinematics.closures import closure_rows
 
 
 def rod_along_a_link():
@@ -47,3 +48,51 @@ def test_a_rod_without_direction_is_named():
                  held.independence, lambda q: held.simulate(0.1, q)):  # fmt: skip
         with pytest.raises(dy.SingularError, match="'base' to 'link1' has no direction: its ends coincide"):
             call(q)
+
+
+def four_bar_on(motion, closed_by):
+    """A four-bar linkage on a body that moves, without gravity, and a configuration with the loop closed."""
+    d = dy.Description("moving").add_link("world")
+    d.add_link("body", "world", motion, axis=(0.6, 0.0, 0.8), inertia=dy.solids.box(0.4, 0.3, 0.2, mass=5.0))
+    linkage = dy.loops.four_bar(closed_by=closed_by)
+    robot = dy.Robot(d).attach(linkage.robot, "body").replace(gravity=0)
+    held = dy.constrained(robot, closures=linkage.closures)
+    return robot, held, held.assemble(np.concatenate([robot.neutral()[:-3], linkage.home()]))
+
+
+@pytest.mark.parametrize("closed_by", ["pin", "point"])
+@pytest.mark.parametrize("motion", ["revolute", "free"])
+def test_a_small_gap_of_a_planar_loop_does_not_hold_the_body_that_carries_it(motion, closed_by):
+    """A row across the plane of the loop that grew with the gap took the rotation of the body away, with forces of 1e7 N."""
+    robot, held, q = four_bar_on(motion, closed_by)
+    turn, crank = robot.n - 4, robot.n - 3
+    tau = np.eye(robot.n)[turn]
+    closed, _ = held.forward_dynamics(q, np.zeros(robot.n), tau)
+    assert abs(closed[turn]) > 0.1
+    for gap in (1e-8, 2e-7, 1e-6):
+        near = robot.integrate(q, gap * np.eye(robot.n)[crank])
+        a, forces = held.forward_dynamics(near, np.zeros(robot.n), tau)
+        np.testing.assert_allclose(a, closed, atol=1e-4)
+        assert np.abs(forces).max() < 100.0
+        assert held.independence(near).degrees_of_freedom == held.independence(q).degrees_of_freedom
+        np.testing.assert_allclose(held.assemble_velocity(near, tau)[turn], held.assemble_velocity(q, tau)[turn], atol=1e-5)
+
+
+def test_rates_of_a_separation_are_those_seen_from_the_body_that_carries_both_frames():
+    robot, held, _ = four_bar_on("free", "point")
+    rng, e = np.random.default_rng(2), 1e-6
+    q, v = robot.random(rng), rng.normal(size=robot.n)
+    _, H, bias = (np.asarray(x, float) for x in closure_rows(robot, held.closures, q, v))
+
+    def seen(q):
+        """The separation in the axes of the body."""
+        R, frames = robot.pose(q, "body")[:3, :3], (held.closures[0].frame_a, held.closures[0].frame_b)
+        return R.T @ (robot.pose(q, frames[0])[:3, 3] - robot.pose(q, frames[1])[:3, 3])
+
+    ahead, here, behind = (seen(robot.integrate(q, s * v)) for s in (e, 0.0, -e))
+    R = robot.pose(q, "body")[:3, :3]
+    np.testing.assert_allclose(R.T @ H @ v, (ahead - behind) / (2.0 * e), atol=1e-8)
+    e = 1e-4
+    ahead, behind = (seen(robot.integrate(q, s * v)) for s in (e, -e))
+    np.testing.assert_allclose(R.T @ bias, (ahead - 2.0 * here + behind) / e**2, atol=1e-5)
+    assert np.abs(H[:, : robot.n - 3]).max() < 1e-13

@@ -58,9 +58,26 @@ def across(axis: Vector) -> tuple[Array, Array]:
     return one, two / np.linalg.norm(two)
 
 
-def separation(a: Place, b: Place) -> Rows:
-    """p_a − p_b, in world axes."""
-    return list(a.p - b.p), list(a.J - b.J), list(a.a - b.a)
+def carrier(robot: Robot, q: Array, v: Array, first: str, second: str) -> Place | None:
+    """The last body that moves both frames, or None if none does."""
+    model = robot.model
+    shared = set.intersection(*(set(model.ancestors(model.frame(name).body)) for name in (first, second)))
+    if not shared:
+        return None
+    return place(robot, q, v, next(frame.name for frame in model.frames.values() if frame.body == max(shared)))
+
+
+def separation(a: Place, b: Place, c: Place | None = None) -> Rows:
+    """d = p_a − p_b in world axes, and its rates as seen from a body c that moves both: ḋ − ω_c × d, equal to ḋ if d = 0.
+
+    The motion of c does not change them. With ḋ itself a planar loop that is open by d would resist turns of c: the row across
+    its plane, which the joints of the loop do not change, would depend on these alone.
+    """
+    d, H, bias = a.p - b.p, a.J - b.J, a.a - b.a
+    if c is not None:
+        H = H - np.array([cross(w, d) for w in c.J_w.T]).T
+        bias = bias - cross(c.w_dot, d) - 2.0 * cross(c.w, a.v - b.v) + cross(c.w, cross(c.w, d))
+    return list(d), list(H), list(bias)
 
 
 class Angle(NamedTuple):
@@ -103,11 +120,11 @@ def joined(*parts: Rows) -> Rows:
     return h, H, bias
 
 
-def coincidence(a: Place, b: Place) -> Rows:
-    """The separation, then 2 sin(φ/2) times the axis of the rotation R_bᵀ R_a, about the axes of b."""
+def coincidence(a: Place, b: Place, c: Place | None = None) -> Rows:
+    """The separation as seen from c, then 2 sin(φ/2) times the axis of the rotation R_bᵀ R_a, about the axes of b."""
     # R_bᵀ R_a: its skew part is axis · sin φ, its trace 1 + 2 cos φ
     pairs = ((1, 2), (2, 0), (0, 1))
     sines = [cosine(a, b, a.R[:, i], b.R[:, j]).plus(cosine(a, b, a.R[:, j], b.R[:, i]), -1.0).times(0.5) for i, j in pairs]
     x, y, z = (cosine(a, b, a.R[:, i], b.R[:, i]) for i in range(3))
     trace = x.plus(y).plus(z).times(0.5)
-    return joined(separation(a, b), half_angles(sines, trace._replace(value=trace.value - 0.5)))
+    return joined(separation(a, b, c), half_angles(sines, trace._replace(value=trace.value - 0.5)))

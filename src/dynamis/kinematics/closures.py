@@ -1,6 +1,7 @@
 """Loop closures: coincident frames, a rod between frames, a gear between two joints.
 
-Each closure gives, for one state, its part of h(q) = 0, the rows H with ḣ = H v, and the bias Ḣ v, so that ḧ = H v̇ + Ḣ v.
+Each closure gives, for one state, its part of h(q) = 0, the rows H with ḣ = H v, and the bias Ḣ v, so that ḧ = H v̇ + Ḣ v. Rates
+of vectors between frames are those seen from the last body that moves both (`closure_rows.separation`).
 The formulas accept numbers and symbols. A multiplier λ is the force of ``frame_b`` on ``frame_a``: the virtual work of the
 closure is λ · δh = (Hᵀ λ) · δq, with opposite forces on the two sides.
 """
@@ -23,6 +24,7 @@ from dynamis.kinematics.closure_rows import (
     Rows,
     Vector,
     across,
+    carrier,
     coincidence,
     cosine,
     direction,
@@ -98,7 +100,8 @@ class Point(Closure):
         return tuple(f"{self.frame_a} on {self.frame_b}: {axis}" for axis in "xyz")
 
     def rows(self, robot: Robot, q: Array, v: Array, constants: Array | None = None) -> Rows:  # noqa: ARG002
-        return separation(place(robot, q, v, self.frame_a), place(robot, q, v, self.frame_b))
+        a, b = (place(robot, q, v, frame) for frame in (self.frame_a, self.frame_b))
+        return separation(a, b, carrier(robot, q, v, self.frame_a, self.frame_b))
 
     def check(self, robot: Robot) -> None:
         _check_ends(robot, self.frame_a, self.frame_b)
@@ -176,7 +179,8 @@ class Pin(Closure):
         z = b.R @ np.array(self.axis_b)
         # a turn of a by θ about each of the two directions across the axis shows as θ
         sines = [cosine(a, b, a.R @ np.cross(self.axis, about), z) for about in across(self.axis)]
-        return joined(separation(a, b), half_angles(sines, cosine(a, b, a.R @ np.array(self.axis), z)))
+        apart = separation(a, b, carrier(robot, q, v, self.frame_a, self.frame_b))
+        return joined(apart, half_angles(sines, cosine(a, b, a.R @ np.array(self.axis), z)))
 
     def check(self, robot: Robot) -> None:
         _check_ends(robot, self.frame_a, self.frame_b)
@@ -198,7 +202,8 @@ class Weld(Closure):
         return (*Point(self.frame_a, self.frame_b).labels, *turns)
 
     def rows(self, robot: Robot, q: Array, v: Array, constants: Array | None = None) -> Rows:  # noqa: ARG002
-        return coincidence(place(robot, q, v, self.frame_a), place(robot, q, v, self.frame_b))
+        a, b = (place(robot, q, v, frame) for frame in (self.frame_a, self.frame_b))
+        return coincidence(a, b, carrier(robot, q, v, self.frame_a, self.frame_b))
 
     def check(self, robot: Robot) -> None:
         _check_ends(robot, self.frame_a, self.frame_b)
