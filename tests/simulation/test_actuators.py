@@ -127,3 +127,16 @@ def test_drives_with_states_go_with_steps_of_order_two_and_four_but_not_with_eul
     drive = {"axle": dy.Saturated(effort=1.0)}
     cut = dy.simulate(robot, 1.0, torque=[5.0], actuators=drive, method="rk4", step=1e-3)
     np.testing.assert_allclose(cut.q[-1], [0.25], rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", [{}, {"method": "RK45"}, {"method": "Radau"}])
+def test_a_gear_with_losses_that_holds_its_load_is_named(method):
+    """η u < m g l < u / η: accelerations point to rest from both sides, and steps become ever shorter."""
+    arm = dy.load('[robot]\nname = "lever"\n[[link]]\nlink = "arm"\njoint = "axle"\naxis = [0, -1, 0]\nmass = 2\n'
+                  "com = [0.5, 0, 0]\ninertia = { xx = 0.01, yy = 0.05, zz = 0.05 }\n")  # fmt: skip
+    drive = {"axle": dy.Saturated(efficiency=0.8)}
+    motion = dy.simulate(arm, 1.0, [0.0], [0.3], torque=[9.5], actuators=drive, **method)
+    assert not motion.complete
+    assert "t = 0.0746" in motion.status
+    assert "the gear of axle, with its efficiency, holds the joint at rest" in motion.status
+    assert dy.simulate(arm, 1.0, [0.0], [0.3], torque=[9.5], actuators=drive, method="rk4", step=1e-3).complete

@@ -282,3 +282,36 @@ def test_friction_never_adds_energy():
     assert np.all(np.diff(motion.energy) <= 1e-9)
     assert np.all(np.diff(motion.work) <= 1e-12)
     assert np.all(motion.friction * motion.v >= -1e-12)
+
+
+SLIDE = """
+[robot]
+name = "axis"
+gravity = [0, 0, 0]
+[[link]]
+link = "carriage"
+joint = "x"
+type = "prismatic"
+axis = [1, 0, 0]
+mass = 1.8
+viscous = 20
+coulomb = 5
+"""
+
+
+@pytest.mark.parametrize("tolerances", [{}, {"rtol": 1e-6, "atol": 1e-8}, {"rtol": 1e-11, "atol": 1e-13}])
+def test_a_joint_that_comes_to_rest_under_sliding_friction_stays_there(tolerances):
+    """A well-damped controller brings it to where it can just not move the joint; errors of the integrator made it start and
+    stop there without end."""
+
+    def servo(t, q, v):
+        return 180.0 * (0.1 - q) - 36.0 * v
+
+    motion = simulate(dy.load(SLIDE), 12.0, [0.0], controller=servo, **tolerances)
+    assert motion.complete
+    assert motion.statistics["pieces"] <= 12
+    assert motion.q[-1] == pytest.approx(0.1 - 5.0 / 180.0, abs=1e-6)
+    assert motion.v[-1] == 0.0
+    later = simulate(dy.load(SLIDE), 12.0, [0.0], controller=lambda t, q, v: servo(t, q, v) + 0.5 * max(0.0, t - 9.0))
+    assert [event.kind for event in later.events][-1] == "starts"  # it holds no more than its friction
+    assert later.events[-1].time == pytest.approx(9.0, abs=1e-3)

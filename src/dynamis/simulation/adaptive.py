@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import PerformanceWarning, SingularError
+from dynamis.errors import PerformanceWarning
 from dynamis.simulation.events import EventRecord, Watcher
-from dynamis.simulation.friction import StickingLaw
-from dynamis.simulation.hard_stops import Sides, Stop, Stops, laws_with_stops
-from dynamis.simulation.motion import LIFTS_OFF, MAX_TRIAL_VELOCITY, EquationsOfMotion
+from dynamis.simulation.hard_stops import Sides, Stops
+from dynamis.simulation.motion import LIFTS_OFF, EquationsOfMotion
+from dynamis.simulation.piece_state import PieceState
 from dynamis.simulation.pieces import REACHED, Pieces
 from dynamis.simulation.sources import SourceError, warn_of_states
-from dynamis.simulation.stepping import Clock, Crossing, OutOfTimeError, Piece, RunawayError, StiffnessDetector, run_piece
-from dynamis.simulation.stick_slip import UnsettledError, scale_of, sizes
-from dynamis.tolerances import NEGLIGIBLE, RECURSION_ROUNDING, TIME_ROUNDING
+from dynamis.simulation.stepping import Clock, OutOfTimeError, Piece, RunawayError, StiffnessDetector, run_piece
+from dynamis.simulation.stick_slip import UnsettledError
+from dynamis.tolerances import RECURSION_ROUNDING, TIME_ROUNDING
 
 Array = npt.NDArray[Any]
 METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
 STIFF_METHOD = "Radau"
+UNRESOLVED = 10.0  # tolerances of the position, as a speed per s: slower joints are held
+SLOW = 1e-6  # rad/s or m/s: a joint whose gear may hold it,
+SHORT, MANY = 1e-7, 200  # if so many steps in turn are shorter than this time in s
 MAX_SWITCHES_PER_INSTANT = 60  # more mean that the friction has no solution there
 
 
@@ -82,18 +84,20 @@ class _Run:
         self.names, self.nq = motion.robot.coordinate_names, motion.robot.nq
         self.start, self.end = float(times[0]), float(times[-1])
         self.progress = progress
+        self.before, self.held_steps = self.start, 0  # the time of the last step, and the number of short ones
         # at is the instant of the last change; t may be a few roundings later
         self.t, self.at, self.y, self.at_once = self.start, self.start, y0.copy(), 0
         self.result = Pieces()
         known = before is not None and before.directions
         self.held: dict[int, int] | None = before.directions[-1] if before and known else None
         self.rested: Sides = before.resting[-1] if before and known else {}
+        self.creeping: set[int] = set()  # joints that stopped after sliding more slowly than the tolerances resolve
 
     def go(self) -> None:
         if self.watcher is not None:
             self.watcher.jumped(self.t, self.y)
         while self.t < self.end and self.result.status == REACHED:
-            state = _State(self.motion, self.result, self.stops, self.clock)
+            state = PieceState(self.motion, self.result, self.stops, self.clock)
             try:
                 self._impact()
                 self._settle(state)
@@ -135,12 +139,12 @@ class _Run:
         for k, side in sorted(hitting.items()):
             self._event(self.stops.event("hits", side), k)
 
-    def _settle(self, state: _State) -> None:
+    def _settle(self, state: PieceState) -> None:
         """Determine which joints slide, stick and rest from here on, and record the changes."""
         at_stop = {} if self.stops is None else self.stops.resting(self.y)
         if self.stops is not None:
             self.stops.snap(self.y, at_stop)
-        state.settle(self.t, self.y, at_stop)
+        state.settle(self.t, self.y, at_stop, self.creeping)
         if self.held is None:
             return
         still = {k for k in self.motion.sticking if self.y[self.nq + k] == 0.0}
@@ -196,7 +200,7 @@ class _Run:
         self._end(self.watcher.stopped)
         return True
 
-    def _piece(self, state: _State) -> Piece:
+    def _piece(self, state: PieceState) -> Piece:
         return run_piece(
             state.rates, self.t, self.y, self.times, state.crossings(), watcher=self.watcher, clock=self.clock,
             accepted=self._accepted, method=self.method, options=self.options, stiffness=self.stiffness,
@@ -211,6 +215,10 @@ class _Run:
                 f"the velocity of {self.names[k]} diverged ({v[k]:.3g}) at t = {t:.6g} s: check the torques; under control, "
                 "check the sign of the feedback, lower its gains, or sample it more often"
             )
+        self.held_steps = self.held_steps + 1 if t - self.before < SHORT and self._held_by_gear(y) else 0
+        self.before = t
+        if self.held_steps > MANY:
+            raise RunawayError(f"at t = {t:.6g} s {self._held_by_gear(y)}")
         if self.clock is not None and self.clock.reminds:
             speed = float(np.abs(v).max(initial=0.0))
             why = self.clock.sentence(self.method, len(self.result.events), speed, automatic=self.automatic)
@@ -225,7 +233,7 @@ class _Run:
             warn_of_states(self.motion.state)
         return self.motion.accepted(t, y)
 
-    def _keep(self, piece: Piece, state: _State) -> None:
+    def _keep(self, piece: Piece, state: PieceState) -> None:
         """Append a piece and the event that ended it to the result."""
         result = self.result
         if piece.between:
@@ -244,7 +252,8 @@ class _Run:
             result.interrupted(self.at)
         elif isinstance(piece.failure, OutOfTimeError) and self.clock is not None:
             speed = float(np.abs(self.motion.split(self.y)[1]).max(initial=0.0))
-            self._stopped(self.clock.sentence(self.method, len(result.events), speed, automatic=self.automatic))
+            why = self.clock.sentence(self.method, len(result.events), speed, automatic=self.automatic)
+            self._stopped(self._held_by_gear(self.y) or why)
             result.at_end = True
         elif piece.failure is not None:
             result.status, result.failure = f"stopped: {piece.failure}", piece.failure
@@ -253,12 +262,12 @@ class _Run:
         elif not self._ended_by_watch():
             self._cross(piece, state)
 
-    def _stand_still(self, state: _State) -> None:
+    def _stand_still(self, state: PieceState) -> None:
         self.y[[self.nq + k for k, s in state.directions.items() if s == 0]] = 0.0
         if self.stops is not None:
             self.stops.snap(self.y, state.resting)
 
-    def _cross(self, piece: Piece, state: _State) -> None:
+    def _cross(self, piece: Piece, state: PieceState) -> None:
         """Set the state exactly on the event surface, so that the next piece starts beyond it."""
         if self.at_once > MAX_SWITCHES_PER_INSTANT:
             places = sorted({self.names[k] if isinstance(k, int) else k for _, k, _ in piece.crossed})
@@ -267,8 +276,11 @@ class _Run:
         self.held, self.rested = state.directions, state.resting
         for kind, k, side in piece.crossed:
             if kind == "stops":
+                self._mark_creeping(piece, k)
                 self.y[self.nq + k] = 0.0
                 self._event("stops", k)
+            elif kind == "gives way":
+                self.creeping.discard(k)
             elif kind == "hits" and self.stops is not None:
                 self.stops.snap(self.y, {k: side})
             elif kind == LIFTS_OFF:
@@ -280,115 +292,34 @@ class _Run:
             # the instant is found to a few roundings: a push that jumps there must be seen from its far side
             self.t += TIME_ROUNDING * max(1.0, abs(self.t))
 
+    def _mark_creeping(self, piece: Piece, k: int) -> None:
+        """Mark a joint that hardly moved before it stopped. One that approaches its rest under sliding friction, as under a
+        well-damped controller, would otherwise start and stop by the errors of the integrator again and again."""
+        spans = zip(piece.times[:-1], piece.times[1:], piece.between, strict=True)
+        speed = max(abs(float(between(x)[self.nq + k])) for a, b, between in spans for x in np.linspace(a, b, 5))
+        place = self.motion.robot.model.coordinates[k].q_index
+        size = 1.0 if place is None else abs(float(self.y[place]))
+        slow = speed <= UNRESOLVED * (self.options["atol"] + self.options["rtol"] * size)
+        (self.creeping.add if slow else self.creeping.discard)(k)
+
+    def _held_by_gear(self, y: Array) -> str:
+        """Why the motion ends where a gear with losses holds a joint at rest; "" if none does."""
+        v = self.motion.split(y)[1]
+        for k, actuator in self.motion.actuators.items():
+            if getattr(actuator, "efficiency", 1.0) != 1.0 and abs(v[k]) < SLOW:
+                return (
+                    f"the gear of {self.names[k]}, with its efficiency, holds the joint at rest, which adaptive methods cannot "
+                    "follow; fixed steps can, method='rk4' with a step, but the joint creeps; or model its losses by dry "
+                    "friction (coulomb)"
+                )
+        return ""
+
     def _underflow_reason(self, message: str) -> str:
         """The probable reason for the step-size underflow."""
+        if held := self._held_by_gear(self.y):
+            return held
         _, v, _ = self.motion.split(self.y)
         if not np.isfinite(self.y).all() or np.abs(v).max(initial=0.0) > 1e6:
             k = int(np.nanargmax(np.abs(v)))
             return f"the velocity of {self.names[k]} diverged ({v[k]:.3g})"
         return f"{message} (stiff equations: try method='Radau' or 'LSODA', or a smoother friction law)"
-
-
-class _State:
-    """The right-hand side for one piece, with its last evaluation cached for the event functions."""
-
-    def __init__(self, motion: EquationsOfMotion, result: Pieces, stops: Stops | None, clock: Clock | None) -> None:
-        self.motion, self.result, self.stops, self.clock = motion, result, stops, clock
-        self.directions: dict[int, int] = {}
-        self.resting: Sides = {}
-        self.laws: dict[int, StickingLaw] = {}
-        self._sizes: Array = np.zeros(0)
-        self._key: tuple[float, bytes] | None = None
-        self._kept: tuple[Array, Array] = (np.zeros(0), np.zeros(0))
-
-    def settle(self, t: float, y: Array, at_stop: Sides) -> None:
-        """Determine the sliding directions, and which of the joints at their stops stay there."""
-        self.laws = laws_with_stops(self.motion.sticking, at_stop)
-        if not self.laws:
-            return
-        M, r, q, v, _, _ = self._terms(t, y)
-        self.directions = self.motion.directions(q, v, M, r, self.laws)
-        self._sizes = sizes(M, r, self.motion.holding(q, v, M, r, self.directions, self.laws)[0])
-        self.resting = {k: side for k, side in at_stop.items() if self.directions[k] == 0}
-        self.laws = laws_with_stops(self.motion.sticking, self.resting)
-        # a joint without friction that leaves its stop is free
-        self.directions = {k: s for k, s in self.directions.items() if k in self.laws}
-
-    def _terms(self, t: float, y: Array) -> tuple[Array, Array, Array, Array, Array, Any]:
-        q, v, z = self.motion.split(y)
-        q = q.copy()
-        v = v.copy()
-        tau, wrenches = self.motion.drive(t, q, v, z)
-        M = self.motion.smooth.mass_matrix(q)
-        r = tau - self.motion.smooth.inverse_dynamics(q, v, np.zeros(len(v)), wrenches)
-        return M, r, q, v, tau, wrenches
-
-    def rates(self, t: float, y: Array) -> Array:
-        self.result.evaluations += 1
-        if self.clock is not None:
-            self.clock.check()
-        try:
-            return self._rates(t, y)
-        except SingularError as error:
-            raise SourceError(f"{error} (at t = {t:.6g} s)") from error
-        except SourceError:
-            # a function may refuse what lies beyond a stop, where only steps that are cut short go
-            inside = None if self.stops is None else self.stops.drawn_back(y)
-            if inside is None:
-                raise
-            return self._rates(t, inside)
-
-    def _rates(self, t: float, y: Array) -> Array:
-        q, v, z = self.motion.split(y)
-        self.motion.check_bounds(t, v, MAX_TRIAL_VELOCITY)
-        if not self.directions:
-            tau, wrenches = self.motion.drive(t, q, v, z)
-            a = self.motion.acceleration(q, v, tau, wrenches)
-            return self.motion.rates(t, q, v, z, a, self.motion.power(q, v, tau, wrenches))
-        a, d, tau, wrenches = self._solved(t, y)
-        v = v.copy()
-        v[[k for k, s in self.directions.items() if s == 0]] = 0.0
-        return self.motion.rates(t, q, v, z, a, self.motion.power(q, v, tau, wrenches) - float(d @ v))
-
-    def _solved(self, t: float, y: Array) -> tuple[Array, Array, Array, Any]:
-        M, r, q, v, tau, wrenches = self._terms(t, y)
-        a, d = self.motion.holding(q, v, M, r, self.directions, self.laws)
-        self._key, self._kept = (t, y.tobytes()), (a, d)
-        return a, d, tau, wrenches
-
-    def friction(self, t: float, y: Array) -> Array:
-        if self._key != (t, y.tobytes()):
-            self._solved(t, y)
-        return self._kept[1]
-
-    def crossings(self) -> list[Crossing]:
-        """Functions that become positive where a joint sticks, breaks away, or hits a stop, or a contact lifts off."""
-        found: list[Crossing] = self.motion.crossings()
-        for k, s in self.directions.items():
-            if s:
-                found.append(Crossing(partial(_against, self.motion.robot.nq + k, s), ("stops", k, s)))
-                continue
-            # slightly beyond the friction limit, so that a joint that just sticks does not start at once
-            margin = NEGLIGIBLE * scale_of(self.laws[k], self._sizes[k])
-            for side, end in zip((-1, 1), self.laws[k].holding, strict=True):
-                if np.isfinite(end):
-                    found.append(Crossing(partial(self._excess, k, side, end + side * margin), ("gives way", k, side)))
-        for stop in [] if self.stops is None else self.stops.all:
-            if self.resting.get(stop.k) != stop.side:
-                rate = self.motion.robot.nq + stop.k
-                found.append(Crossing(partial(_penetration, stop), ("hits", stop.k, stop.side), rate))
-        return found
-
-    def _excess(self, k: int, side: int, end: float, t: float, y: Array) -> float:
-        """The holding torque required in excess of the available one."""
-        return float(side * (self.friction(t, y)[k] - end))
-
-
-def _against(place: int, direction: int, _t: float, y: Array) -> float:
-    """The velocity opposite to the sliding direction."""
-    return float(-direction * y[place])
-
-
-def _penetration(stop: Stop, _t: float, y: Array) -> float:
-    """The position beyond its limit."""
-    return float(stop.side * (y[stop.place] - stop.limit))

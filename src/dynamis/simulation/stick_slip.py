@@ -13,6 +13,7 @@ nondecreasing function of its acceleration; only rounding can prevent finding it
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -29,6 +30,22 @@ MAX_ENUMERATED = 3**8  # combinations of stick and slip, tried one by one where 
 
 
 Sticking = Mapping[int, StickingLaw]
+
+
+@dataclass(frozen=True)
+class Widened(StickingLaw):
+    """A law that holds `SOLUTION_TOLERANCE` more than its own friction."""
+
+    law: StickingLaw
+
+    def sliding(self, direction: Any, v: Any) -> Any:
+        return self.law.sliding(direction, v)
+
+    @property
+    def holding(self) -> tuple[float, float]:
+        low, high = self.law.holding
+        margin = SOLUTION_TOLERANCE * scale_of(self.law, 0.0)
+        return low - margin, high + margin
 
 
 class UnsettledError(DynamisError):
