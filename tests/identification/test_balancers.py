@@ -53,6 +53,8 @@ def test_a_balancer_that_the_file_lacks_is_named_and_identified(name, kind):
     found = dy.identify(robot, log, compare=())
     assert found.verdict.grade in ("good", "usable")
     joint = robot.coordinate_names[1]
+    kinds = [kind for kind in found.base.model.kind if "balancer" in kind]
+    assert len(kinds) == (2 if kind == "counterweight" else 4)
     (note,) = [note for note in found.notes if "balancer" in note]
     assert note.startswith(f"'{joint}' seems to have a balancer that the file lacks")
     assert note.endswith("it is identified, too")
@@ -80,7 +82,7 @@ def test_a_given_model_without_the_balancer_is_told_the_argument():
     without = dy.identify(LinearModel(robot), log, compare=())
     assert without.verdict.grade == "usable"
     assert any("add balancer=['shoulder']" in reason for reason in without.verdict.reasons)
-    given = dy.identify(LinearModel(robot, balancer=["shoulder"]), log, compare=())
+    given = dy.identify(LinearModel(robot, balancer={"shoulder": 1}), log, compare=())
     assert not any("balancer that the file lacks" in text for text in (*given.verdict.reasons, *given.notes))
     assert not any("times those of the model" in reason for reason in given.verdict.reasons)
 
@@ -98,9 +100,12 @@ def test_joints_of_balancers_are_checked():
     floating = dy.load("go2", base="floating")
     with pytest.raises(InputError, match="balancer= takes joints with one variable"):
         LinearModel(floating, balancer=floating.coordinate_names[:1])
-    names = LinearModel(robot, balancer=["shoulder"], offset=True).names
+    with pytest.raises(InputError, match="1 or 2 harmonics"):
+        LinearModel(robot, balancer={"shoulder": 3})
+    names = LinearModel(robot, balancer="shoulder", offset=True).names
     assert names.count("shoulder.offset") == 1
     assert "shoulder.balancer_sin2" in names
+    assert "shoulder.balancer_sin2" not in LinearModel(robot, balancer={"shoulder": 1}).names
     stanford = dy.load("stanford")
     slide = next(c.name for c in stanford.model.coordinates if not c.revolute)
     assert [kind for kind in LinearModel(stanford, balancer=[slide]).kind if "balancer" in kind] == ["balancer"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shlex
 from collections.abc import Callable
 
 import click
@@ -32,7 +34,7 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"set offset=True", "add --offset"),
     (r"set rotor=True", "leave out --no-rotor"),
     (r"couplings=\[\('([^']+)', '([^']+)'\)\]", r"--couple \1,\2"),
-    (r"balancer=\[([^\]]*)\]", lambda match: " ".join(f"--balancer {name.strip()}" for name in match[1].split(","))),
+    (r"balancer=\[([^\]]*)\]", lambda match: _balancers(match[1])),
     (r"add friction '(\w+)'", r"add \1 to --friction"),
     (r"use kind='position', or exclude directions with zeros in weights=", "omit --rpy or --quaternion"),
     (r"; exclude directions with zeros in weights=", ""),
@@ -40,6 +42,11 @@ PHRASES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"dynamis\.linearize\(robot, q, friction_velocity=([\d.]+)\)", r"--friction-velocity \1"),
     (r", or set outliers=True", ", or leave out --no-outliers"),
 )  # fmt: skip
+
+
+def _balancers(names: str) -> str:
+    """The options for balancer=['shoulder', …]."""
+    return " ".join(f"--balancer {shlex.quote(name)}" for name in ast.literal_eval(f"[{names}]"))
 
 
 def _settings(call: str) -> str:

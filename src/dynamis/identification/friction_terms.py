@@ -67,10 +67,11 @@ TERMS: dict[str, Callable[[JointState], Any]] = {
 }
 
 
-def balancer_terms(revolute: bool) -> tuple[str, ...]:
-    """Return the terms of the balancer of a joint, besides a constant torque: the first terms of a Fourier series in its
-    position, of which a weight or a spring without length has the first, or a linear spring."""
-    return ("balancer_sin", "balancer_cos", "balancer_sin2", "balancer_cos2") if revolute else ("balancer",)
+def balancer_terms(revolute: bool, harmonics: int) -> tuple[str, ...]:
+    """Return the terms of the balancer of a joint, besides a constant torque: the first ``harmonics`` of a Fourier series in
+    its position, of which weights, and springs without length, have one; of a linear axis a spring."""
+    every = ("balancer_sin", "balancer_cos", "balancer_sin2", "balancer_cos2")
+    return every[: 2 * harmonics] if revolute else ("balancer",)
 
 
 def friction_terms(robot: Robot, friction: Sequence[str]) -> tuple[tuple[str, ...], tuple[tuple[int, str], ...]]:

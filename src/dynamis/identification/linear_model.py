@@ -70,8 +70,8 @@ class LinearModel:
     °C; "elbow.power" is a term of one joint. With ``smooth`` (rad/s)
     the sign is tanh(v / smooth), closer to real drives and filtered velocities. ``offset`` adds a constant torque, such as that
     of a sensor. ``spring`` adds the stiffness of every joint; by default those of the robot's springs. ``balancer`` are joints
-    with a spring, counterweight or gas cylinder that the file lacks: a torque that is a function of the position of the joint,
-    c₀ + c₁ q + c₂ sin q + c₃ cos q.
+    with a spring, counterweight or gas cylinder that the file lacks, whose torque is a function of the position of the joint:
+    two harmonics of a Fourier series, or one with ``balancer={"shoulder": 1}``, which is that of a weight.
     ``presliding`` adds presliding friction with this displacement in rad, for all joints or by joint: near standstill the
     torque depends on the previous motion [Dahl 1968]. ``couplings`` are pairs of joints where the second joint's motor turns
     with both: its inertia and friction act on the pair. ``columns`` are user-defined.
@@ -90,7 +90,7 @@ class LinearModel:
         offset: bool = False,
         rotor: bool = True,
         spring: bool | None = None,
-        balancer: Sequence[str] = (),
+        balancer: Sequence[str] | Mapping[str, int] = (),
         smooth: float | None = None,
         stribeck_speed: float | None = None,
         reference_temperature: float | None = None,
@@ -103,7 +103,8 @@ class LinearModel:
         if robot.n == 0:
             raise InputError(f"robot {printable(robot.name)} has no movable joint: there is nothing to identify")
         self.robot = robot
-        balancer = (balancer,) if isinstance(balancer, str) else tuple(balancer)
+        if not isinstance(balancer, Mapping):
+            balancer = dict.fromkeys([balancer] if isinstance(balancer, str) else balancer, 2)
         self.settings = {
             "friction": friction, "offset": offset, "rotor": rotor, "spring": spring, "balancer": balancer, "smooth": smooth,
             "stribeck_speed": stribeck_speed, "reference_temperature": reference_temperature, "presliding": presliding,
@@ -114,7 +115,9 @@ class LinearModel:
             friction = ("viscous", "coulomb", "coulomb_bias") if np.any(drives.coulomb_bias) else ("viscous", "coulomb")
         self.springs = {k for k in range(robot.n) if (drives.stiffness[k] != 0.0 if spring is None else spring)}
         self.friction, self.own_friction = friction_terms(robot, friction)
-        self.balanced = sorted({coordinate(robot, name) for name in balancer})
+        self.balanced = {coordinate(robot, name): harmonics for name, harmonics in balancer.items()}
+        if not set(self.balanced.values()) <= {1, 2}:
+            raise InputError(f"balancer= takes 1 or 2 harmonics for each joint, got {balancer}")
         used = {*self.friction, *(term for _, term in self.own_friction)}
         if "stribeck" in used and stribeck_speed is None:
             raise InputError("Stribeck friction needs its characteristic speed, such as stribeck_speed=0.1")
@@ -163,11 +166,11 @@ class LinearModel:
         # a rotor mounted on a link has a column of its own instead of one in its joint
         on_links = {k for _, body in riding for k in body.dof}
         single = {k: [term for j, term in self.own_friction if j == k] for k in self.driven}
-        for k in self.balanced:
+        for k, harmonics in self.balanced.items():
             c = model.coordinates[k]
             if c.q_index is None:
                 raise InputError(f"balancer= takes joints with one variable; {printable(c.name)} has several")
-            single[k] += [*(["offset"] if "offset" not in self.terms else []), *balancer_terms(c.revolute)]
+            single[k] += [*(["offset"] if "offset" not in self.terms else []), *balancer_terms(c.revolute, harmonics)]
         every = [(k, term) for k in self.driven for term in (*self.terms, *single[k])]
         absent = {(k, "rotor") for k in on_links} | {(k, "stiffness") for k in self.driven if k not in self.springs}
         self._pairs = [pair for pair in every if pair not in absent]

@@ -131,7 +131,8 @@ def with_balancers(base: BaseParameters, caps: list[LogFinding], notes: list[str
     if not found:
         return base, caps
     notes += [f"{finding.text}; it is identified, too" for finding in found]
-    model = LinearModel(base.model.robot, balancer=sorted({name for finding in found for name in finding.balanced}))
+    harmonics = sorted({pair for finding in found for pair in finding.balanced})  # of several logs the larger number
+    model = LinearModel(base.model.robot, balancer=dict(harmonics))
     return base_parameters(model), [finding for finding in caps if not finding.balanced]
 
 

@@ -6,7 +6,7 @@ then the torques of inertia, and those of other joints, are wrong as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.identification.friction_terms import TERMS, JointState, balancer_terms
-from dynamis.identification.logs.free_fit import EXACT, MOST_ROWS, WEIGHT, FreeFit
+from dynamis.identification.logs.free_fit import EXACT, MOST_ROWS, RIVAL, WEIGHT, FreeFit
 from dynamis.identification.logs.motion_summary import MotionSummary
 from dynamis.robot import Robot
 
@@ -26,17 +26,19 @@ LARGE = 0.15  # RMS torque of a balancer that is reported, relative to that of t
 
 @dataclass(frozen=True, eq=False)
 class Balancers:
-    """The balancers of some ``joints`` of a robot: the coefficients of their terms, and the level of a fit with them."""
+    """The balancers of some joints of a robot: their ``harmonics`` and the coefficients of their ``terms`` by joint, and the
+    level of a fit with them."""
 
     robot: Robot
-    coefficients: dict[int, Array]
+    harmonics: dict[int, int]
+    terms: dict[int, Array]
     level: float
 
     def torques(self, motion: MotionSummary) -> Array:
         """Return their torques (samples, n), of each joint without the mean, which is an offset."""
         tau = np.zeros(motion.tau.shape)
-        for j, values in self.coefficients.items():
-            tau[:, j] = _columns(self.robot, motion, j) @ values
+        for j, values in self.terms.items():
+            tau[:, j] = _columns(self.robot, motion, j)[:, : len(values)] @ values
         return tau - tau.mean(axis=0)
 
     def removed(self, motion: MotionSummary) -> MotionSummary:
@@ -44,9 +46,9 @@ class Balancers:
         return replace(motion, tau=motion.tau - self.torques(motion))
 
 
-def balancers_of(fit: FreeFit, motion: MotionSummary, joints: Sequence[int]) -> Balancers:
-    """Return the balancers of these joints with which torques and file are most likely."""
-    return _Trials(fit, motion.thinned(MOST_ROWS), joints).fitted(joints)
+def balancers_of(fit: FreeFit, motion: MotionSummary, harmonics: Mapping[int, int]) -> Balancers:
+    """Return the balancers of joints with these numbers of harmonics, with which torques and file are most likely."""
+    return _Trials(fit, motion.thinned(MOST_ROWS), harmonics).fitted(harmonics)
 
 
 def missing_balancers(fit: FreeFit, motion: MotionSummary) -> Balancers | None:
@@ -54,17 +56,20 @@ def missing_balancers(fit: FreeFit, motion: MotionSummary) -> Balancers | None:
     the links; None if there are none."""
     thin = motion.thinned(MOST_ROWS)
     count, free, trials = thin.torque.size, fit.level(thin), _Trials(fit, thin, range(fit.n))
-    found = without = trials.fitted(())
+    found = without = trials.fitted({})
     if fit.unexplained(motion).mean() < EXACT and found.level < free + CLEARLY * count:
         return None
-    while others := set(range(fit.n)) - {*found.coefficients}:
-        best = min((trials.fitted((*found.coefficients, j)) for j in sorted(others)), key=lambda trial: trial.level)
+    while others := set(range(fit.n)) - {*found.terms}:
+        best = min((trials.fitted({**found.harmonics, j: 1}) for j in sorted(others)), key=lambda trial: trial.level)
         if best.level > found.level - CLEARLY * count:
             break
         found = best
-    if not found.coefficients or found.level > without.level - MOST * (without.level - free):
+    if not found.terms or found.level > without.level - MOST * (without.level - free):
         return None
-    own = list(found.coefficients)
+    for j in found.terms:
+        more = trials.fitted({**found.harmonics, j: 2})
+        found = more if more.level < found.level - RIVAL * count else found
+    own = list(found.terms)
     share = found.torques(motion)[:, own].std(axis=0) / np.maximum(motion.tau[:, own].std(axis=0), 1e-300)
     return found if share.max() > LARGE else None
 
@@ -80,15 +85,16 @@ class _Trials:
         self.places = {j: np.arange(a, b) for j, a, b in zip(columns, ends[:-1], ends[1:], strict=True)}
         self.first = np.arange(ends[0])
 
-    def fitted(self, joints: Iterable[int]) -> Balancers:
-        own = {j: self.places[j] for j in sorted(joints)}
+    def fitted(self, harmonics: Mapping[int, int]) -> Balancers:
+        own = {j: self.places[j][: 2 * harmonics[j]] for j in sorted(harmonics)}
         used = np.concatenate([self.first, *own.values(), [self.products.shape[1] - 1]])
         level, found = self.prior.level_and_terms(self.products[:, used[:, None], used], self.count)
         ends = np.cumsum([0, *map(len, own.values())])
-        return Balancers(self.robot, {j: found[a:b] for j, a, b in zip(own, ends[:-1], ends[1:], strict=True)}, level)
+        terms = {j: found[a:b] for j, a, b in zip(own, ends[:-1], ends[1:], strict=True)}
+        return Balancers(self.robot, {j: harmonics[j] for j in own}, terms, level)
 
 
 def _columns(robot: Robot, motion: MotionSummary, joint: int) -> Array:
-    """Return the terms of the balancer of a joint (samples, k)."""
+    """Return the terms of a balancer with two harmonics of a joint (samples, k)."""
     state = JointState(0.0, 0.0, q=motion.q[:, joint])
-    return np.stack([TERMS[term](state) for term in balancer_terms(robot.model.coordinates[joint].revolute)], axis=1)
+    return np.stack([TERMS[term](state) for term in balancer_terms(robot.model.coordinates[joint].revolute, 2)], axis=1)

@@ -194,7 +194,8 @@ class LogFinding:
     factor of the times, ``factors`` those of the torques of the joints, ``positions`` those of their positions, ``order`` the
     correct one of the joints' columns,
     ``signs`` the factors ±1 of positions and torques, ``coupled`` two joints A, B, of which the motor of B turns with both,
-    ``balanced`` the joints with balancers that the file lacks, ``change`` what changes during the log (`changes.Change`).
+    ``balanced`` the joints with balancers that the file lacks, each with its harmonics, ``change`` what changes during the log
+    (`changes.Change`).
     """
 
     severity: str
@@ -215,7 +216,7 @@ class LogFinding:
     coupled: tuple[int, ...] = ()
     delays: tuple[float, ...] = ()
     drift: tuple[float, ...] = ()
-    balanced: tuple[str, ...] = ()
+    balanced: tuple[tuple[str, int], ...] = ()
     change: Any = None
 
     @property

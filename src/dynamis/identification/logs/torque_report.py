@@ -120,16 +120,16 @@ class TorqueReport:
 
     def balancers(self, found: Balancers) -> LogFinding:
         """Return the finding for balancers that the file lacks, with the argument that adds them to the model."""
-        names, sizes = [self.names[k] for k in found.coefficients], np.ptp(found.torques(self.motion), axis=0)
-        parts = [f"{sizes[k]:.2g} {self.robot.model.coordinates[k].effort_unit}" for k in found.coefficients]
+        names, sizes = [self.names[k] for k in found.terms], np.ptp(found.torques(self.motion), axis=0)
+        parts = [f"{sizes[k]:.2g} {self.robot.model.coordinates[k].effort_unit}" for k in found.terms]
         one = len(names) == 1
         text = f"{self.source}{listed(list(map(printable, names)))} {'seems' if one else 'seem'} to have "
         text += f"{'a balancer' if one else 'balancers'} that the file lacks, such as a spring, counterweight or gas cylinder: "
         text += f"{'its torque changes' if one else 'their torques change'} by {listed(parts)} with the position of "
         text += f"{'this joint' if one else 'these joints'} alone"
-        column = self.column("tau", min(found.coefficients))
-        cure = f"add balancer={names}"
-        return LogFinding("warning", "balancer", column, None, text, cure, caps=1, balanced=tuple(names))
+        column, cure = self.column("tau", min(found.terms)), f"add balancer={names}"
+        balanced = tuple(zip(names, found.harmonics.values(), strict=True))
+        return LogFinding("warning", "balancer", column, None, text, cure, caps=1, balanced=balanced)
 
     def mistake(self, trial: Trial) -> LogFinding:
         """Return the finding for a mistake."""
