@@ -122,12 +122,18 @@ def torque_rows(wide: Extended, measured: Any, unknowns: Sequence[Unknown], mapp
         measured = prepare(log, robot, **(signals or {})).samples
     motion, _ = summary([measured] if isinstance(measured, Samples) else list(measured))
     own, model = LinearModel(robot), LinearModel(wide.robot)
-    columns = [model.index(name) for name in own.names]
+    shown = np.ix_(wide.real, [model.index(name) for name in own.names])
+
+    def rows(extended: Robot, q: Array, rates: Array, changes: Array) -> Array:
+        """Return the regressor of the robot's own joints and parameters; the virtual joints are at rest."""
+        v, a = (sum(x * e for x, e in zip(own, np.eye(extended.n)[wide.real], strict=True)) for own in (rates, changes))
+        return model.rows(extended, q, v, a, np.zeros(model.state_size))[shown]
+
+    kernel = wide.robot.compile(rows, rates=robot.n, changes=robot.n)
 
     def columns_of(motion: MotionSummary) -> Array:
         def of(v: Array, a: Array) -> Array:
-            Y = model.regressor(motion.q, wide.coordinates(v), wide.coordinates(a))
-            return np.asarray(Y[:, wide.real][:, :, columns])
+            return np.asarray(kernel(motion.q, v, a))
 
         Y = of(motion.v, motion.a)
         # friction and rotors turn with the motors

@@ -19,7 +19,7 @@ from dynamis.identification.logs.motion_summary import MotionSummary
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
-MOST = 0.8  # part of what contradicts the file that balancers explain: the difference of the levels with it and without
+MOST = 0.6  # part of what contradicts the file that balancers explain: the difference of the levels with it and without
 CLEARLY = 0.05  # decrease of the level, per torque, with a balancer that is reported
 LARGE = 0.15  # RMS torque of a balancer that is reported, relative to that of the joint
 
