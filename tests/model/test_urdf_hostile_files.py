@@ -149,6 +149,14 @@ def test_an_oversize_file_is_refused_with_the_size_allowed(refused, name):
     assert f"{size - 1} bytes" in str(refused(b" " * size, name))
 
 
+@pytest.mark.parametrize("content", [b"\n" * 200_000, b" \n" * 100_000, b"\t" * 200_000, b"<!-- -->\n" * 20_000])
+@pytest.mark.parametrize("name", ["robot.toml", "robot.urdf"])
+def test_blank_files_are_refused_at_once(refused, content, name):
+    assert isinstance(refused(content, name), dy.FormatError)
+    with pytest.raises(dy.DynamisError):
+        dy.load(content.decode())
+
+
 def test_more_elements_than_any_robot_has_are_refused(refused):
     assert "200000 elements" in str(refused('<robot name="r">' + "<a/>" * 200_001 + "</robot>"))
 

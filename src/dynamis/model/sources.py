@@ -34,8 +34,8 @@ ZIP = b"PK\x03\x04"
 USD = (b"#usda ", b"PXR-USDC")
 EXPECTED = "give a .urdf, .xacro, .sdf, .mjcf, .usd or .toml file, or a robot's name"
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
-_WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S)
-_TABLES = re.compile(rb"^\s*(?:\[(?:robot|base)\]|\[\[(?:link|dh|mdh|poe)\]\])", re.M)
+_WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:<!--.*?-->\s*+)*+<(?:!doctype\s+html|html)\b", re.I | re.S)
+_TABLES = re.compile(rb"^[ \t]*(?:\[(?:robot|base)\]|\[\[(?:link|dh|mdh|poe)\]\])", re.M)
 
 
 @dataclass
