@@ -16,16 +16,15 @@ from dynamis.simulation.motion import LIFTS_OFF, EquationsOfMotion
 from dynamis.simulation.piece_state import PieceState
 from dynamis.simulation.pieces import REACHED, Pieces
 from dynamis.simulation.sources import SourceError, warn_of_states
-from dynamis.simulation.stepping import Clock, OutOfTimeError, Piece, RunawayError, StiffnessDetector, run_piece
+from dynamis.simulation.stepping import STIFF_STEP, Clock, OutOfTimeError, Piece, RunawayError, StiffnessDetector, run_piece
 from dynamis.simulation.stick_slip import UnsettledError
-from dynamis.tolerances import RECURSION_ROUNDING, TIME_ROUNDING
+from dynamis.tolerances import RECURSION_ROUNDING, SOLUTION_TOLERANCE, TIME_ROUNDING
 
 Array = npt.NDArray[Any]
 METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
 STIFF_METHOD = "Radau"
 UNRESOLVED = 10.0  # tolerances of the position, as a speed per s: slower joints are held
-SLOW = 1e-6  # rad/s or m/s: a joint whose gear may hold it,
-SHORT, MANY = 1e-7, 200  # if so many steps in turn are shorter than this time in s
+MANY_STEPS = 200  # as short as those of stiff equations, with a joint at rest: its gear may hold it
 MAX_SWITCHES_PER_INSTANT = 60  # more mean that the friction has no solution there
 
 
@@ -215,9 +214,9 @@ class _Run:
                 f"the velocity of {self.names[k]} diverged ({v[k]:.3g}) at t = {t:.6g} s: check the torques; under control, "
                 "check the sign of the feedback, lower its gains, or sample it more often"
             )
-        self.held_steps = self.held_steps + 1 if t - self.before < SHORT and self._held_by_gear(y) else 0
+        self.held_steps = self.held_steps + 1 if t - self.before < STIFF_STEP and self._held_by_gear(y) else 0
         self.before = t
-        if self.held_steps > MANY:
+        if self.held_steps > MANY_STEPS:
             raise RunawayError(f"at t = {t:.6g} s {self._held_by_gear(y)}")
         if self.clock is not None and self.clock.reminds:
             speed = float(np.abs(v).max(initial=0.0))
@@ -306,7 +305,7 @@ class _Run:
         """Why the motion ends where a gear with losses holds a joint at rest; "" if none does."""
         v = self.motion.split(y)[1]
         for k, actuator in self.motion.actuators.items():
-            if getattr(actuator, "efficiency", 1.0) != 1.0 and abs(v[k]) < SLOW:
+            if getattr(actuator, "efficiency", 1.0) != 1.0 and abs(v[k]) < SOLUTION_TOLERANCE:
                 return (
                     f"the gear of {self.names[k]}, with its efficiency, holds the joint at rest, which adaptive methods cannot "
                     "follow; fixed steps can, method='rk4' with a step, but the joint creeps; or model its losses by dry "
