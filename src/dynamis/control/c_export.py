@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from dynamis.compiler import c_text
 from dynamis.compiler.kernel import Kernel
-from dynamis.control.law import WithModel, WithMotors
-from dynamis.control.momentum_observer import MomentumObserver
+from dynamis.control.law import ControlLaw
 from dynamis.errors import DynamisError, InputError
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric, warn_of_open_loops
@@ -102,13 +101,8 @@ def _without_sampling(law: Any) -> Law:
 
 def _residual(law: Any) -> Callable[[Robot, Array, Array, Array], Array] | None:
     """The residual of an observer as a function of (robot, q, v, x), computed with the model of the law if it has one."""
-    if isinstance(law, MomentumObserver):
-        return law.residual
-    inner = _residual(law.law) if isinstance(law, WithModel | WithMotors | Sampled) else None
-    if inner is None or not isinstance(law, WithModel):
-        return inner
-    known, model = inner, law.model
-    return lambda _robot, q, v, x: known(model, q, v, x)
+    own = law.law if isinstance(law, Sampled) else law
+    return getattr(own, "residual", None) if isinstance(own, ControlLaw) else None
 
 
 def _name(law: Any) -> str:

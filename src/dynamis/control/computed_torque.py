@@ -16,7 +16,7 @@ from dynamis.control.dry_friction import dry_feedforward, smooth_model
 from dynamis.control.gains import gain, gains
 from dynamis.control.law import ControlLaw, joint_reference
 from dynamis.control.reference import Reference, reference_of
-from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_double_integrator, sampled_often_enough
+from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
 from dynamis.display import as_call, as_table
 from dynamis.robot import Robot
 
@@ -71,8 +71,6 @@ class ComputedTorque(ControlLaw):
         ]
         if model is not None:
             conditions.append(inertia_known(robot, model))
-        if least_p > 0.0 and least_d > 0.0:
-            conditions += sampled_double_integrator(rate, self.kp, self.kd)
         bandwidth = float(np.sqrt(np.max(self.kp)))
         note = "with model errors, |e| is bounded by the acceleration error divided by ω² (ζ ≥ 1)"
         return Stability("computed torque", (*conditions, *sampled_often_enough(rate, bandwidth)), (note,))

@@ -51,6 +51,15 @@ def rests(given: Any) -> bool:
     return not callable(given) and not callable(getattr(given, "at", None))
 
 
+def resting_time(given: Any) -> float | None:
+    """A time after which a reference is a constant goal: of a goal, or of a motion that ends at rest; None for others."""
+    if rests(given):
+        return 0.0
+    later = 2.0 * float(getattr(given, "duration", 0.0) or 0.0)
+    _, v, a = reference_of(given)(later) if later else (None, 1.0, 1.0)
+    return later if not (np.any(v) or np.any(a)) else None
+
+
 def _checked(at: Callable[[Any], Any], name: str) -> Reference:
     def reference(t: Any) -> tuple[Array, Array, Array]:
         given = at(t)
