@@ -83,9 +83,9 @@ def compare_laws(
     None holds the start. A tip position out of reach is simulated with a `ReachWarning`, a periodic motion out of reach is an
     `InputError` unless ``design.regularisation`` is positive.
 
-    The parameters of the laws' model have the relative ``error``. With ``design.rate`` laws without internal states are
-    sampled; ``chatter`` of a run has the joints whose torques swing back and forth every few samples. ``step`` is the
-    integration step, of which the sampling period is a multiple; ``seconds`` limits the computing time of each simulation.
+    The parameters of the laws' model have the relative ``error``. With ``design.rate`` the laws are sampled; ``chatter`` of a
+    run has the joints whose torques swing back and forth every few samples. ``step`` is the integration step, of which the
+    sampling period is a multiple; ``seconds`` limits the computing time of each simulation.
 
     >>> import dynamis as dy
     >>> found = dy.control.compare_laws(dy.load("planar_2r_melchiorri"), "computed-torque", [0.5, -0.5], error=0.05)

@@ -41,8 +41,8 @@ class LawDesign:
     """Design of the laws of `compare_laws`: ``bandwidth`` ω [rad/s] and ``damping`` ratio of the closed loop.
 
     ``stiffness`` [N/m] is that of "impedance". ``null_space`` objectives and the ``regularisation`` λ of damped least squares
-    are those of redundancy-resolution laws. ``rate`` [Hz] is the sample rate of laws without internal
-    states, and of the stability check; None for continuous laws.
+    are those of redundancy-resolution laws. ``rate`` [Hz] is the sample rate, also of the stability
+    check; None for continuous laws.
 
     >>> LawDesign(bandwidth=15.0).damping
     1.0
