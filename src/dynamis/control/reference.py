@@ -55,9 +55,9 @@ def resting_time(given: Any) -> float | None:
     """A time after which a reference is a constant goal: of a goal, or of a motion that ends at rest; None for others."""
     if rests(given):
         return 0.0
-    later = 2.0 * float(getattr(given, "duration", 0.0) or 0.0)
-    _, v, a = reference_of(given)(later) if later else (None, 1.0, 1.0)
-    return later if not (np.any(v) or np.any(a)) else None
+    end, at = float(getattr(given, "duration", 0.0) or 0.0), reference_of(given)
+    moves = not end or any(np.any(x) for t in (1.4 * end, 2.0 * end) for x in at(t)[1:])
+    return None if moves else 2.0 * end
 
 
 def _checked(at: Callable[[Any], Any], name: str) -> Reference:

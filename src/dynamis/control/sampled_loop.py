@@ -25,12 +25,12 @@ from dynamis.trajectories.validate import positive as positive_number
 
 Array = npt.NDArray[Any]
 REFERENCE_SAMPLES = 11  # times at which the loop is linearised along a moving reference
-NEWTON_STEPS = 50  # towards the state of rest, each of at most …
+NEWTON_STEPS = 20  # towards the state of rest, each of at most …
 LARGEST_STEP = 0.3  # … rad or m
 MARGINAL = 1e-3  # 1/s: slower decay or growth is within the errors of differences, about √(1e-10 ∂g/∂q / M)
 ASIDE = 0.01  # of z, to another state of rest
 
-NOT_DECISIVE = "conditions of the continuous law do not decide: its theorem does not hold for torques held between samples"
+NOT_DECISIVE = "what holds for the continuous law does not decide: its theorem is not one of torques held between samples"
 SMALL = "large errors, and errors while the reference moves, are not covered"
 NOT_CHECKED = "the sampled loop is not checked, simulate it: "
 
@@ -69,28 +69,34 @@ def _checked(law: Any, acting: Any, robot: Robot, period: float, q: Any) -> tupl
     if found is None:
         return (), f"{NOT_CHECKED}no state of rest was found near {'the goal' if at_goal else 'q'}"
     rest, G = found
-    values, vectors = np.linalg.eig(G)
-    rates = _rates(values, period)
-    neutral = np.abs(rates) <= MARGINAL
-    what = "decay rate of the sampled loop at rest, −ln |λ| / T [1/s]"
-    if rates.min() < -MARGINAL:
-        least, why = float(rates.min()), "an eigenvalue λ is outside the unit circle: small errors grow"
-    elif not neutral.any():
-        least, why = float(rates.min()), "all eigenvalues λ are inside the unit circle: small errors decay"
-    elif not law.size and (~neutral).any() and _equilibria(acting, robot, period, t, rest, vectors[:, neutral]):
-        least = float(rates[~neutral].min())
-        why = f"small errors decay, up to {counted(int(neutral.sum()), 'direction')} in which every position is one of rest"
-    else:
+    condition = _decay(acting, robot, period, t, rest, G)
+    if condition is None:
         states = " (that of a state of the law which the loop does not excite)" if law.size else ""
         return (), f"{NOT_CHECKED}an eigenvalue of its linear model is on the unit circle{states}, which decides nothing"
-    off = float(np.abs(rest[: robot.n] - start).max()) if at_goal else 0.0
+    if dry_friction(robot).any():
+        rule = replace(condition, what=f"{condition.what}, without dry friction", basis=RULE)
+        return (rule,), f"{NOT_CHECKED}at rest dry friction has no linear model"
+    off = float(np.abs(rest[: robot.n] - start).max())
     where = "at the goal" if off < SOLUTION_TOLERANCE else f"where the robot rests, up to {off:.3g} rad or m off the goal"
     if not at_goal:
         where = f"at q = ({', '.join(f'{x + 0.0:.4g}' for x in rest[: robot.n])})"
-    if dry_friction(robot).any():
-        rule = Condition(f"{what}, without dry friction", least > 0.0, least, 0.0, RULE, why)
-        return (rule,), f"{NOT_CHECKED}at rest dry friction has no linear model"
-    return (Condition(what, least > 0.0, least, 0.0, LOCAL, why),), f"the sampled loop is linearised {where}: {SMALL}"
+    return (condition,), f"the sampled loop is linearised {where}: {SMALL}"
+
+
+def _decay(law: Any, robot: Robot, period: float, t: float, rest: Array, G: Array) -> Condition | None:
+    """The condition that small errors decay; None where eigenvalues on the unit circle leave it open."""
+    values, vectors = np.linalg.eig(G)
+    rates = _rates(values, period)
+    neutral = np.abs(rates) <= MARGINAL
+    least, why = float(rates.min()), "all eigenvalues λ are inside the unit circle: small errors decay"
+    if least < -MARGINAL:
+        why = "an eigenvalue λ is outside the unit circle: small errors grow"
+    elif neutral.any():
+        if law.size or neutral.all() or not _equilibria(law, robot, period, t, rest, vectors[:, neutral]):
+            return None
+        least = float(rates[~neutral].min())
+        why = f"small errors decay, up to {counted(int(neutral.sum()), 'direction')} in which every position is one of rest"
+    return Condition("decay rate of the sampled loop at rest, −ln |λ| / T [1/s]", least > 0.0, least, 0.0, LOCAL, why)
 
 
 def _along(law: Any, acting: Any, robot: Robot, period: float) -> tuple[tuple[Condition, ...], str]:
