@@ -150,6 +150,24 @@ def test_where_every_position_is_one_of_rest_the_others_decide():
     assert redundant.check(iiwa, rate=20.0, q=q).stable is False
 
 
+def test_a_wrong_model_makes_a_null_space_without_posture_drift():
+    ur5e, q = dy.load("ur5e"), np.array([0.0, -1.27, 1.54, -1.3, -2.5, 0.1])
+    goal, model = ur5e.pose(q)[:3, 3], control.perturbed(ur5e, 0.05)
+    law = control.OperationalSpace.designed(goal, bandwidth=10.0)
+    assert law.check(ur5e, rate=500.0, q=q).stable is True
+    drifting = law.check(ur5e, rate=500.0, q=q, model=model)
+    assert drifting.stable is None
+    assert "the error of the model makes the null space drift" in str(drifting)
+    held = control.OperationalSpace.designed(goal, bandwidth=10.0, posture=q)
+    assert held.check(ur5e, rate=500.0, q=q, model=model).stable is True
+
+
+def test_a_state_of_rest_far_from_q_decides_nothing():
+    report = control.OperationalSpace.designed([-1.5, 0.5], TASK, bandwidth=5.0).check(ARM, rate=FAST, q=[0.3, 1.2])
+    assert report.stable is None
+    assert "no state of rest was found near q" in str(report)
+
+
 def test_a_sampled_observer_needs_a_bandwidth_below_twice_the_rate():
     for bandwidth, stable in ((390.0, True), (410.0, False)):
         watched = control.MomentumObserver(LAWS["pd"], 2, bandwidth)

@@ -38,7 +38,7 @@ def _complete(check: Callable[..., Stability]) -> Callable[..., Stability]:
     """The check of a law's theorem, for robots that the law can control, with what the theorem leaves out.
 
     It is a rule of thumb with another ``model``, unless it has an argument for it, and where actuators stand before the joints;
-    at a sample rate the sampled loop decides.
+    at a sample rate the loop of the sampled law and its model decides.
     """
     for_any_model = "model" in inspect.signature(check).parameters
 
@@ -52,7 +52,7 @@ def _complete(check: Callable[..., Stability]) -> Callable[..., Stability]:
         if other and for_any_model:
             options["model"] = model
         found = check(self, robot, rate=rate, **options)
-        if other and not for_any_model:
+        if other and not for_any_model and rate is None:
             found = as_rules(found, WRONG_MODEL)
         if rate is not None and not robot.actuators:
             acting = self.with_model(model) if other and model is not None else self

@@ -27,6 +27,7 @@ Array = npt.NDArray[Any]
 REFERENCE_SAMPLES = 11  # times at which the loop is linearised along a moving reference
 NEWTON_STEPS = 20  # towards the state of rest, each of at most …
 LARGEST_STEP = 0.3  # … rad or m
+FARTHEST = 1.0  # rad or m from where the search starts
 MARGINAL = 1e-3  # 1/s: slower decay or growth is within the errors of differences, about √(1e-10 ∂g/∂q / M)
 ASIDE = 0.01  # of z, to another state of rest
 
@@ -57,6 +58,8 @@ def _checked(law: Any, acting: Any, robot: Robot, period: float, q: Any) -> tupl
     if law.measures or getattr(law, "wrench", None) is not None:
         return (), f"{NOT_CHECKED}the measured wrench depends on what the robot touches"
     reference, of_task = getattr(law, "reference", None), hasattr(law, "task")
+    if of_task and acting is not law and getattr(law, "posture", None) is None and law.task.size < robot.n:
+        return (), f"{NOT_CHECKED}without a posture, the error of the model makes the null space drift"
     t = 0.0 if reference is None else resting_time(reference)
     if t is None:
         if law.size or of_task:
@@ -119,7 +122,7 @@ def _rates(eigenvalues: Array, period: float) -> Array:
 
 def _rest(law: Any, robot: Robot, period: float, t: float, z: Array) -> tuple[Array, Array] | None:
     """(z, G) at a state of rest near z, by Newton's method with steps of least norm."""
-    still = np.zeros(robot.n)
+    still, start = np.zeros(robot.n), z[: robot.n]
     for _ in range(NEWTON_STEPS):
         G, change = _over_a_period(law, robot, period, t, z, still)
         step = np.linalg.lstsq(np.eye(len(z)) - G, change, rcond=RANK_TOLERANCE)[0]
@@ -129,6 +132,8 @@ def _rest(law: Any, robot: Robot, period: float, t: float, z: Array) -> tuple[Ar
             return z, G
         z = z + step * min(1.0, LARGEST_STEP / max(np.abs(step[: robot.n]).max(), LARGEST_STEP))
         z[robot.n : 2 * robot.n] = 0.0
+        if np.abs(z[: robot.n] - start).max() > FARTHEST:
+            return None
     return None
 
 
