@@ -36,7 +36,7 @@ def test_a_trial_is_summed_up():
     result = run(ARM, "--law", "pd-gravity", "--goal", "0.8,-0.6", "--error", "5", "--rate", "1000")
     assert result.exit_code == 0, result.output
     for words in ("PD + gravity at 1000 Hz, model parameters off by up to 5 %: completed", "Tracking errors [rad]", "expected below", "Torques [N m]",
-                  "the conditions for stability hold (proven)", "rule of thumb"):  # fmt: skip
+                  "the conditions for stability hold (proven for small errors)", "of the continuous law"):  # fmt: skip
         assert words in result.output
 
 
@@ -276,3 +276,25 @@ def test_a_torque_that_chatters_is_no_success():
     assert "; raise --rate, or lower --bandwidth" in text
     assert "time at limit" in text
     assert result.exit_code == 1
+
+
+def test_a_sampled_loop_whose_small_errors_grow_is_no_success():
+    for rate, code, sentence in (("25", 1, "small errors grow"), ("1000", 0, "small errors decay")):
+        result = run(
+            ARM, "--law", "feedforward-pd", "--bandwidth", "15", "--goal", "0.5", "--rate", rate, "--time", "0.5", "--json"
+        )
+        assert result.exit_code == code, result.output
+        report = json.loads(result.stdout)["stability"]
+        assert report["stable"] is (code == 0)
+        assert sentence in report["conditions"][0]["why"]
+
+
+def test_the_c_of_a_sampled_law_with_states_gives_those_of_the_next_sample(tmp_path):
+    for law, states in (("slotine-li", True), ("pd-gravity", False)):
+        words = (ARM, "--law", law, "--goal", "0.3,0.2", "--time", "0.2", "--c", str(tmp_path))
+        result = run(*words, "--rate", "2000")
+        assert "call the C function at 2000 Hz, and hold tau between the calls" in result.output
+        header = (tmp_path / f"control_{ {'slotine-li': 'slotine_li', 'pd-gravity': 'pdgravity'}[law] }.h").read_text()
+        assert ("x_next" in header) is states
+        assert (", called every 0.0005 s, with tau held between the calls, x starts at 0\n" in header) is states
+        assert "call the C function" not in run(*words).output

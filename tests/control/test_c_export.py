@@ -148,6 +148,19 @@ def test_the_residual_of_an_observer_is_computed_with_the_model_of_its_law(tmp_p
     assert "output r: 6" in header.read_text()
 
 
+def test_the_header_states_the_period_and_the_first_states(tmp_path):
+    class Filtered(Integral):
+        def start(self, robot, q, v):
+            return np.broadcast_to([0.5, -2.0], v.shape)
+
+    for law, sentence in (
+        (Integral(), "Integral of planar 2R (Melchiorri), x starts at 0\n"),
+        (dy.Sampled(Filtered(), 250.0), ", called every 0.004 s, with tau held between the calls, x starts at 0.5, -2 at rest"),
+        (saturated, "saturated of planar 2R (Melchiorri)\n"),
+    ):
+        assert sentence in control.write_c(ARM, law, tmp_path)[0].read_text()
+
+
 @pytest.mark.parametrize("duration", [[1.0], -1.0, np.nan, np.inf, "a"])
 def test_durations_are_positive_numbers(tmp_path, duration):
     with pytest.raises(dy.InputError, match="duration"):

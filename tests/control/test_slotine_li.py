@@ -126,6 +126,6 @@ def test_a_payload_is_learnt_by_the_last_link_alone():
 
 def test_the_report_says_what_is_learnt():
     law = control.SlotineLi.designed(ARM, [0.0, 0.0], bandwidth=5.0)
-    report = law.check(ARM, rate=1000.0)
+    report = law.check(ARM)
     assert report.proven
     assert "of which 6 are adapted" in str(report)

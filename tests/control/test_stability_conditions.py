@@ -243,6 +243,18 @@ def test_the_last_error_is_proven_or_says_that_it_is_not(bounded):
     assert "no ultimate bound" in str(open_ended.check(ARM))
 
 
+def test_an_ultimate_bound_beyond_the_range_of_motion_says_nothing(bounded):
+    narrow = ARM.replace(limits={"joint1": {"lower": 0.49, "upper": 0.51}})
+    options = {k: getattr(bounded, k) for k in ("bounds", "bandwidth", "settling")}
+    assert "ultimate bound of the error 0" in str(bounded.check(ARM))
+    for robot, width in ((narrow, bounded.width), (ARM, 200.0 * bounded.width)):
+        law = control.RobustPD(GOAL, **options, width=width)
+        bound = f"{law.ultimate_error().max():.3g} rad"
+        assert f"{bound}, says nothing, as it is larger than the range of motion: larger gains are needed" in str(
+            law.check(robot)
+        )
+
+
 def test_gains_that_differ_do_not_mix_force_and_position():
     normal = np.array([0.6, 0.8])
     task = dy.task_space.Position(rows=(0, 1))

@@ -98,6 +98,17 @@ def test_a_double_s_without_limits_met_has_the_closed_form():
     assert double_s(0.0, 10.0, velocity=5.0, acceleration=10.0, jerk=30.0).duration == pytest.approx(2.0 + 0.5 + 1 / 3)
 
 
+def test_an_infinite_limit_of_a_double_s_is_none():
+    for v, a in ((np.inf, np.inf), (np.inf, 3.0), (1.5, np.inf)):
+        made = double_s(0.0, 7.0, velocity=v, acceleration=a, jerk=4.0, start_velocity=0.4)
+        far = double_s(0.0, 7.0, velocity=min(v, 1e3), acceleration=min(a, 1e3), jerk=4.0, start_velocity=0.4)
+        assert made.duration == pytest.approx(far.duration, rel=1e-12)
+    with pytest.raises(dy.InputError, match="velocity is nan"):
+        double_s(0.0, 1.0, velocity=np.nan, acceleration=1.0, jerk=1.0)
+    with pytest.raises(dy.InputError, match="jerk is inf"):
+        double_s(0.0, 1.0, velocity=1.0, acceleration=1.0, jerk=np.inf)
+
+
 def test_the_books_double_s_with_velocities_at_its_ends():
     # [Biagiotti & Melchiorri 2008, example 3.9]: T_a = 0.7333, T_v = 1.1433, T_d = 0.8333
     made = double_s(0.0, 10.0, velocity=5.0, acceleration=10.0, jerk=30.0, start_velocity=1.0, end_velocity=0.0)

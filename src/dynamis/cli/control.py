@@ -110,6 +110,7 @@ def control(
     from dynamis.control.c_export import write_c
     from dynamis.control.experiments import compare_laws
     from dynamis.control.named_laws import LawDesign
+    from dynamis.simulation.sampling import Sampled
 
     if not 0.0 <= error < 100.0:
         raise InputError(f"--error takes percent from 0 to 100, such as --error 5, got {error:g}")
@@ -132,7 +133,12 @@ def control(
             step=step, seconds=seconds, progress=lambda x, _: bar.show(x, "simulating"),
         )  # fmt: skip
     run = made.runs[0]
-    written = [] if folder is None else [str(path) for path in write_c(found, run.law.with_motors(found), folder, name=name)]
+    written = []
+    if folder is not None:
+        own = run.law.with_motors(found)
+        # without states the sampled law is the same function; with states, x is that of the next sample
+        called = Sampled(own, rate) if rate is not None and own.size else own
+        written = [str(path) for path in write_c(found, called, folder, name=name)]
     if plot is not None:
         whole(plot, made.plot)
         written.append(str(plot))
@@ -142,6 +148,8 @@ def control(
     else:
         _print(made)
         print_written(written)
+        if folder is not None and rate is not None:
+            echo(f"call the C function at {rate:g} Hz, and hold tau between the calls")
     interrupted = run.trajectory.status.startswith("interrupted")
     outside = law not in OF_THE_TIP and target is not None and bool(outside_limits(found, target))
     well = made.complete and run.as_expected and not (run.beyond_limits or run.chatter or made.unreachable or outside)

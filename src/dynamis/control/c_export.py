@@ -13,13 +13,12 @@ import numpy.typing as npt
 
 from dynamis.compiler import c_text
 from dynamis.compiler.kernel import Kernel
-from dynamis.control.law import WithModel, WithMotors
-from dynamis.control.momentum_observer import MomentumObserver
+from dynamis.control.law import ControlLaw
 from dynamis.errors import DynamisError, InputError
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric, warn_of_open_loops
 from dynamis.simulation.actuators import warn_of_voltages
-from dynamis.simulation.controllers import SIGNATURES, UPDATE, Controller, Law, as_law, recorded, sized
+from dynamis.simulation.controllers import SIGNATURES, UPDATE, Controller, Law, as_law, first_states, recorded, sized
 from dynamis.simulation.sampling import Sampled
 from dynamis.trajectories.validate import positive
 
@@ -70,7 +69,8 @@ def write_c(
     """Write a controller, as `compile_law` takes it, as dependency-free C99 into a folder: header, and source with a self-test.
 
     The C function takes t, q and v, then the states x and measurements of the law, if any, and writes tau and x_dot, for a
-    `Sampled` controller x_next, for a `MomentumObserver` also its residual r. The self-test uses random states within the
+    `Sampled` controller x_next, for a `MomentumObserver` also its residual r; the header has the period and the first states.
+    The self-test uses random states within the
     limits at times up to ``duration``. Function and files are named ``name``, by default control_ and the name of the law.
     Existing files are replaced atomically.
     """
@@ -80,8 +80,20 @@ def write_c(
     label = name if name is not None else "control_" + re.sub(r"(?<=[a-z])(?=[A-Z])|\W+", "_", _name(law)).lower()
     tests = c_text.finite_states(kernel.code, _test_states(robot, law, kernel, states, duration), states)
     results = ["tau", "x_dot" if as_law(law).sampled is None else "x_next", "r"][: len(kernel.code.outputs)]
-    texts = c_text.render(kernel.code, label, precision, f"{_name(law)} of {robot.name}", tests, results)
+    texts = c_text.render(kernel.code, label, precision, f"{_name(law)} of {robot.name}{_calls(robot, law)}", tests, results)
     return c_text.write_pair(folder, label, texts)
+
+
+def _calls(robot: Robot, law: Any) -> str:
+    """How a law with states is called: its period if it is sampled, and its first states."""
+    own = as_law(law)
+    states = own.states or own.digital
+    if states is None:
+        return ""
+    first = first_states(states, robot, robot.home(), np.zeros(robot.n))
+    values = ", ".join(f"{value:.9g}" for value in first) + " at rest in the home configuration" if first.any() else "0"
+    period = "" if own.sampled is None else f", called every {1.0 / own.sampled.rate:.9g} s, with tau held between the calls"
+    return f"{period}, x starts at {values}"
 
 
 def _without_sampling(law: Any) -> Law:
@@ -102,13 +114,8 @@ def _without_sampling(law: Any) -> Law:
 
 def _residual(law: Any) -> Callable[[Robot, Array, Array, Array], Array] | None:
     """The residual of an observer as a function of (robot, q, v, x), computed with the model of the law if it has one."""
-    if isinstance(law, MomentumObserver):
-        return law.residual
-    inner = _residual(law.law) if isinstance(law, WithModel | WithMotors | Sampled) else None
-    if inner is None or not isinstance(law, WithModel):
-        return inner
-    known, model = inner, law.model
-    return lambda _robot, q, v, x: known(model, q, v, x)
+    own = law.law if isinstance(law, Sampled) else law
+    return getattr(own, "residual", None) if isinstance(own, ControlLaw) else None
 
 
 def _name(law: Any) -> str:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.control.dry_friction import dry_feedforward, smooth_model
+from dynamis.control.dry_friction import bounded_by_dry_friction, dry_feedforward, dry_friction, joint_units, smooth_model
 from dynamis.control.gains import gain, gains
 from dynamis.control.law import ControlLaw, joint_reference
-from dynamis.control.reference import Reference, reference_of
-from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_double_integrator, sampled_often_enough
+from dynamis.control.reference import Reference, reference_of, resting_time
+from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
 from dynamis.display import as_call, as_table
 from dynamis.robot import Robot
 
@@ -65,17 +65,19 @@ class ComputedTorque(ControlLaw):
     def check(self, robot: Robot, *, rate: float | None = None, model: Robot | None = None) -> Stability:
         """Check stability; ``model`` is the model of the law, if different from the robot."""
         least_p, least_d = float(np.min(self.kp)), float(np.min(self.kd))
-        conditions = [
-            positive("smallest k_p", least_p, "e → 0 exponentially for an exact model"),
-            positive("smallest k_d", least_d, "e → 0 exponentially for an exact model"),
-        ]
+        left = self.error_at_rest(robot)
+        end, notes = bounded_by_dry_friction(robot, "|M k_p e|", robot.coordinate_names, joint_units(robot), left)
+        conditions = [positive("smallest k_p", least_p, end), positive("smallest k_d", least_d, end)]
         if model is not None:
             conditions.append(inertia_known(robot, model))
-        if least_p > 0.0 and least_d > 0.0:
-            conditions += sampled_double_integrator(rate, self.kp, self.kd)
         bandwidth = float(np.sqrt(np.max(self.kp)))
-        note = "with model errors, |e| is bounded by the acceleration error divided by ω² (ζ ≥ 1)"
-        return Stability("computed torque", (*conditions, *sampled_often_enough(rate, bandwidth)), (note,))
+        notes = (*notes, "with model errors, |e| is bounded by the acceleration error divided by ω² (ζ ≥ 1)")
+        return Stability("computed torque", (*conditions, *sampled_often_enough(rate, bandwidth)), notes)
+
+    def error_at_rest(self, robot: Robot) -> Array:
+        """The largest |e_k| (n) at which dry friction holds the robot at the end of its reference: |M⁻¹| F_s / k_p."""
+        q = self.wanted(robot, resting_time(self.reference) or 0.0)[0]
+        return np.asarray(np.abs(np.linalg.inv(robot.mass_matrix(q))) @ dry_friction(robot) / self.kp)
 
     __repr__ = as_call
     _repr_html_ = as_table

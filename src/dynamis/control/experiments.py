@@ -29,12 +29,13 @@ from dynamis.control.null_space_motion import null_space_motion
 from dynamis.control.parameter_error import perturbed
 from dynamis.control.reachability import check_cycles, why_unreachable
 from dynamis.control.stability import SEARCHED, Condition
+from dynamis.control.task_loop import task_units
 from dynamis.control.tip_task import check_tip_goal, tip_position
 from dynamis.control.tracking import Tracking, tracking
 from dynamis.display import counted
 from dynamis.errors import InputError, ReachWarning, printable, unknown_name
 from dynamis.kinematics.box import check_robot
-from dynamis.kinematics.tasks import Orientation, Position, Task
+from dynamis.kinematics.tasks import Position, Task
 from dynamis.robot import Robot
 from dynamis.robot.dry_friction import without_dry_friction
 from dynamis.simulation.output_times import POINTS
@@ -82,9 +83,9 @@ def compare_laws(
     None holds the start. A tip position out of reach is simulated with a `ReachWarning`, a periodic motion out of reach is an
     `InputError` unless ``design.regularisation`` is positive.
 
-    The parameters of the laws' model have the relative ``error``. With ``design.rate`` laws without internal states are
-    sampled; ``chatter`` of a run has the joints whose torques swing back and forth every few samples. ``step`` is the
-    integration step, of which the sampling period is a multiple; ``seconds`` limits the computing time of each simulation.
+    The parameters of the laws' model have the relative ``error``. With ``design.rate`` the laws are sampled; ``chatter`` of a
+    run has the joints whose torques swing back and forth every few samples. ``step`` is the integration step, of which the
+    sampling period is a multiple; ``seconds`` limits the computing time of each simulation.
 
     >>> import dynamis as dy
     >>> found = dy.control.compare_laws(dy.load("planar_2r_melchiorri"), "computed-torque", [0.5, -0.5], error=0.05)
@@ -213,7 +214,7 @@ def _run(
         units = tuple("rad" if c.revolute else "m" for c in robot.model.coordinates)
         bound, least = error_bound(controller, model, robot, reference, float(made.t[-1]), rate), q
     else:
-        units = _units(task)
+        units = task_units(task)
         bound, least = None, least_mobile(made, task) if isinstance(controller, ControlLaw) else q
     moved = (
         null_space_motion(made, task, experiment.motion, law) if isinstance(experiment.motion, Circle | Line) and task else None
@@ -253,14 +254,6 @@ def _tracking(made: Trajectory, reference: Any, task: Task | None) -> Tracking:
     desired = np.array([np.asarray(at(float(t))[0], dtype=float) for t in made.t])
     errors = np.array([task.error(x, task.value(made.robot, q)) for x, q in zip(desired, made.q, strict=True)])
     return Tracking(made.t, errors, desired, made.tau, made.robot.limits["effort"], task.names)
-
-
-def _units(task: Task) -> tuple[str, ...]:
-    """m for positions, rad for orientations, none for user-defined components."""
-    parts = getattr(task, "parts", None)
-    if parts is not None:
-        return tuple(unit for part in parts for unit in _units(part))
-    return ("m" if isinstance(task, Position) else "rad" if isinstance(task, Orientation) else "",) * task.size
 
 
 def _laws(laws: Any) -> dict[str, Any]:

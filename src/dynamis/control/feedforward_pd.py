@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.control.dry_friction import dry_feedforward, smooth_model
+from dynamis.control.dry_friction import dry_feedforward, dry_friction, joint_units, smooth_model, steady_state
 from dynamis.control.gains import gain, gains
 from dynamis.control.law import ControlLaw, joint_reference
-from dynamis.control.reference import Reference, duration_of, reference_of
+from dynamis.control.reference import Reference, duration_of, reference_of, resting_time
 from dynamis.control.stability import SEARCHED, Condition, Stability, damped, positive, sampled_often_enough
 from dynamis.display import as_call, as_table
 from dynamis.robot import Robot
@@ -86,8 +86,20 @@ class FeedforwardPD(ControlLaw):
             outweighs,
         )
         bandwidth = float(np.max(2.0 * np.asarray(self.stiffness) / np.asarray(self.damping)))
-        note = "local result for references slow compared to the bandwidth: small errors decay [Santibáñez & Kelly 2001]"
-        return Stability("feedforward + PD", (*conditions, *sampled_often_enough(rate, bandwidth)), (note,))
+        local = "local result for references slow compared to the bandwidth: small errors"
+        notes: tuple[str, ...] = (f"{local} decay [Santibáñez & Kelly 2001]",)
+        if dry_friction(robot).any():
+            held = "dry friction, which the law does not cancel at rest, holds the arm for |K_p e + g(q_d) − g(q)| < F_s"
+            left = steady_state(robot.coordinate_names, joint_units(robot), self.error_at_rest(robot))
+            notes = (f"{local} stay small [Santibáñez & Kelly 2001]", held, left)
+        return Stability("feedforward + PD", (*conditions, *sampled_often_enough(rate, bandwidth)), notes)
+
+    def error_at_rest(self, robot: Robot) -> Array:
+        """The largest |e_k| (n), to first order, at which dry friction holds the robot at the end of its reference:
+        |(K_p + ∂g/∂q)⁻¹| F_s."""
+        q, v, a = self.wanted(robot, resting_time(self.reference) or 0.0)
+        K = np.diag(gain(self.stiffness, "stiffness", robot.n)) + torque_slope(smooth_model(robot), q, 0.0 * v, 0.0 * a)
+        return np.asarray(np.abs(np.linalg.pinv(K)) @ dry_friction(robot))
 
     __repr__ = as_call
     _repr_html_ = as_table

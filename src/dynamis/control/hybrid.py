@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.control.dry_friction import dry_friction
 from dynamis.control.gains import gain, gains
 from dynamis.control.law import ControlLaw
 from dynamis.control.operational_space import well_conditioned
@@ -127,15 +128,17 @@ class HybridForcePosition(ControlLaw):
         P_p, P_f = self.selection()
         apart = float(np.abs(P_p @ P_f).max())
         room = float(self.speed * (1.0 + self.force_gain))
+        end = f"positions orthogonal to the normals {'stay bounded' if dry_friction(robot).any() else 'converge'}"
         conditions = (
-            positive("smallest k_p", float(np.min(self.kp)), "positions orthogonal to the normals converge"),
-            positive("smallest k_d", float(np.min(self.kd)), "positions orthogonal to the normals converge"),
+            positive("smallest k_p", float(np.min(self.kp)), end),
+            positive("smallest k_d", float(np.min(self.kd)), end),
             Condition("P_p P_f, largest entry", apart < 1e-9, apart, 1e-9, PROVEN, "no direction has both controls", "<"),
             Condition("k_v (1 + k_f) over the integral gain k_i", room > self.integral, room, float(self.integral), PROVEN,
                       "λ s³ + λ k_v s² + (1 + k_f) k_e s + k_i k_e is stable for every stiffness k_e (Routh)"),
             well_conditioned(robot, self.task, q),
         )  # fmt: skip
-        notes = ("proven for a rigid arm on a linear spring; delays and elastic joints require lower force gains",)
+        dry = " without dry friction, which the law does not cancel," if dry_friction(robot).any() else ""
+        notes = (f"proven for a rigid arm{dry} on a linear spring; delays and elastic joints require lower force gains",)
         bandwidth = float(max(np.sqrt(np.max(self.kp)), self.speed))
         return Stability("hybrid force/position", (*conditions, *sampled_often_enough(rate, bandwidth)), notes)
 

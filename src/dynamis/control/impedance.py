@@ -20,13 +20,22 @@ import numpy.typing as npt
 from scipy.linalg import eigh
 
 from dynamis.control.damping_design import consistent_damping
+from dynamis.control.dry_friction import dry_friction, steady_state
 from dynamis.control.gains import gain
 from dynamis.control.law import ControlLaw
 from dynamis.control.operational_space import checked_at, well_conditioned
 from dynamis.control.pd_gravity import springs
 from dynamis.control.reference import Reference, reference_of, rests
 from dynamis.control.stability import PROVEN, RULE, Condition, Stability, positive, sampled_often_enough
-from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque, task_force, task_reference
+from dynamis.control.task_loop import (
+    TaskError,
+    check_task,
+    inertia_times,
+    posture_torque,
+    task_force,
+    task_reference,
+    task_units,
+)
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, SingularError
 from dynamis.kinematics.tasks import Orientation, Position, Task
@@ -144,9 +153,27 @@ class Impedance(ControlLaw):
             )  # fmt: skip
         if self.task.size < robot.n:
             conditions.append(positive("null-space bandwidth ω_0", float(self.null), "null-space motion is damped"))
-        note = "the damping ratio holds wherever the task is nonsingular, since D follows Λ(q)" if self.inertia is None else ""
+        notes = []
+        if self.inertia is None:
+            notes.append("the damping ratio holds wherever the task is nonsingular, since D follows Λ(q)")
+        if dry_friction(robot).any():
+            notes.append("the law does not cancel dry friction, which holds the robot for |Jᵀ K e| < F_s")
+            notes.append(steady_state(self.task.names, task_units(self.task), self.error_at_rest(robot, at)))
         often = sampled_often_enough(rate, fastest) if fastest else ()
-        return Stability("Cartesian impedance", (*conditions, *often), (note,) if note else ())
+        return Stability("Cartesian impedance", (*conditions, *often), tuple(notes))
+
+    def error_at_rest(self, robot: Robot, q: Any = None) -> Array:
+        """The largest |e_k| (task.size) at which dry friction can hold the robot at q (default: home): |K⁻¹ Λ J M⁻¹| F_s.
+
+        M_d is in place of Λ if it is given. Infinite where the task is singular.
+        """
+        at, _ = checked_at(robot, q)
+        if not well_conditioned(robot, self.task, at).holds:
+            return np.full(self.task.size, np.inf)
+        J = self.task.jacobian(robot, at)
+        answer = np.linalg.solve(robot.mass_matrix(at), J.T).T
+        Lambda = np.linalg.inv(answer @ J.T) if self.inertia is None else np.diag(self.inertia)
+        return np.asarray(np.abs(Lambda @ answer) @ dry_friction(robot) / self.stiffness)
 
     def _damped_beside_friction(self, robot: Robot, q: Array, J: Array, mobility: Array) -> tuple[Condition, ...]:
         """The condition that the damping of task and null space outweighs negative viscous friction."""

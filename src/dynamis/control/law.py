@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from dynamis.control.gains import largest_gravity
 from dynamis.control.reference import Reference, check_length
+from dynamis.control.sampled_loop import of_sampled_loop
 from dynamis.control.stability import Stability, as_rules
 from dynamis.display import counted, short
 from dynamis.errors import InputError, printable
@@ -30,23 +31,44 @@ from dynamis.simulation.controllers import Controller
 Array = npt.NDArray[Any]
 
 
-def _of_fitting_robots(check: Callable[..., Stability]) -> Callable[..., Stability]:
-    """A check of robots that the law can control; its theorem is a rule of thumb where actuators stand before the joints."""
+WRONG_MODEL = "the theorem requires the exact model, but the law uses another: its conditions are rules of thumb"
+
+
+def _complete(check: Callable[..., Stability]) -> Callable[..., Stability]:
+    """The check of a law's theorem, for robots that the law can control, with what the theorem leaves out.
+
+    It is a rule of thumb with another ``model``, unless it has an argument for it, and where actuators stand before the joints;
+    at a sample rate the loop of the sampled law and its model decides.
+    """
+    for_any_model = "model" in inspect.signature(check).parameters
 
     @functools.wraps(check)
-    def checked(self: ControlLaw, robot: Robot, **options: Any) -> Stability:
+    def checked(
+        self: ControlLaw, robot: Robot, *, rate: float | None = None, model: Robot | None = None, **options: Any
+    ) -> Stability:
         check_numeric(robot)
         self.wanted(robot, 0.0)
-        found = check(self, robot, **options)
-        more = tuple(note for note in _remarks(self, robot) if note not in found.notes)
-        found = replace(found, notes=(*found.notes, *more))
+        other = model is not None and not _same(model, robot)
+        if other and for_any_model:
+            options["model"] = model
+        found = check(self, robot, rate=rate, **options)
+        if other and not for_any_model and rate is None:
+            found = as_rules(found, WRONG_MODEL)
+        if rate is not None and not robot.actuators:
+            acting = self.with_model(model) if other and model is not None else self
+            found = of_sampled_loop(found, self, acting, robot, rate, options.get("q"))
+        found = replace(found, notes=(*found.notes, *_remarks(self, robot)))
         if not robot.actuators:
             return found
-        names = ", ".join(map(printable, robot.actuators))
-        why = f"the theorem is for torques at the joints: the actuators of {names} are not part of it; simulate the loop"
-        return found if why in found.notes else as_rules(found, why)
+        why = "the theorem is for torques at the joints: the actuators of"
+        return as_rules(found, f"{why} {', '.join(map(printable, robot.actuators))} are not part of it; simulate the loop")
 
     return checked
+
+
+def _same(model: Robot, robot: Robot) -> bool:
+    check_same_joints(model, robot)
+    return fingerprint(model.model) == fingerprint(robot.model)
 
 
 def _remarks(law: ControlLaw, robot: Robot) -> Iterator[str]:
@@ -75,11 +97,12 @@ class ControlLaw(Controller):
     """A controller with stability conditions, that can be compiled and can compute with another model than the robot."""
 
     traceable, torques = True, True
+    delegates = False  # whether its check is that of another law
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "check" in vars(cls):
-            cls.check = _of_fitting_robots(vars(cls)["check"])  # type: ignore[method-assign]
+        if "check" in vars(cls) and not cls.delegates:
+            cls.check = _complete(vars(cls)["check"])  # type: ignore[method-assign]
 
     def with_model(self, model: Robot) -> WithModel:
         """The same law with a fixed model, whichever robot is passed.
@@ -114,15 +137,25 @@ class ControlLaw(Controller):
         """The reference at a time; the law and its check refuse by it a robot that the law cannot control."""
         return None
 
+    @_complete
     def check(self, robot: Robot, *, rate: float | None = None) -> Stability:  # noqa: ARG002 - most ask both
-        """Check the stability conditions of this law on this robot; ``rate`` is the sampling rate in Hz."""
+        """Check the stability conditions of this law on this robot; ``rate`` is the sampling rate in Hz.
+
+        With ``model``, another robot, they are those of the law with this model.
+        """
         return Stability(type(self).__name__, ())
 
 
 class Wrapper(ControlLaw):
-    """A law that changes what another one receives or returns."""
+    """A law that changes what another one receives or returns, with the attributes of that law."""
 
+    delegates = True
     law: ControlLaw
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "law" or name.startswith("_"):  # while it is copied, before it has a law
+            raise AttributeError(name)
+        return getattr(self.law, name)
 
     @property
     def size(self) -> int:  # type: ignore[override]
@@ -162,9 +195,15 @@ class WithModel(Wrapper):
         check_same_joints(self.model, robot)
         return self.law.wanted(self.model, t)
 
+    @property
+    def residual(self) -> Callable[[Robot, Any, Any, Any], Array]:
+        """The residual of an observer, computed with the model."""
+        of_model: Callable[..., Array] = self.law.residual  # type: ignore[attr-defined]
+        return lambda _robot, q, v, x: of_model(self.model, q, v, x)
+
     def check(self, robot: Robot, *, rate: float | None = None, **options: Any) -> Stability:
         """Check the law with its model; ``options`` are those of its own check, such as q, a configuration."""
-        return check_with_model(self.law, robot, self.model, rate, **options)
+        return self.law.check(robot, rate=rate, **{**options, "model": self.model})
 
     def __repr__(self) -> str:
         return short(f"<{self.law!r} with the model {printable(self.model.name)}>")
@@ -206,21 +245,6 @@ class WithMotors(Wrapper):
 
     def __repr__(self) -> str:
         return short(f"<{self.law!r} with voltages of {counted(len(self.motors), 'DC motor')}>")
-
-
-def check_with_model(law: ControlLaw, robot: Robot, model: Robot, rate: float | None, **options: Any) -> Stability:
-    """Check the stability conditions of a law with this model on this robot.
-
-    For laws whose `check` accepts no model, the theorems hold for the exact model only.
-    """
-    check_same_joints(model, robot)
-    if fingerprint(model.model) == fingerprint(robot.model):
-        return law.check(robot, rate=rate, **options)
-    if "model" in inspect.signature(law.check).parameters:
-        asked: Any = law.check
-        return asked(robot, rate=rate, model=model, **options)
-    why = "the theorem requires the exact model, but the law uses another: its conditions are rules of thumb"
-    return as_rules(law.check(robot, rate=rate, **options), why)
 
 
 def traceable_twin(model: Robot) -> Robot:

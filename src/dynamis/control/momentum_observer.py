@@ -17,9 +17,9 @@ import numpy.typing as npt
 from dynamis.algorithms.registry import ALGORITHMS
 from dynamis.control.dry_friction import dry_feedforward
 from dynamis.control.gains import gain
-from dynamis.control.law import ControlLaw, check_with_model
+from dynamis.control.law import ControlLaw
 from dynamis.control.pd_gravity import springs
-from dynamis.control.stability import Stability, no_better, positive, sampled_often_enough
+from dynamis.control.stability import PROVEN, Condition, Stability, no_better, positive, sampled_often_enough
 from dynamis.display import as_call, as_table, counted
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
@@ -44,6 +44,7 @@ class MomentumObserver(ControlLaw):
     True
     """
 
+    delegates = True
     inner: ControlLaw
     joints: int
     bandwidth: Any = 30.0
@@ -113,12 +114,16 @@ class MomentumObserver(ControlLaw):
 
         ``options`` are those of the law's own check, such as q, a configuration.
         """
-        inner = check_with_model(self.inner, robot, robot if model is None else model, rate, **options)
-        own = positive("smallest observer bandwidth K", float(np.min(self.bandwidth)), "ṙ = K (τ_ext − r): r follows τ_ext")
-        lag = 1e3 / float(np.min(self.bandwidth))
-        late = f"r is τ_ext filtered with a time constant of {lag:.3g} ms; model errors appear as external torques"
-        often = sampled_often_enough(rate, float(np.max(self.bandwidth)))
-        conditions = (*inner.conditions, no_better(inner, own), *often)
+        self._check_joints(robot)
+        inner = self.inner.check(robot, rate=rate, **options, model=model)
+        least, most = float(np.min(self.bandwidth)), float(np.max(self.bandwidth))
+        own = [positive("smallest observer bandwidth K", least, "ṙ = K (τ_ext − r): r follows τ_ext")]
+        often = sampled_often_enough(rate, most)
+        if rate is not None:
+            why = "the residual of the sampled observer is multiplied by 1 − K T at each sample"
+            own.append(Condition("largest K T, with sample time T", most / rate < 2.0, most / rate, 2.0, PROVEN, why, "<"))
+        late = f"r is τ_ext filtered with a time constant of {1e3 / least:.3g} ms; model errors appear as external torques"
+        conditions = (*inner.conditions, *(no_better(inner, c) for c in own), *often)
         return Stability(f"momentum observer on {inner.law}", conditions, (*inner.notes, late))
 
     __repr__ = as_call

@@ -13,7 +13,7 @@ from dynamis.control.feedforward_pd import FeedforwardPD
 from dynamis.control.gains import gains, max_diagonal_inertia
 from dynamis.control.gravity_compensation import GravityCompensation
 from dynamis.control.impedance import Impedance
-from dynamis.control.law import ControlLaw, check_with_model
+from dynamis.control.law import ControlLaw
 from dynamis.control.operational_space import OperationalSpace, well_conditioned
 from dynamis.control.pd_gravity import PDGravity
 from dynamis.control.robust_pd import RobustPD
@@ -41,8 +41,8 @@ class LawDesign:
     """Design of the laws of `compare_laws`: ``bandwidth`` ω [rad/s] and ``damping`` ratio of the closed loop.
 
     ``stiffness`` [N/m] is that of "impedance". ``null_space`` objectives and the ``regularisation`` λ of damped least squares
-    are those of redundancy-resolution laws. ``rate`` [Hz] is the sample rate of laws without internal
-    states, and of the stability check; None for continuous laws.
+    are those of redundancy-resolution laws. ``rate`` [Hz] is the sample rate, also of the stability
+    check; None for continuous laws.
 
     >>> LawDesign(bandwidth=15.0).damping
     1.0
@@ -91,16 +91,16 @@ def redundancy_law(law: Any, model: Robot, desired: Any, task: Task, design: Law
 
 def stability_of(law: Any, robot: Robot, model: Robot, q: Array, rate: float | None, error: float) -> Stability | None:
     """The stability conditions of a law on the robot; None for a controller without conditions."""
+    # the theorems of the continuous laws have a gravity error, or hold for an exact model; the sampled loop has the model
+    known = {} if rate is None else {"model": model}
     match law:
         case PDGravity():
-            return law.check(robot, rate=rate, error=error)
-        case ComputedTorque():
-            return law.check(robot, rate=rate, model=model)
+            return law.check(robot, rate=rate, error=error, **known)
         case OperationalSpace() | Impedance():
-            report = law.check(robot, rate=rate, q=q)
+            report = law.check(robot, rate=rate, q=q, **known)
             return replace(report, notes=(*report.notes, "q is where the task has the smallest mobility during the motion"))
         case ControlLaw():
-            return check_with_model(law, robot, model, rate)
+            return law.check(robot, rate=rate, model=model)
     return None
 
 

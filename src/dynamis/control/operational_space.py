@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.control.dry_friction import bounded_by_dry_friction, dry_friction
 from dynamis.control.gains import gain, gains
 from dynamis.control.law import ControlLaw
 from dynamis.control.reference import Reference, reference_of
 from dynamis.control.stability import SEARCHED, Condition, Stability, positive, sampled_often_enough
-from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque, task_reference
+from dynamis.control.task_loop import TaskError, check_task, inertia_times, posture_torque, task_reference, task_units
 from dynamis.display import as_call, as_table
 from dynamis.kinematics.tasks import Position, Task
 from dynamis.robot import Robot
@@ -76,9 +77,11 @@ class OperationalSpace(ControlLaw):
 
     def check(self, robot: Robot, *, rate: float | None = None, q: Any = None) -> Stability:
         """Check stability at a configuration q (default: home), including the null-space motion of redundant arms."""
+        names, units, left = self.task.names, task_units(self.task), self.error_at_rest(robot, q)
+        end, notes = bounded_by_dry_friction(robot, "|Jᵀ Λ k_p e|", names, units, left)
         conditions = [
-            positive("smallest k_p", float(np.min(self.kp)), "e → 0 exponentially for an exact model"),
-            positive("smallest k_d", float(np.min(self.kd)), "e → 0 exponentially for an exact model"),
+            positive("smallest k_p", float(np.min(self.kp)), end),
+            positive("smallest k_d", float(np.min(self.kd)), end),
             well_conditioned(robot, self.task, q),
         ]
         if self.task.size < robot.n:
@@ -86,7 +89,18 @@ class OperationalSpace(ControlLaw):
             conditions.append(positive("null-space bandwidth ω_0", float(self.null), why))
         note = "valid away from singularities; λ > 0 keeps torques finite there, at the expense of accuracy"
         bandwidth = float(np.sqrt(np.max(self.kp)))
-        return Stability("operational space", (*conditions, *sampled_often_enough(rate, bandwidth)), (note,))
+        return Stability("operational space", (*conditions, *sampled_often_enough(rate, bandwidth)), (*notes, note))
+
+    def error_at_rest(self, robot: Robot, q: Any = None) -> Array:
+        """The largest |e_k| (task.size) at which dry friction can hold the robot at q (default: home): |J M⁻¹| F_s / k_p.
+
+        Infinite where the task is singular.
+        """
+        at, _ = checked_at(robot, q)
+        if not well_conditioned(robot, self.task, at).holds:
+            return np.full(self.task.size, np.inf)
+        answer = np.linalg.solve(robot.mass_matrix(at), self.task.jacobian(robot, at).T).T
+        return np.asarray(np.abs(answer) @ dry_friction(robot) / self.kp)
 
     __repr__ = as_call
     _repr_html_ = as_table

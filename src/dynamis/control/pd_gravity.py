@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.control.dry_friction import dry_friction
+from dynamis.control.dry_friction import dry_friction, joint_units, steady_state
 from dynamis.control.gains import gain, gains, largest_gravity
 from dynamis.control.law import ControlLaw, joint_reference
 from dynamis.control.reference import Reference, reference_of
@@ -108,12 +108,8 @@ class PDGravity(ControlLaw):
             if error
             else ""
         )
-        each = ", ".join(
-            f"{name} {x:.3g} {'rad' if c.revolute else 'm'}"
-            for name, c, x in zip(robot.coordinate_names, robot.model.coordinates, left, strict=True)
-        )
         why = " and ".join(x for x in (stuck, off) if x)
-        return (f"the arm comes to rest near the goal: {why}", f"steady-state error up to {each}")
+        return (f"the arm comes to rest near the goal: {why}", steady_state(robot.coordinate_names, joint_units(robot), left))
 
     def error_at_rest(self, robot: Robot, error: float = 0.0) -> Array:
         """The largest steady-state error |e_k| (n): (F_s + δ |g|)/K_p, with ``error`` δ the relative error of gravity.

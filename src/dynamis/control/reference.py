@@ -51,6 +51,15 @@ def rests(given: Any) -> bool:
     return not callable(given) and not callable(getattr(given, "at", None))
 
 
+def resting_time(given: Any) -> float | None:
+    """A time after which a reference is a constant goal: of a goal, or of a motion that ends at rest; None for others."""
+    if rests(given):
+        return 0.0
+    end, at = float(getattr(given, "duration", 0.0) or 0.0), reference_of(given)
+    moves = not end or any(np.any(x) for t in (1.4 * end, 2.0 * end) for x in at(t)[1:])
+    return None if moves else 2.0 * end
+
+
 def _checked(at: Callable[[Any], Any], name: str) -> Reference:
     def reference(t: Any) -> tuple[Array, Array, Array]:
         given = at(t)

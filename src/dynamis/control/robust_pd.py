@@ -179,6 +179,10 @@ class RobustPD(ControlLaw):
         sure = "proven" if self.constants == "proven" else "constants from sampled configurations, not proven"
         uncut = ", without torque saturation" if np.isfinite(np.asarray(self.torque_limits, dtype=float)).any() else ""
         end = " and ".join(f"{error[of == unit].max():.3g} {unit}" for unit in ("rad", "m") if unit in of)
+        ranges = [min(c.upper - c.lower, 2.0 * np.pi if c.revolute else np.inf) for c in robot.model.coordinates]
+        if (error > ranges).any():
+            cure = "larger gains are needed, by a higher bandwidth or a smaller width"
+            return f"the ultimate bound of the error, {end}, says nothing, as it is larger than the range of motion: {cure}"
         return f"ultimate bound of the error {end}, for any arm within the bounds{uncut} ({sure})"
 
     __repr__ = as_call

@@ -15,15 +15,18 @@ from dynamis.trajectories.validate import positive as positive_number
 
 PROVEN = "proven"  # a theorem, whose premises were checked with proven numbers
 SEARCHED = "searched"  # a theorem, with an extreme value over sampled configurations that is not proven
+LOCAL = "proven for small errors"  # by the eigenvalues of the linearised loop [Lyapunov]
 RULE = "rule of thumb"  # neither necessary nor sufficient, but usual
+CONTINUOUS = "of the continuous law"  # a condition of a theorem that does not hold for the sampled law
 
 
 @dataclass(frozen=True, repr=False)
 class Condition:
     """A stability condition: the quantity, whether the condition holds, the value found and the value needed.
 
-    ``basis`` is "proven", "searched" or "rule of thumb"; ``why`` states the consequence, with its source. ``relation`` is the
-    one required between the value found and the value needed: ">", "≥", "<" or "≤".
+    ``basis`` is "proven", "searched", "proven for small errors", "rule of thumb" or "of the continuous law"; ``why`` states the
+    consequence, with its source. ``relation`` is the one required between the value found and the value needed: ">", "≥", "<"
+    or "≤".
     """
 
     what: str
@@ -60,8 +63,9 @@ class Stability:
     """The conditions under which a law is stable, checked on one robot.
 
     ``stable`` is False where a condition of a theorem fails, True where all of them hold, and None where no theorem was
-    checked, only rules of thumb. ``proven`` states that all of them are proven; ``advice`` are the violated rules of thumb.
-    ``notes`` give the scope of the theorem.
+    checked, only rules of thumb. At a sample rate the theorem is one of the sampled loop: what holds for the continuous law
+    does not decide. ``proven`` states that all of them are proven; ``advice`` are the violated rules of thumb. ``notes`` give
+    the scope of the theorem.
     """
 
     law: str
@@ -70,13 +74,13 @@ class Stability:
 
     @property
     def stable(self) -> bool | None:
-        found = [c.holds for c in self.conditions if c.basis != RULE]
+        found = [c.holds for c in self.conditions if c.basis not in (RULE, CONTINUOUS)]
         return all(found) if found else None
 
     @property
     def proven(self) -> bool:
         """Whether there is a theorem, all conditions of which hold with proven values."""
-        return self.stable is True and all(c.basis in (PROVEN, RULE) for c in self.conditions)
+        return self.stable is True and all(c.basis != SEARCHED for c in self.conditions)
 
     @property
     def advice(self) -> tuple[Condition, ...]:
@@ -90,7 +94,9 @@ class Stability:
         broken = "; a rule of thumb is violated" if self.advice else ""
         if self.stable is None:
             return "not proven: no theorem was checked" + broken
-        sure = "proven" if self.proven else "with extreme values from sampled configurations, not proven"
+        local = any(c.basis == LOCAL for c in self.conditions)
+        proven = LOCAL if local else PROVEN
+        sure = proven if self.proven else "with extreme values from sampled configurations, not proven"
         return f"the conditions for stability hold ({sure})" + broken
 
     def as_dict(self) -> dict[str, Any]:
@@ -125,9 +131,9 @@ def positive(what: str, least: float, why: str) -> Condition:
     return Condition(what, least > 0.0, least, 0.0, PROVEN, why)
 
 
-def as_rules(report: Stability, why: str) -> Stability:
+def as_rules(report: Stability, why: str, basis: str = RULE) -> Stability:
     """The same conditions as rules of thumb, with a note, where an assumption of the theorem is not met."""
-    lowered = tuple(replace(c, basis=RULE) if c.holds else c for c in report.conditions)
+    lowered = tuple(replace(c, basis=basis) if c.holds and c.basis != RULE else c for c in report.conditions)
     return replace(report, conditions=lowered, notes=(*report.notes, why))
 
 
@@ -163,18 +169,3 @@ def sampled_often_enough(rate: float | None, bandwidth: float) -> tuple[Conditio
     needed = 10.0 * bandwidth  # about 63 samples per period of the bandwidth
     why = "ten samples per 1/ω; the hold adds a phase lag of ω/(2 rate)"
     return (Condition("sample rate [Hz]", rate >= needed, rate, needed, RULE, why, "≥"),)
-
-
-def sampled_double_integrator(rate: float | None, kp: Any, kd: Any) -> tuple[Condition, ...]:
-    """Jury's conditions of ë = −k_p e − k_d ė with samples held for T: k_d T < 2 and k_p T / (2 k_d) < 1."""
-    if rate is None:
-        return ()
-    T, why = (
-        1.0 / positive_number(rate, "the sample rate"),
-        "with samples held for T, e → 0 for an exact model; beyond, the motion diverges",
-    )
-    damped, late = float(np.max(kd)) * T, float(np.max(kp / kd)) * T / 2.0
-    return (
-        Condition("largest k_d T, with sample time T", damped < 2.0, damped, 2.0, PROVEN, why, "<"),
-        Condition("largest k_p T / (2 k_d)", late < 1.0, late, 1.0, PROVEN, why, "<"),
-    )

@@ -96,6 +96,14 @@ def task_force(task: Task, wrench: Array) -> Array:
     raise InputError("forces require a Position, or an Orientation or PoseTask in 'geometric' coordinates")
 
 
+def task_units(task: Task) -> tuple[str, ...]:
+    """m for positions, rad for orientations, none for user-defined components."""
+    parts = getattr(task, "parts", None)
+    if parts is not None:
+        return tuple(unit for part in parts for unit in task_units(part))
+    return ("m" if isinstance(task, Position) else "rad" if isinstance(task, Orientation) else "",) * task.size
+
+
 def check_task(task: Any) -> Task:
     if not isinstance(task, Task):
         raise InputError(f"task= must be a task, such as dynamis.task_space.Position(), got {type(task).__name__}")

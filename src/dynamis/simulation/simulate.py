@@ -100,9 +100,10 @@ def simulate(
 
     ``method`` is one of SciPy's (RK45, DOP853, Radau, LSODA, …) with ``rtol`` (1e-8) and ``atol`` (1e-10), or "euler"
     (semi-implicit), "rk4", "midpoint" (implicit) or "time_stepping" (implicit in dry friction and contact) with a fixed
-    ``step``. The default is "time_stepping" for a robot with a `contact`, with a step from its stiffness, else "DOP853",
-    followed by "Radau" from where the equations prove to be stiff. For an adaptive method ``step`` is the largest step: pulses
-    of torque that are shorter than it, and than the distance of the output times, may be missed.
+    ``step``, which is shortened where the time between two output times is no whole number of steps. The default is
+    "time_stepping" for a robot with a `contact`, with a step from its stiffness, else "DOP853", followed by "Radau" from where
+    the equations prove to be stiff. For an adaptive method ``step`` is the largest step: pulses of torque that are shorter than
+    it, and than the distance of the output times, may be missed.
 
     ``resume`` continues an earlier motion from its end to the end or the times ``t``, and returns both parts as one. The
     other arguments should be the same as before; internal states of friction, actuators and samples are continued.

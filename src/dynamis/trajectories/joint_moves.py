@@ -112,10 +112,8 @@ def _clock(finite: dict[str, float], duration: float | None) -> Polynomials:
     if not finite and duration is not None:
         return polynomial(0.0, 1.0, duration)
     if "jerk" in finite:
-        # a limit that is not there is one that the jerk keeps it from reaching on this way
-        j = finite["jerk"]
-        v, a = finite.get("velocity", 2.0 * j ** (1.0 / 3.0)), finite.get("acceleration", 2.0 * j ** (2.0 / 3.0))
-        return double_s(0.0, 1.0, velocity=v, acceleration=a, jerk=j, duration=duration)
+        v, a = finite.get("velocity", np.inf), finite.get("acceleration", np.inf)
+        return double_s(0.0, 1.0, velocity=v, acceleration=a, jerk=finite["jerk"], duration=duration)
     if "acceleration" in finite:
         a = finite["acceleration"]
         quickest = trapezoidal(0.0, 1.0, velocity=finite.get("velocity", 2.0 * a**0.5), acceleration=a)

@@ -152,14 +152,17 @@ def double_s(
     """Minimum-time profile within limits of velocity, acceleration and jerk, with zero acceleration at both ends.
 
     It has up to seven segments; fewer for short distances. Start and end velocities must be in the direction of the motion. A
-    ``duration`` longer than the minimum slows the motion uniformly.
+    ``duration`` longer than the minimum slows the motion uniformly. Velocity and acceleration limits are infinite for none.
 
     >>> double_s(0.0, 10.0, velocity=5.0, acceleration=10.0, jerk=30.0).duration
     2.8333333333333335
     """
     start, end = number(q0, "q0"), number(q1, "q1")
-    v, a, j = positive(velocity, "velocity"), positive(acceleration, "acceleration"), positive(jerk, "jerk")
-    profile = _by_limits(start, end, v, a, j, start_velocity, end_velocity)
+    j, given = positive(jerk, "jerk"), {"velocity": velocity, "acceleration": acceleration}
+    v, a = (np.inf if x == np.inf else positive(x, name) for name, x in given.items())
+    # a velocity limit that is not there is one that the jerk keeps it from reaching on this way
+    unreached = 2.0 * (j * (end - start) ** 2) ** (1.0 / 3.0) + max(abs(start_velocity), abs(end_velocity))
+    profile = _by_limits(start, end, min(v, unreached), a, j, start_velocity, end_velocity)
     return profile if duration is None else with_duration(profile, duration, bool(start_velocity or end_velocity))
 
 

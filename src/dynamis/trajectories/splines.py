@@ -31,8 +31,10 @@ def spline(
     """Spline through points (k, n) at times (k): cubic with continuous acceleration, or fifth-order with continuous snap.
 
     The fifth-order spline has zero acceleration at the ends. With ``times=None`` the times are proportional to the durations
-    of the segments at the velocity limits, scaled uniformly until a velocity or acceleration limit is reached. A motion that
-    collides in ``collision``, a `collision.Scene`, is refused, with the pair and the time.
+    of the segments at the velocity limits, scaled uniformly until a velocity or acceleration limit is reached. Limits are
+    infinite for none, but successive points must then differ in a joint that has a velocity limit: a segment between equal
+    points has no duration of its own. A motion that collides in ``collision``, a `collision.Scene`, is refused, with the pair
+    and the time.
 
     >>> motion = spline([0.0, 1.0, 2.0], [[0.0], [1.0], [0.0]])
     >>> motion.at(1.0)[0], motion.at(2.0)[1]
