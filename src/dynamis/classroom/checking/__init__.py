@@ -27,6 +27,7 @@ from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.disagreements import disagreements
 from dynamis.classroom.checking.fitting import fitted, shape_of
 from dynamis.classroom.checking.gears import GearedAnswer, gear_ratios, motor_angles, motor_torques, ratio_symbols
+from dynamis.classroom.checking.link_jacobians import with_angular_jacobian
 from dynamis.classroom.checking.matrix_equation import with_matrix_equation
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
 from dynamis.classroom.checking.quantities import (
@@ -145,6 +146,7 @@ class _Reading:
         asked = in_convention(asked, used)
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
         answer, asked, notes = with_energies_of_links(form, answer, asked)
+        answer, asked = with_angular_jacobian(form, answer, asked, used)
         motion = _Motion(asked, answer)
         parts: list[Located] = []
         if asked.name == "equations":
