@@ -36,7 +36,8 @@ def test_one_wrong_entry_is_the_only_one(arm, text):
 
 
 @pytest.mark.parametrize(
-    "text", [f"J_O = [{LINEAR}]", f"J = [{ANGULAR}]", f"J_P = [{ANGULAR}]", f"J = [{ANGULAR}; {LINEAR}]", rf"J_\omega = [{LINEAR}]"]
+    "text",
+    [f"J_O = [{LINEAR}]", f"J = [{ANGULAR}]", f"J_P = [{ANGULAR}]", f"J = [{ANGULAR}; {LINEAR}]", rf"J_\omega = [{LINEAR}]"],
 )
 def test_the_two_jacobians_are_not_exchanged(arm, text):
     assert not dy.check_answer(arm, "jacobian-of-link", text, body=2).correct

@@ -108,6 +108,14 @@ def test_rates_may_be_written_as_derivatives(arm, rate):
     assert not dy.check_answer(arm, "coriolis-vector", rf"c_2 = m_2 a_1 l_2 \sin(q_2) {rate}").correct
 
 
+@pytest.mark.parametrize("name", ["q_{2}", r"\operatorname{q_2}"])
+def test_powers_of_functions_of_time_are_read_as_sympy_writes_them(name):
+    form = dy.load("planar_prp", parameters={}).closed_form()
+    text = rf"M_{{22}} = {form.M[1, 1]} + {name}^{{2}}{{\left(t \right)}} - q_2^2"
+    assert dy.check_answer(form, "mass-matrix", text).correct
+    assert not dy.check_answer(form, "mass-matrix", text.replace("^{2}{", "^{3}{")).correct
+
+
 @pytest.mark.parametrize(
     ("head", "tail", "cosine"),
     [("Matrix(", ")", "cos(q2)"), ("M = Matrix(", ")", "cos(q_2)"), ("M = np.array(", ")", "np.cos(q2)"),

@@ -304,7 +304,7 @@ def test_parameters_with_names_of_variables_are_refused(name):
 )
 def test_two_parameters_with_one_spelling_are_refused(name, other):
     text = DAMPED.replace("M =", f'{name} = "symbol"\n{other} =').replace('mass = "M"', f'mass = "{name} * {other}"')
-    with pytest.raises(dy.InputError, match="cannot be told apart in formulas, .*; rename one of them in the file") as told:
+    with pytest.raises(dy.InputError, match=r"cannot be told apart in formulas, .*; rename one of them in the file") as told:
         dy.load(text).closed_form()
     assert f"'{name}'" in str(told.value)
     assert f"'{other}'" in str(told.value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
@@ -44,13 +44,21 @@ def address_of(key: str) -> Address:
     return match["letter"] + match["dots"], tuple(int(k) - 1 for k in indices)
 
 
+def ends_in(token: Token, names: Collection[str]) -> bool:
+    r"""Whether the last name in a word is one of these or a rate of one: m_1J_1 ends in J_1, \dot p in p."""
+    cuts = [k for k, unit in enumerate(token.units) if k == 0 or not unit.joined]
+    last = [spell(token.units[k:]) for k in cuts]
+    return any(x in names or (rate_of(x) or (x, 0))[0] in names for x in last)
+
+
 @dataclass
 class Names:
     """The vocabulary of a robot and the names defined by an answer.
 
     ``scalars`` and ``tables`` are the addresses of single equations and the letters of matrices, ``matrices`` the names that
     may be matrices; ``arguments`` holds the arguments of a definition, ("q2",) for h(q_2) = …, so that h(q_2) is not parsed as
-    a product later. ``constants`` are the symbols of names without meaning, where the vocabulary allows them.
+    a product later. ``constants`` are the symbols of names without meaning, where the vocabulary allows them. With ``vectors``,
+    q, q̇ and q̈ without index are the columns of the joint variables.
     """
 
     vocabulary: Vocabulary
@@ -60,6 +68,7 @@ class Names:
     matrices: set[str] = field(default_factory=set)
     arguments: dict[str, tuple[str, ...]] = field(default_factory=dict)
     constants: dict[str, Node] = field(default_factory=dict)
+    vectors: bool = False
     _known: dict[str, bool] = field(default_factory=dict)
 
     def is_own(self, key: str) -> bool:
@@ -77,7 +86,7 @@ class Names:
             )
             own = self.is_own(key) or self.derived(key) is not None
             self._known[key] = robots or own or self.vocabulary.unknown(key) is not None
-        return self._known[key]
+        return self._known[key] or (self.vectors and self.vocabulary.is_vector(key))
 
     def _is_product(self, key: str) -> bool:
         """Whether the letters of a Greek function, ημ, are all names of the robot or the answer."""

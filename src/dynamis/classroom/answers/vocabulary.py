@@ -252,6 +252,11 @@ class Vocabulary:
         vector = self.coordinates > 1 and _order_and_index(key) in ((0, ""), (1, ""), (2, ""))
         return vector and self.quantity(key) is None and (rate_of(key) or (key, 0))[0] not in self.own
 
+    def vector(self, key: str) -> list[Any]:
+        """The entries of q, q̇ or q̈; none of other names."""
+        found = _order_and_index(key) if self.is_vector(key) else None
+        return [] if found is None else list((self.q, self.v, self.a)[found[0]])
+
     def doubt(self, key: str) -> str:
         """A hint on why a similar name is not one of this robot, or an empty string."""
         n = self.coordinates

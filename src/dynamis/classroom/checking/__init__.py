@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -185,8 +185,11 @@ class _Reading:
             values = {id(x): 0.0 for x in answer.constants.values() if not _is_factor(x, form, answer)}
             entries = {index: _with_values(x, values) for index, x in entries.items()}
             verdict = compared(asked, entries)
-        if asked.name == "christoffel" and not verdict.correct:
-            remark = _other_convention(self.asked, used, entries.values(), lambda other: compared(other, entries))
+        if asked.name == "christoffel" and not verdict.correct and not all(map(is_zero, entries.values())):
+            chosen = self.notation is not None
+            verdict, remark = _in_either_convention(
+                self.asked, used, chosen=chosen, verdict=verdict, compared=lambda other: compared(other, entries)
+            )
         verdict = verdict if motion.drives is None else motion.drives.merged(verdict, compared)
         differing = disagreements(form, motion.answer, [*entries.values(), *read])
         verdict = replace(verdict, findings=(*verdict.findings, *motion.findings, *differing))
@@ -296,18 +299,23 @@ def _with_separated_cells(text: str, asked: Quantity, joints: int) -> str:
     return with_commas(text, shape[1]) if len(shape) == 2 else row_with_commas(text, shape[0], asked.letters)
 
 
-def _other_convention(
-    asked: Quantity, notation: Notation, given: Collection[Located], compared: Callable[[Quantity], Verdict]
-) -> Cause:
-    """A remark on Christoffel symbols that are right with the index of the equation at the other end."""
-    if all(map(is_zero, given)):
-        return Cause("", "")
-    other = next(n for n in NOTATIONS.values() if n.christoffel != notation.christoffel)
-    if not compared(in_convention(asked, other)).correct:
-        return Cause("", "")
-    places = [f"{n.christoffel} (notation {n.name})" for n in (other, notation)]
+def _in_either_convention(
+    asked: Quantity, used: Notation, *, chosen: bool, verdict: Verdict, compared: Callable[[Quantity], Verdict]
+) -> tuple[Verdict, Cause]:
+    """The verdict on Christoffel symbols with the index of the equation where more of them are right, and a remark on that.
+
+    All of them are needed for this, in a notation that was not ``chosen``: a few can be right at either end by a mistake.
+    """
+    other = next(n for n in NOTATIONS.values() if n.christoffel != used.christoffel)
+    found = compared(in_convention(asked, other))
+    places = [f"{n.christoffel} (notation {n.name})" for n in (other, used)]
+    if found.complete and not chosen and len(found.wrong) < len(verdict.wrong):
+        message = f"the symbols are read with the index of the equation {places[0]}, not {places[1]}"
+        return found, Cause(message, message)
+    if not found.correct:
+        return verdict, Cause("", "")
     message = f"these are the symbols with the index of the equation {places[0]}; they were compared with it {places[1]}"
-    return Cause(message, message)
+    return verdict, Cause(message, message)
 
 
 def _with_values(entry: Located, values: Mapping[int, float]) -> Located:

@@ -24,12 +24,10 @@ def with_angular_jacobian(form: ClosedForm, answer: Answer, asked: Quantity, not
     """The Jacobian to compare with, and the answer with its rows: angular ones stand below those of the centre of mass."""
     if asked.number is None or not asked.name.startswith("jacobian-of-link"):
         return answer, asked
-    lower = {(i + ROWS, j): x for (i, j), x in _entries(form, asked.number).items()}
-    both = replace(asked, name=f"geometric {asked.name}", entries={**asked.entries, **lower})
+    lower: dict[Index, Expression] = {(i + ROWS, j): x for (i, j), x in _entries(form, asked.number).items()}
+    both = replace(asked, name=f"geometric {asked.name}", entries=dict(asked.entries) | lower)
     letters = ("JO", "Jomega", key_of(notation.angular_jacobian.partition("^")[0]) or "JO")
-    alone = replace(
-        asked, name=f"angular {asked.name}", letters=("J_O", *letters), entries=_entries(form, asked.number)
-    )
+    alone = replace(asked, name=f"angular {asked.name}", letters=("J_O", *letters), entries=_entries(form, asked.number))
     named = {x: m for x in answer.letters if (m := re.fullmatch(rf"(?:{'|'.join(letters)}){_INDEX}", x))}
     found = [x for x, m in named.items() if {*m.groups()} <= {None, "", str(asked.number)}]
     if not found and named and len(named) == len(answer.letters):
