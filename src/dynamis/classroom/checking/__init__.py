@@ -47,7 +47,7 @@ from dynamis.scalar import Node, directional, is_number, topological
 from dynamis.symbolic import factored
 from dynamis.symbolic.budget import BudgetSpent
 from dynamis.symbolic.closed_form import ClosedForm
-from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of
+from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of, plain_text
 
 Index = tuple[int, ...]
 __all__ = ["EntryVerdict", "Quantity", "Verdict", "canonical", "check_answer", "names"]
@@ -166,18 +166,18 @@ class _Reading:
         remark = Cause("", "")
         if asked.name == "parameters":
             asked, remark = parametrisation.reference(form, asked, self._as_written(entries))
-        finding: EntryVerdict | None = None
+        stated: tuple[EntryVerdict, ...] = ()
         if asked.name == "regressor":
             own = next((answer.entries[x] for x in quantity(form, "parameters").letters if x in answer.entries), {})
-            asked, remark, finding, read = regressors.reference(form, asked, *map(self._as_written, (entries, own)))
+            asked, remark, stated, read = regressors.reference(form, asked, *map(self._as_written, (entries, own)))
         asked, entries = under_assumptions(form, answer, asked, entries)
 
         def compared(asked: Quantity, entries: Mapping[tuple[int, ...], Located]) -> Verdict:
             return self._compared(asked, entries, used, text)
 
-        verdict = compared(asked, {} if finding else entries)
-        if finding is not None:
-            verdict = replace(verdict, findings=(finding,), absent=())
+        verdict = compared(asked, {} if stated else entries)
+        if stated:
+            verdict = replace(verdict, findings=stated, absent=())
         if asked.name == "parameters" and verdict.correct and is_whole(answer, entries) and not verdict.complete:
             finding = parametrisation.incomplete(form, asked, self._as_written(entries))
             verdict = verdict if finding is None else replace(verdict, findings=(*verdict.findings, finding), absent=())
@@ -192,7 +192,8 @@ class _Reading:
             )
         verdict = verdict if motion.drives is None else motion.drives.merged(verdict, compared)
         differing = disagreements(form, motion.answer, [*entries.values(), *read])
-        verdict = replace(verdict, findings=(*verdict.findings, *motion.findings, *differing))
+        findings, absent = (*verdict.findings, *motion.findings, *differing), (*verdict.absent, *motion.missing)
+        verdict = replace(verdict, findings=findings, absent=absent)
         left = unchecked(form, asked, answer, [*read, *entries.values()], {index[0] for index in entries if index})
         notes += left.others
         notes += unit_notes(form, asked, entries, text, robot_symbols(form).keys())
@@ -243,7 +244,8 @@ class _Reading:
 class _Motion:
     """The equations of motion of an answer: the torques ``given`` by them, and the ``answer`` with what they do not say.
 
-    ``read`` are the formulas from which these follow, ``findings`` are contradictions, ``drives`` the actuators' equations.
+    ``read`` are the formulas from which these follow, ``findings`` are contradictions, ``drives`` the actuators' equations,
+    ``missing`` the torques of an answer without any.
     """
 
     asked: Quantity
@@ -253,6 +255,7 @@ class _Motion:
     notes: Sequence[str] = ()
     findings: Sequence[EntryVerdict] = ()
     drives: ActuatorAnswer | None = None
+    missing: Sequence[str] = ()
 
     @property
     def is_of_motors(self) -> bool:
@@ -265,12 +268,13 @@ def _motion(form: ClosedForm, asked: Quantity, answer: Answer, motors: MotorName
     geared = GearedAnswer(form, answer)
     rates = with_rates(form, geared.answer)
     drives = ActuatorAnswer(form, asked, rates.answer, motors)
-    given, asked, unactuated, read = solved_torques(form, asked, drives.rest, decimals)
+    given, asked, unactuated, read, missing = solved_torques(form, asked, drives.rest, decimals)
     notes = [*drives.notes, *geared.notes, *(f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated)]
     findings = [*rates.findings, *geared.findings]
     read = [*read, *geared.read, *rates.read, *drives.read]
     given, asked = drives.in_written_form(geared.in_form(given), asked)
-    return _Motion(asked, rates.answer, given, read, notes, findings, drives)
+    torques = [] if drives.read else [plain_text(form.algebra.letters.variable("torque", k + 1)) for k in missing]
+    return _Motion(asked, rates.answer, given, read, notes, findings, drives, torques)
 
 
 def _passages(answer: Answer, asked: Quantity) -> list[str]:
