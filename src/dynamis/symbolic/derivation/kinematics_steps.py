@@ -48,6 +48,8 @@ def _frames(section: Section, form: ClosedForm) -> None:
     )
     if form.model.coupled:
         section.say("A body that moves with the joint of another one has that joint's variable, times a ratio, plus an offset.")
+    if len(form.model.moving) > len(form.model.links) + sum(body.is_rotor for _, body in form.model.moving):
+        section.say("A joint with several axes is written as several joints, with bodies without mass between them.")
     rows = []
     numbers = {i: number for number, (i, _) in enumerate(form.model.moving, 1)}
     for i, body in form.model.moving:
