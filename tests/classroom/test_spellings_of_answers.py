@@ -343,3 +343,25 @@ def test_a_parameter_c_is_no_cosine_of_the_variable_in_its_index():
     two = dy.load(robot + robot[robot.index("[[") :]).closed_form()
     with pytest.raises(dy.FormatError, match="no quantity named 'cq_1'"):
         dy.check_answer(two, "equations", r"\tau_1 = c_{q_1}")
+
+
+@pytest.mark.parametrize("index", ["2x", "{2xx}", "{xx2}", "{xx,2}", "{2,xx}"])
+def test_moments_of_inertia_about_an_axis_have_it_twice_or_once(index):
+    body = """
+[[link]]
+axis = [{axis}]
+mass = 1
+inertia = {{xx = "I_{k}x", yy = "I_{k}y", zz = 0.2}}
+"""
+    names = "\n".join(f'I_{k}{axis} = "symbol"' for k in (1, 2) for axis in "xy")
+    bodies = body.format(axis="0, 0, 1", k=1) + body.format(axis="1, 0, 0", k=2)
+    form = dy.load(f'[robot]\nname = "inertias"\n[parameters]\n{names}\n{bodies}').closed_form()
+    assert dy.check_answer(form, "mass-matrix", f"M_22 = I_{index}").correct
+    assert not dy.check_answer(form, "mass-matrix", f"M_22 = I_{index}".replace("x", "y")).correct
+    assert not dy.check_answer(form, "mass-matrix", f"M_22 = I_{index}".replace("2", "1").replace("M_12", "M_22")).correct
+
+
+@pytest.mark.parametrize("sign", ["&=", "=&", "& ="])
+def test_an_equation_may_be_aligned_outside_of_its_environment(arm, sign):
+    assert dy.check_answer(arm, "gravity", rf"g_2 {sign} m_2 g l_2 c_{{12}}").correct
+    assert not dy.check_answer(arm, "gravity", rf"g_2 {sign} m_2 g l_2 c_2").correct

@@ -238,3 +238,11 @@ def test_joints_that_an_answer_calls_not_actuated_miss_no_torque():
     arm = dy.load("planar_2r").closed_form()
     text = "\n".join(str(x).rpartition("=")[0] + "= 0" for x in arm.equations)
     assert dy.check_answer(arm, "equations", text + "\ntau_1 = 0\ntau_2 = 0").complete
+
+
+def test_an_equation_without_torques_is_compared_by_its_right_side():
+    arm = dy.load("planar_2r").closed_form()
+    text = str(arm.equations[1]).rpartition("=")[0] + "= 0"
+    (finding,) = dy.check_answer(arm, "equations", text.replace("c12", "c1")).findings
+    assert "the right side of your equation 0 = … is" in finding.example
+    assert "the correct value" not in finding.example

@@ -186,7 +186,7 @@ def test_bad_questions_are_refused(arm, options, words):
 
 def test_the_rows_advised_for_a_single_joint_can_be_chosen():
     pendulum = dy.load("pendulum_from_vertical", parameters={"I": 1.0, "m": 2.0, "L": 0.5, "g": 9.81, "d": 0.02})
-    with pytest.raises(dy.InputError, match="the robot 1 joint, .*; choose at most 1 row, such as rows='x'"):
+    with pytest.raises(dy.InputError, match=r"the robot 1 joint, .*; choose at most 1 row, such as rows='x'"):
         dy.manipulability(pendulum, [0.3], rows="xy")
     assert dy.manipulability(pendulum, [0.3], rows="x") == 0.0
 

@@ -51,7 +51,8 @@ def manipulability(robot: Robot, q: Any, frame: str | None = None, kind: str = "
         raise InputError(
             f"the task has {counted(task.size, 'direction')} ({', '.join(task.names)}) and the robot "
             f"{counted(robot.n, 'joint')}, so w is zero "
-            f"everywhere; choose at most {counted(robot.n, 'row')}" + (f", such as rows={few!r}" if task.names[0] in ROWS else "")
+            f"everywhere; choose at most {counted(robot.n, 'row')}"
+            + (f", such as rows={few!r}" if task.names[0] in ROWS else "")
         )
     w = robot.evaluate(DYNAMIC_MANIPULABILITY if kind == "dynamic" else VELOCITY_MANIPULABILITY, q, task=task)
     if kind != "force":

@@ -31,7 +31,7 @@ MOTOR_LETTERS = {
 WRITTEN = {"sign": "sgn", "asin": "arcsin", "acos": "arccos"}  # operations with other names in formulas
 _STATES = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "torque"}
 _STATE = re.compile(rf"\b({'|'.join(_STATES)})\[(\d+)\]")
-_AS_SPOKEN = re.compile(r"\\mathrm|\\var|[\\_{}]")  # what two spellings of one name may differ in
+_AS_SPOKEN = re.compile(r"\\mathrm|\\var|\\(?=[A-Za-z])|(?<!\\)[_{}]")  # what two spellings of one name may differ in
 _OF_A_POINT = "cCGmxyz"  # index letters of centres of mass, of motors and of axes: lc2, Jm1, Ix2
 _ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\sim ", "^": r"\wedge ", "\\": r"\backslash "}
 
