@@ -365,3 +365,16 @@ inertia = {{xx = "I_{k}x", yy = "I_{k}y", zz = 0.2}}
 def test_an_equation_may_be_aligned_outside_of_its_environment(arm, sign):
     assert dy.check_answer(arm, "gravity", rf"g_2 {sign} m_2 g l_2 c_{{12}}").correct
     assert not dy.check_answer(arm, "gravity", rf"g_2 {sign} m_2 g l_2 c_2").correct
+
+
+@pytest.mark.parametrize("text", ["m_2 g l_2 c(q_1 + q_2)", "m_2gl_2c(q_1+q_2)", r"m_2 g l_2 c\left(\theta_1+\theta_2\right)"])
+def test_c_and_s_before_joint_angles_in_brackets_are_cosine_and_sine(arm, text):
+    assert dy.check_answer(arm, "gravity", f"g_2 = {text}").correct
+    assert not dy.check_answer(arm, "gravity", f"g_2 = {text}".replace("c(", "s(").replace(r"c\left", r"s\left")).correct
+    assert not dy.check_answer(arm, "gravity", f"g_2 = {text}, c = m_2").correct  # which the answer defines
+
+
+def test_c_before_other_brackets_is_no_cosine(arm):
+    for inside in ("2 q_1", "q_1, q_2", "l_2", r"\dot q_1"):
+        with pytest.raises(dy.FormatError, match="no quantity named 'c'"):
+            dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 c({inside})")

@@ -156,7 +156,7 @@ def replaced_names(statements: Sequence[Sequence[Token]], vocabulary: Vocabulary
 
 
 def _is_position(target: Target | None, vocabulary: Vocabulary) -> bool:
-    return target is not None and any(vocabulary.quantity(target.key) is x for x in vocabulary.q)
+    return target is not None and vocabulary.is_position(target.key)
 
 
 def _read_matrix(chain: Chain, parts: list[list[Token]], source: Source) -> None:

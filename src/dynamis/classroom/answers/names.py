@@ -141,6 +141,17 @@ class Names:
         ends.reverse()
         return [self._piece(token, start, end) for start, end in pairwise(ends)]
 
+    def with_short_function(self, word: Token, following: Sequence[Token]) -> list[Token]:
+        """The names in a word that ends in c or s before a bracket with joint angles alone: l_2 cos of l_2c(q_1 + q_2)."""
+        function = {"c": "cos", "s": "sin"}.get(word.units[-1].text)
+        end = next((k for k, t in enumerate(following) if t.text == ")"), 0)
+        inside = [t for t in following[1:end] if t.text not in ("+", "-")]
+        angles = bool(inside) and all(t.kind == "word" and self.vocabulary.is_position(spell(t.units)) for t in inside)
+        if function is None or not angles or word.units[-1].joined or self.is_known(spell(word.units[-1:])):
+            return []
+        head = word._replace(units=word.units[:-1], end=word.units[-1].at)
+        return [*(self.split(head) if head.units else []), Token("name", function, head.end, word.end)]
+
     def _is_constant(self, key: str) -> bool:
         """Whether a name without meaning is that of a constant, where these are allowed; it has a symbol from then on."""
         if not self.vocabulary.constants or not (key == "const" or is_symbol(key)) or self.vocabulary.number(key):
