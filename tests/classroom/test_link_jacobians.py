@@ -43,6 +43,12 @@ def test_the_two_jacobians_are_not_exchanged(arm, text):
     assert not dy.check_answer(arm, "jacobian-of-link", text, body=2).correct
 
 
+def test_a_matrix_of_another_letter_beside_them_is_noted(arm):
+    verdict = dy.check_answer(arm, "jacobian-of-link", f"Z = [{LINEAR}] \\\\ J_O = [{ANGULAR}]", body=2)
+    assert verdict.correct
+    assert any("not checked (line 1): -a_1 s_1" in note for note in verdict.notes)
+
+
 def test_an_angular_jacobian_of_another_link_is_named(arm):
     with pytest.raises(dy.InputError, match="found JO1, which is the one of link 1"):
         dy.check_answer(arm, "jacobian-of-link", "J_{O1} = [0, 0; 0, 0; 1, 0]", body=2)

@@ -45,8 +45,9 @@ def with_angular_jacobian(form: ClosedForm, answer: Answer, asked: Quantity, not
     stacked = {_place(form, index): x for index, x in upper.items()}
     stacked |= {_place(form, index, ROWS): x for index, x in angular.items()}
     if upper and all(len(index) == len(next(iter(both.entries))) for index in stacked):
-        return replace(answer, entries={"J": stacked}), both
-    return replace(answer, entries={"JO": angular}), alone
+        others = {letter: x for letter, x in answer.entries.items() if letter not in rest}
+        return replace(answer, entries={**others, "J": stacked}), both
+    return replace(answer, entries={**answer.entries, "JO": angular}), alone
 
 
 def _entries(form: ClosedForm, number: int) -> dict[Index, Expression]:
