@@ -53,10 +53,8 @@ def _in_names(tokens: Sequence[Token], names: Names, letter: str) -> list[Token]
                 k += k < len(tokens) and tokens[k].kind == "stop"
             elif _stands_alone(tokens, k - 1) and _is_entry(key, names, letter):
                 found.append(Token("name", "=" + key, token.at, token.end))
-            elif k < len(tokens) and tokens[k].text == "(" and not names.is_known(key):
-                found += names.with_short_function(token, tokens[k:]) or names.split(token)
             else:
-                found += names.split(token)
+                found += names.split(token, tokens[k:])
             k = _after_arguments(tokens, k, key, names)
         else:
             found.append(token)

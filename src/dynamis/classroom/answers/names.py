@@ -108,8 +108,11 @@ class Names:
         """The same for a name that the answer does not define."""
         return None if self.is_own(key) else self.rate(key)
 
-    def split(self, token: Token) -> list[Token]:
-        """The names in a word: the word itself, or the fewest known names into which it can be split."""
+    def split(self, token: Token, following: Sequence[Token] = ()) -> list[Token]:
+        """The names in a word: the word itself, or the fewest known names into which it can be split.
+
+        Before a bracket ``following`` it, c and s may be functions.
+        """
         units = token.units
         if self.is_known(spell(units)):
             return [self._piece(token, 0, len(units))]
@@ -127,6 +130,8 @@ class Names:
                         best[cut] = (count, best[cut][1] + ways, best[cut][2])
         if size not in best and self._is_constant(spelled(max(best), size)):
             best[size] = (0, 1, max(best))
+        if size not in best and (names := self._with_short_function(token, following)):
+            return names
         if size not in best:
             raise self._unknown(token, cuts, max(best))
         if best[size][1] > 1:
@@ -141,13 +146,13 @@ class Names:
         ends.reverse()
         return [self._piece(token, start, end) for start, end in pairwise(ends)]
 
-    def with_short_function(self, word: Token, following: Sequence[Token]) -> list[Token]:
+    def _with_short_function(self, word: Token, following: Sequence[Token]) -> list[Token]:
         """The names in a word that ends in c or s before a bracket with joint angles alone: l_2 cos of l_2c(q_1 + q_2)."""
         function = {"c": "cos", "s": "sin"}.get(word.units[-1].text)
         end = next((k for k, t in enumerate(following) if t.text == ")"), 0)
-        inside = [t for t in following[1:end] if t.text not in ("+", "-")]
+        inside = [t for t in following[1:end] if following[0].text == "(" and t.text not in ("+", "-")]
         angles = bool(inside) and all(t.kind == "word" and self.vocabulary.is_position(spell(t.units)) for t in inside)
-        if function is None or not angles or word.units[-1].joined or self.is_known(spell(word.units[-1:])):
+        if function is None or not angles or word.units[-1].joined:
             return []
         head = word._replace(units=word.units[:-1], end=word.units[-1].at)
         return [*(self.split(head) if head.units else []), Token("name", function, head.end, word.end)]
