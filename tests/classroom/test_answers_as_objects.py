@@ -71,3 +71,14 @@ def test_an_expression_that_is_not_real_is_refused():
             dy.check_answer(form, "mass-matrix", wrong)
     with pytest.raises(dy.InputError, match="SymPy has decided an equation"):
         dy.check_answer(form, "mass-matrix", sympy.Eq(1, 2))
+
+
+def test_a_list_of_residuals_is_one_of_equations(arm):
+    torques = [x.sympy() for x in arm.torque]
+    taus = sympy.symbols("tau_1 tau_2")
+    residuals = [x - tau for x, tau in zip(torques, taus, strict=True)]
+    for answer in (residuals, sympy.Matrix(residuals), [-x for x in residuals], torques):
+        verdict = dy.check_answer(arm, "equations", answer)
+        assert verdict.correct, verdict.report()
+        assert verdict.complete
+    assert not dy.check_answer(arm, "equations", [torques[0] + taus[0], residuals[1]]).correct

@@ -40,14 +40,43 @@ def test_the_symbols_multiply_the_rates_of_the_other_indices(robot):
         assert sum(terms[1:], terms[0]) == form.coriolis_vector[k]
 
 
-def test_an_answer_in_the_other_convention_is_told_so():
+SPONG = """
+h = -m_2 a_1 l_2 s_2, c_{111} = 0, c_{121} = c_{211} = h, c_{221} = h, c_{112} = -h, c_{122} = c_{212} = 0, c_{222} = 0
+"""
+
+
+def test_all_symbols_with_the_index_of_the_equation_at_the_other_end_are_right_with_a_note():
     form = dy.load("planar_2r").closed_form()
-    last = form.in_letters(LAST).christoffel
-    swapped = str(last).replace("a_C2", "l_2").replace("S2", "s2")
-    verdict = dy.check_answer(form, "christoffel", swapped)
+    swapped = str(form.in_letters(LAST).christoffel).replace("a_C2", "l_2").replace("S2", "s2")
+    for text in (swapped, SPONG):
+        verdict = dy.check_answer(form, "christoffel", text)
+        assert verdict.correct
+        assert verdict.complete
+        assert "read with the index of the equation last (notation melchiorri), not first" in verdict.report()
+
+
+@pytest.mark.parametrize(
+    ("mistake", "wrong"),
+    [(("c_{112} = -h", "c_{112} = h"), ["c_112"]), (("c_{222} = 0", "c_{222} = h"), ["c_222"]),
+     (("c_{221} = h", "c_{221} = 2 h"), ["c_221"])],
+)  # fmt: skip
+def test_only_the_wrong_symbols_are_counted_in_the_convention_of_the_answer(mistake, wrong):
+    form = dy.load("planar_2r").closed_form()
+    verdict = dy.check_answer(form, "christoffel", SPONG.replace(*mistake))
+    assert [x.entry for x in verdict.wrong] == wrong
+    assert "read with the index of the equation last" in verdict.remark
+
+
+@pytest.mark.parametrize("text", ["c_{112} = -m_2 a_1 l_2 s_2", "c_{221} = -m_2 a_1 l_2 s_2", "c_{122} = 0"])
+def test_a_few_symbols_are_compared_in_the_convention_of_the_notation(text):
+    assert not dy.check_answer(dy.load("planar_2r").closed_form(), "christoffel", text.replace("112} = -", "112} = ")).correct
+
+
+def test_a_convention_that_was_chosen_holds_and_the_other_one_is_named():
+    form = dy.load("planar_2r").closed_form()
+    verdict = dy.check_answer(form, "christoffel", SPONG, notation=FIRST)
     assert not verdict.correct
     assert verdict.remark.startswith("these are the symbols with the index of the equation last (notation melchiorri)")
-    assert dy.check_answer(form, "christoffel", swapped.replace("m_2", "m_1", 1)).remark == ""
     assert dy.check_answer(form, "christoffel", "c_122 = 0").remark == ""  # which is zero in the other one
 
 

@@ -232,8 +232,7 @@ def test_momenta_of_a_lagrangian_that_the_answer_defines(arm):
 def test_entries_may_be_products_of_a_name_of_the_answer(arm, letter):
     text = rf"h = -m_2 a_1 l_2 s_2; {letter}_1 = h (2 \dot q_1 \dot q_2 + \dot q_2^2); {letter}_2 = -h \dot q_1^2"
     assert dy.check_answer(arm, "coriolis-vector", text).complete
-    with pytest.raises(dy.InputError, match=r"write c_\{1\}"):
-        dy.check_answer(arm, "coriolis-vector", r"C = [h \dot q_2, 0; 0, 0], h = m_2, c = C \dot q")
+    assert not dy.check_answer(arm, "coriolis-vector", r"C = [h \dot q_2, 0; 0, 0], h = m_2, c = C \dot q").correct
 
 
 @pytest.mark.parametrize(("text", "note"), [

@@ -97,3 +97,66 @@ def test_an_incomplete_sum_of_products_is_compared_itself(arm):
 def test_a_sign_before_the_letter_of_a_matrix_is_refused(arm):
     with pytest.raises(dy.FormatError, match=r"a sign before the letter of a matrix. To repair: write it before the matrix"):
         dy.check_answer(arm, "mass-matrix", "-M = [m_1, 0; 0, m_2]")
+
+
+M = "M = [A, B; B, D]" + ENTRIES
+C = r"C = [-h \dot q_2, -h (\dot q_1 + \dot q_2); h \dot q_1, 0], h = m_2 a_1 l_2 s_2"
+S = r"S_1 = [0, -h; -h, -h] \\ S_2 = [h, 0; 0, 0] \\ h = m_2 a_1 l_2 s_2"
+P = r"p = [a_1 c_1 + l_2 c_{12}; a_1 s_1 + l_2 s_{12}]"
+OF_RATES = {  # the same
+    "a number before a matrix": ("mass-matrix", rf"{JACOBIANS} \\ M = m_1J_1^T J_1 + m_2J_2^TJ_2 + {INERTIAS}", ("m_2J", "m_1J")),
+    "a transpose in braces": ("mass-matrix", rf"{JACOBIANS} \\ M = m_1J_1^{{T}}J_1+m_2J_2^\top J_2+{INERTIAS}", ("m_2J", "m_1J")),
+    "four matrices": (
+        "mass-matrix",
+        rf"{JACOBIANS} \\ J_{{O1}} = [1, 0] \\ J_{{O2}} = [1, 1] \\ "
+        r"M = m_1J_1^TJ_1 + m_2J_2^TJ_2 + I_1J_{O1}^TJ_{O1} + I_2J_{O2}^TJ_{O2}",
+        ("I_2J_{O2}^TJ_{O2}", "I_2J_{O1}^TJ_{O1}"),
+    ),
+    "energy by the inertia matrix": ("kinetic-energy", rf"T = \frac12 \dot q^T M \dot q \\ {M}", ("B, D]", "B, A]")),
+    "without blanks": ("kinetic-energy", rf"T=\tfrac12\dot q^TM(q)\dot q \\ {M}", (r"\tfrac12", "2")),
+    "rates defined": (
+        "kinetic-energy",
+        rf"\dot q = [\dot q_1; \dot q_2] \\ T = \frac12 \dot q^T M \dot q \\ {M}",
+        (r"[\dot q_1; \dot q_2]", r"[\dot q_2; \dot q_1]"),
+    ),
+    "Coriolis vector by its matrix": ("coriolis-vector", rf"{C} \\ c = C \dot q", ("-h (", "h (")),
+    "with arguments": ("coriolis-vector", rf"{C} \\ c(q, \dot q) = C(q, \dot q) \dot q", (r"c(q, \dot q) = C", r"c(q, \dot q) = 2 C")),
+    "quadratic forms": ("coriolis-vector", rf"{S} \\ c_1 = \dot q^T S_1 \dot q, c_2=\dot q^TS_2\dot q", ("[h, 0", "[-h, 0")),
+    "rate of a position": ("kinetic-energy-of-link", rf"{P} \\ T_2 = \frac12 m_2\dot p^T\dot p + {ROTATION}", ("a_1 s_1", "a_1 c_1")),
+    "scalar product": ("kinetic-energy-of-link", rf"{P} \\ T_2 = \frac12 m_2 \dot p \cdot \dot p + {ROTATION}", (r"\frac12 m_2", "m_2")),
+    "a velocity that is a rate": (
+        "kinetic-energy-of-link", rf"{P} \\ v = \dot p, T_2 = \frac12 m_2v^Tv + {ROTATION}", (r"v = \dot p", "v = 2 p")
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("quantity", "text", "mistake"), OF_RATES.values(), ids=OF_RATES)
+def test_products_with_whole_vectors_of_rates_are_read_beside_matrices_of_the_text(arm, quantity, text, mistake):
+    body = 2 if quantity.endswith("link") else None
+    verdict = dy.check_answer(arm, quantity, text, body=body)
+    assert verdict.correct, verdict.report()
+    assert verdict.complete
+    assert text.replace(*mistake) != text
+    assert not dy.check_answer(arm, quantity, text.replace(*mistake), body=body).correct
+
+
+@pytest.mark.parametrize("sign", ["", r"\times", "*"])
+def test_only_a_dot_between_two_columns_is_their_scalar_product(arm, sign):
+    text = rf"{P} \\ T_2 = \frac12 m_2 \dot p {sign} \dot p + {ROTATION}"
+    with pytest.raises(dy.FormatError, match="matrices of 2 × 1 and 2 × 1 cannot be multiplied"):
+        dy.check_answer(arm, "kinetic-energy-of-link", text, body=2)
+
+
+@pytest.mark.parametrize("text", [
+    rf"{M} \\ T = \frac12 \dot q^T M \dot q",  # beside the inertia matrix that is asked
+    rf"M = [A, *; B, D] {ENTRIES} \\ E = \frac12 \dot q^T M \dot q + U",  # U is not written out
+    rf"{M} \\ {C} \\ \dot q^T (\dot M - 2 C) \dot q = 0",
+])  # fmt: skip
+def test_products_of_vectors_beside_the_answer_do_no_harm(arm, text):
+    assert dy.check_answer(arm, "mass-matrix", text).correct
+
+
+def test_a_matrix_named_like_a_sine_keeps_the_sines_of_its_own_entries(arm):
+    text = r"S_1 = [0, -m_2 a_1 l_2 S_2; -m_2 a_1 l_2 S_2, -m_2 a_1 l_2 S_2] \\ c_1 = \dot q^T S_1 \dot q"
+    assert dy.check_answer(arm, "coriolis-vector", text).correct
+    assert dy.check_answer(arm, "gravity", r"g_2 = m_2 l_2 g C_{12}, S_1 = [S_1, 0]").correct

@@ -63,6 +63,31 @@ def test_a_missing_column_is_named(arm):
     assert finding.cause.endswith("with Y π = τ: no column is that of m_2*l_2^2 + I_2")
 
 
+OTHER = """
+Y = [ddq_1, 2 c_2 ddq_1 + c_2 ddq_2 - 2 s_2 dq_1 dq_2 - s_2 dq_2^2, ddq_2, g c_1, g c_12;
+     0, c_2 ddq_1 + s_2 dq_1^2, ddq_1 + ddq_2, 0, g c_12]
+"""  # of m_1 l_1² + m_2 (a_1² + l_2²) + I_1 + I_2, m_2 a_1 l_2, m_2 l_2² + I_2, m_1 l_1 + m_2 a_1, m_2 l_2
+
+
+@pytest.mark.parametrize(
+    ("mistake", "entry"),
+    [(("+ s_2 dq_1^2", "- s_2 dq_1^2"), "y_22"), (("2 c_2", "c_2"), "y_12"), (("0, g c_12]", "0, g c_1]"), "y_25"),
+     (("- s_2 dq_2^2", ""), "y_12")],
+)  # fmt: skip
+def test_one_wrong_entry_of_another_parametrisation_is_the_only_one(arm, mistake, entry):
+    assert dy.check_answer(arm, "regressor", OTHER).correct
+    assert OTHER.replace(*mistake) != OTHER
+    verdict = dy.check_answer(arm, "regressor", OTHER.replace(*mistake))
+    assert [x.entry for x in verdict.wrong] == [entry]
+    assert len(verdict.findings) == 10
+    assert "for another entry here only" in verdict.report(hint=True)
+
+
+def test_two_wrong_entries_of_another_parametrisation_are_no_regressor(arm):
+    text = OTHER.replace("+ s_2 dq_1^2", "- s_2 dq_1^2").replace("g c_1,", "g c_2,")
+    assert len(dy.check_answer(arm, "regressor", text).wrong) > 1
+
+
 def test_masses_in_a_regressor_are_no_parameters(arm):
     assert not dy.check_answer(arm, "regressor", f"Y = [{arm.torque[0]}, 0; 0, {arm.torque[1]}]").correct
 

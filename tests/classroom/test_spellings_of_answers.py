@@ -108,6 +108,14 @@ def test_rates_may_be_written_as_derivatives(arm, rate):
     assert not dy.check_answer(arm, "coriolis-vector", rf"c_2 = m_2 a_1 l_2 \sin(q_2) {rate}").correct
 
 
+@pytest.mark.parametrize("name", ["q_{2}", r"\operatorname{q_2}"])
+def test_powers_of_functions_of_time_are_read_as_sympy_writes_them(name):
+    form = dy.load("planar_prp", parameters={}).closed_form()
+    text = rf"M_{{22}} = {form.M[1, 1]} + {name}^{{2}}{{\left(t \right)}} - q_2^2"
+    assert dy.check_answer(form, "mass-matrix", text).correct
+    assert not dy.check_answer(form, "mass-matrix", text.replace("^{2}{", "^{3}{")).correct
+
+
 @pytest.mark.parametrize(
     ("head", "tail", "cosine"),
     [("Matrix(", ")", "cos(q2)"), ("M = Matrix(", ")", "cos(q_2)"), ("M = np.array(", ")", "np.cos(q2)"),
@@ -335,3 +343,38 @@ def test_a_parameter_c_is_no_cosine_of_the_variable_in_its_index():
     two = dy.load(robot + robot[robot.index("[[") :]).closed_form()
     with pytest.raises(dy.FormatError, match="no quantity named 'cq_1'"):
         dy.check_answer(two, "equations", r"\tau_1 = c_{q_1}")
+
+
+@pytest.mark.parametrize("index", ["2x", "{2xx}", "{xx2}", "{xx,2}", "{2,xx}"])
+def test_moments_of_inertia_about_an_axis_have_it_twice_or_once(index):
+    body = """
+[[link]]
+axis = [{axis}]
+mass = 1
+inertia = {{xx = "I_{k}x", yy = "I_{k}y", zz = 0.2}}
+"""
+    names = "\n".join(f'I_{k}{axis} = "symbol"' for k in (1, 2) for axis in "xy")
+    bodies = body.format(axis="0, 0, 1", k=1) + body.format(axis="1, 0, 0", k=2)
+    form = dy.load(f'[robot]\nname = "inertias"\n[parameters]\n{names}\n{bodies}').closed_form()
+    assert dy.check_answer(form, "mass-matrix", f"M_22 = I_{index}").correct
+    assert not dy.check_answer(form, "mass-matrix", f"M_22 = I_{index}".replace("x", "y")).correct
+    assert not dy.check_answer(form, "mass-matrix", f"M_22 = I_{index}".replace("2", "1").replace("M_12", "M_22")).correct
+
+
+@pytest.mark.parametrize("sign", ["&=", "=&", "& ="])
+def test_an_equation_may_be_aligned_outside_of_its_environment(arm, sign):
+    assert dy.check_answer(arm, "gravity", rf"g_2 {sign} m_2 g l_2 c_{{12}}").correct
+    assert not dy.check_answer(arm, "gravity", rf"g_2 {sign} m_2 g l_2 c_2").correct
+
+
+@pytest.mark.parametrize("text", ["m_2 g l_2 c(q_1 + q_2)", "m_2gl_2c(q_1+q_2)", r"m_2 g l_2 c\left(\theta_1+\theta_2\right)"])
+def test_c_and_s_before_joint_angles_in_brackets_are_cosine_and_sine(arm, text):
+    assert dy.check_answer(arm, "gravity", f"g_2 = {text}").correct
+    assert not dy.check_answer(arm, "gravity", f"g_2 = {text}".replace("c(", "s(").replace(r"c\left", r"s\left")).correct
+    assert not dy.check_answer(arm, "gravity", f"g_2 = {text}, c = m_2").correct  # which the answer defines
+
+
+def test_c_before_other_brackets_is_no_cosine(arm):
+    for inside in ("2 q_1", "q_1, q_2", "l_2", r"\dot q_1"):
+        with pytest.raises(dy.FormatError, match="no quantity named 'c'"):
+            dy.check_answer(arm, "gravity", f"g_2 = m_2 g l_2 c({inside})")

@@ -221,3 +221,28 @@ def test_an_elimination_too_long_to_expand_is_compared_by_its_values(double, mon
     monkeypatch.setattr(Unactuated, "_reduced", too_long)
     assert dy.check_answer(double, "equations", text).findings[0].note == IF
     assert not dy.check_answer(double, "equations", f"{text} + m*g").correct
+
+
+@pytest.mark.parametrize("torques", ["", r"\tau_1"])
+def test_equations_of_an_arm_without_any_torque_are_not_complete(torques):
+    arm = dy.load("planar_2r").closed_form()
+    text = "\n".join(str(x).rpartition("=")[0] + "= 0" for x in arm.equations).replace("= 0", f"= {torques or 0}", 1)
+    verdict = dy.check_answer(arm, "equations", text)
+    assert verdict.correct
+    assert verdict.complete is bool(torques)
+    assert verdict.absent == (() if torques else ("tau_1", "tau_2"))
+    assert ("not given: tau_1, tau_2" in verdict.report()) is not verdict.complete
+
+
+def test_joints_that_an_answer_calls_not_actuated_miss_no_torque():
+    arm = dy.load("planar_2r").closed_form()
+    text = "\n".join(str(x).rpartition("=")[0] + "= 0" for x in arm.equations)
+    assert dy.check_answer(arm, "equations", text + "\ntau_1 = 0\ntau_2 = 0").complete
+
+
+def test_an_equation_without_torques_is_compared_by_its_right_side():
+    arm = dy.load("planar_2r").closed_form()
+    text = str(arm.equations[1]).rpartition("=")[0] + "= 0"
+    (finding,) = dy.check_answer(arm, "equations", text.replace("c12", "c1")).findings
+    assert "the right side of your equation 0 = … is" in finding.example
+    assert "the correct value" not in finding.example

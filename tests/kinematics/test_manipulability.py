@@ -172,7 +172,8 @@ def test_a_frame_that_cannot_move_feels_infinitely_heavy(arm):
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"kind": "speed"}, "velocity"), ({"rows": "all"}, "fewer rows"), ({"rows": "q"}, "row"), ({"frame": "nowhere"}, "frame"),
+    [({"kind": "speed"}, "velocity"), ({"rows": "all"}, "at most 2 rows, such as rows='x,y'"),
+     ({"rows": "xyz", "frame": None}, "at most 2 rows, such as rows='x,y'"), ({"rows": np.eye(6)[:3]}, "at most 2 rows$"), ({"rows": "q"}, "row"), ({"frame": "nowhere"}, "frame"),
      ({"q": [1.0]}, "2 positions"), ({"q": [np.nan, 0]}, "finite")],
 )  # fmt: skip
 def test_bad_questions_are_refused(arm, options, words):
@@ -181,6 +182,13 @@ def test_bad_questions_are_refused(arm, options, words):
         dy.manipulability(arm, **given)
     with pytest.raises(dy.InputError, match="Robot"):
         dy.manipulability("ur5e", [0.0])
+
+
+def test_the_rows_advised_for_a_single_joint_can_be_chosen():
+    pendulum = dy.load("pendulum_from_vertical", parameters={"I": 1.0, "m": 2.0, "L": 0.5, "g": 9.81, "d": 0.02})
+    with pytest.raises(dy.InputError, match=r"the robot 1 joint, .*; choose at most 1 row, such as rows='x'"):
+        dy.manipulability(pendulum, [0.3], rows="xy")
+    assert dy.manipulability(pendulum, [0.3], rows="x") == 0.0
 
 
 def test_the_force_measure_is_infinite_where_the_jacobian_is_singular(arm):

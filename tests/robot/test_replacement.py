@@ -238,6 +238,15 @@ def test_symbols_take_values_in_memory():
     assert elastic.replace(parameters={"K": 800.0}).actuators["joint2"] == dy.Elastic(800.0, inertia=0.1)
 
 
+def test_a_symbol_is_found_under_another_spelling_as_when_loaded():
+    arm = dy.load("planar_2r")
+    assert str(arm.replace(parameters={"m1": 7.0}).closed_form().M) == str(
+        dy.load("planar_2r", parameters={"m1": 7.0}).closed_form().M
+    )
+    with pytest.raises(dy.InputError, match="gives 'm_1' twice, under two spellings: m1, m_1"):
+        arm.replace(parameters={"m1": 7.0, "m_1": 8.0})
+
+
 @pytest.mark.parametrize(
     ("values", "cause"),
     [

@@ -97,3 +97,37 @@ def test_a_decimal_common_to_all_terms_is_written_once_and_a_coefficient_that_ro
     entry = FORM.M[0, 2]
     assert str(entry * nearly) == str(entry)
     assert (entry * nearly).latex() == entry.latex()
+
+
+POLAR = """
+[robot]
+name = "polar"
+[parameters]
+m_3 = "symbol"
+d_2 = "symbol"
+l_3 = "symbol"
+k = "symbol"
+[[dh]]
+alpha = "-pi/2"
+[[dh]]
+alpha = "pi/2"
+d = "d_2"
+stiffness = "k"
+rest = "pi/4"
+[[dh]]
+type = "prismatic"
+mass = "m_3"
+com = [0, 0, "-l_3"]
+inertia = {xx = 0.1, yy = 0.1, zz = 0.1}
+"""
+
+
+def test_a_length_stays_before_a_sum_with_a_position_and_angles_are_multiples_of_pi():
+    form = dy.load(POLAR).closed_form()
+    assert str(form.M[0, 1]) == "-m_3*d_2*(q_3 - l_3)*c2"
+    assert str(form.spring[1]) == "k*(q_2 - pi/4)"
+    assert form.spring[1].latex() == r"k (q_2 - \tfrac{\pi}{4})"
+    assert "pi" in str(form.spring[1].sympy())
+    for written in ("\n".join(x.latex() for x in form.equations), "\n".join(map(str, form.equations))):
+        assert dy.check_answer(form, "equations", written).correct
+        assert not dy.check_answer(form, "equations", written.replace("pi", "2*pi", 1).replace(r"\2*pi", r"2\pi")).correct

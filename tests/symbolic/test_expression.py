@@ -154,7 +154,7 @@ def test_derivative_by_a_symbol_that_does_not_occur_is_zero():
 
 NASTY = [
     "__import__('os')", r"\input{x}", "$x$", "m_1}", "lambda", "ä", "α", "m" * 300, "sin", "cos", "q", "p_q", "p_q1",
-    "p_tau1", "qd1", "E", "p_E", "I", "pi", "oo", "eval", "array", "x^2", "~x", "_", "__a", "a b", "1a", "m_1", "m1", "a-b", "x\ny",
+    "p_tau1", "qd1", "E", "p_E", "I", "pi", "oo", "eval", "array", "x^2", "~x", "_", "__a", "a b", "1a", "m_1", "M_1", "a-b", "x\ny",
     "None", "True", "Symbol", "print", "%", "#", "{", "p", "import_os", "S", "N", "diff", "beta",
 ]  # fmt: skip
 

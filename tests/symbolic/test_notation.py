@@ -220,6 +220,9 @@ def test_names_with_an_index_are_written_with_one():
     assert parameter_latex("m_12") == "m_{12}"
     assert parameter_latex("lc2") == "l_{c2}"
     assert parameter_latex("mu1") == r"\mu_1"
+    assert parameter_latex("Jm1") == "J_{m1}"
+    assert parameter_latex("th1") == r"\mathrm{th}_1"
+    assert parameter_latex("ab1") == r"\mathrm{ab}_1"
     assert parameter_latex("alpha") == r"\alpha"
     assert parameter_latex("Omega_2") == r"\Omega_2"
     assert parameter_latex("mass_1") == r"\mathrm{mass}_1"
@@ -294,3 +297,23 @@ def test_functions_are_written_in_full_where_parameters_have_the_names_of_abbrev
 def test_parameters_with_names_of_variables_are_refused(name):
     with pytest.raises(dy.InputError, match=f"parameter '{name}' has the name of a joint variable or torque"):
         dy.load(DAMPED.replace('"M"', f'"{name}"').replace("M =", f"{name} =")).closed_form()
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("l1", "l_1"), ("lc1", "l_c1"), ("I_xx", "Ixx"), ("ell_1", "l_1"), ("phi", "varphi")]
+)
+def test_two_parameters_with_one_spelling_are_refused(name, other):
+    text = DAMPED.replace("M =", f'{name} = "symbol"\n{other} =').replace('mass = "M"', f'mass = "{name} * {other}"')
+    with pytest.raises(dy.InputError, match=r"cannot be told apart in formulas, .*; rename one of them in the file") as told:
+        dy.load(text).closed_form()
+    assert f"'{name}'" in str(told.value)
+    assert f"'{other}'" in str(told.value)
+
+
+def test_names_of_several_letters_are_read_as_they_are_printed():
+    form = dy.load(DAMPED.replace("c_1", "th1").replace('"h"', '"ab1"').replace("h =", "ab1 =")).closed_form()
+    for written in ("\n".join(x.latex() for x in form.equations), "\n".join(map(str, form.equations))):
+        assert "th_1" in written.replace(r"\mathrm{th}", "th")
+        assert dy.check_answer(form, "equations", written).correct
+        for wrong in (written.replace("ab}_1", "th}_1", 1), written.replace("ab_1", "th_1", 1)):
+            assert wrong == written or not dy.check_answer(form, "equations", wrong).correct

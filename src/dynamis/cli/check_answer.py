@@ -24,7 +24,7 @@ QUANTITIES = {
     "regressor": "Regressor Y of the parameters found by inspection", "parameters": "Parameters π found by inspection",
     "coriolis-power": "Power q̇ᵀ C q̇", "last-acceleration": "Acceleration q̈_n from τ_n and the accelerations before",
     "kinetic-energy-of-link": "Kinetic energy T_i", "potential-energy-of-link": "Potential energy U_i, up to a constant,",
-    "jacobian-of-link": "Jacobian J_P of the centre of mass", "force": "Newton–Euler force f_i",
+    "jacobian-of-link": "Jacobian J_P of the centre of mass, J_O or both", "force": "Newton–Euler force f_i",
     "moment": "Newton–Euler moment μ_i", "articulated-inertia": "Articulated-body inertia M̂_i",
     "projected-inertia": "Articulated-body inertia M̄_i projected by the joint", "bias-wrench": "Bias wrench b̂_i",
 }  # fmt: skip

@@ -13,7 +13,7 @@ from dynamis.algorithms.registry import Algorithm
 from dynamis.algorithms.singularity import singular_mass_named
 from dynamis.display import counted
 from dynamis.errors import InputError
-from dynamis.kinematics.directions import Directions, directions_of
+from dynamis.kinematics.directions import ROWS, Directions, directions_of
 from dynamis.kinematics.jacobian_measures import dynamic_volume, mobility, volume
 from dynamis.model.model import Model
 from dynamis.robot import Robot
@@ -47,10 +47,12 @@ def manipulability(robot: Robot, q: Any, frame: str | None = None, kind: str = "
         check_numeric(robot)
     task = directions_of(robot, frame, rows)
     if task.size > robot.n:
+        few = ",".join(task.names[: robot.n])
         raise InputError(
             f"the task has {counted(task.size, 'direction')} ({', '.join(task.names)}) and the robot "
             f"{counted(robot.n, 'joint')}, so w is zero "
-            "everywhere; choose fewer rows, such as rows='xy'"
+            f"everywhere; choose at most {counted(robot.n, 'row')}"
+            + (f", such as rows={few!r}" if task.names[0] in ROWS else "")
         )
     w = robot.evaluate(DYNAMIC_MANIPULABILITY if kind == "dynamic" else VELOCITY_MANIPULABILITY, q, task=task)
     if kind != "force":

@@ -7,6 +7,7 @@ import importlib.util
 import numpy as np
 
 from dynamis.collision.scene import Scene
+from dynamis.display import counted
 from dynamis.documents.blocks import Section, Table
 from dynamis.documents.numbers import quantity, text
 from dynamis.errors import ModelError
@@ -41,13 +42,14 @@ def add_self_collision(robot: Robot, section: Section) -> None:
     ]
     colliding = (distances <= 0.0).any(axis=1).mean()
     without = f" Links without shapes: {', '.join(scene.missing)}." if scene.missing else ""
+    checked = f"{counted(len(scene.pairs), 'pair')} of links {'is' if len(scene.pairs) == 1 else 'are'}"
     section.add(
         Table(
             "Self-collision",
             ("link", "link", "share of configurations in collision", "distance at home"),
             rows,
-            f"{text(100.0 * colliding, 3)} % of {count} random configurations are in collision. {len(scene.pairs)} "
-            "pairs of links are checked; adjacent links, and links that nearly always collide or have a constant distance, are "
+            f"{text(100.0 * colliding, 3)} % of {count} random configurations are in collision. {checked} checked; adjacent "
+            "links, and links that nearly always collide or have a constant distance, are "
             f"not. Meshes are replaced by their convex hulls.{without}",
         )
     )

@@ -14,6 +14,7 @@ from dynamis.model.description import Description, Drive, Joint, Limits, MassPro
 from dynamis.model.diagnostics import Report
 from dynamis.model.joints import JOINT_TYPES
 from dynamis.model.model import Model
+from dynamis.model.parameter_names import declared_name
 from dynamis.model.payloads import load, payloads_at
 from dynamis.model.plausibility import check_drive, check_range
 from dynamis.model.symbols import with_values
@@ -24,10 +25,13 @@ from dynamis.tolerances import FILE_PRECISION
 
 def replace_symbols(d: Description, parameters: Any) -> Description:
     """A description with numbers or expressions in place of some of its symbols."""
-    names, table = d.symbol_names(), {}
-    for name, value in _mapping(parameters, "parameters", f"{{{names[0] if names else 'm'!r}: 1.0}}").items():
+    names, table = d.symbol_names(), dict[Node, Any]()
+    for written, value in _mapping(parameters, "parameters", f"{{{names[0] if names else 'm'!r}: 1.0}}").items():
+        name = declared_name(written, names)
         if name not in names:
             raise unknown_name("symbol", name, names)
+        if symbol(name) in table:
+            raise InputError(f"parameters= gives {name!r} twice, under two spellings: {', '.join(parameters)}")
         table[symbol(name)] = found = as_scalar(value, f"the value of {name!r}")
         if not isinstance(found, Node) and not np.isfinite(found):
             raise InputError(f"the value of {name!r} is {found}; it must be a finite number")

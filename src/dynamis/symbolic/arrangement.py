@@ -142,10 +142,12 @@ class Arranger:
             sign, pieces = _factors(rest) if small else (1, [(rest, 1)])
             number *= sign
             if len(pieces) == 1 and pieces[0][1] == 1:
-                # lengths stay inside a sum of lengths, rates inside one of rates: m_2 (l_2² + a_1 l_2 c_2)
-                kinds = {self._kinds[k] for m in rest for k, _ in m}
-                kept = (("length",) if "length" in kinds else ()) + (("velocity",) if "velocity" in kinds else ())
-                inside = tuple((k, e) for k, e in common if self._kinds[k] in kept)
+                # lengths stay inside a sum of lengths, rates inside one of rates: m_2 (l_2² + a_1 l_2 c_2), but d_2 (q_3 − l_3)
+                inner = {k for m in rest for k, _ in m}
+                kinds = {self._kinds[k] for k in inner}
+                kept = {"length", "velocity"} & kinds
+                whole = "position" in kinds
+                inside = tuple((k, e) for k, e in common if self._kinds[k] in kept and not (whole and k not in inner))
                 common = tuple(x for x in common if x not in inside)
                 pieces = [({_multiplied(m, inside): c for m, c in pieces[0][0].items()}, 1)]
             for piece, power in pieces:

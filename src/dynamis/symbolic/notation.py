@@ -31,6 +31,8 @@ MOTOR_LETTERS = {
 WRITTEN = {"sign": "sgn", "asin": "arcsin", "acos": "arccos"}  # operations with other names in formulas
 _STATES = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "torque"}
 _STATE = re.compile(rf"\b({'|'.join(_STATES)})\[(\d+)\]")
+_AS_SPOKEN = re.compile(r"\\mathrm|\\var|\\(?=[A-Za-z])|(?<!\\)[_{}]")  # what two spellings of one name may differ in
+_OF_A_POINT = "cCGmxyz"  # index letters of centres of mass, of motors and of axes: lc2, Jm1, Ix2
 _ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\sim ", "^": r"\wedge ", "\\": r"\backslash "}
 
 
@@ -117,6 +119,15 @@ class SymbolPrinter:
         for name in sorted(self.parameters):
             if parameter_latex(name, self.notation.rename) in variables:
                 raise InputError(f"the parameter {name!r} has the name of a joint variable or torque; rename it in the file")
+        spoken: dict[str, str] = {}
+        for name in sorted(self.parameters):
+            written = parameter_latex(name, self.notation.rename)
+            other = spoken.setdefault(_AS_SPOKEN.sub("", written.replace(r"\ell", "l")), name)
+            if other != name:
+                raise InputError(
+                    f"the parameters {other!r} and {name!r} cannot be told apart in formulas, where {name!r} is written as "
+                    f"{written}; rename one of them in the file"
+                )
 
     @functools.cached_property
     def abbreviates(self) -> bool:
@@ -235,6 +246,8 @@ def parameter_latex(name: str, rename: Mapping[str, str] | None = None) -> str:
     ('a_{C1}', 'l_{c2}', '\\alpha_1', '\\mathrm{50\\%\\_load}')
     >>> parameter_latex("m_hat"), parameter_latex("I_xx"), parameter_latex("ell_1")
     ('m_{\\mathrm{hat}}', 'I_{xx}', '\\ell_1')
+    >>> parameter_latex("th0"), parameter_latex("ab1"), parameter_latex("theta0")
+    ('\\mathrm{th}_0', '\\mathrm{ab}_1', '\\theta_0')
     """
     match = re.fullmatch(r"([A-Za-z]+?)_?([A-Za-z]?[0-9]*|[A-Za-z0-9]+|_[A-Za-z0-9]+)", name)
     parts = re.fullmatch(r"([A-Za-z]+)(?:_([A-Za-z0-9]+)|([0-9]+))?", name)
@@ -245,7 +258,7 @@ def parameter_latex(name: str, rename: Mapping[str, str] | None = None) -> str:
     if pattern is not None and index:
         head, _, tail = pattern.partition("_")
         return _indexed(head, tail.format(index) if "{}" in tail else tail + index)
-    if len(letter) == 2 and parts[3] and letter not in GREEK:  # lc2 is l_{c2}
+    if len(letter) == 2 and parts[3] and letter not in GREEK and letter[1] in _OF_A_POINT:  # lc2 is l_{c2}
         letter, index = letter[0], letter[1] + index
     if letter in GREEK or letter == "ell":
         letter = f"\\{letter}"

@@ -15,6 +15,12 @@ from dynamis.symbolic.ring import Atom, Ring
 from dynamis.tolerances import SUM_ROUNDING
 
 MAX_PRINTED_INTEGER = 10**12
+CONSTANTS = {  # in text: value and LaTeX
+    "": (1.0, ""),
+    **{f"sqrt({n})": (math.sqrt(n), rf"\sqrt{{{n}}}") for n in (2, 3)},
+    "pi": (math.pi, r"\pi"),
+    "pi^2": (math.pi**2, r"\pi^2"),
+}
 
 
 def latex(arrangement: Sum, ring: Ring, letters: SymbolPrinter, digits: int = 6) -> str:
@@ -88,24 +94,24 @@ def _number_latex(x: Fraction, digits: int, measured: bool) -> str:
         return str(x.numerator)
     if _is_fraction(x, digits, measured):
         return rf"\tfrac{{{x.numerator}}}{{{x.denominator}}}"
-    if not measured and (found := multiple_of_a_root(x)):
-        factor, square = found
-        above = _product(factor.numerator, rf"\sqrt{{{square}}}" if square > 1 else "")
+    if not measured and (found := multiple_of_a_constant(x)):
+        factor, constant = found
+        above = _product(factor.numerator, CONSTANTS[constant][1])
         return above if factor.denominator == 1 else rf"\tfrac{{{above}}}{{{factor.denominator}}}"
     written = _decimal(x, digits)
     mantissa, _, exponent = written.partition("e")
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
-def multiple_of_a_root(x: Fraction) -> tuple[Fraction, int] | None:
-    """(a, n) if x is computed and equal to a √n to rounding, with a fraction a and n ≤ 3: from sines of 45° and 60°."""
+def multiple_of_a_constant(x: Fraction) -> tuple[Fraction, str] | None:
+    """(a, c) if x is computed and equal to a c to rounding, with a fraction a: √2 from sines of 45°, π from angles."""
     if x.denominator <= MAX_TYPED_DENOMINATOR or not Fraction(1, MAX_PRINTED_INTEGER) < x < MAX_PRINTED_INTEGER:
         return None
-    for square in (1, 2, 3):
-        exact = float(x) / math.sqrt(square)
+    for constant, (value, _) in CONSTANTS.items():
+        exact = float(x) / value
         factor = Fraction(exact).limit_denominator(MAX_DENOMINATOR)
         if factor and abs(float(factor) / exact - 1.0) <= SUM_ROUNDING:
-            return factor, square
+            return factor, constant
     return None
 
 
@@ -123,9 +129,9 @@ def _is_fraction(x: Fraction, digits: int, measured: bool) -> bool:
 def _number_text(x: Fraction, digits: int, measured: bool) -> str:
     if (x.denominator == 1 and x < MAX_PRINTED_INTEGER) or _is_fraction(x, digits, measured):
         return str(x.numerator) if x.denominator == 1 else f"{x.numerator}/{x.denominator}"
-    if not measured and (found := multiple_of_a_root(x)):
-        factor, square = found
-        above = _product(factor.numerator, f"sqrt({square})" if square > 1 else "", "*")
+    if not measured and (found := multiple_of_a_constant(x)):
+        factor, constant = found
+        above = _product(factor.numerator, constant, "*")
         return above if factor.denominator == 1 else f"{above}/{factor.denominator}"
     return _decimal(x, digits)
 

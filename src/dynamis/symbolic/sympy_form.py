@@ -18,7 +18,7 @@ from dynamis.errors import MissingExtraError
 from dynamis.scalar import Node, topological
 from dynamis.symbolic.arrangement import Sum, mapped
 from dynamis.symbolic.notation import MOTOR_LETTERS, SymbolPrinter, plain_text
-from dynamis.symbolic.printing import multiple_of_a_root
+from dynamis.symbolic.printing import multiple_of_a_constant
 from dynamis.symbolic.ring import Atom, Ring
 from dynamis.symbolic.trig_rewriting import arc_terms
 
@@ -86,11 +86,11 @@ class SympyForm:
 
     def _coefficient(self, x: Fraction) -> Any:
         """As it is printed: √3/2 of a robot with symbolic parameters, not the decimal computed for it."""
-        found = multiple_of_a_root(abs(x)) if self.ring.positions is None else None
+        found = multiple_of_a_constant(abs(x)) if self.ring.positions is None else None
         if found is None:
             return sympy_number(x)
-        factor, square = found
-        return sympy_number(factor if x > 0 else -factor) * self.sympy.sqrt(square)
+        factor, constant = found
+        return sympy_number(factor if x > 0 else -factor) * self.sympy.sympify(constant or "1")
 
     def of_atom(self, atom: Atom) -> Any:
         if atom.kind in ("sine", "cosine"):

@@ -53,6 +53,8 @@ class Terms:
         # a length may matter to a frame alone
         placed = [*(body.placement for _, body in model.moving), *(frame.pose for frame in model.frames.values())]
         geometry = [x for pose in placed for x in [*pose.R.flat, *pose.p]]
+        if model.coupled:  # the angles of positions, which M and U may lack: joint_angles gives none
+            geometry += [x for _, body in model.moving for x in body.pose(self.q).R.flat]
         drives = [x for actuator in model.actuators if actuator is not None for x in actuator.numbers.values()]
         motors = motor_roles(model)
         everything = [*M.flat, *U, *inside, *(x for y in physics for x in y), *(sign(x) for x in self.v), *geometry, *drives]

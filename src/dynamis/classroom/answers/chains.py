@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dynamis.classroom.answers.layout import has_table, members
-from dynamis.classroom.answers.names import FUNCTION_OF, Address, address_of
+from dynamis.classroom.answers.names import FUNCTION_OF, Address, address_of, ends_in
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.tables import GAPS, length_of_rate, slope_of
 from dynamis.classroom.answers.tokens import Token
@@ -35,14 +35,24 @@ class Chain:
     targets: list[Target] = field(default_factory=list)
     letter: str | None = None  # of the matrix it defines
     summed: bool = False  # whether sums in it were written out
+    vectors: bool = False  # whether it has whole vectors beside matrices of the text: C \dot q
     values: list[Sequence[Token]] = field(default_factory=list)
     steps: int = 0
 
 
 def read_chain(
-    statement: Sequence[Token], vocabulary: Vocabulary, source: Source, defined: set[Address], tables: Collection[str] = ()
+    statement: Sequence[Token],
+    vocabulary: Vocabulary,
+    source: Source,
+    defined: set[Address],
+    tables: Collection[str] = (),
+    *,
+    vectors: bool = False,
 ) -> Chain:
-    """The chain of a formula; ``defined`` holds the names that begin a formula, or were defined before; ``tables`` matrices."""
+    """The chain of a formula; ``defined`` holds the names that begin a formula, or were defined before; ``tables`` matrices.
+
+    With ``vectors``, products of whole vectors and matrices of the text are expressions, and no steps of a derivation.
+    """
     parts = members(statement)
     chain = Chain(statement[0].at, statement[-1].end)
     if len(parts) == 1 and statement[-1].text == "=":
@@ -51,7 +61,7 @@ def read_chain(
     if any(map(has_table, parts)):
         _read_matrix(chain, parts, source)
     else:
-        _read_scalars(chain, parts, vocabulary, defined, tables)
+        _read_scalars(chain, parts, vocabulary, defined, tables, vectors)
     return chain
 
 
@@ -91,7 +101,7 @@ def matrix_names(statements: Sequence[Sequence[Token]], vocabulary: Vocabulary) 
     robots = {name for name in found if vocabulary.quantity(name) is not None}  # g = […], and g in other formulas
     for _ in range(_MAX_STEPS if found else 0):
         for key, statement in heads:
-            if key not in found and any(t.kind == "word" and spell(t.units) in found - robots for t in statement):
+            if key not in found and any(t.kind == "word" and ends_in(t, found - robots) for t in statement):
                 found.add(key)
     return found
 
@@ -146,7 +156,7 @@ def replaced_names(statements: Sequence[Sequence[Token]], vocabulary: Vocabulary
 
 
 def _is_position(target: Target | None, vocabulary: Vocabulary) -> bool:
-    return target is not None and any(vocabulary.quantity(target.key) is x for x in vocabulary.q)
+    return target is not None and vocabulary.is_position(target.key)
 
 
 def _read_matrix(chain: Chain, parts: list[list[Token]], source: Source) -> None:
@@ -163,9 +173,15 @@ def _read_matrix(chain: Chain, parts: list[list[Token]], source: Source) -> None
 
 
 def _read_scalars(
-    chain: Chain, parts: list[list[Token]], vocabulary: Vocabulary, defined: set[Address], tables: Collection[str]
+    chain: Chain,
+    parts: list[list[Token]],
+    vocabulary: Vocabulary,
+    defined: set[Address],
+    tables: Collection[str],
+    vectors: bool,
 ) -> None:
-    vectors = []
+    skipped = []
+    product = vectors and any(_is_product(_bare(part), vocabulary, tables, defined) for part in parts[1:])
     unknown = any(t.kind == "word" and vocabulary.unknown(spell(t.units)) is not None for part in parts for t in part)
     for k, part in enumerate(parts):
         target = target_of(part, vocabulary)
@@ -178,20 +194,25 @@ def _read_scalars(
             chain.values.append(part)
         elif k == 0 and target is not None and (letter := _asked_letter(target, parts, vocabulary)):
             chain.targets.append(target._replace(address=(letter, ()), arguments=()))
+        elif k == 0 and product and target is not None and _defines(target, chain, vocabulary, last, defined):
+            chain.targets.append(target)  # c(q, \dot q) = C(q, \dot q) \dot q
+        elif product and chain.targets and _is_product(_bare(part), vocabulary, tables, defined):
+            chain.values.append(part)
+            chain.vectors = True
         elif _is_step(_bare(part), vocabulary, tables, defined if chain.targets or unknown else ()) or (
             not last and _has_unknown_norm(_bare(part), vocabulary, defined, tables)
         ):
             chain.steps += 1
         elif _holds_vector(_bare(part), vocabulary):
-            vectors.append(part)
+            skipped.append(part)
         elif target is not None and len(parts) > 1 and _defines(target, chain, vocabulary, last, defined):
             chain.targets.append(target)
         else:
             chain.values.append(part)
     if not chain.values and any(t.address[1] for t in chain.targets):
-        chain.values = [*vectors]  # an entry is no vector: an index was forgotten, which the grammar will say
+        chain.values = [*skipped]  # an entry is no vector: an index was forgotten, which the grammar will say
     else:
-        chain.steps += len(vectors)
+        chain.steps += len(skipped)
 
 
 def _asked_letter(target: Target, parts: Sequence[Sequence[Token]], vocabulary: Vocabulary) -> str:
@@ -310,7 +331,7 @@ def _is_step(
         ):
             return part[k + 5].text[:1] == "d"
         raised = token.text == "^" and k > 0 and part[k - 1].kind == "word" and _is_transpose(part[k + 1 :])
-        if raised and spell(part[k - 1].units) not in tables:
+        if raised and not ends_in(part[k - 1], tables):
             return True
     return False
 
@@ -334,6 +355,16 @@ def _holds_vector(part: Sequence[Token], vocabulary: Vocabulary) -> bool:
         if token.kind == "word" and depth == 0 and _is_vector(part, k, vocabulary):
             return True
     return False
+
+
+def _is_product(part: Sequence[Token], vocabulary: Vocabulary, tables: Collection[str], defined: Collection[Address]) -> bool:
+    r"""Whether a member has whole vectors beside matrices of the text that are no names of the robot: C \dot q."""
+    own = {name for name in tables if vocabulary.quantity(name) is None}
+    words = [t for t in _without_arguments(part) if t.kind == "word"]
+    vectors = {key for t in words if vocabulary.is_vector(key := spell(t.units))}
+    return (
+        bool(vectors) and any(ends_in(t, own) for t in words) and not _is_step(part, vocabulary, {*tables, *vectors}, defined)
+    )
 
 
 def _is_vector(part: Sequence[Token], k: int, vocabulary: Vocabulary) -> bool:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dynamis.classroom.answers.latex import CLOSING, SYMMETRIC
+from dynamis.classroom.answers.latex import CLOSING, DOT, SYMMETRIC
 from dynamis.classroom.answers.layout import MAX_NESTING
-from dynamis.classroom.answers.names import FUNCTION_OF, RECIPROCAL_OF, Names, address_of
+from dynamis.classroom.answers.names import FUNCTION_OF, RECIPROCAL_OF, Names, address_of, ends_in
 from dynamis.classroom.answers.tables import GAPS, Slope, length_of_rate, list_cells, matrix_cells, slope_of
 from dynamis.classroom.answers.tokens import Token
-from dynamis.classroom.answers.tree import NORM, Call, MatrixNode, Name, Number, Power, Product, Rate, Sum, Tree
+from dynamis.classroom.answers.tree import DOT_PRODUCT, NORM, Call, MatrixNode, Name, Number, Power, Product, Rate, Sum, Tree
 from dynamis.classroom.answers.words import spell
 from dynamis.display import counted
 from dynamis.errors import FormatError, printable
@@ -54,7 +54,7 @@ def _in_names(tokens: Sequence[Token], names: Names, letter: str) -> list[Token]
             elif _stands_alone(tokens, k - 1) and _is_entry(key, names, letter):
                 found.append(Token("name", "=" + key, token.at, token.end))
             else:
-                found += names.split(token)
+                found += names.split(token, tokens[k:])
             k = _after_arguments(tokens, k, key, names)
         else:
             found.append(token)
@@ -75,13 +75,15 @@ def _is_transpose(tokens: Sequence[Token], k: int, names: Names) -> bool:
     if start < 2 or tokens[start - 1].text != "^" or spell(tokens[k].units) != "T":
         return False
     base = tokens[start - 2]
-    return base.kind in ("close", "end") or (base.kind == "word" and spell(base.units) in names.matrices)
+    vector = names.vectors and names.vocabulary.is_vector(spell(base.units))
+    return base.kind in ("close", "end") or (base.kind == "word" and (vector or ends_in(base, names.matrices)))
 
 
 def _is_entry(key: str, names: Names, letter: str) -> bool:
     # C = [C_{11}, C_{12}; …] means its own entries, though C_{12} is a cosine elsewhere
     own, index = address_of(key)
-    return bool(index) and own.casefold() == letter.casefold() and names.is_own(key)
+    same = own.casefold() == letter.casefold() and names.vocabulary.quantity(key) is None  # \dot q = [\dot q_1; \dot q_2]
+    return bool(index) and same and names.is_own(key)
 
 
 def _stands_alone(tokens: Sequence[Token], k: int) -> bool:
@@ -180,7 +182,8 @@ class _Parser:
             token = self.peek()
             if token.kind == "sign" and token.text in "*/":
                 self.take()
-                factors.append((token.text, self.signed()))
+                dot = self.source.text[token.at : token.end] in DOT
+                factors.append((DOT_PRODUCT if dot else token.text, self.signed()))
             elif self.begins_value(token):
                 if token.kind == "number" and self.last.kind == "number":
                     raise self.wrong(

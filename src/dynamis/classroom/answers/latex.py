@@ -64,6 +64,7 @@ SIGN = {
     "+": "+", "-": "-", "−": "-", "–": "-", "*": "*", "∗": "*", "•": "*", "·": "*", "⋅": "*", "×": "*", "/": "/", "÷": "/",
     "^": "^", "=": "=", "≡": "=", "≈": "=", "?": "?",
 }  # fmt: skip
+DOT = frozenset({r"\cdot", "·", "⋅", "•", r"\bullet"})  # between two vectors, their scalar product
 LONG_SIGN = {"**": "^", ".*": "*", "./": "/", ".^": "^", ":=": "=", "==": "="}
 POWER = {c: str(k) for k, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
 TRANSPOSE = frozenset("ᵀ⊤")

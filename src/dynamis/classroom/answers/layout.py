@@ -117,7 +117,9 @@ def _opened(tokens: Sequence[Token], source: Source) -> list[Token]:
         elif token.kind in ("close", "end"):
             found.append(token._replace(kind="break") if dissolved.pop() else token)
         elif token.kind == "cell" and all(dissolved):
-            if not dissolved:
+            if not dissolved and not any(
+                t.text == "=" for t in tokens[max(0, k - 1) : k + 2]
+            ):  # g_2 &= … without its environment
                 raise source.error(token.at, "& outside a matrix", "put the matrix between \\begin{bmatrix} and \\end{bmatrix}")
         else:
             found.append(token)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
@@ -44,13 +44,21 @@ def address_of(key: str) -> Address:
     return match["letter"] + match["dots"], tuple(int(k) - 1 for k in indices)
 
 
+def ends_in(token: Token, names: Collection[str]) -> bool:
+    r"""Whether the last name in a word is one of these or a rate of one: m_1J_1 ends in J_1, \dot p in p."""
+    cuts = [k for k, unit in enumerate(token.units) if k == 0 or not unit.joined]
+    last = [spell(token.units[k:]) for k in cuts]
+    return any(x in names or (rate_of(x) or (x, 0))[0] in names for x in last)
+
+
 @dataclass
 class Names:
     """The vocabulary of a robot and the names defined by an answer.
 
     ``scalars`` and ``tables`` are the addresses of single equations and the letters of matrices, ``matrices`` the names that
     may be matrices; ``arguments`` holds the arguments of a definition, ("q2",) for h(q_2) = …, so that h(q_2) is not parsed as
-    a product later. ``constants`` are the symbols of names without meaning, where the vocabulary allows them.
+    a product later. ``constants`` are the symbols of names without meaning, where the vocabulary allows them. With ``vectors``,
+    q, q̇ and q̈ without index are the columns of the joint variables.
     """
 
     vocabulary: Vocabulary
@@ -60,6 +68,7 @@ class Names:
     matrices: set[str] = field(default_factory=set)
     arguments: dict[str, tuple[str, ...]] = field(default_factory=dict)
     constants: dict[str, Node] = field(default_factory=dict)
+    vectors: bool = False
     _known: dict[str, bool] = field(default_factory=dict)
 
     def is_own(self, key: str) -> bool:
@@ -77,7 +86,7 @@ class Names:
             )
             own = self.is_own(key) or self.derived(key) is not None
             self._known[key] = robots or own or self.vocabulary.unknown(key) is not None
-        return self._known[key]
+        return self._known[key] or (self.vectors and self.vocabulary.is_vector(key))
 
     def _is_product(self, key: str) -> bool:
         """Whether the letters of a Greek function, ημ, are all names of the robot or the answer."""
@@ -99,8 +108,11 @@ class Names:
         """The same for a name that the answer does not define."""
         return None if self.is_own(key) else self.rate(key)
 
-    def split(self, token: Token) -> list[Token]:
-        """The names in a word: the word itself, or the fewest known names into which it can be split."""
+    def split(self, token: Token, following: Sequence[Token] = ()) -> list[Token]:
+        """The names in a word: the word itself, or the fewest known names into which it can be split.
+
+        Before a bracket ``following`` it, c and s may be functions.
+        """
         units = token.units
         if self.is_known(spell(units)):
             return [self._piece(token, 0, len(units))]
@@ -118,6 +130,8 @@ class Names:
                         best[cut] = (count, best[cut][1] + ways, best[cut][2])
         if size not in best and self._is_constant(spelled(max(best), size)):
             best[size] = (0, 1, max(best))
+        if size not in best and (names := self._with_short_function(token, following)):
+            return names
         if size not in best:
             raise self._unknown(token, cuts, max(best))
         if best[size][1] > 1:
@@ -131,6 +145,17 @@ class Names:
             ends.append(best[ends[-1]][2])
         ends.reverse()
         return [self._piece(token, start, end) for start, end in pairwise(ends)]
+
+    def _with_short_function(self, word: Token, following: Sequence[Token]) -> list[Token]:
+        """The names in a word that ends in c or s before a bracket with joint angles alone: l_2 cos of l_2c(q_1 + q_2)."""
+        function = {"c": "cos", "s": "sin"}.get(word.units[-1].text)
+        end = next((k for k, t in enumerate(following) if t.text == ")"), 0)
+        inside = [t for t in following[1:end] if following[0].text == "(" and t.text not in ("+", "-")]
+        angles = bool(inside) and all(t.kind == "word" and self.vocabulary.is_position(spell(t.units)) for t in inside)
+        if function is None or not angles or word.units[-1].joined:
+            return []
+        head = word._replace(units=word.units[:-1], end=word.units[-1].at)
+        return [*(self.split(head) if head.units else []), Token("name", function, head.end, word.end)]
 
     def _is_constant(self, key: str) -> bool:
         """Whether a name without meaning is that of a constant, where these are allowed; it has a symbol from then on."""

@@ -8,22 +8,23 @@ from functools import cached_property
 from operator import neg
 from typing import Any
 
+from dynamis.classroom.answers.abbreviations import abbreviations
 from dynamis.classroom.answers.answer import Answer, Located, Step
 from dynamis.classroom.answers.chains import Chain, Target, first_target, matrix_names, read_chain, replaced_names
 from dynamis.classroom.answers.grammar import parse
 from dynamis.classroom.answers.layout import layout
 from dynamis.classroom.answers.names import Address, Names, address_of, is_same
-from dynamis.classroom.answers.refusals import is_number_of_parameter, no_answer, nothing_defined, refuse_infinite
+from dynamis.classroom.answers.refusals import circular, is_number_of_parameter, no_answer, nothing_defined, refuse_infinite
 from dynamis.classroom.answers.rules import Rule, in_order
 from dynamis.classroom.answers.source import Source
 from dynamis.classroom.answers.sums import with_sums_written_out
 from dynamis.classroom.answers.tokens import tokens_of
-from dynamis.classroom.answers.tree import Evaluation, Grid, Name, Value, names_in, whole_terms
+from dynamis.classroom.answers.tree import Cell, Evaluation, Grid, Name, Value, differentiated, names_in, whole_terms
 from dynamis.classroom.answers.units import without_units
 from dynamis.classroom.answers.vocabulary import Vocabulary
 from dynamis.classroom.answers.words import spell
 from dynamis.errors import FormatError, printable
-from dynamis.scalar import Node, directional, sqrt, topological
+from dynamis.scalar import Node, directional, sqrt
 
 
 def parse_answer(text: str, vocabulary: Vocabulary, file: str = "answer") -> Answer:
@@ -39,11 +40,21 @@ def parse_answer(text: str, vocabulary: Vocabulary, file: str = "answer") -> Ans
     A syntax error is reported with file, line, column and a correction.
     """
     source = Source.of(text, file)
-    return _Reading(source, vocabulary).answer()
+    reading = _Reading(source, vocabulary, vectors=not vocabulary.unknowns)
+    try:
+        return reading.answer()
+    except FormatError as refused:
+        if not reading.vectors_read:
+            raise
+        try:
+            return _Reading(source, vocabulary).answer()
+        except FormatError:
+            raise refused from None
 
 
 class _Reading:
-    def __init__(self, source: Source, vocabulary: Vocabulary) -> None:
+    def __init__(self, source: Source, vocabulary: Vocabulary, *, vectors: bool = False) -> None:
+        self.vectors, self.vectors_read = vectors, False  # whether products of whole vectors are to be read, and were
         self.source, self.vocabulary = source, vocabulary
         self.names = Names(vocabulary, source)
         self.rules: list[Rule] = []
@@ -93,7 +104,8 @@ class _Reading:
         defined = {target.address for target in heads if target is not None}
         tables = self.names.matrices = matrix_names(found, self.vocabulary)
         for k, statement in enumerate(found):
-            chain = read_chain(statement, self.vocabulary, self.source, defined, tables)
+            chain = read_chain(statement, self.vocabulary, self.source, defined, tables, vectors=self.vectors)
+            self.vectors_read |= chain.vectors
             chain.summed = k in sums
             defined |= {target.address for target in chain.targets}
             if not chain.values or (chain.steps and chain.letter is None and not chain.targets):
@@ -117,6 +129,7 @@ class _Reading:
 
     def parse(self, chain: Chain) -> None:
         trees = []
+        self.names.vectors = chain.vectors
         for part in list(chain.values):
             try:
                 trees.append(parse(part, self.names, chain.letter or ""))
@@ -151,33 +164,7 @@ class _Reading:
 
     @cached_property
     def abbreviations(self) -> set[Address]:
-        """The definitions that replace a sine or cosine of the same name: c_2 = cos(q_1 + q_2)."""
-        return {address for address, (rule, target) in self.scalars.items() if self.is_abbreviation(rule, target)}
-
-    def is_abbreviation(self, rule: Rule, target: Target) -> bool:
-        """Whether a definition of s_i or c_i depends on positions and not on rates, as an entry of the vector C q̇ does.
-
-        One of c_123 has no parameters either, which Christoffel symbols have.
-        """
-        names, held, seen = self.vocabulary, set[int](), {id(rule)}
-        if names.arc(target.key) is None or names.quantity(target.key) is not None:
-            return False
-        stack = [rule]
-        while stack:
-            for name in (name for tree in stack.pop().trees for name in names_in(tree)):
-                value, own = names.resolve(name.key), self.scalars.get(address_of(name.key))
-                if own is not None and own[0] is rule:
-                    return False
-                if value is not None:
-                    held |= {id(node) for node in topological([value]) if node.op == "symbol"}
-                elif own is None:
-                    return False
-                elif id(own[0]) not in seen:
-                    seen.add(id(own[0]))
-                    stack.append(own[0])
-        positions = {id(x) for x in names.q}
-        rates = {id(x) for x in (*names.v, *names.a)}
-        return bool(held & positions) and not held & rates and (held <= positions or len(target.address[1]) < 3)
+        return abbreviations(self.vocabulary, self.scalars, self.tables)
 
     def derive_rates(self) -> None:
         r"""Take \dot\omega = … as an equation where the answer defines ω and asks for equations: its value is that of dω/dt."""
@@ -206,10 +193,7 @@ class _Reading:
         return False
 
     def circular(self, name: Name) -> FormatError:
-        key = name.key.removeprefix("=")
-        if address_of(key) in self.scalars:
-            return self.source.error(name.at, f"{printable(key)} is defined by itself", "define it in terms of other names")
-        return self.source.error(name.at, f"{printable(key)} has no value", f"write it out, or define it: {key[:40]} = …")
+        return circular(self.source, name, scalar=address_of(name.key.removeprefix("=")) in self.scalars)
 
     def used_by(self, rule: Rule) -> list[tuple[Name, Rule]]:
         found = ((name, self.rule_of(name)) for tree in rule.trees for name in names_in(tree))
@@ -228,10 +212,12 @@ class _Reading:
                 value = self.vocabulary.unknown(key)
             if value is None:
                 value = self.names.constants.get(key)
+            if value is None and (column := self.vocabulary.vector(key)):
+                return Grid(tuple((Cell(x, name.at, name.at),) for x in column))
             assert value is not None  # the grammar lets only known names through
             return value
         if derived := self.names.derived(key):
-            return self.differentiated(self.lookup(Name(derived[0], name.at)), derived[1])
+            return differentiated(self.lookup(Name(derived[0], name.at)), self.vocabulary.rates, derived[1])
         found: Any = self.values[id(rule)][-1]
         defining = self.scalars.get(address_of(key))
         if defining is not None:
@@ -254,15 +240,7 @@ class _Reading:
     def slope(self, value: Any, variable: str) -> Any:
         """The derivative with respect to a variable, or to time."""
         by: Any = self.vocabulary.quantity(variable)
-        return directional([value], [by], [1.0])[0] if variable else self.differentiated(value, 1)
-
-    def differentiated(self, value: Any, order: int) -> Any:
-        """The time derivative of an expression of the state, or of a matrix of these."""
-        if isinstance(value, Grid):
-            return value.map(lambda x: self.differentiated(x, order))
-        for _ in range(order):
-            value = directional([value], *self.vocabulary.rates)[0]
-        return value
+        return directional([value], [by], [1.0])[0] if variable else differentiated(value, self.vocabulary.rates, 1)
 
     def refuse_doubt(self) -> None:
         """Reject C_{12} where it may be a cosine or an entry defined in the text."""
@@ -314,7 +292,9 @@ class _Reading:
         self.equations.append(Located(first, line, self.source.excerpt(at, end), column, tuple(others)))
 
     def record_scalar(self, rule: Rule, target: Target, values: Sequence[Value]) -> None:
-        signed: list[Value] = [self.defined(value, target) for value in values]
+        signed: list[Any] = [self.defined(value, target) for value in values]
+        signed = [x.rows[0][0].value if isinstance(x, Grid) and x.shape == (1, 1) else x for x in signed]  # \dot q^T S_1 \dot q
+        signed = [x for x in signed if x is not None]
         if any(isinstance(value, Grid) for value in signed):
             if len(target.address[1]) > 1 or target.squared:
                 raise self.source.error(target.at, f"{printable(target.key)} is set to a matrix", "write one entry")
@@ -338,7 +318,7 @@ class _Reading:
         grids = [value if isinstance(value, Grid) else None for value in values]
         rate = self.names.rate(letter) if self.vocabulary.unknowns else None
         if rate is not None and letter in self.tables:
-            derived = self.differentiated(self.lookup(Name(rate[0], chain.at)), rate[1])
+            derived = differentiated(self.lookup(Name(rate[0], chain.at)), self.vocabulary.rates, rate[1])
             grids = [derived, *grids] if isinstance(derived, Grid) else grids
         last = grids[-1]
         if last is None or last.shape == (1, 1):

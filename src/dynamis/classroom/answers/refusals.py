@@ -40,6 +40,14 @@ def nothing_defined(source: Source, chain: Chain, first: Tree) -> FormatError:
     return source.error(chain.at, found, "put the entry's name alone on one side, as in M_{11} = … or … = \\tau_1")
 
 
+def circular(source: Source, name: Name, *, scalar: bool) -> FormatError:
+    """The error on a name that needs its own value; of a ``scalar`` definition, or of the entry of a matrix."""
+    key = name.key.removeprefix("=")
+    if scalar:
+        return source.error(name.at, f"{printable(key)} is defined by itself", "define it in terms of other names")
+    return source.error(name.at, f"{printable(key)} has no value", f"write it out, or define it: {key[:40]} = …")
+
+
 def is_number_of_parameter(vocabulary: Vocabulary, first: Tree, values: Sequence[Value]) -> bool:
     """Whether a formula gives the number of a parameter of the robot: g = 9.81."""
     numbers = len(values) > 1 and not any(isinstance(x, Node | Grid) for x in values[1:])

@@ -13,6 +13,7 @@ _DOTTED = r"\\d?dot\s*(?:\{\s*\\?[A-Za-z]++\s*\}|\\?[A-Za-z]++)"
 _INDEX = r"(?:_(?:\{[A-Za-z0-9]++\}|[A-Za-z0-9]++))?+"
 _NAME = rf"(?:\\operatorname\{{\s*+)?(?P<name>(?:{_DOTTED}|\\?[A-Za-z]++[0-9]*+){_INDEX})(?:\s*\}})?"
 _OF_TIME = r"(?:\s*\(\s*t\s*\)|\s*\{\s*\\left\s*\(\s*t\s*\\right\s*\)\s*\}|\s*\\left\s*\(\s*t\s*\\right\s*\))"
+_POWER = r"(?P<power>\s*\^\s*\{\s*[0-9]+\s*\})?"  # q^{2}{\left(t \right)}
 _TWO = r"\^\s*(?:\{\s*2\s*\}|2)"
 _D = r"(?:\\mathrm\s*\{\s*d\s*\}|\\mathrm\s+d|d)"
 _FRAC = r"\\[dt]?frac\s*"
@@ -24,7 +25,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"{_FRAC}\{{\s*{_D}\s*\}}\s*\{{\s*{_D}\s*t\s*\}}\s*{_NAME}{_OF_TIME}"), "'"),
     (re.compile(rf"\bDerivative\(\s*{_NAME}{_OF_TIME}\s*,\s*(?:\(\s*t\s*,\s*2\s*\)|t\s*,\s*t|\{{t,\s*2\}})\s*\)"), "''"),
     (re.compile(rf"\bDerivative\(\s*{_NAME}{_OF_TIME}\s*,\s*t\s*\)"), "'"),
-    (re.compile(rf"(?<![A-Za-z0-9_\\]){_NAME}(?:\s*\{{\s*\\left\s*\(\s*t\s*\\right\s*\)\s*\}})"), ""),
+    (re.compile(rf"(?<![A-Za-z0-9_\\]){_NAME}{_POWER}(?:\s*\{{\s*\\left\s*\(\s*t\s*\\right\s*\)\s*\}})"), ""),
 )
 _MODULE = re.compile(rf"\b(?:np|numpy|sp|sympy|sym|math)\.(?=(?:{_FUNCTIONS})\b)")
 _TABLE = re.compile(r"(?<![A-Za-z0-9_\\])(?:(?:Mutable|Immutable)?(?:Dense|Sparse)?Matrix|array|matrix)(?=\s*\(\s*\[)")
@@ -59,5 +60,5 @@ def _entry(match: re.Match[str], first: int) -> str:
 
 
 def _dotted(primes: str, match: re.Match[str]) -> str:
-    """The name of a derivative with a prime for each dot."""
-    return (match["name"] + primes).ljust(len(match[0]))
+    """The name of a derivative with a prime for each dot, or of a function of time with its power."""
+    return (match["name"] + primes + (match.groupdict().get("power") or "")).ljust(len(match[0]))

@@ -13,10 +13,11 @@ from dynamis.classroom.answers.decimals import Decimals
 from dynamis.classroom.answers.source import Source
 from dynamis.errors import InputError
 from dynamis.model.readers.expressions import FUNCTIONS
-from dynamis.scalar import Node, Scalar, sqrt
+from dynamis.scalar import Node, Scalar, directional, sqrt
 from dynamis.scalar.node import power as node_power
 
 MAX_POWER = 64
+DOT_PRODUCT = "·"  # a sign of multiplication that is the scalar product between two columns
 NORM = "norm"  # the function \\|v\\| of a vector or a scalar
 
 
@@ -48,7 +49,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    factors: tuple[tuple[str, Tree], ...]  # each multiplied or divided by
+    factors: tuple[tuple[str, Tree], ...]  # each multiplied or divided by, or after a dot
     at: int
 
 
@@ -112,6 +113,9 @@ class Grid:
     def map(self, function: Callable[[Any], Any]) -> Grid:
         rows = tuple(tuple(Cell(None if c.value is None else function(c.value), c.at, c.end) for c in row) for row in self.rows)
         return Grid(rows, self.flat)
+
+    def transposed(self) -> Grid:
+        return Grid(tuple(zip(*self.rows, strict=True)))
 
 
 Value: TypeAlias = float | Node | Grid
@@ -234,6 +238,9 @@ class Evaluation:
                 self._no_grid(value, factor, "a divisor")
                 total = total.map(partial(_divided, by=value)) if isinstance(total, Grid) else total / value
             elif isinstance(total, Grid) and isinstance(value, Grid):
+                scalar = sign == DOT_PRODUCT and total.shape == value.shape and 1 in value.shape
+                total = total if not scalar or total.shape[0] == 1 else total.transposed()
+                value = value if not scalar or value.shape[1] == 1 else value.transposed()
                 total = self._matrix_product(total, value, factor)
             elif isinstance(total, Grid):
                 total = total.map(partial(mul, value))
@@ -263,7 +270,7 @@ class Evaluation:
         if tree.exponent is None:
             if not isinstance(base, Grid):
                 return base
-            return Grid(tuple(zip(*base.rows, strict=True)))
+            return base.transposed()
         self._no_grid(base, tree.base, "the base of a power")
         exponent = self.scalar(tree.exponent, "an exponent")
         if isinstance(exponent, Node) or exponent != int(exponent) or abs(exponent) > MAX_POWER:
@@ -282,6 +289,15 @@ class Evaluation:
                 cells.append(Cell(value, at, end))
             rows.append(tuple(cells))
         return Grid(tuple(rows), tree.flat)
+
+
+def differentiated(value: Any, rates: tuple[list[Any], list[Any]], order: int) -> Any:
+    """The time derivative of an expression of the state, or of a matrix of these; ``rates`` are variables and their rates."""
+    if isinstance(value, Grid):
+        return value.map(lambda x: differentiated(x, rates, order))
+    for _ in range(order):
+        value = directional([value], *rates)[0]
+    return value
 
 
 def _divided(x: Any, by: Any) -> Any:

@@ -231,6 +231,11 @@ class Vocabulary:
         value = self.quantity(key)
         return value is not None and any(value is x for x in (*self.q, *self.v))
 
+    def is_position(self, key: str) -> bool:
+        """Whether this is the name of a position."""
+        value = self.quantity(key)
+        return value is not None and any(value is x for x in self.q)
+
     def arc(self, key: str) -> Scalar | None:
         """s_12, c_1, C_{1,10}, c_{1-2}: the sine or cosine of the sum of these joints' angles."""
         match = _ARC.fullmatch(key) or (_ARC.fullmatch(_VARIABLES.sub("", key)) if self._names_arc(key) else None)
@@ -251,6 +256,11 @@ class Vocabulary:
         """Whether this is q, q̇ or q̈ without index, for more than one joint."""
         vector = self.coordinates > 1 and _order_and_index(key) in ((0, ""), (1, ""), (2, ""))
         return vector and self.quantity(key) is None and (rate_of(key) or (key, 0))[0] not in self.own
+
+    def vector(self, key: str) -> list[Any]:
+        """The entries of q, q̇ or q̈; none of other names."""
+        found = _order_and_index(key) if self.is_vector(key) else None
+        return [] if found is None else list((self.q, self.v, self.a)[found[0]])
 
     def doubt(self, key: str) -> str:
         """A hint on why a similar name is not one of this robot, or an empty string."""

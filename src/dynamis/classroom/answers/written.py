@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from dynamis.scalar import is_number
 from dynamis.symbolic.equations import Equation, Equations
 from dynamis.symbolic.expression import Expression
 
+_TORQUE = re.compile(r"(?<![A-Za-z])tau")
 _EXACT_DIGITS = 17  # of a float
 
 
@@ -31,6 +33,8 @@ def written(answer: Any, letter: str = "c") -> str:
     if not entries.size:
         raise _refused(answer)
     texts = np.array([_entry(x, answer) for x in entries.flat], dtype=object).reshape(entries.shape)
+    if letter == "tau" and any(_TORQUE.search(x) for x in texts.flat):  # residuals, for torques hold no torques
+        texts = np.array([x if "=" in x else f"{x} = 0" for x in texts.flat], dtype=object)
     if any("=" in x for x in texts.flat):
         return "\n".join(texts.flat)
     if texts.ndim > 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,6 +27,7 @@ from dynamis.classroom.checking.comparison import AnswerComparison
 from dynamis.classroom.checking.disagreements import disagreements
 from dynamis.classroom.checking.fitting import fitted, shape_of
 from dynamis.classroom.checking.gears import GearedAnswer, gear_ratios, motor_angles, motor_torques, ratio_symbols
+from dynamis.classroom.checking.link_jacobians import with_angular_jacobian
 from dynamis.classroom.checking.matrix_equation import with_matrix_equation
 from dynamis.classroom.checking.motion_equations import solved_torques, torque_names
 from dynamis.classroom.checking.quantities import (
@@ -46,7 +47,7 @@ from dynamis.scalar import Node, directional, is_number, topological
 from dynamis.symbolic import factored
 from dynamis.symbolic.budget import BudgetSpent
 from dynamis.symbolic.closed_form import ClosedForm
-from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of
+from dynamis.symbolic.notation import NOTATIONS, Notation, notation_of, plain_text
 
 Index = tuple[int, ...]
 __all__ = ["EntryVerdict", "Quantity", "Verdict", "canonical", "check_answer", "names"]
@@ -145,6 +146,7 @@ class _Reading:
         asked = in_convention(asked, used)
         nodes = [node for x in (*(x for _, x in answer.formulas()), *answer.equations) for node in (x.node, *x.also)]
         answer, asked, notes = with_energies_of_links(form, answer, asked)
+        answer, asked = with_angular_jacobian(form, answer, asked, used)
         motion = _Motion(asked, answer)
         parts: list[Located] = []
         if asked.name == "equations":
@@ -164,18 +166,18 @@ class _Reading:
         remark = Cause("", "")
         if asked.name == "parameters":
             asked, remark = parametrisation.reference(form, asked, self._as_written(entries))
-        finding: EntryVerdict | None = None
+        stated: tuple[EntryVerdict, ...] = ()
         if asked.name == "regressor":
             own = next((answer.entries[x] for x in quantity(form, "parameters").letters if x in answer.entries), {})
-            asked, remark, finding, read = regressors.reference(form, asked, *map(self._as_written, (entries, own)))
+            asked, remark, stated, read = regressors.reference(form, asked, *map(self._as_written, (entries, own)))
         asked, entries = under_assumptions(form, answer, asked, entries)
 
         def compared(asked: Quantity, entries: Mapping[tuple[int, ...], Located]) -> Verdict:
             return self._compared(asked, entries, used, text)
 
-        verdict = compared(asked, {} if finding else entries)
-        if finding is not None:
-            verdict = replace(verdict, findings=(finding,), absent=())
+        verdict = compared(asked, {} if stated else entries)
+        if stated:
+            verdict = replace(verdict, findings=stated, absent=())
         if asked.name == "parameters" and verdict.correct and is_whole(answer, entries) and not verdict.complete:
             finding = parametrisation.incomplete(form, asked, self._as_written(entries))
             verdict = verdict if finding is None else replace(verdict, findings=(*verdict.findings, finding), absent=())
@@ -183,11 +185,15 @@ class _Reading:
             values = {id(x): 0.0 for x in answer.constants.values() if not _is_factor(x, form, answer)}
             entries = {index: _with_values(x, values) for index, x in entries.items()}
             verdict = compared(asked, entries)
-        if asked.name == "christoffel" and not verdict.correct:
-            remark = _other_convention(self.asked, used, entries.values(), lambda other: compared(other, entries))
+        if asked.name == "christoffel" and not verdict.correct and not all(map(is_zero, entries.values())):
+            chosen = self.notation is not None
+            verdict, remark = _in_either_convention(
+                self.asked, used, chosen=chosen, verdict=verdict, compared=lambda other: compared(other, entries)
+            )
         verdict = verdict if motion.drives is None else motion.drives.merged(verdict, compared)
         differing = disagreements(form, motion.answer, [*entries.values(), *read])
-        verdict = replace(verdict, findings=(*verdict.findings, *motion.findings, *differing))
+        findings, absent = (*verdict.findings, *motion.findings, *differing), (*verdict.absent, *motion.missing)
+        verdict = replace(verdict, findings=findings, absent=absent)
         left = unchecked(form, asked, answer, [*read, *entries.values()], {index[0] for index in entries if index})
         notes += left.others
         notes += unit_notes(form, asked, entries, text, robot_symbols(form).keys())
@@ -238,7 +244,8 @@ class _Reading:
 class _Motion:
     """The equations of motion of an answer: the torques ``given`` by them, and the ``answer`` with what they do not say.
 
-    ``read`` are the formulas from which these follow, ``findings`` are contradictions, ``drives`` the actuators' equations.
+    ``read`` are the formulas from which these follow, ``findings`` are contradictions, ``drives`` the actuators' equations,
+    ``missing`` the torques of an answer without any.
     """
 
     asked: Quantity
@@ -248,6 +255,7 @@ class _Motion:
     notes: Sequence[str] = ()
     findings: Sequence[EntryVerdict] = ()
     drives: ActuatorAnswer | None = None
+    missing: Sequence[str] = ()
 
     @property
     def is_of_motors(self) -> bool:
@@ -260,12 +268,13 @@ def _motion(form: ClosedForm, asked: Quantity, answer: Answer, motors: MotorName
     geared = GearedAnswer(form, answer)
     rates = with_rates(form, geared.answer)
     drives = ActuatorAnswer(form, asked, rates.answer, motors)
-    given, asked, unactuated, read = solved_torques(form, asked, drives.rest, decimals)
+    given, asked, unactuated, read, missing = solved_torques(form, asked, drives.rest, decimals)
     notes = [*drives.notes, *geared.notes, *(f"joint {k + 1} is taken as not actuated: τ_{k + 1} = 0" for k in unactuated)]
     findings = [*rates.findings, *geared.findings]
     read = [*read, *geared.read, *rates.read, *drives.read]
     given, asked = drives.in_written_form(geared.in_form(given), asked)
-    return _Motion(asked, rates.answer, given, read, notes, findings, drives)
+    torques = [] if drives.read else [plain_text(form.algebra.letters.variable("torque", k + 1)) for k in missing]
+    return _Motion(asked, rates.answer, given, read, notes, findings, drives, torques)
 
 
 def _passages(answer: Answer, asked: Quantity) -> list[str]:
@@ -294,18 +303,23 @@ def _with_separated_cells(text: str, asked: Quantity, joints: int) -> str:
     return with_commas(text, shape[1]) if len(shape) == 2 else row_with_commas(text, shape[0], asked.letters)
 
 
-def _other_convention(
-    asked: Quantity, notation: Notation, given: Collection[Located], compared: Callable[[Quantity], Verdict]
-) -> Cause:
-    """A remark on Christoffel symbols that are right with the index of the equation at the other end."""
-    if all(map(is_zero, given)):
-        return Cause("", "")
-    other = next(n for n in NOTATIONS.values() if n.christoffel != notation.christoffel)
-    if not compared(in_convention(asked, other)).correct:
-        return Cause("", "")
-    places = [f"{n.christoffel} (notation {n.name})" for n in (other, notation)]
+def _in_either_convention(
+    asked: Quantity, used: Notation, *, chosen: bool, verdict: Verdict, compared: Callable[[Quantity], Verdict]
+) -> tuple[Verdict, Cause]:
+    """The verdict on Christoffel symbols with the index of the equation where more of them are right, and a remark on that.
+
+    All of them are needed for this, in a notation that was not ``chosen``: a few can be right at either end by a mistake.
+    """
+    other = next(n for n in NOTATIONS.values() if n.christoffel != used.christoffel)
+    found = compared(in_convention(asked, other))
+    places = [f"{n.christoffel} (notation {n.name})" for n in (other, used)]
+    if found.complete and not chosen and len(found.wrong) < len(verdict.wrong):
+        message = f"the symbols are read with the index of the equation {places[0]}, not {places[1]}"
+        return found, Cause(message, message)
+    if not found.correct:
+        return verdict, Cause("", "")
     message = f"these are the symbols with the index of the equation {places[0]}; they were compared with it {places[1]}"
-    return Cause(message, message)
+    return verdict, Cause(message, message)
 
 
 def _with_values(entry: Located, values: Mapping[int, float]) -> Located:

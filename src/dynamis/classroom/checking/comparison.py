@@ -174,7 +174,7 @@ class AnswerComparison:
     def _wrong(self, comparison: EntryComparison, index: tuple[int, ...], entry: Located, node: Any) -> EntryVerdict:
         """The finding on a wrong entry."""
         right, correct = self.right[index], self.correct(index).text(decimals=self.decimals)
-        shown = example(self.form, comparison.algebra, right, node)
+        shown = example(self.form, comparison.algebra, right, node, entry.solved_for)
         if not comparison.has_terms(right, node):
             return EntryVerdict(self.name(index), entry.line, False, correct, "", shown, *no_terms(node))
         summed = self.summed_links if self.asked.inertial else ()

@@ -20,8 +20,11 @@ MAX_DIGITS = 15
 Values = tuple[dict[Any, float], float, float]  # of the symbols, the correct expression and the answer
 
 
-def example(form: ClosedForm, algebra: Algebra, right: Any, given: Any) -> str:
-    """Numbers at which the two differ; empty if they do not at any of the random states."""
+def example(form: ClosedForm, algebra: Algebra, right: Any, given: Any, left: str = "") -> str:
+    """Numbers at which the two differ; empty if they do not at any of the random states.
+
+    Where ``left`` is the number 0, they are right sides of equations 0 = …, whose values are no correct ones of anything.
+    """
     differing = [x for x in _random_values(form, algebra, right, given) if not abs(x[1] - x[2]) <= _negligible(x)]
     finite = [x for x in differing if math.isfinite(x[2])]
     if not differing:
@@ -32,6 +35,8 @@ def example(form: ClosedForm, algebra: Algebra, right: Any, given: Any) -> str:
     balls = at_state([right, given], {id(s): Fraction(x).limit_denominator(10) for s, x in values.items()})
     a, b = (0.0 if ball.is_finite() and ball.contains(0) else x for x, ball in zip((a, b), balls, strict=True))  # terms cancel
     where = f"at {said}: " if said else ""
+    if left == "0":
+        return f"{where}the right side of your equation 0 = … is {b:.{digits}g}, that of the correct one {a:.{digits}g}"
     return f"{where}your formula gives {b:.{digits}g}, the correct value is {a:.{digits}g}"
 
 

@@ -114,13 +114,14 @@ def _only_torque(form: ClosedForm, answer: Answer, zero: Collection[int]) -> dic
 class Torques(NamedTuple):
     """The torques of an answer by joint, the quantity with which to compare them, and the joints that it calls not actuated.
 
-    ``read`` are the formulas from which they follow.
+    ``read`` are the formulas from which they follow, ``missing`` the joints of equations in an answer without any torque.
     """
 
     entries: dict[tuple[int, ...], Located]
     asked: Quantity
     unactuated: Sequence[int] = ()
     read: Sequence[Located] = ()
+    missing: Sequence[int] = ()
 
 
 def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer, decimals: Decimals | None = None) -> Torques:
@@ -157,7 +158,9 @@ def solved_torques(form: ClosedForm, asked: Quantity, answer: Answer, decimals: 
         joint, found = unactuated.own_equation(equation, [solver.residual(x) for x in (equation.node, *equation.also)])
         _add(given, (joint,), found)
     only = _only_torque(form, answer, unactuated.zero)
-    return Torques(*unactuated.conditions({**only, **given}, asked), zero, [*read, *only.values()])
+    named = read or any(id(n) in used for n in topological([node for x in answer.equations for node in (x.node, *x.also)]))
+    missing = [] if named else sorted(unactuated.zero)
+    return Torques(*unactuated.conditions({**only, **given}, asked), zero, [*read, *only.values()], missing)
 
 
 def _expand(nodes: Sequence[Any]) -> bool:

@@ -27,14 +27,14 @@ Index = tuple[int, ...]
 
 
 class RegressorReference(NamedTuple):
-    """The regressor with which to compare that of an answer, a remark, and the one finding on an answer that is none.
+    """The regressor with which to compare that of an answer, a remark, and the findings on an answer that is none.
 
     ``read`` are the parameters of the answer, if they are part of the comparison.
     """
 
     asked: Quantity
     remark: Cause
-    finding: EntryVerdict | None = None
+    findings: tuple[EntryVerdict, ...] = ()
     read: tuple[Located, ...] = ()
 
 
@@ -81,10 +81,14 @@ def reference(
     entries = {index: form.algebra.of_node(x.node) for index, x in given.items()}
     matches = [(sum(k is not None for k in order), count == len(x.columns)) for x, order in zip(forms, orders, strict=True)]
     linear, order = max(zip(forms, orders, matches, strict=True), key=lambda x: x[2])[:2]
-    if _is_linear_form(form, ring, nodes, columns, [p for p, _ in values[len(nodes) :]]):
-        return RegressorReference(replace(asked, entries=entries), _remark(linear, order, len(forms[1].columns)))
+    least = len(forms[1].columns)
+    space = _Space(form, ring, nodes, columns, [p for p, _ in values[len(nodes) :]])
+    if space.is_linear_form():
+        return RegressorReference(replace(asked, entries=entries), _remark(linear, order, least))
+    if sum(k is not None for k in order) < count - 1 and (mistake := space.lone_mistake(least + 1)) is not None:
+        return RegressorReference(asked, Cause("", ""), _one_wrong(given, mistake))
     if len(order) != len(linear.columns) or all(k is None for k in order):
-        return RegressorReference(asked, Cause("", ""), _no_regressor(given, order, linear))
+        return RegressorReference(asked, Cause("", ""), (_no_regressor(given, order, linear),))
     placed = _completed(ring, columns, linear, order)
     entries = {(i, j): linear.columns[k][i] for j, k in enumerate(placed) for i in range(form.n)}
     message = f"the columns are compared with those of {_named(linear, placed)}"
@@ -99,7 +103,7 @@ def _with_parameters(
     line = next(iter(given.values())).line
     if set(parameters) != {(j,) for j in range(count)}:
         message = f"Y has {counted(count, 'column')} and π {counted(len(parameters), 'entry', 'entries')}"
-        return RegressorReference(asked, Cause("", ""), EntryVerdict("Y π", line, False, cause=message, hint=message))
+        return RegressorReference(asked, Cause("", ""), (EntryVerdict("Y π", line, False, cause=message, hint=message),))
     entries = {index: form.algebra.of_node(x.node) for index, x in given.items()}
     read = tuple(parameters.values())
     columns = range(len(parameters))
@@ -113,7 +117,7 @@ def _with_parameters(
     hint = f"Y π differs from τ in {rows}"
     cause = f"{hint}: by {rest} in row {wrong[0] + 1}"
     finding = EntryVerdict("Y π", line, False, cause=cause, hint=hint)
-    return RegressorReference(asked, Cause("", ""), finding, read)
+    return RegressorReference(asked, Cause("", ""), (finding,), read)
 
 
 def _order(ring: Ring, columns: Sequence[Sequence[Polynomial]], linear: _Form) -> list[int | None]:
@@ -137,23 +141,60 @@ def _completed(ring: Ring, columns: Sequence[Sequence[Polynomial]], linear: _For
     return [k for k in placed if k is not None]
 
 
-def _is_linear_form(
-    form: ClosedForm, ring: Ring, nodes: Sequence[Any], columns: Sequence[Sequence[Polynomial]], torques: Sequence[Polynomial]
-) -> bool:
-    """Whether the torques are a combination of the columns, with coefficients free of the state."""
-    roles = form.algebra.letters.roles
-    dynamic = {key for key, role in roles.items() if role.kind in ("mass", "inertia", "torque")}
-    if any(id(n) in dynamic for n in topological(nodes)):
-        return False
-    state = {id(x) for x in (*form.q, *form.v, *form.a)}
-    symbols = [k for k, a in enumerate(ring.atoms) if a.kind == "symbol" and id(a.node) not in state]
-    numbers = random_numbers(symbols)
+class _Space:
+    """The vectors of columns, at random numbers of the symbols in an answer; the torques at several of all other symbols."""
 
-    def vector(column: Sequence[Polynomial]) -> Column:
-        return {(i, *m): c for i, p in enumerate(column) for m, c in coefficients(p, numbers).items()}
+    def __init__(
+        self,
+        form: ClosedForm,
+        ring: Ring,
+        nodes: Sequence[Any],
+        columns: Sequence[Sequence[Polynomial]],
+        torques: Sequence[Polynomial],
+    ) -> None:
+        roles = form.algebra.letters.roles
+        self.dynamic = {key for key, role in roles.items() if role.kind in ("mass", "inertia", "torque")}
+        self.names, self.columns, self.torques = {id(n) for n in topological(nodes)}, columns, torques
+        state = {id(x) for x in (*form.q, *form.v, *form.a)}
+        symbols = {k: id(a.node) for k, a in enumerate(ring.atoms) if a.kind == "symbol" and id(a.node) not in state}
+        self.numbers = random_numbers(symbols)
+        self.others = [k for k, key in symbols.items() if key not in self.names]
 
-    vectors = [vector(column) for column in columns]
-    return rank(vectors) == rank([*vectors, vector(torques)])
+    def is_linear_form(self) -> bool:
+        """Whether the torques are a combination of the columns, with coefficients free of the state."""
+        if self.names & self.dynamic:
+            return False
+        return self._dimension(self.columns) == self._dimension(self.columns, [self.numbers])
+
+    def lone_mistake(self, samples: int) -> Index | None:
+        """The entry of which alone another value would make the torques, of any parameters, combinations of the columns.
+
+        Without its column the others lack one direction of them; in the rows without the entry, its column has this direction.
+        """
+        values = list(random_numbers(range(samples * len(self.others))).values())
+        tried = [self.numbers | dict(zip(self.others, values[k::samples], strict=True)) for k in range(samples)]
+        found = []
+        for j in range(0 if self.names & self.dynamic else len(self.columns)):
+            rest = [*self.columns[:j], *self.columns[j + 1 :]]
+            if self._dimension(rest, tried) != self._dimension(rest) + 1:
+                continue
+            for i in range(len(self.torques)):
+                plain, moved = (self._dimension(rest, x, i) for x in ((), tried))
+                own, both = (self._dimension(self.columns, x, i) for x in ((), tried))
+                if both == moved and (own != plain or moved == plain):
+                    found.append((i, j))
+        return found[0] if len(found) == 1 else None
+
+    def _dimension(
+        self, columns: Sequence[Sequence[Polynomial]], samples: Sequence[Mapping[int, Any]] = (), without: int | None = None
+    ) -> int:
+        """The dimension of the span of columns and of the torques at some numbers, in all rows or ``without`` one."""
+
+        def vector(column: Sequence[Polynomial], numbers: Mapping[int, Any]) -> Column:
+            rows = ((i, p) for i, p in enumerate(column) if i != without)
+            return {(i, *m): c for i, p in rows for m, c in coefficients(p, numbers).items()}
+
+        return rank([*(vector(x, self.numbers) for x in columns), *(vector(self.torques, x) for x in samples)])
 
 
 def _remark(linear: _Form, order: Sequence[int | None], least: int) -> Cause:
@@ -176,3 +217,16 @@ def _no_regressor(given: Mapping[Index, Located], order: Sequence[int | None], l
         known = [f"no column is that of {x}" for k, x in enumerate(linear.parameters) if k not in order]
     message = "there are no parameters π, free of the state, with Y π = τ" + (f": {', '.join(known)}" if known else "")
     return EntryVerdict("Y", next(iter(given.values())).line, False, cause=message, hint=message)
+
+
+def _one_wrong(given: Mapping[Index, Located], mistake: Index) -> tuple[EntryVerdict, ...]:
+    """The findings on a regressor that is one for other parameters but for one entry."""
+    message = "with the others as they are there are parameters π, free of the state, with Y π = τ for another entry here only"
+
+    def finding(index: Index) -> EntryVerdict:
+        comma = "," if max(index) > 8 else ""  # two digits
+        name = "y_" + comma.join(str(k + 1) for k in index)
+        cause = message if index == mistake else ""
+        return EntryVerdict(name, given[index].line, index != mistake, cause=cause, hint=cause)
+
+    return tuple(finding(index) for index in sorted(given))

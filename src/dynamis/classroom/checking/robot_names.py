@@ -92,6 +92,11 @@ def spellings(form: ClosedForm, asked: Quantity) -> dict[str, Any]:
             found |= {f"J_{index}".rstrip("_"): x} if "J" not in asked.letters else {}
             written = (f"zz,{index}", f"{index},zz", f"zz{index}", f"{index}zz") if index else ("zz",)
             found |= {f"I_{{{zz}}}": x for zz in written} if form.n == 1 or all_parallel(form) else {}
+        if letter == "I" and (match := re.fullmatch(r"([0-9]+)([xyz])|([xyz])([0-9]+)", index)):  # I_2x, I_x2
+            axis, number = (match[2] or match[3]) * 2, match[1] or match[4]
+            found |= {
+                f"I_{{{both}}}": x for both in (f"{number}{axis}", f"{axis}{number}", f"{axis},{number}", f"{number},{axis}")
+            }
     if "g" in symbols:
         found["g_0"] = symbols["g"]
     found |= _sums(form)

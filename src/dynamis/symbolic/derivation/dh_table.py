@@ -10,6 +10,7 @@ from dynamis.errors import DynamisError
 from dynamis.model.denavit_hartenberg import to_dh
 from dynamis.model.description import Joint
 from dynamis.scalar import Node, atan2
+from dynamis.symbolic.derivation.joint_variables import joint_variables
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
@@ -27,18 +28,22 @@ def dh_rows(form: ClosedForm) -> list[tuple[str, ...]]:
         except (DynamisError, TypeError, ValueError):
             return []
         rows = [(row.a, row.alpha, row.d, row.theta) for row in table]
-    letters = form.algebra.letters
+    bodies = {body.name: body for _, body in form.model.moving if not body.is_rotor}
     lines: list[tuple[str, ...]] = []
     for k, (joint, row) in enumerate(zip(joints, rows, strict=True), 1):
         assert row is not None
         a, alpha, d, theta = (_latex(form, x) for x in row)
-        variable = letters.variable("position", k)
+        (variable,) = joint_variables(form, bodies[joint.child])
         if joint.type == "prismatic":
-            d = variable if d == "0" else f"{variable} + {d}"
+            d = _sum(variable, d)
         else:
-            theta = variable if theta == "0" else f"{variable} + {theta}"
+            theta = _sum(variable, theta)
         lines.append((str(k), f"${a}$", f"${alpha}$", f"${d}$", f"${theta}$"))
     return lines
+
+
+def _sum(variable: str, constant: str) -> str:
+    return variable if constant == "0" else f"{variable} - {constant[1:]}" if constant[0] == "-" else f"{variable} + {constant}"
 
 
 def _as_written(joint: Joint) -> tuple[Any, Any, Any, Any] | None:
@@ -48,7 +53,7 @@ def _as_written(joint: Joint) -> tuple[Any, Any, Any, Any] | None:
     axis_is_z = _all_zero([joint.axis[0], joint.axis[1], joint.axis[2] - 1.0])
     plain = _all_zero([*(placed.R - np.eye(3)).flat, *placed.p])
     about_x = _all_zero([R[0, 0] - 1.0, R[0, 1], R[0, 2], R[1, 0], R[2, 0], p[1]])
-    if not (axis_is_z and plain and about_x):
+    if not (axis_is_z and plain and about_x and joint.type in ("revolute", "continuous", "prismatic")):
         return None
     return p[0], atan2(R[2, 1], R[2, 2]), p[2], 0.0
 

@@ -10,7 +10,10 @@ from dynamis.documents.blocks import Section
 from dynamis.documents.document import Document
 from dynamis.model.joints import Helical, Prismatic, Revolute, Spin
 from dynamis.scalar import Node
+from dynamis.spatial.inertia import steiner
+from dynamis.symbolic.cleaning import difference
 from dynamis.symbolic.derivation.dh_table import dh_rows
+from dynamis.symbolic.derivation.joint_variables import joint_variables
 from dynamis.symbolic.expression import Expression
 from dynamis.symbolic.formulas import Formulas
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
 
 KINDS = {Revolute: "revolute", Prismatic: "prismatic", Helical: "helical", Spin: "rotor"}
+_ENTRIES = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 MAX_JACOBIAN_CHARACTERS = 900  # a wider Jacobian fills a page
 
 
@@ -37,16 +41,19 @@ def _vector(form: ClosedForm, values: Any) -> str:
 
 
 def _frames(section: Section, form: ClosedForm) -> None:
-    letters = form.algebra.letters
     section.say(
         "Each joint variable moves one body relative to its parent. The frame of body $i$ is on the axis of its joint; "
         "below, the axis is given in the joint frame, which has the stated position and rotation in the frame of the parent "
         "for zero joint variables."
     )
+    if form.model.coupled:
+        section.say("A body that moves with the joint of another one has that joint's variable, times a ratio, plus an offset.")
+    if len(form.model.moving) > len(form.model.links) + sum(body.is_rotor for _, body in form.model.moving):
+        section.say("A joint with several axes is written as several joints, with bodies without mass between them.")
     rows = []
     numbers = {i: number for number, (i, _) in enumerate(form.model.moving, 1)}
     for i, body in form.model.moving:
-        variables = ", ".join(f"${letters.variable('position', k + 1)}$" for k in body.dof)
+        variables = ", ".join(f"${x}$" for x in joint_variables(form, body))
         kind = KINDS.get(type(body.motion), "joint")
         axis = getattr(body.motion, "axis", np.zeros(3))
         rows.append(
@@ -76,13 +83,16 @@ def _bodies(section: Section, form: ClosedForm) -> None:
     rows = []
     for number, (_, body) in enumerate(form.model.moving, 1):
         inertia = body.inertia
-        tensor = inertia.tensor_about_com
-        labels = ("xx", "yy", "zz", "xy", "xz", "yz")
-        entries = [tensor[0, 0], tensor[1, 1], tensor[2, 2], tensor[0, 1], tensor[0, 2], tensor[1, 2]]
+        about_joint, moved, tensor = inertia.tensor, steiner(inertia.mass, inertia.com), inertia.tensor_about_com
         # what Steiner's theorem leaves of a product of inertia that was zero is rounding
-        largest = max((abs(x) for x in entries if not isinstance(x, Node)), default=0.0)
-        real = [0.0 if not isinstance(x, Node) and abs(x) < 1e-13 * largest else x for x in entries]
-        written = [(label, form.expression(x)) for label, x in zip(labels, real, strict=True)]
+        largest = max((abs(x) for x in tensor.flat if not isinstance(x, Node)), default=0.0)
+        written = []
+        for label, (i, j) in _ENTRIES.items():
+            if isinstance(tensor[i, j], Node):
+                x = difference(form.expression(about_joint[i, j]), form.expression(moved[i, j]))
+            else:
+                x = form.expression(0.0 if abs(tensor[i, j]) < 1e-13 * largest else tensor[i, j])
+            written.append((label, x))
         shown = ", ".join(f"$I_{{{label}}} = {x.latex()}$" for label, x in written if not x.is_zero)
         rows.append((str(number), f"${_value(form, inertia.mass)}$", _vector(form, inertia.com), shown or "–"))
     section.table(("body", "mass", "centre of mass", "inertia about it"), rows)
