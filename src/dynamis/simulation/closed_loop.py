@@ -14,8 +14,9 @@ import numpy.typing as npt
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table
 from dynamis.display import counted
-from dynamis.errors import DynamisError, InputError, unknown_name
+from dynamis.errors import DynamisError, InputError, SingularError, unknown_name
 from dynamis.model.body_values import BodyValues
+from dynamis.model.massless import always_massless
 from dynamis.robot import Robot
 from dynamis.scalar import HiddenStateError, Node, maximum, symbol
 from dynamis.simulation.actuators import Actuator, actuators_of, warn_of_voltages
@@ -190,6 +191,8 @@ class ClosedLoop:
         except HiddenStateError:
             raise
         except Exception as error:
+            if isinstance(error, SingularError) and always_massless(self.robot.model) is not None:
+                raise  # by the equations of motion
             if isinstance(error, ValueError) and "broadcast" in str(error) and (vectors := self.flat_vectors()):
                 shapes = ", ".join(f"{name!r} has shape ({size},)" for name, size in vectors.items())
                 raise InputError(
