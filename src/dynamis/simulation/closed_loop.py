@@ -236,6 +236,11 @@ class ClosedLoop:
         other.extra, other.of_robot, other.numbers = dict(self.extra), dict(self.of_robot), dict(self.numbers)
         for name, value in parameters.items():
             place = other.extra if name in other.extra else other.of_robot
+            if name not in place and name in self.robot.description.symbol_names():
+                raise InputError(
+                    f"the simulation was prepared without a value of the symbol {name!r}: name it there, "
+                    f"BatchSimulation(…, parameters={{{name!r}: {value!r}}}); calls may replace the value"
+                )
             if name not in place:
                 raise unknown_name("parameter of robot or controller", name, [*other.extra, *other.of_robot])
             old, new = place[name], Given.of(value, name)
