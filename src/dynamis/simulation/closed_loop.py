@@ -239,7 +239,7 @@ class ClosedLoop:
             if name not in place and name in self.robot.description.symbol_names():
                 raise InputError(
                     f"the simulation was prepared without a value of the symbol {name!r}: name it there, "
-                    f"BatchSimulation(…, parameters={{{name!r}: {value!r}}}); calls may replace the value"
+                    f"BatchSimulation(…, parameters={{{name!r}: …}}); calls may replace the value"
                 )
             if name not in place:
                 raise unknown_name("parameter of robot or controller", name, [*other.extra, *other.of_robot])
