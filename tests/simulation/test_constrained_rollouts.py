@@ -81,7 +81,7 @@ def test_a_velocity_of_a_contact_is_refused_as_in_simulate(box, start):
 def test_open_loops_are_refused_as_in_simulate():
     loop = dy.loops.four_bar()
     for call in (loop.simulate, lambda *given: dy.rollouts(loop, *given)):
-        with pytest.raises(dy.InputError, match="q0 does not close the loops: .* is off by .*; assemble"):
+        with pytest.raises(dy.InputError, match=r"q0 does not close the loops: .* is off by .*; assemble"):
             call(0.1, loop.home() + 0.1)
     single = loop.home().astype(SINGLE)
     assert dy.rollouts(loop, 0.01, single, 0.0 * single).q.dtype == SINGLE

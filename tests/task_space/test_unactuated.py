@@ -29,7 +29,7 @@ def achieved(robot, q, v, tau, task=TASK):
 @pytest.mark.parametrize("law", LAWS)
 def test_feedback_leaves_the_base_alone_and_its_errors_decay_as_designed(robot, state, law):
     q, v, _ = state
-    goal = TASK.value(robot, q) + [0.1, 0.0, 0.1]
+    goal = TASK.value(robot, q) + np.array([0.1, 0.0, 0.1])
     options = {"K_P": 100.0, "null_space": ts.Damping(5.0)}
     feedback = ts.Feedback(robot, TASK, lambda _t: (goal, np.zeros(3), np.zeros(3)), law, actuated="joints", **options)
     tau = feedback(0.0, q, v)

@@ -95,8 +95,8 @@ def attached(description: Description, other: Description, at: str, pose: Pose, 
     root = _root(tool)
     if free := [joint.name for joint in tool.joints if joint.type == "free" and joint.parent == root]:
         raise InputError(
-            f"robot {printable(other.name)} has a floating base, the joint {printable(free[0])}: attach what is left with it locked, "
-            f"robot.reduced({{{free[0]!r}: [0, 0, 0, 0, 0, 0, 1]}}), position and quaternion (x, y, z, w)"
+            f"robot {printable(other.name)} has a floating base, the joint {printable(free[0])}: attach what is left with it "
+            f"locked, robot.reduced({{{free[0]!r}: [0, 0, 0, 0, 0, 0, 1]}}), position and quaternion (x, y, z, w)"
         )
     tool.gravity = np.zeros(3)  # the robot's own counts
     shared = set(result.symbol_names()).intersection(tool.symbol_names()) if prefix else ()

@@ -73,8 +73,8 @@ def _check_sole(name: str, R: Array, normal: Array) -> None:
     tilt = np.rad2deg(np.arccos(np.minimum(np.abs(R[..., 2] @ normal), 1.0)))  # of the sole against the ground, either side up
     if tilt.size and tilt.max() > MAX_TILT:
         raise InputError(
-            f"support= of contact {printable(name)}: a sole lies in the x-y plane of its frame, whose z axis is {tilt.max():.0f}° "
-            f"from the normal here, more than {MAX_TILT:.0f}°: name a frame with z along the normal, or give normal="
+            f"support= of contact {printable(name)}: a sole lies in the x-y plane of its frame, whose z axis is "
+            f"{tilt.max():.0f}° from the normal here, more than {MAX_TILT:.0f}°: name a frame with z along the normal, or give normal="
         )
 
 

@@ -143,8 +143,8 @@ class Feedback:
             )  # fmt: skip
             return self.kernel(q, v, desired, np.array([FALLBACK_DAMPING]))
         command = commanded_acceleration(self.robot, q, v, self.task, np.split(desired, 3), self.gains.K_P, self.gains.K_D)
-        options = {"null_space": self._preferences, "actuated": self._driven}
-        return self._of_all(resolve(self.robot, q, v, self.task, command, self._name, **options).tau)
+        found = resolve(self.robot, q, v, self.task, command, self._name, null_space=self._preferences, actuated=self._driven)
+        return self._of_all(found.tau)
 
     def _of_all(self, tau: Any) -> Array:
         """The torques of all coordinates from those of the actuated ones."""

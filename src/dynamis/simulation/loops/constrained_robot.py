@@ -367,15 +367,13 @@ class ConstrainedRobot(RobotBase):
         self, q: Any, v: Any, a: Any, wrenches: Mapping[str, Any] | None = None, *, friction: Any = None,
         normal: Any = (0.0, 0.0, 1.0), support: Any = None, actuated: Any = "joints",
     ) -> tuple[Array, Array]:  # fmt: skip
-        """Torques τ (…, n) and contact forces (…, rows) that, with wrenches at frames, produce the accelerations a.
-
-        The smallest |τ| is taken.
+        """Smallest torques τ (…, n), and contact forces (…, rows), that produce the accelerations a, with wrenches at frames.
 
         Torques are zero but at the ``actuated`` coordinates, by default all but those of a free base. ``friction`` is the
         coefficient μ: contact forces are inside the cone |f_t| ≤ μ f_n about the ``normal`` (world axes), and so push only;
         None allows all forces. ``support`` is half the length and width of rectangular feet along x and y of their frames,
-        whose z axis is the normal or opposite to it: moments at ``frames`` then keep the centre of pressure inside. Each is one value, or a mapping from contacts to values;
-        that of ``friction`` names every contact, with None for those that may pull.
+        with z along the normal, up or down: moments at ``frames`` then keep the centre of pressure inside. Each is one value, or
+        a mapping from contacts to values; that of ``friction`` names every contact, with None for those that may pull.
 
         >>> import dynamis as dy, numpy as np
         >>> robot = dy.load("go2", base="floating")
