@@ -74,7 +74,8 @@ def _check_sole(name: str, R: Array, normal: Array) -> None:
     if tilt.size and tilt.max() > MAX_TILT:
         raise InputError(
             f"support= of contact {printable(name)}: a sole lies in the x-y plane of its frame, whose z axis is "
-            f"{tilt.max():.0f}° from the normal here, more than {MAX_TILT:.0f}°: name a frame with z along the normal, or give normal="
+            f"{tilt.max():.0f}° from the normal here, more than {MAX_TILT:.0f}°: name a frame with z along the normal, or give "
+            "normal="
         )
 
 

@@ -372,8 +372,8 @@ class ConstrainedRobot(RobotBase):
         Torques are zero but at the ``actuated`` coordinates, by default all but those of a free base. ``friction`` is the
         coefficient μ: contact forces are inside the cone |f_t| ≤ μ f_n about the ``normal`` (world axes), and so push only;
         None allows all forces. ``support`` is half the length and width of rectangular feet along x and y of their frames,
-        with z along the normal, up or down: moments at ``frames`` then keep the centre of pressure inside. Each is one value, or
-        a mapping from contacts to values; that of ``friction`` names every contact, with None for those that may pull.
+        with z along the normal, up or down: moments at ``frames`` then keep the centre of pressure inside. Each is one value,
+        or a mapping from contacts to values; that of ``friction`` names every contact, with None for those that may pull.
 
         >>> import dynamis as dy, numpy as np
         >>> robot = dy.load("go2", base="floating")
