@@ -269,7 +269,7 @@ def _check_mapping(name: str, value: Any) -> None:
 def _check_constraints(robot: ConstrainedRobot, q: Array, v: Array) -> None:
     """Raise where loops are open at q (…, nq), or v (…, n) moves contacts or opens loops."""
     h = evaluate(robot.robot, robot.closures, q, v).h if robot.closures else np.zeros(0)
-    refuse_open(robot.labels, h, (robot.jacobian(q) @ v[..., None])[..., 0], v)
+    refuse_open(robot.labels, h, (robot.jacobian(q) @ v[..., None])[..., 0] if v.any() else np.zeros(0), v)
 
 
 def _starts(loop: ClosedLoop, q0: Any, v0: Any) -> tuple[Any, Any]:
