@@ -35,7 +35,6 @@ CENTRAL_DIFFERENCE_STEP = EPS ** (1.0 / 3.0)  # 6e-6: truncation error h² equal
 GJK_TOLERANCE = 1e-10  # m: distances of convex shapes differ by a few times it, and still by less than NEGLIGIBLE
 PROBE_WIDTH = 1e-4  # of a step: the slope of the motion at a time inside it, with errors of 1e-8 of its curvature
 SHORTEST_PIECE = 1e-6  # of a motion's duration: rounding of its end times changes a longer piece by less than NEGLIGIBLE
-PROXIMAL_REGULARISATION = 1e-10  # of the mean diagonal of J M⁻¹ Jᵀ: a million EPS; exact to 1.2e-7 rad/s² at condition 3e8
 COST_TOLERANCE = 1e-4  # relative decrease of a cost in one iteration, below which a search ends
 SUFFICIENT_DECREASE = 1e-4  # of the predicted decrease of a cost: Armijo's condition [Nocedal 2006, §3.1]
 NORM_SMOOTHING = 1e-12  # ε in √(x·x + ε²), differentiable at 0: exact to rounding for |x| above ε / √EPS = 7e-5

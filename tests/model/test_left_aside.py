@@ -184,3 +184,12 @@ def test_remarks_of_mujoco_are_notes_and_are_not_printed(capfd, tmp_path, monkey
     assert not list(tmp_path.iterdir())  # MUJOCO_LOG.TXT
     if remarks := [note.found for note in notes if note.code == "mujoco"]:  # of versions that deprecate it
         assert "settotalmass" in remarks[0]
+
+
+def test_the_initial_pose_of_a_free_joint_of_mjcf_is_named_with_its_value():
+    text = """<mujoco><worldbody><body pos="{pos}" quat="0.5 0.5 -0.5 0.5"><freejoint name="root"/><geom size=".1"/></body>
+    <body name="b" pos="0 0 0" quat="1 0 0 0"><freejoint name="at origin"/><geom size=".1"/></body></worldbody></mujoco>"""
+    with pytest.warns(dy.ModelWarning, match="initial poses of free joints .give them in q0") as found:
+        robot = dy.load(text.format(pos="0 0 0.8"))
+    assert "(1: 'root at [0, 0, 0.8, 0.5, -0.5, 0.5, 0.5]')" in str(found[0].message)
+    assert robot.description.aside

@@ -9,6 +9,7 @@ from mujoco_mass_matrix import full_mass_matrix
 import dynamis as dy
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed: pip install 'dynamis[mujoco]'")
+pytestmark = pytest.mark.filterwarnings("ignore:.*initial poses of free joints:dynamis.ModelWarning")
 
 MODEL = """
 <mujoco>

@@ -82,8 +82,18 @@ def test_a_tool_is_attached_with_its_joints_and_carried_as_a_payload_when_locked
     np.testing.assert_allclose(again.mass_matrix(q), both.mass_matrix(q), atol=1e-13)
     with pytest.raises(dy.InputError, match="prefix='tool_'"):
         arm.attach(arm)
-    with pytest.raises(dy.InputError, match="base='fixed'"):
-        arm.attach(dy.load("go2", base="floating"), prefix="dog_")
+
+
+def test_a_robot_with_a_floating_base_is_attached_once_the_joint_named_in_the_error_is_locked():
+    arm = dy.load("ur5e")
+    d = dy.Description("dog").add_link("world")
+    d.add_link("trunk", "world", "free", joint_name="root", inertia=dy.solids.box(0.4, 0.2, 0.1, mass=5.0))
+    for dog, name in ((dy.load("go2", base="floating"), "floating_base"), (dy.Robot(d), "root")):
+        advice = rf"the joint '{name}': .* robot.reduced\({{'{name}': \[0, 0, 0, 0, 0, 0, 1\]}}\)"
+        with pytest.raises(dy.InputError, match=advice):
+            arm.attach(dog, prefix="dog_")
+        held = arm.attach(dog.reduced({name: [0, 0, 0, 0, 0, 0, 1]}), prefix="dog_")
+        assert held.n == arm.n + dog.n - 6
 
 
 @pytest.mark.parametrize("root", ["belt", "link2", "tool"])

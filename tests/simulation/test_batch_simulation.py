@@ -143,3 +143,13 @@ def test_what_does_not_fit_the_prepared_loop_is_refused(robot, simulation):
         dy.BatchSimulation(robot, 0.1, controller=pushed, parameters={"damping": 1.0}, inputs={"tau": np.zeros((3, 2))})
     with pytest.raises(dy.InputError, match="inputs="):
         dy.BatchSimulation(robot, 0.1, controller=pushed)
+
+
+def test_a_symbol_of_the_robot_that_the_simulation_was_prepared_without_is_named_with_the_remedy():
+    d = dy.Description("pendulum").add_link("base")
+    bob = dy.Inertia.about_com(dy.symbol("m"), (0.0, 0.0, -1.0), np.zeros((3, 3)))
+    robot = dy.Robot(d.add_link("bob", "base", "revolute", axis=(0, 1, 0), inertia=bob))
+    with pytest.raises(dy.InputError, match=r"without a value of the symbol 'm': .* BatchSimulation\(…, parameters={'m': …}\)"):
+        dy.BatchSimulation(robot, 0.1)(np.zeros(1), parameters={"m": 2.0})
+    prepared = dy.BatchSimulation(robot, 0.1, parameters={"m": 2.0})
+    assert prepared(np.ones(1), parameters={"m": 3.0}).status == "completed"

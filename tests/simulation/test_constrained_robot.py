@@ -288,8 +288,9 @@ def test_forces_inside_cones_of_a_batch_are_those_of_single_states(go2, stance, 
 def test_wrenches_of_rectangular_feet_of_a_batch_are_those_of_single_states():
     robot = dy.load("ur5e")
     held, rng = dy.constrained(robot, frames="tool0"), np.random.default_rng(1)
-    q, rest = robot.random(rng, 20), np.zeros((20, 6))
-    options = {"friction": 0.8, "support": (0.1, 0.05), "normal": (0.0, 0.6, 0.8)}
+    some, normal = robot.random(rng, 200), (0.0, 0.6, 0.8)
+    q, rest = some[np.abs(robot.pose(some, "tool0")[:, :3, 2] @ normal) > 0.6][:20], np.zeros((20, 6))  # soles on the ground
+    options = {"friction": 0.8, "support": (0.1, 0.05), "normal": normal}
     tau, wrenches = held.inverse_dynamics(q, rest, rest, **options)
     one_tau, one_wrenches = of_each(held, q, rest, rest, **options)
     np.testing.assert_allclose(tau, one_tau, atol=2e-3)
@@ -353,3 +354,27 @@ def test_rollouts_with_contacts_refuse_implicit_methods_and_sticking_joints(go2,
     sticks = dict.fromkeys(go2.joint_names[1:], dy.Coulomb(1.0, 1.0))
     with pytest.raises(dy.InputError, match="joints do not stick"):
         dy.rollouts(stance, 0.1, standing[None], friction=sticks)
+
+
+def test_torques_and_forces_for_a_motion_under_a_push_produce_it(stance, standing):
+    push, rest = {"base": [40.0, -20.0, 0.0, 1.0, 2.0, 0.0]}, np.zeros(18)
+    tau, forces = stance.inverse_dynamics(standing, rest, rest, push, friction=0.6)
+    np.testing.assert_allclose(forces.reshape(4, 3)[:, :2].sum(axis=0), [-40.0, 20.0], atol=1e-6)
+    np.testing.assert_allclose(stance.forward_dynamics(standing, rest, tau, push)[0], 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("batch", [(), (25,)])
+def test_a_sole_whose_z_axis_is_far_from_the_normal_is_refused(batch):
+    robot = dy.load("ur5e")
+    for turn, allowed in ((0.0, True), (np.pi, True), (1.0, True), (1.1, False), (np.pi / 2, False)):
+        q = robot.random(3)
+        R = np.array(dy.Pose.from_rpy([turn, 0.0, 0.0], np.zeros(3)).R)  # of the frame, in axes whose z is the normal
+        tilted = robot.with_frame("sole", "tool0", dy.Pose.rotation(robot.pose(q, "tool0")[:3, :3].T @ R))
+        held, given = dy.constrained(tilted, frames="sole"), [np.broadcast_to(x, (*batch, 6)) for x in (q, 0.0, 0.0)]
+        if allowed:
+            assert np.isfinite(held.inverse_dynamics(*given, friction=0.5, support=(0.1, 0.05))[0]).all()
+            continue
+        text = f"x-y plane of its frame, whose z axis is {np.rad2deg(turn):.0f}° from the normal here, more than 60°"
+        with pytest.raises(dy.InputError, match=text):
+            held.inverse_dynamics(*given, friction=0.5, support=(0.1, 0.05))
+        held.inverse_dynamics(*given, friction={"sole": None})  # without a sole nothing is assumed of the axes

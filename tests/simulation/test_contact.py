@@ -143,3 +143,15 @@ def test_a_contact_is_given_under_its_own_frame():
     push = dy.contact(arm, "tool0", dy.Plane(), stiffness=1e4)
     with pytest.raises(dy.InputError, match="a contact of the frame 'tool0' under 'forearm_link'"):
         dy.simulate(arm, 0.01, arm.home(), wrenches={"forearm_link": push})
+
+
+@pytest.mark.parametrize("share", [0.25, 0.76, 0.98])
+def test_a_body_under_a_steady_tangential_load_creeps_as_documented(share):
+    """At slip artanh(F / (μ N)): the velocity at which the smoothed friction balances the load."""
+    d = dy.Description("block").add_link("base").add_link("rail", "base", "prismatic", axis=(0, 0, 1))
+    d.add_link("block", "rail", "prismatic", joint_name="x", axis=(1, 0, 0), inertia=dy.solids.sphere(0.1, mass=2.0))
+    robot, weight = dy.Robot(d), 2.0 * 9.81
+    contact = dy.contact(robot, "block", FLOOR, stiffness=1e4, damping=0.5, friction=0.4)
+    torque = [0.0, share * 0.4 * weight]
+    motion = dy.simulate(robot, 0.05, [-weight / 1e4, 0.0], torque=torque, wrenches={"block": contact}, rtol=1e-9)
+    assert motion.v[-1][1] == pytest.approx(1e-3 * np.arctanh(share), rel=0.01)

@@ -93,8 +93,11 @@ def attached(description: Description, other: Description, at: str, pose: Pose, 
     result, tool = _edited(description), other.copy()
     result.link(at)
     root = _root(tool)
-    if any(joint.type == "free" and joint.parent == root for joint in tool.joints):
-        raise InputError(f"robot {printable(other.name)} has a floating base: load it with base='fixed' to attach it")
+    if free := [joint.name for joint in tool.joints if joint.type == "free" and joint.parent == root]:
+        raise InputError(
+            f"robot {printable(other.name)} has a floating base, the joint {printable(free[0])}: attach what is left with it "
+            f"locked, robot.reduced({{{free[0]!r}: [0, 0, 0, 0, 0, 0, 1]}}), position and quaternion (x, y, z, w)"
+        )
     tool.gravity = np.zeros(3)  # the robot's own counts
     shared = set(result.symbol_names()).intersection(tool.symbol_names()) if prefix else ()
     if shared:

@@ -23,7 +23,7 @@ from dynamis.scalar.functions import (
 )
 from dynamis.scalar.graph import topological
 from dynamis.scalar.interning import release_nodes
-from dynamis.scalar.linear import factorise, solve_lower, solve_positive, solve_upper
+from dynamis.scalar.linear import factorise, regularisation, solve_lower, solve_positive, solve_upper
 from dynamis.scalar.node import Node, Scalar, as_scalar, is_number, symbol
 from dynamis.scalar.numpy_protocol import TracedArray
 from dynamis.scalar.program import Program, evaluate
@@ -57,6 +57,7 @@ __all__ = [
     "maximum",
     "minimum",
     "pulled_back",
+    "regularisation",
     "release_nodes",
     "sign",
     "sin",

@@ -16,6 +16,9 @@ Array = npt.NDArray[Any]
 # a pivot below this share of its scale is rounding: singular mass matrices of random trees leave up to 8e-12 in double
 # precision and some 10 units of rounding in single; regular robots, humanoids on a free base included, have more than 1e-5
 PIVOT_TOLERANCE = {"double": 1e-11, "float": 1e-6}
+# of the mean diagonal of J M⁻¹ Jᵀ, ten times a pivot's tolerance: in double precision accelerations of a condition of 3e8 are
+# exact to 1.2e-7 rad/s²; in single precision those of a humanoid on the corners of its feet to 4e-6 of the largest
+REGULARISATION = {"double": 1e-10, "float": 1e-5}
 
 
 def pivot(value: Scalar, scale: Scalar) -> Scalar:
@@ -23,6 +26,13 @@ def pivot(value: Scalar, scale: Scalar) -> Scalar:
     if isinstance(value, float) and isinstance(scale, float):
         return value if value > PIVOT_TOLERANCE["double"] * scale else 0.0
     return make("pivot", value, scale)
+
+
+def regularisation(scale: Scalar) -> Scalar:
+    """``REGULARISATION`` of the precision that is computed in, times ``scale``."""
+    double, single = (REGULARISATION[kind] * scale for kind in ("double", "float"))
+    between = pivot(1e-8 * scale, scale)  # zero in single precision only
+    return where(between > 0.0, double, single)
 
 
 def solve_positive(M: Array, b: Array, scale: Array | None = None) -> Array:

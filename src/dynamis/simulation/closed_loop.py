@@ -14,8 +14,9 @@ import numpy.typing as npt
 from dynamis.compiler.kernel import Kernel
 from dynamis.compiler.time_stepper import Table
 from dynamis.display import counted
-from dynamis.errors import DynamisError, InputError, unknown_name
+from dynamis.errors import DynamisError, InputError, SingularError, unknown_name
 from dynamis.model.body_values import BodyValues
+from dynamis.model.massless import always_massless
 from dynamis.robot import Robot
 from dynamis.scalar import HiddenStateError, Node, maximum, symbol
 from dynamis.simulation.actuators import Actuator, actuators_of, warn_of_voltages
@@ -190,6 +191,8 @@ class ClosedLoop:
         except HiddenStateError:
             raise
         except Exception as error:
+            if isinstance(error, SingularError) and always_massless(self.robot.model) is not None:
+                raise  # by the equations of motion
             if isinstance(error, ValueError) and "broadcast" in str(error) and (vectors := self.flat_vectors()):
                 shapes = ", ".join(f"{name!r} has shape ({size},)" for name, size in vectors.items())
                 raise InputError(
@@ -233,6 +236,11 @@ class ClosedLoop:
         other.extra, other.of_robot, other.numbers = dict(self.extra), dict(self.of_robot), dict(self.numbers)
         for name, value in parameters.items():
             place = other.extra if name in other.extra else other.of_robot
+            if name not in place and name in self.robot.description.symbol_names():
+                raise InputError(
+                    f"the simulation was prepared without a value of the symbol {name!r}: name it there, "
+                    f"BatchSimulation(…, parameters={{{name!r}: …}}); calls may replace the value"
+                )
             if name not in place:
                 raise unknown_name("parameter of robot or controller", name, [*other.extra, *other.of_robot])
             old, new = place[name], Given.of(value, name)

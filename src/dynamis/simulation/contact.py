@@ -228,8 +228,8 @@ def contact(
     """The wrench of a surface on a sphere fixed to a frame, at the frame's origin: for ``simulate(…, wrenches={frame: …})``.
 
     The sphere has its centre at ``point``, in the frame's own axes. At penetration ``x``: N = k x (1 + c ẋ), never pulling
-    [Hunt & Crossley 1975], with stiffness k [N/m] and damping c [s/m]; friction μ N opposite to the slip, smoothed below the
-    velocity ``slip``.
+    [Hunt & Crossley 1975], with stiffness k [N/m] and damping c [s/m]; friction μ N tanh(s / ``slip``) opposite to the
+    velocity s along the surface: under a load F < μ N it creeps at s = ``slip`` artanh(F / (μ N)).
 
     >>> import dynamis as dy, numpy as np
     >>> arm = dy.load("planar_2r_melchiorri")

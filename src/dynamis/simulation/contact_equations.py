@@ -22,10 +22,11 @@ from dynamis.algorithms.configuration_rate import configuration_rate, moved
 from dynamis.algorithms.singularity import singular_mass_error
 from dynamis.errors import SingularError
 from dynamis.kinematics.closures import Closure, closure_rows
+from dynamis.model.massless import always_massless
 from dynamis.robot import Robot
-from dynamis.scalar import factorise, is_number, maximum, solve_lower, solve_upper
+from dynamis.scalar import factorise, is_number, maximum, regularisation, solve_lower, solve_upper
 from dynamis.spatial.inertia import mirrored
-from dynamis.tolerances import NEGLIGIBLE, PROXIMAL_REGULARISATION
+from dynamis.tolerances import NEGLIGIBLE
 
 Array = npt.NDArray[Any]
 PROXIMAL_STEPS = 4
@@ -101,28 +102,35 @@ def projected(robot: Robot, contacts: Contacts, q: Array, v: Array, constants: A
     return q, solve_constrained(robot, contacts, q, H, robot.mass_matrix(q) @ v, 0.0 * h)[:n]
 
 
-def factors(robot: Robot, q: Array) -> tuple[Array, Array]:
-    """L and d of M = Lᵀ diag(d) L at q."""
+def factors(robot: Robot, q: Array, more: Any = 0.0) -> tuple[Array, Array]:
+    """L and d of M + ``more`` = Lᵀ diag(d) L at q."""
     try:
-        return factorise(robot.mass_matrix(q))
+        return factorise(robot.mass_matrix(q) + more)
     except SingularError:
         raise singular_mass_error(robot.model, q) from None
 
 
 def solve_constrained(robot: Robot, contacts: Contacts, q: Array, J: Array, r: Array, b: Array) -> Array:
     """(x, λ) with M x = r + Jᵀ λ and J x = b; rounding errors in place of a row, of a constraint that always holds, change
-    nothing."""
+    nothing.
+
+    Where M is singular everywhere, M + s JᵀJ takes its place, and r + s Jᵀ b that of r: x and λ are the same.
+    """
     if not contacts.closures and all(is_number(x) and x == 0.0 for x in J.flat):
         some = ", ".join([*contacts.labels[:6], *(["…"] if len(contacts.labels) > 6 else [])])
         raise SingularError(
             f"no joint moves any of the contacts ({some}), so that their forces are undetermined: choose points or frames that "
             "the joints move"
         )
-    L, d = factors(robot, q)
+    more: Any = 0.0
+    if always_massless(robot.model) is not None:
+        s = np.trace(robot.mass_matrix(q)) / np.sum(J * J)
+        more, r = s * (J.T @ J), r + s * (J.T @ b)
+    L, d = factors(robot, q, more)
     Y, z = solve_upper(L, J.T), solve_upper(L, r)
     W = Y / d[:, None]
     D, wanted = mirrored(Y.T, W.T), b - W.T @ z
-    weight = PROXIMAL_REGULARISATION * np.sum(np.diagonal(D)) / len(D) + NEGLIGIBLE**2 * np.sum(1.0 / d) / len(d)
+    weight = regularisation(np.sum(np.diagonal(D)) / len(D)) + NEGLIGIBLE**2 * np.sum(1.0 / d) / len(d)
     A, d_A = factorise(D + weight * np.eye(len(D)))
 
     def regularised(b: Array) -> Array:

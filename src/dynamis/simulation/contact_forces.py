@@ -15,19 +15,24 @@ import numpy.typing as npt
 from dynamis.errors import InputError, SingularError, printable, unknown_name
 from dynamis.robot import Robot
 from dynamis.simulation.cone_program import Block, minimise
+from dynamis.simulation.contact_equations import Contacts
 from dynamis.tolerances import RANK_TOLERANCE, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
 Contact = tuple[str, int, bool]  # name, its first row, whether it has moments
 COMPILED_FROM = 20  # states, for which compiling takes about as long as Clarabel for a few hundred
+MAX_TILT = 60.0  # degrees: z is nearer than this to the normal if it is the nearest axis of the frame; another axis is at 90°
 WEIGHT_OF_FORCES = 1e-3  # of |λ|² against |τ|²: decides where torques alone do not
 
 
 def contact_forces(
-    robot: Robot, b: Array, J: Array, actuated: list[int], contacts: list[Contact], axes: Mapping[str, Array], friction: Any,
-    normal: Any, support: Any,
-) -> tuple[Array, Array]:  # fmt: skip
-    """(τ, λ) for b (…, n) and J (…, rows, n); ``axes`` are the rotations (…, 3, 3) of frames with a ``support``."""
+    robot: Robot, held: Contacts, q: Any, b: Array, J: Array, actuated: list[int], friction: Any, normal: Any, support: Any
+) -> tuple[Array, Array]:
+    """(τ, λ) for b (…, n) and J (…, rows, n)."""
+    contacts: list[Contact] = [(name, 3 * k, False) for k, name in enumerate(held.points)]
+    contacts += [(name, 3 * len(held.points) + 6 * k, True) for k, name in enumerate(held.frames)]
+    soled = held.frames if support is not None else ()
+    axes = {name: np.asarray(robot.pose(q, name))[..., :3, :3] for name in soled}
     batch = np.broadcast_shapes(b.shape[:-1], J.shape[:-2])
     n, rows, count = b.shape[-1], J.shape[-2], int(np.prod(batch))
     b, J = np.broadcast_to(b, (*batch, n)).reshape(count, n), np.broadcast_to(J, (*batch, rows, n)).reshape(count, rows, n)
@@ -40,6 +45,9 @@ def contact_forces(
         if sizes[name] is not None and (moments or not several) and (coefficients[name] is None or not moments):
             why = "a point transmits no moments: name it in frames=" if not moments else "give friction= too"
             raise InputError(f"support= of contact {printable(name)} has no effect: {why}")
+    for name, R in turned.items():
+        if sizes[name] is not None and coefficients[name] is not None:
+            _check_sole(name, R, normals[name])
     blocks = [
         block for name, row, moments in contacts if coefficients[name] is not None
         for block in _blocks(row, moments, turned.get(name), coefficients[name], normals[name], sizes[name])
@@ -59,6 +67,16 @@ def contact_forces(
     tau = np.zeros((count, n))
     tau[:, actuated] = b_a - (np.swapaxes(J_a, 1, 2) @ forces[..., None])[..., 0]
     return tau.reshape(*batch, n), forces.reshape(*batch, rows)
+
+
+def _check_sole(name: str, R: Array, normal: Array) -> None:
+    tilt = np.rad2deg(np.arccos(np.minimum(np.abs(R[..., 2] @ normal), 1.0)))  # of the sole against the ground, either side up
+    if tilt.size and tilt.max() > MAX_TILT:
+        raise InputError(
+            f"support= of contact {printable(name)}: a sole lies in the x-y plane of its frame, whose z axis is "
+            f"{tilt.max():.0f}° from the normal here, more than {MAX_TILT:.0f}°: name a frame with z along the normal, or give "
+            "normal="
+        )
 
 
 def _cost(J_a: Array, b_a: Array) -> tuple[Array, Array]:

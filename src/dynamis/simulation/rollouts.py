@@ -27,6 +27,7 @@ from dynamis.simulation.fixed_step import check_step_length
 from dynamis.simulation.friction import BristleLaw, StickingLaw, in_words, laws_of
 from dynamis.simulation.given_values import input_length
 from dynamis.simulation.loops.constrained_robot import ConstrainedRobot
+from dynamis.simulation.loops.constraints import evaluate, refuse_open
 from dynamis.simulation.motion import DIVERGED_POSITION, DIVERGED_VELOCITY
 from dynamis.simulation.noise import Noise
 from dynamis.simulation.rollout_driver import BatchMarch, Progress
@@ -84,7 +85,8 @@ def rollouts(
     change in time: tables (K, …, size) whose rows follow each other in equal parts of the duration. ``disturbance`` is a
     `Noise`: motion k of the batch, numbered from ``first``, receives the same torques in any batch.
 
-    A robot with contacts, of `constrained`, keeps them with "rk4" or "euler", stabilised by its ``alpha`` and ``beta``.
+    A robot with contacts, of `constrained`, keeps them with "rk4" or "euler", stabilised by its ``alpha`` and ``beta``;
+    ``q0`` and ``v0`` must satisfy them: see `ConstrainedRobot.assemble_velocity`.
 
     Float32 input gives float32 output. Arrays on a GPU stay there. To simulate the same loop again and again, prepare a
     `BatchSimulation`.
@@ -148,6 +150,7 @@ class BatchSimulation:
         every: int = 1,
     ) -> None:
         self._given = {name: value for name, value in locals().items() if name != "self"}
+        self._constrained = robot if isinstance(robot, ConstrainedRobot) else None
         contacts = robot.contacts if isinstance(robot, ConstrainedRobot) else None
         robot = robot.robot if isinstance(robot, ConstrainedRobot) else robot
         if not isinstance(robot, Robot):
@@ -217,6 +220,8 @@ class BatchSimulation:
         xp, y = _starts(loop, q0, np.zeros(robot.n) if v0 is None else v0)
         if xp is np and y.size and not robot.model.symbolic:
             robot.inputs.warn_degrees(y.reshape(-1, y.shape[-1])[0, : robot.nq], stacklevel=self.stacklevel + 1)
+            if self._constrained is not None:
+                _check_constraints(self._constrained, y[..., : robot.nq], y[..., robot.nq : robot.nq + robot.n])
         loop.check_vectors(y.shape[:-1])
         h, table = self.t / self.steps, loop.table(xp, inputs or {}, self.steps)
         marching = BatchMarch(loop, xp, y, h, self.steps, self.every, self.disturbance, first, progress, table)
@@ -259,6 +264,12 @@ class BatchSimulation:
 def _check_mapping(name: str, value: Any) -> None:
     if not isinstance(value, Mapping):
         raise InputError(f"{name}= must be a mapping of names to values, got {type(value).__name__}")
+
+
+def _check_constraints(robot: ConstrainedRobot, q: Array, v: Array) -> None:
+    """Raise where loops are open at q (…, nq), or v (…, n) moves contacts or opens loops."""
+    h = evaluate(robot.robot, robot.closures, q, v).h if robot.closures else np.zeros(0)
+    refuse_open(robot.labels, h, (robot.jacobian(q) @ v[..., None])[..., 0] if v.any() else np.zeros(0), v)
 
 
 def _starts(loop: ClosedLoop, q0: Any, v0: Any) -> tuple[Any, Any]:

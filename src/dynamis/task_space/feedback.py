@@ -69,7 +69,8 @@ class Feedback:
     """Task-space feedback as a controller: ``simulate(robot, t, q0, controller=Feedback(robot, task, motion))``.
 
     ``motion(t)`` returns (x_d, ẋ_d, ẍ_d). The law, its null space and the feedback are compiled together. ``law`` is a name
-    of `least_cost_torque`, or a function with the same arguments. ``regularisation`` is the λ of damped least squares. At a
+    of `least_cost_torque`, or a function with the same arguments. ``regularisation`` is the λ of damped least squares.
+    ``actuated`` is as for `operational_space`; the torques of the other coordinates are zero. At a
     singular state a `SingularityWarning` is issued, and the torque is that of `resolve`, or a damped one for a user-defined
     function.
 
@@ -93,6 +94,7 @@ class Feedback:
         K_D: Any = None,
         null_space: Any = (),
         regularisation: float = 0.0,
+        actuated: Any = "all",
     ) -> None:
         if not isinstance(robot, Robot) or not isinstance(task, Task):
             raise InputError("Feedback takes a robot, a task and a motion, such as Feedback(robot, Position(), motion)")
@@ -102,13 +104,16 @@ class Feedback:
         self.robot, self.task, self.motion, self.gains = robot, task, motion, gains
         self._name = law if isinstance(law, str) else None
         self._preferences = preferences
+        self._driven = driven = sorted(robot.inputs.actuated(actuated))
+        some = {} if len(driven) == robot.n else {"actuated": driven}  # for functions of users that do without
         size = task.size
 
         def torque(robot: Robot, q: Array, v: Array, desired: Array, damping: Array) -> Array:
             parts = desired[:size], desired[size : 2 * size], desired[2 * size :]
             command = commanded_acceleration(robot, q, v, task, parts, gains.K_P, gains.K_D)
             tau_0 = preferred_torque(preferences, robot, q, v)
-            return chosen(robot, q, v, task, command, damping=damping[0], preferred=tau_0)
+            tau_0 = tau_0 if tau_0 is None else tau_0[driven]
+            return self._of_all(chosen(robot, q, v, task, command, damping=damping[0], preferred=tau_0, **some))
 
         self.kernel = robot.compile(torque, desired=3 * size, damping=1)
         self._damping = np.array([float(regularisation)])
@@ -138,4 +143,12 @@ class Feedback:
             )  # fmt: skip
             return self.kernel(q, v, desired, np.array([FALLBACK_DAMPING]))
         command = commanded_acceleration(self.robot, q, v, self.task, np.split(desired, 3), self.gains.K_P, self.gains.K_D)
-        return resolve(self.robot, q, v, self.task, command, self._name, null_space=self._preferences).tau
+        found = resolve(self.robot, q, v, self.task, command, self._name, null_space=self._preferences, actuated=self._driven)
+        return self._of_all(found.tau)
+
+    def _of_all(self, tau: Any) -> Array:
+        """The torques of all coordinates from those of the actuated ones."""
+        tau = np.asarray(tau)
+        full = np.zeros(self.robot.n, tau.dtype)
+        full[self._driven] = tau
+        return full

@@ -29,7 +29,7 @@ RELAXATIONS = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # by which the second program may 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LimitedTorque:
-    """Torque ``tau`` within the limits, the joint ``acceleration``, and the cost.
+    """Torque ``tau`` of the actuated joints within the limits, the ``acceleration`` of all joints, and the cost.
 
     ``task_error`` is ẍ − ẍ_achieved, zero if the task is feasible; ``acceleration_excess`` is the violation of the acceleration
     limits, nonzero only if the torque limits enforce it. ``status`` is a sentence; ``active`` names the joints at a torque
@@ -63,12 +63,13 @@ def limited_torque(
     acceleration_limits: Any = None,
     weight: Weight = None,
     null_space: Any = (),
+    actuated: Any = "all",
 ) -> LimitedTorque:
     """The torque that realises ẍ with minimal cost ½ (τ − τ₀)ᵀ W (τ − τ₀) within limits.
 
     ``torque_limits`` is "model" (the robot's effort limits), None, one number, n numbers, or (lower, upper);
     ``acceleration_limits`` likewise, by default None; for two joints (lower, upper) must be lists. ``law``, ``weight`` and
-    ``null_space`` are as for `resolve`.
+    ``null_space`` are as for `resolve`, ``actuated`` as for `operational_space`: limits of the other coordinates are ignored.
 
     If the task is infeasible, the torque limits hold, the violation of the acceleration limits is minimised first, then the
     task error; ``status`` reports both.
@@ -78,14 +79,15 @@ def limited_torque(
     daqp = load_solver("torques within limits")
     q, v = checked_state(robot, q, v, task)
     wanted = task_vector(acceleration, task)
-    at = checked_instant(robot, q, v, task)
-    W = law_weight(law, at.M) if weight is None else weight_matrix(weight, robot, q, v, robot.n)
+    driven = sorted(robot.inputs.actuated(actuated))
+    at = checked_instant(robot, q, v, task, actuated)
+    W = law_weight(law, at.M) if weight is None else weight_matrix(weight, robot, q, v, len(driven))
     tau_0 = preferred_torque(checked_preferences(null_space), robot, q, v)
     effort = robot.limits["effort"] if isinstance(torque_limits, str) and torque_limits == "model" else torque_limits
-    tau_low, tau_high = symmetric_bounds(effort, robot.n, "torque_limits")
-    a_low, a_high = symmetric_bounds(acceleration_limits, robot.n, "acceleration_limits")
+    tau_low, tau_high = (x[driven] for x in symmetric_bounds(effort, robot.n, "torque_limits"))
+    a_low, a_high = (x[driven] for x in symmetric_bounds(acceleration_limits, robot.n, "acceleration_limits"))
     M, n = at.M, at.n
-    offset = n if tau_0 is None else n - tau_0  # τ − τ₀ = M q̈ + offset
+    offset = n if tau_0 is None else n - tau_0[driven]  # τ − τ₀ = M q̈ + offset
     problem = _Problem(daqp, M.T @ W @ M, M.T @ W @ offset, M, tau_low - n, tau_high - n, a_low, a_high)
     a, feasible = problem.solve(at.J, wanted - at.drift)
     tau = np.clip(M @ a + n, tau_low, tau_high)  # rounding must not exceed what a motor can give
@@ -93,13 +95,17 @@ def limited_torque(
     task_error = wanted - at.drift - at.J @ a
     excess = np.maximum(np.maximum(a - a_high, a_low - a), 0.0)
     excess[excess <= SOLUTION_TOLERANCE * np.maximum(1.0, np.abs(a))] = 0.0
-    names = robot.coordinate_names
+    names = tuple(robot.coordinate_names[k] for k in driven)
     room = SOLUTION_TOLERANCE * np.maximum(1.0, np.abs(tau))
     active = tuple(names[k] for k in np.flatnonzero((tau >= tau_high - room) | (tau <= tau_low + room)))
     near = 1e-5 * np.maximum(1.0, np.abs(a))
     held = tuple(names[k] for k in np.flatnonzero((a >= a_high - near) | (a <= a_low + near)))
     cost = 0.5 * float(tau @ W @ tau)
     status = _sentence(task, names, feasible, (active, held), task_error, excess)
+    if len(driven) < robot.n:
+        full = np.zeros(robot.n)
+        full[driven] = tau
+        a = robot.forward_dynamics(q, v, full)
     return LimitedTorque(tau, a, task_error, excess, cost, feasible, active, status)
 
 

@@ -49,7 +49,7 @@ class Level:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prioritised:
-    """Torque ``tau``, and the result of each task in order of priority."""
+    """Torque ``tau`` of the actuated joints, and the result of each task in order of priority."""
 
     tau: Array
     acceleration: Array
@@ -97,11 +97,13 @@ def prioritised(
     null_space: Any = (),
     damping: float = 0.0,
     tolerance: float = NEARLY_SINGULAR,
+    actuated: Any = "all",
 ) -> Prioritised:
     """The torque for tasks in order of priority, with a report of each.
 
     A direction of a task that is singular, also in the null space of the tasks above, is truncated (or damped, with
     ``damping``); its level reports it. A damped task does not reach ẍ, but lower tasks still act in its null space only.
+    ``actuated`` is as for `operational_space`.
 
     >>> import dynamis as dy, numpy as np
     >>> robot, ts = dy.load("panda"), dy.task_space
@@ -114,7 +116,8 @@ def prioritised(
         raise InputError("levels must be pairs (task, acceleration), the highest priority first")
     for task, _ in levels:
         q, v = checked_state(robot, q, v, task)
-    instants = [checked_instant(robot, q, v, task) for task, _ in levels]
+    driven = sorted(robot.inputs.actuated(actuated))
+    instants = [checked_instant(robot, q, v, task, actuated) for task, _ in levels]
     wanted = [task_vector(a, task) for task, a in levels]
     M, n = instants[0].M, instants[0].n
     L = np.linalg.cholesky(M)
@@ -130,10 +133,12 @@ def prioritised(
 
     tau_0 = preferred_torque(checked_preferences(null_space), robot, q, v)
     parts = [(at.J, x - at.drift) for at, x in zip(instants, wanted, strict=True)]
-    tau = _recursion(M, n, parts, invert, tau_0)
-    a = robot.forward_dynamics(q, v, tau)
+    tau = _recursion(M, n, parts, invert, None if tau_0 is None else tau_0[driven])
+    full = np.zeros(robot.n)
+    full[driven] = tau
+    a = robot.forward_dynamics(q, v, full)
     reports = [
-        Level(task.names, x - at.J @ a - at.drift, d.rank, d.how)
+        Level(task.names, x - at.J @ a[driven] - at.drift, d.rank, d.how)
         for (task, _), at, x, d in zip(levels, instants, wanted, decisions, strict=True)
     ]
     return Prioritised(tau, a, tuple(reports))

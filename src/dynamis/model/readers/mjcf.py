@@ -205,6 +205,9 @@ class _Writer:
         if kind in ("free", "spherical") and stiffness.any():
             self._drop("springs of free and ball joints", name)
         if kind == "free":  # its position is that of the body in the world
+            if (m.qpos0[q : q + 7] != (0, 0, 0, 1, 0, 0, 0)).any():
+                x, y, z, w, *vector = (f"{x:.6g}" for x in m.qpos0[q : q + 7])
+                self._drop("initial poses of free joints (give them in q0)", f"{name} at [{', '.join((x, y, z, *vector, w))}]")
             return joint
         joint.origin, joint.tail = place @ Pose.translation(anchor), Pose.translation(-anchor)
         if kind == "spherical":

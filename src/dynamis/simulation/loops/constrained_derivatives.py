@@ -10,6 +10,8 @@ so that the derivatives by x = q, v, τ solve the same linear equations with oth
 
 Where rows are redundant, λ has least norm, so that it is and stays in the range of J: λ = J y with y = J⁺ λ, and
 (1 − J J⁺) ∂λ = (1 − J J⁺) ∂(J y) at constant y.
+
+They are solved with M + w JᵀJ in place of M and w Jᵀ ∂(J v̇ + J̇ v) added to the first, so that M may be singular.
 """
 
 from __future__ import annotations
@@ -39,9 +41,9 @@ def row_derivatives(robot: Robot, contacts: Contacts) -> Derivatives:
 
 
 def constrained_derivatives(
-    minv: Array, J: Array, torques: Array, force: Array, products: Callable[[Array], Array]
+    M: Array, J: Array, torques: Array, force: Array, products: Callable[[Array], Array]
 ) -> tuple[Array, Array]:
-    """(∂v̇, ∂λ), (…, 3, n, n) and (…, 3, rows, n), from M⁻¹, J, the derivatives (…, 3, n, n) of the torques, and λ.
+    """(∂v̇, ∂λ), (…, 3, n, n) and (…, 3, rows, n), from M, J, the derivatives (…, 3, n, n) of the torques, and λ.
 
     ``products`` maps y to the Jacobian of `row_derivatives`.
     """
@@ -54,7 +56,10 @@ def constrained_derivatives(
     slopes = np.stack([found[..., :n], found[..., n:], np.zeros_like(found[..., :n])], axis=-3)  # by q, v and τ
     torque = torques - slopes[..., :n, :]
     torque[..., 2, :, :] = -np.eye(n)
-    free = -minv[..., None, :, :] @ torque
+    # M + w JᵀJ, which is regular where the constraints leave no motion without mass
+    w = (np.trace(M, axis1=-2, axis2=-1) / np.square(J).sum(axis=(-2, -1)))[..., None, None]
+    minv = np.linalg.inv(M + w * (J.mT @ J))
+    free = -minv[..., None, :, :] @ (torque + (w * J.mT)[..., None, :, :] @ slopes[..., n : n + rows, :])
     D = basis.mT @ J @ minv @ J.mT @ basis + np.eye(s.shape[-1]) * ~kept[..., None, :]
     basis, J = basis[..., None, :, :], J[..., None, :, :]
     forces = basis @ np.linalg.solve(D[..., None, :, :], basis.mT @ (-slopes[..., n : n + rows, :] - J @ free))

@@ -168,7 +168,8 @@ class ConstrainedRobot(RobotBase):
 
         ``acceleration`` a* (…, rows) of the contacts is zero by default; it is added to the terms of stabilisation. Where rows
         are redundant, the forces are those of least norm. A singular configuration where no acceleration satisfies all rows is
-        an error, and loops that are open give a warning; neither is checked in single precision.
+        an error, and loops that are open give a warning; neither is checked in single precision, in which arguments that are
+        all float32 are computed.
 
         >>> import dynamis as dy
         >>> loop = dy.loops.four_bar()
@@ -177,7 +178,7 @@ class ConstrainedRobot(RobotBase):
         ((3,), (2,))
         """
         if wrenches is not None:  # τ + Σ Jᵀ w
-            rest, inverse = np.zeros(self.n), self.robot.inverse_dynamics
+            rest, inverse = np.zeros_like(v), self.robot.inverse_dynamics
             tau = inverse(q, rest, rest) - inverse(q, rest, rest, wrenches) + tau
         target, failed = acceleration, None
         try:
@@ -186,13 +187,15 @@ class ConstrainedRobot(RobotBase):
             else:
                 found = self._run(self._forward("prescribed"), self._state(q, v, tau) | {"acceleration": (target, self.rows)})
         except SingularError as error:  # the tree has motions without mass, which the loops may exclude
-            failed, shapes = error, (np.shape(x)[:-1] for x in (q, v, tau, [0.0] if target is None else target))
-            found = np.full((*np.broadcast_shapes(*shapes), self.n + self.rows + 1), np.nan)
+            failed, given = error, [np.asarray(x) for x in (q, v, tau, *([] if target is None else [target]))]
+            found = np.full((*np.broadcast_shapes(*(x.shape[:-1] for x in given)), self.n + self.rows + 1), np.nan)
         accelerations, forces, doubts = self._parts
         if type(found) is np.ndarray and found.dtype.char == "d":
             doubt = found[-1] if found.ndim == 1 else found[doubts].max(initial=0.0)
             if not doubt <= 1.0:
                 correct(self.robot, self.contacts, found, failed, q, v, tau, [0.0] if target is None else target)
+        if failed is not None:
+            found = found.astype(np.result_type(np.float32, *given))
         return found[accelerations], found[forces]
 
     def forward_dynamics_derivatives(
@@ -214,7 +217,7 @@ class ConstrainedRobot(RobotBase):
         smooth = without_dry_friction(self.robot)  # which is constant
         torques = smooth.inverse_dynamics_derivatives(q, v, a, wrenches).array
         found = constrained_derivatives(
-            self.robot.mass_matrix_inverse(q), self.jacobian(q), torques, force,
+            np.asarray(self.robot.mass_matrix(q)), self.jacobian(q), torques, force,
             lambda y: np.asarray(self._row_derivatives.jacobian(q, v, a, force, y)),
         )  # fmt: skip
         return AccelerationDerivatives(found[0]), ForceDerivatives(found[1])
@@ -361,16 +364,16 @@ class ConstrainedRobot(RobotBase):
         return motion
 
     def inverse_dynamics(
-        self, q: Any, v: Any, a: Any, *, friction: Any = None, normal: Any = (0.0, 0.0, 1.0), support: Any = None,
-        actuated: Any = "joints",
+        self, q: Any, v: Any, a: Any, wrenches: Mapping[str, Any] | None = None, *, friction: Any = None,
+        normal: Any = (0.0, 0.0, 1.0), support: Any = None, actuated: Any = "joints",
     ) -> tuple[Array, Array]:  # fmt: skip
-        """Torques τ (…, n) and contact forces (…, rows) that produce the accelerations a, with the smallest |τ|.
+        """Smallest torques τ (…, n), and contact forces (…, rows), that produce the accelerations a, with wrenches at frames.
 
         Torques are zero but at the ``actuated`` coordinates, by default all but those of a free base. ``friction`` is the
         coefficient μ: contact forces are inside the cone |f_t| ≤ μ f_n about the ``normal`` (world axes), and so push only;
-        None allows all forces. ``support`` is half the length and width of rectangular feet along x and y of their frames:
-        moments at ``frames`` then keep the centre of pressure inside. Each is one value, or a mapping from contacts to values;
-        that of ``friction`` names every contact, with None for those that may pull.
+        None allows all forces. ``support`` is half the length and width of rectangular feet along x and y of their frames,
+        with z along the normal, up or down: moments at ``frames`` then keep the centre of pressure inside. Each is one value,
+        or a mapping from contacts to values; that of ``friction`` names every contact, with None for those that may pull.
 
         >>> import dynamis as dy, numpy as np
         >>> robot = dy.load("go2", base="floating")
@@ -381,15 +384,8 @@ class ConstrainedRobot(RobotBase):
         (True, False)
         """
         chosen = self.robot.inputs.coordinates(actuated, "actuated")
-        b, J = np.asarray(self.robot.inverse_dynamics(q, v, a)), np.asarray(self.jacobian(q))
-        contacts = [(name, 3 * k, False) for k, name in enumerate(self.contacts.points)]
-        contacts += [(name, 3 * len(self.contacts.points) + 6 * k, True) for k, name in enumerate(self.contacts.frames)]
-        axes = {
-            name: np.asarray(self.robot.pose(q, name))[..., :3, :3]
-            for name, _, pose in contacts
-            if pose and support is not None
-        }
-        return contact_forces(self.robot, b, J, chosen, contacts, axes, friction, normal, support)
+        b, J = np.asarray(self.robot.inverse_dynamics(q, v, a, wrenches)), np.asarray(self.jacobian(q))
+        return contact_forces(self.robot, self.contacts, q, b, J, chosen, friction, normal, support)
 
     def crocoddyl(self, costs: Any, *, actuated: Any = "joints") -> Any:
         """A differential action model of Crocoddyl with the contacts and loops held; see `Robot.crocoddyl`.

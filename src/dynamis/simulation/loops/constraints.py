@@ -16,7 +16,7 @@ from dynamis.errors import InputError, SingularError
 from dynamis.kinematics.closures import Anchor, Closure, closure_rows, smallest_singular_value
 from dynamis.robot import Robot
 from dynamis.simulation.contact_equations import Contacts
-from dynamis.tolerances import LOOP_RANK_TOLERANCE
+from dynamis.tolerances import LOOP_RANK_TOLERANCE, SOLUTION_TOLERANCE, TYPED_PRECISION
 
 Array = npt.NDArray[Any]
 
@@ -105,6 +105,21 @@ class Independence:
         return short(f"<Independence: {self}>")
 
     _repr_html_ = as_text
+
+
+def refuse_open(rows: Sequence[str], h: Array, rates: Array, v: Array) -> None:
+    """Raise where motions cannot start: loops that are open, h of the last rows, or opening, H v (…, rows)."""
+    tolerance = TYPED_PRECISION if v.dtype == np.float32 else SOLUTION_TOLERANCE
+    speed = 1.0 + np.abs(v).max(axis=-1, initial=0.0)[..., None]
+    for name, values, scale, cure in (("q0", h, 1.0, "assemble(q0)"), ("v0", rates, speed, "assemble_velocity(q0, v0)")):
+        off = np.abs(values / scale)
+        if off.size and off.max() > tolerance:
+            *state, row = (int(k) for k in np.unravel_index(off.argmax(), off.shape))
+            place = f" (state {state} of the batch)" if state else ""
+            raise InputError(
+                f"{name} does not close the loops{place}: {rows[row - off.shape[-1]]!r} is off by "
+                f"{abs(values[(*state, row)]):.3g}; {cure} gives one that does"
+            )
 
 
 def labels(closures: Sequence[Closure]) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from dynamis.simulation.events import Watcher
 from dynamis.simulation.friction import Law, StickingLaw
 from dynamis.simulation.hard_stops import AtStop, HardStops, Sides, Stops
 from dynamis.simulation.loops.constrained import Solution, decomposed, project, solve, wanted_rate
-from dynamis.simulation.loops.constraints import evaluate, labels, redundant_rows
+from dynamis.simulation.loops.constraints import evaluate, labels, redundant_rows, refuse_open
 from dynamis.simulation.loops.loop_trajectory import LoopTrajectory, phases
 from dynamis.simulation.loops.stick_slip_steps import dry_friction, stick_slip_step
 from dynamis.simulation.loops.stops import after_impact, held_at_stops, stay
@@ -101,13 +101,7 @@ class Loops(Mechanism):
         if not closures:
             return q, v
         c = evaluate(self.robot, closures, q, v)
-        for name, values, cure in (("q0", c.h, "assemble(q0)"), ("v0", c.H @ v, "assemble_velocity(q0, v0)")):
-            worst = int(np.argmax(np.abs(values)))
-            if abs(values[worst]) > SOLUTION_TOLERANCE * (1.0 + (np.abs(v).max() if name == "v0" else 0.0)):
-                raise InputError(
-                    f"{name} does not close the loops: {labels(closures)[worst]!r} is off by {abs(values[worst]):.3g}; "
-                    f"{cure} gives one that does"
-                )
+        refuse_open(labels(closures), c.h, c.H @ v, v)
         return project(self.robot, closures, q, v)[:2]
 
 
