@@ -16,15 +16,15 @@ from dynamis.simulation.motion import LIFTS_OFF, EquationsOfMotion
 from dynamis.simulation.piece_state import PieceState
 from dynamis.simulation.pieces import REACHED, Pieces
 from dynamis.simulation.sources import SourceError, warn_of_states
-from dynamis.simulation.stepping import STIFF_STEP, Clock, OutOfTimeError, Piece, RunawayError, StiffnessDetector, run_piece
+from dynamis.simulation.stepping import Clock, OutOfTimeError, Piece, RunawayError, StiffnessDetector, run_piece
 from dynamis.simulation.stick_slip import UnsettledError
-from dynamis.tolerances import RECURSION_ROUNDING, SOLUTION_TOLERANCE, TIME_ROUNDING
+from dynamis.tolerances import NEGLIGIBLE, RECURSION_ROUNDING, SOLUTION_TOLERANCE, TIME_ROUNDING
 
 Array = npt.NDArray[Any]
 METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
 STIFF_METHOD = "Radau"
 UNRESOLVED = 10.0  # tolerances of the position, as a speed per s: slower joints are held
-MANY_STEPS = 200  # as short as those of stiff equations, with a joint at rest: its gear may hold it
+SHORT, MANY = 10.0 * NEGLIGIBLE, 200  # s: so many shorter steps with a joint at rest; those of stiff equations are longer
 MAX_SWITCHES_PER_INSTANT = 60  # more mean that the friction has no solution there
 
 
@@ -214,9 +214,9 @@ class _Run:
                 f"the velocity of {self.names[k]} diverged ({v[k]:.3g}) at t = {t:.6g} s: check the torques; under control, "
                 "check the sign of the feedback, lower its gains, or sample it more often"
             )
-        self.held_steps = self.held_steps + 1 if t - self.before < STIFF_STEP and self._held_by_gear(y) else 0
+        self.held_steps = self.held_steps + 1 if t - self.before < SHORT and self._held_by_gear(y) else 0
         self.before = t
-        if self.held_steps > MANY_STEPS:
+        if self.held_steps > MANY:
             raise RunawayError(f"at t = {t:.6g} s {self._held_by_gear(y)}")
         if self.clock is not None and self.clock.reminds:
             speed = float(np.abs(v).max(initial=0.0))
