@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from dynamis.classroom.answers.chains import Target
 from dynamis.classroom.answers.names import Address, address_of
@@ -18,6 +18,24 @@ def abbreviations(names: Vocabulary, scalars: Scalars, tables: Mapping[str, Rule
     """The definitions that replace a sine or cosine of the same name: c_2 = cos(q_1 + q_2), and matrices S_1 = […]."""
     found = {address for address, (rule, target) in scalars.items() if _is_abbreviation(names, scalars, rule, target)}
     return found | {address_of(key) for key, rule in tables.items() if _is_matrix(names, key, rule)}
+
+
+def entries(
+    names: Vocabulary, scalars: Scalars, tables: Mapping[str, Rule], used: Iterable[str]
+) -> tuple[set[Address], set[Address]]:
+    """The names C_{12} of entries that a text defines, by a matrix C or one by one, and those that may as well be cosines.
+
+    They are entries where the text has others that are no cosines, C_{11}, unless it has names such as C_2, too.
+    """
+    certain, unsure = set[Address](), set[Address]()
+    arcs = {address_of(key): names.arc(key) is not None and names.quantity(key) is None for key in used}
+    for letter in {*tables, *(letter for letter, _ in scalars)}:
+        own = [(address, arc) for address, arc in arcs.items() if address[0] == letter]
+        if any(len(index) == 2 and not arc for (_, index), arc in own):
+            pairs = {x for x, arc in own if arc and len(x[1]) == 2 and (letter in tables or x in scalars)}
+            singles = any(arc and len(index) == 1 for (_, index), arc in own)
+            (unsure if singles else certain).update(pairs)
+    return certain, unsure
 
 
 def _is_matrix(names: Vocabulary, key: str, rule: Rule) -> bool:

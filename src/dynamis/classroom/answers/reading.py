@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import neg
 from typing import Any
 
-from dynamis.classroom.answers.abbreviations import abbreviations
+from dynamis.classroom.answers.abbreviations import abbreviations, entries
 from dynamis.classroom.answers.answer import Answer, Located, Step
 from dynamis.classroom.answers.chains import Chain, Target, first_target, matrix_names, read_chain, replaced_names
 from dynamis.classroom.answers.grammar import parse
@@ -164,7 +164,12 @@ class _Reading:
 
     @cached_property
     def abbreviations(self) -> set[Address]:
-        return abbreviations(self.vocabulary, self.scalars, self.tables)
+        return abbreviations(self.vocabulary, self.scalars, self.tables) | self.entries_of_tables[0]
+
+    @cached_property
+    def entries_of_tables(self) -> tuple[set[Address], set[Address]]:
+        used = [name.key for rule in self.rules for name in rule.names()]
+        return entries(self.vocabulary, self.scalars, self.tables, used)
 
     def derive_rates(self) -> None:
         r"""Take \dot\omega = … as an equation where the answer defines ω and asks for equations: its value is that of dω/dt."""
@@ -247,6 +252,9 @@ class _Reading:
         every = [(name, tree) for rule in self.rules for tree in rule.trees for name in names_in(tree)]
         for name, tree in every:
             arc, defining = self.vocabulary.arc(name.key), self.scalars.get(address_of(name.key))
+            if arc is not None and address_of(name.key) in self.entries_of_tables[1]:
+                found = f"{printable(name.key)} can be {arc} or an entry of {printable(address_of(name.key)[0])}"
+                raise self.source.error(name.at, found, f"write {arc} for the former, another letter for the latter")
             if arc is None or defining is None or self.vocabulary.quantity(name.key) is not None:
                 continue
             if defining[1].address in self.abbreviations:
