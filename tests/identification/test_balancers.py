@@ -102,6 +102,8 @@ def test_joints_of_balancers_are_checked():
         LinearModel(floating, balancer=floating.coordinate_names[:1])
     with pytest.raises(InputError, match="1 or 2 harmonics"):
         LinearModel(robot, balancer={"shoulder": 3})
+    with pytest.raises(InputError, match="balancer= takes names of joints"):
+        LinearModel(robot, balancer=3)
     names = LinearModel(robot, balancer="shoulder", offset=True).names
     assert names.count("shoulder.offset") == 1
     assert "shoulder.balancer_sin2" in names

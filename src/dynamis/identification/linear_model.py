@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -104,6 +104,8 @@ class LinearModel:
             raise InputError(f"robot {printable(robot.name)} has no movable joint: there is nothing to identify")
         self.robot = robot
         if not isinstance(balancer, Mapping):
+            if not isinstance(balancer, Iterable):
+                raise InputError(f"balancer= takes names of joints, such as ['shoulder'], got {balancer!r}")
             balancer = dict.fromkeys([balancer] if isinstance(balancer, str) else balancer, 2)
         self.settings = {
             "friction": friction, "offset": offset, "rotor": rotor, "spring": spring, "balancer": balancer, "smooth": smooth,
