@@ -78,16 +78,6 @@ DEFINED = {  # quantity, a right answer, and a replacement that makes it wrong
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("quantity", "text", "mistake"), DEFINED.values(), ids=DEFINED)
-def test_vectors_and_matrices_of_an_answer_replace_the_conventional_meaning_of_their_names(arm, quantity, text, mistake):
-    body = 2 if quantity.endswith("link") else None
-    verdict = dy.check_answer(arm, quantity, text, body=body)
-    assert verdict.correct, verdict.report()
-    assert verdict.complete
-    assert text.replace(*mistake) != text
-    assert not dy.check_answer(arm, quantity, text.replace(*mistake), body=body).correct
-
-
 def test_an_incomplete_sum_of_products_is_compared_itself(arm):
     verdict = dy.check_answer(arm, "mass-matrix", rf"M = m_1 J_1^T J_1, J_1 = {J_1}")
     assert [f.entry for f in verdict.wrong] == ["M_11", "M_12", "M_21", "M_22"]
@@ -130,8 +120,13 @@ OF_RATES = {  # the same
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("quantity", "text", "mistake"), OF_RATES.values(), ids=OF_RATES)
-def test_products_with_whole_vectors_of_rates_are_read_beside_matrices_of_the_text(arm, quantity, text, mistake):
+EVERY = {**DEFINED, **OF_RATES}
+
+
+@pytest.mark.parametrize(("quantity", "text", "mistake"), EVERY.values(), ids=EVERY)
+def test_vectors_and_matrices_of_an_answer_mean_what_it_defines_also_beside_whole_vectors_of_rates(
+    arm, quantity, text, mistake
+):
     body = 2 if quantity.endswith("link") else None
     verdict = dy.check_answer(arm, quantity, text, body=body)
     assert verdict.correct, verdict.report()
