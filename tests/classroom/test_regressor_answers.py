@@ -80,7 +80,7 @@ def test_one_wrong_entry_of_another_parametrisation_is_the_only_one(arm, mistake
     verdict = dy.check_answer(arm, "regressor", OTHER.replace(*mistake))
     assert [x.entry for x in verdict.wrong] == [entry]
     assert len(verdict.findings) == 10
-    assert "for another entry here only" in verdict.report(hint=True)
+    assert "the other entries fit together: with another entry here" in verdict.report(hint=True)
 
 
 def test_two_wrong_entries_of_another_parametrisation_are_no_regressor(arm):

@@ -221,7 +221,7 @@ def _no_regressor(given: Mapping[Index, Located], order: Sequence[int | None], l
 
 def _one_wrong(given: Mapping[Index, Located], mistake: Index) -> tuple[EntryVerdict, ...]:
     """The findings on a regressor that is one for other parameters but for one entry."""
-    message = "with the others as they are there are parameters π, free of the state, with Y π = τ for another entry here only"
+    message = "the other entries fit together: with another entry here, parameters π free of the state give Y π = τ"
 
     def finding(index: Index) -> EntryVerdict:
         comma = "," if max(index) > 8 else ""  # two digits
