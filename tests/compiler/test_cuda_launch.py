@@ -165,6 +165,21 @@ def test_memory_of_a_gpu_is_not_copied_and_other_numbers_are_sent_over(grid, mon
         assert cuda.as_cupy(value) == (way, value)
 
 
+def test_fractions_on_a_gpu_stay_there(monkeypatch):
+    class OnDevice(DeviceArray):
+        """CuPy's arrays are not converted unasked."""
+
+        def __array__(self, *_, **__):
+            raise TypeError("implicit conversion")
+
+    robot, seen = dy.load("planar_2r_melchiorri"), []
+    monkeypatch.setattr(type(robot), "evaluate", lambda self, row, *given, **_: seen.append(given))
+    monkeypatch.setattr("dynamis.robot.configurations.on_gpu", lambda x: isinstance(x, OnDevice))
+    robot.interpolate(np.zeros(2), np.ones(2), np.linspace(0.0, 1.0, 5).view(OnDevice))
+    assert type(seen[0][2]) is OnDevice
+    assert seen[0][2].shape == (5, 1)
+
+
 def test_launches_are_kept_for_a_few_shapes(code, grid):
     kernel = cuda.CudaKernel(code)
     for count in [*range(1, 3 * cuda.PLANS), 3, 3]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dynamis.algorithms.configurations import independent_bodies
 from dynamis.algorithms.registry import ALGORITHMS
+from dynamis.compiler.cuda import on_gpu
 from dynamis.errors import InputError
 from dynamis.model.joints import OneNumber
 from dynamis.robot.base import RobotBase, direct
@@ -83,14 +84,15 @@ class Configurations(RobotBase):
         return self.evaluate(ALGORITHMS["difference"], q0, q1, out=out, dtype=dtype)
 
     def interpolate(self, q0: Any, q1: Any, s: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
-        """Configurations on the shortest way from q0 (s = 0) to q1 (s = 1); ``s`` is a number or an array (…, nq).
+        """Configurations (…, nq) on the shortest way from q0 (s = 0) to q1 (s = 1); ``s`` is a number or an array (…).
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")
         >>> robot.interpolate([0.0] * 6, [1.0] * 6, [0.0, 0.5, 1.0])[:, 0]
         array([0. , 0.5, 1. ])
         """
-        return self.evaluate(ALGORITHMS["interpolate"], q0, q1, np.asarray(s)[..., None], out=out, dtype=dtype)
+        fraction = s if on_gpu(s) else np.asarray(s)
+        return self.evaluate(ALGORITHMS["interpolate"], q0, q1, fraction[..., None], out=out, dtype=dtype)
 
     def integrate_derivatives(self, q: Any, dv: Any) -> tuple[Array, Array]:
         """Derivatives (∂q₁/∂q, ∂q₁/∂dv) of q₁ = integrate(q, dv), each (…, n, n).
