@@ -181,6 +181,24 @@ def test_state_space_of_a_larger_robot_leaves_the_inverse_to_numbers(name):
     assert space.determinant is None
 
 
+def test_a_point_mass_on_the_last_axis_has_equations_but_no_state_space():
+    d, length = dy.Description("two").add_link("base"), dy.symbol("l_1")
+    masses, centers = map(dy.symbol, ("m_1", "m_2")), ((length, 0, 0), (0, 0, 0))
+    bodies = [dy.Inertia.about_com(m, c, np.zeros((3, 3))) for m, c in zip(masses, centers, strict=True)]
+    for k, (body, place) in enumerate(zip(bodies, (0.0, length), strict=True)):
+        origin = dy.Pose.translation([place, 0, 0])
+        d.add_link(
+            f"link{k}", d.links[-1].name, "revolute", joint_name=f"joint{k}", axis=(0, 0, 1), origin=origin, inertia=body
+        )
+    form = dy.Robot(d).closed_form()
+    assert str(form.M[0, 0]) == "(m_1 + m_2)*l_1^2"
+    with pytest.raises(dy.SingularError, match="singular at every configuration: 'joint1' can move without moving any mass"):
+        _ = form.state_space
+    text = form.derivation().markdown()
+    assert "do not follow from the torques here: the mass matrix is singular" in text
+    assert "inertia $\\hat m$ of a joint is zero" in text
+
+
 @pytest.mark.parametrize("name", ["puma560", "panda", "motor_with_load", "planar_2r"])
 def test_joint_physics_equals_the_ledger(name):
     x = in_numbers(name)

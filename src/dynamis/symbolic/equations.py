@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from dynamis.display import counted
+from dynamis.errors import SingularError, printable
+from dynamis.model.massless import CURE
 from dynamis.symbolic.arrangement import Sum
 from dynamis.symbolic.expression import Expression
 from dynamis.symbolic.formulas import Formulas
@@ -159,6 +161,8 @@ def state_space(form: Terms) -> StateSpace:
         return StateSpace(bias, None, None, None)
     M = np.asarray(form.M)
     determinant = _determinant(M)
+    if determinant.is_zero:
+        raise SingularError(f"the mass matrix is singular at every configuration: {_massless_motion(form)}; {CURE}")
     one = Expression(form.algebra, form.algebra.ring.one)
     minors = (
         _determinant(np.delete(np.delete(M, j, 0), i, 1)) * (-1) ** (i + j) if n > 1 else one for i, j in np.ndindex(n, n)
@@ -173,6 +177,14 @@ def state_space(form: Terms) -> StateSpace:
             total = total + adjugate[i, j] * right[j]
         solved.append(total / determinant)
     return StateSpace(bias, determinant, adjugate, Formulas.of(solved, (n,)))
+
+
+def _massless_motion(form: Terms) -> str:
+    """The coordinates whose rows of M are zero, if there are any, move without moving any mass."""
+    names = [c.name for c, row in zip(form.model.coordinates, np.asarray(form.M), strict=True) if all(x.is_zero for x in row)]
+    if not names:
+        return "some joints can move together without moving any mass"
+    return f"{', '.join(map(printable, names))} can move without moving any mass"
 
 
 def _determinant(A: Any) -> Any:

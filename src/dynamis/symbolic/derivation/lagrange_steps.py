@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dynamis.display import counted
 from dynamis.documents.blocks import Section
 from dynamis.documents.document import Document
+from dynamis.errors import SingularError
 from dynamis.symbolic.derivation.readable import MAX_FORMULA_CHARACTERS, show_entries
 
 if TYPE_CHECKING:
@@ -206,7 +207,11 @@ def _state_space(section: Section, form: ClosedForm) -> None:
         r"$n = C \dot q + g$ and friction and spring torques."
     )
     if form.expanded and 0 < form.n <= 3:
-        space = form.state_space
+        try:
+            space = form.state_space
+        except SingularError as error:
+            section.say(f"The accelerations do not follow from the torques here: {error}.")
+            return
         assert space.determinant is not None
         assert space.adjugate is not None
         if len(space.determinant) < MAX_FORMULA_CHARACTERS // 20:

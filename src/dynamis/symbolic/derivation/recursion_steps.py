@@ -14,6 +14,7 @@ from dynamis.algorithms.kinematics import REST, MovingBase, accelerations, relat
 from dynamis.algorithms.newton_euler import joint_wrenches
 from dynamis.documents.blocks import Section
 from dynamis.documents.document import Document
+from dynamis.errors import SingularError
 from dynamis.scalar import Node, topological
 from dynamis.spatial import Pose, cross
 from dynamis.symbolic.closed_form import ClosedForm
@@ -182,7 +183,11 @@ def _articulated(section: Section, form: ClosedForm) -> None:
     )
     section.show(r"\hat M_i = M_i + \sum_{j \in \mu(i)} A_{ij}^{*}\, \bar M_j\, A_{ij}^{-1}")
     bias = joint_bias(model, form.q, form.v)
-    art = articulated_inertias(model, form.q, form.v, form.tau - bias)
+    try:
+        art = articulated_inertias(model, form.q, form.v, form.tau - bias)
+    except SingularError:
+        section.say(r"Here the inertia $\hat m$ of a joint is zero, so that the algorithm cannot be carried out.")
+        return
     for number, (i, _) in reversed(list(enumerate(model.moving, 1))):
         for letter, values in ((r"\hat M", art.M_hat[i]), (r"\hat m", art.m_hat[i]), (r"\bar M", art.M_bar[i])):
             if values.shape == (1, 1):
