@@ -163,3 +163,33 @@ def test_a_pitch_beyond_rounding_is_kept_where_the_type_says_that_there_is_one()
     assert kinds == {"helical": ("helical", 5e-15), "revolute": ("revolute", 0.0), None: ("revolute", 0.0)}
     aside = np.array([0.0, -3.0, 4e-16, 0.0, 0.0, 1.0])  # rounding of a rotation about an axis 3 m away
     assert joint_from_screw(Pose.identity(), aside, "helical")[3] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"limits": {"lo": -1}}, "no entry of limits= named 'lo'; did you mean 'lower'"),
+        ({"mimic": {"ratio": -1}}, "mimic= has no 'joint'"),
+        ({"drive": 3.0}, r"drive is 3.0; allowed: a mapping, such as \{\"viscous\": 0.1\}"),
+        ({"limits": (-1, 1)}, r"limits is \(-1, 1\); allowed: a mapping, such as"),
+        ({"mimic": "first"}, "mimic is 'first'; allowed: a mapping, such as"),
+    ],
+)
+def test_wrong_parts_of_a_joint_are_refused_with_an_example(given, message):
+    d = dy.Description("two").add_link("base").add_link("a", "base", "revolute", inertia=dy.solids.sphere(0.1, mass=1))
+    with pytest.raises(dy.DynamisError, match=message):
+        dy.Robot(d.add_link("b", "a", "revolute", inertia=dy.solids.sphere(0.1, mass=1), **given))
+
+
+def test_limits_drive_and_mimic_are_given_as_mappings():
+    body = dy.solids.sphere(0.1, mass=1)
+    d = dy.Description("two").add_link("base")
+    d.add_link(
+        "a", "base", "revolute", joint_name="first", inertia=body, limits={"upper": 2, "effort": 5}, drive={"viscous": 0.5}
+    )
+    d.add_link("b", "a", "revolute", inertia=body, mimic={"joint": "first", "ratio": -2})
+    robot = dy.Robot(d)
+    assert robot.n == 1
+    assert (robot.limits["upper"][0], robot.limits["effort"][0]) == (2.0, 5.0)
+    assert robot.model.viscous[0] == 0.5
+    assert d.joints[1].mimic.ratio == -2

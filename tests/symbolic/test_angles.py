@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from closed_forms import arm
+from closed_forms import InNumbers, arm, largest_error
 
 import dynamis as dy
 from dynamis.model.description import Mimic
@@ -92,11 +92,30 @@ def test_axes_almost_parallel_are_not_parallel():
     assert bases(arm([(0, 0, 1), (0, 1e-6, 1)])) == [(None, 1), (None, 1)]
 
 
-def test_followers_leave_the_angles_to_the_ring():
-    robot = arm([(0, 0, 1)] * 2, joint2={"mimic": Mimic("joint1", 0.5, 0.0)})
-    assert joint_angles(robot.model, robot.closed_form().q) == []
+def test_a_joint_that_another_follows_by_a_fraction_is_no_part_of_a_sum():
+    robot = arm([(0, 0, 1)] * 3, joint2={"mimic": Mimic("joint1", 0.5, 0.0)})
+    assert bases(robot) == [(None, 1)]
     angles = robot.closed_form().algebra.ring.angles
-    assert [angle.denominator for angle in angles] == [2]
+    assert [(str(angle.unit), angle.denominator) for angle in angles] == [("q[2]", 1), ("q[1]", 2)]
+
+
+def test_fingers_do_not_change_the_angles_of_an_arm():
+    finger = {"mimic": Mimic("joint3", -1.0, 0.0)}
+    robot = arm([(0, 0, 1)] * 4, parents=[0, 1, 2, 2], joint4=finger)
+    assert bases(robot) == [(None, 1), (0, 1), (1, 1)]
+
+
+@pytest.mark.parametrize("axis", [1, -1])
+def test_links_of_a_parallelogram_have_the_cosine_of_the_angle_between_them(axis):
+    """Joint 2 follows joint 1 by −1: link 2 keeps its direction, and the angle of link 3 is that of joint 3 alone."""
+    robot = arm([(0, 0, 1), (0, 0, axis), (0, 0, axis)], joint2={"mimic": Mimic("joint1", -axis, 0.0)})
+    assert bases(robot) == [(None, 1), (None, 1)]
+    form = robot.closed_form()
+    assert ("c[2-1]" if axis == 1 else "c12") in str(form.M[0, 1])
+    x = InNumbers(robot, form, lambda values: robot.replace(parameters=values))
+    assert largest_error(x.of(form.M), x.numeric.mass_matrix(x.q)) < 1e-12
+    assert largest_error(x.of(form.C), x.numeric.coriolis_matrix(x.q, x.v)) < 1e-12
+    assert largest_error(x.of(form.torque), x.numeric.inverse_dynamics(x.q, x.v, x.a)) < 1e-12
 
 
 def test_parallel_axes_of_rotated_links_are_found():

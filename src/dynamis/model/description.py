@@ -19,7 +19,7 @@ from dynamis.display import as_call, as_table, counted, description_card, flat, 
 from dynamis.errors import ConversionError, InputError, NameLookupError, printable, unknown_name
 from dynamis.model.actuators import Actuator
 from dynamis.model.closures import LoopClosure
-from dynamis.model.fields import Fields
+from dynamis.model.fields import Fields, from_mapping
 from dynamis.scalar import Node, topological
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose, checked_pose
@@ -307,6 +307,9 @@ class Description(Fields):
     ) -> Description:
         """Append a link and, unless it is the root (no ``parent``), its joint at ``origin`` (a `Pose`, 4 × 4). Returns self.
 
+        ``joint_fields`` are those of a joint; ``limits``, ``drive`` and ``mimic`` are mappings, such as
+        ``limits={"lower": -1, "upper": 2}`` or ``mimic={"joint": "left", "ratio": -1}``.
+
         >>> d = Description("pendulum").add_link("base")
         >>> bob = Inertia.about_com(1.0, (0, 0, -1), np.zeros((3, 3)))
         >>> d = d.add_link("bob", "base", "revolute", axis=(0, 1, 0), inertia=bob)
@@ -331,7 +334,8 @@ class Description(Fields):
         direction = direction if direction.dtype == object else direction.astype(float)
         place = Pose.identity() if origin is None else checked_pose(origin, "origin=")
         self.links.append(Link(name, MassProperties.of(inertia) if inertia is not None else None))
-        self.joints.append(Joint(joint_name or f"{name}_joint", joint, parent, name, place, direction, **joint_fields))
+        parts = {key: from_mapping(JOINT_PARTS.get(key), value, f"{key}=") for key, value in joint_fields.items()}
+        self.joints.append(Joint(joint_name or f"{name}_joint", joint, parent, name, place, direction, **parts))
         return self
 
     def attach_payload(self, inertia: Inertia, link: str) -> Description:
@@ -348,6 +352,7 @@ class Description(Fields):
         return description_card(self)
 
 
+JOINT_PARTS: dict[str, type[Fields]] = {"limits": Limits, "drive": Drive, "mimic": Mimic}
 UNCHANGEABLE = frozenset({type(None), bool, int, float, str, bytes, frozenset, np.float64, Node, Inertia})
 PARTS = (Description, Appearance, Link, MassProperties, Payload, Shape, Joint, Limits, Drive, Mimic)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, fields
 from typing import Any
 
-from dynamis.errors import near_names
+from dynamis.errors import InputError, near_names, unknown_name
 
 
 class Fields:
@@ -31,3 +32,17 @@ class Fields:
         inside = [f"{field}.{name}" for field, part in parts.items() if name in names(part)]
         hint = f". There is {' and '.join(inside)}" if inside else ""
         return f"a {type(self).__name__} has no field {name!r}; there are {every}{hint}"
+
+
+def from_mapping(kind: Any, value: Any, name: str) -> Any:
+    """An object of this class from the mapping of its fields; other values, and values without a class, as they are."""
+    if kind is None or not isinstance(value, Mapping):
+        return value
+    known = {f.name: f.default is MISSING for f in fields(kind)}
+    for key in value:
+        if key not in known:
+            raise unknown_name(f"entry of {name}", key, known)
+    for key, required in known.items():
+        if required and key not in value:
+            raise InputError(f"{name} has no {key!r}")
+    return kind(**value)

@@ -174,6 +174,13 @@ def _link(link: Link, sweep: _Sweep) -> None:
         sweep.report.error("negative-mass", where, f"the mass is {mass.mass:g} kg", "0 or more", repair, line)
 
 
+EXAMPLES = {
+    Limits: 'a mapping, such as {"lower": -1, "upper": 2}',
+    Drive: 'a mapping, such as {"viscous": 0.1}',
+    Mimic: 'a mapping, such as {"joint": "left", "ratio": -1, "offset": 0}',
+}
+
+
 def _joint(joint: Joint, sweep: _Sweep) -> None:
     owner = ("joint", joint.name, joint.line)
     joint.origin = sweep.pose(joint.origin, owner, "origin")
@@ -185,7 +192,7 @@ def _joint(joint: Joint, sweep: _Sweep) -> None:
         joint.axis2 = sweep.array(joint.axis2, (3,), owner, "second axis")
     for holder, kind, infinite in ((joint.drive, Drive, False), (joint.limits, Limits, True)):
         if not isinstance(holder, kind):
-            sweep.wrong(owner, kind.__name__.lower(), holder, f"a {kind.__name__}")
+            sweep.wrong(owner, kind.__name__.lower(), holder, EXAMPLES[kind])
             continue
         names = DRIVE_NUMBERS if holder is joint.drive else tuple(vars(holder))
         values = [getattr(holder, name) for name in names]
@@ -199,7 +206,7 @@ def _joint(joint: Joint, sweep: _Sweep) -> None:
         joint.drive.motor_axis = tuple(sweep.array(joint.drive.motor_axis, (3,), owner, "motor axis").tolist())
     if joint.mimic is not None:
         if not isinstance(joint.mimic, Mimic) or not isinstance(joint.mimic.joint, str):
-            sweep.wrong(owner, "mimic", joint.mimic, "a Mimic (joint, ratio, offset)")
+            sweep.wrong(owner, "mimic", joint.mimic, EXAMPLES[Mimic])
             return
         for key in ("ratio", "offset"):
             value = getattr(joint.mimic, key)

@@ -27,7 +27,9 @@ MAX_EXPANDED_TERMS = 64  # terms
 class Angle:
     """φ = (base angle) + sign · unit / denominator, for a joint variable or any other expression ``unit``.
 
-    ``scaled`` is (x, r) where the unit is r · x with a ratio that is not a simple fraction, such as 1.2345.
+    An angle ``beside`` another, without a base, turns about a parallel axis (``facing`` −1: an opposite one): the cosine of
+    their difference is that of the angle between two links. ``scaled`` is (x, r) where the unit is r · x with a ratio that is
+    not a simple fraction, such as 1.2345.
     """
 
     unit: Node
@@ -35,6 +37,42 @@ class Angle:
     base: int | None = None
     sign: int = 1
     scaled: tuple[Node, Fraction] | None = None
+    beside: int | None = None
+    facing: int = 1
+
+
+def below(angles: Sequence[Angle], j: int) -> list[int]:
+    """The angles φ_j is built on, nearest first."""
+    chain = []
+    base = angles[j].base
+    while base is not None:
+        chain.append(base)
+        base = angles[base].base
+    return chain
+
+
+def compared(angles: Sequence[Angle], j: int) -> list[int]:
+    """The angles whose differences from φ_j are of interest: those below, and earlier ones of runs about a parallel axis."""
+    return [
+        *below(angles, j),
+        *(i for i in range(j) if _run(angles, i) != _run(angles, j) and _axis(angles, i) == _axis(angles, j)),
+    ]
+
+
+def facing(angles: Sequence[Angle], i: int, j: int) -> int:
+    """−1 where the angles of two runs are counted about opposite axes."""
+    first, second = _run(angles, i), _run(angles, j)
+    return 1 if first == second else angles[first].facing * angles[second].facing
+
+
+def _run(angles: Sequence[Angle], j: int) -> int:
+    return ([j, *below(angles, j)])[-1]
+
+
+def _axis(angles: Sequence[Angle], j: int) -> int:
+    run = _run(angles, j)
+    beside = angles[run].beside
+    return run if beside is None else beside
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,38 +224,74 @@ def _shared(ratios: list[Fraction]) -> Fraction:
     return Fraction(gcd(*(r.numerator for r in ratios)), lcm(*(r.denominator for r in ratios)))
 
 
+@dataclass(frozen=True, eq=False)
+class _Direction:
+    """How the directions of a body turn: by ``sum``, multiples of joint variables, about ``axis``, given in the body's frame.
+
+    ``root`` is the first angle about this axis, ``facing`` −1 where the axis of that joint points the opposite way.
+    """
+
+    axis: Array
+    sum: dict[int, Fraction]
+    root: int
+    facing: int
+
+
 def joint_angles(model: Model, q: Array) -> list[Angle]:
     """One angle per revolute joint: its own variable, or the sum along joints with parallel axes.
 
     After a joint with a parallel (or opposite) axis, with only prismatic joints between, directions depend on the sum of the
-    two variables alone, which is then the angle.
+    two variables alone, which is then the angle. A joint that follows another adds a multiple of that one's variable, which
+    may take the sum back to zero, as the levelling link of a parallelogram does: the next angle is then ``beside`` the first.
     """
     angles: list[Angle] = []
-    # of each body: the last turning joint below it, and that joint's axis in the body's frame
-    seen: dict[int, tuple[int, Array] | None] = {0: None}
-    placed: set[int] = set()
+    sums: list[dict[int, Fraction]] = []  # of each angle, as multiples of the joint variables
+    # joints that others follow by a fraction or a large multiple: the ring finds the angle from these multiples
+    apart = {b.q_index.start for _, b in model.moving if not b.is_rotor and _turns(b) and not _is_small_integer(b.ratio)}
+    directions: dict[int, _Direction | None] = {0: None}
     for i, body in model.moving:
-        carried = seen[body.parent]
-        axis = None if carried is None else body.placement.R.T @ carried[1]
-        if isinstance(body.motion, Prismatic):
-            seen[i] = None if carried is None or axis is None else (carried[0], axis)
+        carried, k = directions[body.parent], body.q_index.start
+        motion: Any = body.motion
+        axis = None if carried is None else body.placement.R.T @ carried.axis
+        if isinstance(motion, Prismatic):
+            directions[i] = None if carried is None or axis is None else replace(carried, axis=axis)
             continue
-        if not isinstance(body.motion, Revolute | Helical) or body.ratio != 1.0 or body.q_index.start in placed:
-            # a joint that follows another turns by a multiple of its angle: the ring finds that angle by itself
-            seen[i] = None
+        directions[i] = None
+        if not _turns(body) or k in apart:
             continue
-        sign = 0 if axis is None else _parallel(axis, body.motion.axis)
-        base = carried[0] if carried is not None and sign else None
-        placed.add(body.q_index.start)
-        # signs are relative to the root of the run, so that sums stay sums where the whole run points the same way
-        turn = sign * angles[base].sign if base is not None else 1
-        angles.append(Angle(q[body.q_index.start], 1, base, turn))
-        seen[i] = (len(angles) - 1, body.motion.axis)
-    followers = {b.q_index.start for _, b in model.moving if b.ratio != 1.0}
-    if followers:
-        # sums over a joint that others follow by a ratio would need fractions of it
-        return []
+        sign = 0 if axis is None else _parallel(axis, motion.axis)
+        before = {} if carried is None else {j: sign * part for j, part in carried.sum.items() if sign}
+        root, facing = (carried.root, sign * carried.facing) if carried is not None and sign else (len(angles), 1)
+        if body.ratio == 1.0 and all(a.unit is not q[k] for a in angles):
+            base, turn = _angle_of_sum(before, sums)
+            beside = root if not before and root < len(angles) else None
+            angles.append(Angle(q[k], 1, base, turn, beside=beside, facing=facing if beside is not None else 1))
+            sums.append({k: Fraction(1)} if base is None else _total(sums[base], {k: Fraction(turn)}))
+        if root < len(angles):
+            directions[i] = _Direction(motion.axis, _total(before, {k: as_fraction(body.ratio)}), root, facing)
     return angles
+
+
+def _turns(body: Any) -> bool:
+    return isinstance(body.motion, Revolute | Helical)
+
+
+def _is_small_integer(ratio: float) -> bool:
+    return abs(ratio) <= MAX_ANGLE_MULTIPLE and float(ratio).is_integer()
+
+
+def _angle_of_sum(wanted: dict[int, Fraction], sums: Sequence[dict[int, Fraction]]) -> tuple[int | None, int]:
+    """The angle with this sum and 1, or with the opposite one and −1."""
+    for sign in (1, -1):
+        for k, known in enumerate(sums):
+            if wanted and known == {j: sign * part for j, part in wanted.items()}:
+                return k, sign
+    return None, 1
+
+
+def _total(a: dict[int, Fraction], b: dict[int, Fraction]) -> dict[int, Fraction]:
+    total = {k: a.get(k, Fraction(0)) + b.get(k, Fraction(0)) for k in {**a, **b}}
+    return {k: part for k, part in total.items() if part}
 
 
 def _parallel(a: Array, b: Array) -> int:

@@ -24,7 +24,7 @@ import flint
 from dynamis.display import counted
 from dynamis.errors import InputError, unknown_name
 from dynamis.scalar import Node, gradient, topological
-from dynamis.symbolic.angles import Angle, LinearForm, angles_for, as_fraction, linear_form
+from dynamis.symbolic.angles import Angle, LinearForm, angles_for, as_fraction, below, compared, linear_form
 from dynamis.symbolic.budget import UNLIMITED, Budget, BudgetSpent
 
 Polynomial = Any  # flint.fmpq_mpoly, which has no type stubs
@@ -48,8 +48,8 @@ MAX_GCD_TERM_PRODUCTS, MAX_GCD_DEGREE = 1_000_000, 60
 class Atom:
     """The meaning of a generator of the ring.
 
-    ``sine`` and ``cosine`` are of the angle φ_end − φ_start (start −1: φ_end itself). ``symbol`` and ``opaque`` hold
-    a node; an opaque one is an operation outside the ring, such as sgn(v). ``name`` is
+    ``sine`` and ``cosine`` are of the angle φ_end − φ_start (start −1: φ_end itself; + φ_start about opposite axes).
+    ``symbol`` and ``opaque`` hold a node; an opaque one is an operation outside the ring, such as sgn(v). ``name`` is
     defined by the caller that prints it.
     """
 
@@ -66,7 +66,7 @@ class Ring:
 
     def __init__(self, angles: Sequence[Angle], symbols: Sequence[Node], opaque: Sequence[Node] = (), names: int = 0) -> None:
         self.angles = tuple(angles)
-        arcs = [(-1, j) for j in range(len(angles))] + [(i, j) for j in range(len(angles)) for i in self.below(j)]
+        arcs = [(-1, j) for j in range(len(angles))] + [(i, j) for j in range(len(angles)) for i in compared(self.angles, j)]
         made: list[dict[str, Any]] = [{"kind": kind, "start": i, "end": j} for kind in ("sine", "cosine") for i, j in arcs]
         made += [{"kind": "symbol", "node": s} for s in symbols] + [{"kind": "opaque", "node": o} for o in opaque]
         made += [{"kind": "name", "name": f"name {k}"} for k in range(names)]
@@ -357,12 +357,7 @@ class Ring:
 
     def below(self, j: int) -> list[int]:
         """The angles φ_j is built on, nearest first."""
-        chain = []
-        base = self.angles[j].base
-        while base is not None:
-            chain.append(base)
-            base = self.angles[base].base
-        return chain
+        return below(self.angles, j)
 
 
 def _rational(x: Any) -> Any:

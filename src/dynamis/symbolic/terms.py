@@ -53,7 +53,7 @@ class Terms:
         # a length may matter to a frame alone
         placed = [*(body.placement for _, body in model.moving), *(frame.pose for frame in model.frames.values())]
         geometry = [x for pose in placed for x in [*pose.R.flat, *pose.p]]
-        if model.coupled:  # the angles of positions, which M and U may lack: joint_angles gives none
+        if model.coupled:  # multiples of angles that positions have, and M and U may lack
             geometry += [x for _, body in model.moving for x in body.pose(self.q).R.flat]
         drives = [x for actuator in model.actuators if actuator is not None for x in actuator.numbers.values()]
         motors = motor_roles(model)

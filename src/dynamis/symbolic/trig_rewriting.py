@@ -3,7 +3,8 @@
 The normal form is designed for computation: few angles, no S². For reading, four rewriting rules apply:
 
 - a polynomial that does not depend on the first joints of a parallel run is written in angles that start after them;
-- C_i C_j + S_i S_j becomes the cosine of the difference of the two angles, which is a sum of joint variables;
+- C_i C_j + S_i S_j becomes the cosine of the difference of the two angles, which is a sum of joint variables, or the angle
+  between two links with parallel axes;
 - a − a C² becomes a S²;
 - the sign of an angle that would begin with a minus sign is reversed.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from dynamis.errors import InputError
+from dynamis.symbolic.angles import compared, facing
 from dynamis.symbolic.ring import Polynomial, Ring
 
 Terms = dict[tuple[int, ...], Any]
@@ -30,7 +32,7 @@ def dressed_terms(ring: Ring, p: Polynomial) -> Terms:
     terms = _rebased(ring, p.to_dict(), starts)
     used = [j for j, start in enumerate(starts) if start is not None and _occurs(ring, degrees, j)]
     for j in used:
-        for i in reversed(ring.below(j)):
+        for i in reversed(compared(ring.angles, j)):
             if i in used and starts[i] == starts[j]:
                 terms = _differences(ring, terms, starts[i], i, j)
     terms = _squares(ring, terms, starts, degrees)
@@ -39,14 +41,16 @@ def dressed_terms(ring: Ring, p: Polynomial) -> Terms:
 
 def arc_terms(ring: Ring, start: int, end: int) -> list[tuple[Any, int, int]]:
     """The angle of an arc as it is written: (unit, sign, denominator) from the first joint on, which has the sign +."""
-    path: list[int] = []
-    k: int | None = end
-    while k is not None and k != start:
-        path.append(k)
-        k = ring.angles[k].base
+    chain = [end, *ring.below(end)]
+    if start in (-1, *chain):
+        path = [(k, 1) for k in chain[: chain.index(start) if start in chain else None]]
+    else:
+        side = facing(ring.angles, start, end)
+        runs = [(k, -side) for k in (start, *ring.below(start))], [(k, 1) for k in chain]
+        path = [*runs[0], *runs[1]] if side > 0 else [*runs[1], *runs[0]]
     path.reverse()
-    lead = ring.angles[path[0]].sign
-    return [(ring.angles[k].unit, lead * ring.angles[k].sign, ring.angles[k].denominator) for k in path]
+    lead = ring.angles[path[0][0]].sign
+    return [(ring.angles[k].unit, lead * sign * ring.angles[k].sign, ring.angles[k].denominator) for k, sign in path]
 
 
 def _starts(ring: Ring, p: Polynomial) -> list[int | None]:
@@ -103,9 +107,9 @@ def _rebased(ring: Ring, terms: Terms, starts: list[int | None]) -> Terms:
 def _differences(ring: Ring, terms: Terms, start: int | None, i: int, j: int) -> Terms:
     assert start is not None
     si, ci, sj, cj = (ring.arc[kind, start, k] for k in (i, j) for kind in ("sine", "cosine"))
-    sine, cosine = ring.arc["sine", i, j], ring.arc["cosine", i, j]
+    sine, cosine, side = ring.arc["sine", i, j], ring.arc["cosine", i, j], facing(ring.angles, i, j)
     # (first pair, second pair, the sign between them, what the two become)
-    for first, second, sign, becomes in (((ci, cj), (si, sj), 1, cosine), ((ci, sj), (si, cj), -1, sine)):
+    for first, second, sign, becomes in (((ci, cj), (si, sj), side, cosine), ((ci, sj), (si, cj), -side, sine)):
         for exponents in list(terms):
             if exponents not in terms or not (exponents[first[0]] and exponents[first[1]]):
                 continue
