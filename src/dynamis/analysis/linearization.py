@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.analysis.constrained_linearization import reduce
 from dynamis.display import counted, linearization_card, modes_card
 from dynamis.errors import InputError, printable
 from dynamis.model.joints import Free, Spherical
@@ -19,6 +20,9 @@ from dynamis.robot.dry_friction import SmoothedRobot
 from dynamis.robot.jumps import warn_at_rest
 from dynamis.spatial import motion_cross
 from dynamis.tolerances import EPS, NEGLIGIBLE, RANK_TOLERANCE
+
+if TYPE_CHECKING:
+    from dynamis.simulation.loops.constrained_robot import ConstrainedRobot
 
 Array = npt.NDArray[Any]
 
@@ -72,10 +76,11 @@ class Mode:
 class Linearization:
     """Linear model d δx/dt = A δx + B δu + c at (q, v, τ), with x = (q, v), q along the entries of v, u the actuated torques.
 
-    ``acceleration`` is the acceleration at that state: c = (0, acceleration); zero at an equilibrium.
+    ``acceleration`` is the acceleration at that state, zero at an equilibrium; c holds zeros and its ``coordinates``. Of a
+    robot with loops or contacts these m are independent: displacements of all coordinates are ``displacements`` δx[:m].
     """
 
-    robot: Robot
+    robot: Robot | ConstrainedRobot
     q: Array
     v: Array
     tau: Array
@@ -83,17 +88,18 @@ class Linearization:
     A: Array
     B: Array
     actuated: tuple[str, ...]
+    coordinates: tuple[str, ...]
+    displacements: Array
 
     @property
     def state_names(self) -> tuple[str, ...]:
         """A name for each entry of δx."""
-        names = self.robot.coordinate_names
-        return (*names, *(f"{name}'" for name in names))
+        return (*self.coordinates, *(f"{name}'" for name in self.coordinates))
 
     @property
     def at_equilibrium(self) -> bool:
         """Whether the state is an equilibrium: zero velocity and acceleration."""
-        scale = 1.0 + float(np.abs(self.robot.forward_dynamics(self.q, self.v, np.zeros(self.robot.n))).max(initial=0.0))
+        scale = 1.0 + float(np.abs(_acceleration(self.robot, self.q, self.v, np.zeros(self.robot.n))).max(initial=0.0))
         return not self.v.any() and float(np.abs(self.acceleration).max(initial=0.0)) <= NEGLIGIBLE * scale
 
     @cached_property
@@ -136,13 +142,13 @@ class Linearization:
             return self.neutral_coordinates[0] if self._neutral_basis.shape[1] == 1 else ""
         if (np.abs(values - values[k]) < self._zero).sum() > 1:
             return ""
-        return self.robot.coordinate_names[int(np.abs(vectors[: self.robot.n, k]).argmax())]
+        return self.coordinates[int(np.abs(vectors[: len(self.coordinates), k]).argmax())]
 
     @cached_property
     def _neutral_basis(self) -> Array:
         """Orthonormal basis of the displacements δq with zero acceleration, ∂a/∂q δq = 0."""
-        n = self.robot.n
-        _, s, Vt = np.linalg.svd(self.A[n:, :n])
+        m = len(self.coordinates)
+        _, s, Vt = np.linalg.svd(self.A[m:, :m])
         return np.asarray(Vt[s <= self._zero**2].T)
 
     @property
@@ -153,7 +159,7 @@ class Linearization:
         """
         parts = np.linalg.norm(self._neutral_basis, axis=1)
         order = np.argsort(-parts, kind="stable")
-        return tuple(self.robot.coordinate_names[k] for k in order if parts[k] > 0.1)  # of 1
+        return tuple(self.coordinates[k] for k in order if parts[k] > 0.1)  # of 1
 
     @property
     def stable(self) -> bool:
@@ -229,12 +235,16 @@ class Linearization:
 
 
 def linearize(
-    robot: Robot, q: Any, v: Any = None, tau: Any = None, *, actuated: Any = "joints", friction_velocity: float | None = None
-) -> Linearization:
+    robot: Robot | ConstrainedRobot, q: Any, v: Any = None, tau: Any = None, *, actuated: Any = "joints",
+    friction_velocity: float | None = None, independent: Any = None,
+) -> Linearization:  # fmt: skip
     """Linearise the dynamics at a state; v defaults to zero, τ to the torques that give zero acceleration.
 
     Without ``tau`` the actuated torques are chosen for zero acceleration, as far as possible. ``actuated`` names the
     coordinates whose torques are the inputs; by default all but those of a free base.
+
+    A robot of `dynamis.constrained` is linearised with its contacts and loops held, in ``independent`` coordinates, given by
+    name or chosen automatically.
 
     Dry friction is treated as constant, as in a sliding joint: A holds during motion. At rest, where dry friction jumps and
     holds the joint, a `ModelWarning` says so. With ``friction_velocity``, in rad/s or m/s, dry friction is coulomb_bias +
@@ -247,31 +257,57 @@ def linearize(
     ((4, 4), (4, 2), True)
     >>> [mode.kind for mode in near.modes]
     ['undamped', 'undamped']
+    >>> loop = dy.loops.four_bar()
+    >>> dy.linearize(loop, loop.home(), actuated=["crank"], independent=["crank"]).A.shape
+    (2, 2)
     """
-    check_numeric(robot)
-    n = robot.n
+    dynamics: Any = robot
+    constrained = _is_constrained(robot)
+    tree: Robot = dynamics.robot if constrained else dynamics
+    check_numeric(tree)
+    n, inputs = tree.n, tree.inputs
     if not n:
         raise InputError("a robot without moving joints has no dynamics to linearize")
-    inputs = robot.inputs
-    at = inputs.one_state(q, robot.nq, "q").astype(float)
+    at = inputs.one_state(q, tree.nq, "q").astype(float)
     rates = np.zeros(n) if v is None else inputs.one_state(v, n, "v").astype(float)
+    torques = None if tau is None else inputs.one_state(tau, n, "tau").astype(float)
     columns = inputs.coordinates(actuated, "actuated")
-    dynamics: Any = robot if friction_velocity is None else SmoothedRobot(robot, friction_velocity)
-    if tau is None:
-        held = np.where(np.isin(np.arange(n), columns), dynamics.inverse_dynamics(at, rates, np.zeros(n)), 0.0)
-    else:
-        held = inputs.one_state(tau, n, "tau").astype(float)
-    warn_of_actuators(robot, "the linear model")
-    warn_of_open_loops(robot, "the linear model")
+    warn_of_actuators(tree, "the linear model")
     if friction_velocity is None:
-        warn_at_rest(robot, "the dynamics", rates, SMOOTH)
-        if "the dynamics" in robot.evaluator.warned:  # of the same derivative
-            robot.evaluator.warned.add("forward_dynamics")
-    da = dynamics.forward_dynamics_derivatives(at, rates, held)
-    A = np.block([[_carried(robot, rates), np.eye(n)], [da.dq, da.dv]])
-    B = np.vstack([np.zeros((n, len(columns))), da.dtau[:, columns]])
-    names = tuple(robot.coordinate_names[k] for k in columns)
-    return Linearization(robot, at, rates, held, dynamics.forward_dynamics(at, rates, held), A, B, names)
+        warn_at_rest(tree, "the dynamics", rates, SMOOTH)
+        if "the dynamics" in tree.evaluator.warned:  # of the same derivative
+            tree.evaluator.warned.update(("forward_dynamics", "constrained(…).forward_dynamics"))
+    if constrained:
+        if friction_velocity is not None:
+            raise InputError("friction_velocity= is for robots without contacts and loops; give viscous friction instead")
+        names, T, V, held = reduce(dynamics, at, rates, torques, columns, independent)
+        da: Any = dynamics.forward_dynamics_derivatives(at, rates, held)[0]
+    else:
+        if independent is not None:
+            raise InputError("independent= chooses coordinates of a robot with contacts or loops: dynamis.constrained(robot)")
+        warn_of_open_loops(tree, "the linear model")
+        if friction_velocity is not None:
+            dynamics = SmoothedRobot(tree, friction_velocity)
+        rest = dynamics.inverse_dynamics(at, rates, np.zeros(n))
+        held = np.where(np.isin(np.arange(n), columns), rest, 0.0) if torques is None else torques
+        names, T, V = tuple(tree.coordinate_names), np.eye(n), np.zeros((n, n))
+        da = dynamics.forward_dynamics_derivatives(at, rates, held)
+    rows, m = [tree.coordinate_names.index(name) for name in names], len(names)
+    slopes = (da.dq @ T + da.dv @ V, da.dv @ T)
+    A = np.block([[(_carried(tree, rates) @ T)[rows], np.eye(m)], [slopes[0][rows], slopes[1][rows]]])
+    B = np.vstack([np.zeros((m, len(columns))), da.dtau[np.ix_(rows, columns)]])
+    driven = tuple(tree.coordinate_names[k] for k in columns)
+    return Linearization(robot, at, rates, held, _acceleration(dynamics, at, rates, held), A, B, driven, names, T)
+
+
+def _is_constrained(robot: Any) -> bool:
+    """Whether this is a robot with contacts or loops, of `dynamis.constrained`."""
+    return not isinstance(robot, Robot) and hasattr(robot, "reduced_dynamics")
+
+
+def _acceleration(robot: Any, q: Array, v: Array, tau: Array) -> Array:
+    found = robot.forward_dynamics(q, v, tau)
+    return np.asarray(found[0] if isinstance(found, tuple) else found)
 
 
 def _carried(robot: Robot, v: Array) -> Array:

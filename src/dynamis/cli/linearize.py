@@ -17,6 +17,7 @@ from dynamis.cli.options import floating_option, json_option, names, q_option, s
 from dynamis.cli.param_types import POSITIVE
 from dynamis.cli.states import loaded, units, vector
 from dynamis.display import counted
+from dynamis.robot import Robot
 from dynamis.tolerances import NEGLIGIBLE
 
 MAX_DOF_OF_MATRICES = 8  # larger matrices do not fit a terminal
@@ -24,7 +25,8 @@ MAX_DOF_OF_MATRICES = 8  # larger matrices do not fit a terminal
 HELP = """Linearize the dynamics about a state.
 
     Prints the torque that keeps the velocities, the modes, the lower halves of A and B, stability and controllability.
-    Coulomb friction is taken as constant, as during motion; --friction-velocity smooths it.
+    Coulomb friction is taken as constant, as during motion; --friction-velocity smooths it. Loops that the file closes
+    are closed, near --q.
 
     \b
     Examples:
@@ -42,6 +44,9 @@ HELP = """Linearize the dynamics about a state.
 @degrees_option("--q")
 @click.option("--actuated", metavar="NAMES", help="Actuated coordinates, separated by commas. Default: all but a free base.")
 @click.option(
+    "--independent", metavar="NAMES", help="Independent coordinates, where loops are closed. Default: chosen automatically."
+)
+@click.option(
     "--friction-velocity", type=POSITIVE, metavar="NUMBER", help="Coulomb friction F tanh(v / NUMBER), in rad/s or m/s."
 )
 @floating_option
@@ -49,25 +54,29 @@ HELP = """Linearize the dynamics about a state.
 @json_option
 @plain_errors
 def linearize(
-    robot: str, q: str | None, v: str | None, tau: str | None, degrees: bool | None, actuated: str | None, floating: bool,
-    settings: tuple[str, ...], as_json: bool, friction_velocity: float | None,
+    robot: str, q: str | None, v: str | None, tau: str | None, degrees: bool | None, actuated: str | None,
+    independent: str | None, floating: bool, settings: tuple[str, ...], as_json: bool, friction_velocity: float | None,
 ) -> None:  # fmt: skip
     from dynamis.analysis.linearization import linearize as find
+    from dynamis.simulation.loops.constrain import constrained
 
     found = loaded(robot, settings, floating)
     inputs = names(actuated, "--actuated", found.coordinate_names[0]) or "joints"
     rates = None if v is None else vector(found, v, "v")
     torques = None if tau is None else vector(found, tau, "tau")
-    at = vector(found, q, "q", degrees=degrees)
-    near = find(found, at, rates, torques, actuated=inputs, friction_velocity=friction_velocity)
+    chosen = names(independent, "--independent", found.coordinate_names[0])
+    closed: Any = constrained(found) if found.description.closures else found
+    at = closed.home() if q is None else vector(found, q, "q", degrees=degrees)
+    at = closed.assemble(at) if closed is not found else at
+    near = find(closed, at, rates, torques, actuated=inputs, friction_velocity=friction_velocity, independent=chosen or None)
     if as_json:
         print_json(near.as_dict())
     else:
-        _print(near)
+        _print(near, found)
 
 
-def _print(near: Any) -> None:
-    robot, n = near.robot, near.robot.n
+def _print(near: Any, robot: Robot) -> None:
+    n = len(near.coordinates)
     kind = "an equilibrium" if near.at_equilibrium else "not an equilibrium"
     size = f"{counted(2 * n, 'state')}, {counted(len(near.actuated), 'input')}"
     about = f"{clean_name(robot.name)}: dδx/dt = A δx + B δu with x = (q, v); {size}; {kind}"
@@ -77,6 +86,9 @@ def _print(near: Any) -> None:
         for name, unit, t, a in zip(robot.coordinate_names, units(robot), near.tau, near.acceleration, strict=True)
     ]
     print_table("Torque and acceleration at the state", ("joint", "unit", "torque", "acceleration"), torques)
+    if near.robot is not robot:
+        echo(f"  Loops are closed, at q = {', '.join(number(x) for x in near.q)}; independent coordinates:", hang=4)
+        echo(f"  {', '.join(map(clean_name, near.coordinates))}\n", hang=4)
     print_table(
         "Modes", ("mode", "dominant joint", "kind", "eigenvalue [1/s]", "frequency [Hz]", "damping ratio", "time constant [s]"),
         _mode_rows(near.modes),
@@ -90,7 +102,7 @@ def _print(near: Any) -> None:
         moved = ", ".join(map(clean_name, near.neutral_coordinates))
         echo(f"  {counted(neutral, 'neutral mode')} (eigenvalue 0): displacements without acceleration, of {moved}", hang=4)
     if n <= MAX_DOF_OF_MATRICES:
-        names = robot.coordinate_names
+        names = near.coordinates
         blocks = (
             ("A, lower left block: ∂a/∂q", near.A[n:, :n], names), ("A, lower right block: ∂a/∂v", near.A[n:, n:], names),
             ("B, lower block: ∂a/∂τ", near.B[n:], near.actuated),
