@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,9 @@ from dynamis.errors import InputError, SingularError, printable
 from dynamis.kinematics.directions import Directions, characteristic_length, directions_of
 from dynamis.kinematics.state_measures import joint_springs
 from dynamis.robot import Robot
+from dynamis.robot.checks import check_is_robot
 from dynamis.spatial import skew
+from dynamis.statics.closed_chains import reduced_stiffness
 from dynamis.statics.convention import one_state, one_wrench
 from dynamis.statics.describe import motion_text, readable
 from dynamis.statics.ellipsoids import Ellipsoid, refuse_mixed
@@ -29,6 +31,9 @@ from dynamis.statics.geometric_stiffness import (
 )
 from dynamis.tolerances import NEGLIGIBLE, RANK_TOLERANCE
 
+if TYPE_CHECKING:
+    from dynamis.simulation.loops.constrained_robot import ConstrainedRobot
+
 Array = npt.NDArray[Any]
 
 
@@ -37,7 +42,8 @@ class Stiffness:
     """Cartesian compliance and stiffness of a frame: ``compliance`` (6 × 6) maps a small wrench (f, μ) to (δp, δφ).
 
     C = J (K_q − K_G)⁻¹ Jᵀ plus the compliances of base and links [Tzafestas, slide 8; Chen and Kao 2000]. ``joint`` is K_q,
-    ``load`` is K_G = ∂(Jᵀ w)/∂q, minus ∂g/∂q with ``weight=True``; ``parts`` has the compliance of joints, base and links.
+    ``load`` is K_G = ∂(Jᵀ w)/∂q, minus ∂g/∂q with ``weight=True``; both are in independent coordinates where loops are closed.
+    ``parts`` has the compliance of joints, base and links.
     ``rigid`` (6 × k) spans the wrenches that cause no displacement; C is singular if there are any.
     """
 
@@ -178,8 +184,9 @@ class Stiffness:
 
 
 def stiffness(
-    robot: Robot, q: Any, joint_stiffness: Any, frame: str | None = None, *, wrench: Any = None, by: str = "environment",
-    weight: bool = False, base_compliance: Any = None, link_compliance: Mapping[str, Any] | None = None,
+    robot: Robot | ConstrainedRobot, q: Any, joint_stiffness: Any, frame: str | None = None, *, wrench: Any = None,
+    by: str = "environment", weight: bool = False, base_compliance: Any = None,
+    link_compliance: Mapping[str, Any] | None = None,
 ) -> Stiffness:  # fmt: skip
     """Cartesian stiffness of a robot at a frame from the stiffness of its joints: C = J (K_q − K_G)⁻¹ Jᵀ.
 
@@ -189,20 +196,33 @@ def stiffness(
     the base mount at the world origin in world axes; ``link_compliance`` maps frames to compliances at their origins in their
     own axes. Base and link compliances are added to first order; the load does not change them.
 
+    A robot of `dynamis.constrained` has its loops closed and its contacts held, under the forces of both; its
+    ``joint_stiffness`` is a mapping of the joints that have some, or one number per coordinate with zeros of passive joints.
+
     >>> import dynamis as dy, numpy as np
+    >>> loop = dy.loops.five_bar()
+    >>> dy.statics.stiffness(loop, loop.home(), {"left": 1e3, "right": 1e3}, "left_lower_end").gives_way[:2].tolist()
+    [True, True]
     >>> arm = dy.load("planar_2r_melchiorri")
     >>> found = dy.statics.stiffness(arm, [0.0, np.pi / 2], [200.0, 100.0])
     >>> found.compliance_on("xy").round(6).tolist()  # J K_q⁻¹ Jᵀ
     [[0.015, -0.005], [-0.005, 0.005]]
     """
-    at = one_state(robot, q)
-    check_coordinates(robot)
-    f = robot.model.frame(frame)
-    K = joint_matrix(robot, joint_stiffness) + spring_stiffness(robot)
-    G = load_stiffness(robot, at, one_wrench(robot, wrench, by), f.name)
-    if weight:
-        G = G - weight_stiffness(robot, at)
-    J = robot.jacobian(at, f.name)
+    tree: Any = getattr(robot, "robot", robot)
+    check_is_robot(tree)
+    f = tree.model.frame(frame)
+    if isinstance(robot, Robot):
+        at = one_state(robot, q)
+        check_coordinates(robot)
+        K = joint_matrix(robot, joint_stiffness) + spring_stiffness(robot)
+        G = load_stiffness(robot, at, one_wrench(robot, wrench, by), f.name)
+        if weight:
+            G = G - weight_stiffness(robot, at)
+        J = robot.jacobian(at, f.name)
+    else:
+        at = tree.inputs.one_state(q, tree.nq, "q").astype(float)
+        K, G, T = reduced_stiffness(robot, at, joint_stiffness, one_wrench(tree, wrench, by), f.name, weight)
+        J = tree.jacobian(at, f.name) @ T
     try:
         parts = {"joints": J @ np.linalg.solve(K - G, J.T)}
     except np.linalg.LinAlgError:
@@ -210,10 +230,10 @@ def stiffness(
             "K_q − K_G is singular: this load is the buckling load; reduce it or increase the joint stiffness"
         ) from None
     if base_compliance is not None:
-        parts["base"] = base_part(robot, at, f.name, base_compliance)
+        parts["base"] = base_part(tree, at, f.name, base_compliance)
     for name, given in (link_compliance or {}).items():
-        parts[name] = _link_part(robot, at, f.name, name, given)
-    return Stiffness(robot, at, f.name, K, G, parts, characteristic_length(robot, f.name))
+        parts[name] = _link_part(tree, at, f.name, name, given)
+    return Stiffness(tree, at, f.name, K, G, parts, characteristic_length(tree, f.name))
 
 
 def joint_matrix(robot: Robot, joint_stiffness: Any) -> Array:
