@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import dynamis as dy
 from dynamis.cli.commands import cli
 from dynamis.cli.redundancy import _advised
 from dynamis.simulation.stepping import Clock
@@ -239,3 +241,21 @@ def test_the_numbers_of_q_are_explained_by_the_joints_that_the_robot_has(tmp_pat
     free = " ".join(run("id", "go2", "--floating", "--q", "0,0").output.split())
     assert "those of a free base are x,y,z and a unit quaternion, as 0,0,0,0,0,0,1; got 2" in free
     assert "ball joint" not in free
+
+
+def test_stiffness_and_linearize_close_the_loops_of_a_file(tmp_path):
+    loop = dy.loops.five_bar()
+    loop.write(tmp_path / "five.toml")
+    q = ",".join(str(x) for x in loop.home() + 0.01)  # near which the loops are closed
+    tip = ["--frame", "left_lower_end"]
+    result = run("stiffness", tmp_path / "five.toml", "--springs", "900,0,700,0", *tip, "--json")
+    found = json.loads(result.output[result.output.index("{") :])
+    expected = dy.statics.stiffness(loop, loop.home(), {"left": 900.0, "right": 700.0}, "left_lower_end")
+    np.testing.assert_allclose(found["compliance"], expected.compliance, atol=1e-12)
+    assert found["reduced_stiffness"] == expected.joint.tolist()
+    result = run("stiffness", tmp_path / "five.toml", "--springs", "900,0,700,0", *tip, "--q", q, "--map", tmp_path / "m.png")
+    assert result.exit_code != 0
+    assert "--map is for trees" in result.output
+    result = run("linearize", tmp_path / "five.toml", "--q", q, "--independent", "left,right", "--actuated", "left,right")
+    assert "4 states, 2 inputs; an equilibrium" in result.output
+    assert "Loops are closed, at q = 2.2" in result.output

@@ -9,13 +9,14 @@ import click
 
 from dynamis.cli.console import echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors
+from dynamis.cli.formatting import number
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import FILE, json_option, numbers, one_or_all, plot_option
 from dynamis.cli.output_files import check_pictures, whole
 from dynamis.cli.progress import Bar
 from dynamis.cli.robot_options import ROW_NAMES, load_at, robot_options, wrench_of
 from dynamis.display import counted
-from dynamis.errors import InputError
+from dynamis.errors import InputError, printable
 
 HELP = """Cartesian stiffness of a frame from joint stiffness, and the deflection under a load.
 
@@ -35,7 +36,8 @@ HELP = """Cartesian stiffness of a frame from joint stiffness, and the deflectio
 @click.command(help=HELP, short_help="Cartesian stiffness of a frame, deflection under a load.")
 @robot_options
 @click.option("--springs", metavar="NUMBERS",
-              help="Joint stiffness in N m/rad and N/m (required): one number per joint, or one for all.")  # fmt: skip
+              help="Joint stiffness in N m/rad and N/m (required): one number per joint, or one for all. Where the file closes "
+                   "loops: 0 of passive joints.")  # fmt: skip
 @click.option("--wrench", metavar="NUMBERS",
               help="Load at the frame in world axes: a force (3 numbers, N) or force and moment (6, N and N m).")  # fmt: skip
 @click.option("--by", type=click.Choice(["environment", "robot"]), default="environment", show_default=True,
@@ -50,6 +52,7 @@ def stiffness(
     robot: str, q: str | None, degrees: bool | None, frame: str | None, settings: tuple[str, ...], springs: str | None,
     wrench: str | None, by: str, base: str | None, plot: Path | None, chart: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
+    from dynamis.simulation.loops.constrain import constrained
     from dynamis.statics import deflection, stiffness_map
     from dynamis.statics import stiffness as find
 
@@ -64,8 +67,13 @@ def stiffness(
     under = numbers(base, "--base")
     if under is not None and len(under) != 6:
         raise InputError(f"--base takes 6 numbers, got {len(under)}")
-    found = find(loaded, at, k, frame, wrench=load, by=by, base_compliance=under)
-    bent = None if load is None else deflection(loaded, at, k, load, frame, by=by, base_compliance=under)
+    closed = constrained(loaded) if loaded.description.closures else None
+    if closed is not None:
+        if chart is not None:
+            raise InputError(f"--map is for trees: the file of robot {printable(loaded.name)} closes loops")
+        at = closed.home() if q is None else closed.assemble(at)
+    found = find(closed or loaded, at, k, frame, wrench=load, by=by, base_compliance=under)
+    bent = None if load is None or closed else deflection(loaded, at, k, load, frame, by=by, base_compliance=under)
     if plot is not None:
         whole(plot, found.plot)
     if chart is not None:
@@ -76,6 +84,8 @@ def stiffness(
         print_json(found.as_dict() | ({} if bent is None else {"deflection": bent.as_dict()}) | {"written": written})
         return
     _print(found, bent)
+    if closed is not None:
+        echo(f"  Loops are closed, at q = {', '.join(number(x) for x in found.q)}.", hang=4)
     print_written(written)
 
 

@@ -160,10 +160,10 @@ class Stiffness:
             return Ellipsoid(1.0 / C.radii, C.directions, C.centre, "N/m" if C.unit == "m/N" else "N m/rad")
 
     def as_dict(self) -> dict[str, Any]:
-        critical = self.critical_load
+        critical, closed = self.critical_load, len(self.joint) < self.robot.n
         return {
             "robot": self.robot.name, "frame": self.frame, "q": self.q.tolist(),
-            "joint_stiffness": np.diag(self.joint).tolist(),
+            **({"reduced_stiffness": self.joint.tolist()} if closed else {"joint_stiffness": np.diag(self.joint).tolist()}),
             "compliance": self.compliance.tolist(), "stiffness": self.stiffness.tolist() if self.rank == 6 else None,
             "rank": self.rank, "stable": self.stable, "critical_load": critical if np.isfinite(critical) else None,
             "sentences": list(self.sentences),
