@@ -169,7 +169,7 @@ def test_control_characters_are_escaped_in_text_and_names():
         ("inverse-dynamics ur5e", "Did you mean 'id'?"),
         ("view ur5e", "No such command 'view'. 'dynamis report ROBOT' writes a page with the robot in 3-D"),
         ("workspace ur5e --color reach", "'--colour'"),
-        ("control ur5e --law pid --goal 0", "impedance. Did you mean pd-gravity?"),
+        ("control ur5e --law pd --goal 0", "impedance. Did you mean pd-gravity?"),
         ("control ur5e --law computed_torque --goal 0", "Did you mean computed-torque?"),
         (
             "id ur5e --v 30deg",

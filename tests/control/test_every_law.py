@@ -25,6 +25,7 @@ END, BANDWIDTH, ERROR, SEED = 2.0, 15.0, 0.05, 5
 # beforehand, and the tests hold the motions against that as well.
 STATED = {
     "pd_gravity": 0.06,
+    "pid": 0.05,
     "pd_bounded": 0.01,
     "feedforward_pd": 0.02,
     "computed_torque": 0.02,
@@ -89,6 +90,8 @@ def make(kind, name):
     match kind:
         case "pd_gravity":
             return control.PDGravity.designed(model, q_d, bandwidth=BANDWIDTH), q_d, None, None
+        case "pid":
+            return control.PID.designed(model, q_d, bandwidth=BANDWIDTH, gravity="here"), q_d, None, None
         case "pd_bounded":
             law = control.RobustPD.designed(model, q_d, bandwidth=10.0, torque_limits=np.inf, seconds=0.4, constants="found")
             return law, q_d, None, None

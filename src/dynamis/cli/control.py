@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from dynamis.control.stability import Condition
 
 LAWS = (
-    "gravity-compensation", "pd-gravity", "pd-bounded", "feedforward-pd", "computed-torque", "slotine-li",
+    "gravity-compensation", "pd-gravity", "pid", "pd-bounded", "feedforward-pd", "computed-torque", "slotine-li",
     "operational-space", "impedance",
 )  # fmt: skip
 OTHER_NAMES = {
-    "pid": "pd-gravity", "pd": "pd-gravity", "ctc": "computed-torque", "inverse-dynamics": "computed-torque",
+    "pi": "pid", "pd": "pd-gravity", "ctc": "computed-torque", "inverse-dynamics": "computed-torque",
     "feedback-linearization": "computed-torque", "feedforward": "feedforward-pd", "adaptive": "slotine-li",
     "passivity": "slotine-li", "task-space": "operational-space", "osc": "operational-space", "gravity": "gravity-compensation",
 }  # fmt: skip

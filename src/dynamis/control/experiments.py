@@ -73,10 +73,11 @@ def compare_laws(
 ) -> LawComparison:
     """Simulate one or several laws on the same motion from rest at ``q0`` (default: home), and compare the results.
 
-    ``laws`` are names: in joint space "gravity-compensation", "pd-gravity", "pd-bounded", "feedforward-pd", "computed-torque",
-    "slotine-li"; in task space "operational-space", "impedance", and the redundancy resolutions "driven-acceleration",
-    "acceleration-energy", "torque" (default: these three). A mapping gives other names, and user-defined resolutions with the
-    arguments of `task_space.least_cost_torque`. ``design`` has bandwidth, damping ratio and other settings of the laws.
+    ``laws`` are names: in joint space "gravity-compensation", "pd-gravity", "pid", "pd-bounded", "feedforward-pd",
+    "computed-torque", "slotine-li"; in task space "operational-space", "impedance", and the redundancy resolutions
+    "driven-acceleration", "acceleration-energy", "torque" (default: these three). A mapping gives other names, and
+    user-defined resolutions with the arguments of `task_space.least_cost_torque`. ``design`` has bandwidth, damping ratio and
+    other settings of the laws.
 
     ``motion`` is a goal, in joint coordinates or in those of ``task`` (default: the tip position), which is reached in
     ``move`` seconds (default: half the ``duration``); or a `Circle` or `Line` of the task, simulated without dry friction;

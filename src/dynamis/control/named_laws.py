@@ -16,6 +16,7 @@ from dynamis.control.impedance import Impedance
 from dynamis.control.law import ControlLaw
 from dynamis.control.operational_space import OperationalSpace, well_conditioned
 from dynamis.control.pd_gravity import PDGravity
+from dynamis.control.pid import PID
 from dynamis.control.robust_pd import RobustPD
 from dynamis.control.slotine_li import SlotineLi
 from dynamis.control.stability import Stability
@@ -29,7 +30,7 @@ from dynamis.task_space.redundancy import LAWS as REDUNDANCY_LAWS
 from dynamis.tolerances import SIMULATED_ERROR
 
 Array = npt.NDArray[Any]
-JOINT_LAWS = ("gravity-compensation", "pd-gravity", "pd-bounded", "feedforward-pd", "computed-torque", "slotine-li")
+JOINT_LAWS = ("gravity-compensation", "pd-gravity", "pid", "pd-bounded", "feedforward-pd", "computed-torque", "slotine-li")
 TIP_LAWS = ("operational-space", "impedance")
 CONTROL_LAWS = (*JOINT_LAWS, *TIP_LAWS)
 LAWS = (*CONTROL_LAWS, *REDUNDANCY_LAWS)
@@ -67,6 +68,8 @@ def named_law(name: str, model: Robot, reference: Any, task: Task | None, design
             return GravityCompensation(damping=2.0 * zeta * w * max_diagonal_inertia(model))
         case "pd-gravity":
             return PDGravity.designed(model, reference, bandwidth=w, damping=zeta)
+        case "pid":
+            return PID.designed(model, reference, bandwidth=w, damping=zeta)
         case "pd-bounded":
             return RobustPD.designed(model, reference, bandwidth=w, constants="found", seconds=2.0)
         case "feedforward-pd":
