@@ -95,7 +95,7 @@ def correct(robot: Robot, contacts: Contacts, found: Array, failed: SingularErro
     first = len(contacts.labels) - len(labels(contacts.closures))
     for k in np.flatnonzero(~(flat[:, -1] <= 1.0)):
         q, v, tau, target = (x[k].astype(float) for x in states)
-        c, a = evaluate(robot, held_at(robot, contacts, q), q, v), flat[k, : robot.n]
+        c, a = evaluate(robot, held_at(robot, contacts, q), q, v, contacts.rank), flat[k, : robot.n]
         rate = wanted_rate(c, v, contacts.alpha, contacts.beta) + target
         if not np.abs(c.H @ a - rate).max() <= RECURSION_ROUNDING * (1.0 + np.abs(a).max()):
             try:
@@ -186,19 +186,21 @@ def _damped_step(H: Array, h: Array, damping: float) -> Array:
     return -V @ (s / (s * s + damping) * (U.T @ h))
 
 
-def project(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) -> tuple[Array, Array, float, float]:
+def project(
+    robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array, rank: int | None = None
+) -> tuple[Array, Array, float, float]:
     """Project a state onto h = 0 and H v = 0; return (q, v, max |h|, max |H v|), the last two before the projection."""
     q = moved(robot.model, q, np.zeros(robot.nq))
     if not closures:
         return q, v, 0.0, 0.0
-    c = evaluate(robot, closures, q, v)
+    c = evaluate(robot, closures, q, v, rank)
     before = float(np.abs(c.h).max()), float(np.abs(c.H @ v).max())
     for _ in range(4):
         size = np.abs(c.h).max()
         if size <= 1e-15:
             break
         q_new = robot.integrate(q, _damped_step(c.H, c.h, 0.0))
-        new = evaluate(robot, closures, q_new, v)
+        new = evaluate(robot, closures, q_new, v, rank)
         if np.abs(new.h).max() >= size:
             break
         q, c = q_new, new
