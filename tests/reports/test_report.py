@@ -312,6 +312,13 @@ def test_the_package_is_called_like_the_function(tmp_path):
     assert path.read_text(encoding="utf-8").startswith("# planar 2R")
 
 
+def test_a_constrained_robot_is_refused_with_its_tree(tmp_path):
+    with pytest.raises(dy.InputError, match="got ConstrainedRobot; its attribute robot is the tree"):
+        dy.report(dy.loops.four_bar(), tmp_path / "x.html")
+    with pytest.raises(dy.InputError, match="got int"):
+        dy.report(3, tmp_path / "x.html")
+
+
 def test_a_robot_without_joints_has_no_report():
     with pytest.raises(InputError, match="no moving joints"):
         contents_of(dy.Robot(dy.Description("stone").add_link("base")))

@@ -18,6 +18,7 @@ from dynamis.reports.budget import Budget
 from dynamis.reports.subject import Subject, subject_of
 from dynamis.reports.tiers import code_tier
 from dynamis.robot import Robot, load
+from dynamis.robot.checks import check_is_robot
 
 Progress = Callable[[float, str], None]
 
@@ -97,6 +98,8 @@ def contents_of(
     chosen = chosen_sections(sections, without)
     if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not seconds > 0:
         raise InputError(f"seconds must be a positive number, got {seconds!r}")
+    if not isinstance(robot, str | os.PathLike):
+        check_is_robot(robot)
     source = source if isinstance(robot, Robot) else os.fspath(robot)
     subject = subject_of(robot if isinstance(robot, Robot) else load(robot), values, source)
     if not subject.robot.n:
