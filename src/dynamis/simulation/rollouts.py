@@ -26,6 +26,7 @@ from dynamis.simulation.controllers import Controller
 from dynamis.simulation.fixed_step import check_step_length
 from dynamis.simulation.friction import BristleLaw, StickingLaw, in_words, laws_of
 from dynamis.simulation.given_values import input_length
+from dynamis.simulation.loops.actuated import warn_of_passive_joints
 from dynamis.simulation.loops.constrained_robot import ConstrainedRobot
 from dynamis.simulation.loops.constraints import evaluate, held_at, refuse_open
 from dynamis.simulation.loops.overconstrained import overconstrained_rank
@@ -156,6 +157,9 @@ class BatchSimulation:
         robot = robot.robot if isinstance(robot, ConstrainedRobot) else robot
         if not isinstance(robot, Robot):
             raise InputError(f"rollouts takes a robot, got {type(robot).__name__}; dynamis.load gives one")
+        if self._constrained is not None:
+            cure = "with motors at some, simulate one by one with dynamis.constrained(robot).simulate(…, actuated=[…])"
+            warn_of_passive_joints(self._constrained, controller, cure, stacklevel=3)
         if contacts is None:
             warn_of_open_loops(robot, "this motion", closed="dynamis.constrained(robot).simulate(…)")
         if not isinstance(every, int | np.integer) or every < 1:

@@ -21,6 +21,7 @@ from dynamis.robot.dry_friction import without_dry_friction
 from dynamis.robot.interop import crocoddyl_model
 from dynamis.robot.jumps import warn_at_rest
 from dynamis.simulation.contact_forces import contact_forces, per_contact
+from dynamis.simulation.loops.actuated import warn_of_passive_joints, with_motors
 from dynamis.simulation.loops.constrained import correct, solve
 from dynamis.simulation.loops.constrained_derivatives import constrained_derivatives, row_derivatives
 from dynamis.simulation.loops.constrained_functions import ConstrainedFunctions
@@ -206,7 +207,8 @@ class ConstrainedRobot(ConstrainedFunctions):
 
     def simulate(
         self, t: Any, q0: Any = None, v0: Any = None, *, normal: Any = (0.0, 0.0, 1.0), lift_off: str = "stop",
-        friction: Any = "model", stabilisation: str = "projection", resume: Trajectory | None = None, **options: Any,
+        friction: Any = "model", stabilisation: str = "projection", resume: Trajectory | None = None, actuated: Any = None,
+        **options: Any,
     ) -> LoopTrajectory:  # fmt: skip
         """Simulate the robot with its contacts held where they are at q0, and its loops closed.
 
@@ -217,6 +219,9 @@ class ConstrainedRobot(ConstrainedFunctions):
         "time_stepping", with steps of 1 ms unless ``step`` is given; otherwise one of SciPy's, by default "DOP853", or "rk4" or
         "euler" with fixed steps, which are compiled. ``stabilisation`` is "projection" (with RK23, RK45, DOP853 or fixed
         steps), "baumgarte" (not with time stepping; with the gains of `constrained`, or 20 1/s) or "none".
+
+        ``actuated`` names the coordinates with motors: the torques of the ``controller`` are replaced by the smallest ones there
+        that have the same effect with the loops closed. None takes them as they are; ``torque`` is always taken as it is.
 
         A function that raises an exception, or a singular configuration, ends the simulation: ``status`` gives the reason, and
         the motion so far is returned. Passing through a singular configuration is an event.
@@ -245,6 +250,13 @@ class ConstrainedRobot(ConstrainedFunctions):
         held, released = held_at(self.robot, c, start), dict[str, float]()
         if isinstance(resume, LoopTrajectory) and alike(held, resume.closures, len(names)):
             held, released = resume.closures, dict(resume.released)
+        if options.get("controller") is not None and actuated is None:
+            cure = "name those with motors, actuated=[…], or actuated='joints' if all have"
+            warn_of_passive_joints(self, options["controller"], cure, stacklevel=3)
+        elif options.get("controller") is not None:
+            options["controller"] = with_motors(self, options["controller"], self.inputs.actuated(actuated))
+        elif actuated is not None:
+            raise InputError("actuated= is for a controller=: torque= names the torques of all coordinates")
         loops = Loops(self.robot, held, stabilisation, gains, normals, lift_off, released, start)
         motion = simulate(loops, t, q0, v0, friction=friction, resume=resume, **options)
         assert isinstance(motion, LoopTrajectory)
