@@ -1,7 +1,7 @@
 """Controllers of robots with loops that have motors at some of their joints only.
 
-The torques of a controller are those of all joints of the tree. With the loops closed, torques at the joints with motors have the
-same effect: b = Sᵀ τ + Jᵀ λ, with the smallest τ.
+The torques of a controller are those of all joints of the tree. With the loops closed, torques at the joints with motors have
+the same effect: b = Sᵀ τ + Jᵀ λ, with the smallest τ.
 """
 
 from __future__ import annotations

@@ -69,7 +69,9 @@ class ConstrainedFunctions(RobotBase):
 
     def home(self) -> Array:
         """Start of motions by default: that of a mechanism of `dynamis.loops`, or one in which the loops are closed."""
-        return closed_configuration(self.robot, self.assemble) if self._home is None else self._home.copy()
+        if self._home is not None:
+            return self._home.copy()
+        return closed_configuration(self.robot, lambda q: held_at(self.robot, self.contacts, q))
 
     def assemble(
         self, guess: Any, locked: Sequence[str | int] = (), *, tolerance: float = RECURSION_ROUNDING, iterations: int = 200

@@ -220,8 +220,8 @@ class ConstrainedRobot(ConstrainedFunctions):
         "euler" with fixed steps, which are compiled. ``stabilisation`` is "projection" (with RK23, RK45, DOP853 or fixed
         steps), "baumgarte" (not with time stepping; with the gains of `constrained`, or 20 1/s) or "none".
 
-        ``actuated`` names the coordinates with motors: the torques of the ``controller`` are replaced by the smallest ones there
-        that have the same effect with the loops closed. None takes them as they are; ``torque`` is always taken as it is.
+        ``actuated`` names the coordinates with motors: the torques of the ``controller`` are replaced by the smallest ones
+        there that have the same effect with the loops closed. None takes them as they are, as ``torque`` always is.
 
         A function that raises an exception, or a singular configuration, ends the simulation: ``status`` gives the reason, and
         the motion so far is returned. Passing through a singular configuration is an event.
