@@ -25,7 +25,7 @@ from dynamis.simulation.loops.actuated import warn_of_passive_joints, with_motor
 from dynamis.simulation.loops.constrained import correct, solve
 from dynamis.simulation.loops.constrained_derivatives import constrained_derivatives, row_derivatives
 from dynamis.simulation.loops.constrained_functions import ConstrainedFunctions
-from dynamis.simulation.loops.constraints import Independence, alike, evaluate, held_at, independence
+from dynamis.simulation.loops.constraints import Independence, alike, evaluate, held_at, independence, rank_of
 from dynamis.simulation.loops.loop_motion import Loops
 from dynamis.simulation.loops.loop_trajectory import LoopTrajectory
 from dynamis.simulation.loops.reduced import Reduced, reduced
@@ -284,7 +284,16 @@ class ConstrainedRobot(ConstrainedFunctions):
         """
         chosen = self.robot.inputs.coordinates(actuated, "actuated")
         b, J = np.asarray(self.robot.inverse_dynamics(q, v, a, wrenches)), np.asarray(self.jacobian(q))
-        return contact_forces(self.robot, self.contacts, q, b, J, chosen, friction, normal, support)
+        try:
+            return contact_forces(self.robot, self.contacts, q, b, J, chosen, friction, normal, support)
+        except SingularError as error:
+            free = self.n - rank_of(np.linalg.svd(J.reshape(-1, *J.shape[-2:])[0], compute_uv=False))
+            if len(chosen) >= free:
+                raise
+            motors = counted(len(chosen), "coordinate")
+            raise SingularError(
+                f"{error}: {motors} with motors, and {free} degrees of freedom; name more in actuated="
+            ) from None
 
     def crocoddyl(self, costs: Any, *, actuated: Any = "joints") -> Any:
         """A differential action model of Crocoddyl with the contacts and loops held; see `Robot.crocoddyl`.
