@@ -154,7 +154,7 @@ class TestALawOfTheTreeOnAMechanismWithMotorsAtSomeJoints:
         np.testing.assert_array_equal(motion.tau[:, [1, 3]], 0.0)
         np.testing.assert_allclose(motion.q[-1], self.goal, atol=1e-3)
         if not sampled:
-            with pytest.warns(dy.ModelWarning, match="torques at all 4 coordinates"):
+            with pytest.warns(dy.ModelWarning, match="torques at all coordinates of the tree"):
                 free = self.loop.simulate(1.5, controller=law, points=31)
             assert np.abs(free.tau[:, [1, 3]]).max() > 0.1
             np.testing.assert_allclose(motion.q, free.q, atol=1e-6)  # the same effect

@@ -74,5 +74,5 @@ def warn_of_passive_joints(held: ConstrainedFunctions, controller: Any, cure: st
     """Warn of a control law of the tree, which has torques at joints that may have no motors."""
     law = controller.law if isinstance(controller, Sampled) else controller
     if held.closures and isinstance(law, Controller) and law.torques:
-        text = f"{type(law).__name__} has torques at all {held.n} coordinates, also of joints without motors: {cure}"
+        text = f"{type(law).__name__} has torques at all coordinates of the tree, also of joints without motors: {cure}"
         warnings.warn(text, ModelWarning, stacklevel=stacklevel)
