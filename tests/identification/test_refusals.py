@@ -34,3 +34,27 @@ def test_settings_are_arguments_of_what_they_set():
     for name in ("signals", "constraints"):
         with pytest.raises(dy.InputError, match=f"{name}= takes a dictionary of"):
             dy.identify(ARM, run, **{name: ["parallel"]})
+
+
+@pytest.fixture
+def looped(tmp_path):
+    """A five-bar whose file closes its loop."""
+    dy.loops.five_bar().write(tmp_path / "five.toml")
+    with pytest.warns(dy.ModelWarning, match="loops closed by"):
+        return dy.load(tmp_path / "five.toml")
+
+
+def test_the_equations_of_a_tree_are_not_fitted_to_a_mechanism_with_loops(looped):
+    run = Samples.of(*np.random.default_rng(0).normal(size=(4, 100, 4)), period=0.01)
+    with pytest.raises(dy.InputError, match=r"closes loops \(plane of .* so that τ = Y π does not hold: .*null space"):
+        dy.identify(looped, run)
+    d = looped.description
+    d.closures.clear()
+    with pytest.raises(dy.DynamisError) as refused:  # of this noise, but no longer for its loops
+        dy.identify(dy.Robot(d), run)
+    assert "loops" not in str(refused.value)
+
+
+def test_no_motion_is_designed_that_would_tear_a_loop(looped):
+    with pytest.raises(dy.InputError, match="a motion of all joints of the tree would tear: choose motions of the joints with"):
+        dy.identification.design_excitation(looped, duration=2.0, restarts=1)

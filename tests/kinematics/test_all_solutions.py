@@ -95,3 +95,13 @@ def test_progress_is_reported_and_bad_numbers_refused():
     ):
         with pytest.raises(dy.InputError, match=text):
             all_solutions(robot, X, **options)
+
+
+def test_a_quaternion_and_its_negative_are_one_solution():
+    rod = dy.solids.rod(0.3, mass=2.0).seen_from(dy.Pose.translation([0, 0, 0.15]))
+    d = dy.Description("ball arm").add_link("base").add_link("upper", "base", "spherical", inertia=rod)
+    elbow = dy.Pose.translation([0, 0, 0.3])
+    d.add_link("fore", "upper", "revolute", axis=(0, 1, 0), origin=elbow, inertia=rod)
+    robot = dy.Robot(d.add_link("hand", "fore", origin=elbow))
+    q = robot.random(1)
+    assert len(all_solutions(robot, robot.pose(q), q0=q, starts=60)) == 1

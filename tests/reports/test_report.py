@@ -312,6 +312,27 @@ def test_the_package_is_called_like_the_function(tmp_path):
     assert path.read_text(encoding="utf-8").startswith("# planar 2R")
 
 
+def test_a_constrained_robot_is_refused_with_its_tree(tmp_path):
+    with pytest.raises(dy.InputError, match="got ConstrainedRobot; its attribute robot is the tree"):
+        dy.report(dy.loops.four_bar(), tmp_path / "x.html")
+    with pytest.raises(dy.InputError, match="got int"):
+        dy.report(3, tmp_path / "x.html")
+
+
+@pytest.mark.filterwarnings("ignore::dynamis.ModelWarning")  # of the file, which is loaded again
+def test_a_report_says_first_that_the_loops_of_the_file_are_open(tmp_path):
+    dy.loops.five_bar().write(tmp_path / "five.toml")
+    with pytest.warns(dy.ModelWarning, match="loops closed by"):
+        robot = dy.load(tmp_path / "five.toml")
+    by_key = {section.key: section for section in contents_of(robot, sections=["robot", "check", "equations"]).sections}
+    assert by_key["robot"].lead.startswith("Warning: the file of robot 'five-bar' closes loops (plane of ")
+    assert by_key["equations"].lead.startswith("Of the tree, whose loops are open here, not of the mechanism. ")
+    assert "loops" not in by_key["check"].lead
+    (alone,) = contents_of(robot, sections=["equations"]).sections
+    assert alone.lead.startswith("Warning: the file of the robot closes loops, which are open in this report")
+    assert "loops" not in contents_of(dy.load("planar_2r_melchiorri"), sections=["robot"]).sections[0].lead
+
+
 def test_a_robot_without_joints_has_no_report():
     with pytest.raises(InputError, match="no moving joints"):
         contents_of(dy.Robot(dy.Description("stone").add_link("base")))

@@ -139,3 +139,45 @@ def test_controllers_with_states_act_in_loops():
     np.testing.assert_allclose(loop.q[:, :1], tree.q, atol=1e-6)
     np.testing.assert_allclose(loop.actuator_states["controller"], tree.actuator_states["controller"], atol=1e-6)
     assert np.abs(tree.actuator_states["controller"]).max() > 0.01
+
+
+class TestALawOfTheTreeOnAMechanismWithMotorsAtSomeJoints:
+    loop = dy.loops.five_bar()
+    goal = loop.assemble(loop.home() + 0.1 * np.array([2, 0, 1, 0]), locked=["left", "right"])
+    motors = ("left", "right")
+
+    @pytest.mark.parametrize("sampled", [False, True])
+    def test_it_reaches_its_goal_with_their_torques_alone(self, sampled):
+        law = dy.control.ComputedTorque.designed(self.goal, bandwidth=8.0)
+        given = dy.Sampled(law, 500.0) if sampled else law
+        motion = self.loop.simulate(1.5, controller=given, actuated=self.motors, points=31)
+        np.testing.assert_array_equal(motion.tau[:, [1, 3]], 0.0)
+        np.testing.assert_allclose(motion.q[-1], self.goal, atol=1e-3)
+        if not sampled:
+            with pytest.warns(dy.ModelWarning, match="torques at all coordinates of the tree"):
+                free = self.loop.simulate(1.5, controller=law, points=31)
+            assert np.abs(free.tau[:, [1, 3]]).max() > 0.1
+            np.testing.assert_allclose(motion.q, free.q, atol=1e-6)  # the same effect
+
+    def test_one_with_states(self):
+        class Integral(dy.Controller):
+            size = 4
+
+            def __call__(self, robot, t, q, v, x):
+                return robot.gravity(q) - 40.0 * (q - TestALawOfTheTreeOnAMechanismWithMotorsAtSomeJoints.goal) - 4.0 * v - x
+
+            def rates(self, robot, t, q, v, x):
+                return q - TestALawOfTheTreeOnAMechanismWithMotorsAtSomeJoints.goal
+
+        free = self.loop.simulate(0.3, controller=Integral(), points=4)
+        motion = self.loop.simulate(0.3, controller=Integral(), actuated=self.motors, points=4)
+        np.testing.assert_array_equal(motion.tau[:, [1, 3]], 0.0)
+        np.testing.assert_allclose(motion.q, free.q, atol=1e-6)
+
+    def test_torques_as_they_are_and_batches(self):
+        with pytest.raises(dy.InputError, match="actuated= is for a controller="):
+            self.loop.simulate(0.1, torque=[1.0, 0.0, 0.0, 0.0], actuated=self.motors)
+        law = dy.control.ComputedTorque.designed(self.goal, bandwidth=8.0)
+        held = dy.constrained(self.loop.robot, closures=self.loop.closures, alpha=20.0, beta=20.0)
+        with pytest.warns(dy.ModelWarning, match="with motors at some, simulate one by one"):
+            dy.rollouts(held, 0.01, self.loop.home(), controller=law)

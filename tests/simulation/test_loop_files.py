@@ -203,3 +203,55 @@ def test_analyses_of_the_open_chain_say_so(analysis, tmp_path):
         robot = dy.load(tmp_path / "fb.toml")
     with pytest.warns(dy.ModelWarning, match=r"closes loops .* which are open in"):
         analysis(robot, robot.home())
+
+
+TWO_LINKS = """
+[robot]
+name = "two"
+[[link]]
+link = "upper"
+joint = "shoulder"
+mass = 1
+com = [0.1, 0, 0]
+inertia = {xx = 0.1, yy = 0.1, zz = 0.1}
+[[link]]
+link = "fore"
+joint = "elbow"
+xyz = [0.3, 0, 0]
+[[frame]]
+link = "end"
+parent = "fore"
+"""
+
+
+def test_a_coupling_of_links_names_the_joint_that_moves_them():
+    for name, cure in (("fore", "name joint 'elbow'"), ("end", "name a joint")):
+        closure = f'[[closure]]\nkind = "coupled"\nfirst = "{name}"\nsecond = "shoulder"\n'
+        with pytest.raises(dy.ModelError, match=f"'{name}' is a link, and this kind couples joints; .*{cure}"):
+            dy.load(TWO_LINKS + closure)
+
+
+def test_a_link_without_mass_in_a_loop_need_not_be_changed():
+    with pytest.warns(dy.ModelWarning) as told:
+        dy.load(TWO_LINKS + '[[closure]]\nkind = "coupled"\nfirst = "elbow"\nsecond = "shoulder"\n')
+    assert any("none, if the robot moves with its loops closed" in str(w.message) for w in told)
+    assert not any("make the joint fixed" in str(w.message) for w in told)
+
+
+def test_too_few_motors_are_counted():
+    loop = dy.loops.five_bar()
+    rest = np.zeros(4)
+    with pytest.raises(dy.SingularError, match=r"1 coordinate with motors, and 2 degrees of freedom; name more in actuated="):
+        loop.inverse_dynamics(loop.home(), rest, rest + 1.0, actuated=["left"])
+
+
+def test_a_free_platform_that_moves_in_q_is_told_when_written_as_mjcf(tmp_path):
+    d = dy.Description("platform").add_link("base")
+    body = dy.Inertia.about_com(1.0, (0.0, 0.0, 0.1), 0.1 * np.eye(3))
+    d.add_link("platform", "base", "free", inertia=body)
+    d.add_link("leg", "base", "revolute", axis=(0, 1, 0), inertia=body)
+    with pytest.warns(
+        dy.ModelWarning, match="free joints, whose coordinates are the last of q there: 1 element, 'platform_joint'"
+    ):
+        dy.Robot(d).write(tmp_path / "platform.mjcf")
+    assert dy.load(tmp_path / "platform.mjcf").coordinate_names[0] == "leg_joint"

@@ -154,6 +154,32 @@ def test_assembling_moves_quaternions_on_their_manifold(closure):
         assert abs(np.linalg.norm(q[part]) - 1.0) < 1e-12
 
 
+def open_chain(roll=0.0, ground=1.0):
+    """A four-bar with its rocker turned about x by ``roll``."""
+    d = dy.Description("chain").add_link("base")
+    for name, parent, x, turn in (("crank", "base", 0.0, 0.0), ("coupler", "crank", 0.3, 0.0),
+                                          ("rocker", "base", ground, roll)):  # fmt: skip
+        d.add_link(name, parent, "continuous", joint_name=name, axis=(0, 0, 1), inertia=BODY,
+                   origin=dy.Pose.from_rpy([turn, 0, 0], (x, 0, 0)))  # fmt: skip
+    for name, length in (("coupler", 0.9), ("rocker", 0.7)):
+        d.add_link(f"{name}_end", name, origin=dy.Pose.translation((length, 0, 0)))
+    return dy.Robot(d)
+
+
+def test_the_smallest_gap_of_all_starts_is_told():
+    robot = open_chain(ground=1.901)  # the bars have 1.9 m
+    with pytest.raises(InputError, match=r"random configurations, at best: 'coupler_end on rocker_end: .*\(all of h: 0\.001\)"):
+        dy.constrained(robot, closures=Point("coupler_end", "rocker_end")).home()
+
+
+def test_axes_that_are_parallel_but_for_rounding_are_named_with_a_cure():
+    robot = open_chain(roll=3.7e-6)
+    for kind in (Point, dy.loops.Pin):
+        with pytest.raises(InputError, match=r"'(crank|coupler)' and 'rocker' are parallel but for 3\.7e-06 rad, .*InPlane"):
+            dy.constrained(robot, closures=kind("coupler_end", "rocker_end")).home()
+    assert dy.constrained(robot, closures=InPlane("coupler_end", "rocker_end", normal_frame="base")).home().shape == (3,)
+
+
 def test_lengths_that_cannot_meet_are_refused_with_the_gap():
     loop = four_bar()
     robot, q = loop.robot, loop.home()

@@ -50,6 +50,94 @@ def test_a_rod_without_direction_is_named():
             call(q)
 
 
+A, B = np.radians(40.0), np.radians(70.0)  # twists
+LENGTH = 0.4 * np.sin(B) / np.sin(A)
+RATIO = np.sin(0.5 * (B + A)) / np.sin(0.5 * (B - A))
+
+
+def bennett():
+    """Bennett's linkage: a / sin α = b / sin β, tan(q₀ / 2) tan(q₁ / 2) = RATIO, q₂ = −q₀ [Bennett 1903]."""
+    text = '[robot]\nname = "bennett"\n'
+    for k, (length, twist) in enumerate(((0.4, A), (LENGTH, B), (0.4, A))):
+        text += f'[[dh]]\nlink = "L{k}"\na = {float(length)}\nalpha = {float(twist)}\nmass = 1.0\ncom = [{-length / 2}, 0, 0]\n'
+        text += "inertia = {xx = 0.001, yy = 0.02, zz = 0.02}\n"
+    text += f'[[frame]]\nlink = "turned"\nparent = "base"\nrpy = [{-B}, 0, 0]\n'
+    text += f'[[frame]]\nlink = "end"\nparent = "turned"\nxyz = [{-LENGTH}, 0, 0]\n'
+    return dy.load(text)
+
+
+def on_curve(angle):
+    return np.array([angle, 2.0 * np.arctan2(RATIO, np.tan(0.5 * angle)), -angle])
+
+
+def slope(angle, e=1e-5):
+    return (on_curve(angle + e) - on_curve(angle - e)) / (2.0 * e)
+
+
+def lagrange(robot, angle, rate, e=1e-5):
+    """The acceleration of the one coordinate: I φ̈ + I′ φ̇² / 2 + U′ = 0."""
+
+    def inertia(x):
+        return slope(x) @ robot.mass_matrix(on_curve(x)) @ slope(x)
+
+    def steepness(f):
+        return (f(angle + e) - f(angle - e)) / (2.0 * e)
+
+    U = steepness(lambda x: float(robot.potential_energy(on_curve(x))))
+    return -(0.5 * steepness(inertia) * rate**2 + U) / inertia(angle)
+
+
+class TestALinkageThatMovesOnlyWhereItsRowsAreRedundant:
+    """Open by 1e-6 its rows have rank 3 of 3 coordinates in place of 2, and would determine the acceleration alone."""
+
+    robot = bennett()
+    pin = dy.loops.Pin("L2", "end")
+    loop, exact = dy.constrained(robot, closures=pin, alpha=20.0, beta=20.0), dy.constrained(robot, closures=pin)
+    q = on_curve(0.7)
+    v = exact.assemble_velocity(q, 3.0 * slope(0.7))
+
+    @pytest.mark.parametrize("gap", [0.0, 1e-9, 1e-6])
+    def test_accelerations(self, gap):
+        exact, q, v = self.exact, self.q, self.v
+        a, forces = exact.forward_dynamics(q + gap * np.array([0.3, 0.5, -0.8]), v, np.zeros(3))
+        assert a[0] == pytest.approx(lagrange(exact.robot, 0.7, 3.0), abs=1e-5 + 100.0 * gap)
+        closed = exact.forward_dynamics(q, v, np.zeros(3))[1]
+        np.testing.assert_allclose(forces, closed, atol=1e-6 + 1e3 * gap)
+        J = exact.jacobian(q)
+        np.testing.assert_allclose(J.T @ closed, exact.robot.inverse_dynamics(q, v, exact.forward_dynamics(q, v, np.zeros(3))[0]),
+                                   atol=1e-9)  # fmt: skip
+        np.testing.assert_allclose(J @ np.linalg.lstsq(J, closed, rcond=1e-9)[0], closed, atol=1e-9)  # of least norm
+
+    def test_only_such_linkages_have_a_rank_that_is_given(self):
+        exact = self.exact
+        assert exact.independence(self.q).degrees_of_freedom == 1
+        assert exact.independence(self.q + 0.1 * np.arange(3)).degrees_of_freedom == 0
+        assert exact.ranked.rank == 2
+        for other in (dy.loops.four_bar(closed_by="pin"), dy.loops.four_bar(0.5, 0.3, 0.5, 0.3, angle=0.0), dy.loops.delta()):
+            assert other.ranked.rank is None
+
+    @pytest.mark.parametrize(
+        "options",
+        [{}, {"method": "rk4", "step": 2e-3}, {"method": "time_stepping", "step": 2e-3}, {"stabilisation": "baumgarte"},
+         {"stabilisation": "none"}],
+        ids=["DOP853", "rk4", "time stepping", "Baumgarte", "none"],
+    )  # fmt: skip
+    def test_motions(self, options):
+        motion = self.exact.simulate(1.0, self.q, self.v, points=5, **options)
+        assert motion.status == "completed"
+        assert motion.q[-1, 0] == pytest.approx(-1.6812985, abs=2e-4 if "time_stepping" in options.values() else 3e-7)
+        np.testing.assert_allclose(motion.q, [on_curve(x) for x in motion.q[:, 0]], atol=1e-6)
+        expected = [lagrange(self.robot, *x) for x in zip(motion.q[:, 0], motion.v[:, 0], strict=True)]
+        np.testing.assert_allclose(motion.acceleration[:, 0], expected, atol=1e-3 * np.abs(expected).max())
+
+    def test_batches(self):
+        q, v = self.q, self.v
+        made = dy.rollouts(self.loop, 1.0, np.stack([q, on_curve(1.1)]), np.stack([v, 0.0 * v]), step=2e-3, every=100)
+        assert made.q[-1, 0, 0] == pytest.approx(-1.6812985, abs=1e-6)
+        expected = self.exact.simulate(1.0, on_curve(1.1), points=2)
+        np.testing.assert_allclose(made.q[-1, 1], expected.q[-1], atol=1e-6)
+
+
 def four_bar_on(motion, closed_by):
     """A four-bar linkage on a body that moves, without gravity, and a configuration with the loop closed."""
     d = dy.Description("moving").add_link("world")

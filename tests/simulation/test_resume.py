@@ -211,3 +211,43 @@ def test_a_joint_that_a_sample_sets_in_motion_starts_with_it():
     motion = dy.simulate(block(coulomb=5.0), 1.0, controller=law)
     assert [(e.kind, e.joint) for e in motion.events] == [("starts", "slide")]
     assert motion.events[0].time == pytest.approx(0.35)
+
+
+@pytest.mark.parametrize("suffix", ["npz", "csv"])
+def test_a_motion_from_a_file_goes_on_with_its_loops(suffix, tmp_path):
+    loop = dy.loops.four_bar(closed_by="pin")
+    file = tmp_path / f"m.{suffix}"
+    half, whole = loop.simulate(0.2, points=11), loop.simulate((0.0, 0.4), points=21)
+    half.save(file)
+    read = dy.Trajectory.load(file, loop)
+    np.testing.assert_array_equal(read.constraint_forces, half.constraint_forces)
+    assert read.drift.max() < 1e-12
+    on = loop.simulate(0.4, resume=read, points=21)
+    np.testing.assert_allclose(on.q[-1], whole.q[-1], atol=1e-6)
+    assert on.drift.max() < 1e-12
+    with pytest.raises(dy.InputError, match="has other loops"):
+        dy.simulate(loop.robot, 0.4, resume=read, points=3)
+
+
+def test_the_file_of_a_motion_holds_its_loops(tmp_path):
+    stance = dy.constrained(dy.load("ur5e").replace(friction=0), frames="tool0", closures=dy.loops.Coupled("wrist_3_joint"))
+    held = stance.assemble(stance.robot.home())
+    motion = stance.simulate(0.01, held, points=3)
+    motion.save(tmp_path / "m.npz")
+    for robot in (stance, stance.robot):
+        read = dy.Trajectory.load(tmp_path / "m.npz", robot)
+        assert read.closures == motion.closures
+        assert read.stabilisation == "projection"
+    other = dy.constrained(stance.robot, frames="tool0", closures=dy.loops.Coupled("wrist_2_joint", offset=held[4]))
+    with pytest.raises(dy.InputError, match="it has other loops"):
+        dy.Trajectory.load(tmp_path / "m.npz", other)
+
+
+def test_a_table_of_a_motion_with_loops_is_not_continued_silently_without_them(tmp_path):
+    loop = dy.loops.four_bar()
+    loop.write(tmp_path / "loop.toml")
+    with pytest.warns(dy.ModelWarning, match="loops closed by"):
+        robot = dy.load(tmp_path / "loop.toml")
+    dy.constrained(robot).simulate(0.05, points=3).save(tmp_path / "m.csv")
+    with pytest.warns(dy.ModelWarning, match="which are open in this motion"):
+        dy.simulate(robot, 0.1, resume=dy.Trajectory.load(tmp_path / "m.csv", robot), points=3)

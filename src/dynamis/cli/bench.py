@@ -58,8 +58,10 @@ def bench(
     from dynamis.cli.timing import machine, measure, states_of
     from dynamis.compiler.kernel import thread_count
     from dynamis.errors import unknown_name
+    from dynamis.robot.checks import warn_of_open_loops
 
     found = loaded(robot, settings, floating)
+    warn_of_open_loops(found, "the functions that are timed")
     asked = ",".join(DEFAULT_FUNCTIONS) if functions is None else functions
     names = list(known()) if asked == "all" else [x.strip() for x in asked.split(",")]
     for name in names:

@@ -315,7 +315,10 @@ def export(
     robot: str, function: str, precision: str, out: Path, name: str | None, jacobian: bool, order: str, frame: str | None,
     floating: bool, settings: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
+    from dynamis.robot.checks import warn_of_open_loops
+
     found = loaded(robot, settings, floating)
+    warn_of_open_loops(found, "the function that is written")
     with waiting("writing"):
         written = found.write_c(function, out, name=name, precision=precision, frame=frame, jacobian=jacobian, order=order)
     _say_written(written, as_json)

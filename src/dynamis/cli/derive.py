@@ -63,6 +63,7 @@ def derive(
       dynamis derive scara --as markdown
     """
     from dynamis.cli.loading import load
+    from dynamis.robot.checks import warn_of_open_loops
 
     check_output(output, SUFFIXES)
     if form != "equations" and (as_json or output is not None):
@@ -71,6 +72,7 @@ def derive(
         find_browser()  # before the work
     loaded = load(robot, parameters=assignments(settings) or None)
     require_joints(loaded)
+    warn_of_open_loops(loaded, "these equations")
     with Bar() as bar:
 
         def tell(done: int, total: int, terms: int) -> None:

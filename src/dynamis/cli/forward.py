@@ -49,8 +49,11 @@ def forward(
 ) -> None:  # fmt: skip
     import numpy as np
 
+    from dynamis.robot.checks import warn_of_open_loops
+
     check_output(out, (".csv", ".npz"), (table,))
     found = loaded(robot, settings, floating)
+    warn_of_open_loops(found, "these accelerations", closed="dynamis.constrained(robot).forward_dynamics")
     load = wrenches_of(found, wrenches)
     given = {"q": q, "v": v, "tau": third}
     unit = ["rad/s²" if c.revolute else "m/s²" for c in found.model.coordinates]

@@ -52,8 +52,11 @@ def inverse(
 ) -> None:  # fmt: skip
     import numpy as np
 
+    from dynamis.robot.checks import warn_of_open_loops
+
     check_output(out, (".csv", ".npz"), (table,))
     found = loaded(robot, settings, floating)
+    warn_of_open_loops(found, "these torques", closed="dynamis.constrained(robot).inverse_dynamics")
     load = wrenches_of(found, wrenches)
     if table is None:
         state = [vector(found, text, letter, degrees=degrees) for letter, text in (("q", q), ("v", v), ("a", third))]

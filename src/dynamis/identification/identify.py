@@ -25,7 +25,7 @@ from dynamis.identification.estimators.estimator import Estimator, LeastSquares,
 from dynamis.identification.estimators.factors import one_blas_thread
 from dynamis.identification.estimators.regularised import PhysicallyConsistent, Ridge
 from dynamis.identification.identification import Identification
-from dynamis.identification.linear_model import LinearModel
+from dynamis.identification.linear_model import LinearModel, model_of
 from dynamis.identification.logs.examine import examine
 from dynamis.identification.logs.examine_torques import examine_torques
 from dynamis.identification.logs.log import Log, LogFinding, one_per_cause, raise_errors
@@ -107,7 +107,7 @@ def identify(
     >>> found.verdict.grade
     'good'
     """
-    model = robot if isinstance(robot, LinearModel) else LinearModel(robot if isinstance(robot, Robot) else load(robot))
+    model = model_of(robot if isinstance(robot, Robot | LinearModel) else load(robot))
     call = _call(
         robot, logs, validate=validate, mapping=mapping, signals=signals, estimator=estimator, constraints=constraints,
         only=only, compare=compare, folds=folds, block_seconds=block_seconds, examined=examined, limits=limits,

@@ -31,6 +31,7 @@ from dynamis.identification.friction_terms import (
     presliding_displacements,
 )
 from dynamis.robot import Robot
+from dynamis.robot.checks import refuse_loops
 from dynamis.scalar import call_with_symbols, is_number, sign, tanh
 from dynamis.spatial import PARAMETER_NAMES
 
@@ -361,3 +362,12 @@ def _given(column: Column, robot: Robot, q: Array, v: Array, a: Array) -> Array:
             f"column {printable(column.name)} returns shape {values.shape}; it must return {counted(robot.n, 'torque')}"
         )
     return values[:, None]
+
+
+def model_of(robot: Robot | LinearModel) -> LinearModel:
+    """The model of a robot, or the one that is given, if its equations are those of the machine: without loops."""
+    model = robot if isinstance(robot, LinearModel) else LinearModel(robot)
+    why = "give joints of the tree torques that measured ones do not contain, so that τ = Y π does not hold"
+    cure = "with N the null space of the loops' Jacobian Nᵀ (Y π − τ) = 0 does (docs/identification.md, Closed loops)"
+    refuse_loops(model.robot, why, cure)
+    return model

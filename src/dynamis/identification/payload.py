@@ -24,6 +24,7 @@ from dynamis.identification.payload_fit import (
 )
 from dynamis.identification.samples import Samples, as_runs
 from dynamis.robot import Robot
+from dynamis.robot.checks import warn_of_open_loops
 from dynamis.robot.replacement import replace_payload
 from dynamis.spatial import PARAMETER_NAMES, Inertia
 
@@ -131,6 +132,7 @@ def identify_payload(
     ):
         raise InputError("the same run is given with the load and as reference: the reference is a run without the load")
     terms = _terms(friction, bool(empty))
+    warn_of_open_loops(robot, "the torques of the payload")
     at = robot.model.frame(frame)
     share = (FREELY if empty else 0.0) if arm is None else float(arm)
     if arm is not None and not 0.0 <= share <= FREELY:

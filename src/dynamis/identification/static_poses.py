@@ -29,6 +29,7 @@ from dynamis.identification.static_mistakes import (
     unexplained,
 )
 from dynamis.robot import Robot
+from dynamis.robot.checks import warn_of_open_loops
 
 Array = npt.NDArray[Any]
 ROUNDING = 1e-9  # relative to the largest entry of a regressor
@@ -159,6 +160,7 @@ def identify_static(
     >>> found.expressions, bool(np.allclose(found.torque(q), arm.gravity(q)))
     (('link1.mx + link2.m', 'link1.my', 'link2.mx', 'link2.my'), True)
     """
+    warn_of_open_loops(robot, "the static torques")
     poses = static_poses(robot, q, tau, direction, tolerance=tolerance)
     base = _weight(robot, offset)
     if not base.rank:

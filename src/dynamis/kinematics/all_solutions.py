@@ -13,6 +13,7 @@ from dynamis.kinematics.damped_least_squares import descend
 from dynamis.kinematics.ik_problem import target_problem
 from dynamis.kinematics.inverse_kinematics import generator, start_of, tolerances, turns_apart, turns_of
 from dynamis.kinematics.solution import Solution
+from dynamis.kinematics.turns import Turns
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -38,7 +39,8 @@ def all_solutions(
 ) -> list[Solution]:
     """Distinct inverse-kinematics solutions from many random starts, the closest to ``q0`` (default: home) first.
 
-    Two solutions are equal if no joint differs by more than ``apart``, modulo full turns; joints that do not move the frame
+    Two solutions are equal if no joint differs by more than ``apart``, modulo full turns, and as a rotation where it has a
+    quaternion, of either sign; joints that do not move the frame
     stay at ``q0``. A robot with more joints than the
     task needs has infinitely many solutions; the result is then a sample. Solutions that collide in ``collision``, a
     `collision.Scene`, are left out. ``closures`` are those of `inverse_kinematics`: the ways to assemble the mechanism count as
@@ -69,10 +71,21 @@ def all_solutions(
             begin[0] = reference
         reached = descend(problem, begin)
         for q, errors, steps in zip(*(x[reached.found] for x in (reached.q, reached.errors, reached.steps)), strict=True):
-            if all(np.abs(q - other.q if turns is None else turns.apart(q, other.q)).max() > apart for other in kept):
+            if all(np.abs(_gap(robot, turns, q, other.q)).max() > apart for other in kept):
                 here = q if turns is None else turns.nearest(q, reference)
                 kept.append(Solution(here, float(errors[0]), float(errors[1]), int(steps), done, True, "found"))
         done += count
         if progress is not None:
             progress(done, int(starts), len(kept))
     return sorted(kept, key=lambda s: float(np.linalg.norm(turns_apart(robot, s.q[None], reference))))
+
+
+def _gap(robot: Robot, turns: Turns | None, q: Array, other: Array) -> Array:
+    """The difference of two configurations (n,), of periodic joints modulo full turns."""
+    if robot.nq == robot.n:
+        return q - other if turns is None else turns.apart(q, other)
+    gap = turns_apart(robot, q[None], other)[0]
+    if turns is not None:
+        periodic = [k for k, c in enumerate(robot.model.coordinates) if c.q_index in turns.places.tolist()]
+        gap[periodic] -= 2.0 * np.pi * np.round(gap[periodic] / (2.0 * np.pi))
+    return gap

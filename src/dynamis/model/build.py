@@ -15,7 +15,7 @@ from dynamis.model.description import Description, Fresh, Joint
 from dynamis.model.diagnostics import Report
 from dynamis.model.joint_coordinates import JointPhysics, coordinates_of, effective_limits, leaders, narrowed, resolved_actuator
 from dynamis.model.joints import Primitive, Spin, Stage, stages
-from dynamis.model.massless import CURE, MAX_DOF_FOR_RANK, always_massless, is_regular, joints_in
+from dynamis.model.massless import CURE, CURE_WITH_LOOPS, MAX_DOF_FOR_RANK, always_massless, is_regular, joints_in
 from dynamis.model.model import Body, Coordinate, Frame, Model
 from dynamis.model.plausibility import check_plausibility
 from dynamis.model.structure import check_structure
@@ -71,7 +71,7 @@ def check_mass_matrix(description: Description, report: Report, model: Model | N
         return
     subject = "they can move together" if several else "it can move"
     report.warn(SINGULAR_MASS, where, f"{subject} without moving any mass: the mass matrix is singular",
-                "every motion of the joints moves mass", CURE,
+                "every motion of the joints moves mass", CURE_WITH_LOOPS if description.closures else CURE,
                 "inverse dynamics works; forward dynamics and simulation will refuse", line)  # fmt: skip
 
 

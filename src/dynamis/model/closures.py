@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,8 +52,11 @@ class LoopClosure(Fields):
     _repr_html_ = as_table
 
 
-def check_closures(closures: Iterable[Any], links: Collection[str], joints: Collection[str], report: Report) -> None:
-    """Add an error for every closure that names nothing of the robot, or has numbers without meaning."""
+def check_closures(closures: Iterable[Any], links: Collection[str], moved: Mapping[str, str], report: Report) -> None:
+    """Add an error for every closure that names nothing of the robot, or has numbers without meaning.
+
+    ``moved`` maps links to the names of the joints that move them.
+    """
     for x in closures:
         if not isinstance(x, LoopClosure):
             repair = "closures of dynamis.loops are given to dynamis.constrained(robot, closures=…)"
@@ -65,13 +68,18 @@ def check_closures(closures: Iterable[Any], links: Collection[str], joints: Coll
             found = f"the kind is {printable(str(x.kind))}" if x.kind else "the kind is missing"
             report.error("closure", where, found, ", ".join(CLOSURES), "correct the kind", x.line)
             continue
-        of, known = ("joint", joints) if x.kind == "coupled" else ("link", links)
+        of, known = ("joint", set(moved.values())) if x.kind == "coupled" else ("link", links)
         names = [x.first, *([x.second] if x.second or x.kind != "coupled" else []), *([x.axis_of] if x.axis_of else [])]
         if x.first == x.second:
             found = f"it connects {of} {printable(str(x.first))} to itself"
             report.error("closure", where, found, f"two {of}s", "name another one", x.line)
         for name in names:
             if name not in known:
+                if of == "joint" and name in links:
+                    repair = f"name joint {printable(moved[name])}" if name in moved else "name a joint"
+                    found = f"{printable(str(name))} is a link, and this kind couples joints"
+                    report.error("closure", where, found, "two joints that move", repair, x.line)
+                    continue
                 near = " or ".join(map(printable, near_names(str(name), known, 2)))
                 found = f"there is no {of} {printable(str(name))}" if name else f"one of its two {of}s is missing"
                 report.error("closure", where, found, f"a {of} of this file", f"name {near}" if near else "correct it", x.line)

@@ -17,6 +17,8 @@ Array = npt.NDArray[Any]
 MAX_DOF_FOR_RANK = 200  # for which the rank of M is computed on loading: its cost grows with their cube
 CURE = "give the links that these joints carry mass and inertia, give the joints rotor inertia, or make them fixed"
 
+CURE_WITH_LOOPS = "none, if the robot moves with its loops closed, by dynamis.constrained(robot): these may exclude the motion"
+
 
 def massless_motion(model: Model, q: Array) -> Array | None:
     """A direction of v (n) without kinetic energy at q, its largest entry 1; None where M(q) is regular.

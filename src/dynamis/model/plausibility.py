@@ -16,6 +16,7 @@ from dynamis.model.diagnostics import Report
 from dynamis.model.gravity_load import check_gravity_load
 from dynamis.model.joint_coordinates import NO_LIMIT
 from dynamis.model.joints import JOINT_TYPES, USES_AXIS
+from dynamis.model.massless import CURE_WITH_LOOPS
 from dynamis.model.robot_scale import check_scale
 from dynamis.scalar import Node
 from dynamis.tolerances import EPS, FILE_PRECISION, TYPED_PRECISION
@@ -274,7 +275,8 @@ def _check_massless_leaves(description: Description, report: Report) -> None:
         if moves and not weighs[joint.child] and not rotor and joint.name not in leading:
             where = f"joint {printable(joint.name)}"
             report.warn("massless-leaf", where, f"it moves link {printable(joint.child)} and nothing with mass",
-                        "a link with mass, or a rotor inertia", "give the link a mass and an inertia, or make the joint fixed",
+                        "a link with mass, or a rotor inertia",
+                        CURE_WITH_LOOPS if description.closures else "give the link mass and inertia, or make the joint fixed",
                         "inverse dynamics works; forward dynamics will find the mass matrix singular", joint.line)  # fmt: skip
 
 

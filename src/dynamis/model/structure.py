@@ -38,7 +38,8 @@ def check_structure(description: Description, report: Report) -> None:
     check_drives(usable, [link.name for link in description.links], report)
     check_values(description, typed, report)
     links, joints = ({x.name for x in items if isinstance(x.name, str)} for items in (description.links, description.joints))
-    check_closures(description.closures, links, joints, report)
+    moved = {joint.child: joint.name for joint in description.joints if joint.type != "fixed" and joint.name in joints}
+    check_closures(description.closures, links, moved, report)
 
 
 def _with_known_type(joints: list[Joint], report: Report) -> list[Joint]:

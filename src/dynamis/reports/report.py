@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from dynamis.display import counted
-from dynamis.documents.blocks import Section, without_mathematics
+from dynamis.documents.blocks import Plain, Section, without_mathematics
 from dynamis.documents.report import Report
 from dynamis.errors import DynamisError, InputError, printable, unknown_name
 from dynamis.reports.budget import Budget
 from dynamis.reports.subject import Subject, subject_of
 from dynamis.reports.tiers import code_tier
 from dynamis.robot import Robot, load
+from dynamis.robot.checks import check_is_robot, open_loops
 
 Progress = Callable[[float, str], None]
 
@@ -97,6 +98,8 @@ def contents_of(
     chosen = chosen_sections(sections, without)
     if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not seconds > 0:
         raise InputError(f"seconds must be a positive number, got {seconds!r}")
+    if not isinstance(robot, str | os.PathLike):
+        check_is_robot(robot)
     source = source if isinstance(robot, Robot) else os.fspath(robot)
     subject = subject_of(robot if isinstance(robot, Robot) else load(robot), values, source)
     if not subject.robot.n:
@@ -111,6 +114,7 @@ def contents_of(
         if progress is not None:
             progress(1.0 - left / total, module.TITLE)
         made.append(_built(module, subject, whole.left * share / left))
+        made[-1].lead = _of_tree(subject, key, made[-1].lead, first=len(made) == 1)
         left -= share
     freedom = f"{counted(subject.robot.n, 'degree')} of freedom"
     return Contents(subject.given.name, freedom, made, FOOTER, subject)
@@ -127,6 +131,19 @@ def chosen_sections(sections: str | Sequence[str] | None, without: str | Sequenc
     if not chosen:
         raise InputError("no section is left; choose among " + ", ".join(SECTIONS))
     return chosen
+
+
+def _of_tree(subject: Subject, key: str, lead: str, *, first: bool) -> str:
+    """The lead of a section, before it that its numbers are those of the tree if the file of the robot closes loops."""
+    loops = open_loops(subject.given)
+    if not loops or (key == "check" and not first):
+        return lead
+    if not first:
+        return type(lead)(f"Of the tree, whose loops are open here, not of the mechanism. {lead}")
+    # names are not read as formulas
+    what = loops if isinstance(lead, Plain) else "the file of the robot closes loops, which are open"
+    where = "in this report, also in its degrees of freedom, reach, stiffness, parameters and falls"
+    return type(lead)(f"Warning: {what} {where}; dynamis.constrained(robot) closes them. {lead}")
 
 
 def _built(module: Any, subject: Subject, seconds: float) -> Section:

@@ -67,13 +67,18 @@ def warn_of_actuators(robot: Robot, where: str, *, limited: bool = False, stackl
 _warned: weakref.WeakKeyDictionary[Robot, set[str]] = weakref.WeakKeyDictionary()
 
 
-def open_loops(robot: Robot) -> str:
+def closed_loops(robot: Robot) -> str:
     """The loops that the file of a robot closes, as the beginning of a sentence; empty without loops."""
     loops = [f"{x.kind} of {' and '.join(printable(y) for y in (x.first, x.second) if y)}" for x in robot.description.closures]
     if not loops:
         return ""
     more = f" and {len(loops) - 1} more" if len(loops) > 1 else ""
-    return f"the file of robot {printable(robot.name)} closes loops ({loops[0]}{more}), which are open"
+    return f"the file of robot {printable(robot.name)} closes loops ({loops[0]}{more})"
+
+
+def open_loops(robot: Robot) -> str:
+    """The same with the remark that they are open."""
+    return f"{loops}, which are open" if (loops := closed_loops(robot)) else ""
 
 
 def warn_of_open_loops(robot: Robot, where: str, *, closed: str = "dynamis.constrained(robot)", stacklevel: int = 3) -> None:
@@ -83,6 +88,15 @@ def warn_of_open_loops(robot: Robot, where: str, *, closed: str = "dynamis.const
         return
     told.add(where)
     warnings.warn(f"{loops} in {where}: {closed} closes them", ModelWarning, stacklevel=stacklevel)
+
+
+def refuse_loops(robot: Robot, why: str, cure: str) -> None:
+    """Refuse a robot whose file closes loops, for what would be wrong of the mechanism; ``why`` follows "…, which"."""
+    if loops := closed_loops(robot):
+        raise InputError(
+            f"{loops}, which {why}: {cure}. For a machine whose loops are open: "
+            "d = robot.description; d.closures.clear(); robot = dynamis.Robot(d)"
+        )
 
 
 def _only_limits(actuator: Actuator) -> bool:

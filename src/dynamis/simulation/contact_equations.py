@@ -24,9 +24,9 @@ from dynamis.errors import SingularError
 from dynamis.kinematics.closures import Closure, closure_rows
 from dynamis.model.massless import always_massless
 from dynamis.robot import Robot
-from dynamis.scalar import factorise, is_number, maximum, regularisation, solve_lower, solve_upper
+from dynamis.scalar import factorise, is_number, maximum, regularisation, solve_lower, solve_positive, solve_upper, sqrt, where
 from dynamis.spatial.inertia import mirrored
-from dynamis.tolerances import NEGLIGIBLE
+from dynamis.tolerances import EPS, NEGLIGIBLE
 
 Array = npt.NDArray[Any]
 PROXIMAL_STEPS = 4
@@ -41,15 +41,16 @@ class Contacts:
     closures: tuple[Closure, ...] = ()
     alpha: float = 0.0
     beta: float = 0.0
+    rank: int | None = None  # of all rows, given where they have a higher one with the loops open (`overconstrained_rank`)
 
     @property
     def key(self) -> tuple[Any, ...]:
-        return (self.points, self.frames, tuple(x.key for x in self.closures), self.alpha, self.beta)
+        return (self.points, self.frames, tuple(x.key for x in self.closures), self.alpha, self.beta, self.rank)
 
     @property
     def form(self) -> tuple[Any, ...]:
         """What code compiled for other constants of the closures has in common with this."""
-        return (self.points, self.frames, tuple(x.form for x in self.closures), self.alpha, self.beta)
+        return (self.points, self.frames, tuple(x.form for x in self.closures), self.alpha, self.beta, self.rank)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -79,12 +80,13 @@ def constrained_accelerations(
 ) -> Array:
     """(v̇, λ, error) under torques τ, with the accelerations ``target`` of the rows beside those of Baumgarte.
 
-    The error is the largest of the rows of J v̇ = b, relative to 1 + max |v̇|: large near singular configurations only.
+    The error is the largest of the rows of J v̇ = b, relative to 1 + max |v̇|: large near singular configurations only. Where a
+    rank is given it is estimated from the condition number of the rows.
     """
     J, drift = constraint_rows(robot, contacts, q, v, constants)
-    found = solve_constrained(robot, contacts, q, J, tau - robot.bias(q, v), target - drift)
+    found, spread = _solved(robot, contacts, q, J, tau - robot.bias(q, v), target - drift)
     a = found[: robot.n]
-    return np.append(found, largest(J @ a + drift - target) / (1.0 + largest(a)))
+    return np.append(found, largest(J @ a + drift - target) / (1.0 + largest(a)) if contacts.rank is None else EPS * spread)
 
 
 def largest(values: Array) -> Any:
@@ -112,10 +114,15 @@ def factors(robot: Robot, q: Array, more: Any = 0.0) -> tuple[Array, Array]:
 
 def solve_constrained(robot: Robot, contacts: Contacts, q: Array, J: Array, r: Array, b: Array) -> Array:
     """(x, λ) with M x = r + Jᵀ λ and J x = b; rounding errors in place of a row, of a constraint that always holds, change
-    nothing.
+    nothing. With ``contacts.rank``, J x = b holds for as many independent rows.
 
     Where M is singular everywhere, M + s JᵀJ takes its place, and r + s Jᵀ b that of r: x and λ are the same.
     """
+    return _solved(robot, contacts, q, J, r, b)[0]
+
+
+def _solved(robot: Robot, contacts: Contacts, q: Array, J: Array, r: Array, b: Array) -> tuple[Array, Any]:
+    """(x, λ), and the largest over the smallest pivot of the independent rows where their rank is given."""
     if not contacts.closures and all(is_number(x) and x == 0.0 for x in J.flat):
         some = ", ".join([*contacts.labels[:6], *(["…"] if len(contacts.labels) > 6 else [])])
         raise SingularError(
@@ -129,7 +136,12 @@ def solve_constrained(robot: Robot, contacts: Contacts, q: Array, J: Array, r: A
     L, d = factors(robot, q, more)
     Y, z = solve_upper(L, J.T), solve_upper(L, r)
     W = Y / d[:, None]
-    D, wanted = mirrored(Y.T, W.T), b - W.T @ z
+    wanted = b - W.T @ z
+    if contacts.rank is not None:
+        root = sqrt(d)
+        move, force, spread = _of_rank(Y.T / root, wanted, contacts.rank)
+        return np.concatenate([solve_lower(L, (z / root + move) / root), force]), spread
+    D = mirrored(Y.T, W.T)
     weight = regularisation(np.sum(np.diagonal(D)) / len(D)) + NEGLIGIBLE**2 * np.sum(1.0 / d) / len(d)
     A, d_A = factorise(D + weight * np.eye(len(D)))
 
@@ -140,4 +152,28 @@ def solve_constrained(robot: Robot, contacts: Contacts, q: Array, J: Array, r: A
     for _ in range(PROXIMAL_STEPS):
         force = force + regularised(wanted - D @ force)
     internal = regularised(weight * regularised(weight * force))
-    return np.concatenate([solve_lower(L, (z + Y @ force) / d), force - internal])
+    return np.concatenate([solve_lower(L, (z + Y @ force) / d), force - internal]), 1.0
+
+
+def _of_rank(rows: Array, b: Array, rank: int) -> tuple[Array, Array, Any]:
+    """(x, λ, spread): the shortest x with R x = b for ``rank`` independent rows, and the shortest λ with Rᵀ λ = x.
+
+    The rows are orthogonalised by the modified Gram–Schmidt method, the one with the largest remainder first. ``spread`` is
+    the norm of the first remainder over that of the last.
+    """
+    x, parts, values, sizes = np.zeros(rows.shape[1]), [], [], []
+    for _ in range(rank):
+        squares = (rows * rows).sum(axis=1)
+        square, row, value = squares[0], rows[0], b[0]
+        for k in range(1, len(rows)):
+            larger = squares[k] > square
+            square, row, value = (where(larger, *pair) for pair in ((squares[k], square), (rows[k], row), (b[k], value)))
+        size = sqrt(square)
+        u, value = row / size, value / size
+        part = rows @ u
+        x, rows, b = x + value * u, rows - np.multiply.outer(part, u), b - value * part
+        parts.append(part)
+        values.append(value)
+        sizes.append(size)
+    C = np.array(parts).T
+    return x, C @ solve_positive(mirrored(C.T, C.T), np.array(values)), sizes[0] / sizes[-1]

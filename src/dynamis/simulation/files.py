@@ -19,6 +19,8 @@ from dynamis.errors import InputError, MissingExtraError, printable
 from dynamis.files.atomic_write import write_file
 from dynamis.files.paths import path_of
 from dynamis.robot import Robot
+from dynamis.simulation.loops.loop_trajectory import LoopTrajectory
+from dynamis.simulation.loops.stored import stored
 from dynamis.simulation.resume import model_digest
 from dynamis.simulation.trajectory import FinalState, Trajectory
 
@@ -84,6 +86,7 @@ def _note(trajectory: Trajectory) -> dict[str, Any]:
         "status": trajectory.status,
         "events": [dataclasses.asdict(e) for e in trajectory.events],
         "statistics": counts,
+        **(stored(trajectory) if isinstance(trajectory, LoopTrajectory) else {}),
     }
 
 

@@ -24,6 +24,8 @@ from dynamis.files.paths import path_of
 from dynamis.robot import Robot
 from dynamis.simulation.events import EventRecord
 from dynamis.simulation.files import COMPONENTS, FORMAT, PARQUET_NEEDS, Table, letters_of, npz_names
+from dynamis.simulation.loops.constrained_robot import ConstrainedRobot
+from dynamis.simulation.loops.stored import with_loops
 from dynamis.simulation.motion import controller_name
 from dynamis.simulation.resume import model_digest
 from dynamis.simulation.sampling import Samples
@@ -38,8 +40,10 @@ class _WrongFileError(Exception):
     """A defect of a file; the file name is added by the caller."""
 
 
-def load(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
+def load(path: str | os.PathLike[str], robot: Robot | ConstrainedRobot) -> Trajectory:
     """The motion of this robot from a file."""
+    constrained = robot if isinstance(robot, ConstrainedRobot) else None
+    robot = robot.robot if isinstance(robot, ConstrainedRobot) else robot
     if not isinstance(robot, Robot):
         raise InputError(f"Trajectory.load takes a file and its robot, got {type(robot).__name__}; dynamis.load gives one")
     source = path_of(path)
@@ -49,7 +53,7 @@ def load(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
     try:
         table, note, arrays = readers[source.suffix](source.read_bytes(), printable(str(source), 400))
         with _reading("its contents are inconsistent"):
-            return _motion(robot, table, note, arrays, source.name)
+            return with_loops(_motion(robot, table, note, arrays, source.name), note, constrained)
     except OSError as error:
         raise InputError(f"{printable(str(source), 400)} cannot be read: {error.strerror or error}") from None
     except _WrongFileError as wrong:

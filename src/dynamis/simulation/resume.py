@@ -58,11 +58,14 @@ def with_memory(
 
 
 def check_resumable(resume: Any, q0: Any, v0: Any, closures: tuple[Any, ...]) -> Trajectory:
-    """Validate the argument ``resume``: a motion with the same loops, which files do not contain."""
+    """Validate the argument ``resume``: a motion with the same loops."""
     if not isinstance(resume, Trajectory):
         raise InputError(f"resume= must be a motion returned by simulate, got {type(resume).__name__}")
     if getattr(resume, "closures", closures) != closures:
-        raise InputError("the motion to resume has other loops: give the robot and the closures that were simulated")
+        raise InputError(
+            "the motion to resume has other loops: go on with the robot and the closures that were simulated, "
+            "dynamis.constrained(robot).simulate(…, resume=…)"
+        )
     if q0 is not None or v0 is not None:
         raise InputError("a resumed motion starts from its end: omit q0 and v0, or omit resume")
     return resume

@@ -26,8 +26,10 @@ from dynamis.simulation.controllers import Controller
 from dynamis.simulation.fixed_step import check_step_length
 from dynamis.simulation.friction import BristleLaw, StickingLaw, in_words, laws_of
 from dynamis.simulation.given_values import input_length
+from dynamis.simulation.loops.actuated import warn_of_passive_joints
 from dynamis.simulation.loops.constrained_robot import ConstrainedRobot
-from dynamis.simulation.loops.constraints import evaluate, refuse_open
+from dynamis.simulation.loops.constraints import evaluate, held_at, refuse_open
+from dynamis.simulation.loops.overconstrained import overconstrained_rank
 from dynamis.simulation.motion import DIVERGED_POSITION, DIVERGED_VELOCITY
 from dynamis.simulation.noise import Noise
 from dynamis.simulation.rollout_driver import BatchMarch, Progress
@@ -151,10 +153,13 @@ class BatchSimulation:
     ) -> None:
         self._given = {name: value for name, value in locals().items() if name != "self"}
         self._constrained = robot if isinstance(robot, ConstrainedRobot) else None
-        contacts = robot.contacts if isinstance(robot, ConstrainedRobot) else None
+        contacts = robot.ranked if isinstance(robot, ConstrainedRobot) else None
         robot = robot.robot if isinstance(robot, ConstrainedRobot) else robot
         if not isinstance(robot, Robot):
             raise InputError(f"rollouts takes a robot, got {type(robot).__name__}; dynamis.load gives one")
+        if self._constrained is not None:
+            cure = "with motors at some, simulate one by one with dynamis.constrained(robot).simulate(…, actuated=[…])"
+            warn_of_passive_joints(self._constrained, controller, cure, stacklevel=3)
         if contacts is None:
             warn_of_open_loops(robot, "this motion", closed="dynamis.constrained(robot).simulate(…)")
         if not isinstance(every, int | np.integer) or every < 1:
@@ -268,7 +273,14 @@ def _check_mapping(name: str, value: Any) -> None:
 
 def _check_constraints(robot: ConstrainedRobot, q: Array, v: Array) -> None:
     """Raise where loops are open at q (…, nq), or v (…, n) moves contacts or opens loops."""
-    h = evaluate(robot.robot, robot.closures, q, v).h if robot.closures else np.zeros(0)
+    h = np.zeros(0)
+    if robot.closures:
+        h, first = evaluate(robot.robot, robot.closures, q, v).h, q.reshape(-1, q.shape[-1])[0].astype(float)
+        if (rank := overconstrained_rank(robot.robot, held_at(robot.robot, robot.contacts, first), first)) != robot.ranked.rank:
+            raise InputError(
+                f"the rows have rank {rank or 'as with the loops open'} at q0, unlike at home(), for which the motion is "
+                "compiled: simulate such motions one by one with dynamis.constrained(robot).simulate(…)"
+            )
     refuse_open(robot.labels, h, (robot.jacobian(q) @ v[..., None])[..., 0] if v.any() else np.zeros(0), v)
 
 

@@ -212,11 +212,11 @@ def _mechanism(robot: Any) -> Mechanism:
 
 def _start(mechanism: Mechanism, q0: Any, v0: Any, before: Trajectory | None) -> tuple[Array, Array]:
     """The initial q and v, at rest in the home configuration where not given, or those of the motion to resume."""
-    if before is not None:
-        return mechanism.check_start(before.q[-1], before.v[-1])
     robot = mechanism.robot
     if not mechanism.closures:
         warn_of_open_loops(robot, "this motion", closed="dynamis.constrained(robot).simulate(…)", stacklevel=4)
+    if before is not None:
+        return mechanism.check_start(before.q[-1], before.v[-1])
     q = robot.home() if q0 is None else state_vector(robot, q0, robot.nq, "q0")
     v = np.zeros(robot.n) if v0 is None else state_vector(robot, v0, robot.n, "v0")
     return mechanism.check_start(q, v)

@@ -225,10 +225,11 @@ class Trajectory:
         return call_by_name("dynamis.simulation.files:save", self, path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], robot: Robot) -> Trajectory:
+    def load(cls, path: str | os.PathLike[str], robot: Any) -> Trajectory:
         """Load a motion of this robot that `save` wrote to a .npz, .csv or .parquet file.
 
-        One from .npz can be resumed. A .csv file does not contain status and events.
+        One from .npz can be resumed. A .csv file does not contain status and events. The motion of a robot of
+        `dynamis.constrained` has its loops again; from a .csv file only if ``robot`` is this one, not its tree.
         """
         return call_by_name("dynamis.simulation.reading:load", path, robot)
 

@@ -36,6 +36,7 @@ from dynamis.identification.excitation.search import Checker, Extent, Progress, 
 from dynamis.identification.excitation.start import Collides, check_start, find_start, middle
 from dynamis.identification.linear_model import LinearModel
 from dynamis.robot import Robot
+from dynamis.robot.checks import refuse_loops
 from dynamis.trajectories.joint_moves import check_plain
 from dynamis.trajectories.validate import number, positive
 
@@ -105,7 +106,7 @@ def design_excitation(
     """
     began = time.monotonic()
     base = _base(robot)
-    arm = base.model.robot
+    arm = _open(base.model.robot)
     check_plain(arm)
     seconds, margin, restarts, seed = _checked(seconds, margin, restarts, seed)
     basis = _basis(kind, duration, harmonics, periodic)
@@ -291,3 +292,10 @@ def _uses(extent: Extent) -> list[Use]:
                 share if np.isfinite(share) else None, limit if np.isfinite(limit) else None, bool(assumed[k]),
             ))  # fmt: skip
     return found
+
+
+def _open(robot: Robot) -> Robot:
+    """The robot, if its file closes no loops."""
+    cure = "choose motions of the joints with motors, and close each configuration by dynamis.constrained(robot).assemble"
+    refuse_loops(robot, "a motion of all joints of the tree would tear", cure)
+    return robot

@@ -81,8 +81,13 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
              of(lambda j: j.type == "free" and (_rotor(j) or j.drive.coulomb != 0.0)))  # fmt: skip
         tell("names that MJCF reserves, written with link_", reserved(d))
         tell("actuators", of(lambda j: j.actuator is not None))
-        tell("velocity limits", of(lambda j: np.isfinite(j.limits.velocity)), minor=True)
-        tell("limits on one side only", of(lambda j: np.isfinite(j.limits.lower) != np.isfinite(j.limits.upper)), minor=True)
+        for what, joints, minor in (
+            ("universal and cylindrical joints, written as two", of(lambda j: j.type in ("universal", "cylindrical")), True),
+            ("free joints, whose coordinates are the last of q there", _moved_to_the_top(d), False),
+            ("velocity limits", of(lambda j: np.isfinite(j.limits.velocity)), True),
+            ("limits on one side only", of(lambda j: np.isfinite(j.limits.lower) != np.isfinite(j.limits.upper)), True),
+        ):
+            tell(what, joints, minor=minor)
         tell("followers, written as soft constraints", of(lambda j: j.follows is not None))
         tell("rotor and gear, written as one armature", of(lambda j: _rotor(j) and j.drive.gear_ratio != 1.0), minor=True)
     else:
@@ -96,6 +101,17 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
              [x for x in every if "::" not in x and plain_name(x) != x and x not in world])  # fmt: skip
         tell("joints with the name of a link, renamed", sorted({x.name for x in d.links} & {x.name for x in d.joints}))
     return found
+
+
+def _moved_to_the_top(d: Description) -> list[str]:
+    """Free joints that come before another joint at the root, itself written as a body: free bodies follow it."""
+    children = {joint.child for joint in d.joints}
+    root = next(link for link in d.links if link.name not in children)
+    below = [joint for joint in d.joints if joint.parent == root.name]
+    if root.name == "world" and root.mass_properties is None:
+        return []
+    last = max((k for k, joint in enumerate(below) if joint.type != "free"), default=0)
+    return [joint.name for joint in below[:last] if joint.type == "free"]
 
 
 def extensions(description: Description) -> list[str]:

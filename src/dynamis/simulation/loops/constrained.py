@@ -8,6 +8,7 @@ acceleration is unique, and the multipliers have minimum norm.
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -17,17 +18,18 @@ import numpy.typing as npt
 
 from dynamis.algorithms.configuration_rate import moved
 from dynamis.display import counted
-from dynamis.errors import InputError, ModelWarning, SingularError
+from dynamis.errors import InputError, ModelWarning, SingularError, printable
 from dynamis.kinematics.closures import Closure
 from dynamis.kinematics.turns import Turns
 from dynamis.robot import Robot
 from dynamis.simulation.contact_equations import Contacts
 from dynamis.simulation.loops.constraints import Constraints, evaluate, held_at, labels, rank_of
-from dynamis.tolerances import FILE_PRECISION, RECURSION_ROUNDING, SOLUTION_TOLERANCE
+from dynamis.tolerances import FILE_PRECISION, NEGLIGIBLE, RECURSION_ROUNDING, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
 MIN_DAMPING, MAX_DAMPING = 1e-12, 1e8
-GUESSES = 50  # random configurations from which loops are closed
+GUESSES, ITERATIONS = 50, 200  # random configurations from which loops are closed
+NEARLY_PARALLEL = 1e-3  # rad: angles rounded to three digits
 
 
 class Solution(NamedTuple):
@@ -95,7 +97,7 @@ def correct(robot: Robot, contacts: Contacts, found: Array, failed: SingularErro
     first = len(contacts.labels) - len(labels(contacts.closures))
     for k in np.flatnonzero(~(flat[:, -1] <= 1.0)):
         q, v, tau, target = (x[k].astype(float) for x in states)
-        c, a = evaluate(robot, held_at(robot, contacts, q), q, v), flat[k, : robot.n]
+        c, a = evaluate(robot, held_at(robot, contacts, q), q, v, contacts.rank), flat[k, : robot.n]
         rate = wanted_rate(c, v, contacts.alpha, contacts.beta) + target
         if not np.abs(c.H @ a - rate).max() <= RECURSION_ROUNDING * (1.0 + np.abs(a).max()):
             try:
@@ -131,7 +133,20 @@ def assembled(
 
     Gauss–Newton steps on the manifold, with Levenberg–Marquardt damping where needed.
     """
-    guess, rest, free = q, np.zeros(robot.n), [k for k in range(robot.n) if k not in locked]
+    guess, (q, h) = q, _closest(robot, closures, q, locked, tolerance, iterations)
+    if np.abs(h).max() > 100.0 * tolerance:
+        fixed = f" with {', '.join(robot.coordinate_names[k] for k in locked)} locked" if locked else ""
+        raise InputError(
+            _stays_open(robot, closures, q, h, f"from this guess{fixed}", "check the lengths, or give a closer guess")
+        )
+    return _without_turns(robot, closures, q, guess, locked)
+
+
+def _closest(
+    robot: Robot, closures: tuple[Closure, ...], q: Array, locked: Sequence[int], tolerance: float, iterations: int
+) -> tuple[Array, Array]:
+    """(q, h) where the iteration ends."""
+    rest, free = np.zeros(robot.n), [k for k in range(robot.n) if k not in locked]
     now, damping = evaluate(robot, closures, q, rest), 0.0
     for _ in range(iterations):
         if np.abs(now.h).max() <= tolerance or damping > MAX_DAMPING:
@@ -146,14 +161,38 @@ def assembled(
             break  # rounding
         else:
             damping = max(10.0 * damping, MIN_DAMPING)
-    worst = int(np.argmax(np.abs(now.h)))
-    if np.abs(now.h[worst]) > 100.0 * tolerance:
-        fixed = f" with {', '.join(robot.coordinate_names[k] for k in locked)} locked" if locked else ""
-        raise InputError(
-            f"the loops of {robot.name!r} do not close from this guess{fixed}: {labels(closures)[worst]!r} stays open by "
-            f"{abs(now.h[worst]):.3g} (all of h: {np.linalg.norm(now.h):.3g}); check the lengths, or give a closer guess"
+    return q, now.h
+
+
+def _stays_open(robot: Robot, closures: tuple[Closure, ...], q: Array, h: Array, start: str, cure: str) -> str:
+    worst = int(np.argmax(np.abs(h)))
+    if (tilted := _nearly_parallel(robot, closures, q)) is not None:
+        first, second, angle = tilted
+        cure = (
+            f"the axes of {printable(first)} and {printable(second)} are parallel but for {angle:.3g} rad, as from rounding: "
+            'write pi/2 with all digits ("pi/2" in .toml), or close a planar loop by kind = "plane" (InPlane)'
         )
-    return _without_turns(robot, closures, q, guess, locked)
+    return (
+        f"the loops of {printable(robot.name)} do not close {start}: {labels(closures)[worst]!r} stays open by "
+        f"{abs(h[worst]):.3g} (all of h: {np.linalg.norm(h):.3g}); {cure}"
+    )
+
+
+def _nearly_parallel(robot: Robot, closures: tuple[Closure, ...], q: Array) -> tuple[str, str, float] | None:
+    """Two hinges of the loops whose axes are parallel but for a small angle, and the largest such angle; None without."""
+    model, moved = robot.model, np.abs(evaluate(robot, closures, q, np.zeros(robot.n)).H).max(axis=0)
+    axes: dict[str, Array] = {}
+    for frame in model.frames.values():
+        J = np.asarray(robot.jacobian(q, frame.name))[3:]
+        for k, c in enumerate(model.coordinates):
+            if c.revolute and c.q_index is not None and moved[k] > RECURSION_ROUNDING and J[:, k].any():
+                axes.setdefault(c.name, J[:, k] / np.linalg.norm(J[:, k]))
+    angles = {(a, b): float(np.linalg.norm(np.cross(axes[a], axes[b]))) for a, b in itertools.combinations(axes, 2)}
+    small = {pair: x for pair, x in angles.items() if NEGLIGIBLE < x < NEARLY_PARALLEL}
+    if not small:
+        return None
+    pair = max(small, key=small.__getitem__)
+    return *pair, small[pair]
 
 
 def _without_turns(robot: Robot, closures: tuple[Closure, ...], q: Array, guess: Array, locked: Sequence[int]) -> Array:
@@ -169,16 +208,20 @@ def _without_turns(robot: Robot, closures: tuple[Closure, ...], q: Array, guess:
     return turned if off[1] <= off[0] + RECURSION_ROUNDING else q
 
 
-def closed_configuration(robot: Robot, assemble: Callable[[Array], Array]) -> Array:
+def closed_configuration(robot: Robot, closures_at: Callable[[Array], tuple[Closure, ...]]) -> Array:
     """The first that is found from the pose of the file for views, the robot's home, and random configurations."""
-    pose, failed = robot.description.appearance.pose, None
+    pose, best = robot.description.appearance.pose, None
     for guess in (*([robot.q(pose)] if pose else []), robot.home(), *robot.random(0, GUESSES)):
-        try:
-            return assemble(guess)
-        except InputError as error:
-            failed = failed or error
-    assert failed is not None
-    raise failed
+        closures = closures_at(guess)
+        q, h = _closest(robot, closures, guess, (), RECURSION_ROUNDING, ITERATIONS)
+        gap = float(np.linalg.norm(h))
+        if np.abs(h).max() <= 100.0 * RECURSION_ROUNDING:
+            return _without_turns(robot, closures, q, guess, ())
+        if best is None or gap < best[0]:
+            best = gap, closures, q, h
+    assert best is not None
+    tried = f"from home and {GUESSES} random configurations, at best"
+    raise InputError(_stays_open(robot, *best[1:], tried, "check the lengths, or give a guess to assemble"))
 
 
 def _damped_step(H: Array, h: Array, damping: float) -> Array:
@@ -186,19 +229,21 @@ def _damped_step(H: Array, h: Array, damping: float) -> Array:
     return -V @ (s / (s * s + damping) * (U.T @ h))
 
 
-def project(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) -> tuple[Array, Array, float, float]:
+def project(
+    robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array, rank: int | None = None
+) -> tuple[Array, Array, float, float]:
     """Project a state onto h = 0 and H v = 0; return (q, v, max |h|, max |H v|), the last two before the projection."""
     q = moved(robot.model, q, np.zeros(robot.nq))
     if not closures:
         return q, v, 0.0, 0.0
-    c = evaluate(robot, closures, q, v)
+    c = evaluate(robot, closures, q, v, rank)
     before = float(np.abs(c.h).max()), float(np.abs(c.H @ v).max())
     for _ in range(4):
         size = np.abs(c.h).max()
         if size <= 1e-15:
             break
         q_new = robot.integrate(q, _damped_step(c.H, c.h, 0.0))
-        new = evaluate(robot, closures, q_new, v)
+        new = evaluate(robot, closures, q_new, v, rank)
         if np.abs(new.h).max() >= size:
             break
         q, c = q_new, new

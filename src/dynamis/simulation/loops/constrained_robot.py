@@ -14,52 +14,36 @@ from dynamis.algorithms.derivatives import AccelerationDerivatives, ForceDerivat
 from dynamis.algorithms.registry import Algorithm
 from dynamis.display import card, counted, short
 from dynamis.errors import InputError, SingularError, printable
-from dynamis.kinematics.closures import Closure, closure_rows
 from dynamis.kinematics.file_closures import described
 from dynamis.robot import Robot
-from dynamis.robot.base import RobotBase, direct
 from dynamis.robot.differentiation import Derivatives
 from dynamis.robot.dry_friction import without_dry_friction
 from dynamis.robot.interop import crocoddyl_model
 from dynamis.robot.jumps import warn_at_rest
-from dynamis.scalar import maximum, solve_upper
-from dynamis.simulation.contact_equations import (
-    Contacts,
-    constrained_accelerations,
-    constraint_rows,
-    factors,
-    largest,
-    solve_constrained,
-)
 from dynamis.simulation.contact_forces import contact_forces, per_contact
-from dynamis.simulation.loops.constrained import assembled, closed_configuration, correct, solve
+from dynamis.simulation.loops.actuated import warn_of_passive_joints, with_motors
+from dynamis.simulation.loops.constrained import correct, solve
 from dynamis.simulation.loops.constrained_derivatives import constrained_derivatives, row_derivatives
-from dynamis.simulation.loops.constraints import Constraints, Independence, alike, evaluate, held_at, independence
+from dynamis.simulation.loops.constrained_functions import ConstrainedFunctions
+from dynamis.simulation.loops.constraints import Independence, alike, evaluate, held_at, independence, rank_of
 from dynamis.simulation.loops.loop_motion import Loops
 from dynamis.simulation.loops.loop_trajectory import LoopTrajectory
 from dynamis.simulation.loops.reduced import Reduced, reduced
 from dynamis.simulation.simulate import simulate
 from dynamis.simulation.trajectory import Trajectory
-from dynamis.spatial.inertia import mirrored
-from dynamis.tolerances import FILE_PRECISION, LOOP_RANK_TOLERANCE, RECURSION_ROUNDING, SOLUTION_TOLERANCE
+from dynamis.tolerances import LOOP_RANK_TOLERANCE, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
 BAUMGARTE = 20.0  # 1/s: gains of simulations where none are given
 
 
-class ConstrainedRobot(RobotBase):
+class ConstrainedRobot(ConstrainedFunctions):
     """Functions of a robot with rigid contacts and loops; made by `dynamis.constrained` and the mechanisms of `dynamis.loops`.
 
     The rows of forces and Jacobians are points, then frames, then closures, named by ``labels``. Forces act on the robot.
     Leading axes are batches, but for `assemble`, `assemble_velocity`, `independence` and `reduced_dynamics`, which take one
     state. ``robot`` is the tree without the constraints.
     """
-
-    def __init__(self, robot: Robot, contacts: Contacts, home: Array | None = None) -> None:
-        super().__init__(robot.description, _checked=True)
-        self.robot, self.contacts, self._home = robot, contacts, home
-        self._parts = (..., slice(self.n)), (..., slice(self.n, -1)), (..., -1)  # of a result: accelerations, forces, doubt
-        self._traced = Robot(robot.description, _tracing=True)
 
     def __reduce__(self) -> Any:
         return ConstrainedRobot, (self.robot, self.contacts, self._home)
@@ -71,23 +55,6 @@ class ConstrainedRobot(RobotBase):
 
     def _repr_html_(self) -> str:
         return card(f"{self.name}, constrained", [], ("row", "constraint"), list(enumerate(self.labels)))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """A name for each row."""
-        return self.contacts.labels
-
-    @property
-    def rows(self) -> int:
-        return len(self.contacts.labels)
-
-    @property
-    def closures(self) -> tuple[Closure, ...]:
-        return self.contacts.closures
-
-    def home(self) -> Array:
-        """Start of motions by default: that of a mechanism of `dynamis.loops`, or one in which the loops are closed."""
-        return closed_configuration(self.robot, self.assemble) if self._home is None else self._home.copy()
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the robot with its closures to a .toml, .mjcf or .usda file, as `Robot.write` does.
@@ -106,60 +73,6 @@ class ConstrainedRobot(RobotBase):
             places = [c for c in self.model.coordinates if c.q_index is not None]
             description.appearance.pose = {c.joint: float(self._home[c.q_index]) for c in places}
         Robot(description, _quiet=True).write(path)
-
-    # functions of one state
-
-    def _jacobian_of(self, _model: Any, q: Array, **_: Any) -> Array:
-        return constraint_rows(self._traced, self.contacts, q)[0]
-
-    def _delassus_of(self, _model: Any, q: Array, **_: Any) -> Array:
-        L, d = factors(self._traced, q)
-        Y = solve_upper(L, self._jacobian_of(None, q).T)
-        return mirrored(Y.T, (Y / d[:, None]).T)
-
-    def _accelerations_of(self, _model: Any, q: Array, v: Array, tau: Array, *target: Array, **_: Any) -> Array:
-        """(v̇, λ, doubt): above 1 where the rows are in error or the loops open."""
-        c = self.contacts
-        found = constrained_accelerations(self._traced, c, q, v, tau, sum(target))
-        doubt = found[-1] / RECURSION_ROUNDING
-        if c.closures and not (c.alpha or c.beta):
-            h, H = closure_rows(self._traced, c.closures, q, v)[:2]
-            doubt = maximum(doubt, largest(np.append(h, H @ v)) / FILE_PRECISION)
-        return np.append(found[:-1], doubt)
-
-    def _impulse_of(self, _model: Any, q: Array, v: Array, restitution: Array, **_: Any) -> Array:
-        J = self._jacobian_of(None, q)
-        return solve_constrained(self._traced, self.contacts, q, J, self._traced.mass_matrix(q) @ v, -restitution[0] * (J @ v))
-
-    # evaluation
-
-    def _options_of(self, algorithm: Algorithm, frame: str | None) -> dict[str, Any]:  # noqa: ARG002
-        return {"contacts": self.contacts}
-
-    def _run(self, algorithm: Algorithm, given: dict[str, tuple[Any, int]], out: Any = None, dtype: Any = None) -> Array:
-        return self._evaluate_given(algorithm, given, {"contacts": self.contacts}, out=out, dtype=dtype)
-
-    @direct
-    def jacobian(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
-        """Jacobian J of all rows (…, rows, n)."""
-        algorithm = Algorithm("jacobian", self._jacobian_of, ("q",))
-        return self._run(algorithm, {"q": (q, self.nq)}, out, dtype)
-
-    @direct
-    def delassus(self, q: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
-        """Delassus matrix J M⁻¹ Jᵀ (…, rows, rows): accelerations of the contacts per unit of force."""
-        algorithm = Algorithm("delassus", self._delassus_of, ("q",), per_joint=600)
-        return self._run(algorithm, {"q": (q, self.nq)}, out, dtype)
-
-    @direct
-    def _accelerations(self, q: Any, v: Any, tau: Any, *, out: Array | None = None, dtype: Any = None) -> Array:
-        return self._run(self._forward("_accelerations"), self._state(q, v, tau), out, dtype)
-
-    def _forward(self, name: str) -> Algorithm:
-        return Algorithm(name, self._accelerations_of, ("q", "v", "tau"), per_joint=800)
-
-    def _state(self, q: Any, v: Any, tau: Any) -> dict[str, tuple[Any, int]]:
-        return {"q": (q, self.nq), "v": (v, self.n), "tau": (tau, self.n)}
 
     def forward_dynamics(
         self, q: Any, v: Any, tau: Any, wrenches: Mapping[str, Any] | None = None, *, acceleration: Any = None
@@ -193,7 +106,7 @@ class ConstrainedRobot(RobotBase):
         if type(found) is np.ndarray and found.dtype.char == "d":
             doubt = found[-1] if found.ndim == 1 else found[doubts].max(initial=0.0)
             if not doubt <= 1.0:
-                correct(self.robot, self.contacts, found, failed, q, v, tau, [0.0] if target is None else target)
+                correct(self.robot, self.ranked, found, failed, q, v, tau, [0.0] if target is None else target)
         if failed is not None:
             found = found.astype(np.result_type(np.float32, *given))
         return found[accelerations], found[forces]
@@ -249,29 +162,6 @@ class ConstrainedRobot(RobotBase):
 
     # configurations and velocities
 
-    def assemble(
-        self, guess: Any, locked: Sequence[str | int] = (), *, tolerance: float = RECURSION_ROUNDING, iterations: int = 200
-    ) -> Array:
-        """A configuration near the guess that closes the loops, with the ``locked`` coordinates unchanged.
-
-        Contacts stay where they are at the guess. If the loops do not close, the error names the closure that stays open.
-
-        >>> import dynamis as dy
-        >>> loop = dy.loops.four_bar()
-        >>> q = loop.assemble(loop.home() + 0.1, locked=["crank"])
-        >>> round(float(q[0] - loop.home()[0]), 12)
-        0.1
-        """
-        q = self.inputs.one_state(guess, self.nq, "q")
-        return assembled(
-            self.robot,
-            held_at(self.robot, self.contacts, q),
-            q,
-            self.inputs.coordinates(locked, "locked"),
-            tolerance,
-            iterations,
-        )
-
     def assemble_velocity(self, q: Any, guess: Any, locked: Sequence[str | int] = ()) -> Array:
         """The velocity closest to the guess, in the kinetic-energy norm, with J v = 0 and the ``locked`` coordinates unchanged.
 
@@ -299,11 +189,9 @@ class ConstrainedRobot(RobotBase):
         >>> found.rank, found.degrees_of_freedom, len(found.redundant)
         (2, 1, 3)
         """
-        H = self._constraints(self.inputs.one_state(q, self.nq, "q"), np.zeros(self.n)).H
+        at = self.inputs.one_state(q, self.nq, "q")
+        H = evaluate(self.robot, held_at(self.robot, self.contacts, at), at, np.zeros(self.n)).H
         return independence(H, self.labels, tolerance)
-
-    def _constraints(self, q: Array, v: Array) -> Constraints:
-        return evaluate(self.robot, held_at(self.robot, self.contacts, q), q, v)
 
     def impulse(self, q: Any, v: Any, restitution: Any = 0.0) -> tuple[Array, Array]:
         """Velocities (…, n) after an impact and its impulses (…, rows): M (v⁺ − v) = Jᵀ Λ, J v⁺ = −e J v.
@@ -319,7 +207,8 @@ class ConstrainedRobot(RobotBase):
 
     def simulate(
         self, t: Any, q0: Any = None, v0: Any = None, *, normal: Any = (0.0, 0.0, 1.0), lift_off: str = "stop",
-        friction: Any = "model", stabilisation: str = "projection", resume: Trajectory | None = None, **options: Any,
+        friction: Any = "model", stabilisation: str = "projection", resume: Trajectory | None = None, actuated: Any = None,
+        **options: Any,
     ) -> LoopTrajectory:  # fmt: skip
         """Simulate the robot with its contacts held where they are at q0, and its loops closed.
 
@@ -330,6 +219,9 @@ class ConstrainedRobot(RobotBase):
         "time_stepping", with steps of 1 ms unless ``step`` is given; otherwise one of SciPy's, by default "DOP853", or "rk4" or
         "euler" with fixed steps, which are compiled. ``stabilisation`` is "projection" (with RK23, RK45, DOP853 or fixed
         steps), "baumgarte" (not with time stepping; with the gains of `constrained`, or 20 1/s) or "none".
+
+        ``actuated`` names the coordinates with motors: the torques of the ``controller`` are replaced by the smallest ones
+        there that have the same effect with the loops closed. None takes them as they are, as ``torque`` always is.
 
         A function that raises an exception, or a singular configuration, ends the simulation: ``status`` gives the reason, and
         the motion so far is returned. Passing through a singular configuration is an event.
@@ -358,7 +250,14 @@ class ConstrainedRobot(RobotBase):
         held, released = held_at(self.robot, c, start), dict[str, float]()
         if isinstance(resume, LoopTrajectory) and alike(held, resume.closures, len(names)):
             held, released = resume.closures, dict(resume.released)
-        loops = Loops(self.robot, held, stabilisation, gains, normals, lift_off, released)
+        if options.get("controller") is not None and actuated is None:
+            cure = "name those with motors, actuated=[…], or actuated='joints' if all have"
+            warn_of_passive_joints(self, options["controller"], cure, stacklevel=3)
+        elif options.get("controller") is not None:
+            options["controller"] = with_motors(self, options["controller"], self.inputs.actuated(actuated))
+        elif actuated is not None:
+            raise InputError("actuated= is for a controller=: torque= names the torques of all coordinates")
+        loops = Loops(self.robot, held, stabilisation, gains, normals, lift_off, released, start)
         motion = simulate(loops, t, q0, v0, friction=friction, resume=resume, **options)
         assert isinstance(motion, LoopTrajectory)
         return motion
@@ -385,7 +284,16 @@ class ConstrainedRobot(RobotBase):
         """
         chosen = self.robot.inputs.coordinates(actuated, "actuated")
         b, J = np.asarray(self.robot.inverse_dynamics(q, v, a, wrenches)), np.asarray(self.jacobian(q))
-        return contact_forces(self.robot, self.contacts, q, b, J, chosen, friction, normal, support)
+        try:
+            return contact_forces(self.robot, self.contacts, q, b, J, chosen, friction, normal, support)
+        except SingularError as error:
+            free = self.n - rank_of(np.linalg.svd(J.reshape(-1, *J.shape[-2:])[0], compute_uv=False))
+            if len(chosen) >= free:
+                raise
+            motors = counted(len(chosen), "coordinate")
+            raise SingularError(
+                f"{error}: {motors} with motors, and {free} degrees of freedom; name more in actuated="
+            ) from None
 
     def crocoddyl(self, costs: Any, *, actuated: Any = "joints") -> Any:
         """A differential action model of Crocoddyl with the contacts and loops held; see `Robot.crocoddyl`.

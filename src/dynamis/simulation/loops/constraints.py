@@ -52,8 +52,8 @@ def _kernel(robot: Robot, closures: tuple[Closure, ...]) -> Kernel:
     return kernels[key]
 
 
-def evaluate(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) -> Constraints:
-    """h, H and Ḣ v at one state or a batch."""
+def evaluate(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array, rank: int | None = None) -> Constraints:
+    """h, H and Ḣ v at one state or a batch; with a ``rank``, projected onto as many left singular vectors of H."""
     with np.errstate(all="ignore"):
         constants = np.concatenate([closure.constants for closure in closures])
         made = _kernel(robot, closures)(q, v, *([constants] if len(constants) else []))
@@ -64,7 +64,11 @@ def evaluate(robot: Robot, closures: tuple[Closure, ...], q: Array, v: Array) ->
         )
     rows = sum(len(closure.labels) for closure in closures)
     H = made[..., rows:-rows].reshape(*made.shape[:-1], rows, robot.n)
-    return Constraints(made[..., :rows], H, made[..., -rows:])
+    found = Constraints(made[..., :rows], H, made[..., -rows:])
+    if rank is None:
+        return found
+    U = np.linalg.svd(H, full_matrices=False)[0][..., :rank]
+    return Constraints(*((U @ (U.mT @ x.reshape(*H.shape[:-1], -1))).reshape(x.shape) for x in found))
 
 
 def held_at(robot: Robot, contacts: Contacts, q: Array) -> tuple[Closure, ...]:

@@ -26,8 +26,9 @@ from dynamis.simulation.events import Watcher
 from dynamis.simulation.friction import Law, StickingLaw
 from dynamis.simulation.hard_stops import AtStop, HardStops, Sides, Stops
 from dynamis.simulation.loops.constrained import Solution, decomposed, project, solve, wanted_rate
-from dynamis.simulation.loops.constraints import evaluate, labels, redundant_rows, refuse_open
+from dynamis.simulation.loops.constraints import Constraints, evaluate, labels, redundant_rows, refuse_open
 from dynamis.simulation.loops.loop_trajectory import LoopTrajectory, phases
+from dynamis.simulation.loops.overconstrained import overconstrained_rank
 from dynamis.simulation.loops.stick_slip_steps import dry_friction, stick_slip_step
 from dynamis.simulation.loops.stops import after_impact, held_at_stops, stay
 from dynamis.simulation.motion import LIFTS_OFF, EquationsOfMotion, Mechanism
@@ -53,7 +54,8 @@ class Loops(Mechanism):
     """A robot whose loops are closed, and how: ``gains`` (α, β in 1/s) of Baumgarte stabilisation.
 
     Anchors of frames with ``normals`` are contacts, which can only push along them: where one would pull, the motion ends
-    (``lift_off`` = "stop") or goes on without it ("release"). ``released`` were so before the start.
+    (``lift_off`` = "stop") or goes on without it ("release"). ``released`` were so before the start, a configuration with the
+    loops closed.
     """
 
     stabilisation: str = "projection"
@@ -61,6 +63,7 @@ class Loops(Mechanism):
     normals: Mapping[str, Array] = field(default_factory=dict)
     lift_off: str = "stop"
     released: Mapping[str, float] = field(default_factory=dict)
+    start: Array | None = None
 
     def __post_init__(self) -> None:
         if self.lift_off not in ("stop", "release"):
@@ -102,7 +105,7 @@ class Loops(Mechanism):
             return q, v
         c = evaluate(self.robot, closures, q, v)
         refuse_open(labels(closures), c.h, c.H @ v, v)
-        return project(self.robot, closures, q, v)[:2]
+        return project(self.robot, closures, q, v, overconstrained_rank(self.robot, closures, q))[:2]
 
 
 class LoopMotion(EquationsOfMotion):
@@ -114,7 +117,7 @@ class LoopMotion(EquationsOfMotion):
     def __init__(self, loops: Loops, *given: Any) -> None:
         super().__init__(*given)
         self.loops, self.projecting = loops, loops.stabilisation == "projection"
-        self.rules = {TIME_STEPPING: lambda t, y, h: stick_slip_step(self, self.closures, t, y, h)}
+        self.rules = {TIME_STEPPING: lambda t, y, h: stick_slip_step(self, self._at_state, t, y, h)}
         self.correction = [0.0, 0.0]
         self.released = dict(loops.released)
         self._sides = self._sign = 1.0
@@ -125,7 +128,9 @@ class LoopMotion(EquationsOfMotion):
         """Set up the closures that hold."""
         self.closures = held = phases(self.loops.closures, self.released, np.array([np.inf]))[0].closures
         self._known = None, np.zeros(0)
-        self.contacts = Contacts((), (), held, *self.loops.gains) if held else None
+        start = self.loops.start
+        self.fixed_rank = None if start is None else overconstrained_rank(self.robot, held, start)
+        self.contacts = Contacts((), (), held, *self.loops.gains, self.fixed_rank) if held else None
         self.constants = np.concatenate([np.zeros(0), *(closure.constants for closure in held)])
         self._at = self.constants if len(self.constants) else np.zeros(1)  # as an argument of compiled code
         self.rank: int | None = None  # at the start
@@ -161,21 +166,24 @@ class LoopMotion(EquationsOfMotion):
 
     def solved(self, q: Array, v: Array, tau: Array, wrenches: Mapping[str, Array] | None) -> Solution:
         """Accelerations and closure forces under torques and wrenches."""
-        c = evaluate(self.robot, self.closures, q, v)
+        c = self._at_state(q, v)
         r = tau - self.smooth.inverse_dynamics(q, v, np.zeros(len(v)), wrenches)
         return solve(self.smooth.mass_matrix(q), r, c.H, wanted_rate(c, v, *self.loops.gains))
 
     def dry_friction(self, q: Array, v: Array, tau: Array, wrenches: Mapping[str, Array] | None) -> Array:
-        c = evaluate(self.robot, self.closures, q, v)
+        c = self._at_state(q, v)
         r = tau - self.smooth.inverse_dynamics(q, v, np.zeros_like(v), wrenches)
         M = self.smooth.mass_matrix(q)
         rates = [wanted_rate(c.at(k), v[k], *self.loops.gains) for k in range(len(v))]
         found = [dry_friction(M[k], r[k], c.H[k], rates[k], v[k], self.sticking) for k in range(len(v))]
         return np.array(found)
 
+    def _at_state(self, q: Array, v: Array) -> Constraints:
+        return evaluate(self.robot, self.closures, q, v, self.fixed_rank)
+
     def _constraints(self, q: Array, v: Array) -> tuple[Array, Array]:
         """(H, H v̇)."""
-        c = evaluate(self.robot, self.closures, q, v)
+        c = self._at_state(q, v)
         return c.H, wanted_rate(c, v, *self.loops.gains)
 
     def directions(self, q: Array, v: Array, M: Array, r: Array, laws: Sticking) -> dict[int, int]:
@@ -201,7 +209,7 @@ class LoopMotion(EquationsOfMotion):
         q, v, _ = self.split(y)
         try:
             if self.projecting:
-                q, v, *off = project(self.robot, self.closures, q, v)
+                q, v, *off = project(self.robot, self.closures, q, v, self.fixed_rank)
                 self.correction = [max(a, b) for a, b in zip(self.correction, off, strict=True)]
             self._check(t, q, v)
         except SingularError as error:
@@ -212,7 +220,7 @@ class LoopMotion(EquationsOfMotion):
         """End the motion where it is undetermined."""
         if not self.closures:
             return
-        c = evaluate(self.robot, self.closures, q, v)
+        c = self._at_state(q, v)
         rate = wanted_rate(c, v, *self.loops.gains)
         U, s, V, free = decomposed(c.H)
         rank, residual = len(s), float(np.abs(c.H @ (V @ ((U.T @ rate) / s)) - rate).max(initial=0.0))
@@ -249,7 +257,7 @@ class LoopMotion(EquationsOfMotion):
         watcher = watcher or Watcher({}, self.robot.nq, self.robot.n)
 
         def side(_t: float, q: Array, v: Array) -> float:
-            return self._orientation(evaluate(self.robot, self.closures, q, v).H) if self.closures else self._sides
+            return self._orientation(self._at_state(q, v).H) if self.closures else self._sides
 
         watcher.add("the mechanism", side, PASSED)
         return watcher
@@ -302,9 +310,10 @@ class LoopMotion(EquationsOfMotion):
             return states
         found = states.copy()
         for held, _, points in phases(self.loops.closures, self.released, times):
+            rank = None if self.loops.start is None else overconstrained_rank(self.robot, held, self.loops.start)
             for k in points:
                 q, v, _ = self.split(found[k])
-                q, v, *_ = project(self.robot, held, q, v)
+                q, v, *_ = project(self.robot, held, q, v, rank)
                 found[k, : len(q) + len(v)] = np.concatenate([q, v])
         return found
 

@@ -14,6 +14,7 @@ from dynamis.algorithms.dynamics import TorqueLedger
 from dynamis.kinematics.closures import Anchor, Closure
 from dynamis.simulation.loops.constrained import project, solve, wanted_rate
 from dynamis.simulation.loops.constraints import evaluate, labels
+from dynamis.simulation.loops.overconstrained import overconstrained_rank
 from dynamis.simulation.trajectory import Trajectory
 
 Array = npt.NDArray[Any]
@@ -77,7 +78,7 @@ class LoopTrajectory(Trajectory):
             if not held:
                 found["a"][points] = smooth.forward_dynamics(q, v, applied[points], wrenches)
                 continue
-            M, c = smooth.mass_matrix(q), evaluate(self.robot, held, q, v)
+            M, c = smooth.mass_matrix(q), evaluate(self.robot, held, q, v, overconstrained_rank(self.robot, held, self.q[0]))
             for k, point in enumerate(points):
                 now = solve(M[k], r[k], c.H[k], wanted_rate(c.at(k), v[k], *self.gains))
                 found["a"][point], found["torque"][point] = now.acceleration, now.torque
@@ -129,6 +130,7 @@ class LoopTrajectory(Trajectory):
             return q, v
         flat_q, flat_v = np.atleast_2d(q), np.atleast_2d(v)
         for held, _, points in phases(self.closures, self.released, np.atleast_1d(times)):
+            rank = overconstrained_rank(self.robot, held, self.q[0])
             for k in points:
-                flat_q[k], flat_v[k] = project(self.robot, held, flat_q[k], flat_v[k])[:2]
+                flat_q[k], flat_v[k] = project(self.robot, held, flat_q[k], flat_v[k], rank)[:2]
         return flat_q.reshape(q.shape), flat_v.reshape(v.shape)

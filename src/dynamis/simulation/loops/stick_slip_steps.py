@@ -12,46 +12,44 @@ half step, then a full step with the equations at the midpoint: order two in smo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.kinematics.closures import Closure
 from dynamis.simulation.friction import StickingLaw
 from dynamis.simulation.loops.constrained import null_space
-from dynamis.simulation.loops.constraints import evaluate
+from dynamis.simulation.loops.constraints import Constraints
 from dynamis.simulation.motion import EquationsOfMotion
 from dynamis.tolerances import RECURSION_ROUNDING, SOLUTION_TOLERANCE
 
 Array = npt.NDArray[Any]
 Laws = Mapping[int, StickingLaw]
+Rows = Callable[[Array, Array], Constraints]  # of a state (q, v)
 
 
-def stick_slip_step(motion: EquationsOfMotion, closures: tuple[Closure, ...], t: float, y: Array, h: float) -> Array:
+def stick_slip_step(motion: EquationsOfMotion, rows: Rows, t: float, y: Array, h: float) -> Array:
     """The state after a step; the drift of the loops is left."""
     q, v, z = motion.split(y)
-    half, power = _velocity(motion, closures, t, y, v, 0.5 * h)
+    half, power = _velocity(motion, rows, t, y, v, 0.5 * h)
     inner = motion.rates(t, q, v, z, v, power)[len(q) + len(v) :]
     middle = np.concatenate([motion.robot.integrate(q, 0.25 * h * (v + half)), half, y[len(q) + len(v) :] + 0.5 * h * inner])
-    new, power = _velocity(motion, closures, t + 0.5 * h, middle, v, h)
+    new, power = _velocity(motion, rows, t + 0.5 * h, middle, v, h)
     q_mid, v_mid, z_mid = motion.split(middle)
     inner = motion.rates(t + 0.5 * h, q_mid, v_mid, z_mid, v, power)[len(q) + len(v) :]
     return np.concatenate([motion.robot.integrate(q, 0.5 * h * (v + new)), new, y[len(q) + len(v) :] + h * inner])
 
 
-def _velocity(
-    motion: EquationsOfMotion, closures: tuple[Closure, ...], t: float, y: Array, start: Array, h: float
-) -> tuple[Array, float]:
+def _velocity(motion: EquationsOfMotion, rows: Rows, t: float, y: Array, start: Array, h: float) -> tuple[Array, float]:
     """The velocity at the end of a step from ``start``, with the equations of state y, and the mean power."""
     q, v, z = motion.split(y)
     smooth, viscous = motion.smooth, motion.smooth.model.viscous
     tau, wrenches = motion.drive(t, q, v, z)
     M = smooth.mass_matrix(q)
     r = tau - smooth.inverse_dynamics(q, v, np.zeros(len(v)), wrenches)
-    rows = evaluate(motion.robot, closures, q, v)
-    p, N = null_space(rows.H, rows.H @ start - h * rows.bias)
+    c = rows(q, v)
+    p, N = null_space(c.H, c.H @ start - h * c.bias)
     A = M + 0.5 * h * np.diag(viscous)
     b = M @ start + h * (r + viscous * (v - 0.5 * start))
     new, d = _least(A, b, N, p, {k: _range(law, v[k]) for k, law in motion.sticking.items()}, h)
