@@ -1,6 +1,11 @@
-"""Every row of docs/coming-from.md: our side runs, and equals the other library's where that is installed."""
+"""Every row of docs/coming-from.md: our side runs, and equals the other library's where that is installed.
+
+Both sides are those of a robot with friction and springs, or without them where the remark says that only ours has them.
+"""
 
 import re
+import warnings
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -11,44 +16,60 @@ INSTALLED = {"Pinocchio": "pinocchio", "MuJoCo": "mujoco"}
 NEEDED = {"CasADi with Pinocchio or adam": "casadi"}
 TEXT = PAGE.read_text(encoding="utf-8")
 SECTIONS = {part.split("\n", 1)[0]: part for part in TEXT.split("\n## ")[1:]}
+ONLY_OURS = "with friction and springs here"
+PHYSICS = {"viscous": 0.7, "coulomb": 0.4, "stiffness": 3.0, "rest": 0.2}
 
 
 def rows():
     for title, part in SECTIONS.items():
-        for theirs, ours in re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|", part, flags=re.M):
-            yield pytest.param(title, theirs, ours, id=f"{title.split()[0]}-{theirs[:40]}")
+        for theirs, ours, remark in re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|(.*)\|$", part, flags=re.M):
+            yield pytest.param(title, theirs, ours, ONLY_OURS in remark, id=f"{title.split()[0]}-{theirs[:40]}")
 
 
 @pytest.fixture(scope="module")
 def names():
-    """The names of the first block, and for each installed library those of its own."""
-    common = {}
-    exec(re.search(r"```python\n(.*?)```", TEXT, flags=re.S)[1], common)
+    """The names of the first block, and for each installed library those of its own; the robot has ``PHYSICS`` or nothing."""
 
-    def of(title):
-        own = dict(common)
+    @cache
+    def of(title, frictionless=False):
+        own = {}
+        exec(re.search(r"```python\n(.*?)```", TEXT, flags=re.S)[1], own)
+        physics = dict.fromkeys(PHYSICS, 0.0) if frictionless else PHYSICS
+        own["robot"] = own["robot"].replace(friction=dict.fromkeys(own["robot"].joint_names, physics))
         if title in INSTALLED:
-            exec(re.search(r"```text\n(.*?)```", SECTIONS[title], flags=re.S)[1], own)
+            with warnings.catch_warnings(action="ignore"):  # springs are not part of all formats
+                exec(re.search(r"```text\n(.*?)```", SECTIONS[title], flags=re.S)[1], own)
         return own
 
     return of
 
 
-@pytest.mark.parametrize(("title", "theirs", "ours"), list(rows()))
-def test_a_row_says_the_same_on_both_sides(names, title, theirs, ours):
+@pytest.mark.parametrize(("title", "theirs", "ours", "frictionless"), list(rows()))
+def test_a_row_says_the_same_on_both_sides(names, title, theirs, ours, frictionless):
     module = INSTALLED.get(title) or NEEDED.get(title)
     if module is not None:
         pytest.importorskip(module, reason=f"{module} is not installed")
     if "collision" in ours:
         pytest.importorskip("coal", reason="coal is not installed: pip install 'dynamis[collision]'")
-    known = names(title)
-    found = eval(ours, known)
+    known = names(title, frictionless)
+    found = eval(ours, dict(known))
     if title not in INSTALLED:
         assert found is not None
         return
-    expected = np.asarray(eval(theirs, known))
+    expected = np.asarray(eval(theirs, dict(known)))
     assert np.asarray(found).shape == expected.shape
     assert np.abs(found - expected).max() <= 1e-9 * max(1.0, np.abs(expected).max())
+
+
+@pytest.mark.parametrize("theirs", ["velocityProduct", "CalcBiasTerm", "qfrc_bias"])
+def test_velocity_products_have_neither_friction_nor_springs(names, theirs):
+    """C v is the torque at a = 0 without gravity, friction and springs, the definition of the other libraries."""
+    ((title, ours),) = [(row.values[0], row.values[2]) for row in rows() if theirs in row.values[1]]
+    known, plain = names(title), names(title, True)["robot"]
+    q, v = known["q"], known["v"]
+    gravity = plain.gravity(q) if theirs == "qfrc_bias" else 0.0
+    expected = plain.replace(gravity=0).inverse_dynamics(q, v, 0.0 * v) + gravity
+    assert eval(ours, known) == pytest.approx(expected, abs=1e-9)
 
 
 def test_manipulability_is_that_of_all_six_rows(names):
