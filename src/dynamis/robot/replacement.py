@@ -127,7 +127,7 @@ def replace_payload(
         d.link(name).mass_properties = d.payloads.pop(name).own
     if isinstance(payload, Inertia):
         if frame is None:
-            raise InputError(f"robot {printable(model.name)} has no single tip: name the frame of the payload, payload_frame=")
+            frame = model.tip_or_refusal("payload_frame=")
         where = f"payload at {printable(frame)}"
         bodies[where] = _checked(payload, where)
         load(d, frame, Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor)), named is None)

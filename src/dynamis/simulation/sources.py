@@ -97,7 +97,7 @@ class Push:
 
     def at(self, robot: Robot, frame: str | None) -> Pushed:
         """w(t, q, v) in world axes at the origin of the frame."""
-        return Pushed(robot, robot.model.frame(frame).name, (self,))
+        return Pushed(robot, robot.model.frame(frame, "wrenches={frame: push}").name, (self,))
 
     def given(self, t: Any, q: Array, v: Array) -> Array:
         if not callable(self.wrench):
@@ -170,7 +170,7 @@ def plain_wrenches(robot: Robot, wrenches: Mapping[str, Any] | None) -> dict[str
     """The wrench on each frame as numbers or one function, in world axes at its origin; pushes converted, lists summed."""
     plain: dict[str, Any] = {}
     for frame, wrench in (wrenches or {}).items():
-        given, name = grouped(wrench), robot.model.frame(frame).name
+        given, name = grouped(wrench), robot.model.frame(frame, "wrenches={frame: wrench}").name
         if name in plain:
             raise InputError(f"wrenches= has the frame {name!r} twice: give a list for one frame")
         if isinstance(given, Contact | ContactGroup) and given.frame != name:
