@@ -44,6 +44,14 @@ class Inputs:
                 stacklevel=stacklevel,
             )
 
+    def warn_degrees_of_states(self, q: Array, stacklevel: int) -> None:
+        """The same of a batch (states, nq): of the largest of its states whose angles look like degrees."""
+        suspects = q[(np.abs(q) > 2.0 * np.pi).any(axis=-1)]
+        for state in suspects[np.argsort(-np.abs(suspects).max(axis=-1, initial=0.0))]:
+            if any(c.looks_like_degrees(float(state[c.q_index])) for c in self.model.coordinates if c.q_index is not None):
+                self.warn_degrees(state, "q", stacklevel=stacklevel + 1)
+                return
+
     def warn_limits(self, q: Array, name: str, stacklevel: int) -> None:
         """Warn of positions outside the limits of their joints, unless they look like degrees."""
         single = [c for c in self.model.coordinates if c.q_index is not None]
