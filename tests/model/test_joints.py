@@ -163,3 +163,22 @@ def test_a_pitch_beyond_rounding_is_kept_where_the_type_says_that_there_is_one()
     assert kinds == {"helical": ("helical", 5e-15), "revolute": ("revolute", 0.0), None: ("revolute", 0.0)}
     aside = np.array([0.0, -3.0, 4e-16, 0.0, 0.0, 1.0])  # rounding of a rotation about an axis 3 m away
     assert joint_from_screw(Pose.identity(), aside, "helical")[3] == 0.0
+
+
+def test_fields_that_a_type_does_not_use_and_a_thread_without_pitch_are_refused(tmp_path):
+    ball = dy.solids.sphere(0.1, mass=1.0)
+    for kind, given, text in [
+        ("helical", {}, "the helical joint 'nut_joint' has no pitch: give pitch=, the lead of the thread divided by 2π"),
+        (
+            "revolute",
+            {"pitch": 0.1},
+            "pitch= has no effect on joint 'nut_joint', which is revolute; types that use it: helical",
+        ),
+        ("revolute", {"axis2": (1, 0, 0)}, "axis2= has no effect .* types that use it: universal"),
+    ]:
+        with pytest.raises(dy.InputError, match=text):
+            dy.Description().add_link("base").add_link("nut", "base", kind, inertia=ball, **given)
+    file = tmp_path / "nut.toml"
+    file.write_text('[base]\nname = "base"\n[[link]]\nlink = "nut"\nparent = "base"\nmass = 1\npitch = 0.1\n')
+    with pytest.raises(dy.ModelError, match="a revolute joint does not use pitch; allowed: pitch of helical"):
+        dy.load(file)

@@ -20,6 +20,7 @@ from dynamis.errors import ConversionError, InputError, NameLookupError, printab
 from dynamis.model.actuators import Actuator
 from dynamis.model.closures import LoopClosure
 from dynamis.model.fields import Fields
+from dynamis.model.joints import check_fields
 from dynamis.scalar import Node, topological
 from dynamis.spatial.inertia import Inertia
 from dynamis.spatial.pose import Pose, checked_pose
@@ -325,6 +326,7 @@ class Description(Fields):
         if unknown := sorted(joint_fields.keys() - {f.name for f in fields(Joint)}):
             known = "axis2, pitch, tail, limits, drive, mimic, actuator"
             raise InputError(f"a joint has no {unknown[0]}=; allowed: {known}; inertia= holds the mass of the link")
+        check_fields(joint_name or f"{name}_joint", joint, joint_fields)
         direction = np.array(axis)
         if direction.dtype.kind not in "iufO" or direction.shape != (3,):
             raise InputError(f"axis= takes three numbers, got {axis!r}")
