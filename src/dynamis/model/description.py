@@ -22,7 +22,7 @@ from dynamis.model.closures import LoopClosure
 from dynamis.model.fields import Fields
 from dynamis.model.joints import check_fields
 from dynamis.scalar import Node, topological
-from dynamis.spatial.inertia import Inertia
+from dynamis.spatial.inertia import Inertia, foreign_inertia
 from dynamis.spatial.pose import Pose, checked_pose
 
 Array = npt.NDArray[Any]
@@ -316,7 +316,7 @@ class Description(Fields):
         """
         if inertia is not None and not isinstance(inertia, Inertia):
             raise InputError(
-                f"inertia= takes an Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {type(inertia).__name__}"
+                f"inertia= takes a dynamis.Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {foreign_inertia(inertia)}"
             )
         if parent is None:
             if joint_fields or origin is not None or joint != "fixed":

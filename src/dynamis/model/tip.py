@@ -50,7 +50,7 @@ def candidates(frames: Mapping[str, int], leaves: Sequence[int], parents: Sequen
     for leaf in leaves:
         own = [name for name, body in frames.items() if body == leaf]
         if leaf and all(_is_aside(name) or "gripper" in name.lower() for name in own):
-            found += [name for name, body in reversed(frames.items()) if body == parents[leaf] and parents[leaf]]
+            found += [name for name, body in reversed(list(frames.items())) if body == parents[leaf] and parents[leaf]]
         found += own
     return sorted(dict.fromkeys(found), key=lambda name: (not is_tool(name), _is_aside(name)))
 

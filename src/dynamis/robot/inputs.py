@@ -21,6 +21,7 @@ Array = npt.NDArray[Any]
 
 STATES = {"q": "positions", "v": "velocities", "a": "accelerations", "tau": "torques", "q0": "positions", "v0": "velocities"}
 CONFIGURATIONS = ("q", "q0", "q1")
+WRENCH_PARTS = "(fx, fy, fz, mx, my, mz)"
 QUATERNION_TOLERANCE = 1e-3  # of its length: drift of an integration; a larger deviation is an error
 
 
@@ -87,6 +88,7 @@ class Inputs:
             named = name in STATES and size == len(self.coordinate_names)
             names = ", ".join(map(printable, self.coordinate_names[:8])) + (", …" if size > 8 else "")
             whose = f" of robot {printable(self.model.name)}" if name in STATES else ""
+            meaning = meaning or (WRENCH_PARTS if name.startswith("wrench on ") else "")
             text = f"{name} has shape {array.shape}; its last axis must have {known}{whose}"
             raise InputError(text + (f" ({names})" if named else f": {meaning}" if meaning else ""))
         if array.dtype != object and name in CONFIGURATIONS:

@@ -72,7 +72,9 @@ def from_pinocchio(model: Any) -> Robot:
     """Return the robot of a `pinocchio.Model`: joints, mimic joints, inertias, armature, damping, friction, limits and frames.
 
     The joints have the order of the model, except that they are depth first here. A joint without limits has one number in q
-    here and (cos, sin) there; a planar joint has its velocity in the axes of its parent here.
+    here and (cos, sin) there; a planar joint has its velocity in the axes of its parent here. Composite joints, and those of
+    Euler angles and of translations, are chains of single joints here. ``rotorInertia``, which Pinocchio's algorithms do not
+    use, is left out with a warning.
 
     >>> import dynamis as dy
     >>> robot = dy.from_pinocchio(dy.load("ur5e").to_pinocchio())  # doctest: +SKIP
